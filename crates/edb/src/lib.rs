@@ -1,0 +1,1 @@
+//! The mail store: a transactional engine in the ESE database format.

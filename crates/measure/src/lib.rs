@@ -1,0 +1,1 @@
+//! Histograms, samples, service levels, the verdict and the run directory.

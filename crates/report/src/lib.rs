@@ -1,0 +1,1 @@
+//! Terminal tables and the self-contained HTML report of a run.

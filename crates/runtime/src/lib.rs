@@ -1,0 +1,1 @@
+//! Tasks, time and volumes: the ground everything else stands on.

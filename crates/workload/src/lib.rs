@@ -1,0 +1,1 @@
+//! What users do: the mail sessions, their pacing and their tuning.
