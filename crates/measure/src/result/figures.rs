@@ -1,0 +1,171 @@
+//! The measured figures of databases, operations and the run.
+
+use serde::{Deserialize, Serialize};
+
+/// Requests of one kind (say, reads of one database) over the measured phase.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IoFigures {
+    /// Requests that ended, with or without an error.
+    pub count: u64,
+    /// `count` / length of the measured phase.
+    pub per_second: f64,
+    /// Bytes moved by the requests that ended without an error.
+    pub bytes: u64,
+    /// Mean size of a request in bytes; 0 when there was none.
+    pub average_bytes: f64,
+    /// Requests that ended with an error.
+    pub errors: u64,
+    /// Latency from issue to completion; null when there was no request.
+    pub latency: Option<LatencyFigures>,
+}
+
+impl IoFigures {
+    /// Mean throughput in bytes per second.
+    pub fn bytes_per_second(&self) -> f64 {
+        self.per_second * self.average_bytes
+    }
+}
+
+/// A latency distribution in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LatencyFigures {
+    /// Sum of all latencies / their number (exact, not from the histogram).
+    pub average_ms: f64,
+    /// Half-width of the 95 % confidence interval of `average_ms` by batch means; null when there
+    /// were too few samples.
+    pub average_half_width_ms: Option<f64>,
+    /// Median.
+    pub p50_ms: f64,
+    /// 90th percentile.
+    pub p90_ms: f64,
+    /// 95th percentile.
+    pub p95_ms: f64,
+    /// 99th percentile.
+    pub p99_ms: f64,
+    /// 99.9th percentile.
+    pub p99_9_ms: f64,
+    /// The longest single latency.
+    pub max_ms: f64,
+    /// The highest average of one sample: what the spike rule looks at.
+    pub highest_sample_ms: f64,
+    /// Latencies above the range of the histogram (1 h), which count as 1 h in the percentiles.
+    pub saturated: u64,
+}
+
+/// One database with its log.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DatabaseResult {
+    /// Name of the database in this run.
+    pub name: String,
+    /// Path of the database file.
+    pub path: String,
+    /// Directory of its log.
+    pub log_path: String,
+    /// Size of the database file when the measured phase began.
+    pub size_begin_bytes: u64,
+    /// Size of the database file when the measured phase ended.
+    pub size_end_bytes: u64,
+    /// Database reads on behalf of the workload.
+    pub reads: IoFigures,
+    /// Database writes.
+    pub writes: IoFigures,
+    /// Log writes.
+    pub log_writes: IoFigures,
+    /// Log reads (log replication, recovery).
+    pub log_reads: IoFigures,
+    /// Reads of the background database maintenance.
+    pub maintenance_reads: IoFigures,
+    /// Writes of database headers and checkpoint files.
+    pub header_writes: IoFigures,
+    /// Page faults per second that had to wait for a free frame of the cache.
+    pub page_fault_stalls_per_second: f64,
+}
+
+/// All databases together.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Totals {
+    /// Sum of the database files when the measured phase began.
+    pub size_begin_bytes: u64,
+    /// Sum of the database files when the measured phase ended.
+    pub size_end_bytes: u64,
+    /// Database reads on behalf of the workload.
+    pub reads: IoFigures,
+    /// Database writes.
+    pub writes: IoFigures,
+    /// Log writes.
+    pub log_writes: IoFigures,
+    /// Log reads.
+    pub log_reads: IoFigures,
+    /// Reads of the background database maintenance.
+    pub maintenance_reads: IoFigures,
+    /// Writes of database headers and checkpoint files.
+    pub header_writes: IoFigures,
+    /// Page-fault stalls per second, all databases together.
+    pub page_fault_stalls_per_second: f64,
+}
+
+/// One kind of operation of the workload.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OperationResult {
+    /// `insert`, `delete`, `replace`, `read`, `commit-durable`, `commit-lazy`.
+    pub name: String,
+    /// Operations that ended in the measured phase.
+    pub count: u64,
+    /// `count` / length of the measured phase.
+    pub per_second: f64,
+    /// Operations that ended with an error or a conflict.
+    pub failures: u64,
+    /// From the moment a session began the operation to its end; null when there was none.
+    pub service: Option<LatencyFigures>,
+    /// From the moment the operation was due at the held rate to its end, waiting included; null
+    /// when no rate was held.
+    pub from_intended_start: Option<LatencyFigures>,
+}
+
+/// Achieved against target.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Throughput {
+    /// Database reads plus database writes per second, all databases, without log, maintenance
+    /// and header traffic: what a mail sizing calls transactional I/O per second.
+    pub achieved_iops: f64,
+    /// What the workload asks for; null when the test looks for the maximum.
+    pub target_iops: Option<f64>,
+    /// `achieved_iops` / `target_iops`.
+    pub achieved_fraction: Option<f64>,
+    /// Operations of the workload per second (commits not counted).
+    pub operations_per_second: f64,
+    /// Sessions that drove the load.
+    pub threads: Option<u64>,
+    /// The held rate in I/O per second; null in a closed loop.
+    pub rate_iops: Option<f64>,
+}
+
+/// Whether the measured phase was steady.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SteadyState {
+    /// The rule as a sentence.
+    pub rule: String,
+    /// The tracked variable, in words with its unit.
+    pub variable: String,
+    /// True or false; null when there were too few samples to say.
+    pub steady: Option<bool>,
+    /// Mean of the tracked variable in each round of the judged window.
+    pub rounds: Vec<f64>,
+    /// Mean of `rounds`.
+    pub mean: f64,
+    /// (highest - lowest round) / mean.
+    pub range_fraction: f64,
+    /// |rise of the best straight line across the window| / mean.
+    pub slope_fraction: f64,
+    /// Seconds into the measured phase at which steadiness was first reached.
+    pub reached_at_s: Option<f64>,
+    /// Seconds into the measured phase at which it was lost after having been reached.
+    pub left_at_s: Option<f64>,
+}

@@ -1,0 +1,76 @@
+//! The machine that ran the load.
+
+use serde::{Deserialize, Serialize};
+
+/// Facts and counters of the host.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HostResult {
+    /// Name of the host.
+    pub name: String,
+    /// Operating system as it names itself, such as `Debian GNU/Linux 12 (bookworm)`.
+    pub operating_system: String,
+    /// Kernel release.
+    pub kernel: String,
+    /// Model name of the processor.
+    pub cpu_model: String,
+    /// Logical processors.
+    pub cpus: u64,
+    /// Memory of the machine.
+    pub memory_bytes: u64,
+    /// Host counters over the measured phase.
+    pub counters: Vec<CounterSummary>,
+    /// The block devices under the targets, as the kernel saw them over the measured phase.
+    pub devices: Vec<DeviceResult>,
+}
+
+/// One host counter over the samples of the measured phase.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CounterSummary {
+    /// Name in words, such as `processor time`.
+    pub name: String,
+    /// Unit of the three values.
+    pub unit: String,
+    /// Mean over the samples.
+    pub average: f64,
+    /// Lowest sample.
+    pub minimum: f64,
+    /// Highest sample.
+    pub maximum: f64,
+}
+
+/// One block device, from `/proc/diskstats` and `/sys/block`, over the measured phase. All
+/// traffic of the device is in it, not only that of the run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeviceResult {
+    /// Kernel name, such as `nvme0n1` or `sda2`.
+    pub name: String,
+    /// Model as the device names itself; empty when it does not.
+    pub model: String,
+    /// Size of the device.
+    pub size_bytes: u64,
+    /// Whether the kernel takes it for a rotating disk; null when it does not say.
+    pub rotational: Option<bool>,
+    /// The I/O scheduler in force, such as `none` or `mq-deadline`; empty when unknown.
+    pub scheduler: String,
+    /// The targets of the run that lie on this device.
+    pub targets: Vec<String>,
+    /// Reads per second.
+    pub reads_per_second: f64,
+    /// Writes per second.
+    pub writes_per_second: f64,
+    /// Bytes read per second.
+    pub read_bytes_per_second: f64,
+    /// Bytes written per second.
+    pub write_bytes_per_second: f64,
+    /// Mean latency of a read, queueing in the kernel included; null without reads.
+    pub average_read_ms: Option<f64>,
+    /// Mean latency of a write, queueing in the kernel included; null without writes.
+    pub average_write_ms: Option<f64>,
+    /// Mean number of requests in flight.
+    pub average_queue_depth: f64,
+    /// Fraction of the time in which at least one request was in flight.
+    pub busy_fraction: f64,
+}

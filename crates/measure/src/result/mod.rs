@@ -1,0 +1,142 @@
+//! `result.json`: everything a run found out, as one versioned document.
+//!
+//! Every field is described in `docs/results.md`; a test holds the two together. The rules of the
+//! schema:
+//!
+//! - The last part of a name is its unit (`_ms`, `_s`, `_bytes`, `_per_second`, `_fraction`).
+//! - `null` means "not measured" or "does not apply", never zero.
+//! - Within one major version (`proofload/result/1`) fields are only ever added. Readers ignore
+//!   fields that they do not know and take missing ones as empty.
+//! - A document is written at each sample, so that a crash leaves the state of the last sample,
+//!   with `complete` false.
+
+mod check;
+mod figures;
+mod host;
+mod setup;
+
+pub use check::{Bound, Check, CheckKind, Scope, Verdict};
+pub use figures::{
+    DatabaseResult, IoFigures, LatencyFigures, OperationResult, SteadyState, Throughput, Totals,
+};
+pub use host::{CounterSummary, DeviceResult, HostResult};
+pub use setup::{
+    ErrorRecord, PhaseResult, SamplesSummary, TargetPath, TargetResult, TuningResult, TuningStep,
+    WorkloadResult,
+};
+
+use serde::{Deserialize, Serialize};
+
+/// The schema that this version writes. The number after the last slash is the major version.
+pub const SCHEMA: &str = "proofload/result/1";
+
+/// What one run found out: the whole of `result.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunResult {
+    /// Always [`SCHEMA`] when written by this version.
+    pub schema: String,
+    /// Version of the program that wrote the document.
+    pub version: String,
+    /// What kind of run this was: `run` on real storage, `prediction` on a modelled array.
+    pub kind: String,
+    /// False while the run goes on, so also after a crash; true once the run has ended.
+    pub complete: bool,
+    /// The answer.
+    pub verdict: Verdict,
+    /// One sentence that says why the verdict is what it is.
+    pub verdict_reason: String,
+    /// Exit status of the program that belongs to the verdict (see [`Verdict::exit_status`]).
+    pub exit_status: u8,
+    /// Every service level that was judged, in the order in which people read them.
+    pub checks: Vec<Check>,
+    /// What was run, with all settings in force.
+    pub workload: WorkloadResult,
+    /// The storage under test.
+    pub target: TargetResult,
+    /// Seed of everything random in the run.
+    pub seed: u64,
+    /// When the run started, RFC 3339 in UTC, such as `2025-03-01T12:00:00Z`.
+    pub started: String,
+    /// Length of the measured phase in seconds, as it was (not as it was asked for).
+    pub duration_s: f64,
+    /// The phases of the run in the order in which they happened.
+    pub phases: Vec<PhaseResult>,
+    /// How many samples were taken, and how long they are.
+    pub samples: SamplesSummary,
+    /// Achieved against target rates.
+    pub throughput: Throughput,
+    /// One entry per database, measured phase only.
+    pub databases: Vec<DatabaseResult>,
+    /// All databases together, measured phase only.
+    pub totals: Totals,
+    /// One entry per kind of operation of the workload, all databases together.
+    pub operations: Vec<OperationResult>,
+    /// Whether the measured phase was steady; null when nobody asked.
+    pub steady_state: Option<SteadyState>,
+    /// The machine that ran the load.
+    pub host: HostResult,
+    /// How the load was tuned; null when it was not.
+    pub tuning: Option<TuningResult>,
+    /// Errors of the storage or the engine. Any entry makes the verdict `error`.
+    pub errors: Vec<ErrorRecord>,
+    /// Sentences about things that may spoil the result.
+    pub warnings: Vec<String>,
+    /// Sentences worth knowing that spoil nothing.
+    pub notes: Vec<String>,
+}
+
+impl Default for RunResult {
+    fn default() -> Self {
+        RunResult {
+            schema: String::new(),
+            version: String::new(),
+            kind: "run".to_owned(),
+            complete: false,
+            verdict: Verdict::Inconclusive,
+            verdict_reason: String::new(),
+            exit_status: Verdict::Inconclusive.exit_status(),
+            checks: Vec::new(),
+            workload: WorkloadResult::default(),
+            target: TargetResult::default(),
+            seed: 0,
+            started: String::new(),
+            duration_s: 0.0,
+            phases: Vec::new(),
+            samples: SamplesSummary::default(),
+            throughput: Throughput::default(),
+            databases: Vec::new(),
+            totals: Totals::default(),
+            operations: Vec::new(),
+            steady_state: None,
+            host: HostResult::default(),
+            tuning: None,
+            errors: Vec::new(),
+            warnings: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+impl RunResult {
+    /// An empty result of this version's schema: inconclusive and not complete.
+    pub fn new() -> RunResult {
+        RunResult {
+            schema: SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..RunResult::default()
+        }
+    }
+
+    /// Sets verdict, reason and exit status together, so that they cannot disagree.
+    pub fn set_verdict(&mut self, verdict: Verdict, reason: impl Into<String>) {
+        self.verdict = verdict;
+        self.verdict_reason = reason.into();
+        self.exit_status = verdict.exit_status();
+    }
+
+    /// The checks that failed, in order.
+    pub fn failed_checks(&self) -> impl Iterator<Item = &Check> {
+        self.checks.iter().filter(|c| c.passed == Some(false))
+    }
+}

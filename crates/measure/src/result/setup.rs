@@ -1,0 +1,121 @@
+//! What was run, on what, and how it went: workload, target, phases, tuning, errors.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What was run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct WorkloadResult {
+    /// Name of the profile.
+    pub name: String,
+    /// One sentence about it, from the profile.
+    pub description: String,
+    /// All settings in force, by dotted path (`engine.page_size_bytes`). The same as `config.toml`
+    /// in the run directory.
+    pub settings: BTreeMap<String, serde_json::Value>,
+}
+
+/// The storage under test.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TargetResult {
+    /// Where the databases lie, in the order given by the user.
+    pub databases: Vec<TargetPath>,
+    /// Where the logs lie; the same places as the databases when none was given.
+    pub logs: Vec<TargetPath>,
+}
+
+/// One place given by the user.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TargetPath {
+    /// The path.
+    pub path: String,
+    /// `directory` or `block-device`.
+    pub kind: String,
+    /// Type of the file system, such as `ext4`; empty for a block device.
+    pub file_system: String,
+    /// Kernel name of the block device underneath (see `host.devices`); null when there is none,
+    /// as for a network or overlay file system.
+    pub device: Option<String>,
+    /// Capacity of the file system or device.
+    pub capacity_bytes: u64,
+    /// Free space before the run began.
+    pub free_bytes: u64,
+}
+
+/// One phase of the run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PhaseResult {
+    /// `build`, `warm-up`, `tuning`, `measured`, `checksum`, `recovery`, `close`.
+    pub name: String,
+    /// When it began, RFC 3339 in UTC.
+    pub started: String,
+    /// How long it took.
+    pub duration_s: f64,
+}
+
+/// The samples of the measured phase.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SamplesSummary {
+    /// Samples in the measured phase.
+    pub count: u64,
+    /// The length of a sample as it was asked for.
+    pub interval_s: f64,
+}
+
+/// How the load was tuned.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TuningResult {
+    /// The goal as a sentence.
+    pub goal: String,
+    /// Whether the goal was reached.
+    pub reached: bool,
+    /// The setting that was chosen, in words, such as `37 threads`.
+    pub chosen: String,
+    /// Everything that was tried, in order.
+    pub steps: Vec<TuningStep>,
+}
+
+/// One thing that was tried while tuning.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TuningStep {
+    /// Sessions that drove the load.
+    pub threads: u64,
+    /// The held rate; null in a closed loop.
+    pub rate_iops: Option<f64>,
+    /// How long the step took.
+    pub duration_s: f64,
+    /// Database reads plus database writes per second.
+    pub achieved_iops: f64,
+    /// Mean database read latency of the worst database; null without reads.
+    pub average_database_read_ms: Option<f64>,
+    /// Mean log write latency of the worst database; null without log writes.
+    pub average_log_write_ms: Option<f64>,
+    /// Whether the latency settled before it was measured.
+    pub steady: bool,
+    /// What was concluded, as a sentence.
+    pub conclusion: String,
+}
+
+/// One error of the storage or the engine.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ErrorRecord {
+    /// Seconds since the start of the run.
+    pub at_s: f64,
+    /// The file in which it happened.
+    pub file: String,
+    /// The page of the database; null when the error is not about a page.
+    pub page: Option<u64>,
+    /// What was being done, such as `database read`.
+    pub operation: String,
+    /// What went wrong, as a sentence.
+    pub error: String,
+}
