@@ -1,1 +1,28 @@
 //! Tasks, time and volumes: the ground everything else stands on.
+//!
+//! One [`Runtime`] lives on one thread and owns everything that happens there. It comes with one of
+//! two clocks behind the same API:
+//!
+//! - the **wall clock**, where waiting is real and I/O goes to files and block devices through
+//!   io_uring;
+//! - the **virtual clock**, where time jumps to the next timer as soon as no task can run, so that
+//!   a day passes in minutes and every run with the same seed is the same run, event by event.
+//!
+//! The rooms above never know which of the two they stand on: they take a [`Handle`], spawn tasks,
+//! sleep, and talk to storage through the traits [`File`] and [`Directory`].
+//!
+//! A walk through the modules: [`executor`] runs tasks, [`time`] makes them wait, [`sync`] lets them
+//! wait for each other; [`buffer`] is memory that devices accept; [`file`] says what storage looks
+//! like and [`trace`] what is reported of each request made to it.
+
+pub mod buffer;
+pub mod executor;
+pub mod file;
+pub mod sync;
+pub mod time;
+pub mod trace;
+
+pub use buffer::{Buffer, SharedBuffer};
+pub use executor::{Handle, JoinHandle, Runtime};
+pub use file::{Directory, File, IoError, IoFailure, IoOperation, Persistence};
+pub use trace::{IoCause, IoDirection, IoEvent, IoObserver};

@@ -1,0 +1,175 @@
+//! What storage looks like from above: files in directories, read and written in whole blocks.
+//!
+//! The traits are implemented by real files, by extents on a raw block device and by simulated
+//! storage that fails and loses power on demand. Calls are `async` and statically dispatched.
+//! Buffers travel by value (or shared), so that a request which outlives its caller never points at
+//! memory that has gone.
+
+use crate::buffer::{Buffer, SharedBuffer};
+use std::fmt;
+use thiserror::Error;
+
+/// What a completed write promises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Persistence {
+    /// The bytes are visible to reads; a power cut may lose them until the next [`File::sync`].
+    Volatile,
+    /// The bytes are on stable storage when the call returns (force unit access, or a write
+    /// followed by a flush where the device has no such bit).
+    Durable,
+}
+
+/// What was asked of storage when it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IoOperation {
+    /// Opening a file.
+    Open,
+    /// Creating a file.
+    Create,
+    /// Reading bytes.
+    Read,
+    /// Writing bytes.
+    Write,
+    /// Making writes durable.
+    Sync,
+    /// Changing a file's size.
+    Resize,
+    /// Renaming a file.
+    Rename,
+    /// Removing a file.
+    Remove,
+    /// Listing a directory.
+    List,
+}
+
+impl fmt::Display for IoOperation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Open => "opening",
+            Self::Create => "creating",
+            Self::Read => "reading",
+            Self::Write => "writing",
+            Self::Sync => "flushing",
+            Self::Resize => "resizing",
+            Self::Rename => "renaming",
+            Self::Remove => "removing",
+            Self::List => "listing",
+        })
+    }
+}
+
+/// Why storage failed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum IoFailure {
+    /// There is no such file.
+    #[error("there is no such file")]
+    NotFound,
+    /// The file is there already and must not be overwritten.
+    #[error("the file exists already")]
+    AlreadyExists,
+    /// No space is left for the bytes.
+    #[error("no space is left")]
+    OutOfSpace,
+    /// The request goes past the end of the file.
+    #[error("the request goes past the end of the file")]
+    PastEnd,
+    /// The process may not do this.
+    #[error("permission was denied")]
+    PermissionDenied,
+    /// The storage answered with an error of its own.
+    #[error("the storage reported an error: {0}")]
+    Device(String),
+    /// The simulated storage has lost power.
+    #[error("the storage has lost power")]
+    PowerLost,
+}
+
+/// A failed request: what was tried, on which file and where.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{operation} {file} failed at byte {offset_bytes} ({length_bytes} bytes): {failure}")]
+pub struct IoError {
+    /// What was tried.
+    pub operation: IoOperation,
+    /// The file's name as a person knows it.
+    pub file: String,
+    /// Where in the file.
+    pub offset_bytes: u64,
+    /// How many bytes were asked for; 0 where no bytes move.
+    pub length_bytes: u64,
+    /// Why it failed.
+    pub failure: IoFailure,
+}
+
+/// An open file. Clones share it.
+///
+/// Offsets and lengths are whole blocks of [`crate::buffer::BLOCK_BYTES`]. Requests may be
+/// carried out in any order unless the caller waits for one before making the next.
+#[allow(async_fn_in_trait)] // Single-threaded by design: no caller needs `Send` futures.
+pub trait File: Clone + 'static {
+    /// Fills `buffer` from `offset_bytes`, or fails; never a short read.
+    async fn read(&self, offset_bytes: u64, buffer: Buffer) -> (Buffer, Result<(), IoError>);
+
+    /// Fills `buffers` with consecutive bytes from `offset_bytes` in one request.
+    async fn read_vectored(
+        &self,
+        offset_bytes: u64,
+        buffers: Vec<Buffer>,
+    ) -> (Vec<Buffer>, Result<(), IoError>);
+
+    /// Writes all of `buffer` at `offset_bytes`. Writing past the end extends the file.
+    async fn write(
+        &self,
+        offset_bytes: u64,
+        buffer: SharedBuffer,
+        persistence: Persistence,
+    ) -> Result<(), IoError>;
+
+    /// Writes `buffers` one after the other at `offset_bytes` in one request.
+    async fn write_vectored(
+        &self,
+        offset_bytes: u64,
+        buffers: Vec<SharedBuffer>,
+        persistence: Persistence,
+    ) -> Result<(), IoError>;
+
+    /// Makes every completed write of this file durable, its size included.
+    async fn sync(&self) -> Result<(), IoError>;
+
+    /// The file's size in bytes.
+    async fn size_bytes(&self) -> Result<u64, IoError>;
+
+    /// Grows or cuts the file. New bytes read as zero.
+    async fn set_size_bytes(&self, size_bytes: u64) -> Result<(), IoError>;
+
+    /// The name for messages, such as a path.
+    fn name(&self) -> String;
+}
+
+/// A flat directory of files. Clones share it.
+#[allow(async_fn_in_trait)] // As above.
+pub trait Directory: Clone + 'static {
+    /// The kind of file that lives here.
+    type File: File;
+
+    /// Creates an empty file; fails if there is one of that name.
+    async fn create(&self, name: &str) -> Result<Self::File, IoError>;
+
+    /// Opens a file that exists.
+    async fn open(&self, name: &str) -> Result<Self::File, IoError>;
+
+    /// Renames `from` to `to` in one atomic step, replacing a file already called `to`.
+    async fn rename(&self, from: &str, to: &str) -> Result<(), IoError>;
+
+    /// Removes a file.
+    async fn remove(&self, name: &str) -> Result<(), IoError>;
+
+    /// The names of all files, sorted.
+    async fn list(&self) -> Result<Vec<String>, IoError>;
+
+    /// Makes every creation, renaming and removal so far durable.
+    async fn sync(&self) -> Result<(), IoError>;
+
+    /// The directory as a person knows it, such as a path.
+    fn describe(&self) -> String;
+}

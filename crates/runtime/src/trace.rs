@@ -1,0 +1,73 @@
+//! What is reported of each request made to storage.
+//!
+//! The engine tells an [`IoObserver`] of every device request when it completes. Whoever measures
+//! implements the trait; the engine itself keeps no latency statistics.
+
+/// Why a request was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IoCause {
+    /// Pages read on a cache miss or ahead of need, pages written back.
+    Database,
+    /// The log stream: the writes that commits wait for, and reads during recovery.
+    Log,
+    /// Preparing the next log file: zero fill and file headers.
+    LogFormat,
+    /// Copies of the database header and the checkpoint file.
+    Checkpoint,
+    /// The background scan that verifies every page.
+    Maintenance,
+    /// Building, extending or checking a database outside the measured work.
+    Build,
+}
+
+/// Which way the bytes went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IoDirection {
+    /// From the device.
+    Read,
+    /// To the device.
+    Write,
+    /// A flush of the device's volatile cache; carries no bytes.
+    Flush,
+}
+
+/// One completed request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IoEvent {
+    /// Why it was made.
+    pub cause: IoCause,
+    /// Read, write or flush.
+    pub direction: IoDirection,
+    /// Offset in the file, in bytes.
+    pub offset_bytes: u64,
+    /// Length in bytes.
+    pub length_bytes: u64,
+    /// When the request was handed to the device, on the runtime's clock.
+    pub issued_ns: u64,
+    /// When its completion was seen.
+    pub completed_ns: u64,
+    /// Whether the device carried it out.
+    pub succeeded: bool,
+}
+
+impl IoEvent {
+    /// Time from issue to completion.
+    #[must_use]
+    pub fn latency_ns(&self) -> u64 {
+        self.completed_ns.saturating_sub(self.issued_ns)
+    }
+}
+
+/// Somebody who wants to know of every request.
+pub trait IoObserver {
+    /// Called once for each request, on the thread that made it.
+    fn completed(&self, event: &IoEvent);
+}
+
+/// An observer for those who do not measure.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unobserved;
+
+impl IoObserver for Unobserved {
+    fn completed(&self, _event: &IoEvent) {}
+}
