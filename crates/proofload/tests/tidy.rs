@@ -10,13 +10,20 @@ const MOST_LINES: usize = 500;
 const LEFTOVERS: [&str; 5] = ["todo!(", "unimplemented!(", "dbg!(", "FIXME", "XXX"];
 
 fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("workspace")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .expect("workspace")
 }
 
 fn files_below(directory: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).expect("a readable directory") {
         let path = entry.expect("a directory entry").path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         if path.is_dir() && name != "target" && !name.starts_with('.') {
             files_below(&path, extension, found);
         } else if path.extension().is_some_and(|found| found == extension) {
@@ -75,9 +82,10 @@ fn sources_are_ascii() {
     let complaints: Vec<_> = rust_sources()
         .iter()
         .flat_map(|(path, text)| {
-            text.lines().enumerate().filter(|(_, line)| !line.is_ascii()).map(|(number, line)| {
-                format!("{}:{}: {}", path.display(), number + 1, line.trim())
-            })
+            text.lines()
+                .enumerate()
+                .filter(|(_, line)| !line.is_ascii())
+                .map(|(number, line)| format!("{}:{}: {}", path.display(), number + 1, line.trim()))
         })
         .collect();
     complain(&complaints);
@@ -101,7 +109,12 @@ fn unsafe_code_stays_at_the_edge_and_argues_for_itself() {
                 .iter()
                 .any(|before| before.contains("SAFETY:"));
             if !at_the_edge || !argued {
-                complaints.push(format!("{}:{}: {}", path.display(), number + 1, line.trim()));
+                complaints.push(format!(
+                    "{}:{}: {}",
+                    path.display(),
+                    number + 1,
+                    line.trim()
+                ));
             }
         }
     }
