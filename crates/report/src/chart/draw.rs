@@ -1,0 +1,292 @@
+//! The drawing itself. Colours, weights and fonts live in the page's style sheet.
+
+use std::fmt::Write as _;
+
+use maud::{Markup, PreEscaped, html};
+
+use super::{Across, Chart, Mark, Point, Scale, Series, data};
+
+/// Size of the drawing and the frame of its axes, in the units of the SVG.
+pub(super) const WIDTH: f64 = 560.0;
+pub(super) const HEIGHT: f64 = 262.0;
+pub(super) const LEFT: f64 = 46.0;
+pub(super) const RIGHT: f64 = 550.0;
+pub(super) const TOP: f64 = 10.0;
+pub(super) const BOTTOM: f64 = 224.0;
+/// Lines with at most this many points show every point.
+const FEW_POINTS: usize = 30;
+/// Room a label needs upwards.
+const LABEL_HEIGHT: f64 = 13.0;
+
+/// Both scales of a drawing.
+#[derive(Clone, Copy)]
+struct Frame {
+    across: Scale,
+    upright: Scale,
+}
+
+impl Frame {
+    fn x(self, value: f64) -> f64 {
+        LEFT + self.across.place(value) * (RIGHT - LEFT)
+    }
+
+    fn y(self, value: f64) -> f64 {
+        BOTTOM - self.upright.place(value) * (BOTTOM - TOP)
+    }
+}
+
+impl Chart {
+    /// The chart as a figure; nothing at all when there is nothing to draw.
+    #[must_use]
+    pub fn draw(&self) -> Markup {
+        if self.is_empty() {
+            return html! {};
+        }
+        let frame = Frame {
+            across: self.across_scale(),
+            upright: self.upright_scale(),
+        };
+        let logarithmic = matches!(frame.upright, Scale::Logarithmic { .. });
+        let group = if self.across == Across::Elapsed {
+            "elapsed"
+        } else {
+            self.identity
+        };
+        html! {
+            figure.chart id=(self.identity) data-group=(group) tabindex="0" {
+                figcaption {
+                    span.chart-title { (self.title) }
+                    span.chart-unit { (self.unit) @if logarithmic { ", logarithmic" } }
+                    @if !self.note.is_empty() { span.chart-note { (self.note) } }
+                }
+                (self.key())
+                div.plot {
+                    svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img"
+                        aria-label=(self.spoken()) {
+                        (self.draw_bands(frame))
+                        (self.draw_axes(frame))
+                        @for series in &self.series { (draw_series(series, frame)) }
+                        (self.draw_limits(frame))
+                        g.cursor {}
+                    }
+                    div.readout hidden {}
+                }
+                script type="application/json" {
+                    (PreEscaped(data::embedded(self, frame.across, frame.upright)))
+                }
+            }
+        }
+    }
+
+    /// What a reader of screens says of the drawing.
+    fn spoken(&self) -> String {
+        let names: Vec<&str> = self
+            .series
+            .iter()
+            .map(|series| series.name.as_str())
+            .collect();
+        let mut text = format!("{} in {}: {}.", self.title, self.unit, names.join(", "));
+        for limit in &self.limits {
+            let _ = write!(text, " {}: {}.", limit.label, limit.value);
+        }
+        text
+    }
+
+    /// The key: one entry for each line, with a swatch of its colour and dash.
+    fn key(&self) -> Markup {
+        html! {
+            ul.key {
+                @for series in &self.series {
+                    li {
+                        svg.swatch viewBox="0 0 18 8" aria-hidden="true" {
+                            @let class = class_of(series);
+                            @if series.mark == Mark::Dots {
+                                circle class=(class) cx="9" cy="4" r="3.2" {}
+                            } @else {
+                                path class=(class) d="M0 4H18" {}
+                            }
+                        }
+                        (series.name)
+                    }
+                }
+            }
+        }
+    }
+
+    fn draw_bands(&self, frame: Frame) -> Markup {
+        let bands = self.bands.iter().filter(|band| band.to > band.from);
+        html! {
+            @for (index, band) in bands.enumerate() {
+                @let (from, to) = (frame.x(band.from), frame.x(band.to));
+                @if to - from > 0.5 {
+                    @let class = if index % 2 == 0 { "band" } else { "band other" };
+                    rect class=(class) x=(short(from)) y=(short(TOP))
+                        width=(short(to - from)) height=(short(BOTTOM - TOP)) {
+                        title { (band.label) }
+                    }
+                    @if to - from > 6.2 * band.label.chars().count() as f64 {
+                        text.band-label x=(short(from + 4.0)) y=(short(BOTTOM - 5.0)) {
+                            (band.label)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn draw_axes(&self, frame: Frame) -> Markup {
+        let across = frame
+            .across
+            .marks(if self.across == Across::Elapsed { 6 } else { 8 });
+        let head = match &self.across {
+            Across::Elapsed => "time since the start",
+            Across::Number(name) => name,
+            Across::Percentile => "percentile of the requests",
+            Across::Names(_) => "",
+        };
+        html! {
+            g.grid {
+                @for (value, label) in frame.upright.marks(5) {
+                    @let y = frame.y(value);
+                    path d=(format!("M{LEFT} {y:.1}H{RIGHT}")) {}
+                    text.upright x=(short(LEFT - 6.0)) y=(short(y + 3.8)) { (label) }
+                }
+                @for (value, label) in across {
+                    @let x = frame.x(value);
+                    path d=(format!("M{x:.1} {BOTTOM}v4")) {}
+                    text class=(anchor(x)) x=(short(x)) y=(short(BOTTOM + 17.0)) {
+                        (self.mark_name(value, label))
+                    }
+                }
+                path.ground d=(format!("M{LEFT} {BOTTOM}H{RIGHT}")) {}
+                text.head x=(short(f64::midpoint(LEFT, RIGHT))) y=(short(HEIGHT - 6.0)) { (head) }
+            }
+        }
+    }
+
+    /// Marks of things side by side are their names, when those are few and short.
+    fn mark_name(&self, value: f64, label: String) -> String {
+        if let Across::Names(names) = &self.across {
+            let room = 78 / names.len().max(1);
+            let fits = names.iter().all(|name| name.chars().count() <= room);
+            if let (true, Some(name)) = (fits, names.get(value as usize)) {
+                return name.clone();
+            }
+        }
+        label
+    }
+
+    /// Limits above the drawing are named at its upper edge, so that none is missing.
+    fn draw_limits(&self, frame: Frame) -> Markup {
+        let top = match frame.upright {
+            Scale::Linear { high, .. } | Scale::Logarithmic { high, .. } => high,
+            _ => f64::INFINITY,
+        };
+        let mut limits: Vec<_> = self.limits.iter().collect();
+        limits.sort_by(|a, b| b.value.total_cmp(&a.value));
+        let above: Vec<_> = limits.iter().filter(|limit| limit.value > top).collect();
+        let mut lowest_label = f64::NEG_INFINITY;
+        let mut drawn = Vec::new();
+        for limit in limits.iter().filter(|limit| limit.value <= top) {
+            let y = frame.y(limit.value);
+            let label_y = (y - 4.0).max(lowest_label + LABEL_HEIGHT).max(TOP + 9.0);
+            lowest_label = label_y;
+            drawn.push((limit, y, label_y));
+        }
+        html! {
+            @for (limit, y, label_y) in drawn {
+                @let class = limit.tone.map_or(String::new(), |tone| {
+                    format!(" tone-{}", data::tone(tone))
+                });
+                g class={ "limit" (class) } data-limit=(limit.value) {
+                    path d=(format!("M{LEFT} {y:.1}H{RIGHT}")) {}
+                    text x=(short(RIGHT - 4.0)) y=(short(label_y)) { (limit.label) }
+                }
+            }
+            @if !above.is_empty() {
+                @for (index, limit) in above.iter().enumerate() {
+                    g.limit.above data-limit=(limit.value) {
+                        text x=(short(LEFT + 6.0))
+                            y=(short(TOP + 9.0 + LABEL_HEIGHT * index as f64)) {
+                            "\u{2191} " (limit.label)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Labels at the ends of the axis keep inside the drawing.
+fn anchor(x: f64) -> &'static str {
+    if x > RIGHT - 18.0 {
+        "across end"
+    } else {
+        "across"
+    }
+}
+
+fn class_of(series: &Series) -> String {
+    let mark = match series.mark {
+        Mark::Line | Mark::LineAndDots => "line",
+        Mark::Dashed => "line dashed",
+        Mark::Dots => "dot",
+    };
+    format!("{mark} tone-{}", data::tone(series.tone))
+}
+
+fn draw_series(series: &Series, frame: Frame) -> Markup {
+    let placed: Vec<Point> = series
+        .points
+        .iter()
+        .map(|(x, y)| {
+            (
+                frame.x(*x),
+                if y.is_finite() { frame.y(*y) } else { f64::NAN },
+            )
+        })
+        .collect();
+    let few = series.points.len() <= FEW_POINTS;
+    let dots = series.mark == Mark::Dots
+        || series.mark == Mark::LineAndDots
+        || (few && series.mark == Mark::Line);
+    html! {
+        @if series.mark != Mark::Dots {
+            path class=(class_of(series)) d=(outline(&placed)) {}
+        }
+        @if dots {
+            @let class = format!("dot tone-{}", data::tone(series.tone));
+            @for (x, y) in placed.iter().filter(|point| point.1.is_finite()) {
+                circle class=(class) cx=(short(*x)) cy=(short(*y)) r="2.6" {}
+            }
+        }
+    }
+}
+
+/// The path through the points; a gap lifts the pen.
+fn outline(points: &[Point]) -> String {
+    let mut path = String::with_capacity(points.len() * 12);
+    let mut down = false;
+    for (x, y) in points {
+        if !y.is_finite() {
+            down = false;
+            continue;
+        }
+        let _ = write!(
+            path,
+            "{}{} {}",
+            if down { 'L' } else { 'M' },
+            short(*x),
+            short(*y)
+        );
+        down = true;
+    }
+    path
+}
+
+/// A coordinate with one decimal, without a needless `.0`.
+fn short(value: f64) -> String {
+    let text = format!("{value:.1}");
+    text.strip_suffix(".0")
+        .map_or(text.clone(), ToString::to_string)
+}

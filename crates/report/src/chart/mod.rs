@@ -1,0 +1,253 @@
+//! Charts as inline SVG, drawn for both a light and a dark page.
+//!
+//! A [`Chart`] says what to show: lines over an axis, the limits they are held against, bands for
+//! the phases of a run. [`Chart::draw`] turns it into a figure: title, key, drawing, and the same
+//! values once more as data for the page's script, which gives the read-out under the pointer.
+//! Without the script the figure is whole. Long lines are thinned ([`thin`]); peaks are kept.
+
+mod data;
+mod draw;
+mod scale;
+mod thin;
+
+pub use scale::Scale;
+pub use thin::{Point, thin};
+
+/// One chart of a page.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// Name of the element on the page, unique there: small letters, digits and `-`.
+    pub identity: &'static str,
+    /// What is shown.
+    pub title: String,
+    /// The unit of the vertical axis.
+    pub unit: &'static str,
+    /// The horizontal axis.
+    pub across: Across,
+    /// Whether the vertical axis may switch to a logarithmic scale to hold lines and limits.
+    pub upright: Upright,
+    /// The lines.
+    pub series: Vec<Series>,
+    /// The limits drawn across the chart.
+    pub limits: Vec<Limit>,
+    /// Spans of the horizontal axis with a name.
+    pub bands: Vec<Band>,
+    /// A sentence under the title.
+    pub note: String,
+}
+
+/// The horizontal axis of a chart.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Across {
+    /// Seconds since the start of the run. Charts of this kind share one crosshair on the page.
+    Elapsed,
+    /// A number with this name and unit, from zero.
+    Number(&'static str),
+    /// Percentiles of a distribution.
+    Percentile,
+    /// Things side by side, by name.
+    Names(Vec<String>),
+}
+
+/// The vertical axis of a chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Upright {
+    /// From zero, evenly.
+    Linear,
+    /// Always logarithmic.
+    Logarithmic,
+    /// Linear, unless the lines would lie flat on the ground under the lowest limit.
+    ByLimits,
+}
+
+/// A line of a chart.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// Its name in the key.
+    pub name: String,
+    /// Which of the page's eight colours.
+    pub tone: usize,
+    /// How it is drawn.
+    pub mark: Mark,
+    /// The points, ordered across; a `NaN` breaks the line.
+    pub points: Vec<Point>,
+}
+
+/// How a series is drawn. Lines differ by more than colour, so that nobody needs to tell colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A full line.
+    Line,
+    /// A thin dashed line, for a quantity that goes with another (a maximum, a percentile).
+    Dashed,
+    /// Separate dots.
+    Dots,
+    /// Dots joined by a line, for few points.
+    LineAndDots,
+}
+
+/// A limit drawn across a chart.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// The label at the line.
+    pub label: String,
+    /// The value of the limit in the unit of the chart.
+    pub value: f64,
+    /// Which line of the chart is held against it, if it is one of several colours.
+    pub tone: Option<usize>,
+}
+
+/// A named span of the horizontal axis.
+#[derive(Clone, Debug)]
+pub struct Band {
+    /// What happened there.
+    pub label: String,
+    /// Where it starts.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+}
+
+/// How many pairs of points a line keeps at most.
+const BUCKETS: usize = 240;
+/// No measurement has such a size in any unit used here; such a value is taken as not measured.
+const INCREDIBLE: f64 = 1e18;
+
+impl Chart {
+    /// A chart with no lines yet.
+    #[must_use]
+    pub fn new(identity: &'static str, title: &str, unit: &'static str, across: Across) -> Self {
+        Self {
+            identity,
+            title: title.to_string(),
+            unit,
+            across,
+            upright: Upright::Linear,
+            series: Vec::new(),
+            limits: Vec::new(),
+            bands: Vec::new(),
+            note: String::new(),
+        }
+    }
+
+    /// Adds a line, thinned to what the eye can see; a line without any value is left out.
+    pub fn add(&mut self, name: &str, tone: usize, mark: Mark, points: &[Point]) {
+        let credible = |value: &f64| value.abs() < INCREDIBLE;
+        let points: Vec<Point> = points
+            .iter()
+            .filter(|point| credible(&point.0))
+            .map(|point| {
+                (
+                    point.0,
+                    if credible(&point.1) {
+                        point.1
+                    } else {
+                        f64::NAN
+                    },
+                )
+            })
+            .collect();
+        if points.iter().any(|point| point.1.is_finite()) {
+            let points = thin(&points, BUCKETS);
+            self.series.push(Series {
+                name: name.to_string(),
+                tone,
+                mark,
+                points,
+            });
+        }
+    }
+
+    /// Adds a limit; one that is not a number is left out.
+    pub fn limit(&mut self, label: &str, value: f64, tone: Option<usize>) {
+        if value.abs() < INCREDIBLE {
+            self.limits.push(Limit {
+                label: label.to_string(),
+                value,
+                tone,
+            });
+        }
+    }
+
+    /// Whether there is anything to draw.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.series.is_empty()
+    }
+
+    /// Every measured point of every line.
+    fn measured(&self) -> impl Iterator<Item = Point> + '_ {
+        let all = self
+            .series
+            .iter()
+            .flat_map(|series| series.points.iter().copied());
+        all.filter(|point| point.0.is_finite() && point.1.is_finite())
+    }
+
+    /// The scale across, wide enough for every point.
+    fn across_scale(&self) -> Scale {
+        let highest = self
+            .measured()
+            .map(|point| point.0)
+            .fold(f64::NEG_INFINITY, f64::max);
+        let lowest = self
+            .measured()
+            .map(|point| point.0)
+            .fold(f64::INFINITY, f64::min);
+        match &self.across {
+            Across::Elapsed => {
+                let low = self
+                    .bands
+                    .iter()
+                    .map(|band| band.from)
+                    .fold(lowest, f64::min)
+                    .max(0.0);
+                let start = if low < highest * 0.2 { 0.0 } else { low };
+                Scale::elapsed(start, highest)
+            }
+            Across::Number(_) => Scale::from_zero(highest),
+            Across::Percentile => {
+                let nines = -(1.0 - highest.clamp(0.0, 99.999_999) / 100.0).log10();
+                Scale::Percentile {
+                    nines: nines.max(2.0),
+                }
+            }
+            Across::Names(names) => Scale::Category { count: names.len() },
+        }
+    }
+
+    /// The scale upwards, chosen so that the lines and the limits near them are visible.
+    fn upright_scale(&self) -> Scale {
+        let highest = self.measured().map(|point| point.1).fold(0.0, f64::max);
+        let positive = self
+            .measured()
+            .map(|point| point.1)
+            .filter(|value| *value > 0.0);
+        let lowest = positive.fold(f64::INFINITY, f64::min);
+        let first_limit = self
+            .limits
+            .iter()
+            .map(|limit| limit.value)
+            .fold(f64::INFINITY, f64::min);
+        let flat = first_limit.is_finite() && highest > 0.0 && first_limit > highest * 8.0;
+        let logarithmic = match self.upright {
+            Upright::Linear => false,
+            Upright::Logarithmic => true,
+            Upright::ByLimits => flat,
+        };
+        if logarithmic {
+            let top = self
+                .limits
+                .iter()
+                .map(|limit| limit.value)
+                .fold(highest, f64::max);
+            return Scale::logarithmic(lowest.max(highest / 1e6), top);
+        }
+        let near = self.limits.iter().map(|limit| limit.value);
+        let near = near.filter(|value| *value <= first_limit || *value <= highest * 2.0);
+        Scale::from_zero(near.fold(highest, f64::max))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! Numbers as people read them: about three significant digits, thousands set apart, units apart
+//! from the figures. A value that was not measured (`NaN`, infinite) is a dash, never a word.
+
+/// What stands where nothing was measured.
+pub const ABSENT: &str = "-";
+
+/// A figure with about three significant digits: `0.0123`, `1.23`, `12.3`, `123`, `12,345`.
+#[must_use]
+pub fn figure(value: f64) -> String {
+    if !value.is_finite() {
+        return ABSENT.to_string();
+    }
+    let size = value.abs();
+    let decimals = match size {
+        s if s == 0.0 || s >= 99.95 => 0,
+        s if s >= 9.995 => 1,
+        s if s >= 0.9995 => 2,
+        s if s >= 0.009_995 => 3,
+        s if s >= 0.000_000_5 => 6,
+        _ => 0,
+    };
+    let text = format!("{value:.decimals$}");
+    if decimals == 6 {
+        text.trim_end_matches('0').to_string()
+    } else {
+        group(&text)
+    }
+}
+
+/// A figure that may be missing.
+#[must_use]
+pub fn figure_or_absent(value: Option<f64>) -> String {
+    value.map_or_else(|| ABSENT.to_string(), figure)
+}
+
+/// A whole number with its thousands set apart.
+#[must_use]
+pub fn count(value: u64) -> String {
+    group(&value.to_string())
+}
+
+/// A share between 0 and 1 as percent, without the sign: `0.4213` is `42.1`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    figure(share * 100.0)
+}
+
+/// A change against a base in percent, always with its sign: `+12.3 %`, `-4.5 %`, `0 %`.
+///
+/// A dash when there is no base to compare with.
+#[must_use]
+pub fn change(value: f64, base: f64) -> String {
+    if !value.is_finite() || !base.is_finite() || base == 0.0 {
+        return ABSENT.to_string();
+    }
+    let percent = (value / base - 1.0) * 100.0;
+    if !percent.is_finite() {
+        return ABSENT.to_string();
+    }
+    if percent.abs() < 0.05 {
+        return "0 %".to_string();
+    }
+    let decimals = usize::from(percent.abs() < 99.95);
+    let digits = group(&format!("{:.decimals$}", percent.abs()));
+    format!("{}{digits} %", if percent < 0.0 { "-" } else { "+" })
+}
+
+/// Bytes in binary units: `512 B`, `32.0 KiB`, `1.50 GiB`.
+#[must_use]
+pub fn bytes(value: f64) -> String {
+    if !value.is_finite() {
+        return ABSENT.to_string();
+    }
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut size = value;
+    let mut unit = 0;
+    while size.abs() >= 1024.0 && unit + 1 < units.len() {
+        size /= 1024.0;
+        unit += 1;
+    }
+    if size.fract() == 0.0 {
+        format!("{} {}", group(&format!("{size:.0}")), units[unit])
+    } else {
+        format!("{} {}", figure(size), units[unit])
+    }
+}
+
+/// A span of time: `0.25 s`, `45 s`, `2 min`, `2 min 5 s`, `2 h 15 min`, `3 d 4 h`.
+#[must_use]
+pub fn duration(seconds: f64) -> String {
+    if !seconds.is_finite() || seconds < 0.0 {
+        return ABSENT.to_string();
+    }
+    if seconds < 59.5 {
+        return if seconds.fract() == 0.0 || seconds >= 9.95 {
+            format!("{seconds:.0} s")
+        } else {
+            format!("{} s", figure(seconds))
+        };
+    }
+    let whole = seconds.round();
+    let (days, hours) = (
+        (whole / 86_400.0).floor(),
+        (whole % 86_400.0 / 3_600.0).floor(),
+    );
+    let (minutes, rest) = ((whole % 3_600.0 / 60.0).floor(), whole % 60.0);
+    let pair = if days > 0.0 {
+        [(days, "d"), (hours, "h")]
+    } else if hours > 0.0 {
+        [(hours, "h"), (minutes, "min")]
+    } else {
+        [(minutes, "min"), (rest, "s")]
+    };
+    let second = if pair[1].0 > 0.0 {
+        format!(" {:.0} {}", pair[1].0, pair[1].1)
+    } else {
+        String::new()
+    };
+    format!(
+        "{} {}{second}",
+        group(&format!("{:.0}", pair[0].0)),
+        pair[0].1
+    )
+}
+
+/// Sets commas between the thousands of a plain decimal number.
+fn group(text: &str) -> String {
+    let (sign, digits) = text
+        .strip_prefix('-')
+        .map_or(("", text), |rest| ("-", rest));
+    let (whole, fraction) = digits.split_once('.').map_or((digits, ""), |(w, f)| (w, f));
+    let mut out = String::from(sign);
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if !fraction.is_empty() {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_about_three_digits() {
+        let cases = [
+            (0.0, "0"),
+            (0.000_012_3, "0.000012"),
+            (0.004_2, "0.0042"),
+            (0.0423, "0.042"),
+            (1.0, "1.00"),
+            (9.996, "10.0"),
+            (12.345, "12.3"),
+            (99.96, "100"),
+            (1234.5, "1,234"),
+            (-1_234_567.0, "-1,234,567"),
+            (f64::NAN, "-"),
+            (f64::INFINITY, "-"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(figure(value), text, "of {value}");
+        }
+    }
+
+    #[test]
+    fn changes_carry_their_sign() {
+        assert_eq!(change(112.3, 100.0), "+12.3 %");
+        assert_eq!(change(95.5, 100.0), "-4.5 %");
+        assert_eq!(change(100.01, 100.0), "0 %");
+        assert_eq!(change(2_000.0, 100.0), "+1,900 %");
+        assert_eq!(change(1.0, 0.0), "-");
+        assert_eq!(change(f64::NAN, 1.0), "-");
+    }
+
+    #[test]
+    fn bytes_and_durations_read_well() {
+        assert_eq!(bytes(512.0), "512 B");
+        assert_eq!(bytes(32.0 * 1024.0), "32 KiB");
+        assert_eq!(bytes(1.5 * 1024.0 * 1024.0 * 1024.0), "1.50 GiB");
+        assert_eq!(duration(0.25), "0.250 s");
+        assert_eq!(duration(45.0), "45 s");
+        assert_eq!(duration(59.7), "1 min");
+        assert_eq!(duration(120.0), "2 min");
+        assert_eq!(duration(125.0), "2 min 5 s");
+        assert_eq!(duration(7_200.0), "2 h");
+        assert_eq!(duration(8_100.0), "2 h 15 min");
+        assert_eq!(duration(86_400.0 * 3.0 + 4.0 * 3_600.0), "3 d 4 h");
+        assert_eq!(duration(-1.0), "-");
+    }
+}
