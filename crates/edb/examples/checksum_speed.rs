@@ -1,0 +1,70 @@
+//! How fast a page's checksum is verified, beside summing the same bytes as 64-bit words; both hot in cache.
+//!
+//! Prints one JSON line. `ratio` is the checksum's rate divided by the sum's rate, the median over the rounds.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use edb::format::page::{PageChange, PageFlags, seal, verify};
+use multiversion::multiversion;
+
+const PAGE_SIZE_BYTES: usize = 32_768;
+const ROUNDS: usize = 9;
+const PASSES: usize = 40_000;
+
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
+fn sum_words(bytes: &[u8]) -> u64 {
+    let (words, _) = bytes.as_chunks::<8>();
+    words.iter().fold(0_u64, |sum, word| {
+        sum.wrapping_add(u64::from_le_bytes(*word))
+    })
+}
+
+fn page_of_random_bytes() -> Vec<u8> {
+    let mut bytes = vec![0; PAGE_SIZE_BYTES];
+    let mut page = PageChange::new(&mut bytes);
+    page.format_new(1, 8, PageFlags::LEAF);
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    for byte in &mut bytes[1000..30_000] {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        *byte = state as u8;
+    }
+    seal(&mut bytes);
+    bytes
+}
+
+/// Bytes per nanosecond of `work` over one page.
+fn rate(page: &[u8], mut work: impl FnMut(&[u8])) -> f64 {
+    let start = Instant::now();
+    for _ in 0..PASSES {
+        work(black_box(page));
+    }
+    (PASSES * PAGE_SIZE_BYTES) as f64 / start.elapsed().as_nanos() as f64
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn main() {
+    let page = page_of_random_bytes();
+    let (mut sums, mut checks, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let sum = rate(&page, |bytes| {
+            black_box(sum_words(bytes));
+        });
+        let check = rate(&page, |bytes| assert!(verify(bytes, 1).is_ok()));
+        sums.push(sum);
+        checks.push(check);
+        ratios.push(check / sum);
+    }
+    println!(
+        "{{\"sum_gb_per_s\": {:.1}, \"verify_gb_per_s\": {:.1}, \"ratio\": {:.2}}}",
+        median(sums),
+        median(checks),
+        median(ratios)
+    );
+}

@@ -1,0 +1,169 @@
+//! Checksums of a page: stored before each write, checked after each read.
+
+use super::header::{self, MORE_CHECKSUMS, PageFlags, set_u64, u32_at, u64_at};
+use super::{PAGE_SIZES_BYTES, PageView};
+use crate::format::checksum::{
+    Difference, block_checksum, block_checksum_skipping_itself, difference,
+};
+
+/// A single wrong bit that the checksum located.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrongBit {
+    /// Byte of the page.
+    pub byte: usize,
+    /// Bit of that byte, 0 = least significant.
+    pub bit: u8,
+}
+
+/// What is wrong with a page that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PageDamage {
+    /// All bytes are zero.
+    #[error("the page was never written (all bytes are zero)")]
+    NeverWritten,
+    /// The checksum does not match the contents: damaged, torn, or not a page.
+    #[error("the page's checksum is wrong{}", correctable_text(.correctable))]
+    WrongChecksum {
+        /// The wrong bit if there is exactly one; [`repair`] would turn it back.
+        correctable: Option<WrongBit>,
+    },
+    /// A whole and valid page, but not the one asked for: a misdirected write or read.
+    #[error("the page calls itself page {found}: it was written to or read from the wrong place")]
+    WrongNumber {
+        /// The number in the page.
+        found: u32,
+    },
+}
+
+fn correctable_text(bit: &Option<WrongBit>) -> String {
+    match bit {
+        Some(WrongBit { byte, bit }) => format!(" (one bit: byte {byte}, bit {bit})"),
+        None => String::new(),
+    }
+}
+
+/// Bytes of one checksum block: large pages have four blocks, small ones a single block.
+fn block_bytes(page_bytes: usize) -> usize {
+    if page_bytes >= 16_384 {
+        page_bytes / 4
+    } else {
+        page_bytes
+    }
+}
+
+/// Where the checksum of block `block` is stored.
+fn place_of(block: usize) -> usize {
+    if block == 0 {
+        header::CHECKSUM
+    } else {
+        MORE_CHECKSUMS[block - 1]
+    }
+}
+
+fn computed(page: &[u8], block: usize, seed: u32) -> u64 {
+    let size = block_bytes(page.len());
+    let bytes = &page[block * size..(block + 1) * size];
+    if block == 0 {
+        block_checksum_skipping_itself(bytes, seed)
+    } else {
+        block_checksum(bytes, seed)
+    }
+}
+
+fn blocks(page: &[u8]) -> usize {
+    assert!(
+        PAGE_SIZES_BYTES.contains(&page.len()),
+        "{} is no page size",
+        page.len()
+    );
+    page.len() / block_bytes(page.len())
+}
+
+/// Stores the checksums. The last step before a page is written.
+///
+/// # Panics
+/// If the page breaks the law of free space or has no number: such a page must not reach the disk.
+pub fn seal(page: &mut [u8]) {
+    let view = PageView::new(page);
+    let number = view.page_number();
+    assert!(number != 0, "a page without a number cannot be sealed");
+    assert_eq!(
+        view.free_bytes(),
+        view.free_bytes_by_definition(),
+        "page {number}: free bytes"
+    );
+    seal_as_is(page);
+}
+
+/// Stores the checksums of whatever the page holds.
+pub(crate) fn seal_as_is(page: &mut [u8]) {
+    let seed = u32_at(page, header::PAGE_NUMBER);
+    // Block 0 covers the checksums of the other blocks, so it comes last.
+    for block in (0..blocks(page)).rev() {
+        let checksum = computed(page, block, seed);
+        set_u64(page, place_of(block), checksum);
+    }
+}
+
+fn is_whole(page: &[u8], seed: u32) -> bool {
+    (0..blocks(page)).all(|block| u64_at(page, place_of(block)) == computed(page, block, seed))
+}
+
+/// Checks that `page` is page `page_number`, as it was sealed.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn verify(page: &[u8], page_number: u32) -> Result<(), PageDamage> {
+    if is_whole(page, page_number) {
+        let found = u32_at(page, header::PAGE_NUMBER);
+        // A sealed page's seed is its own number, so this can only differ in bytes made by another writer.
+        return if found == page_number {
+            Ok(())
+        } else {
+            Err(PageDamage::WrongNumber { found })
+        };
+    }
+    if page.iter().all(|&byte| byte == 0) {
+        return Err(PageDamage::NeverWritten);
+    }
+    let found = u32_at(page, header::PAGE_NUMBER);
+    if found != page_number && is_whole(page, found) {
+        return Err(PageDamage::WrongNumber { found });
+    }
+    let mut trial = page.to_vec();
+    let correctable = repair(&mut trial, page_number);
+    Err(PageDamage::WrongChecksum { correctable })
+}
+
+/// Turns back the one wrong bit of `page`, if there is exactly one. Returns where it was.
+///
+/// The bit that says "this checksum can correct" is never turned.
+pub fn repair(page: &mut [u8], page_number: u32) -> Option<WrongBit> {
+    let size = block_bytes(page.len());
+    for block in 0..blocks(page) {
+        let place = place_of(block);
+        let wrong_bit = match difference(
+            u64_at(page, place),
+            computed(page, block, page_number),
+            size,
+        ) {
+            Difference::None => continue,
+            Difference::DataBit(bit) => block * size * 8 + bit,
+            Difference::ChecksumBit(bit) => place * 8 + bit,
+            Difference::Many => return None,
+        };
+        let (byte, bit) = (wrong_bit / 8, (wrong_bit % 8) as u8);
+        let ecc_bit = header::FLAGS * 8 + PageFlags::ECC.0.trailing_zeros() as usize;
+        if wrong_bit == ecc_bit {
+            return None;
+        }
+        page[byte] ^= 1 << bit;
+        // Block 0 covers all other checksums, so the first block repaired must leave a whole page.
+        if is_whole(page, page_number) {
+            return Some(WrongBit { byte, bit });
+        }
+        page[byte] ^= 1 << bit;
+        return None;
+    }
+    None
+}
