@@ -13,11 +13,13 @@
 //!
 //! A walk through the modules: [`executor`] runs tasks, [`time`] makes them wait, [`sync`] lets them
 //! wait for each other; [`buffer`] is memory that devices accept; [`file`] says what storage looks
-//! like and [`trace`] what is reported of each request made to it.
+//! like and [`trace`] what is reported of each request made to it. [`simulated`] is storage for tests
+//! that fails, lies and loses power on demand.
 
 pub mod buffer;
 pub mod executor;
 pub mod file;
+pub mod simulated;
 pub mod sync;
 pub mod time;
 pub mod trace;
@@ -25,4 +27,5 @@ pub mod trace;
 pub use buffer::{Buffer, SharedBuffer};
 pub use executor::{Handle, JoinHandle, Runtime};
 pub use file::{Directory, File, IoError, IoFailure, IoOperation, Persistence};
+pub use simulated::{SimulatedDirectory, SimulatedDisk, SimulatedFile, SimulatedOptions};
 pub use trace::{IoCause, IoDirection, IoEvent, IoObserver};
