@@ -1,0 +1,123 @@
+//! What a run tells while it is under way, and how it is asked to stop.
+//!
+//! The controller of a run calls a [`RunObserver`]; the command line implements it as a live line
+//! in a terminal or as one log line per sample. Both sides know only this file.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The parts of a run, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// New databases are filled with mail items.
+    Building,
+    /// Databases are opened; after an unclean end this includes recovery.
+    Opening,
+    /// Sessions run and the caches fill; nothing is measured yet.
+    WarmingUp,
+    /// The thread count is being found.
+    Tuning,
+    /// The measured part of the run.
+    Measuring,
+    /// Sessions have ended; dirty pages are written and the databases closed.
+    Closing,
+    /// Every page of every database is read once more and its checksum verified.
+    Verifying,
+}
+
+impl Phase {
+    /// The phase as people read it on the live line.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Building => "building databases",
+            Self::Opening => "opening databases",
+            Self::WarmingUp => "warming up",
+            Self::Tuning => "tuning threads",
+            Self::Measuring => "measuring",
+            Self::Closing => "closing databases",
+            Self::Verifying => "verifying checksums",
+        }
+    }
+}
+
+/// How far a phase that handles a known number of bytes has come, over all databases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByteProgress {
+    /// Bytes handled so far.
+    pub done_bytes: u64,
+    /// Bytes to handle in all.
+    pub total_bytes: u64,
+}
+
+/// The figures of one sample interval, summed over all databases.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveSample {
+    /// Time since the phase began.
+    pub elapsed: Duration,
+    /// Transactional database reads and writes per second (log and maintenance not counted).
+    pub iops: f64,
+    /// The rate the run wants to reach, when it has one.
+    pub target_iops: Option<f64>,
+    /// Average latency of database reads in the interval, worst database; `None` without a read.
+    pub database_read_ms: Option<f64>,
+    /// Average latency of log writes in the interval, worst database; `None` without a write.
+    pub log_write_ms: Option<f64>,
+    /// Sessions at work over all databases.
+    pub threads: u32,
+    /// Names of the service levels that would fail if the run ended now; empty while all hold.
+    pub failing: Vec<String>,
+}
+
+/// Listens to a run. Called from the controller's thread, never from a database's thread.
+pub trait RunObserver {
+    /// A phase begins. `expected` is its length when that is known beforehand.
+    fn phase(&self, phase: Phase, expected: Option<Duration>);
+    /// The current phase has come so far through its bytes.
+    fn progress(&self, progress: ByteProgress);
+    /// A sample interval has ended.
+    fn sample(&self, sample: &LiveSample);
+    /// Something worth a line of its own: a tuning step, recovery figures, a warning.
+    fn note(&self, text: &str);
+}
+
+/// An observer that ignores everything.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SilentObserver;
+
+impl RunObserver for SilentObserver {
+    fn phase(&self, _phase: Phase, _expected: Option<Duration>) {}
+    fn progress(&self, _progress: ByteProgress) {}
+    fn sample(&self, _sample: &LiveSample) {}
+    fn note(&self, _text: &str) {}
+}
+
+/// Asks a run to stop early and keep what it has. Clones share one flag, across threads too.
+#[derive(Clone, Debug, Default)]
+pub struct StopRequest(Arc<AtomicBool>);
+
+impl StopRequest {
+    /// A request nobody has made yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A request that shares `flag`, for a signal handler that sets it.
+    #[must_use]
+    pub fn sharing(flag: Arc<AtomicBool>) -> Self {
+        Self(flag)
+    }
+
+    /// Makes the request. It cannot be taken back.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the run should end now.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}

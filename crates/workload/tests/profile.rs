@@ -1,0 +1,230 @@
+//! Profiles as people write them, right and wrong.
+
+use proptest::prelude::*;
+use workload::profile::{BUNDLED, ByteSize, Layer, LoadError, Profile, TimeSpan, bundled, load};
+
+/// The faults of `text` behind `kind = "mail"`, as one text.
+fn faults(text: &str) -> String {
+    let text = format!("kind = \"mail\"\n{text}");
+    load(vec![Layer::file("my.toml", &text)]).map_or_else(|e| e.to_string(), |_| String::new())
+}
+
+fn with_set(assignments: &[&str]) -> Result<Profile, LoadError> {
+    let file = Layer::file("my.toml", "kind = \"mail\"\n");
+    let sets = assignments.iter().map(|text| Layer::assignment(text));
+    load(std::iter::once(file).chain(sets).collect())
+}
+
+#[test]
+fn a_minimal_profile_takes_the_defaults() {
+    let profile = load(vec![Layer::file("my.toml", "kind = \"mail\"")]).unwrap();
+    assert_eq!(profile, Profile::default());
+}
+
+#[test]
+fn later_layers_win() {
+    let file = Layer::file(
+        "my.toml",
+        "kind = \"mail\"\nextends = \"exchange-2007\"\n[mail]\nmailbox_size = \"1GiB\"\n",
+    );
+    let set = Layer::assignment("run.duration=90s");
+    let profile = load(vec![file, set]).unwrap();
+    assert_eq!(profile.engine.page_size, ByteSize::kib(8));
+    assert_eq!(profile.mail.mailbox_size, ByteSize::gib(1));
+    assert_eq!(profile.run.duration, TimeSpan::seconds(90));
+}
+
+#[test]
+fn set_takes_text_with_and_without_quotes() {
+    let profile = with_set(&["mail.threads=12", "mail.mailbox_size=\"64MB\""]).unwrap();
+    assert_eq!(profile.mail.threads, Some(12));
+    assert_eq!(profile.mail.mailbox_size, ByteSize(64_000_000));
+    assert_eq!(with_set(&["mail.threads=auto"]).unwrap().mail.threads, None);
+}
+
+#[test]
+fn set_says_what_is_wrong_with_it() {
+    let error = with_set(&["mail.treads=12"]).unwrap_err();
+    assert!(
+        error.to_string().contains("did you mean 'mail.threads'"),
+        "{error}"
+    );
+    let place = error.faults[0].place.clone().unwrap();
+    assert_eq!(&error.layers[place.0].text[place.1], "mail.treads");
+    let error = with_set(&["mail.threads"]).unwrap_err();
+    assert!(error.to_string().contains("mail.threads=VALUE"), "{error}");
+}
+
+#[test]
+fn an_unknown_key_is_shown_with_its_line_and_the_nearest_name() {
+    let said = faults("[mail]\ndatabses = 3\n");
+    assert!(
+        said.contains("my.toml:3: [mail] has no setting or section 'databses'"),
+        "{said}"
+    );
+    assert!(said.contains("did you mean 'mail.databases'?"), "{said}");
+}
+
+#[test]
+fn a_key_in_the_wrong_section_is_told_where_it_belongs() {
+    let said = faults("[mail]\npage_size = \"32KiB\"\n");
+    assert!(said.contains("belongs in [engine]"), "{said}");
+}
+
+#[test]
+fn an_unknown_section_is_one_fault() {
+    let said = faults("[enigne]\npage_size = \"32KiB\"\nlog_buffer = 1\n");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.contains("did you mean 'engine'?"), "{said}");
+}
+
+#[test]
+fn a_wrong_type_says_what_fits() {
+    let said = faults("[mail]\nmailbox_size = true\n[run]\nduration = 15\n");
+    assert!(
+        said.contains("true does not fit here; write a size from"),
+        "{said}"
+    );
+    assert!(said.contains("the number 15 has no unit of time"), "{said}");
+    assert!(faults("mail = 3").contains("'mail' is a section"));
+    assert!(faults("[run]\nduration = { h = 2 }").contains("a table does not fit here"));
+    assert!(faults("[engine]\ntorn_pages = \"ignore\"").contains("\"detect\" or \"log-images\""));
+}
+
+#[test]
+fn a_value_out_of_range_says_the_range() {
+    let said = faults("[mail.mix]\ninsert_percent = 101\n");
+    assert!(
+        said.contains("101 is out of range; write a number from 0 to 100"),
+        "{said}"
+    );
+    assert!(faults("[mail]\nthreads = 0").contains("or \"auto\""));
+    assert!(faults("[run]\nseed = 99999999999999999999").contains("more than 63 bits"));
+}
+
+#[test]
+fn rules_between_settings_point_at_the_setting_that_was_given() {
+    let error = with_set(&["mail.mix.insert_percent=70", "mail.mix.delete_percent=60"]);
+    let error = error.unwrap_err();
+    assert!(
+        error.to_string().contains("add up to 135 percent"),
+        "{error}"
+    );
+    let (layer, _) = error.faults[0].place.clone().unwrap();
+    assert_eq!(layer, 2);
+    for (text, wrong) in [
+        ("engine.page_size=12KiB", "not a page size"),
+        (
+            "engine.page_size=8KiB engine.max_coalesced_read=12KiB",
+            "a number of pages",
+        ),
+        ("engine.cache_size_per_database=1MiB", "too small"),
+        ("engine.start_flush_percent=3", "stop before it starts"),
+        ("engine.log_buffer=9001", "4 KiB segments"),
+        ("engine.checkpoint_depth=64KiB", "less than one log file"),
+        ("service_levels.lenient_maximum_log_write=1ms", "stricter"),
+        ("run.duration=1s", "shorter than one sample"),
+        ("run.warm_up.minimum=2h", "longer than the longest"),
+        ("mail.iops_per_mailbox=0", "no rate to tune towards"),
+        (
+            "mail.item.long_bytes=1000000 mail.mailbox_size=64KiB",
+            "does not hold one item",
+        ),
+    ] {
+        let sets: Vec<&str> = text.split(' ').collect();
+        let said = with_set(&sets).unwrap_err().to_string();
+        assert!(said.contains(wrong), "{text}: {said}");
+    }
+}
+
+#[test]
+fn a_profile_must_say_its_kind_and_may_extend_only_what_is_bundled() {
+    let missing = load(vec![Layer::file("my.toml", "[mail]\n")]).unwrap_err();
+    assert!(missing.to_string().contains("kind = \"mail\""), "{missing}");
+    assert!(faults("extends = \"exchange-2020\"").contains("exchange-2013, exchange-2010"));
+    let other = load(vec![Layer::file("my.toml", "kind = \"male\"")]).unwrap_err();
+    assert!(other.to_string().contains("write \"mail\""), "{other}");
+}
+
+#[test]
+fn text_that_is_not_toml_is_shown_with_its_line() {
+    let said = faults("[mail\ndatabases = 3");
+    assert!(said.starts_with("my.toml:2: this is not TOML"), "{said}");
+}
+
+#[test]
+fn resolved_settings_load_back_to_the_same_profile() {
+    for name in BUNDLED.map(|profile| profile.name) {
+        let profile = bundled(name).unwrap().load().unwrap();
+        let text = profile.to_toml();
+        assert!(text.lines().all(|line| line.len() <= 100), "{text}");
+        let again = load(vec![Layer::file("config.toml", &text)]).unwrap();
+        assert_eq!(again, profile, "{name}");
+    }
+}
+
+/// Text that looks like a profile now and then.
+fn nearly_toml() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        Just("mail".to_owned()),
+        Just("run.duration".to_owned()),
+        Just("mail.mix.insert_percent".to_owned()),
+        Just("extends".to_owned()),
+        Just("kind".to_owned()),
+        "[a-z.\"_]{1,8}",
+    ];
+    let value = prop_oneof![
+        any::<i64>().prop_map(|n| n.to_string()),
+        any::<f64>().prop_map(|n| format!("{n:?}")),
+        Just("\"mail\"".to_owned()),
+        Just("\"exchange-2003\"".to_owned()),
+        "\"[0-9]{0,20}[a-zA-Z]{0,3}\"",
+        "[\\[{\"0-9a-z=,\\]}]{0,10}",
+        ".{0,12}",
+    ];
+    let line = (word, value, 0..4).prop_map(|(word, value, form)| match form {
+        0 => format!("[{word}]"),
+        1 => format!("[[{word}]]"),
+        _ => format!("{word} = {value}"),
+    });
+    prop::collection::vec(line, 0..12).prop_map(|lines| lines.join("\n"))
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_loader_panic(text in prop_oneof![nearly_toml(), ".*"]) {
+        if let Err(error) = load(vec![Layer::file("any.toml", &text)]) {
+            prop_assert!(!error.faults.is_empty());
+            let _ = error.to_string();
+            for fault in &error.faults {
+                if let Some((layer, span)) = &fault.place {
+                    prop_assert!(error.layers[*layer].text.get(span.clone()).is_some());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_assignment_makes_the_loader_panic(text in prop_oneof![nearly_toml(), ".*"]) {
+        let _ = with_set(&[&text]);
+        let _ = with_set(&[&format!("mail.mailbox_size={text}")]);
+    }
+
+    #[test]
+    fn whatever_loads_shows_and_loads_back(
+        databases in 1..1024_u32,
+        size in 65_536..1_u64 << 44,
+        iops in 0.001..1000.0_f64,
+        threads in prop::option::of(1..65_536_u32),
+    ) {
+        let threads = threads.map_or("auto".to_owned(), |n| n.to_string());
+        let profile = with_set(&[
+            &format!("mail.databases={databases}"),
+            &format!("mail.mailbox_size={size}"),
+            &format!("mail.iops_per_mailbox={iops}"),
+            &format!("mail.threads={threads}"),
+        ]).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let again = load(vec![Layer::file("config.toml", &profile.to_toml())]);
+        prop_assert_eq!(again.map_err(|error| TestCaseError::fail(error.to_string()))?, profile);
+    }
+}
