@@ -1,0 +1,272 @@
+//! Latency histograms, and the log of histograms that lets any window be rebuilt later.
+//!
+//! A [`LatencyHistogram`] wraps an HDR histogram of nanoseconds with three significant digits and
+//! adds what the HDR structure does not keep exactly: the sum (for a true average), the longest
+//! value, and how many values were above the range. It starts at about 16 KiB and grows with the
+//! values, so hundreds of them fit into memory.
+
+mod interval_log;
+
+pub use interval_log::{IntervalLog, IntervalLogError, LoggedInterval, read_interval_log};
+
+use hdrhistogram::Histogram;
+
+use crate::result::LatencyFigures;
+
+/// Values above this many nanoseconds (1 h) are counted as this value, and as saturated.
+pub const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// Values below this many nanoseconds (1 us) are not told apart.
+pub const SHORTEST_NS: u64 = 1_000;
+
+/// Significant decimal digits of every recorded value.
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// Nanoseconds in a millisecond.
+const NS_PER_MS: f64 = 1e6;
+
+/// A distribution of latencies in nanoseconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LatencyHistogram {
+    values: Histogram<u64>,
+    total_ns: u64,
+    longest_ns: u64,
+    saturated: u64,
+}
+
+impl Default for LatencyHistogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl LatencyHistogram {
+    /// An empty histogram.
+    pub fn new() -> LatencyHistogram {
+        LatencyHistogram {
+            values: empty(),
+            total_ns: 0,
+            longest_ns: 0,
+            saturated: 0,
+        }
+    }
+
+    /// Counts one latency.
+    pub fn record(&mut self, latency_ns: u64) {
+        let kept_ns = if latency_ns > LONGEST_NS {
+            self.saturated += 1;
+            LONGEST_NS
+        } else {
+            latency_ns
+        };
+        // Recording fails only when the histogram may not grow; this one may.
+        let recorded = self.values.record(kept_ns);
+        assert!(
+            recorded.is_ok(),
+            "a histogram that may grow refused {kept_ns} ns"
+        );
+        self.total_ns = self.total_ns.saturating_add(latency_ns);
+        self.longest_ns = self.longest_ns.max(latency_ns);
+    }
+
+    /// Adds everything that `other` has counted.
+    pub fn merge(&mut self, other: &LatencyHistogram) {
+        let added = self.values.add(&other.values);
+        assert!(
+            added.is_ok(),
+            "a histogram that may grow refused another one"
+        );
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+        self.longest_ns = self.longest_ns.max(other.longest_ns);
+        self.saturated += other.saturated;
+    }
+
+    /// Number of latencies counted.
+    pub fn count(&self) -> u64 {
+        self.values.len()
+    }
+
+    /// Whether nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Exact sum of all latencies in nanoseconds.
+    pub fn total_ns(&self) -> u64 {
+        self.total_ns
+    }
+
+    /// The longest latency in nanoseconds, exact; 0 when empty.
+    pub fn longest_ns(&self) -> u64 {
+        self.longest_ns
+    }
+
+    /// How many latencies were above [`LONGEST_NS`].
+    pub fn saturated(&self) -> u64 {
+        self.saturated
+    }
+
+    /// Sum / count in milliseconds; `None` when empty.
+    pub fn average_ms(&self) -> Option<f64> {
+        let count = self.count();
+        (count > 0).then(|| self.total_ns as f64 / count as f64 / NS_PER_MS)
+    }
+
+    /// The latency in nanoseconds that `fraction` (0 to 1) of all latencies do not exceed, true
+    /// to three digits; 0 when empty.
+    pub fn quantile_ns(&self, fraction: f64) -> u64 {
+        assert!(
+            (0.0..=1.0).contains(&fraction),
+            "{fraction} is not a fraction"
+        );
+        if self.is_empty() {
+            return 0;
+        }
+        // The HDR structure answers with the upper end of a bucket, which may lie above the
+        // longest value that was really seen.
+        self.values.value_at_quantile(fraction).min(self.longest_ns)
+    }
+
+    /// [`Self::quantile_ns`] in milliseconds.
+    pub fn quantile_ms(&self, fraction: f64) -> f64 {
+        self.quantile_ns(fraction) as f64 / NS_PER_MS
+    }
+
+    /// The figures of the result document; `None` when empty. The caller adds what the histogram
+    /// cannot know: the confidence interval and the highest sample.
+    pub fn figures(&self) -> Option<LatencyFigures> {
+        Some(LatencyFigures {
+            average_ms: self.average_ms()?,
+            average_half_width_ms: None,
+            p50_ms: self.quantile_ms(0.5),
+            p90_ms: self.quantile_ms(0.9),
+            p95_ms: self.quantile_ms(0.95),
+            p99_ms: self.quantile_ms(0.99),
+            p99_9_ms: self.quantile_ms(0.999),
+            max_ms: self.longest_ns as f64 / NS_PER_MS,
+            highest_sample_ms: 0.0,
+            saturated: self.saturated,
+        })
+    }
+
+    /// The counted values as (highest nanoseconds of the bucket, count), rising, empty buckets
+    /// left out: what a chart of the distribution draws.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.values
+            .iter_recorded()
+            .map(|v| (v.value_iterated_to(), v.count_at_value()))
+    }
+
+    /// The HDR histogram inside.
+    pub(crate) fn values(&self) -> &Histogram<u64> {
+        &self.values
+    }
+
+    /// A histogram around values read back from a log. Sum and longest value are then as exact as
+    /// the buckets.
+    pub(crate) fn from_values(values: &Histogram<u64>) -> LatencyHistogram {
+        let mut histogram = LatencyHistogram::new();
+        for bucket in values.iter_recorded() {
+            let value = values.median_equivalent(bucket.value_iterated_to());
+            let count = bucket.count_at_value();
+            let recorded = histogram.values.record_n(value.min(LONGEST_NS), count);
+            assert!(
+                recorded.is_ok(),
+                "a histogram that may grow refused {value} ns"
+            );
+            let added = value.saturating_mul(count);
+            histogram.total_ns = histogram.total_ns.saturating_add(added);
+        }
+        histogram.longest_ns = values.max();
+        histogram
+    }
+}
+
+/// An empty HDR histogram of the smallest size that grows by itself.
+fn empty() -> Histogram<u64> {
+    match Histogram::new_with_bounds(SHORTEST_NS, 2 * SHORTEST_NS, SIGNIFICANT_DIGITS) {
+        Ok(mut values) => {
+            values.auto(true);
+            values
+        }
+        Err(error) => unreachable!("constant bounds are valid: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(values: &[u64]) -> LatencyHistogram {
+        let mut histogram = LatencyHistogram::new();
+        values.iter().for_each(|&v| histogram.record(v));
+        histogram
+    }
+
+    /// The exact quantile by the definition: the smallest value that covers the fraction.
+    fn exact_quantile(sorted: &[u64], fraction: f64) -> u64 {
+        let rank = (fraction * sorted.len() as f64).ceil().max(1.0) as usize;
+        sorted[rank - 1]
+    }
+
+    proptest! {
+        #[test]
+        fn merged_histograms_equal_the_histogram_of_the_union(
+            a in prop::collection::vec(0u64..LONGEST_NS * 2, 0..200),
+            b in prop::collection::vec(0u64..50_000_000, 0..200),
+        ) {
+            let mut merged = of(&a);
+            merged.merge(&of(&b));
+            let union = of(&[a, b].concat());
+            prop_assert_eq!(merged.total_ns(), union.total_ns());
+            prop_assert_eq!(merged.longest_ns(), union.longest_ns());
+            prop_assert_eq!(merged.saturated(), union.saturated());
+            let (m, u): (Vec<_>, Vec<_>) = (merged.buckets().collect(), union.buckets().collect());
+            prop_assert_eq!(m, u);
+        }
+
+        #[test]
+        fn quantiles_are_true_to_three_digits(
+            mut values in prop::collection::vec(1_000_000u64..LONGEST_NS, 1..300),
+            fraction in 0.0f64..=1.0,
+        ) {
+            let histogram = of(&values);
+            values.sort_unstable();
+            let exact = exact_quantile(&values, fraction);
+            let got = histogram.quantile_ns(fraction);
+            // One more rank of freedom: the HDR library rounds the rank with a tolerance of
+            // one unit in the last place.
+            let next = exact_quantile(&values, (fraction + 1e-12).min(1.0));
+            let low = exact as f64 * 0.999;
+            let high = next as f64 * 1.001;
+            prop_assert!((low..=high).contains(&(got as f64)), "{got} not in {low}..{high}");
+        }
+    }
+
+    #[test]
+    fn an_empty_histogram_has_no_figures() {
+        let histogram = LatencyHistogram::new();
+        assert_eq!(histogram.figures(), None);
+        assert_eq!(histogram.average_ms(), None);
+        assert_eq!(histogram.quantile_ns(0.5), 0);
+    }
+
+    #[test]
+    fn a_latency_above_the_range_is_counted_as_saturated_and_keeps_its_true_maximum() {
+        let histogram = of(&[5_000_000, LONGEST_NS + 1, LONGEST_NS]);
+        assert_eq!(histogram.saturated(), 1);
+        assert_eq!(histogram.count(), 3);
+        assert_eq!(histogram.longest_ns(), LONGEST_NS + 1);
+        let figures = histogram.figures().unwrap();
+        assert_eq!(figures.saturated, 1);
+        assert!((figures.p50_ms - 3.6e6).abs() < 3.6e3, "{}", figures.p50_ms);
+    }
+
+    #[test]
+    fn the_average_is_exact_even_between_buckets() {
+        let histogram = of(&[10_000_001, 10_000_002, 10_000_006]);
+        let average_ms = histogram.average_ms().unwrap();
+        assert!((average_ms - 10.000_003).abs() < 1e-9, "{average_ms}");
+    }
+}

@@ -1,0 +1,140 @@
+//! What machine this is, and what a target stands on.
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+use super::device::BlockDevice;
+use super::proc_text::{memory_bytes, mount_of};
+use crate::result::{DeviceResult, HostResult, TargetPath};
+
+/// The facts of this host and of the block devices under `targets`. Counters and rates are left
+/// empty; [`crate::sample::RunTotals::fill`] sets them.
+pub fn facts<P: AsRef<Path>>(targets: &[P]) -> HostResult {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let uname = rustix::system::uname();
+    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    HostResult {
+        name: uname.nodename().to_string_lossy().into_owned(),
+        operating_system: operating_system(&read("/etc/os-release")),
+        kernel: uname.release().to_string_lossy().into_owned(),
+        cpu_model: cpu_model(&read("/proc/cpuinfo")),
+        cpus,
+        memory_bytes: memory_bytes(&read("/proc/meminfo"), "MemTotal").unwrap_or(0),
+        counters: Vec::new(),
+        devices: devices(targets),
+    }
+}
+
+/// The devices under the targets, each once, in the order of their first target.
+fn devices<P: AsRef<Path>>(targets: &[P]) -> Vec<DeviceResult> {
+    let mut devices: Vec<DeviceResult> = Vec::new();
+    for target in targets {
+        let target = target.as_ref();
+        let Some(device) = BlockDevice::under(target) else {
+            continue;
+        };
+        let path = target.display().to_string();
+        if let Some(known) = devices.iter_mut().find(|d| d.name == device.name) {
+            if !known.targets.contains(&path) {
+                known.targets.push(path);
+            }
+            continue;
+        }
+        devices.push(DeviceResult {
+            name: device.name,
+            model: device.model,
+            size_bytes: device.size_bytes,
+            rotational: device.rotational,
+            scheduler: device.scheduler,
+            targets: vec![path],
+            ..DeviceResult::default()
+        });
+    }
+    devices
+}
+
+/// What `path` stands on. What cannot be found out is left empty.
+pub fn describe_target(path: &Path) -> TargetPath {
+    let device = BlockDevice::under(path);
+    let is_device = fs::metadata(path).is_ok_and(|m| m.file_type().is_block_device());
+    let mut target = TargetPath {
+        path: path.display().to_string(),
+        kind: if is_device {
+            "block-device"
+        } else {
+            "directory"
+        }
+        .to_owned(),
+        ..TargetPath::default()
+    };
+    if is_device {
+        let size_bytes = device.as_ref().map_or(0, |d| d.size_bytes);
+        (target.capacity_bytes, target.free_bytes) = (size_bytes, size_bytes);
+    } else {
+        target.file_system = file_system(path).unwrap_or_default();
+        if let Ok(space) = rustix::fs::statvfs(path) {
+            target.capacity_bytes = space.f_blocks * space.f_frsize;
+            target.free_bytes = space.f_bavail * space.f_frsize;
+        }
+    }
+    target.device = device.map(|d| d.name);
+    target
+}
+
+fn file_system(path: &Path) -> Option<String> {
+    let absolute = fs::canonicalize(path).ok()?;
+    let mountinfo = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    Some(mount_of(&mountinfo, absolute.to_str()?)?.file_system)
+}
+
+fn operating_system(os_release: &str) -> String {
+    let name = os_release
+        .lines()
+        .find_map(|l| l.strip_prefix("PRETTY_NAME="));
+    name.map_or_else(|| "Linux".to_owned(), |n| n.trim_matches('"').to_owned())
+}
+
+fn cpu_model(cpuinfo: &str) -> String {
+    let model = cpuinfo.lines().find(|l| l.starts_with("model name"));
+    let name = model
+        .and_then(|l| l.split_once(':'))
+        .map(|(_, name)| name.trim());
+    name.map_or_else(|| std::env::consts::ARCH.to_owned(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recorded_texts_are_read() {
+        let os = "NAME=\"Debian\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n";
+        assert_eq!(operating_system(os), "Debian GNU/Linux 12 (bookworm)");
+        assert_eq!(operating_system(""), "Linux");
+        let cpu = "processor\t: 0\nmodel name\t: Xeon(R) Gold 6138 CPU @ 2.00GHz\n";
+        assert_eq!(cpu_model(cpu), "Xeon(R) Gold 6138 CPU @ 2.00GHz");
+    }
+
+    #[test]
+    fn this_machine_is_described() {
+        let here = std::env::current_dir().unwrap();
+        let facts = facts(&[&here, &here]);
+        assert!(facts.cpus >= 1 && facts.memory_bytes > 1_000_000);
+        assert!(!facts.kernel.is_empty());
+        assert!(
+            facts.devices.len() <= 1,
+            "one path twice is one device at most"
+        );
+        assert!(
+            facts
+                .devices
+                .iter()
+                .all(|d| d.targets.len() == 1 && d.size_bytes > 0)
+        );
+        let target = describe_target(&here);
+        assert_eq!(target.kind, "directory");
+        assert!(target.capacity_bytes >= target.free_bytes && target.capacity_bytes > 0);
+        assert_eq!(target.device, facts.devices.first().map(|d| d.name.clone()));
+    }
+}

@@ -1,0 +1,16 @@
+//! Counters of the machine that runs the load, from `/proc` and `/sys`.
+//!
+//! - [`HostMonitor`] reads the counters at the end of each sample and gives what changed.
+//! - [`BlockDevice::under`] finds the block device under a path.
+//! - [`facts`] says what machine this is; [`describe_target`] what a target stands on.
+//!
+//! What a kernel or container does not show is left out, never guessed.
+
+mod device;
+mod facts;
+mod monitor;
+mod proc_text;
+
+pub use device::BlockDevice;
+pub use facts::{describe_target, facts};
+pub use monitor::{DeviceSample, HostMonitor, HostSample};

@@ -1,0 +1,270 @@
+//! Host counters, sample by sample.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::device::SECTOR_BYTES;
+use super::proc_text::{
+    CpuTicks, DiskCounters, ProcessUse, cpu_ticks, disk_counters, memory_bytes, pressure_us,
+    process_use,
+};
+
+/// Host counters over one interval. What the kernel does not show is `None`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HostSample {
+    /// Share of all processors that was busy, 0 to 100.
+    pub cpu_busy_percent: Option<f64>,
+    /// Share of all processors that was idle with I/O outstanding, 0 to 100.
+    pub cpu_io_wait_percent: Option<f64>,
+    /// Processor time of this process; 100 is one processor.
+    pub process_cpu_percent: Option<f64>,
+    /// Memory of this process at the end of the interval.
+    pub process_resident_bytes: Option<f64>,
+    /// Memory that new work could have, at the end of the interval.
+    pub available_memory_bytes: Option<f64>,
+    /// Share of the time in which some task waited for I/O, 0 to 100.
+    pub io_pressure_percent: Option<f64>,
+    /// The watched block devices, in the order given.
+    pub devices: Vec<DeviceSample>,
+}
+
+/// One block device over one interval: all its traffic, not only that of the run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DeviceSample {
+    /// Kernel name.
+    pub name: String,
+    /// Reads per second.
+    pub reads_per_second: f64,
+    /// Writes per second.
+    pub writes_per_second: f64,
+    /// Bytes read per second.
+    pub read_bytes_per_second: f64,
+    /// Bytes written per second.
+    pub write_bytes_per_second: f64,
+    /// Mean latency of the reads; `None` without reads.
+    pub average_read_ms: Option<f64>,
+    /// Mean latency of the writes; `None` without writes.
+    pub average_write_ms: Option<f64>,
+    /// Mean number of requests in flight.
+    pub average_queue_depth: f64,
+    /// Fraction of the time with a request in flight.
+    pub busy_fraction: f64,
+}
+
+/// Reads the host's counters and gives what changed since the last reading.
+#[derive(Debug)]
+pub struct HostMonitor {
+    proc: PathBuf,
+    devices: Vec<String>,
+    ticks_per_second: f64,
+    page_size_bytes: f64,
+    last: Reading,
+}
+
+#[derive(Debug, Clone)]
+struct Reading {
+    at: Instant,
+    cpu: Option<CpuTicks>,
+    process: Option<ProcessUse>,
+    available_bytes: Option<u64>,
+    io_pressure_us: Option<u64>,
+    disks: Vec<Option<DiskCounters>>,
+}
+
+impl HostMonitor {
+    /// Begins to watch the host and these block devices (kernel names).
+    pub fn new(devices: impl IntoIterator<Item = String>) -> HostMonitor {
+        HostMonitor::with_proc(PathBuf::from("/proc"), devices.into_iter().collect())
+    }
+
+    fn with_proc(proc: PathBuf, devices: Vec<String>) -> HostMonitor {
+        let mut monitor = HostMonitor {
+            last: Reading {
+                at: Instant::now(),
+                cpu: None,
+                process: None,
+                available_bytes: None,
+                io_pressure_us: None,
+                disks: Vec::new(),
+            },
+            proc,
+            devices,
+            ticks_per_second: rustix::param::clock_ticks_per_second() as f64,
+            page_size_bytes: rustix::param::page_size() as f64,
+        };
+        monitor.last = monitor.read();
+        monitor
+    }
+
+    /// What happened since the last call (since [`HostMonitor::new`], at the first one).
+    pub fn sample(&mut self) -> HostSample {
+        let now = self.read();
+        let elapsed_s = now.at.duration_since(self.last.at).as_secs_f64();
+        let sample = self.difference(&now, elapsed_s);
+        self.last = now;
+        sample
+    }
+
+    fn read(&self) -> Reading {
+        let text = |name: &str| fs::read_to_string(self.proc.join(name)).unwrap_or_default();
+        let diskstats = text("diskstats");
+        Reading {
+            at: Instant::now(),
+            cpu: cpu_ticks(&text("stat")),
+            process: process_use(&text("self/stat")),
+            available_bytes: memory_bytes(&text("meminfo"), "MemAvailable"),
+            io_pressure_us: pressure_us(&text("pressure/io")),
+            disks: self
+                .devices
+                .iter()
+                .map(|name| disk_counters(&diskstats, name))
+                .collect(),
+        }
+    }
+
+    fn difference(&self, now: &Reading, elapsed_s: f64) -> HostSample {
+        let last = &self.last;
+        let cpu = last.cpu.zip(now.cpu).filter(|(a, b)| b.total > a.total);
+        let share = |part: fn(&CpuTicks) -> u64| {
+            cpu.map(|(a, b)| {
+                let whole = (b.total - a.total) as f64;
+                (100.0 * part(&b).saturating_sub(part(&a)) as f64 / whole).min(100.0)
+            })
+        };
+        let per_second = |amount: u64| amount as f64 / elapsed_s.max(1e-9);
+        HostSample {
+            cpu_busy_percent: share(|c| c.busy),
+            cpu_io_wait_percent: share(|c| c.io_wait),
+            process_cpu_percent: last.process.zip(now.process).map(|(a, b)| {
+                let ticks = b.cpu_ticks.saturating_sub(a.cpu_ticks);
+                100.0 * per_second(ticks) / self.ticks_per_second
+            }),
+            process_resident_bytes: now
+                .process
+                .map(|p| p.resident_pages as f64 * self.page_size_bytes),
+            available_memory_bytes: now.available_bytes.map(|b| b as f64),
+            io_pressure_percent: last
+                .io_pressure_us
+                .zip(now.io_pressure_us)
+                .map(|(a, b)| (100.0 * per_second(b.saturating_sub(a)) / 1e6).min(100.0)),
+            devices: self.device_differences(now, elapsed_s),
+        }
+    }
+
+    fn device_differences(&self, now: &Reading, elapsed_s: f64) -> Vec<DeviceSample> {
+        let pairs = self.last.disks.iter().zip(&now.disks);
+        self.devices
+            .iter()
+            .zip(pairs)
+            .filter_map(|(name, (last, now))| {
+                Some(device_difference(
+                    name,
+                    last.as_ref()?,
+                    now.as_ref()?,
+                    elapsed_s,
+                ))
+            })
+            .collect()
+    }
+}
+
+/// What a device did between two readings of its counters. A counter that went backwards (a
+/// device that was taken away and came back) counts as no change.
+fn device_difference(
+    name: &str,
+    last: &DiskCounters,
+    now: &DiskCounters,
+    elapsed_s: f64,
+) -> DeviceSample {
+    let elapsed_s = elapsed_s.max(1e-9);
+    let change = |part: fn(&DiskCounters) -> u64| part(now).saturating_sub(part(last)) as f64;
+    let (reads, writes) = (change(|d| d.reads), change(|d| d.writes));
+    let sector_bytes = SECTOR_BYTES as f64;
+    DeviceSample {
+        name: name.to_owned(),
+        reads_per_second: reads / elapsed_s,
+        writes_per_second: writes / elapsed_s,
+        read_bytes_per_second: change(|d| d.read_sectors) * sector_bytes / elapsed_s,
+        write_bytes_per_second: change(|d| d.write_sectors) * sector_bytes / elapsed_s,
+        average_read_ms: (reads > 0.0).then(|| change(|d| d.read_ms) / reads),
+        average_write_ms: (writes > 0.0).then(|| change(|d| d.write_ms) / writes),
+        average_queue_depth: change(|d| d.weighted_ms) / 1e3 / elapsed_s,
+        busy_fraction: (change(|d| d.busy_ms) / 1e3 / elapsed_s).min(1.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn record(proc: &Path, name: &str, text: &str) {
+        let path = proc.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn recorded_counters_become_rates() {
+        let proc = tempfile::tempdir().unwrap();
+        record(proc.path(), "stat", "cpu  100 0 100 800 0 0 0 0 0 0\n");
+        record(
+            proc.path(),
+            "diskstats",
+            "8 0 sda 100 0 1000 500 10 0 80 20 0 400 520\n",
+        );
+        let devices = vec!["sda".to_owned(), "gone".to_owned()];
+        let monitor = HostMonitor::with_proc(proc.path().to_owned(), devices);
+        record(proc.path(), "stat", "cpu  150 0 150 840 60 0 0 0 0 0\n");
+        record(
+            proc.path(),
+            "diskstats",
+            "8 0 sda 300 0 5000 2500 10 0 80 20 0 900 2520\n",
+        );
+        let now = monitor.read();
+        let sample = monitor.difference(&now, 2.0);
+        assert_eq!(sample.cpu_busy_percent, Some(50.0));
+        assert_eq!(sample.cpu_io_wait_percent, Some(30.0));
+        assert_eq!(sample.process_cpu_percent, None);
+        assert_eq!(sample.available_memory_bytes, None);
+        assert_eq!(
+            sample.devices.len(),
+            1,
+            "a device that is not there is left out"
+        );
+        let expected = DeviceSample {
+            name: "sda".to_owned(),
+            reads_per_second: 100.0,
+            writes_per_second: 0.0,
+            read_bytes_per_second: 1_024_000.0,
+            write_bytes_per_second: 0.0,
+            average_read_ms: Some(10.0),
+            average_write_ms: None,
+            average_queue_depth: 1.0,
+            busy_fraction: 0.25,
+        };
+        assert_eq!(sample.devices[0], expected);
+    }
+
+    #[test]
+    fn this_machine_can_be_watched() {
+        let mut monitor = HostMonitor::new(Vec::new());
+        // Work until the clock of /proc (10 ms) has surely ticked for this process.
+        let mut sum = 0u64;
+        let begun = Instant::now();
+        while begun.elapsed().as_millis() < 60 {
+            sum = sum.wrapping_mul(31).wrapping_add(std::hint::black_box(7));
+        }
+        std::hint::black_box(sum);
+        let sample = monitor.sample();
+        assert!(
+            sample
+                .cpu_busy_percent
+                .is_some_and(|p| (0.0..=100.0).contains(&p))
+        );
+        assert!(sample.process_cpu_percent.is_some_and(|p| p >= 0.0));
+        assert!(sample.process_resident_bytes.is_some_and(|b| b > 1e5));
+        assert!(sample.available_memory_bytes.is_some_and(|b| b > 1e6));
+    }
+}

@@ -1,0 +1,136 @@
+//! Counters and histograms of one interval.
+//!
+//! Meters come to life at the first request, so a run with many databases and few streams pays
+//! only for what happens.
+
+use super::{Layout, Stream};
+use crate::histogram::LatencyHistogram;
+
+/// Requests of one stream of one database.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct IoMeter {
+    /// Latency of the requests that ended well; its count is their number.
+    pub latency: LatencyHistogram,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Requests that ended with an error.
+    pub errors: u64,
+}
+
+impl IoMeter {
+    /// Requests that ended well.
+    pub fn count(&self) -> u64 {
+        self.latency.count()
+    }
+
+    /// Adds everything that `other` has counted.
+    pub fn merge(&mut self, other: &IoMeter) {
+        self.latency.merge(&other.latency);
+        self.bytes += other.bytes;
+        self.errors += other.errors;
+    }
+}
+
+/// Operations of one kind on one database.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OperationMeter {
+    /// From begin to end.
+    pub service: LatencyHistogram,
+    /// From the intended start to the end; empty in a closed loop.
+    pub from_intended_start: LatencyHistogram,
+    /// Operations that ended with an error or a conflict. They are not in the histograms.
+    pub failures: u64,
+}
+
+impl OperationMeter {
+    /// Operations that ended well.
+    pub fn count(&self) -> u64 {
+        self.service.count()
+    }
+
+    /// Adds everything that `other` has counted.
+    pub fn merge(&mut self, other: &OperationMeter) {
+        self.service.merge(&other.service);
+        self.from_intended_start.merge(&other.from_intended_start);
+        self.failures += other.failures;
+    }
+}
+
+/// Everything that is counted for one database.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct DatabaseMeters {
+    streams: [Option<Box<IoMeter>>; Stream::COUNT],
+    operations: Vec<Option<Box<OperationMeter>>>,
+    /// Page faults that had to wait for a free frame.
+    pub page_fault_stalls: u64,
+    /// Size of the database file at the end of the interval; `None` when nobody said.
+    pub size_bytes: Option<u64>,
+}
+
+impl DatabaseMeters {
+    /// Meters without any count, one set for each database of the layout.
+    pub fn for_layout(layout: &Layout) -> Vec<DatabaseMeters> {
+        let operations = layout.operations.len();
+        layout
+            .databases
+            .iter()
+            .map(|_| DatabaseMeters {
+                operations: vec![None; operations],
+                ..Default::default()
+            })
+            .collect()
+    }
+
+    /// The meter of a stream; `None` when nothing happened on it.
+    pub fn stream(&self, stream: Stream) -> Option<&IoMeter> {
+        self.streams[stream.index()].as_deref()
+    }
+
+    /// The meter of an operation; `None` when nothing happened.
+    pub fn operation(&self, operation: usize) -> Option<&OperationMeter> {
+        self.operations[operation].as_deref()
+    }
+
+    /// The meter of a stream to count into.
+    #[inline]
+    pub fn stream_mut(&mut self, stream: Stream) -> &mut IoMeter {
+        self.streams[stream.index()].get_or_insert_default()
+    }
+
+    /// The meter of an operation to count into.
+    #[inline]
+    pub fn operation_mut(&mut self, operation: usize) -> &mut OperationMeter {
+        self.operations[operation].get_or_insert_default()
+    }
+
+    /// Adds everything that `other` has counted.
+    pub fn merge(&mut self, other: &DatabaseMeters) {
+        assert_eq!(
+            self.operations.len(),
+            other.operations.len(),
+            "meters of two layouts"
+        );
+        for stream in Stream::ALL {
+            if let Some(meter) = other.stream(stream) {
+                self.stream_mut(stream).merge(meter);
+            }
+        }
+        for operation in 0..other.operations.len() {
+            if let Some(meter) = other.operation(operation) {
+                self.operation_mut(operation).merge(meter);
+            }
+        }
+        self.page_fault_stalls += other.page_fault_stalls;
+        self.size_bytes = other.size_bytes.or(self.size_bytes);
+    }
+
+    /// Database reads plus writes that ended well.
+    pub fn transactional_count(&self) -> u64 {
+        Stream::ALL
+            .into_iter()
+            .filter(|s| s.is_transactional())
+            .filter_map(|s| self.stream(s))
+            .map(IoMeter::count)
+            .sum()
+    }
+}
