@@ -80,6 +80,8 @@ pub struct DatabaseResult {
     pub maintenance_reads: IoFigures,
     /// Writes of database headers and checkpoint files.
     pub header_writes: IoFigures,
+    /// Zero fill of log files, growth of files, flushes of a volatile cache.
+    pub other_writes: IoFigures,
     /// Page faults per second that had to wait for a free frame of the cache.
     pub page_fault_stalls_per_second: f64,
 }
@@ -104,6 +106,8 @@ pub struct Totals {
     pub maintenance_reads: IoFigures,
     /// Writes of database headers and checkpoint files.
     pub header_writes: IoFigures,
+    /// Zero fill of log files, growth of files, flushes of a volatile cache.
+    pub other_writes: IoFigures,
     /// Page-fault stalls per second, all databases together.
     pub page_fault_stalls_per_second: f64,
 }

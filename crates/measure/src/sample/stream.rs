@@ -20,11 +20,14 @@ pub enum Stream {
     MaintenanceRead,
     /// Writes of database headers and checkpoint files.
     HeaderWrite,
+    /// Requests that prepare room or order: zero fill of the next log file, growth of a file,
+    /// flushes of a volatile cache (which carry no bytes).
+    OtherWrite,
 }
 
 impl Stream {
     /// Number of streams.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 7;
 
     /// Every stream, in the order of the enum.
     pub const ALL: [Stream; Stream::COUNT] = [
@@ -34,6 +37,7 @@ impl Stream {
         Stream::LogRead,
         Stream::MaintenanceRead,
         Stream::HeaderWrite,
+        Stream::OtherWrite,
     ];
 
     /// Position in [`Stream::ALL`].
@@ -50,6 +54,7 @@ impl Stream {
             Stream::LogRead => "log-read",
             Stream::MaintenanceRead => "maintenance-read",
             Stream::HeaderWrite => "header-write",
+            Stream::OtherWrite => "other-write",
         }
     }
 
@@ -62,6 +67,7 @@ impl Stream {
             Stream::LogRead => "log_read",
             Stream::MaintenanceRead => "maintenance_read",
             Stream::HeaderWrite => "header_write",
+            Stream::OtherWrite => "other_write",
         }
     }
 

@@ -54,6 +54,7 @@ impl RunTotals {
         entry.log_reads = figures(Stream::LogRead);
         entry.maintenance_reads = figures(Stream::MaintenanceRead);
         entry.header_writes = figures(Stream::HeaderWrite);
+        entry.other_writes = figures(Stream::OtherWrite);
         entry.page_fault_stalls_per_second = self.per_second(totals.page_fault_stalls);
     }
 
@@ -69,6 +70,7 @@ impl RunTotals {
             log_reads: figures(Stream::LogRead),
             maintenance_reads: figures(Stream::MaintenanceRead),
             header_writes: figures(Stream::HeaderWrite),
+            other_writes: figures(Stream::OtherWrite),
             page_fault_stalls_per_second: self.per_second(sum(|d| d.page_fault_stalls)),
         }
     }
