@@ -1,0 +1,149 @@
+//! Holding a rate of I/O: how many operations per second it takes.
+//!
+//! One operation of the workload causes a number of database reads and writes that depends on the
+//! cache and changes slowly; writes also come long after the operation that caused them. So the
+//! controller divides the wanted I/O rate by a smoothed measured number of I/Os per operation, and
+//! adds a small correction for what the measured phase is behind (or ahead of) in total, which makes
+//! the mean over the phase exact.
+
+/// The time over which I/Os per operation are averaged, in seconds.
+const SMOOTHING_S: f64 = 30.0;
+/// The time over which a shortfall is made good, in seconds.
+const RECOVERY_S: f64 = 15.0;
+/// The most that the correction may add or take away.
+const CORRECTION: f64 = 0.25;
+
+/// What was counted over an interval, all databases together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Counted {
+    /// Length of the interval in seconds.
+    pub length_s: f64,
+    /// Database reads plus writes.
+    pub ios: u64,
+    /// Operations that ended.
+    pub operations: u64,
+}
+
+/// Turns a wanted I/O rate into a rate of operations.
+#[derive(Debug, Clone)]
+pub struct RateController {
+    target_iops: f64,
+    smooth_ios: f64,
+    smooth_operations: f64,
+    shortfall: f64,
+}
+
+impl RateController {
+    /// A controller that begins with the guess `ios_per_operation`.
+    #[must_use]
+    pub fn new(target_iops: f64, ios_per_operation: f64) -> Self {
+        assert!(target_iops > 0.0 && ios_per_operation > 0.0);
+        // The guess weighs as much as one second of work at the wanted rate.
+        Self {
+            target_iops,
+            smooth_ios: target_iops,
+            smooth_operations: target_iops / ios_per_operation,
+            shortfall: 0.0,
+        }
+    }
+
+    /// Forgets what was missed so far; call it when the measured phase begins.
+    pub fn forget_shortfall(&mut self) {
+        self.shortfall = 0.0;
+    }
+
+    /// Database reads and writes that one operation causes, as measured lately.
+    #[must_use]
+    pub fn ios_per_operation(&self) -> f64 {
+        self.smooth_ios / self.smooth_operations
+    }
+
+    /// Takes an interval's counts into account; gives the operations per second from now on.
+    pub fn update(&mut self, counted: Counted) -> f64 {
+        let keep = (-counted.length_s / SMOOTHING_S).exp();
+        self.smooth_ios = self.smooth_ios * keep + counted.ios as f64;
+        self.smooth_operations = self.smooth_operations * keep + counted.operations as f64;
+        // Storage that cannot follow leaves a shortfall without end; more than the correction can
+        // make good within its time is not carried along.
+        let most = self.target_iops * CORRECTION * RECOVERY_S;
+        let missed = self.target_iops * counted.length_s - counted.ios as f64;
+        self.shortfall = (self.shortfall + missed).clamp(-most, most);
+        self.operations_per_second()
+    }
+
+    /// The operations per second that hold the rate.
+    #[must_use]
+    pub fn operations_per_second(&self) -> f64 {
+        let corrected = self.target_iops + self.shortfall / RECOVERY_S;
+        // Fewer than one I/O in a hundred operations is a cache that holds everything: no rate of
+        // operations would reach the rate of I/O.
+        corrected / self.ios_per_operation().max(0.01)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Dice;
+
+    /// A storage whose writes come `lag` seconds after their operations, one per operation, beside
+    /// `reads` reads per operation.
+    struct Lagging {
+        reads: f64,
+        lag: usize,
+        done: Vec<f64>,
+        dice: Dice,
+    }
+
+    impl Lagging {
+        fn mean_iops(&mut self, controller: &mut RateController, seconds: usize) -> f64 {
+            let mut total = 0.0;
+            for _ in 0..seconds {
+                let operations = controller.operations_per_second().round();
+                self.done.push(operations);
+                let causing = self.done.len().checked_sub(1 + self.lag);
+                let writes = causing.map_or(0.0, |second| self.done[second]);
+                let ios = (operations * self.reads + writes) * (0.95 + 0.1 * self.dice.unit());
+                total += ios;
+                controller.update(Counted {
+                    length_s: 1.0,
+                    ios: ios as u64,
+                    operations: operations as u64,
+                });
+            }
+            total / seconds as f64
+        }
+    }
+
+    #[test]
+    fn the_mean_is_held_within_one_percent_even_when_writes_lag() {
+        for (reads, lag) in [(1.3, 0), (1.3, 20), (1.0, 40), (3.0, 5)] {
+            let mut controller = RateController::new(1000.0, 2.0);
+            let dice = Dice::new(1, 1);
+            let mut storage = Lagging {
+                reads,
+                lag,
+                done: Vec::new(),
+                dice,
+            };
+            storage.mean_iops(&mut controller, 180);
+            controller.forget_shortfall();
+            let mean = storage.mean_iops(&mut controller, 300);
+            assert!((990.0..1010.0).contains(&mean), "{mean} for {reads} {lag}");
+        }
+    }
+
+    #[test]
+    fn a_storage_that_cannot_follow_is_not_flooded() {
+        let mut controller = RateController::new(1000.0, 2.0);
+        let mut rate = 0.0;
+        for _ in 0..1000 {
+            rate = controller.update(Counted {
+                length_s: 1.0,
+                ios: 100,
+                operations: 50,
+            });
+        }
+        assert!((500.0..=625.1).contains(&rate), "{rate}");
+    }
+}
