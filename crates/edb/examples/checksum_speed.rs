@@ -1,6 +1,8 @@
-//! How fast a page's checksum is verified, beside summing the same bytes as 64-bit words; both hot in cache.
+//! How fast a page's checksum is verified, beside summing the same bytes as 64-bit words; both hot
+//! in cache.
 //!
-//! Prints one JSON line. `ratio` is the checksum's rate divided by the sum's rate, the median over the rounds.
+//! Prints one JSON line. `ratio` is the checksum's rate divided by the sum's rate, the median over
+//! the rounds.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,20 +1,23 @@
-//! The checksum of pages and log segments: 32 bits of XOR that find an error, 32 bits that locate a single wrong bit.
+//! The checksum of pages and log segments: 32 bits of XOR that find an error, 32 bits that locate a
+//! single wrong bit.
 //!
-//! One block (4,096 or 8,192 bytes) gets 64 bits. Number the bits of the block from 0, least significant bit of
-//! each byte first. Then
+//! One block (4,096 or 8,192 bytes) gets 64 bits. Number the bits of the block from 0, least
+//! significant bit of each byte first. Then
 //!
-//! - bits 0..32 are the XOR of all little-endian 32-bit words and of the seed (a page number or a segment number);
+//! - bits 0..32 are the XOR of all little-endian 32-bit words and of the seed (a page number or a
+//!   segment number);
 //! - bits 32..48 (`L`) are the XOR of the numbers of all bits that are one;
 //! - bits 48..64 (`H`) are the XOR of the complements of those numbers.
 //!
-//! A single wrong bit changes `L` by its number and `H` by the complement of its number; two wrong bits change `L`
-//! and `H` alike, which is how they are told apart.
+//! A single wrong bit changes `L` by its number and `H` by the complement of its number; two wrong
+//! bits change `L` and `H` alike, which is how they are told apart.
 //!
 //! # How it is computed fast
-//! Bit `b` of `L` is the parity of all those bits whose number has bit `b` set. Cut the block into rows of 512 bytes:
-//! the upper four bits of `L` then are parities of rows, and a pairwise tree over the rows finds them with two XORs
-//! per word: the right one of each pair goes into the accumulator of that level, the XOR of the pair goes on. The loop
-//! runs along the rows, which compilers turn into vector code. Everything inside a row is settled once, at the end.
+//! Bit `b` of `L` is the parity of all those bits whose number has bit `b` set. Cut the block into
+//! rows of 512 bytes: the upper four bits of `L` then are parities of rows, and a pairwise tree
+//! over the rows finds them with two XORs per word: the right one of each pair goes into the
+//! accumulator of that level, the XOR of the pair goes on. The loop runs along the rows, which
+//! compilers turn into vector code. Everything inside a row is settled once, at the end.
 
 use multiversion::multiversion;
 
@@ -38,7 +41,8 @@ pub fn block_checksum(block: &[u8], seed: u32) -> u64 {
     finish(&fold(block), block.len(), seed)
 }
 
-/// As [`block_checksum`], with the first eight bytes taken as zero: they are where the result is stored.
+/// As [`block_checksum`], with the first eight bytes taken as zero: they are where the result is
+/// stored.
 ///
 /// # Panics
 /// If `block` is not 4,096 or 8,192 bytes long.
@@ -60,7 +64,8 @@ pub fn segment_checksum(segment: &[u8], segment_number: u32) -> u64 {
     block_checksum_skipping_itself(segment, segment_number)
 }
 
-/// Checksum of a database header or checkpoint copy: the XOR of all 32-bit words but the first, and of 0x89ABCDEF.
+/// Checksum of a database header or checkpoint copy: the XOR of all 32-bit words but the first, and
+/// of 0x89ABCDEF.
 ///
 /// # Panics
 /// If the length of `bytes` is not a multiple of eight.
@@ -126,7 +131,8 @@ fn pair(left: u64, right: u64, odd: &mut u64) -> u64 {
     left ^ right
 }
 
-/// Folds eight words, one of each row; `odd[i]` collects those of rows whose number has bit `i` set.
+/// Folds eight words, one of each row; `odd[i]` collects those of rows whose number has bit `i`
+/// set.
 #[inline(always)]
 fn fold_eight(row: impl Fn(usize) -> u64, odd: &mut [u64; 4]) -> u64 {
     let ab = pair(row(0), row(1), &mut odd[0]);

@@ -1,8 +1,24 @@
 //! The bytes on disk: no input or output happens here, and nothing waits.
 //!
-//! Start with [`page`]: every byte of a database but its two headers lies in pages. [`checksum`] seals them.
+//! - [`page`]: every byte of a database but its two headers lies in pages; [`checksum`] seals them.
+//! - [`database_header`]: the two headers. [`layout`]: which page is where, and what the first
+//!   pages are for.
+//! - [`schema`]: tables as a person defines them. [`record`] turns a row into bytes, [`key`] a key.
+//! - [`catalog`]: the rows that describe all tables, the catalog itself included.
+//! - [`space`] and [`long_value`]: the nodes of extent trees and long value trees.
 //!
-//! All integers are little-endian, except in keys, which are big-endian so that their bytes sort like their values.
+//! All integers are little-endian, except in keys, which are big-endian so that their bytes sort
+//! like their values.
 
+pub mod catalog;
 pub mod checksum;
+pub mod database_header;
+mod header_values;
+pub mod key;
+pub mod layout;
+pub mod long_value;
 pub mod page;
+pub mod record;
+mod record_view;
+pub mod schema;
+pub mod space;

@@ -1,4 +1,5 @@
-//! Changing a page. Every change keeps the law of free space: page = header + values + tags + free bytes.
+//! Changing a page. Every change keeps the law of free space: page = header + values + tags + free
+//! bytes.
 
 use std::ops::Range;
 
@@ -19,7 +20,8 @@ pub struct PageFull {
     pub needed_bytes: usize,
 }
 
-/// A page to change. The caller sets the dbtime with each change and seals the page before it is written.
+/// A page to change. The caller sets the dbtime with each change and seals the page before it is
+/// written.
 pub struct PageChange<'a> {
     bytes: &'a mut [u8],
 }
@@ -104,7 +106,8 @@ impl<'a> PageChange<'a> {
     /// [`PageFull`] if it does not fit.
     ///
     /// # Panics
-    /// If the page is no root: the external header of other pages is their prefix, see [`Self::set_prefix`].
+    /// If the page is no root: the external header of other pages is their prefix, see
+    /// [`Self::set_prefix`].
     pub fn set_external_header(&mut self, external: &[u8]) -> Result<(), PageFull> {
         assert!(
             self.view().is_root(),
@@ -163,8 +166,8 @@ impl<'a> PageChange<'a> {
         })
     }
 
-    /// As [`Self::insert_node`], with the data written in place by `write_data` into `data_bytes` bytes of
-    /// undefined content: it must fill them all.
+    /// As [`Self::insert_node`], with the data written in place by `write_data` into `data_bytes`
+    /// bytes of undefined content: it must fill them all.
     ///
     /// # Errors
     /// [`PageFull`] if it does not fit; the page is unchanged.
@@ -297,7 +300,8 @@ impl<'a> PageChange<'a> {
         Ok(())
     }
 
-    /// Closes all gaps between values and zeroes the free space, so that nothing deleted remains readable.
+    /// Closes all gaps between values and zeroes the free space, so that nothing deleted remains
+    /// readable.
     pub fn defragment(&mut self) {
         let count = self.view().tag_count();
         let mut order: Vec<u16> = (0..count as u16).collect();
@@ -373,7 +377,8 @@ impl<'a> PageChange<'a> {
         self.bytes.len() - used
     }
 
-    /// Makes `bytes` and `more_tags` tags available in one piece. The caller has checked the free bytes.
+    /// Makes `bytes` and `more_tags` tags available in one piece. The caller has checked the free
+    /// bytes.
     fn reserve(&mut self, bytes: usize, more_tags: usize) {
         let needed = bytes + TAG_BYTES * more_tags;
         if self.contiguous() < needed {

@@ -15,7 +15,8 @@ pub(super) const FLAGS: usize = 36;
 pub(super) const MORE_CHECKSUMS: [usize; 3] = [40, 48, 56];
 pub(super) const PAGE_NUMBER: usize = 64;
 
-/// The low twelve bits of the tag state count tags. Readers break on anything in the upper bits, which stay zero.
+/// The low twelve bits of the tag state count tags. Readers break on anything in the upper bits,
+/// which stay zero.
 pub(super) const TAG_COUNT_MASK: u16 = 0x0FFF;
 
 pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
@@ -42,7 +43,8 @@ pub(super) fn set_u64(bytes: &mut [u8], at: usize, value: u64) {
     bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
 }
 
-/// What kind of page this is. Readers refuse bits they do not know (0x20000 and up), so none is ever set.
+/// What kind of page this is. Readers refuse bits they do not know (0x20000 and up), so none is
+/// ever set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageFlags(pub u32);
 

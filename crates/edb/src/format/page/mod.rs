@@ -1,14 +1,17 @@
-//! One page: an 80-byte header, values growing up from it, and an array of tags growing down from the end.
+//! One page: an 80-byte header, values growing up from it, and an array of tags growing down from
+//! the end.
 //!
-//! Tag 0 is the external header: the space header on a root, the common key prefix on every other page. Tags 1..
-//! are nodes in key order; this module counts nodes from 0, so node `i` is tag `i + 1`.
+//! Tag 0 is the external header: the space header on a root, the common key prefix on every other
+//! page. Tags 1.. are nodes in key order; this module counts nodes from 0, so node `i` is tag `i +
+//! 1`.
 //!
-//! - [`PageView`] reads a page, [`PageChange`] changes one; both take the page size from the length of the bytes.
+//! - [`PageView`] reads a page, [`PageChange`] changes one; both take the page size from the length
+//!   of the bytes.
 //! - [`seal`] stores the checksums before a write, [`verify`] checks a page that was read.
 //! - [`SplitPoint`] and [`PageView::best_prefix`] help to split a page.
 //!
-//! All sizes use the layout of large pages. 4 and 8 KiB pages differ only by having one checksum block: original
-//! small pages have a shorter header, which this project does not reproduce.
+//! All sizes use the layout of large pages. 4 and 8 KiB pages differ only by having one checksum
+//! block: original small pages have a shorter header, which this project does not reproduce.
 
 mod change;
 mod header;
@@ -50,8 +53,8 @@ pub const fn page_capacity_bytes(page_size_bytes: usize) -> usize {
 
 /// The longest key a tree may have on pages of this size.
 ///
-/// 2,000 bytes on 16 and 32 KiB pages (as ESE); a quarter of the page less a little on smaller ones, so that an
-/// internal page always holds at least three separators.
+/// 2,000 bytes on 16 and 32 KiB pages (as ESE); a quarter of the page less a little on smaller
+/// ones, so that an internal page always holds at least three separators.
 #[must_use]
 pub const fn max_key_bytes(page_size_bytes: usize) -> usize {
     if page_size_bytes >= 16_384 {
@@ -63,8 +66,8 @@ pub const fn max_key_bytes(page_size_bytes: usize) -> usize {
 
 /// The longest record on pages of this size whose primary key may have `max_key_bytes` bytes.
 ///
-/// A root leaf with its space header and this one node is exactly full. ESE allows 16 bytes more, because it does not
-/// count the space header.
+/// A root leaf with its space header and this one node is exactly full. ESE allows 16 bytes more,
+/// because it does not count the space header.
 #[must_use]
 pub const fn max_record_bytes(page_size_bytes: usize, max_key_bytes: usize) -> usize {
     page_capacity_bytes(page_size_bytes) - 2 * TAG_BYTES - 16 - 4 - max_key_bytes

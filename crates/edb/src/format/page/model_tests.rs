@@ -264,8 +264,9 @@ fn damage_is_told_apart() {
             Err(PageDamage::WrongNumber { found: 10 })
         );
         assert_eq!(verify(&vec![0; size], 11), Err(PageDamage::NeverWritten));
-        // Torn: the last sectors are from another state of the page. (Plain zeroes would not do: this checksum is
-        // linear, and regular contents such as these twenty equal tags cancel out in it.)
+        // Torn: the last sectors are from another state of the page. (Plain zeroes would not do:
+        // this checksum is linear, and regular contents such as these twenty equal tags cancel out
+        // in it.)
         let mut torn = good.clone();
         Xoshiro256PlusPlus::seed_from_u64(size as u64).fill_bytes(&mut torn[size - 1024..]);
         let found = verify(&torn, 10);

@@ -13,7 +13,8 @@ impl NodeFlags {
     pub const NONE: Self = Self(0);
     /// Older versions of this node are in the version store.
     pub const VERSION: Self = Self(1);
-    /// Deleted, not yet removed. Some independent readers return such nodes, so a clean file has none.
+    /// Deleted, not yet removed. Some independent readers return such nodes, so a clean file has
+    /// none.
     pub const DELETED: Self = Self(2);
     /// The key is prefix-compressed; set by the page itself, never by callers.
     pub const COMPRESSED: Self = Self(4);
@@ -81,7 +82,8 @@ impl Node<'_> {
 /// The bits of the first word of a node that hold the key length.
 pub(super) const KEY_LENGTH_MASK: u16 = 0x1FFF;
 pub(super) const FLAG_SHIFT: u16 = 13;
-/// A key is compressed when more than this many bytes lie in the prefix: the second length word costs two.
+/// A key is compressed when more than this many bytes lie in the prefix: the second length word
+/// costs two.
 const COMPRESSION_COST: usize = 2;
 
 /// Reads a node out of its value; `external` is the page's external header.
@@ -109,7 +111,8 @@ pub(super) fn parse<'a>(value: &'a [u8], external: &'a [u8]) -> Node<'a> {
     }
 }
 
-/// How a key is stored on a page whose usable prefix is given: the number of prefix bytes, 0 = not compressed.
+/// How a key is stored on a page whose usable prefix is given: the number of prefix bytes, 0 = not
+/// compressed.
 pub(super) fn compressed_bytes(prefix: &[u8], key: &[u8]) -> usize {
     let common = common_prefix_bytes(prefix, key);
     if common > COMPRESSION_COST { common } else { 0 }
@@ -133,7 +136,8 @@ pub fn common_prefix_bytes(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(x, y)| x == y).count()
 }
 
-/// Writes a node into `value`, which has exactly the right size; the data is written by the caller's closure.
+/// Writes a node into `value`, which has exactly the right size; the data is written by the
+/// caller's closure.
 pub(super) fn write(
     value: &mut [u8],
     flags: NodeFlags,

@@ -116,7 +116,8 @@ fn is_whole(page: &[u8], seed: u32) -> bool {
 pub fn verify(page: &[u8], page_number: u32) -> Result<(), PageDamage> {
     if is_whole(page, page_number) {
         let found = u32_at(page, header::PAGE_NUMBER);
-        // A sealed page's seed is its own number, so this can only differ in bytes made by another writer.
+        // A sealed page's seed is its own number, so this can only differ in bytes made by another
+        // writer.
         return if found == page_number {
             Ok(())
         } else {

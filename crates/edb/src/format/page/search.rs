@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use super::node::{FLAG_SHIFT, KEY_LENGTH_MASK, NodeFlags};
 use super::{PAGE_HEADER_BYTES, PageView, common_prefix_bytes, tags};
 
-/// A key compared with the page's prefix once, so that each step of a search compares only the rest.
+/// A key compared with the page's prefix once, so that each step of a search compares only the
+/// rest.
 struct Probe<'k> {
     key: &'k [u8],
     /// Bytes that key and prefix share.
@@ -54,8 +55,8 @@ impl PageView<'_> {
         self.search_among(key, self.node_count())
     }
 
-    /// Index of the child of an internal page in which `key` lies: separators are exclusive upper bounds, and the
-    /// last node has no bound.
+    /// Index of the child of an internal page in which `key` lies: separators are exclusive upper
+    /// bounds, and the last node has no bound.
     ///
     /// # Panics
     /// If the page has no nodes.

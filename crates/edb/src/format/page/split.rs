@@ -17,8 +17,8 @@ pub struct SplitPoint {
 }
 
 impl SplitPoint {
-    /// The place that fills both halves most evenly by bytes when a node of `new_bytes` (tag included) is to be
-    /// inserted before node `insert_at`. Each half gets at least one node.
+    /// The place that fills both halves most evenly by bytes when a node of `new_bytes` (tag
+    /// included) is to be inserted before node `insert_at`. Each half gets at least one node.
     ///
     /// # Panics
     /// If the page has no node: it cannot be split.
@@ -42,8 +42,9 @@ impl SplitPoint {
         Self::after(best.1, insert_at)
     }
 
-    /// The place for keys that arrive in ascending order: everything stays, only the new node goes right. ESE
-    /// splits so when the insertion is at the very end of the tree, which fills pages completely.
+    /// The place for keys that arrive in ascending order: everything stays, only the new node goes
+    /// right. ESE splits so when the insertion is at the very end of the tree, which fills pages
+    /// completely.
     #[must_use]
     pub fn append(page: PageView<'_>) -> Self {
         let count = page.node_count();
@@ -72,8 +73,8 @@ impl SplitPoint {
 }
 
 impl PageView<'_> {
-    /// The prefix that stores this range of nodes in the fewest bytes, of three candidates: none, the page's own,
-    /// and what the first and last key share.
+    /// The prefix that stores this range of nodes in the fewest bytes, of three candidates: none,
+    /// the page's own, and what the first and last key share.
     #[must_use]
     pub fn best_prefix(self, range: Range<usize>) -> Vec<u8> {
         if range.is_empty() {
@@ -106,7 +107,8 @@ pub(super) fn bytes_with_prefix(page: PageView<'_>, range: Range<usize>, prefix:
     nodes.sum::<usize>() + prefix.len() + TAG_BYTES
 }
 
-/// The shortest key that is greater than `left` and not greater than `right`: the separator between two pages.
+/// The shortest key that is greater than `left` and not greater than `right`: the separator between
+/// two pages.
 ///
 /// # Panics
 /// If `left` is not less than `right`.

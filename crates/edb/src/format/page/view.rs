@@ -4,8 +4,8 @@ use super::header::{self, PageFlags, u16_at, u32_at, u64_at};
 use super::node::{self, Node, NodeFlags};
 use super::{PAGE_HEADER_BYTES, PAGE_SIZES_BYTES, TAG_BYTES, tags};
 
-/// A page to read. The bytes must have passed [`super::verify`] or come from [`super::PageChange`]: on other bytes
-/// the accessors may panic. [`PageView::check_structure`] accepts anything.
+/// A page to read. The bytes must have passed [`super::verify`] or come from [`super::PageChange`]:
+/// on other bytes the accessors may panic. [`PageView::check_structure`] accepts anything.
 #[derive(Clone, Copy)]
 pub struct PageView<'a> {
     pub(super) bytes: &'a [u8],
@@ -174,7 +174,8 @@ impl<'a> PageView<'a> {
         self.space_for(key, data_bytes) <= free && self.tag_count() < super::MAX_TAGS
     }
 
-    /// Whether the data of node `index` can become `data_bytes` long, by the same rule as [`Self::fits`].
+    /// Whether the data of node `index` can become `data_bytes` long, by the same rule as
+    /// [`Self::fits`].
     #[must_use]
     pub fn fits_replacement(self, index: usize, data_bytes: usize) -> bool {
         let free = self.free_bytes().saturating_sub(self.uncommitted_free());
