@@ -1,0 +1,57 @@
+//! What can go wrong with the log.
+
+use runtime::IoError;
+use thiserror::Error;
+
+/// Why the log could not be written or read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LogError {
+    /// The storage failed.
+    #[error("The log failed: {0}.")]
+    Io(#[from] IoError),
+    /// No space is left for the next log file. What is under way is finished in the reserve files; new
+    /// work is refused.
+    #[error("No space is left for the next log file ({0}). Free some space and restart.")]
+    OutOfSpace(IoError),
+    /// The log was closed.
+    #[error("The log has been closed.")]
+    Closed,
+    /// A record cannot be written because it does not fit into one log file.
+    #[error("A log record of {record_bytes} bytes does not fit into a log file ({most_bytes} at most).")]
+    RecordTooLarge {
+        /// Bytes of the record.
+        record_bytes: usize,
+        /// Bytes of the largest record.
+        most_bytes: usize,
+    },
+    /// A log file that must be there is missing.
+    #[error("The log file of generation {generation} is missing in {directory}. Restore it from a backup.")]
+    MissingGeneration {
+        /// The generation.
+        generation: u32,
+        /// Where it was looked for.
+        directory: String,
+    },
+    /// A log file is not what was written.
+    #[error("Log file {file} is damaged: {problem}.")]
+    Damaged {
+        /// The file.
+        file: String,
+        /// What is wrong, and where.
+        problem: String,
+    },
+    /// A log file belongs to another stream of log files.
+    #[error("Log file {file} belongs to another set of log files. Remove it or restore the right one.")]
+    Foreign {
+        /// The file.
+        file: String,
+    },
+    /// There is a log where a new one was to be made.
+    #[error("There is a log in {directory} already ({file}). Choose an empty directory.")]
+    Exists {
+        /// The directory.
+        directory: String,
+        /// One of its files.
+        file: String,
+    },
+}

@@ -1,0 +1,216 @@
+//! The page cache: bounded memory, LRU-2 replacement, write-back driven by the checkpoint depth.
+//!
+//! A tour:
+//! - [`Pool`] is what the trees use: [`Pool::get`] and [`Pool::create`] never wait, [`Pool::fetch`]
+//!   reads, [`Pool::preread`] reads ahead. A [`PageRef`] keeps its page in the cache and changes it.
+//! - `replacement` decides who leaves, `oldest` knows which dirty page holds the checkpoint back.
+//! - `write` turns one dirty page into a request with its neighbours; the `flusher` and the
+//!   `scavenger` decide when.
+//! - [`PageStore`] is the file below, [`WriteAhead`] the log that must be written first.
+//!
+//! The pool lives on one thread. Its state changes in synchronous steps, so there are no latches: a
+//! page that changes while its image is on the way to the disk goes on in a copy.
+
+mod fetch;
+mod flusher;
+mod frame;
+mod history;
+mod limits;
+mod list;
+mod oldest;
+mod pending;
+mod preread;
+mod replacement;
+mod scavenger;
+mod state;
+mod statistics;
+mod traits;
+mod write;
+
+pub use frame::PageRef;
+pub use limits::PoolSettings;
+pub use replacement::LruKSettings;
+pub use statistics::PoolStatistics;
+pub use traits::{
+    LocalFuture, PageError, PageImages, PageProblem, PageStore, Payload, PoolError, WriteAhead,
+};
+
+use crate::position::{LogPosition, PageNumber};
+use limits::Limits;
+use runtime::Handle;
+use state::Core;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// The page cache of one database. Clones share it; the last one dropped ends its tasks.
+pub struct Pool<P: Payload, S: PageStore<P>> {
+    inner: Rc<Inner<P, S>>,
+}
+
+impl<P: Payload, S: PageStore<P>> Clone for Pool<P, S> {
+    fn clone(&self) -> Self {
+        Self {
+            inner: Rc::clone(&self.inner),
+        }
+    }
+}
+
+struct Inner<P: Payload, S: PageStore<P>> {
+    core: Rc<Core<P>>,
+    store: S,
+    write_ahead: Rc<dyn WriteAhead>,
+    images: RefCell<Option<Rc<dyn PageImages<P>>>>,
+    prereads: Rc<runtime::sync::Semaphore>,
+}
+
+impl<P: Payload, S: PageStore<P>> Inner<P, S> {
+    fn page_ref(&self, frame: Rc<frame::Frame<P>>) -> PageRef<P> {
+        PageRef::new(frame, Rc::clone(&self.core))
+    }
+}
+
+impl<P: Payload, S: PageStore<P>> Drop for Inner<P, S> {
+    fn drop(&mut self) {
+        // The tasks look whether the pool is still there when they wake.
+        self.core.scavenger.raise();
+        self.core.flusher.raise();
+    }
+}
+
+impl<P: Payload, S: PageStore<P>> Pool<P, S> {
+    /// An empty pool; starts its scavenger and its flusher.
+    ///
+    /// # Panics
+    /// If the settings leave fewer than 16 pages of cache.
+    #[must_use]
+    pub fn new(
+        handle: &Handle,
+        settings: &PoolSettings,
+        store: S,
+        write_ahead: Rc<dyn WriteAhead>,
+    ) -> Self {
+        let inner = Rc::new(Inner {
+            core: Core::new(handle, settings),
+            store,
+            write_ahead,
+            images: RefCell::new(None),
+            prereads: runtime::sync::Semaphore::new(settings.outstanding_io_max.max(1) as usize),
+        });
+        scavenger::spawn(&inner);
+        flusher::spawn(&inner);
+        Self { inner }
+    }
+
+    /// From now on page images are logged before pages are overwritten.
+    pub fn log_images_with(&self, images: Rc<dyn PageImages<P>>) {
+        *self.inner.images.borrow_mut() = Some(images);
+    }
+
+    /// The page, if it is in the cache. Counts as a touch.
+    #[must_use]
+    pub fn get(&self, page: PageNumber) -> Option<PageRef<P>> {
+        self.inner.core.get(page)
+    }
+
+    /// Whether the page is in the cache; not a touch.
+    #[must_use]
+    pub fn contains(&self, page: PageNumber) -> bool {
+        self.inner.core.state.borrow().pages.contains_key(&page)
+    }
+
+    /// Whether an image of the page is on its way to the disk.
+    #[must_use]
+    pub fn is_writing(&self, page: PageNumber) -> bool {
+        let state = self.inner.core.state.borrow();
+        let slot = state.pages.get(&page);
+        slot.is_some_and(|&slot| state.slot(slot).writing)
+    }
+
+    /// The page, read if need be. Fetches of one page at the same time share one read.
+    ///
+    /// # Errors
+    /// [`PoolError::Page`] if the page cannot be read; [`PoolError::Poisoned`] or
+    /// [`PoolError::LogFailed`] once the pool has stopped.
+    pub async fn fetch(&self, page: PageNumber) -> Result<PageRef<P>, PoolError> {
+        self.inner.fetch(page).await
+    }
+
+    /// The page with blank contents, whatever the disk holds. Never waits; if no frame is free, the
+    /// cache grows over its size for a while. The page is clean until it is changed.
+    ///
+    /// A page already in the cache gets blank contents, too.
+    #[must_use]
+    pub fn create(&self, page: PageNumber) -> PageRef<P> {
+        self.inner.create(page)
+    }
+
+    /// Reads pages ahead of need: sorted, neighbours and near neighbours in one request, in the
+    /// background. Pages that are there, or for which there is no frame, are passed over.
+    pub fn preread(&self, pages: Vec<PageNumber>) {
+        Inner::preread(&self.inner, pages);
+    }
+
+    /// Writes every page that differs from the disk because of a change logged before now, and makes
+    /// the writes durable.
+    ///
+    /// # Errors
+    /// As [`Pool::fetch`], for writes.
+    pub async fn flush_all(&self) -> Result<(), PoolError> {
+        Inner::flush_all(&self.inner).await
+    }
+
+    /// Makes every page write that has completed durable.
+    ///
+    /// # Errors
+    /// [`PoolError::Poisoned`] if the device cannot; the pool then takes no more work.
+    pub async fn sync(&self) -> Result<(), PoolError> {
+        self.inner.sync().await
+    }
+
+    /// The oldest log position recovery needs because of pages that differ from the disk.
+    #[must_use]
+    pub fn oldest_change(&self) -> Option<LogPosition> {
+        self.inner.core.state.borrow().oldest.oldest()
+    }
+
+    /// Wakes the flusher, as after the log has moved to a new file.
+    pub fn wake_flusher(&self) {
+        self.inner.core.flusher.raise();
+    }
+
+    /// Forgets every page without writing it, as when the machine stops. Pages somebody still holds
+    /// stay readable; their changes go nowhere.
+    pub fn discard(&self) {
+        self.inner.core.state.borrow_mut().clear();
+        self.inner.core.pinned_pages.set(0);
+        self.inner.core.progress.notify_all();
+    }
+
+    /// Why the pool has stopped, if it has.
+    ///
+    /// # Errors
+    /// [`PoolError::Poisoned`] or [`PoolError::LogFailed`].
+    pub fn check(&self) -> Result<(), PoolError> {
+        self.inner.core.failure()
+    }
+
+    /// What the pool has done and holds.
+    #[must_use]
+    pub fn statistics(&self) -> PoolStatistics {
+        let state = self.inner.core.state.borrow();
+        PoolStatistics {
+            capacity_pages: self.inner.core.limits.capacity as u64,
+            resident_pages: state.pages.len() as u64,
+            dirty_pages: state.oldest.pages() as u64,
+            pinned_pages: self.inner.core.pinned_pages.get() as u64,
+            writes_outstanding: u64::from(state.writes_outstanding),
+            ..state.counters
+        }
+    }
+
+    /// The store below.
+    #[must_use]
+    pub fn store(&self) -> &S {
+        &self.inner.store
+    }
+}

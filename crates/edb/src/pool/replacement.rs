@@ -1,0 +1,212 @@
+//! Which page leaves next: LRU-K with K = 2 (O'Neil, O'Neil and Weikum, 1993), approximated by an
+//! index of one-second buckets.
+//!
+//! - A touch within the correlation time of the last one counted is the same touch.
+//! - A page is aged by its *place* on the time axis: the time of its last touch if it has one, the
+//!   time of the touch before plus the timeout if it has two. So a page touched twice outlives one
+//!   touched once, by at most the timeout (100 s).
+//! - Touches further apart than the timeout do not count together; a place therefore never lies
+//!   before the last touch.
+//! - The last touch of an evicted page is remembered for a while: read again within the timeout,
+//!   the page comes back with two touches.
+//! - Super-cold pages (brought in by scans, or released) leave before all others.
+
+use super::history::History;
+use super::list::{Links, List};
+use crate::position::PageNumber;
+use std::collections::VecDeque;
+
+/// Width of a bucket. Source: ESE.
+const BUCKET_NS: u64 = 1_000_000_000;
+
+/// The numbers of the policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LruKSettings {
+    /// Touches closer together than this are one.
+    pub correlation_ns: u64,
+    /// Touches further apart than this do not count together.
+    pub timeout_ns: u64,
+    /// Evicted pages to remember.
+    pub history_entries: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Home {
+    None,
+    SuperCold,
+    Bucket(u64),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Touches {
+    last_ns: u64,
+    before_ns: Option<u64>,
+    /// Came in ahead of need: the first use counts as the first touch.
+    unused: bool,
+}
+
+/// The index over all slots that hold a page.
+pub(super) struct Replacement {
+    settings: LruKSettings,
+    links: Links,
+    homes: Vec<Home>,
+    touches: Vec<Touches>,
+    buckets: VecDeque<List>,
+    first_bucket: u64,
+    super_cold: List,
+    history: History,
+}
+
+impl Replacement {
+    pub(super) fn new(settings: LruKSettings) -> Self {
+        Self {
+            settings,
+            links: Links::default(),
+            homes: Vec::new(),
+            touches: Vec::new(),
+            buckets: VecDeque::new(),
+            first_bucket: 0,
+            super_cold: List::default(),
+            history: History::new(settings.history_entries),
+        }
+    }
+
+    pub(super) fn grow(&mut self, slots: usize) {
+        self.links.grow(slots);
+        if slots > self.homes.len() {
+            self.homes.resize(slots, Home::None);
+            let never = Touches {
+                last_ns: 0,
+                before_ns: None,
+                unused: false,
+            };
+            self.touches.resize(slots, never);
+        }
+    }
+
+    /// A page has come into `slot`; `ahead`: nobody has asked for it yet.
+    pub(super) fn insert(&mut self, slot: u32, page: PageNumber, now_ns: u64, ahead: bool) {
+        let remembered = self.history.take(page);
+        let before_ns = remembered.filter(|&touch| now_ns - touch <= self.settings.timeout_ns);
+        self.touches[slot as usize] = Touches {
+            last_ns: now_ns,
+            before_ns,
+            unused: ahead,
+        };
+        self.link_at_place(slot);
+    }
+
+    /// Somebody uses the page in `slot`.
+    pub(super) fn touch(&mut self, slot: u32, now_ns: u64) {
+        let touches = &mut self.touches[slot as usize];
+        let since_ns = now_ns - touches.last_ns;
+        if since_ns < self.settings.correlation_ns && !touches.unused {
+            if self.homes[slot as usize] == Home::SuperCold {
+                self.unlink(slot);
+                self.link_at_place(slot);
+            }
+            return;
+        }
+        if !touches.unused {
+            let counts = since_ns <= self.settings.timeout_ns;
+            touches.before_ns = counts.then_some(touches.last_ns);
+        }
+        touches.unused = false;
+        touches.last_ns = now_ns;
+        let place = Home::Bucket(self.place_ns(slot) / BUCKET_NS);
+        if self.homes[slot as usize] != place {
+            self.unlink(slot);
+            self.link_at_place(slot);
+        }
+    }
+
+    /// The page in `slot` goes out before others.
+    pub(super) fn make_super_cold(&mut self, slot: u32) {
+        if self.homes[slot as usize] != Home::SuperCold {
+            self.unlink(slot);
+            self.homes[slot as usize] = Home::SuperCold;
+            self.links.push_back(&mut self.super_cold, slot);
+        }
+    }
+
+    /// The page that should leave first.
+    pub(super) fn coldest(&mut self) -> Option<u32> {
+        if let Some(slot) = self.super_cold.first() {
+            return Some(slot);
+        }
+        loop {
+            let first = self.buckets.front()?;
+            if let Some(slot) = first.first() {
+                return Some(slot);
+            }
+            self.buckets.pop_front();
+            self.first_bucket += 1;
+        }
+    }
+
+    /// The page in `slot` cannot leave now: it is looked at again after all those whose place is
+    /// before `now_ns`.
+    pub(super) fn postpone(&mut self, slot: u32, now_ns: u64) {
+        self.unlink(slot);
+        let place_ns = self.place_ns(slot).max(now_ns);
+        self.link(slot, place_ns / BUCKET_NS);
+    }
+
+    /// The page has left `slot`; its last touch is remembered unless nobody ever used it.
+    pub(super) fn remove(&mut self, slot: u32, page: PageNumber) {
+        self.unlink(slot);
+        let touches = self.touches[slot as usize];
+        if !touches.unused {
+            self.history.remember(page, touches.last_ns);
+        }
+    }
+
+    /// Whether the page came in ahead of need and nobody has used it.
+    pub(super) fn is_unused(&self, slot: u32) -> bool {
+        self.touches[slot as usize].unused
+    }
+
+    /// Forgets every page, the remembered ones too.
+    pub(super) fn clear(&mut self) {
+        *self = Self::new(self.settings);
+    }
+
+    fn place_ns(&self, slot: u32) -> u64 {
+        let touches = self.touches[slot as usize];
+        match touches.before_ns {
+            Some(before_ns) => before_ns + self.settings.timeout_ns,
+            None => touches.last_ns,
+        }
+    }
+
+    fn link_at_place(&mut self, slot: u32) {
+        self.link(slot, self.place_ns(slot) / BUCKET_NS);
+    }
+
+    fn link(&mut self, slot: u32, bucket: u64) {
+        if self.buckets.is_empty() {
+            self.first_bucket = bucket;
+        }
+        while bucket < self.first_bucket {
+            self.buckets.push_front(List::default());
+            self.first_bucket -= 1;
+        }
+        let index = (bucket - self.first_bucket) as usize;
+        if index >= self.buckets.len() {
+            self.buckets.resize(index + 1, List::default());
+        }
+        self.homes[slot as usize] = Home::Bucket(bucket);
+        self.links.push_back(&mut self.buckets[index], slot);
+    }
+
+    fn unlink(&mut self, slot: u32) {
+        match std::mem::replace(&mut self.homes[slot as usize], Home::None) {
+            Home::SuperCold => self.links.remove(&mut self.super_cold, slot),
+            Home::Bucket(bucket) => {
+                let index = (bucket - self.first_bucket) as usize;
+                self.links.remove(&mut self.buckets[index], slot);
+            }
+            Home::None => panic!("slot {slot} holds no page and cannot be moved"),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Keeps a few frames free: clean pages leave, dirty ones are written and leave then.
+
+use super::traits::{PageStore, Payload};
+use super::write::Begun;
+use super::Inner;
+use crate::position::LogPosition;
+use std::rc::Rc;
+
+/// Pages looked at in one step, so that a step stays short.
+const MOST_LOOKS: usize = 4096;
+
+impl<P: Payload, S: PageStore<P>> Inner<P, S> {
+    /// Evicts in the order of replacement until `wanted` frames are free, starting writes of dirty
+    /// pages on the way as far as the shortage allows.
+    pub(super) fn scavenge(self: &Rc<Self>, wanted: usize) {
+        let limits = &self.core.limits;
+        let now_ns = self.core.handle.now_ns();
+        let available = self.core.state.borrow().available(limits);
+        let most_writes = limits.scavenger_writes(available);
+        let mut needed_log = LogPosition::START;
+        let mut looks = self.core.state.borrow().pages.len().min(MOST_LOOKS);
+        while looks > 0 && self.core.state.borrow().available(limits) < wanted {
+            looks -= 1;
+            let mut state = self.core.state.borrow_mut();
+            let Some(slot) = state.replacement.coldest() else {
+                break;
+            };
+            if state.is_evictable(slot) {
+                state.evict(slot);
+                continue;
+            }
+            let entry = state.slot(slot);
+            if !state.is_dirty(slot) || entry.writing {
+                state.replacement.postpone(slot, now_ns);
+                continue;
+            }
+            if state.writes_outstanding >= most_writes || state.failure.is_some() {
+                break;
+            }
+            state.slot_mut(slot).leaving = true;
+            state.replacement.postpone(slot, now_ns);
+            drop(state);
+            match self.begin_write(slot) {
+                Begun::Pages(_) => self.core.state.borrow_mut().counters.scavenge_writes += 1,
+                Begun::BlockedByLog(needed) => needed_log = needed_log.max(needed),
+            }
+        }
+        if needed_log > LogPosition::START {
+            self.write_ahead.request(needed_log);
+        }
+    }
+}
+
+/// Starts the task. It ends when the pool is gone.
+pub(super) fn spawn<P: Payload, S: PageStore<P>>(inner: &Rc<Inner<P, S>>) {
+    let handle = inner.core.handle.clone();
+    let signal = Rc::clone(&inner.core.scavenger);
+    let delay_ns = inner.core.limits.settings.scavenge_delay_ns;
+    let weak = Rc::downgrade(inner);
+    drop(inner.core.handle.spawn(async move {
+        let mut due_ns = None;
+        loop {
+            match due_ns {
+                Some(due_ns) => signal.wait_until(&handle, due_ns).await,
+                None => signal.wait().await,
+            }
+            let Some(inner) = weak.upgrade() else { return };
+            due_ns = inner.tend_frames(due_ns, handle.now_ns(), delay_ns);
+        }
+    }));
+}
+
+impl<P: Payload, S: PageStore<P>> Inner<P, S> {
+    /// What the task does when it wakes: nothing while enough frames are free; at once when they run
+    /// short; else when the delay after the request has passed. Returns when to wake again.
+    fn tend_frames(
+        self: &Rc<Self>,
+        due_ns: Option<u64>,
+        now_ns: u64,
+        delay_ns: u64,
+    ) -> Option<u64> {
+        let limits = &self.core.limits;
+        let state = self.core.state.borrow();
+        let available = state.available(limits);
+        let stalled = state.stalled > 0;
+        if state.failure.is_some() || (available >= limits.target && !stalled) {
+            return None;
+        }
+        drop(state);
+        let due = due_ns.is_some_and(|due_ns| due_ns <= now_ns);
+        if available > limits.low && !due {
+            return Some(due_ns.unwrap_or(now_ns + delay_ns));
+        }
+        self.scavenge(limits.high);
+        let available = self.core.state.borrow().available(limits);
+        if stalled && available > 0 {
+            self.core.progress.notify_all();
+        }
+        (available < limits.high).then_some(now_ns + delay_ns)
+    }
+}

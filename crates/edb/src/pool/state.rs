@@ -1,0 +1,246 @@
+//! Everything the pool knows, changed in synchronous steps only.
+
+use super::frame::{Frame, PageRef};
+use super::oldest::OldestChanges;
+use super::pending::Pending;
+use super::replacement::Replacement;
+use super::statistics::PoolStatistics;
+use super::traits::{Payload, PoolError};
+use super::{Limits, PoolSettings};
+use crate::position::{LogPosition, PageNumber};
+use crate::signal::Signal;
+use runtime::Handle;
+use runtime::sync::Notify;
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// What is known of the page in a slot besides its frame.
+pub(super) struct Slot<P> {
+    pub(super) frame: Rc<Frame<P>>,
+    /// How far the log must be durable before this page may be written.
+    pub(super) newest_change: LogPosition,
+    /// An image of the page is on its way to the disk.
+    pub(super) writing: bool,
+    /// The image on its way was dirty: it must arrive before the index may let go of it.
+    pub(super) writing_dirty: bool,
+    /// The oldest change made since the image was taken.
+    pub(super) changed_since_image: Option<LogPosition>,
+    /// The page leaves as soon as its write completes, unless somebody uses it first.
+    pub(super) leaving: bool,
+}
+
+pub(super) struct State<P> {
+    pub(super) slots: Vec<Option<Slot<P>>>,
+    free_slots: Vec<u32>,
+    pub(super) pages: FxHashMap<PageNumber, u32>,
+    pub(super) reading: FxHashMap<PageNumber, Rc<Pending>>,
+    pub(super) replacement: Replacement,
+    pub(super) oldest: OldestChanges,
+    /// Frames promised to reads on their way.
+    pub(super) reserved: usize,
+    /// Fetches that wait for a frame.
+    pub(super) stalled: usize,
+    pub(super) writes_outstanding: u32,
+    /// Counts [`super::Pool::discard`]: work begun before it must not touch what came after.
+    pub(super) epoch: u64,
+    pub(super) failure: Option<PoolError>,
+    pub(super) counters: PoolStatistics,
+}
+
+/// The part of the pool that knows nothing of stores and logs.
+pub(super) struct Core<P> {
+    pub(super) handle: Handle,
+    pub(super) limits: Limits,
+    pub(super) state: RefCell<State<P>>,
+    pub(super) pinned_pages: Cell<usize>,
+    /// A frame has become free, or a write has completed.
+    pub(super) progress: Notify,
+    pub(super) scavenger: Rc<Signal>,
+    pub(super) flusher: Rc<Signal>,
+}
+
+impl<P: Payload> Core<P> {
+    pub(super) fn new(handle: &Handle, settings: &PoolSettings) -> Rc<Self> {
+        Rc::new(Self {
+            handle: handle.clone(),
+            limits: Limits::new(settings),
+            state: RefCell::new(State {
+                slots: Vec::new(),
+                free_slots: Vec::new(),
+                pages: FxHashMap::default(),
+                reading: FxHashMap::default(),
+                replacement: Replacement::new(settings.lru_k),
+                oldest: OldestChanges::default(),
+                reserved: 0,
+                stalled: 0,
+                writes_outstanding: 0,
+                epoch: 0,
+                failure: None,
+                counters: PoolStatistics::default(),
+            }),
+            pinned_pages: Cell::new(0),
+            progress: Notify::default(),
+            scavenger: Rc::default(),
+            flusher: Rc::default(),
+        })
+    }
+
+    /// The page, if it is in the cache.
+    pub(super) fn get(self: &Rc<Self>, page: PageNumber) -> Option<PageRef<P>> {
+        let mut state = self.state.borrow_mut();
+        let slot = *state.pages.get(&page)?;
+        let now_ns = self.handle.now_ns();
+        state.replacement.touch(slot, now_ns);
+        state.counters.hits += 1;
+        let entry = state.slot_mut(slot);
+        entry.leaving = false;
+        let frame = Rc::clone(&entry.frame);
+        drop(state);
+        Some(PageRef::new(frame, Rc::clone(self)))
+    }
+
+    /// Puts a page into the cache; its frame must have been taken before.
+    pub(super) fn insert(&self, page: PageNumber, payload: P, ahead: bool) -> Rc<Frame<P>> {
+        let mut state = self.state.borrow_mut();
+        let slot = match state.free_slots.pop() {
+            Some(slot) => slot,
+            None => {
+                state.slots.push(None);
+                let slots = state.slots.len();
+                state.replacement.grow(slots);
+                state.oldest.grow(slots);
+                (slots - 1) as u32
+            }
+        };
+        let frame = Frame::new(page, slot, payload);
+        assert!(state.slots[slot as usize].is_none(), "a free slot is empty");
+        state.slots[slot as usize] = Some(Slot {
+            frame: Rc::clone(&frame),
+            newest_change: LogPosition::START,
+            writing: false,
+            writing_dirty: false,
+            changed_since_image: None,
+            leaving: false,
+        });
+        let old = state.pages.insert(page, slot);
+        assert!(old.is_none(), "page {page} is in the cache once");
+        let now_ns = self.handle.now_ns();
+        state.replacement.insert(slot, page, now_ns, ahead);
+        frame
+    }
+
+    pub(super) fn note_change(&self, frame: &Frame<P>, begin: LogPosition, end: LogPosition) {
+        if !frame.resident.get() {
+            return; // The page was discarded under its user: the change goes nowhere.
+        }
+        let state = &mut *self.state.borrow_mut();
+        let slot = frame.slot;
+        let entry = state.slots[slot as usize].as_mut();
+        let entry = entry.expect("a resident page has a slot");
+        entry.newest_change = entry.newest_change.max(end);
+        if entry.writing && entry.writing_dirty {
+            let since = entry.changed_since_image.map_or(begin, |old| old.min(begin));
+            entry.changed_since_image = Some(since);
+        }
+        if state.oldest.position(slot).is_none() {
+            state.oldest.insert(slot, begin);
+        } else {
+            state.oldest.lower(slot, begin);
+        }
+    }
+
+    pub(super) fn is_dirty(&self, frame: &Frame<P>) -> bool {
+        frame.resident.get() && self.state.borrow().oldest.position(frame.slot).is_some()
+    }
+
+    pub(super) fn make_super_cold(&self, frame: &Frame<P>) {
+        if frame.resident.get() {
+            self.state.borrow_mut().replacement.make_super_cold(frame.slot);
+        }
+    }
+
+    pub(super) fn count_copy(&self) {
+        self.state.borrow_mut().counters.copies += 1;
+    }
+
+    pub(super) fn unpinned(&self) {
+        self.pinned_pages.set(self.pinned_pages.get() - 1);
+        if self.state.borrow().stalled > 0 {
+            self.progress.notify_all();
+        }
+    }
+
+    pub(super) fn fail(&self, failure: PoolError) {
+        let mut state = self.state.borrow_mut();
+        if state.failure.is_none() {
+            state.failure = Some(failure);
+        }
+        drop(state);
+        self.progress.notify_all();
+    }
+
+    pub(super) fn failure(&self) -> Result<(), PoolError> {
+        match &self.state.borrow().failure {
+            Some(failure) => Err(failure.clone()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<P: Payload> State<P> {
+    pub(super) fn slot(&self, slot: u32) -> &Slot<P> {
+        self.slots[slot as usize].as_ref().expect("a slot in use holds a page")
+    }
+
+    pub(super) fn slot_mut(&mut self, slot: u32) -> &mut Slot<P> {
+        self.slots[slot as usize].as_mut().expect("a slot in use holds a page")
+    }
+
+    pub(super) fn is_dirty(&self, slot: u32) -> bool {
+        self.oldest.position(slot).is_some()
+    }
+
+    /// Frames neither holding a page nor promised to one.
+    pub(super) fn available(&self, limits: &Limits) -> usize {
+        limits.capacity.saturating_sub(self.pages.len() + self.reserved)
+    }
+
+    /// Whether the page in `slot` may leave at once.
+    pub(super) fn is_evictable(&self, slot: u32) -> bool {
+        let entry = self.slot(slot);
+        !entry.frame.is_pinned() && !entry.writing && !self.is_dirty(slot)
+    }
+
+    /// Takes the page out of the cache and frees its frame.
+    pub(super) fn evict(&mut self, slot: u32) {
+        assert!(self.is_evictable(slot), "a page that is in use or dirty stays");
+        let entry = self.slots[slot as usize].take();
+        let entry = entry.expect("a slot in use holds a page");
+        let page = entry.frame.page;
+        entry.frame.resident.set(false);
+        self.counters.evictions += 1;
+        self.counters.preread_unused += u64::from(self.replacement.is_unused(slot));
+        self.replacement.remove(slot, page);
+        let removed = self.pages.remove(&page);
+        assert_eq!(removed, Some(slot), "the map knows where page {page} is");
+        self.free_slots.push(slot);
+    }
+
+    /// Forgets every page.
+    pub(super) fn clear(&mut self) {
+        for entry in self.slots.iter().flatten() {
+            entry.frame.resident.set(false);
+        }
+        for pending in self.reading.values() {
+            pending.supersede(); // The order does not matter: each only sets a flag.
+        }
+        self.slots.clear();
+        self.free_slots.clear();
+        self.pages.clear();
+        self.reading.clear();
+        self.replacement.clear();
+        self.oldest = OldestChanges::default();
+        self.epoch += 1;
+    }
+}

@@ -1,0 +1,129 @@
+//! What the pool needs of the world: payloads, a place to keep them, and a log written first.
+
+use crate::log::LogError;
+use crate::position::{LogPosition, PageNumber};
+use runtime::{IoCause, IoError};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use thiserror::Error;
+
+/// A future that stays on its thread.
+pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// What a page holds: its bytes, or nothing at all where only the I/O matters.
+pub trait Payload: 'static {
+    /// A second payload with the same contents. A page that changes while its image is on the way
+    /// to the disk goes on in such a copy.
+    #[must_use]
+    fn copy(&self) -> Self;
+}
+
+impl Payload for () {
+    fn copy(&self) -> Self {}
+}
+
+impl Payload for runtime::Buffer {
+    fn copy(&self) -> Self {
+        self.copied()
+    }
+}
+
+/// How pages reach their file and come back.
+#[allow(async_fn_in_trait)] // Single-threaded by design: no caller needs `Send` futures.
+pub trait PageStore<P>: 'static {
+    /// Reads `count` pages from `first` in one device request and verifies each.
+    async fn read(
+        &self,
+        first: PageNumber,
+        count: u32,
+        cause: IoCause,
+    ) -> Vec<Result<P, PageError>>;
+
+    /// Makes a payload ready to be written: stores its checksum.
+    fn seal(&self, page: PageNumber, payload: &mut P);
+
+    /// Whether a page that has not changed since it was read or written still is what it was.
+    fn is_sound(&self, page: PageNumber, payload: &P) -> bool;
+
+    /// Writes sealed pages, the first of them `first`, in one device request.
+    async fn write(
+        &self,
+        first: PageNumber,
+        pages: Vec<Rc<P>>,
+        cause: IoCause,
+    ) -> Result<(), PageError>;
+
+    /// Makes all completed writes durable.
+    async fn sync(&self) -> Result<(), PageError>;
+
+    /// The payload of a page that has never been written.
+    fn blank(&self) -> P;
+}
+
+/// The log as the pool sees it: no page may be overwritten before the log tells how to redo it.
+pub trait WriteAhead: 'static {
+    /// Everything before this position is on stable storage.
+    fn durable(&self) -> LogPosition;
+
+    /// Where the next record will begin.
+    fn tip(&self) -> LogPosition;
+
+    /// Asks for the log to become durable up to `position` soon; does not wait.
+    fn request(&self, position: LogPosition);
+
+    /// Waits until the log is durable up to `position`.
+    fn make_durable(&self, position: LogPosition) -> LocalFuture<'_, Result<(), LogError>>;
+}
+
+/// Writes the image of a page to the log before the page is overwritten in place, so that a torn
+/// write can be mended ([`crate::settings::TornPages::LogImages`]).
+pub trait PageImages<P>: 'static {
+    /// Appends the image of the sealed `payload`; returns the position up to which the log must be
+    /// durable before the page may be written.
+    fn log_image(&self, page: PageNumber, payload: &P) -> LogPosition;
+}
+
+/// What is wrong with a page.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PageProblem {
+    /// The storage failed.
+    #[error("{0}")]
+    Io(IoError),
+    /// The bytes are not what was written.
+    #[error("it is damaged: {0}")]
+    Damaged(String),
+    /// The page has never been written: all its bytes are zero.
+    #[error("it has never been written")]
+    Unwritten,
+}
+
+/// A page that could not be read or written.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("Page {page} of {file} failed: {problem}.")]
+pub struct PageError {
+    /// The file's name as a person knows it.
+    pub file: String,
+    /// Which page; the first of a request that failed as a whole.
+    pub page: PageNumber,
+    /// Why.
+    pub problem: PageProblem,
+}
+
+/// Why the pool could not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PoolError {
+    /// The page could not be read.
+    #[error(transparent)]
+    Page(#[from] PageError),
+    /// The log failed, so that pages cannot be written.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// A page could not be written. What the disk holds is not known any more, so the pool takes no
+    /// more work; restart from the log.
+    #[error("The page cache has stopped because a page could not be written. {0}")]
+    Poisoned(PageError),
+    /// The log failed while a page waited for it; as above.
+    #[error("The page cache has stopped because the log failed. {0}")]
+    LogFailed(LogError),
+}
