@@ -17,7 +17,9 @@ pub enum LogError {
     #[error("The log has been closed.")]
     Closed,
     /// A record cannot be written because it does not fit into one log file.
-    #[error("A log record of {record_bytes} bytes does not fit into a log file ({most_bytes} at most).")]
+    #[error(
+        "A log record of {record_bytes} bytes does not fit into a log file ({most_bytes} at most)."
+    )]
     RecordTooLarge {
         /// Bytes of the record.
         record_bytes: usize,
@@ -25,7 +27,9 @@ pub enum LogError {
         most_bytes: usize,
     },
     /// A log file that must be there is missing.
-    #[error("The log file of generation {generation} is missing in {directory}. Restore it from a backup.")]
+    #[error(
+        "The log file of generation {generation} is missing in {directory}. Restore it from a backup."
+    )]
     MissingGeneration {
         /// The generation.
         generation: u32,
@@ -41,7 +45,9 @@ pub enum LogError {
         problem: String,
     },
     /// A log file belongs to another stream of log files.
-    #[error("Log file {file} belongs to another set of log files. Remove it or restore the right one.")]
+    #[error(
+        "Log file {file} belongs to another set of log files. Remove it or restore the right one."
+    )]
     Foreign {
         /// The file.
         file: String,

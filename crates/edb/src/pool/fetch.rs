@@ -1,10 +1,10 @@
 //! Pages come in: by a read that somebody waits for, or made anew.
 
+use super::Inner;
 use super::frame::PageRef;
 use super::pending::Pending;
 use super::state::Core;
 use super::traits::{PageError, PageStore, Payload, PoolError};
-use super::Inner;
 use crate::position::{LogPosition, PageNumber};
 use runtime::IoCause;
 use std::rc::Rc;
@@ -80,7 +80,13 @@ impl<P: Payload, S: PageStore<P>> Reading<P, S> {
     fn end(&mut self, result: Result<(), PageError>) {
         self.finished = true;
         if !self.pending.is_superseded() {
-            let removed = self.inner.core.state.borrow_mut().reading.remove(&self.page);
+            let removed = self
+                .inner
+                .core
+                .state
+                .borrow_mut()
+                .reading
+                .remove(&self.page);
             assert!(
                 removed.is_some_and(|pending| Rc::ptr_eq(&pending, &self.pending)),
                 "the read of page {} is known until it ends",
@@ -118,10 +124,7 @@ impl<P: Payload> Drop for Stall<'_, P> {
 }
 
 impl<P: Payload, S: PageStore<P>> Inner<P, S> {
-    pub(super) async fn fetch(
-        self: &Rc<Self>,
-        page: PageNumber,
-    ) -> Result<PageRef<P>, PoolError> {
+    pub(super) async fn fetch(self: &Rc<Self>, page: PageNumber) -> Result<PageRef<P>, PoolError> {
         let mut missed = false;
         loop {
             self.core.failure()?;

@@ -1,9 +1,9 @@
 //! Write-back that keeps the checkpoint within its depth, as smooth as the log grows.
 
+use super::Inner;
 use super::limits::CLOSING_URGENCY;
 use super::traits::{PageStore, Payload, PoolError};
 use super::write::Begun;
-use super::Inner;
 use crate::position::LogPosition;
 use std::rc::Rc;
 
@@ -34,7 +34,10 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
             if full || !state.oldest.may_hold_before(slot, limit) {
                 break;
             }
-            let due = state.oldest.position(slot).is_some_and(|oldest| oldest < limit);
+            let due = state
+                .oldest
+                .position(slot)
+                .is_some_and(|oldest| oldest < limit);
             let waits = !due || state.slot(slot).writing;
             cursor = state.oldest.next(slot);
             drop(state);
@@ -52,7 +55,10 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
 
     pub(super) async fn flush_all(self: &Rc<Self>) -> Result<(), PoolError> {
         let target = self.write_ahead.tip();
-        self.write_ahead.make_durable(target).await.map_err(PoolError::Log)?;
+        self.write_ahead
+            .make_durable(target)
+            .await
+            .map_err(PoolError::Log)?;
         let most_writes = self.core.limits.outstanding_writes(CLOSING_URGENCY);
         loop {
             self.core.failure()?;
@@ -67,7 +73,10 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
             } else {
                 // Every page left was changed since: it waits for the log.
                 let tip = self.write_ahead.tip();
-                self.write_ahead.make_durable(tip).await.map_err(PoolError::Log)?;
+                self.write_ahead
+                    .make_durable(tip)
+                    .await
+                    .map_err(PoolError::Log)?;
             }
         }
         self.sync().await

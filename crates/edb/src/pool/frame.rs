@@ -31,10 +31,6 @@ impl<P> Frame<P> {
     pub(super) fn is_pinned(&self) -> bool {
         self.pins.get() > 0
     }
-
-    pub(super) fn pins(&self) -> u32 {
-        self.pins.get()
-    }
 }
 
 /// A page that somebody uses. It stays in the cache while this lives.

@@ -40,7 +40,10 @@ impl History {
         // Items out of date count too, which bounds both containers.
         while self.order.len() > self.most_entries {
             if let Some((page, sequence)) = self.order.pop_front()
-                && self.entries.get(&page).is_some_and(|entry| entry.sequence == sequence)
+                && self
+                    .entries
+                    .get(&page)
+                    .is_some_and(|entry| entry.sequence == sequence)
             {
                 self.entries.remove(&page);
             }

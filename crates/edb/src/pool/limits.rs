@@ -173,7 +173,10 @@ mod tests {
         let settings = PoolSettings::from(&EngineSettings::default());
         let limits = Limits::new(&settings);
         let at = |urgency| limits.outstanding_writes(urgency);
-        assert_eq!([at(1), at(15), at(31), at(63), at(127)], [1, 4, 16, 128, 512]);
+        assert_eq!(
+            [at(1), at(15), at(31), at(63), at(127)],
+            [1, 4, 16, 128, 512]
+        );
         assert_eq!(at(CLOSING_URGENCY), 11);
         let depth = settings.checkpoint_depth_bytes;
         assert_eq!(limits.flusher_writes(depth * 5 / 4), 1);

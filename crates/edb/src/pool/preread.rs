@@ -1,8 +1,8 @@
 //! Reading ahead of need: many pages, few requests.
 
+use super::Inner;
 use super::fetch::{Reading, Reservation};
 use super::traits::{PageStore, Payload};
-use super::Inner;
 use crate::position::PageNumber;
 use runtime::IoCause;
 use std::collections::VecDeque;
@@ -67,7 +67,11 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
             counters.preread_gap_pages += u64::from(count) - readings.len() as u64;
         }
         let results = self.store.read(first, count, IoCause::Database).await;
-        assert_eq!(results.len(), count as usize, "a read answers for each page");
+        assert_eq!(
+            results.len(),
+            count as usize,
+            "a read answers for each page"
+        );
         for (page, result) in (first.0..).map(PageNumber).zip(results) {
             let wanted = readings.front().is_some_and(|(next, _)| *next == page);
             if !wanted {
@@ -99,8 +103,7 @@ fn runs(pages: &[PageNumber], run_pages: usize, gap_pages: usize) -> Vec<Vec<Pag
     for &page in pages {
         let joins = runs.last().is_some_and(|run| {
             let (first, last) = (run[0], run[run.len() - 1]);
-            (page.0 - first.0) as usize + 1 <= run_pages
-                && (page.0 - last.0) as usize - 1 <= gap_pages
+            ((page.0 - first.0) as usize) < run_pages && (page.0 - last.0) as usize - 1 <= gap_pages
         });
         match runs.last_mut() {
             Some(run) if joins => run.push(page),

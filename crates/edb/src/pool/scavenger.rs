@@ -1,8 +1,8 @@
 //! Keeps a few frames free: clean pages leave, dirty ones are written and leave then.
 
+use super::Inner;
 use super::traits::{PageStore, Payload};
 use super::write::Begun;
-use super::Inner;
 use crate::position::LogPosition;
 use std::rc::Rc;
 

@@ -140,7 +140,9 @@ impl<P: Payload> Core<P> {
         let entry = entry.expect("a resident page has a slot");
         entry.newest_change = entry.newest_change.max(end);
         if entry.writing && entry.writing_dirty {
-            let since = entry.changed_since_image.map_or(begin, |old| old.min(begin));
+            let since = entry
+                .changed_since_image
+                .map_or(begin, |old| old.min(begin));
             entry.changed_since_image = Some(since);
         }
         if state.oldest.position(slot).is_none() {
@@ -156,7 +158,10 @@ impl<P: Payload> Core<P> {
 
     pub(super) fn make_super_cold(&self, frame: &Frame<P>) {
         if frame.resident.get() {
-            self.state.borrow_mut().replacement.make_super_cold(frame.slot);
+            self.state
+                .borrow_mut()
+                .replacement
+                .make_super_cold(frame.slot);
         }
     }
 
@@ -190,11 +195,15 @@ impl<P: Payload> Core<P> {
 
 impl<P: Payload> State<P> {
     pub(super) fn slot(&self, slot: u32) -> &Slot<P> {
-        self.slots[slot as usize].as_ref().expect("a slot in use holds a page")
+        self.slots[slot as usize]
+            .as_ref()
+            .expect("a slot in use holds a page")
     }
 
     pub(super) fn slot_mut(&mut self, slot: u32) -> &mut Slot<P> {
-        self.slots[slot as usize].as_mut().expect("a slot in use holds a page")
+        self.slots[slot as usize]
+            .as_mut()
+            .expect("a slot in use holds a page")
     }
 
     pub(super) fn is_dirty(&self, slot: u32) -> bool {
@@ -203,7 +212,9 @@ impl<P: Payload> State<P> {
 
     /// Frames neither holding a page nor promised to one.
     pub(super) fn available(&self, limits: &Limits) -> usize {
-        limits.capacity.saturating_sub(self.pages.len() + self.reserved)
+        limits
+            .capacity
+            .saturating_sub(self.pages.len() + self.reserved)
     }
 
     /// Whether the page in `slot` may leave at once.
@@ -214,7 +225,10 @@ impl<P: Payload> State<P> {
 
     /// Takes the page out of the cache and frees its frame.
     pub(super) fn evict(&mut self, slot: u32) {
-        assert!(self.is_evictable(slot), "a page that is in use or dirty stays");
+        assert!(
+            self.is_evictable(slot),
+            "a page that is in use or dirty stays"
+        );
         let entry = self.slots[slot as usize].take();
         let entry = entry.expect("a slot in use holds a page");
         let page = entry.frame.page;

@@ -1,5 +1,6 @@
 //! What the pool needs of the world: payloads, a place to keep them, and a log written first.
 
+use crate::format::page::PageDamage;
 use crate::log::LogError;
 use crate::position::{LogPosition, PageNumber};
 use runtime::{IoCause, IoError};
@@ -91,11 +92,8 @@ pub enum PageProblem {
     #[error("{0}")]
     Io(IoError),
     /// The bytes are not what was written.
-    #[error("it is damaged: {0}")]
-    Damaged(String),
-    /// The page has never been written: all its bytes are zero.
-    #[error("it has never been written")]
-    Unwritten,
+    #[error("{0}")]
+    Damaged(PageDamage),
 }
 
 /// A page that could not be read or written.
@@ -108,6 +106,14 @@ pub struct PageError {
     pub page: PageNumber,
     /// Why.
     pub problem: PageProblem,
+}
+
+impl PageError {
+    /// Whether the page has never been written: all its bytes are zero.
+    #[must_use]
+    pub fn is_never_written(&self) -> bool {
+        self.problem == PageProblem::Damaged(PageDamage::NeverWritten)
+    }
 }
 
 /// Why the pool could not do what it was asked.

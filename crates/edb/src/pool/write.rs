@@ -1,10 +1,11 @@
 //! One dirty page goes to the disk, together with neighbours that can go along.
 
+use super::Inner;
 use super::frame::Frame;
 use super::traits::{PageStore, Payload, PoolError};
-use super::Inner;
 use crate::position::{LogPosition, PageNumber};
 use runtime::IoCause;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// What became of the wish to write a page.
@@ -38,52 +39,51 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
         let run = self.take_images(&slots);
         let pages = run.images.len();
         let inner = Rc::clone(self);
-        drop(self.core.handle.spawn(async move { inner.carry_out(run).await }));
+        drop(
+            self.core
+                .handle
+                .spawn(async move { inner.carry_out(run).await }),
+        );
         Begun::Pages(pages)
     }
 
     /// The slots to write with the dirty page in `slot`: dirty neighbours on both sides, and clean
     /// ones where they join dirty ones.
-    fn neighbourhood(&self, slot: u32) -> Vec<u32> {
-        let limits = &self.core.limits;
-        let mut slots = std::collections::VecDeque::from([slot]);
+    fn neighbourhood(&self, slot: u32) -> VecDeque<u32> {
         let page = self.core.state.borrow().slot(slot).frame.page;
-        let mut page_after = |slots: &mut std::collections::VecDeque<u32>, forward: bool| {
-            let mut bridge = Vec::new();
-            let mut distance = 1;
-            loop {
-                let room = limits.write_pages.saturating_sub(slots.len() + bridge.len());
-                let next = if forward {
-                    page.0.checked_add(distance)
-                } else {
-                    page.0.checked_sub(distance)
-                };
-                let next = next.and_then(|next| self.companion(PageNumber(next)));
-                let Some((slot, dirty)) = next.filter(|_| room > 0) else {
-                    return;
-                };
-                distance += 1;
-                bridge.push(slot);
-                if dirty {
-                    for slot in bridge.drain(..) {
-                        if forward {
-                            slots.push_back(slot);
-                        } else {
-                            slots.push_front(slot);
-                        }
-                    }
-                } else if bridge.len() > limits.bridge_pages {
-                    return;
-                }
-            }
-        };
-        page_after(&mut slots, true);
-        page_after(&mut slots, false);
-        if self.bridges_are_sound(&slots) {
-            slots.into()
-        } else {
-            vec![slot]
+        let mut slots = VecDeque::from([slot]);
+        let most_pages = self.core.limits.write_pages;
+        let above = (page.0 + 1..=u32::MAX).map(PageNumber);
+        slots.extend(self.companions(above, most_pages - slots.len()));
+        let below = (0..page.0).rev().map(PageNumber);
+        for slot in self.companions(below, most_pages - slots.len()) {
+            slots.push_front(slot);
         }
+        if self.bridges_are_sound(&slots) {
+            slots
+        } else {
+            VecDeque::from([slot])
+        }
+    }
+
+    /// The slots of `pages`, in their order, as long as they can go along: at most `room`, the last
+    /// one dirty, no more clean ones in a row than a bridge may have.
+    fn companions(&self, pages: impl Iterator<Item = PageNumber>, room: usize) -> Vec<u32> {
+        let mut slots = Vec::new();
+        let mut up_to_last_dirty = 0;
+        for page in pages.take(room) {
+            let Some((slot, dirty)) = self.companion(page) else {
+                break;
+            };
+            slots.push(slot);
+            if dirty {
+                up_to_last_dirty = slots.len();
+            } else if slots.len() - up_to_last_dirty > self.core.limits.bridge_pages {
+                break;
+            }
+        }
+        slots.truncate(up_to_last_dirty);
+        slots
     }
 
     /// Whether the page could go along in a write, and if so, whether it is dirty.
@@ -96,16 +96,19 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
     }
 
     /// Clean pages are only written again if they still are what they were.
-    fn bridges_are_sound(&self, slots: &std::collections::VecDeque<u32>) -> bool {
+    fn bridges_are_sound(&self, slots: &VecDeque<u32>) -> bool {
         let state = self.core.state.borrow();
-        slots.iter().filter(|&&slot| !state.is_dirty(slot)).all(|&slot| {
-            let frame = &state.slot(slot).frame;
-            self.store.is_sound(frame.page, &frame.payload.borrow())
-        })
+        slots
+            .iter()
+            .filter(|&&slot| !state.is_dirty(slot))
+            .all(|&slot| {
+                let frame = &state.slot(slot).frame;
+                self.store.is_sound(frame.page, &frame.payload.borrow())
+            })
     }
 
     /// Seals the pages and marks them as on their way. From here on a change goes into a copy.
-    fn take_images(&self, slots: &[u32]) -> Run<P> {
+    fn take_images(&self, slots: &VecDeque<u32>) -> Run<P> {
         let images_log = self.images.borrow().clone();
         let state = &mut *self.core.state.borrow_mut();
         let mut run = Run {
@@ -118,7 +121,10 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
         for (&slot, expected) in slots.iter().zip(run.first.0..) {
             let dirty = state.is_dirty(slot);
             let entry = state.slot_mut(slot);
-            assert!(!entry.writing, "an older image of page {expected} is on its way");
+            assert!(
+                !entry.writing,
+                "an older image of page {expected} is on its way"
+            );
             assert_eq!(entry.frame.page.0, expected, "a run is consecutive");
             entry.writing = true;
             entry.writing_dirty = dirty;
@@ -156,7 +162,11 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
 
     async fn carry_out(self: Rc<Self>, run: Run<P>) {
         let mut outcome = match run.images_end {
-            Some(end) => self.write_ahead.make_durable(end).await.map_err(PoolError::LogFailed),
+            Some(end) => self
+                .write_ahead
+                .make_durable(end)
+                .await
+                .map_err(PoolError::LogFailed),
             None => Ok(()),
         };
         if outcome.is_ok() {

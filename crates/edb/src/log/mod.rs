@@ -1,0 +1,5 @@
+//! The log.
+
+mod error;
+
+pub use error::LogError;
