@@ -1,0 +1,274 @@
+//! Rules about the load and the run itself: errors, cache, target rate, steadiness, length.
+
+use measure::result::{Bound, CheckKind, RunResult, Verdict};
+
+use super::Advice;
+use super::evidence::processor_percent;
+use crate::number::{count, figure, percent};
+
+/// Fewer samples than this say little about a storage system.
+const FEW_SAMPLES: u64 = 20;
+/// A device that serves this many times the requests of the run serves somebody else too.
+const OTHER_TRAFFIC: f64 = 1.25;
+
+/// Errors come before any number.
+pub(super) fn errors(result: &RunResult) -> Option<Advice> {
+    let first = result.errors.first()?;
+    let page = first
+        .page
+        .map_or(String::new(), |page| format!(", page {}", count(page)));
+    let what = if first.operation.is_empty() {
+        "The run"
+    } else {
+        &first.operation
+    };
+    Some(Advice::new(
+        "Settle the errors before looking at any number",
+        format!(
+            "{what} failed on {}{page}: {} Look at the kernel log of this time, at the counters of \
+             the device and at the event log of the storage; `proofload edb check {}` reads every \
+             page again.",
+            first.file,
+            sentence(&first.error),
+            first.file
+        ),
+    ))
+}
+
+/// A run that was stopped.
+pub(super) fn interrupted(result: &RunResult) -> Option<Advice> {
+    (result.verdict == Verdict::Interrupted).then(|| {
+        Advice::new(
+            "Let a run finish",
+            "The figures cover the time until the run was stopped; they are right, but too short \
+             to judge by. Run again; --reuse takes the databases that are already built, if they \
+             were kept with --keep."
+                .to_string(),
+        )
+    })
+}
+
+/// The engine ran out of free pages.
+pub(super) fn page_fault_stalls(result: &RunResult) -> Option<Advice> {
+    let failed = result
+        .failed_checks()
+        .find(|check| check.kind == CheckKind::Resource)?;
+    let value = failed.value.map_or(String::new(), |value| {
+        format!(" ({} {})", figure(value), failed.unit)
+    });
+    Some(Advice::new(
+        "The cache is too small for this load",
+        format!(
+            "Reads had to wait until a page of the cache became free{value}: changed pages could \
+             not be written back as fast as new ones were needed. With good latencies this says \
+             more about the load than about the storage: use fewer --threads, hold the rate that is \
+             really needed with --rate, or give the engine a larger cache. With bad write latencies \
+             the storage is what holds the cache back."
+        ),
+    ))
+}
+
+/// The wanted rate was not reached.
+pub(super) fn target_missed(result: &RunResult) -> Option<Advice> {
+    let failed = result
+        .failed_checks()
+        .find(|check| check.kind == CheckKind::Throughput)?;
+    let slow = result
+        .failed_checks()
+        .any(|check| matches!(check.kind, CheckKind::Latency | CheckKind::Spike));
+    let achieved = failed.value.map_or_else(String::new, figure);
+    let facts = format!(
+        "{achieved} {} of at least {} were reached.",
+        failed.unit,
+        figure(failed.limit)
+    );
+    if slow {
+        return Some(Advice::new(
+            "The target rate was not reached, and latency is over its limit",
+            format!(
+                "{facts} The storage is saturated: more threads would add waiting, not work. It \
+                 needs to be faster, or the load per volume smaller."
+            ),
+        ));
+    }
+    let busy = processor_percent(result).filter(|value| *value >= 85.0);
+    let text = busy.map_or_else(
+        || {
+            let threads = result.throughput.threads.map_or(String::new(), |threads| {
+                format!(" The run had {} sessions.", count(threads))
+            });
+            format!(
+                "{facts}{threads} Latency is within its limits, so the storage was not asked for \
+                 more: raise --threads, or let --threads auto find the number."
+            )
+        },
+        |busy| {
+            format!(
+                "{facts} Latency is within its limits, but the processors of this host are busy \
+                 {} % of the time: the host could not ask for more. Use a bigger host.",
+                figure(busy)
+            )
+        },
+    );
+    Some(Advice::new(
+        "The target rate was not reached, although latency is good",
+        text,
+    ))
+}
+
+/// The load drifted during the measured phase.
+pub(super) fn not_steady(result: &RunResult) -> Option<Advice> {
+    let state = result
+        .steady_state
+        .as_ref()
+        .filter(|state| state.steady == Some(false))?;
+    let course = match (state.rounds.first(), state.rounds.last()) {
+        (Some(first), Some(last)) if last < first => "It fell while the run went on: ",
+        (Some(first), Some(last)) if last > first => "It rose while the run went on: ",
+        _ => "",
+    };
+    Some(Advice::new(
+        "The run was not steady",
+        format!(
+            "{} spread over {} % of its mean, with a trend of {} %. {course}caches fill, flash \
+             starts to collect garbage, tiers move data. Run longer (--duration), until the curves \
+             are level; what counts is what the storage does on an ordinary day.",
+            if state.variable.is_empty() {
+                "The tracked rate"
+            } else {
+                &state.variable
+            },
+            percent(state.range_fraction),
+            percent(state.slope_fraction)
+        ),
+    ))
+}
+
+/// Too short to judge.
+pub(super) fn too_few_samples(result: &RunResult) -> Option<Advice> {
+    let samples = &result.samples;
+    let short = samples.count < FEW_SAMPLES && result.verdict != Verdict::Interrupted;
+    (short && result.verdict != Verdict::Error).then(|| {
+        Advice::new(
+            "The run is short",
+            format!(
+                "{} samples were taken. That shows that everything works; to sign off storage, run \
+                 at least 2 hours, and 24 hours to see what caches, flash and nightly jobs do.",
+                count(samples.count)
+            ),
+        )
+    })
+}
+
+/// Maintenance takes much of the device.
+pub(super) fn maintenance_share(result: &RunResult) -> Option<Advice> {
+    if !result
+        .failed_checks()
+        .any(|check| check.kind == CheckKind::Latency)
+    {
+        return None;
+    }
+    let maintenance = result.totals.maintenance_reads.bytes_per_second();
+    let totals = [
+        &result.totals.reads,
+        &result.totals.writes,
+        &result.totals.log_writes,
+    ];
+    let rest: f64 = totals
+        .iter()
+        .map(|figures| figures.bytes_per_second())
+        .sum();
+    (maintenance.is_finite() && maintenance > rest && rest > 0.0).then(|| {
+        Advice::new(
+            "Background maintenance moves more data than the users",
+            format!(
+                "It reads {} per second, all other requests together move {}. It is part of the \
+                 real load, so it stays in the verdict; a run with it switched off shows how much \
+                 of the latency it causes.",
+                crate::number::bytes(maintenance),
+                crate::number::bytes(rest)
+            ),
+        )
+    })
+}
+
+/// Somebody else uses the device.
+pub(super) fn other_traffic(result: &RunResult) -> Option<Advice> {
+    let totals = &result.totals;
+    let all = [
+        &totals.reads,
+        &totals.writes,
+        &totals.log_writes,
+        &totals.log_reads,
+        &totals.maintenance_reads,
+        &totals.header_writes,
+    ];
+    let own: f64 = all.iter().map(|figures| figures.bytes_per_second()).sum();
+    let devices = result.host.devices.iter();
+    let seen: f64 = devices
+        .map(|one| one.read_bytes_per_second + one.write_bytes_per_second)
+        .sum();
+    let much = seen > own * OTHER_TRAFFIC && seen - own > 1_048_576.0;
+    (own > 0.0 && seen.is_finite() && much).then(|| {
+        Advice::new(
+            "Somebody else uses these devices",
+            format!(
+                "The devices moved {} per second, the run only {}. Find out what else works on \
+                 them (backups, swap, other machines on the same disks) and run again without it.",
+                crate::number::bytes(seen),
+                crate::number::bytes(own)
+            ),
+        )
+    })
+}
+
+/// How close a passed run came to its nearest limit.
+pub(super) fn room_left(result: &RunResult) -> Option<Advice> {
+    let share = |check: &&measure::result::Check| {
+        let value = check.value.filter(|value| value.is_finite())?;
+        let at_most = check.bound == Bound::AtMost && check.kind == CheckKind::Latency;
+        (at_most && check.limit > 0.0).then(|| value / check.limit)
+    };
+    let checks = result.checks.iter();
+    let (used, nearest) = checks
+        .filter_map(|check| Some((share(&check)?, check)))
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let text = format!(
+        "The level nearest to its limit is the {} of {}: {} of {} {}, {} % of what is allowed.",
+        nearest.name,
+        nearest.place,
+        figure(nearest.value.unwrap_or(f64::NAN)),
+        figure(nearest.limit),
+        nearest.unit,
+        percent(used)
+    );
+    let next = if used > 0.8 {
+        " That is little room for growth, a rebuild or a failed path; test those too before \
+         signing off."
+    } else {
+        " --threads auto finds how much more it carries. Before signing off, run 24 hours, and once \
+         more with a failed disk or path."
+    };
+    Some(Advice::new("How much room is left", text + next))
+}
+
+/// An error text ends like a sentence.
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.ends_with(['.', '!', '?']) {
+        text.to_string()
+    } else {
+        format!("{text}.")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_end_like_sentences() {
+        assert_eq!(sentence("the disk is full"), "the disk is full.");
+        assert_eq!(sentence("Bad page. "), "Bad page.");
+    }
+}

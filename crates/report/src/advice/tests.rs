@@ -1,0 +1,171 @@
+use super::*;
+use measure::result::{
+    Check, CheckKind, CounterSummary, DatabaseResult, DeviceResult, ErrorRecord, IoFigures,
+    LatencyFigures, Scope, SteadyState,
+};
+
+fn requests(average_ms: f64) -> IoFigures {
+    let latency = LatencyFigures {
+        average_ms,
+        ..LatencyFigures::default()
+    };
+    let (per_second, average_bytes) = (100.0, 32_768.0);
+    let latency = Some(latency);
+    IoFigures {
+        count: 6_000,
+        per_second,
+        average_bytes,
+        latency,
+        ..IoFigures::default()
+    }
+}
+
+fn slow_run(engine_ms: f64, device_ms: f64, log_ms: f64) -> RunResult {
+    let mut result = RunResult {
+        verdict: Verdict::Fail,
+        ..RunResult::default()
+    };
+    result.samples.count = 480;
+    result.databases = vec![DatabaseResult {
+        name: "db1".into(),
+        path: "/mnt/a/db1.edb".into(),
+        log_path: "/mnt/a/logs".into(),
+        reads: requests(engine_ms),
+        log_writes: requests(log_ms),
+        ..DatabaseResult::default()
+    }];
+    let judge = |name: &str, scope, value, limit| Check {
+        name: name.into(),
+        scope,
+        place: "db1".into(),
+        value: Some(value),
+        limit,
+        passed: Some(value <= limit),
+        unit: "ms".into(),
+        ..Check::default()
+    };
+    result.checks = vec![
+        judge(
+            "average database read latency",
+            Scope::Database,
+            engine_ms,
+            20.0,
+        ),
+        judge("average log write latency", Scope::Log, log_ms, 10.0),
+    ];
+    result.host.devices = vec![DeviceResult {
+        name: "sda".into(),
+        targets: vec!["/mnt/a".into()],
+        average_read_ms: Some(device_ms),
+        ..DeviceResult::default()
+    }];
+    result
+}
+
+fn titles(result: &RunResult) -> String {
+    advice(result)
+        .into_iter()
+        .map(|advice| advice.title)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+#[test]
+fn a_slow_device_is_named() {
+    let list = advice(&slow_run(31.0, 28.0, 3.0));
+    assert_eq!(list[0].title, "The device itself is too slow for this load");
+    assert!(list[0].text.contains("31.0 ms") && list[0].text.contains("sda"));
+}
+
+#[test]
+fn a_fast_device_points_above_it() {
+    let mut result = slow_run(31.0, 2.0, 3.0);
+    assert!(titles(&result).contains("Requests wait above the device"));
+    result.host.counters = vec![CounterSummary {
+        name: "processor time".into(),
+        unit: "%".into(),
+        average: 97.0,
+        ..CounterSummary::default()
+    }];
+    assert!(titles(&result).contains("The host is the bottleneck"));
+}
+
+#[test]
+fn the_log_alone_points_at_flushes() {
+    let found = titles(&slow_run(5.0, 4.0, 18.0));
+    assert!(found.contains("The log is slow, the database is not"));
+    let both = titles(&slow_run(25.0, 24.0, 18.0));
+    assert!(both.contains("share one device") && !both.contains("The log is slow"));
+}
+
+#[test]
+fn one_slow_database_is_named() {
+    let mut result = slow_run(5.0, 4.0, 1.0);
+    for index in 2..=8 {
+        let mut other = result.databases[0].clone();
+        other.name = format!("db{index}");
+        result.databases.push(other);
+    }
+    assert!(!titles(&result).contains("differ"));
+    result.databases[3].reads = requests(15.0);
+    let list = advice(&result);
+    let found = list
+        .iter()
+        .find(|advice| advice.title == "One database differs");
+    assert!(found.expect("there is advice").text.contains("db4"));
+}
+
+#[test]
+fn stalls_point_at_the_cache_and_a_missed_target_at_threads() {
+    let mut result = slow_run(5.0, 4.0, 1.0);
+    let mut stalls = result.checks[0].clone();
+    stalls.kind = CheckKind::Resource;
+    stalls.passed = Some(false);
+    let mut rate = stalls.clone();
+    rate.kind = CheckKind::Throughput;
+    result.checks.extend([stalls, rate]);
+    let found = titles(&result);
+    assert!(found.contains("cache is too small"));
+    assert!(found.contains("although latency is good"));
+}
+
+#[test]
+fn an_unsteady_run_should_be_longer() {
+    let mut result = slow_run(5.0, 4.0, 1.0);
+    result.steady_state = Some(SteadyState {
+        steady: Some(false),
+        variable: "transactional I/O per second".into(),
+        rounds: vec![900.0, 800.0, 700.0],
+        range_fraction: 0.25,
+        ..SteadyState::default()
+    });
+    let list = advice(&result);
+    let found = list
+        .iter()
+        .find(|advice| advice.title == "The run was not steady");
+    assert!(found.expect("there is advice").text.contains("It fell"));
+}
+
+#[test]
+fn errors_come_first() {
+    let mut result = slow_run(31.0, 28.0, 3.0);
+    result.errors.push(ErrorRecord {
+        file: "/mnt/a/db1.edb".into(),
+        page: Some(1_234),
+        operation: "database read".into(),
+        error: "the checksum is wrong".into(),
+        ..ErrorRecord::default()
+    });
+    let first = &advice(&result)[0];
+    assert!(first.title.contains("errors"));
+    assert!(first.text.contains("page 1,234") && first.text.contains("db1.edb"));
+}
+
+#[test]
+fn a_pass_says_how_much_room_is_left() {
+    let mut result = slow_run(5.0, 4.0, 9.5);
+    result.verdict = Verdict::Pass;
+    let last = advice(&result).pop().expect("there is advice");
+    assert_eq!(last.title, "How much room is left");
+    assert!(last.text.contains("log write") && last.text.contains("95.0 %"));
+}

@@ -1,0 +1,117 @@
+//! Each database: rates, sizes and latencies of its reads, writes and log writes.
+
+use measure::result::{CheckKind, DatabaseResult, IoFigures, RunResult, Scope};
+
+use super::{Cell, Column, Table};
+use crate::number::{bytes, figure, figure_or_absent};
+
+/// How much of the databases a table shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// What decides: rates and average latencies. Fits a terminal.
+    Short,
+    /// Sizes, percentiles, maintenance and stalls too.
+    Full,
+}
+
+/// One row for each database, and the sums.
+#[must_use]
+pub fn databases_table(result: &RunResult, detail: Detail) -> Table {
+    let full = detail == Detail::Full;
+    let mut table = Table::new(heads(full));
+    for database in &result.databases {
+        table.push(row(result, database, full));
+    }
+    if result.databases.len() > 1 {
+        let totals = &result.totals;
+        let all = DatabaseResult {
+            name: "all".to_string(),
+            size_end_bytes: totals.size_end_bytes,
+            reads: totals.reads.clone(),
+            writes: totals.writes.clone(),
+            log_writes: totals.log_writes.clone(),
+            log_reads: totals.log_reads.clone(),
+            maintenance_reads: totals.maintenance_reads.clone(),
+            page_fault_stalls_per_second: totals.page_fault_stalls_per_second,
+            ..DatabaseResult::default()
+        };
+        table.sums = row(result, &all, full);
+    }
+    if full {
+        table.without_empty_columns()
+    } else {
+        table
+    }
+}
+
+fn heads(full: bool) -> Vec<Column> {
+    let mut heads = vec![Column::text("database")];
+    if full {
+        heads.push(Column::number("size", ""));
+    }
+    for kind in ["reads", "writes", "log writes"] {
+        heads.push(Column::number(kind, "1/s"));
+        if full {
+            heads.push(Column::number("size", "KiB"));
+        }
+        heads.push(Column::number("average", "ms"));
+        if full {
+            heads.push(Column::number("99 %", "ms"));
+            heads.push(Column::number("longest", "ms"));
+        }
+    }
+    if full {
+        heads.push(Column::number("maintenance", "1/s"));
+        heads.push(Column::number("stalls", "1/s"));
+    }
+    heads
+}
+
+fn row(result: &RunResult, database: &DatabaseResult, full: bool) -> Vec<Cell> {
+    let mut cells = vec![Cell::new(database.name.clone())];
+    if full {
+        cells.push(Cell::new(bytes(database.size_end_bytes as f64)));
+    }
+    let requests = [
+        (
+            &database.reads,
+            average_failed(result, database, Scope::Database),
+        ),
+        (&database.writes, false),
+        (
+            &database.log_writes,
+            average_failed(result, database, Scope::Log),
+        ),
+    ];
+    for (figures, failed) in requests {
+        cells.push(Cell::new(figure(figures.per_second)));
+        if full {
+            cells.push(Cell::new(figure(figures.average_bytes / 1024.0)));
+        }
+        cells.push(Cell::new(average(figures)).notable_when(failed));
+        if full {
+            cells.push(Cell::new(figure_or_absent(
+                figures.latency.map(|l| l.p99_ms),
+            )));
+            cells.push(Cell::new(figure_or_absent(
+                figures.latency.map(|l| l.max_ms),
+            )));
+        }
+    }
+    if full {
+        cells.push(Cell::new(figure(database.maintenance_reads.per_second)));
+        cells.push(Cell::new(figure(database.page_fault_stalls_per_second)));
+    }
+    cells
+}
+
+fn average(figures: &IoFigures) -> String {
+    figure_or_absent(figures.latency.map(|latency| latency.average_ms))
+}
+
+/// Whether the average latency of this database or its log is beyond its limit.
+fn average_failed(result: &RunResult, database: &DatabaseResult, scope: Scope) -> bool {
+    result.failed_checks().any(|check| {
+        check.kind == CheckKind::Latency && check.scope == scope && check.place == database.name
+    })
+}

@@ -1,0 +1,140 @@
+//! Tables that are the same in the terminal and on the page: heads with units, cells of text.
+
+mod checks;
+mod databases;
+mod host;
+mod operations;
+
+pub use checks::{CheckGroup, check_groups, checks_table, grouped_checks_table};
+pub use databases::{Detail, databases_table};
+pub use host::{counters_table, devices_table};
+pub use operations::{causes, operations_table, phases_table, traffic_table, tuning_table};
+
+use crate::tone::Tone;
+
+/// A table of text.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// The heads.
+    pub columns: Vec<Column>,
+    /// The rows, each as long as `columns`.
+    pub rows: Vec<Vec<Cell>>,
+    /// A last row of sums, empty when there is none.
+    pub sums: Vec<Cell>,
+}
+
+/// The head of a column.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// What stands in the column.
+    pub head: String,
+    /// The unit of its numbers; empty for text.
+    pub unit: String,
+    /// Whether the cells are numbers, which stand to the right.
+    pub numeric: bool,
+}
+
+/// A cell.
+#[derive(Clone, Debug, Default)]
+pub struct Cell {
+    /// The text.
+    pub text: String,
+    /// Pass or fail, when the cell says so.
+    pub tone: Option<Tone>,
+    /// Whether the number is beyond its limit, or the value differs from the first run's.
+    pub notable: bool,
+}
+
+impl Column {
+    /// A column of text.
+    #[must_use]
+    pub fn text(head: &str) -> Self {
+        Self {
+            head: head.to_string(),
+            unit: String::new(),
+            numeric: false,
+        }
+    }
+
+    /// A column of numbers.
+    #[must_use]
+    pub fn number(head: &str, unit: &str) -> Self {
+        Self {
+            head: head.to_string(),
+            unit: unit.to_string(),
+            numeric: true,
+        }
+    }
+}
+
+impl Cell {
+    /// A cell of text.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            tone: None,
+            notable: false,
+        }
+    }
+
+    /// A cell that says pass or fail.
+    #[must_use]
+    pub fn verdict(tone: Tone) -> Self {
+        Self {
+            text: tone.word().to_string(),
+            tone: Some(tone),
+            notable: tone == Tone::Fail,
+        }
+    }
+
+    /// The same cell, made to stand out when `notable`.
+    #[must_use]
+    pub fn notable_when(mut self, notable: bool) -> Self {
+        self.notable = notable;
+        self
+    }
+}
+
+impl Table {
+    /// A table with these heads.
+    #[must_use]
+    pub fn new(columns: Vec<Column>) -> Self {
+        Self {
+            columns,
+            rows: Vec::new(),
+            sums: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: Vec<Cell>) {
+        assert_eq!(row.len(), self.columns.len(), "a row fits its heads");
+        self.rows.push(row);
+    }
+
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Leaves out number columns in which no row has anything to say.
+    #[must_use]
+    pub fn without_empty_columns(mut self) -> Self {
+        let says = |cell: &Cell| cell.text != crate::number::ABSENT && cell.text != "0";
+        let keep: Vec<bool> = (0..self.columns.len())
+            .map(|index| {
+                !self.columns[index].numeric || self.rows.iter().any(|row| says(&row[index]))
+            })
+            .collect();
+        let mut kept = keep.iter();
+        self.columns
+            .retain(|_| kept.next().copied().unwrap_or(true));
+        for row in self.rows.iter_mut().chain(std::iter::once(&mut self.sums)) {
+            let mut kept = keep.iter();
+            row.retain(|_| kept.next().copied().unwrap_or(true));
+        }
+        self
+    }
+}

@@ -1,0 +1,116 @@
+//! The verdict in plain words.
+
+use measure::result::{RunResult, Verdict};
+
+/// What stands at the top of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headline {
+    /// One word in capitals, such as `PASS`.
+    pub word: &'static str,
+    /// The answer as a sentence.
+    pub sentence: String,
+    /// Why, as a sentence; may be empty.
+    pub reason: String,
+}
+
+/// The verdict of a run as a word, a sentence and a reason.
+#[must_use]
+pub fn headline(result: &RunResult) -> Headline {
+    let storage = match result.kind.as_str() {
+        "prediction" => "The modelled array",
+        _ => "This storage",
+    };
+    let workload = workload_name(result);
+    let (word, sentence) = match result.verdict {
+        Verdict::Pass => ("PASS", format!("{storage} carries {workload}.")),
+        Verdict::Fail => ("FAIL", format!("{storage} does not carry {workload}.")),
+        Verdict::Inconclusive => (
+            "INCONCLUSIVE",
+            format!(
+                "This run does not tell whether {} carries {workload}.",
+                lower(storage)
+            ),
+        ),
+        Verdict::Interrupted => (
+            "INTERRUPTED",
+            format!(
+                "The run was stopped before it could tell whether {} carries {workload}.",
+                lower(storage)
+            ),
+        ),
+        Verdict::Error => (
+            "ERROR",
+            format!(
+                "An error ended the run: {} cannot be trusted yet.",
+                lower(storage)
+            ),
+        ),
+    };
+    Headline {
+        word,
+        sentence,
+        reason: result.verdict_reason.trim().to_string(),
+    }
+}
+
+/// The name of the workload, or what to call it when it has none.
+#[must_use]
+pub fn workload_name(result: &RunResult) -> &str {
+    let name = result.workload.name.trim();
+    if name.is_empty() {
+        "this workload"
+    } else {
+        name
+    }
+}
+
+/// The places under test: databases, and logs where they differ.
+#[must_use]
+pub fn target_text(result: &RunResult) -> String {
+    let join = |paths: &[measure::result::TargetPath]| {
+        paths
+            .iter()
+            .map(|target| target.path.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let (databases, logs) = (join(&result.target.databases), join(&result.target.logs));
+    match (databases.is_empty(), logs.is_empty() || logs == databases) {
+        (true, _) => "unknown storage".to_string(),
+        (false, true) => databases,
+        (false, false) => format!("{databases}, logs on {logs}"),
+    }
+}
+
+fn lower(storage: &str) -> String {
+    let mut letters = storage.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_lowercase().collect::<String>() + letters.as_str()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_verdict_has_its_sentence() {
+        let mut result = RunResult::default();
+        result.workload.name = "exchange-2013".to_string();
+        let mut sentence = |verdict| {
+            result.verdict = verdict;
+            headline(&result).sentence
+        };
+        assert_eq!(
+            sentence(Verdict::Pass),
+            "This storage carries exchange-2013."
+        );
+        assert_eq!(
+            sentence(Verdict::Fail),
+            "This storage does not carry exchange-2013."
+        );
+        assert!(sentence(Verdict::Inconclusive).contains("whether this storage carries"));
+        assert!(sentence(Verdict::Interrupted).contains("stopped"));
+        assert!(sentence(Verdict::Error).contains("error"));
+    }
+}
