@@ -2,10 +2,15 @@
 
 pub mod advice;
 pub mod chart;
+pub mod comparison;
+pub mod limits;
 pub mod number;
 mod run;
+pub mod settings;
 pub mod table;
+pub mod terminal;
 pub mod tone;
 pub mod words;
 
 pub use run::{DatabaseMoment, DeviceMoment, Distribution, Flow, Moment, Run};
+pub use terminal::{Style, terminal, terminal_comparison};

@@ -1,0 +1,187 @@
+//! The figures that are compared.
+
+use measure::result::{IoFigures, RunResult};
+
+use super::Comparison;
+use crate::number::{change, figure_or_absent};
+use crate::table::{Cell, Column, Table};
+
+/// Which way is better.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Better {
+    Higher,
+    Lower,
+}
+
+/// A figure: its name, its unit, which way is better, and where it comes from.
+struct Figure {
+    name: &'static str,
+    unit: &'static str,
+    better: Better,
+    value: fn(&RunResult) -> Option<f64>,
+}
+
+/// Changes smaller than this share are not called better or worse.
+const WORTH_A_WORD: f64 = 0.01;
+
+const FIGURES: [Figure; 17] = [
+    higher("transactional I/O", "1/s", |run| {
+        Some(run.throughput.achieved_iops)
+    }),
+    higher("of the target", "%", |run| {
+        run.throughput.achieved_fraction.map(|share| share * 100.0)
+    }),
+    higher("operations", "1/s", |run| {
+        Some(run.throughput.operations_per_second)
+    }),
+    lower("database read, average", "ms", |run| {
+        average(&run.totals.reads)
+    }),
+    lower("database read, 99 %", "ms", |run| p99(&run.totals.reads)),
+    lower("database read, slowest database", "ms", |run| {
+        run.databases
+            .iter()
+            .filter_map(|one| average(&one.reads))
+            .reduce(f64::max)
+    }),
+    lower("database write, average", "ms", |run| {
+        average(&run.totals.writes)
+    }),
+    lower("database write, 99 %", "ms", |run| p99(&run.totals.writes)),
+    lower("log write, average", "ms", |run| {
+        average(&run.totals.log_writes)
+    }),
+    lower("log write, 99 %", "ms", |run| p99(&run.totals.log_writes)),
+    lower("log write, slowest database", "ms", |run| {
+        run.databases
+            .iter()
+            .filter_map(|one| average(&one.log_writes))
+            .reduce(f64::max)
+    }),
+    higher("database reads", "1/s", |run| {
+        Some(run.totals.reads.per_second)
+    }),
+    higher("database writes", "1/s", |run| {
+        Some(run.totals.writes.per_second)
+    }),
+    higher("log writes", "1/s", |run| {
+        Some(run.totals.log_writes.per_second)
+    }),
+    higher("read and written", "MiB/s", |run| {
+        let all = [
+            &run.totals.reads,
+            &run.totals.writes,
+            &run.totals.log_writes,
+        ];
+        Some(
+            all.iter()
+                .map(|figures| figures.bytes_per_second())
+                .sum::<f64>()
+                / 1_048_576.0,
+        )
+    }),
+    lower("page-fault stalls", "1/s", |run| {
+        Some(run.totals.page_fault_stalls_per_second)
+    }),
+    lower("service levels failed", "", |run| {
+        Some(run.failed_checks().count() as f64)
+    }),
+];
+
+const fn higher(
+    name: &'static str,
+    unit: &'static str,
+    value: fn(&RunResult) -> Option<f64>,
+) -> Figure {
+    Figure {
+        name,
+        unit,
+        better: Better::Higher,
+        value,
+    }
+}
+
+const fn lower(
+    name: &'static str,
+    unit: &'static str,
+    value: fn(&RunResult) -> Option<f64>,
+) -> Figure {
+    Figure {
+        name,
+        unit,
+        better: Better::Lower,
+        value,
+    }
+}
+
+fn average(figures: &IoFigures) -> Option<f64> {
+    figures.latency.map(|latency| latency.average_ms)
+}
+
+fn p99(figures: &IoFigures) -> Option<f64> {
+    figures.latency.map(|latency| latency.p99_ms)
+}
+
+/// One row for each figure that any run has; each later run with its change against the first.
+pub(super) fn table(comparison: &Comparison) -> Table {
+    let mut heads = vec![Column::text("figure"), Column::text("unit")];
+    for (index, name) in comparison.names().iter().enumerate() {
+        heads.push(Column::number(name, ""));
+        if index > 0 {
+            heads.push(Column::number("against the first", ""));
+        }
+    }
+    let mut table = Table::new(heads);
+    for figure in &FIGURES {
+        let values: Vec<Option<f64>> = comparison
+            .runs()
+            .iter()
+            .map(|run| (figure.value)(&run.result))
+            .collect();
+        if values.iter().any(|value| value.is_some_and(f64::is_finite)) {
+            table.push(row(figure, &values));
+        }
+    }
+    table
+}
+
+fn row(figure: &Figure, values: &[Option<f64>]) -> Vec<Cell> {
+    let mut cells = vec![Cell::new(figure.name), Cell::new(figure.unit)];
+    let base = values.first().copied().flatten().unwrap_or(f64::NAN);
+    for (index, value) in values.iter().enumerate() {
+        cells.push(Cell::new(figure_or_absent(*value)));
+        if index > 0 {
+            let value = value.unwrap_or(f64::NAN);
+            cells.push(Cell::new(
+                change(value, base) + word(figure.better, value, base),
+            ));
+        }
+    }
+    cells
+}
+
+/// Whether the change is for the better.
+fn word(better: Better, value: f64, base: f64) -> &'static str {
+    let share = value / base - 1.0;
+    if !share.is_finite() || share.abs() < WORTH_A_WORD {
+        return "";
+    }
+    if (share > 0.0) == (better == Better::Higher) {
+        " better"
+    } else {
+        " worse"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_follows_the_direction() {
+        assert_eq!(word(Better::Higher, 120.0, 100.0), " better");
+        assert_eq!(word(Better::Lower, 120.0, 100.0), " worse");
+        assert_eq!(word(Better::Lower, 100.5, 100.0), "");
+        assert_eq!(word(Better::Lower, 1.0, 0.0), "");
+    }
+}

@@ -1,0 +1,68 @@
+//! The settings of a run as text.
+
+use measure::result::RunResult;
+use serde_json::Value;
+
+use crate::number::bytes;
+use crate::words::target_text;
+
+/// A setting as people read it: no quotes, sizes in binary units beside the plain number.
+#[must_use]
+pub fn setting_text(path: &str, value: &Value) -> String {
+    match value {
+        Value::Null => "not set".to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list
+            .iter()
+            .map(|item| setting_text("", item))
+            .collect::<Vec<_>>()
+            .join(", "),
+        Value::Number(number) if path.ends_with("_bytes") => match number.as_f64() {
+            Some(size) if size >= 1_024.0 => format!("{number} ({})", bytes(size)),
+            _ => number.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// Everything that was chosen for a run, by name: the settings, the place, the seed, the host.
+#[must_use]
+pub fn chosen(result: &RunResult) -> Vec<(String, String)> {
+    let mut list = vec![
+        ("workload".to_string(), result.workload.name.clone()),
+        ("storage".to_string(), target_text(result)),
+        ("host".to_string(), result.host.name.clone()),
+        ("kernel".to_string(), result.host.kernel.clone()),
+        ("seed".to_string(), result.seed.to_string()),
+        ("version".to_string(), result.version.clone()),
+    ];
+    if let Some(threads) = result.throughput.threads {
+        list.push(("threads".to_string(), threads.to_string()));
+    }
+    if let Some(rate) = result.throughput.rate_iops {
+        list.push(("held rate, 1/s".to_string(), rate.to_string()));
+    }
+    let settings = result.workload.settings.iter();
+    list.extend(settings.map(|(path, value)| (path.clone(), setting_text(path, value))));
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn settings_read_well() {
+        assert_eq!(
+            setting_text("name", &json!("exchange-2013")),
+            "exchange-2013"
+        );
+        assert_eq!(
+            setting_text("engine.page_size_bytes", &json!(32_768)),
+            "32768 (32 KiB)"
+        );
+        assert_eq!(setting_text("on", &json!(["/a", "/b"])), "/a, /b");
+        assert_eq!(setting_text("rate", &Value::Null), "not set");
+    }
+}

@@ -1,0 +1,183 @@
+//! Heads, paragraphs and tables as text.
+
+use comfy_table::{
+    Attribute, Cell as TextCell, CellAlignment, Color, ContentArrangement, ContentLineStyle,
+    LineStyle, Table as TextTable, TableStyle,
+};
+
+use super::Style;
+use crate::table::{Cell, Table};
+use crate::tone::Tone;
+use crate::words::Headline;
+
+/// Text that grows from top to bottom.
+pub(super) struct Text<'a> {
+    style: &'a Style,
+    text: String,
+}
+
+impl<'a> Text<'a> {
+    pub(super) fn new(style: &'a Style) -> Self {
+        Self {
+            style,
+            text: String::new(),
+        }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.text
+    }
+
+    /// The verdict: a sign, the word, the sentence; the reason below.
+    pub(super) fn verdict(&mut self, headline: &Headline, tone: Tone) {
+        let badge = self.painted(&format!(" {} ", headline.word), badge_code(tone));
+        self.text.push_str(&badge);
+        self.text.push(' ');
+        self.text
+            .push_str(&self.painted(&clean(&headline.sentence), "1"));
+        self.text.push('\n');
+        if !headline.reason.is_empty() {
+            self.paragraph(&headline.reason, "  ", "  ");
+        }
+        self.text.push('\n');
+    }
+
+    /// The head of a section.
+    pub(super) fn head(&mut self, text: &str) {
+        let head = self.painted(text, "1");
+        self.text.push('\n');
+        self.text.push_str(&head);
+        self.text.push('\n');
+    }
+
+    /// A paragraph of its own.
+    pub(super) fn line(&mut self, text: &str) {
+        self.paragraph(text, "", "  ");
+    }
+
+    /// A paragraph that hangs behind a mark, such as a number.
+    pub(super) fn item(&mut self, mark: &str, text: &str, tone: Option<Tone>) {
+        let indent = " ".repeat(mark.len() + 1);
+        let wrapped = wrap(text, usize::from(self.style.width), &indent, &indent);
+        let rest = wrapped.get(indent.len()..).unwrap_or_default().to_string();
+        let mark = tone.map_or_else(
+            || mark.to_string(),
+            |tone| self.painted(mark, ink_code(tone)),
+        );
+        self.text.push_str(&format!("{mark} {rest}\n"));
+    }
+
+    fn paragraph(&mut self, text: &str, first: &str, next: &str) {
+        let wrapped = wrap(text, usize::from(self.style.width), first, next);
+        self.text.push_str(&wrapped);
+        self.text.push('\n');
+    }
+
+    /// `text` between the codes of a terminal, or as it is.
+    fn painted(&self, text: &str, code: &str) -> String {
+        if self.style.colour {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_string()
+        }
+    }
+
+    /// A table: heads with their units below, numbers to the right, a line under the heads.
+    pub(super) fn table(&mut self, table: &Table) {
+        let mut drawn = TextTable::new();
+        let line = if self.style.unicode { '\u{2500}' } else { '-' };
+        drawn.load_style(
+            TableStyle::new()
+                .header_lines(ContentLineStyle::none().junction(' '))
+                .header_separator(LineStyle::none().fill(line).junction(line))
+                .content_lines(ContentLineStyle::none().junction(' ')),
+        );
+        drawn.set_content_arrangement(ContentArrangement::Dynamic);
+        drawn.set_width(self.style.width);
+        if self.style.colour {
+            drawn.enforce_styling();
+        } else {
+            drawn.force_no_tty();
+        }
+        drawn.set_header(table.columns.iter().map(|column| {
+            let cell = TextCell::new(if column.unit.is_empty() {
+                column.head.clone()
+            } else {
+                format!("{}\n{}", column.head, column.unit)
+            });
+            if self.style.colour {
+                cell.add_attribute(Attribute::Dim)
+            } else {
+                cell
+            }
+        }));
+        for row in &table.rows {
+            drawn.add_row(row.iter().map(|cell| self.cell(cell)));
+        }
+        if !table.sums.is_empty() {
+            drawn.add_row(table.sums.iter().map(|cell| self.cell(cell)));
+        }
+        for (index, column) in table.columns.iter().enumerate() {
+            if let Some(drawn_column) = drawn.column_mut(index) {
+                drawn_column.set_padding((0, 1));
+                if column.numeric {
+                    drawn_column.set_cell_alignment(CellAlignment::Right);
+                }
+            }
+        }
+        for line in drawn.to_string().lines() {
+            self.text.push_str(line.trim_end());
+            self.text.push('\n');
+        }
+    }
+
+    fn cell(&self, cell: &Cell) -> TextCell {
+        // A number beyond its limit has a sign as well, for terminals without colour.
+        let marked = cell.notable && cell.tone.is_none();
+        let text = clean(&cell.text);
+        let drawn = TextCell::new(if marked { format!("{text} !") } else { text });
+        if !self.style.colour {
+            return drawn;
+        }
+        match (cell.tone, cell.notable) {
+            (Some(Tone::Pass), _) => drawn.fg(Color::Green),
+            (Some(Tone::Fail), _) | (None, true) => {
+                drawn.fg(Color::Red).add_attribute(Attribute::Bold)
+            }
+            (Some(Tone::Open), _) => drawn.fg(Color::Yellow),
+            (None, false) => drawn,
+        }
+    }
+}
+
+fn badge_code(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Pass => "1;30;42",
+        Tone::Fail => "1;97;41",
+        Tone::Open => "1;30;43",
+    }
+}
+
+fn ink_code(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Pass => "32",
+        Tone::Fail => "1;31",
+        Tone::Open => "33",
+    }
+}
+
+/// Text without control characters: a name must not be able to move the cursor.
+fn clean(text: &str) -> String {
+    text.chars()
+        .map(|letter| if letter.is_control() { '?' } else { letter })
+        .collect()
+}
+
+/// `text` broken into lines of at most `width` columns.
+fn wrap(text: &str, width: usize, first: &str, next: &str) -> String {
+    let options = textwrap::Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(next)
+        .break_words(true);
+    textwrap::fill(&clean(text), options)
+}

@@ -1,0 +1,146 @@
+//! A run, or several, as text for a terminal of 80 columns or more.
+//!
+//! The text is the same with and without colour: words and signs carry the meaning. `NO_COLOR`
+//! and anything that is not a terminal get plain text.
+
+mod draw;
+mod style;
+
+pub use style::Style;
+
+use measure::result::RunResult;
+
+use crate::advice::advice;
+use crate::comparison::Comparison;
+use crate::number::{bytes, count, duration, figure};
+use crate::run::Run;
+use crate::table::{Detail, Table, checks_table, databases_table, grouped_checks_table};
+use crate::tone::Tone;
+use crate::words::{headline, target_text, workload_name};
+use draw::Text;
+
+/// Up to this many checks are listed one by one; more are gathered by service level.
+const MOST_CHECKS: usize = 24;
+/// Up to this many databases are listed one by one; more are left to the page.
+const MOST_DATABASES: usize = 24;
+
+/// The verdict, the checks, the databases and what to look at next.
+#[must_use]
+pub fn terminal(run: &Run, style: &Style) -> String {
+    let result = &run.result;
+    let mut text = Text::new(style);
+    verdict(&mut text, result);
+    facts(&mut text, result);
+    if !result.checks.is_empty() {
+        let few = result.checks.len() <= MOST_CHECKS;
+        let gather = if few {
+            checks_table
+        } else {
+            grouped_checks_table
+        };
+        text.head("Service levels");
+        text.table(&gather(&result.checks));
+    }
+    databases(&mut text, result);
+    for error in result.errors.iter().take(5) {
+        let page = error
+            .page
+            .map_or(String::new(), |page| format!(", page {}", count(page)));
+        text.item(
+            "error:",
+            &format!("{}{page}: {}", error.file, error.error),
+            Some(Tone::Fail),
+        );
+    }
+    for warning in &result.warnings {
+        text.item("warning:", warning, Some(Tone::Open));
+    }
+    let advice = advice(result);
+    if !advice.is_empty() {
+        text.head("What to look at next");
+        for (index, advice) in advice.iter().enumerate() {
+            text.item(
+                &format!("{}.", index + 1),
+                &format!("{}. {}", advice.title, advice.text),
+                None,
+            );
+        }
+    }
+    text.finish()
+}
+
+/// Several runs side by side: what was different, what came out.
+#[must_use]
+pub fn terminal_comparison(runs: &[Run], style: &Style) -> String {
+    let comparison = Comparison::new(runs);
+    let mut text = Text::new(style);
+    text.head("Runs");
+    text.table(&comparison.runs_table());
+    text.head("What was different");
+    let settings = comparison.settings_table();
+    if settings.is_empty() {
+        text.line("All settings are the same.");
+    } else {
+        text.table(&settings);
+    }
+    text.head("What came out");
+    text.table(&comparison.figures_table());
+    text.finish()
+}
+
+fn verdict(text: &mut Text, result: &RunResult) {
+    let headline = headline(result);
+    text.verdict(&headline, Tone::of_verdict(result.verdict));
+}
+
+fn facts(text: &mut Text, result: &RunResult) {
+    let mut facts = vec![format!(
+        "{} on {}",
+        workload_name(result),
+        target_text(result)
+    )];
+    if result.duration_s > 0.0 {
+        facts.push(format!("measured for {}", duration(result.duration_s)));
+    }
+    let databases = result.databases.len();
+    if databases > 0 {
+        let noun = if databases == 1 {
+            "database"
+        } else {
+            "databases"
+        };
+        let size = bytes(result.totals.size_end_bytes as f64);
+        facts.push(format!("{databases} {noun}, {size}"));
+    }
+    let throughput = &result.throughput;
+    let target = throughput.target_iops.map_or(String::new(), |target| {
+        format!(" of {} wanted", figure(target))
+    });
+    facts.push(format!(
+        "{} transactional I/O per second{target}",
+        figure(throughput.achieved_iops)
+    ));
+    if let Some(threads) = throughput.threads {
+        facts.push(format!("{} threads", count(threads)));
+    }
+    text.line(&facts.join("; "));
+}
+
+fn databases(text: &mut Text, result: &RunResult) {
+    let mut table: Table = databases_table(result, Detail::Short);
+    if table.is_empty() {
+        return;
+    }
+    text.head("Databases");
+    let hidden = table.rows.len().saturating_sub(MOST_DATABASES);
+    if hidden > 0 {
+        table.rows.truncate(MOST_DATABASES);
+    }
+    text.table(&table);
+    if hidden > 0 {
+        text.line(&format!("{hidden} more databases are in report.html."));
+    }
+}
+
+#[cfg(test)]
+mod tests;
