@@ -5,6 +5,7 @@ pub mod chart;
 pub mod comparison;
 pub mod limits;
 pub mod number;
+pub mod page;
 mod run;
 pub mod settings;
 pub mod table;
@@ -12,5 +13,6 @@ pub mod terminal;
 pub mod tone;
 pub mod words;
 
+pub use page::{html, html_comparison};
 pub use run::{DatabaseMoment, DeviceMoment, Distribution, Flow, Moment, Run};
 pub use terminal::{Style, terminal, terminal_comparison};

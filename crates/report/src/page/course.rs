@@ -1,0 +1,361 @@
+//! The charts of a run: what happened over time, and how the latencies were spread.
+
+use crate::chart::{Across, Band, Chart, Mark, Point, Upright};
+use crate::limits;
+use crate::run::{Flow, Moment, Run};
+
+/// Up to this many databases have a line each; of more, the lowest, middle and highest are drawn.
+const MOST_LINES: usize = 6;
+/// Up to this many devices have lines of their own.
+const MOST_DEVICES: usize = 3;
+const MIB: f64 = 1_048_576.0;
+
+/// Every chart that has something to show.
+pub(super) fn charts(run: &Run) -> Vec<Chart> {
+    let mut charts = vec![
+        latency(run),
+        rates(run),
+        distribution(run),
+        throughput(run),
+        each_database(run),
+        databases_over_time(run),
+        devices(run),
+        processor(run),
+        operations(run),
+        stalls(run),
+    ];
+    charts.retain(|chart| !chart.is_empty());
+    for chart in &mut charts {
+        if chart.across == Across::Elapsed {
+            chart.bands = phases(&run.timeline);
+        }
+    }
+    charts
+}
+
+fn over_time(identity: &'static str, title: &str, unit: &'static str) -> Chart {
+    Chart::new(identity, title, unit, Across::Elapsed)
+}
+
+fn line(run: &Run, value: impl Fn(&Moment) -> f64) -> Vec<Point> {
+    run.timeline
+        .iter()
+        .map(|moment| (moment.ends_s, value(moment)))
+        .collect()
+}
+
+fn latency(run: &Run) -> Chart {
+    let mut chart = over_time("latency", "Latency, average of each sample", "ms");
+    chart.upright = Upright::ByLimits;
+    chart.add(
+        "database reads",
+        0,
+        Mark::Line,
+        &line(run, |moment| moment.reads.average_ms),
+    );
+    chart.add(
+        "database writes",
+        2,
+        Mark::Line,
+        &line(run, |moment| moment.writes.average_ms),
+    );
+    chart.add(
+        "log writes",
+        1,
+        Mark::Line,
+        &line(run, |moment| moment.log_writes.average_ms),
+    );
+    chart.add(
+        "database reads, 99 %",
+        0,
+        Mark::Dashed,
+        &line(run, |moment| moment.reads.p99_ms),
+    );
+    limits::database_read(&run.result).draw(&mut chart, Some(0));
+    limits::log_write(&run.result).draw(&mut chart, Some(1));
+    chart
+}
+
+fn rates(run: &Run) -> Chart {
+    let mut chart = over_time("iops", "Requests to the storage", "1/s");
+    let transactional = |moment: &Moment| moment.reads.per_second + moment.writes.per_second;
+    chart.add(
+        "transactional I/O (reads + writes)",
+        5,
+        Mark::Line,
+        &line(run, transactional),
+    );
+    chart.add(
+        "database reads",
+        0,
+        Mark::Line,
+        &line(run, |moment| moment.reads.per_second),
+    );
+    chart.add(
+        "database writes",
+        2,
+        Mark::Line,
+        &line(run, |moment| moment.writes.per_second),
+    );
+    chart.add(
+        "log writes",
+        1,
+        Mark::Dashed,
+        &line(run, |moment| moment.log_writes.per_second),
+    );
+    let maintenance = line(run, |moment| moment.maintenance_reads.per_second);
+    if maintenance.iter().any(|point| point.1 > 0.0) {
+        chart.add("maintenance reads", 3, Mark::Dashed, &maintenance);
+    }
+    limits::rate(&run.result).draw(&mut chart, Some(5));
+    chart
+}
+
+fn throughput(run: &Run) -> Chart {
+    let mut chart = over_time("throughput", "Throughput", "MiB/s");
+    let kinds: [(&str, usize, Mark, fn(&Moment) -> Flow); 4] = [
+        ("database reads", 0, Mark::Line, |moment| moment.reads),
+        ("database writes", 2, Mark::Line, |moment| moment.writes),
+        ("log writes", 1, Mark::Dashed, |moment| moment.log_writes),
+        ("maintenance reads", 3, Mark::Dashed, |moment| {
+            moment.maintenance_reads
+        }),
+    ];
+    for (name, tone, mark, flow) in kinds {
+        let points = line(run, |moment| flow(moment).bytes_per_second / MIB);
+        if points.iter().any(|point| point.1 > 0.0) {
+            chart.add(name, tone, mark, &points);
+        }
+    }
+    chart
+}
+
+fn distribution(run: &Run) -> Chart {
+    let mut chart = Chart::new(
+        "distribution",
+        "Latency distribution",
+        "ms",
+        Across::Percentile,
+    );
+    chart.upright = Upright::Logarithmic;
+    chart.note = "So many percent of the requests were at most this slow.".to_string();
+    for (index, distribution) in run.distributions.iter().enumerate() {
+        let (tone, mark) = match distribution.name.as_str() {
+            "database reads" => (0, Mark::Line),
+            "database writes" => (2, Mark::Line),
+            "log writes" => (1, Mark::Line),
+            "maintenance reads" => (3, Mark::Dashed),
+            _ => (4 + index, Mark::Dashed),
+        };
+        chart.add(&distribution.name, tone, mark, &distribution.points);
+    }
+    chart
+}
+
+/// Average and 99th percentile of each database, side by side.
+fn each_database(run: &Run) -> Chart {
+    let databases = &run.result.databases;
+    let names = databases
+        .iter()
+        .map(|database| database.name.clone())
+        .collect();
+    let mut chart = Chart::new(
+        "each-database",
+        "Average latency of each database",
+        "ms",
+        Across::Names(names),
+    );
+    if databases.len() < 2 {
+        return chart;
+    }
+    chart.upright = Upright::ByLimits;
+    let each = |value: &dyn Fn(&measure::result::DatabaseResult) -> Option<f64>| -> Vec<Point> {
+        let values = databases.iter().map(|one| value(one).unwrap_or(f64::NAN));
+        values
+            .enumerate()
+            .map(|(index, value)| (index as f64, value))
+            .collect()
+    };
+    let reads = each(&|one| one.reads.latency.map(|latency| latency.average_ms));
+    let writes = each(&|one| one.writes.latency.map(|latency| latency.average_ms));
+    let logs = each(&|one| one.log_writes.latency.map(|latency| latency.average_ms));
+    chart.add("database reads", 0, Mark::Dots, &reads);
+    chart.add("database writes", 2, Mark::Dots, &writes);
+    chart.add("log writes", 1, Mark::Dots, &logs);
+    limits::database_read(&run.result).draw(&mut chart, Some(0));
+    limits::log_write(&run.result).draw(&mut chart, Some(1));
+    chart
+}
+
+/// The read latency of each database over time, or the spread of many.
+fn databases_over_time(run: &Run) -> Chart {
+    let mut chart = over_time("databases", "Database read latency of each database", "ms");
+    chart.upright = Upright::ByLimits;
+    let names: Vec<&String> = run.timeline.first().map_or_else(Vec::new, |moment| {
+        moment
+            .databases
+            .iter()
+            .map(|database| &database.name)
+            .collect()
+    });
+    if names.len() < 2 {
+        return chart;
+    }
+    limits::database_read(&run.result).draw(&mut chart, None);
+    if names.len() <= MOST_LINES {
+        for (index, name) in names.iter().enumerate() {
+            let of = |moment: &Moment| {
+                let found = moment
+                    .databases
+                    .iter()
+                    .find(|database| database.name == **name);
+                found.map_or(f64::NAN, |database| database.average_read_ms)
+            };
+            let mark = if index % 2 == 0 {
+                Mark::Line
+            } else {
+                Mark::Dashed
+            };
+            chart.add(name, index, mark, &line(run, of));
+        }
+        return chart;
+    }
+    chart.title = format!(
+        "Database read latency, spread over {} databases",
+        names.len()
+    );
+    let ranked: [(&str, Mark, fn(usize) -> usize); 3] = [
+        ("slowest database", Mark::Dashed, |count| count - 1),
+        ("median database", Mark::Line, |count| count / 2),
+        ("fastest database", Mark::Dashed, |_| 0),
+    ];
+    for (index, (name, mark, rank)) in ranked.into_iter().enumerate() {
+        chart.add(
+            name,
+            index,
+            mark,
+            &line(run, |moment| ranked_read(moment, rank)),
+        );
+    }
+    chart
+}
+
+/// The read latency at a rank among the databases of one sample.
+fn ranked_read(moment: &Moment, rank: fn(usize) -> usize) -> f64 {
+    let mut values: Vec<f64> = moment
+        .databases
+        .iter()
+        .map(|database| database.average_read_ms)
+        .filter(|value| value.is_finite())
+        .collect();
+    if values.is_empty() {
+        return f64::NAN;
+    }
+    values.sort_by(f64::total_cmp);
+    values[rank(values.len())]
+}
+
+/// The latency of the block devices beneath, as the kernel measured it.
+fn devices(run: &Run) -> Chart {
+    let mut chart = over_time("devices", "Latency of the block devices", "ms");
+    chart.note =
+        "Measured by the kernel below the file system; all traffic of the device is in it."
+            .to_string();
+    chart.upright = Upright::ByLimits;
+    let mut names: Vec<&str> = Vec::new();
+    for device in run.timeline.iter().flat_map(|moment| &moment.devices) {
+        if !names.contains(&device.name.as_str()) {
+            names.push(&device.name);
+        }
+    }
+    for (index, name) in names.iter().take(MOST_DEVICES).enumerate() {
+        let of = |moment: &Moment, write: bool| {
+            let found = moment.devices.iter().find(|device| device.name == *name);
+            found.map_or(f64::NAN, |device| {
+                if write {
+                    device.average_write_ms
+                } else {
+                    device.average_read_ms
+                }
+            })
+        };
+        let (reads, writes) = (format!("{name} reads"), format!("{name} writes"));
+        chart.add(
+            &reads,
+            index * 2,
+            Mark::Line,
+            &line(run, |moment| of(moment, false)),
+        );
+        chart.add(
+            &writes,
+            index * 2 + 1,
+            Mark::Dashed,
+            &line(run, |moment| of(moment, true)),
+        );
+    }
+    if names.len() > MOST_DEVICES {
+        chart.note += &format!(
+            " {} more devices are in the table of the host.",
+            names.len() - MOST_DEVICES
+        );
+    }
+    chart
+}
+
+fn processor(run: &Run) -> Chart {
+    let mut chart = over_time("processor", "Processor time of the host", "%");
+    chart.add(
+        "busy",
+        5,
+        Mark::Line,
+        &line(run, |moment| moment.processor_percent),
+    );
+    chart.limit("100 %: the host is the bottleneck", 100.0, None);
+    chart
+}
+
+fn operations(run: &Run) -> Chart {
+    let mut chart = over_time("operations", "Operations of the workload", "1/s");
+    let points = line(run, |moment| moment.operations_per_second);
+    if points.iter().any(|point| point.1 > 0.0) {
+        chart.add("operations", 4, Mark::Line, &points);
+    }
+    chart
+}
+
+/// Page-fault stalls, when there were any.
+fn stalls(run: &Run) -> Chart {
+    let mut chart = over_time("stalls", "Page-fault stalls", "1/s");
+    let points = line(run, |moment| moment.stalls_per_second);
+    if points.iter().any(|point| point.1 > 0.0) {
+        chart.add("stalls", 6, Mark::Line, &points);
+        let resource = measure::result::CheckKind::Resource;
+        for check in run
+            .result
+            .checks
+            .iter()
+            .filter(|check| check.kind == resource)
+            .take(1)
+        {
+            chart.limit("limit", check.limit, None);
+        }
+    }
+    chart
+}
+
+/// The phases as spans of the time axis; none when all samples belong to one.
+fn phases(timeline: &[Moment]) -> Vec<Band> {
+    let mut bands: Vec<Band> = Vec::new();
+    for moment in timeline {
+        let from = moment.ends_s - moment.length_s;
+        match bands.last_mut() {
+            Some(band) if band.label == moment.phase => band.to = moment.ends_s,
+            _ => bands.push(Band {
+                label: moment.phase.clone(),
+                from,
+                to: moment.ends_s,
+            }),
+        }
+    }
+    if bands.len() < 2 { Vec::new() } else { bands }
+}

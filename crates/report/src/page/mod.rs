@@ -1,0 +1,136 @@
+//! The report as one HTML file that needs nothing but itself.
+//!
+//! The style sheet and the script for the read-outs are built in; a policy in the head of the page
+//! forbids the browser to fetch anything. Everything that comes from a run is escaped.
+
+mod course;
+mod sections;
+mod tables;
+mod verdict;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::advice::advice;
+use crate::chart::Chart;
+use crate::comparison::{Comparison, comparison_charts};
+use crate::run::Run;
+use crate::words::{headline, target_text, workload_name};
+
+/// The look of the page.
+const STYLE: &str = include_str!("style.css");
+/// The read-out of the charts.
+const SCRIPT: &str = include_str!("charts.js");
+/// Nothing is fetched from anywhere.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
+
+/// The report of one run.
+#[must_use]
+pub fn html(run: &Run) -> String {
+    let result = &run.result;
+    let advice = advice(result);
+    let title = format!("{}: {}", headline(result).word, workload_name(result));
+    let top = html! {
+        span { (workload_name(result)) " on " (target_text(result)) }
+        @if !result.started.is_empty() { span { "started " (result.started) } }
+        @if !result.host.name.is_empty() { span { "on host " (result.host.name) } }
+    };
+    let body = html! {
+        (verdict::banner(result))
+        (verdict::tiles(result))
+        (sections::troubles(result))
+        (tables::checks(result))
+        @if !advice.is_empty() {
+            h2 id="next" { "What to look at next" }
+            ol.advice {
+                @for advice in &advice {
+                    li { b { (advice.title) } p { (advice.text) } }
+                }
+            }
+        }
+        (charts("How the run went", &course::charts(run)))
+        (sections::databases(result))
+        (sections::operations(result))
+        (sections::tuning(run))
+        (sections::steadiness(result))
+        (sections::host(result))
+        (sections::phases(result))
+        (sections::configuration(result))
+    };
+    page(&title, &top, &body, &result.version)
+}
+
+/// Several runs side by side; the first is the base of every change.
+#[must_use]
+pub fn html_comparison(runs: &[Run]) -> String {
+    let comparison = Comparison::new(runs);
+    let settings = comparison.settings_table();
+    let title = format!("Comparison of {} runs", runs.len());
+    let body = html! {
+        h1.lone { (title) }
+        h2 { "Runs" }
+        (tables::table(&comparison.runs_table()))
+        h2 { "What was different" }
+        @if settings.is_empty() {
+            p { "All settings are the same." }
+        } @else {
+            (tables::table(&settings))
+            p.quiet { "Every setting that is not listed is the same in all runs." }
+        }
+        h2 { "What came out" }
+        (tables::table(&comparison.figures_table()))
+        p.quiet { "Changes are against " (comparison.names().first().map_or("", String::as_str))
+            ", the first run." }
+        (charts("Side by side", &comparison_charts(&comparison)))
+        h2 { "Service levels" }
+        @for (run, name) in runs.iter().zip(comparison.names()) {
+            h3 { (name) ": " (headline(&run.result).sentence) }
+            (tables::grouped_checks(&run.result))
+        }
+    };
+    page(
+        &title,
+        &html! {},
+        &body,
+        runs.first().map_or("", |run| run.result.version.as_str()),
+    )
+}
+
+/// A section of charts; nothing when there are none.
+fn charts(title: &str, charts: &[Chart]) -> Markup {
+    if charts.is_empty() {
+        return html! {};
+    }
+    html! {
+        @if !title.is_empty() { h2 { (title) } }
+        div.charts { @for chart in charts { (chart.draw()) } }
+    }
+}
+
+fn page(title: &str, top: &Markup, body: &Markup, version: &str) -> String {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                title { (title) " - Proofload" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header.top { b { "Proofload" } (top) }
+                main {
+                    (body)
+                    footer {
+                        "Written by Proofload"
+                        @if !version.is_empty() { " " (version) }
+                        ". This file is complete: it needs no network and no other file."
+                    }
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+    .into_string()
+}

@@ -1,0 +1,284 @@
+//! The sections below the charts: databases, operations, tuning, host, phases, configuration.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use measure::result::{RunResult, TargetPath};
+
+use super::{charts, tables};
+use crate::chart::{Across, Chart, Mark, Point, Upright};
+use crate::limits;
+use crate::number::{bytes, count, duration, figure, percent};
+use crate::run::Run;
+use crate::settings::setting_text;
+use crate::table::{
+    Detail, Table, counters_table, databases_table, devices_table, operations_table, phases_table,
+    traffic_table, tuning_table,
+};
+
+/// Errors, warnings and notes.
+pub(super) fn troubles(result: &RunResult) -> Markup {
+    html! {
+        @if !result.errors.is_empty() {
+            h2 { "Errors" }
+            div.card {
+                table {
+                    thead { tr {
+                        th.number { "at" } th { "file" } th.number { "page" } th { "doing" }
+                        th { "error" }
+                    } }
+                    tbody { @for error in &result.errors { tr {
+                        td.number { (duration(error.at_s)) }
+                        td.path { (error.file) }
+                        td.number { (error.page.map_or("-".to_string(), count)) }
+                        td { (error.operation) }
+                        td { (error.error) }
+                    } } }
+                }
+            }
+        }
+        (sentences("Warnings", &result.warnings))
+        (sentences("Notes", &result.notes))
+    }
+}
+
+fn sentences(title: &str, list: &[String]) -> Markup {
+    html! {
+        @if !list.is_empty() {
+            h2 { (title) }
+            ul.plain { @for sentence in list { li { (sentence) } } }
+        }
+    }
+}
+
+fn section(title: &str, table: &Table) -> Markup {
+    html! { @if !table.is_empty() { h2 { (title) } (tables::table(table)) } }
+}
+
+/// The databases and all requests by cause.
+pub(super) fn databases(result: &RunResult) -> Markup {
+    html! {
+        (section("Databases", &databases_table(result, Detail::Full)))
+        (section("Requests by cause, all databases", &traffic_table(result)))
+        @if !result.databases.is_empty() {
+            details {
+                summary { "Where the files lie" }
+                dl.facts {
+                    @for database in &result.databases {
+                        dt { (database.name) }
+                        dd.path {
+                            (database.path) ", log in " (database.log_path) ", "
+                            (bytes(database.size_begin_bytes as f64)) " at the start, "
+                            (bytes(database.size_end_bytes as f64)) " at the end"
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The operations of the workload.
+pub(super) fn operations(result: &RunResult) -> Markup {
+    section("Operations of the workload", &operations_table(result))
+}
+
+/// What tuning tried, as charts over the number of threads and as a table.
+pub(super) fn tuning(run: &Run) -> Markup {
+    let Some(tuning) = &run.result.tuning else {
+        return html! {};
+    };
+    html! {
+        h2 { "Tuning" }
+        p {
+            (tuning.goal) " "
+            @if tuning.reached { b { "Reached" } } @else { b { "Not reached" } }
+            @if !tuning.chosen.is_empty() { ": " (tuning.chosen) }
+            "."
+        }
+        (charts("", &tuning_charts(run)))
+        @let table = tuning_table(&run.result);
+        @if !table.is_empty() { (tables::table(&table)) }
+    }
+}
+
+/// Rate and latency over the number of threads.
+fn tuning_charts(run: &Run) -> Vec<Chart> {
+    let steps: Vec<_> = run
+        .result
+        .tuning
+        .iter()
+        .flat_map(|tuning| &tuning.steps)
+        .collect();
+    let over_threads = |value: &dyn Fn(&measure::result::TuningStep) -> f64| -> Vec<Point> {
+        let mut points: Vec<Point> = steps
+            .iter()
+            .map(|step| (step.threads as f64, value(step)))
+            .collect();
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points
+    };
+    let mut rate = Chart::new(
+        "tuning-rate",
+        "Transactional I/O by threads",
+        "1/s",
+        Across::Number("threads"),
+    );
+    rate.add(
+        "achieved",
+        0,
+        Mark::LineAndDots,
+        &over_threads(&|step| step.achieved_iops),
+    );
+    limits::rate(&run.result).draw(&mut rate, None);
+    let mut latency = Chart::new(
+        "tuning-latency",
+        "Latency by threads",
+        "ms",
+        Across::Number("threads"),
+    );
+    latency.upright = Upright::ByLimits;
+    let read =
+        |step: &measure::result::TuningStep| step.average_database_read_ms.unwrap_or(f64::NAN);
+    let log = |step: &measure::result::TuningStep| step.average_log_write_ms.unwrap_or(f64::NAN);
+    latency.add("database reads", 0, Mark::LineAndDots, &over_threads(&read));
+    latency.add("log writes", 1, Mark::LineAndDots, &over_threads(&log));
+    limits::database_read(&run.result).draw(&mut latency, Some(0));
+    limits::log_write(&run.result).draw(&mut latency, Some(1));
+    [rate, latency]
+        .into_iter()
+        .filter(|chart| !chart.is_empty())
+        .collect()
+}
+
+/// Whether the run was steady, by which rule.
+pub(super) fn steadiness(result: &RunResult) -> Markup {
+    let Some(state) = &result.steady_state else {
+        return html! {};
+    };
+    let answer = match state.steady {
+        Some(true) => "The run was steady.",
+        Some(false) => "The run was not steady.",
+        None => "There were too few samples to say whether the run was steady.",
+    };
+    let rounds: Vec<String> = state.rounds.iter().map(|round| figure(*round)).collect();
+    html! {
+        h2 { "Steady state" }
+        p { b { (answer) } " " (state.rule) }
+        dl.facts {
+            dt { "tracked" } dd { (state.variable) }
+            @if !rounds.is_empty() {
+                dt { "rounds" } dd { (rounds.join(", ")) }
+                dt { "mean" } dd { (figure(state.mean)) }
+                dt { "spread" } dd { (percent(state.range_fraction)) " % of the mean" }
+                dt { "trend" } dd { (percent(state.slope_fraction)) " % of the mean" }
+            }
+            @if let Some(at) = state.reached_at_s { dt { "reached after" } dd { (duration(at)) } }
+            @if let Some(at) = state.left_at_s { dt { "lost after" } dd { (duration(at)) } }
+        }
+    }
+}
+
+/// The machine, its counters and its block devices.
+pub(super) fn host(result: &RunResult) -> Markup {
+    let host = &result.host;
+    let facts = [
+        ("name", host.name.clone()),
+        ("operating system", host.operating_system.clone()),
+        ("kernel", host.kernel.clone()),
+        (
+            "processors",
+            if host.cpus == 0 {
+                host.cpu_model.clone()
+            } else {
+                format!("{} x {}", host.cpus, host.cpu_model)
+            },
+        ),
+        (
+            "memory",
+            if host.memory_bytes == 0 {
+                String::new()
+            } else {
+                bytes(host.memory_bytes as f64)
+            },
+        ),
+    ];
+    html! {
+        h2 { "Host" }
+        dl.facts {
+            @for (name, value) in facts.iter().filter(|fact| !fact.1.trim().is_empty()) {
+                dt { (name) } dd { (value) }
+            }
+        }
+        @let counters = counters_table(result);
+        @if !counters.is_empty() { h3 { "Counters" } (tables::table(&counters)) }
+        @let devices = devices_table(result);
+        @if !devices.is_empty() {
+            h3 { "Block devices, as the kernel saw them" }
+            (tables::table(&devices))
+        }
+    }
+}
+
+/// The phases of the run.
+pub(super) fn phases(result: &RunResult) -> Markup {
+    section("Phases", &phases_table(result))
+}
+
+/// Every setting in force, grouped by the first part of its path, and the places under test.
+pub(super) fn configuration(result: &RunResult) -> Markup {
+    let mut groups: BTreeMap<&str, Vec<(&str, String)>> = BTreeMap::new();
+    for (path, value) in &result.workload.settings {
+        let (group, name) = path.split_once('.').unwrap_or(("", path));
+        groups
+            .entry(group)
+            .or_default()
+            .push((name, setting_text(path, value)));
+    }
+    html! {
+        h2 { "Configuration" }
+        @if !result.workload.description.is_empty() { p { (result.workload.description) } }
+        dl.facts {
+            dt { "workload" } dd { (result.workload.name) }
+            dt { "seed" } dd { (result.seed) }
+            @for target in &result.target.databases { dt { "databases on" } dd { (place(target)) } }
+            @for target in &result.target.logs { dt { "logs on" } dd { (place(target)) } }
+            dt { "result schema" } dd { (result.schema) }
+        }
+        div.columns {
+            @for (group, settings) in &groups {
+                div {
+                    h3 { @if group.is_empty() { "general" } @else { (group) } }
+                    dl.facts {
+                        @for (name, value) in settings { dt { (name) } dd { (value) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A place under test in words.
+fn place(target: &TargetPath) -> String {
+    let mut parts = vec![target.path.clone()];
+    let kind = if target.file_system.is_empty() {
+        &target.kind
+    } else {
+        &target.file_system
+    };
+    if !kind.is_empty() {
+        parts.push(kind.clone());
+    }
+    if let Some(device) = &target.device {
+        parts.push(format!("device {device}"));
+    }
+    if target.capacity_bytes > 0 {
+        let (all, free) = (target.capacity_bytes as f64, target.free_bytes as f64);
+        parts.push(format!(
+            "{} in all, {} free before the run",
+            bytes(all),
+            bytes(free)
+        ));
+    }
+    parts.join(", ")
+}
