@@ -14,5 +14,8 @@ pub mod tone;
 pub mod words;
 
 pub use page::{html, html_comparison};
-pub use run::{DatabaseMoment, DeviceMoment, Distribution, Flow, Moment, Run};
+pub use run::{
+    DatabaseMoment, DeviceMoment, Distribution, Flow, Moment, Run, distributions, percentiles,
+    timeline,
+};
 pub use terminal::{Style, terminal, terminal_comparison};

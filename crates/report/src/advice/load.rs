@@ -194,16 +194,11 @@ pub(super) fn maintenance_share(result: &RunResult) -> Option<Advice> {
 
 /// Somebody else uses the device.
 pub(super) fn other_traffic(result: &RunResult) -> Option<Advice> {
-    let totals = &result.totals;
-    let all = [
-        &totals.reads,
-        &totals.writes,
-        &totals.log_writes,
-        &totals.log_reads,
-        &totals.maintenance_reads,
-        &totals.header_writes,
-    ];
-    let own: f64 = all.iter().map(|figures| figures.bytes_per_second()).sum();
+    let all = crate::table::causes(result);
+    let own: f64 = all
+        .iter()
+        .map(|(_, figures)| figures.bytes_per_second())
+        .sum();
     let devices = result.host.devices.iter();
     let seen: f64 = devices
         .map(|one| one.read_bytes_per_second + one.write_bytes_per_second)

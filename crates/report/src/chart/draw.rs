@@ -119,7 +119,7 @@ impl Chart {
             @for (index, band) in bands.enumerate() {
                 @let (from, to) = (frame.x(band.from), frame.x(band.to));
                 @if to - from > 0.5 {
-                    @let class = if index % 2 == 0 { "band" } else { "band other" };
+                    @let class = if index.is_multiple_of(2) { "band" } else { "band other" };
                     rect class=(class) x=(short(from)) y=(short(TOP))
                         width=(short(to - from)) height=(short(BOTTOM - TOP)) {
                         title { (band.label) }

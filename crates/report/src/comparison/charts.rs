@@ -110,7 +110,7 @@ fn distributions(comparison: &Comparison, identity: &'static str, name: &str) ->
 
 /// Every second run is dashed, so that neighbours differ by more than colour.
 fn mark(index: usize) -> Mark {
-    if index % 2 == 0 {
+    if index.is_multiple_of(2) {
         Mark::Line
     } else {
         Mark::Dashed

@@ -10,6 +10,11 @@ const MOST_LINES: usize = 6;
 const MOST_DEVICES: usize = 3;
 const MIB: f64 = 1_048_576.0;
 
+/// A line of the throughput chart: name, tone, mark, and where its values come from.
+type Kind = (&'static str, usize, Mark, fn(&Moment) -> Flow);
+/// A line of the spread chart: name, mark, and which rank of so many it shows.
+type Ranked = (&'static str, Mark, fn(usize) -> usize);
+
 /// Every chart that has something to show.
 pub(super) fn charts(run: &Run) -> Vec<Chart> {
     let mut charts = vec![
@@ -113,7 +118,7 @@ fn rates(run: &Run) -> Chart {
 
 fn throughput(run: &Run) -> Chart {
     let mut chart = over_time("throughput", "Throughput", "MiB/s");
-    let kinds: [(&str, usize, Mark, fn(&Moment) -> Flow); 4] = [
+    let kinds: [Kind; 4] = [
         ("database reads", 0, Mark::Line, |moment| moment.reads),
         ("database writes", 2, Mark::Line, |moment| moment.writes),
         ("log writes", 1, Mark::Dashed, |moment| moment.log_writes),
@@ -211,7 +216,7 @@ fn databases_over_time(run: &Run) -> Chart {
                     .find(|database| database.name == **name);
                 found.map_or(f64::NAN, |database| database.average_read_ms)
             };
-            let mark = if index % 2 == 0 {
+            let mark = if index.is_multiple_of(2) {
                 Mark::Line
             } else {
                 Mark::Dashed
@@ -224,7 +229,7 @@ fn databases_over_time(run: &Run) -> Chart {
         "Database read latency, spread over {} databases",
         names.len()
     );
-    let ranked: [(&str, Mark, fn(usize) -> usize); 3] = [
+    let ranked: [Ranked; 3] = [
         ("slowest database", Mark::Dashed, |count| count - 1),
         ("median database", Mark::Line, |count| count / 2),
         ("fastest database", Mark::Dashed, |_| 0),

@@ -65,7 +65,7 @@ pub fn traffic_table(result: &RunResult) -> Table {
 
 /// The requests of a run by cause, in the order in which people read them.
 #[must_use]
-pub fn causes(result: &RunResult) -> [(&'static str, &IoFigures); 6] {
+pub fn causes(result: &RunResult) -> [(&'static str, &IoFigures); 7] {
     let totals = &result.totals;
     [
         ("database reads", &totals.reads),
@@ -74,6 +74,7 @@ pub fn causes(result: &RunResult) -> [(&'static str, &IoFigures); 6] {
         ("log reads", &totals.log_reads),
         ("maintenance reads", &totals.maintenance_reads),
         ("header writes", &totals.header_writes),
+        ("other writes", &totals.other_writes),
     ]
 }
 

@@ -1,6 +1,12 @@
 //! A run as the report sees it: the result, its course over time, its latency distributions.
 
+mod load;
+
+pub use load::{distributions, percentiles, timeline};
+
+use measure::histogram::LoggedInterval;
 use measure::result::RunResult;
+use measure::sample::SampleRow;
 
 /// One run.
 #[derive(Clone, Debug, Default)]
@@ -101,6 +107,24 @@ pub struct Distribution {
 }
 
 impl Run {
+    /// A run from the contents of its directory.
+    #[must_use]
+    pub fn new(
+        name: &str,
+        result: RunResult,
+        rows: &[SampleRow],
+        histograms: &[LoggedInterval],
+    ) -> Self {
+        let timeline = timeline(rows);
+        let distributions = distributions(histograms, &timeline);
+        let mut run = Self::from_result(name, result);
+        if !distributions.is_empty() {
+            run.distributions = distributions;
+        }
+        run.timeline = timeline;
+        run
+    }
+
     /// A run of which only the result is known. The distributions are then those few percentiles
     /// that the result holds.
     #[must_use]

@@ -1,0 +1,585 @@
+//! Invented runs that look like real ones, for the sample reports and the tests.
+#![allow(dead_code, reason = "each user of this file takes what it needs")]
+
+mod course;
+
+use measure::histogram::LatencyHistogram;
+use measure::result::{
+    Bound, Check, CheckKind, CounterSummary, DatabaseResult, DeviceResult, IoFigures,
+    LatencyFigures, OperationResult, PhaseResult, RunResult, Scope, SteadyState, TargetPath,
+    TuningResult, TuningStep, Verdict,
+};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use report::{Distribution, Run};
+use serde_json::json;
+
+/// What kind of run to invent.
+#[derive(Clone, Debug)]
+pub struct Story {
+    pub name: &'static str,
+    pub databases: usize,
+    /// Samples of the measured phase, 15 s each.
+    pub samples: usize,
+    /// Average database read latency at the engine, in ms.
+    pub read_ms: f64,
+    /// Share of `read_ms` that the device takes.
+    pub device_share: f64,
+    /// Average log write latency, in ms.
+    pub log_ms: f64,
+    /// Database reads per second of one database.
+    pub reads_per_second: f64,
+    /// A database that is three times as slow as the others.
+    pub slow_database: Option<usize>,
+    /// A spike of this many ms in the middle.
+    pub spike_ms: f64,
+    pub processor_percent: f64,
+    pub stalls_per_second: f64,
+    pub target_iops: Option<f64>,
+    pub tuned: bool,
+    pub seed: u64,
+}
+
+impl Default for Story {
+    fn default() -> Self {
+        Self {
+            name: "evaluation",
+            databases: 4,
+            samples: 480,
+            read_ms: 11.8,
+            device_share: 0.93,
+            log_ms: 1.9,
+            reads_per_second: 142.0,
+            slow_database: None,
+            spike_ms: 0.0,
+            processor_percent: 21.0,
+            stalls_per_second: 0.0,
+            target_iops: Some(880.0),
+            tuned: false,
+            seed: 7,
+        }
+    }
+}
+
+/// A number between 0 and 1.
+pub fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+impl Story {
+    pub fn random(&self) -> Xoshiro256PlusPlus {
+        Xoshiro256PlusPlus::seed_from_u64(self.seed)
+    }
+
+    pub fn database_name(index: usize) -> String {
+        format!("db{:02}", index + 1)
+    }
+
+    /// How slow a database is against the average one.
+    pub fn slowness(&self, index: usize) -> f64 {
+        let usual = 1.0 + 0.06 * ((index as f64) * 2.4).sin();
+        if self.slow_database == Some(index) {
+            usual * 3.0
+        } else {
+            usual
+        }
+    }
+
+    pub fn seconds(&self) -> f64 {
+        self.samples as f64 * 15.0
+    }
+
+    /// The whole run, judged.
+    pub fn run(&self) -> Run {
+        let mut result = self.result();
+        result.checks = self.checks(&result);
+        judge(&mut result);
+        Run {
+            name: self.name.to_string(),
+            timeline: course::timeline(self),
+            distributions: self.distributions(),
+            result,
+        }
+    }
+
+    fn result(&self) -> RunResult {
+        let mut result = RunResult::new();
+        result.complete = true;
+        result.workload.name = "exchange-2013".into();
+        result.workload.description =
+            "A mail server of 2013 with its databases, logs and background maintenance.".into();
+        result.workload.settings = settings(self);
+        result.seed = 4_711;
+        result.started = "2026-03-01T12:00:00Z".into();
+        result.duration_s = self.seconds();
+        result.samples.count = self.samples as u64;
+        result.samples.interval_s = 15.0;
+        let place = |path: &str, device: &str| TargetPath {
+            path: path.into(),
+            kind: "directory".into(),
+            file_system: "xfs".into(),
+            device: Some(device.into()),
+            capacity_bytes: 4_000_787_030_016,
+            free_bytes: 2_900_000_000_000,
+        };
+        result.target.databases = vec![place("/mnt/mail", "sdb")];
+        result.target.logs = vec![place("/mnt/log", "sdc")];
+        result.databases = (0..self.databases)
+            .map(|index| self.database(index))
+            .collect();
+        totals(&mut result);
+        let achieved = result.totals.reads.per_second + result.totals.writes.per_second;
+        result.throughput.achieved_iops = achieved;
+        result.throughput.target_iops = self.target_iops;
+        result.throughput.achieved_fraction = self.target_iops.map(|target| achieved / target);
+        result.throughput.operations_per_second = achieved * 0.61;
+        result.throughput.threads = Some(if self.tuned { 37 } else { 24 });
+        result.operations = operations(self);
+        result.steady_state = Some(steadiness(achieved));
+        result.phases = phases(self);
+        host(self, &mut result);
+        if self.tuned {
+            result.tuning = Some(tuning(self));
+        }
+        result
+    }
+
+    fn database(&self, index: usize) -> DatabaseResult {
+        let slowness = self.slowness(index);
+        let reads = requests(
+            self,
+            self.reads_per_second / slowness.sqrt(),
+            34_120.0,
+            self.read_ms * slowness,
+            0.55,
+        );
+        let writes = requests(
+            self,
+            self.reads_per_second * 0.62 / slowness.sqrt(),
+            39_800.0,
+            self.read_ms * 0.4 * slowness,
+            0.8,
+        );
+        let log_writes = requests(
+            self,
+            self.reads_per_second * 0.31,
+            7_210.0,
+            self.log_ms * slowness,
+            0.5,
+        );
+        let maintenance = requests(self, 4.6, 262_144.0, self.read_ms * 1.3, 0.4);
+        let name = Self::database_name(index);
+        DatabaseResult {
+            path: format!("/mnt/mail/{name}/{name}.edb"),
+            log_path: format!("/mnt/log/{name}"),
+            size_begin_bytes: 214_748_364_800,
+            size_end_bytes: 215_100_686_336,
+            reads,
+            writes,
+            log_writes,
+            maintenance_reads: maintenance,
+            page_fault_stalls_per_second: self.stalls_per_second / self.databases as f64,
+            name,
+            ..DatabaseResult::default()
+        }
+    }
+
+    fn checks(&self, result: &RunResult) -> Vec<Check> {
+        let mut checks = Vec::new();
+        let kinds: [(&str, CheckKind, Scope, f64, &str); 4] = [
+            (
+                "average database read latency",
+                CheckKind::Latency,
+                Scope::Database,
+                20.0,
+                "The mean latency of all database reads of the measured phase, of each database \
+                 by itself, must not be above 20 ms.",
+            ),
+            (
+                "highest database read sample",
+                CheckKind::Spike,
+                Scope::Database,
+                100.0,
+                "No 15 s sample may average more than 100 ms over the reads of a database.",
+            ),
+            (
+                "average log write latency",
+                CheckKind::Latency,
+                Scope::Log,
+                10.0,
+                "The mean latency of all log writes of the measured phase, of each log by itself, \
+                 must not be above 10 ms.",
+            ),
+            (
+                "highest log write sample",
+                CheckKind::Spike,
+                Scope::Log,
+                100.0,
+                "No 15 s sample may average more than 100 ms over the writes of a log.",
+            ),
+        ];
+        for (name, kind, scope, limit, rule) in kinds {
+            for database in &result.databases {
+                let figures = if scope == Scope::Log {
+                    &database.log_writes
+                } else {
+                    &database.reads
+                };
+                let value = figures.latency.map(|latency| match kind {
+                    CheckKind::Spike => latency.highest_sample_ms,
+                    _ => latency.average_ms,
+                });
+                checks.push(check(
+                    (name, &database.name),
+                    kind,
+                    scope,
+                    (limit, value, "ms"),
+                    rule,
+                ));
+            }
+        }
+        let stalls = Some(result.totals.page_fault_stalls_per_second);
+        checks.push(check(
+            ("page-fault stalls", "run"),
+            CheckKind::Resource,
+            Scope::Run,
+            (1.0, stalls, "1/s"),
+            "Reads that had to wait for a free page of the cache must not be more than 1 per \
+             second on average.",
+        ));
+        if let Some(target) = self.target_iops {
+            let mut rate = check(
+                ("achieved transactional I/O", "run"),
+                CheckKind::Throughput,
+                Scope::Run,
+                (target * 0.95, Some(result.throughput.achieved_iops), "1/s"),
+                "Database reads plus database writes per second must reach 95 % of the target.",
+            );
+            rate.bound = Bound::AtLeast;
+            rate.passed = rate.value.map(|value| rate.bound.allows(value, rate.limit));
+            checks.push(rate);
+        }
+        checks
+    }
+
+    fn distributions(&self) -> Vec<Distribution> {
+        let mut random = self.random();
+        let kinds = [
+            ("database reads", self.read_ms, 0.55),
+            ("database writes", self.read_ms * 0.4, 0.8),
+            ("log writes", self.log_ms, 0.5),
+        ];
+        kinds
+            .into_iter()
+            .map(|(name, average_ms, spread)| {
+                let mut histogram = LatencyHistogram::new();
+                for _ in 0..60_000 {
+                    histogram.record((latency_ms(&mut random, average_ms, spread) * 1e6) as u64);
+                }
+                let points = report::percentiles(&histogram);
+                Distribution {
+                    name: name.to_string(),
+                    points,
+                }
+            })
+            .collect()
+    }
+}
+
+/// A latency whose logarithm is spread like the sum of four dice, with a heavy tail now and then.
+pub fn latency_ms(random: &mut Xoshiro256PlusPlus, average_ms: f64, spread: f64) -> f64 {
+    let bell = (0..4).map(|_| uniform(random)).sum::<f64>() - 2.0;
+    let tail = if uniform(random) < 0.004 {
+        1.0 + 9.0 * uniform(random)
+    } else {
+        1.0
+    };
+    average_ms * (bell * spread * 1.7).exp() / (1.0 + spread * spread * 0.45) * tail
+}
+
+fn requests(
+    story: &Story,
+    per_second: f64,
+    average_bytes: f64,
+    average_ms: f64,
+    spread: f64,
+) -> IoFigures {
+    let count = (per_second * story.seconds()) as u64;
+    let wide = |times: f64| average_ms * (times * spread).exp();
+    IoFigures {
+        count,
+        per_second,
+        bytes: (count as f64 * average_bytes) as u64,
+        average_bytes,
+        errors: 0,
+        latency: Some(LatencyFigures {
+            average_ms,
+            average_half_width_ms: Some(average_ms * 0.01),
+            p50_ms: average_ms * 0.86,
+            p90_ms: wide(1.1),
+            p95_ms: wide(1.5),
+            p99_ms: wide(2.3),
+            p99_9_ms: wide(3.4),
+            max_ms: wide(4.6),
+            highest_sample_ms: (average_ms * 1.45).max(story.spike_ms),
+            saturated: 0,
+        }),
+    }
+}
+
+fn totals(result: &mut RunResult) {
+    type Pick = fn(&DatabaseResult) -> &IoFigures;
+    let sum = |pick: Pick| -> IoFigures {
+        let all: Vec<&IoFigures> = result.databases.iter().map(pick).collect();
+        let Some(first) = all.first() else {
+            return IoFigures::default();
+        };
+        let per_second: f64 = all.iter().map(|figures| figures.per_second).sum();
+        let weighted = |value: &dyn Fn(&IoFigures) -> f64| {
+            all.iter()
+                .map(|figures| value(figures) * figures.per_second)
+                .sum::<f64>()
+                / per_second
+        };
+        let average_ms = weighted(&|figures| figures.latency.map_or(0.0, |l| l.average_ms));
+        IoFigures {
+            count: all.iter().map(|figures| figures.count).sum(),
+            bytes: all.iter().map(|figures| figures.bytes).sum(),
+            per_second,
+            average_bytes: weighted(&|figures| figures.average_bytes),
+            errors: 0,
+            latency: first.latency.map(|latency| LatencyFigures {
+                average_ms,
+                ..latency
+            }),
+        }
+    };
+    let (reads, writes) = (sum(|one| &one.reads), sum(|one| &one.writes));
+    let (log_writes, maintenance) = (
+        sum(|one| &one.log_writes),
+        sum(|one| &one.maintenance_reads),
+    );
+    let totals = &mut result.totals;
+    (totals.reads, totals.writes) = (reads, writes);
+    (totals.log_writes, totals.maintenance_reads) = (log_writes, maintenance);
+    totals.size_begin_bytes = result
+        .databases
+        .iter()
+        .map(|one| one.size_begin_bytes)
+        .sum();
+    totals.size_end_bytes = result.databases.iter().map(|one| one.size_end_bytes).sum();
+    totals.page_fault_stalls_per_second = result
+        .databases
+        .iter()
+        .map(|one| one.page_fault_stalls_per_second)
+        .sum();
+}
+
+fn check(
+    (name, place): (&str, &str),
+    kind: CheckKind,
+    scope: Scope,
+    (limit, value, unit): (f64, Option<f64>, &str),
+    rule: &str,
+) -> Check {
+    Check {
+        name: name.into(),
+        kind,
+        scope,
+        place: place.into(),
+        bound: Bound::AtMost,
+        limit,
+        value,
+        unit: unit.into(),
+        passed: value.map(|value| value <= limit),
+        rule: rule.into(),
+    }
+}
+
+fn judge(result: &mut RunResult) {
+    let failed = result.failed_checks().count();
+    let first = result.failed_checks().next().cloned();
+    match first {
+        None => {
+            let all = result.checks.len();
+            result.set_verdict(Verdict::Pass, format!("All {all} service levels were met."));
+        }
+        Some(first) => {
+            let reason = format!(
+                "{failed} of {} service levels were not met; the first is the {} of {}.",
+                result.checks.len(),
+                first.name,
+                first.place
+            );
+            result.set_verdict(Verdict::Fail, reason);
+        }
+    }
+}
+
+fn operations(story: &Story) -> Vec<OperationResult> {
+    let per_second = story.reads_per_second * story.databases as f64 * 0.98;
+    [
+        ("read", 0.35, 1.0),
+        ("insert", 0.4, 1.6),
+        ("replace", 0.05, 1.8),
+        ("delete", 0.2, 1.3),
+    ]
+    .into_iter()
+    .map(|(name, share, times)| {
+        let service = requests(story, per_second * share, 0.0, story.read_ms * times, 0.7);
+        OperationResult {
+            name: name.into(),
+            count: service.count,
+            per_second: service.per_second,
+            failures: 0,
+            service: service.latency,
+            from_intended_start: None,
+        }
+    })
+    .collect()
+}
+
+fn steadiness(mean: f64) -> SteadyState {
+    SteadyState {
+        rule: "Steady means that the means of the last five rounds lie within 20 % of their mean, \
+               and that the best straight line through them rises or falls by at most 10 %."
+            .into(),
+        variable: "transactional I/O per second".into(),
+        steady: Some(true),
+        rounds: [0.99, 1.01, 1.0, 0.995, 1.005]
+            .map(|share| share * mean)
+            .to_vec(),
+        mean,
+        range_fraction: 0.02,
+        slope_fraction: 0.004,
+        reached_at_s: Some(600.0),
+        left_at_s: None,
+    }
+}
+
+fn phases(story: &Story) -> Vec<PhaseResult> {
+    [
+        ("build", 2_280.0),
+        ("warm-up", 600.0),
+        ("measured", story.seconds()),
+        ("checksum", 912.0),
+    ]
+    .into_iter()
+    .map(|(name, duration_s)| PhaseResult {
+        name: name.into(),
+        started: "2026-03-01T12:00:00Z".into(),
+        duration_s,
+    })
+    .collect()
+}
+
+fn host(story: &Story, result: &mut RunResult) {
+    let host = &mut result.host;
+    host.name = "mailhost-07".into();
+    host.operating_system = "Debian GNU/Linux 12 (bookworm)".into();
+    host.kernel = "6.1.0-28-amd64".into();
+    host.cpu_model = "Intel(R) Xeon(R) Silver 4314 CPU @ 2.40GHz".into();
+    host.cpus = 32;
+    host.memory_bytes = 137_438_953_472;
+    let counter = |name: &str, unit: &str, average: f64| CounterSummary {
+        name: name.into(),
+        unit: unit.into(),
+        average,
+        minimum: average * 0.8,
+        maximum: average * 1.3,
+    };
+    host.counters = vec![
+        counter("processor time", "%", story.processor_percent),
+        counter("memory available", "bytes", 98_000_000_000.0),
+    ];
+    let reads = &result.totals.reads;
+    let writes = &result.totals.writes;
+    let device = |name: &str, target: &str, read_ms: Option<f64>, write_ms: f64| DeviceResult {
+        name: name.into(),
+        model: "MSA 2050 SAN".into(),
+        size_bytes: 4_000_787_030_016,
+        rotational: Some(true),
+        scheduler: "mq-deadline".into(),
+        targets: vec![target.into()],
+        average_read_ms: read_ms,
+        average_write_ms: Some(write_ms),
+        ..DeviceResult::default()
+    };
+    let mut data = device(
+        "sdb",
+        "/mnt/mail",
+        Some(story.read_ms * story.device_share),
+        story.read_ms * 0.37,
+    );
+    data.reads_per_second = reads.per_second + 18.0;
+    data.writes_per_second = writes.per_second;
+    data.read_bytes_per_second = reads.bytes_per_second();
+    data.write_bytes_per_second = writes.bytes_per_second();
+    data.average_queue_depth = reads.per_second * story.read_ms / 1_000.0;
+    data.busy_fraction = 0.97;
+    let mut log = device("sdc", "/mnt/log", None, story.log_ms * 0.9);
+    log.writes_per_second = result.totals.log_writes.per_second;
+    log.write_bytes_per_second = result.totals.log_writes.bytes_per_second();
+    log.average_queue_depth = 0.4;
+    log.busy_fraction = 0.31;
+    host.devices = vec![data, log];
+}
+
+fn tuning(story: &Story) -> TuningResult {
+    let steps = [4u64, 8, 16, 24, 32, 37, 40, 48];
+    let steps = steps
+        .iter()
+        .map(|threads| {
+            let load = *threads as f64 / 37.0;
+            let read_ms = story.read_ms * (0.45 + 0.55 * load.powf(1.9));
+            TuningStep {
+                threads: *threads,
+                rate_iops: None,
+                duration_s: 75.0,
+                achieved_iops: 920.0 * (1.0 - (-2.3 * load).exp()),
+                average_database_read_ms: Some(read_ms),
+                average_log_write_ms: Some(story.log_ms * (0.6 + 0.4 * load * load)),
+                steady: true,
+                conclusion: if read_ms > 20.0 {
+                    "too many".into()
+                } else {
+                    "room left".into()
+                },
+            }
+        })
+        .collect();
+    TuningResult {
+        goal: "Find the most threads that keep every latency within its limit.".into(),
+        reached: true,
+        chosen: "37 threads".into(),
+        steps,
+    }
+}
+
+fn settings(story: &Story) -> std::collections::BTreeMap<String, serde_json::Value> {
+    let list = [
+        ("databases.count", json!(story.databases)),
+        ("databases.mailboxes", json!(500)),
+        ("databases.mailbox_size_bytes", json!(429_496_730)),
+        ("databases.iops_per_mailbox", json!(0.11)),
+        ("engine.page_size_bytes", json!(32_768)),
+        ("engine.cache_size_bytes", json!(1_073_741_824)),
+        ("engine.log_file_size_bytes", json!(1_048_576)),
+        ("engine.log_buffer_bytes", json!(1_048_576)),
+        ("engine.checkpoint_depth_bytes", json!(20_971_520)),
+        ("engine.max_coalesce_read_bytes", json!(262_144)),
+        ("engine.database_writes", json!("write-through")),
+        ("engine.torn_page_protection", json!("detect")),
+        ("operations.insert_percent", json!(40)),
+        ("operations.delete_percent", json!(20)),
+        ("operations.replace_percent", json!(5)),
+        ("operations.read_percent", json!(35)),
+        ("operations.lazy_commit_percent", json!(70)),
+        ("maintenance.enabled", json!(true)),
+        ("limits.average_database_read_ms", json!(20)),
+        ("limits.average_log_write_ms", json!(10)),
+    ];
+    list.into_iter()
+        .map(|(path, value)| (path.to_string(), value))
+        .collect()
+}
