@@ -6,11 +6,16 @@
 //!   [`sample::Collector`] joins them into samples and totals.
 //! - [`histogram`] counts latencies, and writes `histograms.hlog`.
 //! - [`host`] reads the counters of the machine.
-//! - [`confidence`] says how far an average can be trusted.
+//! - [`confidence`] says how far an average can be trusted, [`steady`] whether the run was steady.
+//! - [`service_level`] holds the limits, judges the totals, and gives the verdict.
+//! - [`run_directory`] writes and reads the files that a run leaves behind.
 //! - [`result`] is `result.json`: what a run leaves behind, as one versioned document.
 
 pub mod confidence;
 pub mod histogram;
 pub mod host;
 pub mod result;
+pub mod run_directory;
 pub mod sample;
+pub mod service_level;
+pub mod steady;

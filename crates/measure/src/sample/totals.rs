@@ -151,6 +151,11 @@ impl RunTotals {
         self.measured_s
     }
 
+    /// Length of a sample as it was asked for.
+    pub fn interval_s(&self) -> f64 {
+        self.interval_s
+    }
+
     /// Full samples of the measured phase so far. A last sample that was cut short (below half of
     /// the interval) enters all totals, but is too small to be judged or drawn on its own.
     pub fn full_samples(&self) -> usize {

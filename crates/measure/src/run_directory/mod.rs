@@ -1,0 +1,34 @@
+//! The run directory: the files that a run leaves behind.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `result.json` | the result document ([`crate::result`]), replaced at each sample |
+//! | `samples.csv` | rows of each sample of every phase ([`crate::sample::SampleRow`]) |
+//! | `histograms.hlog` | histograms of each sample of the measured phase |
+//! | `report.html` | the report (written by another room) |
+//! | `log.txt` | what happened, line by line, with the time |
+//! | `config.toml` | all settings in force |
+//!
+//! [`RunDirectory`] writes them, [`load`] reads them.
+
+mod read;
+mod write;
+
+pub use read::{LoadError, load, load_histograms};
+pub use write::{RunDirectory, RunDirectoryError};
+
+/// Name of the result document.
+pub const RESULT_FILE: &str = "result.json";
+/// Name of the samples.
+pub const SAMPLES_FILE: &str = "samples.csv";
+/// Name of the histogram log.
+pub const HISTOGRAMS_FILE: &str = "histograms.hlog";
+/// Name of the report.
+pub const REPORT_FILE: &str = "report.html";
+/// Name of the log.
+pub const LOG_FILE: &str = "log.txt";
+/// Name of the settings in force.
+pub const CONFIG_FILE: &str = "config.toml";
+
+/// Directory in which run directories are made when the user names none.
+pub const DEFAULT_PARENT: &str = "proofload-runs";

@@ -1,0 +1,153 @@
+//! Reading a run directory.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::{Path, PathBuf};
+
+use super::{HISTOGRAMS_FILE, RESULT_FILE, SAMPLES_FILE};
+use crate::histogram::{IntervalLogError, LoggedInterval, read_interval_log};
+use crate::result::{RunResult, SCHEMA};
+use crate::sample::{RowError, SampleReader, SampleRow};
+
+/// A failure to read a run directory.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// There is no result.
+    #[error(
+        "{path} is not a run directory, because it holds no result.json; name a directory that a \
+         run has written"
+    )]
+    NoResult {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A file could not be read.
+    #[error("{path} cannot be read: {error}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The result is not a result document.
+    #[error(
+        "{path} is not a result document: {error}; restore the file, or run the workload again"
+    )]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with line and column.
+        error: serde_json::Error,
+    },
+    /// The result has another schema.
+    #[error(
+        "{path} has the schema `{found}`, and this version reads `{SCHEMA}`; use the version that \
+         wrote it"
+    )]
+    Schema {
+        /// The file.
+        path: PathBuf,
+        /// What the document says.
+        found: String,
+    },
+    /// The samples are damaged.
+    #[error("{path} is damaged: {error}; remove the file to read the result without its samples")]
+    Samples {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        error: RowError,
+    },
+    /// The histograms are damaged.
+    #[error("{path} is damaged: {error}; remove the file to read the result without it")]
+    Histograms {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        error: IntervalLogError,
+    },
+}
+
+/// Reads the result and the samples of a run. `directory` may also be the path of its
+/// `result.json`. Without a `samples.csv` the samples are empty.
+///
+/// # Errors
+/// When there is no result, or a file is damaged or of another version.
+pub fn load(directory: &Path) -> Result<(RunResult, Vec<SampleRow>), LoadError> {
+    let directory = run_directory_of(directory);
+    let path = directory.join(RESULT_FILE);
+    let text = fs::read(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => LoadError::NoResult {
+            path: directory.to_owned(),
+        },
+        _ => LoadError::Read {
+            path: path.clone(),
+            error,
+        },
+    })?;
+    let result = parse(&path, &text)?;
+    Ok((result, load_samples(&directory.join(SAMPLES_FILE))?))
+}
+
+/// Reads the histograms of a run, in their order; empty when there are none.
+///
+/// # Errors
+/// When the file cannot be read or is damaged.
+pub fn load_histograms(directory: &Path) -> Result<Vec<LoggedInterval>, LoadError> {
+    let path = run_directory_of(directory).join(HISTOGRAMS_FILE);
+    match fs::read(&path) {
+        Ok(text) => {
+            // A line that a crash cut short is left out.
+            let whole = text
+                .iter()
+                .rposition(|&b| b == b'\n')
+                .map_or(0, |end| end + 1);
+            read_interval_log(&text[..whole]).map_err(|error| LoadError::Histograms { path, error })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(LoadError::Read { path, error }),
+    }
+}
+
+fn run_directory_of(path: &Path) -> &Path {
+    if path.file_name().is_some_and(|name| name == RESULT_FILE) && path.is_file() {
+        return path.parent().unwrap_or(path);
+    }
+    path
+}
+
+/// The schema is looked at first, so that a document of another version gets the right complaint.
+fn parse(path: &Path, text: &[u8]) -> Result<RunResult, LoadError> {
+    let malformed = |error| LoadError::Malformed {
+        path: path.to_owned(),
+        error,
+    };
+    let value: serde_json::Value = serde_json::from_slice(text).map_err(malformed)?;
+    let schema = value
+        .get("schema")
+        .and_then(|s| s.as_str())
+        .unwrap_or_default();
+    if schema != SCHEMA {
+        return Err(LoadError::Schema {
+            path: path.to_owned(),
+            found: schema.to_owned(),
+        });
+    }
+    serde_json::from_slice(text).map_err(malformed)
+}
+
+fn load_samples(path: &Path) -> Result<Vec<SampleRow>, LoadError> {
+    match File::open(path) {
+        Ok(file) => {
+            SampleReader::read_all(BufReader::new(file)).map_err(|error| LoadError::Samples {
+                path: path.to_owned(),
+                error,
+            })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(LoadError::Read {
+            path: path.to_owned(),
+            error,
+        }),
+    }
+}

@@ -1,0 +1,355 @@
+//! Writing a run directory.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+
+use super::{
+    CONFIG_FILE, DEFAULT_PARENT, HISTOGRAMS_FILE, LOG_FILE, REPORT_FILE, RESULT_FILE, SAMPLES_FILE,
+};
+use crate::histogram::{IntervalLog, IntervalLogError};
+use crate::result::RunResult;
+use crate::sample::{Phase, RowError, Sample, SampleWriter, Stream};
+
+/// A failure to make or fill a run directory.
+#[derive(Debug, thiserror::Error)]
+pub enum RunDirectoryError {
+    /// The directory holds something already.
+    #[error(
+        "{path} already holds files, and results are never overwritten; name a new or empty \
+         directory with --out"
+    )]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The name belongs to something that is not a directory.
+    #[error("{path} is not a directory; name a new or empty directory with --out")]
+    NotADirectory {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The directory could not be made.
+    #[error("the run directory {path} cannot be made: {error}; name another one with --out")]
+    Create {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A file could not be written.
+    #[error("{path} cannot be written: {error}; is the file system full or read-only?")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The samples could not be written.
+    #[error("{path} cannot be written: {error}; is the file system full or read-only?")]
+    Samples {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        error: RowError,
+    },
+    /// The histograms could not be written.
+    #[error("{path} cannot be written: {error}; is the file system full or read-only?")]
+    Histograms {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        error: IntervalLogError,
+    },
+    /// The result holds a value that JSON cannot express.
+    #[error("the result cannot be written as JSON: {0}")]
+    Encode(#[from] serde_json::Error),
+}
+
+/// The files of a run, open for writing.
+pub struct RunDirectory {
+    path: PathBuf,
+    samples: SampleWriter<BufWriter<File>>,
+    histograms: IntervalLog<BufWriter<File>>,
+    log: File,
+}
+
+impl RunDirectory {
+    /// Makes the directory and opens every file, so that what can fail fails before the run.
+    ///
+    /// `out` is the directory named by the user; it must be new or empty. Without it the directory
+    /// is `proofload-runs/<workload>-<UTC time>`. `workload` is a name or the path of a profile.
+    /// `config` is the text of `config.toml`.
+    ///
+    /// # Errors
+    /// When the directory holds something, or cannot be made or written.
+    pub fn create(
+        out: Option<&Path>,
+        workload: &str,
+        started: Timestamp,
+        config: &str,
+    ) -> Result<RunDirectory, RunDirectoryError> {
+        let path = match out {
+            Some(out) => claim(out)?,
+            None => make_new(Path::new(DEFAULT_PARENT), workload, started)?,
+        };
+        write_file(&path.join(CONFIG_FILE), config.as_bytes())?;
+        let samples_path = path.join(SAMPLES_FILE);
+        let samples = SampleWriter::begin(create_file(&samples_path)?).map_err(|error| {
+            RunDirectoryError::Samples {
+                path: samples_path,
+                error,
+            }
+        })?;
+        let histograms_path = path.join(HISTOGRAMS_FILE);
+        let histograms =
+            IntervalLog::begin(create_file(&histograms_path)?, SystemTime::from(started)).map_err(
+                |error| RunDirectoryError::Histograms {
+                    path: histograms_path,
+                    error,
+                },
+            )?;
+        let log_path = path.join(LOG_FILE);
+        let log = OpenOptions::new()
+            .create_new(true)
+            .append(true)
+            .open(&log_path)
+            .map_err(|error| RunDirectoryError::Write {
+                path: log_path,
+                error,
+            })?;
+        let directory = RunDirectory {
+            path,
+            samples,
+            histograms,
+            log,
+        };
+        let mut result = RunResult::new();
+        result.started = started.to_string();
+        directory.write_result(&result)?;
+        Ok(directory)
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the report belongs.
+    pub fn report_path(&self) -> PathBuf {
+        self.path.join(REPORT_FILE)
+    }
+
+    /// Writes a line into `log.txt`, with the present time before it.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn log(&mut self, line: &str) -> Result<(), RunDirectoryError> {
+        let now = Timestamp::now();
+        // One call, so that a crash never leaves half a time stamp.
+        let text = format!("{now:.3} {line}\n");
+        self.log
+            .write_all(text.as_bytes())
+            .map_err(|error| RunDirectoryError::Write {
+                path: self.path.join(LOG_FILE),
+                error,
+            })
+    }
+
+    /// Appends a sample to `samples.csv`, and its histograms to `histograms.hlog` when it belongs
+    /// to the measured phase.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub fn append(&mut self, sample: &Sample) -> Result<(), RunDirectoryError> {
+        self.samples
+            .append(sample)
+            .map_err(|error| RunDirectoryError::Samples {
+                path: self.path.join(SAMPLES_FILE),
+                error,
+            })?;
+        if sample.phase != Phase::Measured {
+            return Ok(());
+        }
+        append_histograms(&mut self.histograms, sample).map_err(|error| {
+            RunDirectoryError::Histograms {
+                path: self.path.join(HISTOGRAMS_FILE),
+                error,
+            }
+        })
+    }
+
+    /// Replaces `result.json` in one step: a reader sees the old document or the new one. Only a
+    /// complete result is forced to stable storage, because doing so at every sample would disturb
+    /// the storage under test when the run directory lies on it.
+    ///
+    /// # Errors
+    /// When the document holds a number that JSON cannot express, or cannot be written.
+    pub fn write_result(&self, result: &RunResult) -> Result<(), RunDirectoryError> {
+        let mut text = serde_json::to_vec_pretty(result)?;
+        // A number that is not finite is written as null and would make the document unreadable.
+        serde_json::from_slice::<RunResult>(&text)?;
+        text.push(b'\n');
+        let path = self.path.join(RESULT_FILE);
+        let temporary = self.path.join("result.json.tmp");
+        let replace = || {
+            let mut file = File::create(&temporary)?;
+            file.write_all(&text)?;
+            if result.complete {
+                file.sync_all()?;
+            }
+            fs::rename(&temporary, &path)
+        };
+        replace().map_err(|error| RunDirectoryError::Write {
+            path: path.clone(),
+            error,
+        })
+    }
+}
+
+/// One entry for each stream of each database, and two for each operation of all databases.
+fn append_histograms(
+    log: &mut IntervalLog<BufWriter<File>>,
+    sample: &Sample,
+) -> Result<(), IntervalLogError> {
+    let (begins_s, length_s) = (sample.begins_s, sample.length_s);
+    for (name, meters) in sample.layout.databases.iter().zip(&sample.databases) {
+        for stream in Stream::ALL {
+            if let Some(meter) = meters.stream(stream) {
+                log.append(
+                    &format!("{name}/{stream}"),
+                    begins_s,
+                    length_s,
+                    &meter.latency,
+                )?;
+            }
+        }
+    }
+    for (index, kind) in sample.layout.operations.iter().enumerate() {
+        let mut all = crate::sample::OperationMeter::default();
+        sample
+            .databases
+            .iter()
+            .filter_map(|d| d.operation(index))
+            .for_each(|m| all.merge(m));
+        let tag = format!("operation/{}", kind.name);
+        log.append(&tag, begins_s, length_s, &all.service)?;
+        let tag = format!("{tag}/from-intended-start");
+        log.append(&tag, begins_s, length_s, &all.from_intended_start)?;
+    }
+    log.flush()?;
+    Ok(())
+}
+
+/// Takes the directory that the user named, when it is new or empty.
+fn claim(out: &Path) -> Result<PathBuf, RunDirectoryError> {
+    let path = out.to_owned();
+    let create = |error| RunDirectoryError::Create {
+        path: out.to_owned(),
+        error,
+    };
+    match fs::read_dir(out) {
+        Ok(mut entries) => match entries.next() {
+            None => Ok(path),
+            Some(_) => Err(RunDirectoryError::NotEmpty { path }),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(out).map_err(create)?;
+            Ok(path)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            Err(RunDirectoryError::NotADirectory { path })
+        }
+        Err(error) => Err(create(error)),
+    }
+}
+
+/// Makes `<parent>/<workload>-<UTC time>`, with a number behind it when two runs begin in the same
+/// second.
+fn make_new(
+    parent: &Path,
+    workload: &str,
+    started: Timestamp,
+) -> Result<PathBuf, RunDirectoryError> {
+    fs::create_dir_all(parent).map_err(|error| RunDirectoryError::Create {
+        path: parent.to_owned(),
+        error,
+    })?;
+    let stem = Path::new(workload)
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let stem = if workload.ends_with(".toml") {
+        stem
+    } else {
+        workload.to_owned()
+    };
+    let name: String = stem
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let name = format!("{name}-{}", started.strftime("%Y%m%dT%H%M%SZ"));
+    let mut number = 1;
+    loop {
+        let suffix = if number == 1 {
+            String::new()
+        } else {
+            format!("-{number}")
+        };
+        let path = parent.join(format!("{name}{suffix}"));
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {
+                number += 1;
+            }
+            Err(error) => return Err(RunDirectoryError::Create { path, error }),
+        }
+    }
+}
+
+fn create_file(path: &Path) -> Result<BufWriter<File>, RunDirectoryError> {
+    File::create_new(path)
+        .map(BufWriter::new)
+        .map_err(|error| RunDirectoryError::Write {
+            path: path.to_owned(),
+            error,
+        })
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), RunDirectoryError> {
+    File::create_new(path)
+        .and_then(|mut file| file.write_all(bytes))
+        .map_err(|error| RunDirectoryError::Write {
+            path: path.to_owned(),
+            error,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_made_from_the_workload_and_the_time() {
+        let parent = tempfile::tempdir().unwrap();
+        let started: Timestamp = "2025-03-01T12:00:09Z".parse().unwrap();
+        let made = |workload| {
+            let path = make_new(parent.path(), workload, started).unwrap();
+            path.file_name().unwrap().to_str().unwrap().to_owned()
+        };
+        assert_eq!(made("exchange-2013"), "exchange-2013-20250301T120009Z");
+        assert_eq!(made("exchange-2013"), "exchange-2013-20250301T120009Z-2");
+        assert_eq!(made("/home/me/my mail.toml"), "my-mail-20250301T120009Z");
+        assert_eq!(made("v1.5"), "v1.5-20250301T120009Z");
+    }
+}

@@ -1,0 +1,154 @@
+//! From checks to one verdict with a reason.
+
+use super::rules::error_count;
+use super::{Measured, ServiceLevels};
+use crate::result::{Check, CheckKind, RunResult, Verdict};
+
+/// The verdict and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The answer.
+    pub verdict: Verdict,
+    /// One sentence or two.
+    pub reason: String,
+}
+
+impl Judgement {
+    /// Puts the judgement and its checks into the result document.
+    pub fn enter(self, checks: Vec<Check>, result: &mut RunResult) {
+        result.checks = checks;
+        result.set_verdict(self.verdict, self.reason);
+    }
+}
+
+/// Gives the verdict. The first that holds decides:
+///
+/// 1. more errors than allowed: `error`;
+/// 2. stopped before its end: `interrupted`;
+/// 3. a level not met: `fail`;
+/// 4. too few samples, not steady though that is required, or a level that could not be judged:
+///    `inconclusive`;
+/// 5. otherwise `pass`.
+pub fn judge(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> Judgement {
+    let errors = error_count(measured);
+    if errors > levels.allowed_errors {
+        return judgement(Verdict::Error, error_reason(errors, measured));
+    }
+    let failed: Vec<&Check> = checks.iter().filter(|c| c.passed == Some(false)).collect();
+    if measured.interrupted {
+        let so_far = match failed.len() {
+            0 => "no check had failed until then".to_owned(),
+            _ => fail_reason(&failed, checks.len()),
+        };
+        let after_s = measured.totals.measured_s();
+        let reason = format!("Stopped after {after_s:.0} s of the measured phase: {so_far}");
+        return judgement(Verdict::Interrupted, end_sentence(reason));
+    }
+    if !failed.is_empty() {
+        return judgement(
+            Verdict::Fail,
+            end_sentence(fail_reason(&failed, checks.len())),
+        );
+    }
+    if let Some(reason) = doubt(levels, measured, checks) {
+        return judgement(Verdict::Inconclusive, reason);
+    }
+    judgement(
+        Verdict::Pass,
+        format!("All {} checks passed.", checks.len()),
+    )
+}
+
+fn judgement(verdict: Verdict, reason: String) -> Judgement {
+    Judgement { verdict, reason }
+}
+
+fn error_reason(errors: u64, measured: &Measured<'_>) -> String {
+    let first = match measured.errors.first() {
+        Some(e) if e.file.is_empty() => format!(": {}", e.error),
+        Some(e) => format!(", the first in {}: {}", e.file, e.error),
+        None => String::new(),
+    };
+    let noun = if errors == 1 { "error" } else { "errors" };
+    end_sentence(format!(
+        "The storage or the engine reported {errors} {noun}{first}"
+    ))
+}
+
+fn fail_reason(failed: &[&Check], all: usize) -> String {
+    let first = failed[0];
+    let value = first
+        .value
+        .map_or("nothing".to_owned(), |v| rounded(v, &first.unit));
+    let limit = rounded(first.limit, &first.unit);
+    let at = if first.place == "run" {
+        String::new()
+    } else {
+        format!(" of {}", first.place)
+    };
+    let detail = format!(
+        "{}{at} is {value}, and {} {limit} was wanted",
+        first.name,
+        first.bound.sign()
+    );
+    format!("{} of {all} checks failed: {detail}", failed.len())
+        + match failed.len() {
+            1 => "",
+            _ => " (the first of them)",
+        }
+}
+
+/// A value with its unit, as people write it.
+fn rounded(value: f64, unit: &str) -> String {
+    let digits = if value.abs() >= 1000.0 || unit == "errors" {
+        0
+    } else {
+        2
+    };
+    format!("{value:.digits$} {unit}")
+}
+
+fn end_sentence(text: String) -> String {
+    if text.ends_with('.') {
+        text
+    } else {
+        text + "."
+    }
+}
+
+/// Why a run without failure says nothing yet.
+fn doubt(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> Option<String> {
+    let samples = measured.totals.full_samples();
+    if samples < levels.fewest_samples {
+        return Some(format!(
+            "Only {samples} samples were taken and {} are needed: run longer, or sample more often.",
+            levels.fewest_samples
+        ));
+    }
+    let unjudged = checks
+        .iter()
+        .find(|c| c.passed.is_none() && c.kind != CheckKind::Integrity);
+    if let Some(check) = unjudged {
+        return Some(format!(
+            "The {} of {} could not be judged, because nothing of the kind happened: use databases \
+             larger than the cache, or run longer.",
+            check.name, check.place
+        ));
+    }
+    let state = measured.must_be_steady?;
+    match state.steady {
+        Some(true) => None,
+        Some(false) => Some(format!(
+            "The run was not steady: {} ranged over {:.0} % and drifted by {:.0} % of its mean; run \
+             longer, or warm up longer.",
+            state.variable,
+            100.0 * state.range_fraction,
+            100.0 * state.slope_fraction
+        )),
+        None => Some(format!(
+            "There were too few samples to tell whether {} was steady: run longer, or sample more \
+             often.",
+            state.variable
+        )),
+    }
+}

@@ -1,0 +1,299 @@
+//! The rules: measured figures against limits.
+
+use super::ServiceLevels;
+use crate::histogram::LatencyHistogram;
+use crate::result::{Bound, Check, CheckKind, ErrorRecord, Scope, SteadyState};
+use crate::sample::{DatabaseTotals, RunTotals, Stream};
+
+/// What is judged.
+#[derive(Debug, Clone, Copy)]
+pub struct Measured<'a> {
+    /// Totals of the measured phase.
+    pub totals: &'a RunTotals,
+    /// Length that was asked for, which decides between strict and lenient limits; `None` takes
+    /// the measured length.
+    pub planned_s: Option<f64>,
+    /// What the workload asks for; `None` when the test looks for the maximum.
+    pub target_iops: Option<f64>,
+    /// Errors of storage and engine in any phase, checksum errors included.
+    pub errors: &'a [ErrorRecord],
+    /// Whether somebody stopped the run.
+    pub interrupted: bool,
+    /// Steadiness, when it is required.
+    pub must_be_steady: Option<&'a SteadyState>,
+}
+
+/// Judges every service level, in the order in which people read them: latency of each database,
+/// spikes, stalls, achieved rate, errors.
+pub fn evaluate(levels: &ServiceLevels, measured: &Measured<'_>) -> Vec<Check> {
+    let totals = measured.totals;
+    let mut checks = Vec::new();
+    let planned_s = measured.planned_s.unwrap_or(totals.measured_s());
+    let lenient = planned_s > levels.lenient_above_s;
+    for (name, database) in totals.databases() {
+        for reading in readings(levels, lenient) {
+            // A workload that writes nothing has no log writes to be judged.
+            if reading.stream == Stream::LogWrite && !writes_anything(database) {
+                continue;
+            }
+            checks.extend(reading.checks(levels, name, database, totals));
+        }
+    }
+    for (name, database) in totals.databases() {
+        checks.push(stalls(levels, name, database, totals));
+    }
+    checks.extend(
+        measured
+            .target_iops
+            .map(|target| achieved(levels, target, totals)),
+    );
+    checks.push(errors(levels, measured));
+    checks.retain(|c| c.limit.is_finite());
+    checks
+}
+
+/// The limits of one stream.
+struct Reading {
+    stream: Stream,
+    scope: Scope,
+    what: &'static str,
+    average_ms: f64,
+    p99_ms: f64,
+    maximum_ms: f64,
+    maximum_set: &'static str,
+}
+
+fn readings(levels: &ServiceLevels, lenient: bool) -> [Reading; 2] {
+    let choose = |strict, when_lenient| if lenient { when_lenient } else { strict };
+    let maximum_set = choose("strict", "lenient");
+    let choose = |strict: f64, when_lenient: f64| if lenient { when_lenient } else { strict };
+    [
+        Reading {
+            stream: Stream::DatabaseRead,
+            scope: Scope::Database,
+            what: "database read",
+            average_ms: levels.average_database_read_ms,
+            p99_ms: levels.p99_database_read_ms,
+            maximum_ms: choose(
+                levels.maximum_database_read_strict_ms,
+                levels.maximum_database_read_lenient_ms,
+            ),
+            maximum_set,
+        },
+        Reading {
+            stream: Stream::LogWrite,
+            scope: Scope::Log,
+            what: "log write",
+            average_ms: levels.average_log_write_ms,
+            p99_ms: levels.p99_log_write_ms,
+            maximum_ms: choose(
+                levels.maximum_log_write_strict_ms,
+                levels.maximum_log_write_lenient_ms,
+            ),
+            maximum_set,
+        },
+    ]
+}
+
+impl Reading {
+    fn checks(
+        &self,
+        levels: &ServiceLevels,
+        name: &str,
+        database: &DatabaseTotals,
+        totals: &RunTotals,
+    ) -> [Check; 3] {
+        let latency = &database.stream(self.stream).meter.latency;
+        let (what, count) = (self.what, latency.count());
+        let of_all = format!("over the {count} {what}s of the measured phase");
+        [
+            Check {
+                name: format!("average {what} latency"),
+                kind: CheckKind::Latency,
+                limit: self.average_ms,
+                value: latency.average_ms(),
+                rule: format!(
+                    "The sum of all latencies divided by their number, {of_all}, is {} ms at most.",
+                    self.average_ms
+                ),
+                ..self.at(name)
+            }
+            .judged(),
+            Check {
+                name: format!("99th percentile of {what} latency"),
+                kind: CheckKind::Latency,
+                limit: self.p99_ms,
+                value: p99_ms(latency),
+                rule: format!(
+                    "99 of 100 latencies, {of_all}, are {} ms at most.",
+                    self.p99_ms
+                ),
+                ..self.at(name)
+            }
+            .judged(),
+            self.maximum(levels, name, database, totals),
+        ]
+    }
+
+    /// The spike rule: with N samples allowed above the limit, the N+1st highest sample average
+    /// must not exceed it.
+    fn maximum(
+        &self,
+        levels: &ServiceLevels,
+        name: &str,
+        database: &DatabaseTotals,
+        totals: &RunTotals,
+    ) -> Check {
+        let samples = &database.stream(self.stream).samples;
+        let mut averages: Vec<f64> = samples
+            .iter()
+            .filter(|s| s.count > 0)
+            .map(|s| f64::from(s.average_ms))
+            .collect();
+        averages.sort_by(|a, b| b.total_cmp(a));
+        let allowed = levels.allowed_maximum_violations as usize;
+        let above = averages
+            .iter()
+            .take_while(|&&a| a > self.maximum_ms)
+            .count();
+        let length = format!("{} s", totals.interval_s());
+        let (limit, set, what) = (self.maximum_ms, self.maximum_set, self.what);
+        let rule = if allowed == 0 {
+            format!(
+                "No sample ({length}) has an average {what} latency above the {set} limit of \
+                 {limit} ms; {above} of {} had.",
+                averages.len()
+            )
+        } else {
+            format!(
+                "At most {allowed} samples ({length}) have an average {what} latency above the \
+                 {set} limit of {limit} ms, so the value is number {} from the top; {above} of {} \
+                 samples were above.",
+                allowed + 1,
+                averages.len()
+            )
+        };
+        let check = Check {
+            name: format!("maximum {what} latency"),
+            kind: CheckKind::Spike,
+            limit,
+            value: averages.get(allowed).copied(),
+            rule,
+            ..self.at(name)
+        };
+        if averages.is_empty() || check.value.is_some() {
+            return check.judged();
+        }
+        // Fewer samples than may exceed the limit: the level is met whatever they are.
+        Check {
+            passed: Some(true),
+            ..check
+        }
+    }
+
+    fn at(&self, database: &str) -> Check {
+        Check {
+            scope: self.scope,
+            place: database.to_owned(),
+            bound: Bound::AtMost,
+            unit: "ms".to_owned(),
+            ..Check::default()
+        }
+    }
+}
+
+impl Check {
+    /// Sets `passed` from value, bound and limit.
+    fn judged(mut self) -> Check {
+        self.passed = self.value.map(|value| self.bound.allows(value, self.limit));
+        self
+    }
+}
+
+fn p99_ms(latency: &LatencyHistogram) -> Option<f64> {
+    (!latency.is_empty()).then(|| latency.quantile_ms(0.99))
+}
+
+fn writes_anything(database: &DatabaseTotals) -> bool {
+    let count = |stream| database.stream(stream).meter.count();
+    count(Stream::LogWrite) + count(Stream::DatabaseWrite) > 0
+}
+
+fn stalls(
+    levels: &ServiceLevels,
+    name: &str,
+    database: &DatabaseTotals,
+    totals: &RunTotals,
+) -> Check {
+    let limit = levels.page_fault_stalls_per_second;
+    let measured_s = totals.measured_s();
+    Check {
+        name: "page-fault stalls".to_owned(),
+        kind: CheckKind::Resource,
+        scope: Scope::Database,
+        place: name.to_owned(),
+        bound: Bound::AtMost,
+        limit,
+        value: (measured_s > 0.0).then(|| database.page_fault_stalls as f64 / measured_s),
+        unit: "1/s".to_owned(),
+        rule: format!(
+            "Page faults that had to wait for a free page of the cache, over the whole measured \
+             phase, are {limit} per second at most; more means that the cache is too small or \
+             writes back too late."
+        ),
+        passed: None,
+    }
+    .judged()
+}
+
+fn achieved(levels: &ServiceLevels, target: f64, totals: &RunTotals) -> Check {
+    let margin = levels.achieved_margin_fraction;
+    let measured = totals.measured_s() > 0.0;
+    Check {
+        name: "achieved transactional I/O".to_owned(),
+        kind: CheckKind::Throughput,
+        scope: Scope::Run,
+        place: "run".to_owned(),
+        bound: Bound::AtLeast,
+        limit: target * (1.0 - margin),
+        value: measured.then(|| totals.achieved_iops()),
+        unit: "1/s".to_owned(),
+        rule: format!(
+            "Database reads plus database writes per second, all databases, without log, \
+             maintenance and header traffic, reach the target of {target} less a margin of {} %.",
+            100.0 * margin
+        ),
+        passed: None,
+    }
+    .judged()
+}
+
+fn errors(levels: &ServiceLevels, measured: &Measured<'_>) -> Check {
+    Check {
+        name: "I/O errors and bad pages".to_owned(),
+        kind: CheckKind::Integrity,
+        scope: Scope::Run,
+        place: "run".to_owned(),
+        bound: Bound::AtMost,
+        limit: levels.allowed_errors as f64,
+        value: Some(error_count(measured) as f64),
+        unit: "errors".to_owned(),
+        rule: format!(
+            "Failed requests and pages whose checksum, number or version is wrong, in all phases \
+             of the run, number {} at most.",
+            levels.allowed_errors
+        ),
+        passed: None,
+    }
+    .judged()
+}
+
+/// Errors that were reported, or failed requests that were counted, whichever is more: one failed
+/// request may or may not be reported as well.
+pub(super) fn error_count(measured: &Measured<'_>) -> u64 {
+    let databases = measured.totals.databases();
+    let counted: u64 = databases
+        .flat_map(|(_, d)| Stream::ALL.map(|s| d.stream(s).meter.errors))
+        .sum();
+    counted.max(measured.errors.len() as u64)
+}

@@ -1,0 +1,219 @@
+//! Steady state by the rule of the SNIA Solid State Storage Performance Test Specification
+//! (PTS 2.0.2, 2020): over a window of five rounds, the tracked variable may range over 20 % of its
+//! average at most, and the best straight line through the rounds may rise or fall by 10 % of the
+//! average at most.
+//!
+//! Two things are told from it:
+//!
+//! - Whether the measured phase as a whole was steady. Its rounds are five equal parts of the
+//!   phase, because the averages that are judged cover the whole phase too.
+//! - When steadiness was first reached and when it was lost, from a window of five shorter rounds
+//!   that slides over the samples. This is an alarm, not a verdict.
+
+use serde::{Deserialize, Serialize};
+
+use crate::result::SteadyState;
+
+/// The rule with its numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SteadyRule {
+    /// Rounds in the window (SNIA PTS: 5).
+    pub rounds: usize,
+    /// Largest allowed (highest - lowest round) / mean (SNIA PTS: 0.20).
+    pub range_fraction: f64,
+    /// Largest allowed rise or fall of the best line across the window / mean (SNIA PTS: 0.10).
+    pub slope_fraction: f64,
+    /// Length of a round of the sliding window that raises the alarm.
+    pub alarm_round_s: f64,
+    /// Whether a run that was not steady is inconclusive; otherwise it is only warned about.
+    pub required: bool,
+}
+
+impl Default for SteadyRule {
+    fn default() -> Self {
+        SteadyRule {
+            rounds: 5,
+            range_fraction: 0.20,
+            slope_fraction: 0.10,
+            alarm_round_s: 60.0,
+            required: true,
+        }
+    }
+}
+
+/// How far one window is from being steady.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Window {
+    mean: f64,
+    range_fraction: f64,
+    slope_fraction: f64,
+}
+
+impl Window {
+    /// `None` when the mean is zero, so that nothing can be compared with it.
+    fn of(rounds: &[f64]) -> Option<Window> {
+        let count = rounds.len() as f64;
+        let mean = rounds.iter().sum::<f64>() / count;
+        if mean <= 0.0 {
+            return None;
+        }
+        let highest = rounds.iter().copied().fold(f64::MIN, f64::max);
+        let lowest = rounds.iter().copied().fold(f64::MAX, f64::min);
+        // Least squares over the round numbers, taken from their middle.
+        let middle = (count - 1.0) / 2.0;
+        let (mut upper, mut lower) = (0.0, 0.0);
+        for (index, value) in rounds.iter().enumerate() {
+            let x = index as f64 - middle;
+            upper += x * (value - mean);
+            lower += x * x;
+        }
+        let rise = upper / lower * (count - 1.0);
+        Some(Window {
+            mean,
+            range_fraction: (highest - lowest) / mean,
+            slope_fraction: rise.abs() / mean,
+        })
+    }
+}
+
+impl SteadyRule {
+    /// Fewest samples that can be judged: one for each round, and two rounds make a line.
+    pub fn fewest_samples(&self) -> usize {
+        self.rounds.max(2)
+    }
+
+    /// The rule as a sentence.
+    pub fn sentence(&self) -> String {
+        format!(
+            "SNIA PTS rule over {} equal rounds of the measured phase: the highest and the lowest \
+             round lie within {:.0} % of the mean, and the best straight line rises or falls by \
+             {:.0} % of the mean at most.",
+            self.fewest_samples(),
+            100.0 * self.range_fraction,
+            100.0 * self.slope_fraction,
+        )
+    }
+
+    fn allows(&self, window: Window) -> bool {
+        // A hair of tolerance, so that a value exactly at the limit passes after rounding.
+        let hair = 1e-9;
+        window.range_fraction <= self.range_fraction + hair
+            && window.slope_fraction <= self.slope_fraction + hair
+    }
+
+    /// Judges the samples of the tracked variable. `variable` is its name with the unit;
+    /// `samples` are of equal length, `interval_s` seconds.
+    pub fn judge(&self, variable: &str, samples: &[f64], interval_s: f64) -> SteadyState {
+        let mut state = SteadyState {
+            rule: self.sentence(),
+            variable: variable.to_owned(),
+            ..SteadyState::default()
+        };
+        let count = self.fewest_samples();
+        if samples.len() < count {
+            return state;
+        }
+        state.rounds = rounds_of(samples, count);
+        if let Some(window) = Window::of(&state.rounds) {
+            state.mean = window.mean;
+            state.range_fraction = window.range_fraction;
+            state.slope_fraction = window.slope_fraction;
+            state.steady = Some(self.allows(window));
+        }
+        (state.reached_at_s, state.left_at_s) = self.alarm(samples, interval_s);
+        state
+    }
+
+    /// When the sliding window was first steady, and when it first was not after that; in seconds
+    /// from the first sample, at the end of the window.
+    fn alarm(&self, samples: &[f64], interval_s: f64) -> (Option<f64>, Option<f64>) {
+        let per_round = (self.alarm_round_s / interval_s).ceil().max(1.0) as usize;
+        let length = per_round.saturating_mul(self.fewest_samples());
+        let mut reached_at_s = None;
+        for end in length..=samples.len() {
+            let rounds = rounds_of(&samples[end - length..end], self.fewest_samples());
+            let steady = Window::of(&rounds).is_some_and(|w| self.allows(w));
+            let at_s = end as f64 * interval_s;
+            match (steady, reached_at_s) {
+                (true, None) => reached_at_s = Some(at_s),
+                (false, Some(_)) => return (reached_at_s, Some(at_s)),
+                _ => {}
+            }
+        }
+        (reached_at_s, None)
+    }
+}
+
+/// Means of `count` parts of as equal length as can be.
+fn rounds_of(samples: &[f64], count: usize) -> Vec<f64> {
+    assert!(
+        count > 0 && samples.len() >= count,
+        "{} samples, {count} rounds",
+        samples.len()
+    );
+    (0..count)
+        .map(|r| {
+            let part = &samples[r * samples.len() / count..(r + 1) * samples.len() / count];
+            part.iter().sum::<f64>() / part.len() as f64
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn steady(samples: &[f64]) -> Option<bool> {
+        SteadyRule::default().judge("IOPS", samples, 60.0).steady
+    }
+
+    #[test]
+    fn the_limits_are_those_of_the_standard() {
+        // Range exactly 20 % of the mean without any slope.
+        assert_eq!(steady(&[90.0, 110.0, 100.0, 110.0, 90.0]), Some(true));
+        assert_eq!(steady(&[89.0, 111.0, 100.0, 111.0, 89.0]), Some(false));
+        // A straight rise of exactly 10 %, and a little more.
+        assert_eq!(steady(&[95.0, 97.5, 100.0, 102.5, 105.0]), Some(true));
+        assert_eq!(steady(&[94.9, 97.45, 100.0, 102.55, 105.1]), Some(false));
+        assert_eq!(steady(&[105.2, 102.6, 100.0, 97.4, 94.8]), Some(false));
+    }
+
+    #[test]
+    fn too_few_samples_or_no_load_say_nothing() {
+        assert_eq!(steady(&[100.0; 4]), None);
+        assert_eq!(steady(&[0.0; 10]), None);
+        assert_eq!(steady(&[100.0; 5]), Some(true));
+    }
+
+    #[test]
+    fn leaving_the_steady_state_is_noticed_with_the_time() {
+        let rule = SteadyRule {
+            alarm_round_s: 30.0,
+            ..SteadyRule::default()
+        };
+        // Two samples make a round, so ten samples a window: first steady after 150 s.
+        let mut samples = vec![1000.0; 20];
+        samples.extend([200.0; 4]);
+        let state = rule.judge("IOPS", &samples, 15.0);
+        assert_eq!(state.reached_at_s, Some(150.0));
+        assert_eq!(state.left_at_s, Some(315.0));
+        let state = rule.judge("IOPS", &samples[..20], 15.0);
+        assert_eq!((state.reached_at_s, state.left_at_s), (Some(150.0), None));
+    }
+
+    proptest! {
+        #[test]
+        fn the_unit_does_not_matter(
+            samples in prop::collection::vec(1.0f64..1000.0, 5..100),
+            factor in 0.001f64..1000.0,
+        ) {
+            let scaled: Vec<f64> = samples.iter().map(|s| s * factor).collect();
+            let rule = SteadyRule::default();
+            let (a, b) = (rule.judge("a", &samples, 15.0), rule.judge("a", &scaled, 15.0));
+            prop_assert!((a.range_fraction - b.range_fraction).abs() < 1e-9);
+            prop_assert!((a.slope_fraction - b.slope_fraction).abs() < 1e-9);
+        }
+    }
+}

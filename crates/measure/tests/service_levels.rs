@@ -1,0 +1,373 @@
+//! The rules at their limits, and the verdict.
+
+use std::sync::Arc;
+
+use measure::result::{Check, CheckKind, ErrorRecord, SteadyState, Verdict};
+use measure::sample::{Layout, Phase, Recorder, RunTotals, Sample, Stream};
+use measure::service_level::{Measured, ServiceLevels, evaluate, judge};
+use proptest::prelude::*;
+
+const NS_PER_MS: u64 = 1_000_000;
+const SAMPLE_NS: u64 = 15_000_000_000;
+
+/// A run of samples, in each of which every database reads with one latency of `reads_ms` and
+/// writes its log with one of `log_writes_ms`.
+struct Run {
+    databases: usize,
+    reads_ms: Vec<u64>,
+    log_writes_ms: Vec<u64>,
+    stalls: u64,
+    failed_requests: u64,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Run {
+            databases: 1,
+            reads_ms: vec![10; 8],
+            log_writes_ms: vec![2; 8],
+            stalls: 0,
+            failed_requests: 0,
+        }
+    }
+}
+
+impl Run {
+    fn totals(&self) -> RunTotals {
+        let names: Vec<String> = (1..=self.databases).map(|d| format!("db{d}")).collect();
+        let layout = Arc::new(Layout::new(names, Vec::<String>::new()));
+        let mut recorder = Recorder::new(Arc::clone(&layout), 0, Phase::Measured, 0);
+        let mut collector = measure::sample::Collector::new(layout, 1, 15.0, None);
+        let samples = self.reads_ms.len().max(self.log_writes_ms.len());
+        for sample in 0..samples {
+            for database in 0..self.databases {
+                if let Some(&ms) = self.reads_ms.get(sample) {
+                    recorder.io(database, Stream::DatabaseRead, 32_768, ms * NS_PER_MS);
+                }
+                if let Some(&ms) = self.log_writes_ms.get(sample) {
+                    recorder.io(database, Stream::LogWrite, 4096, ms * NS_PER_MS);
+                }
+            }
+            if sample == 0 {
+                recorder.page_fault_stalls_so_far(0, self.stalls);
+                (0..self.failed_requests).for_each(|_| recorder.io_error(0, Stream::DatabaseRead));
+            }
+            let _: Vec<Sample> = collector.accept(recorder.take((sample as u64 + 1) * SAMPLE_NS));
+        }
+        collector.finish();
+        collector.totals().clone()
+    }
+
+    fn verdict(&self, levels: &ServiceLevels) -> (Verdict, String, Vec<Check>) {
+        let totals = self.totals();
+        let measured = measured(&totals);
+        let checks = evaluate(levels, &measured);
+        let judgement = judge(levels, &measured, &checks);
+        (judgement.verdict, judgement.reason, checks)
+    }
+}
+
+fn measured(totals: &RunTotals) -> Measured<'_> {
+    Measured {
+        totals,
+        planned_s: None,
+        target_iops: None,
+        errors: &[],
+        interrupted: false,
+        must_be_steady: None,
+    }
+}
+
+fn find<'a>(checks: &'a [Check], name: &str) -> &'a Check {
+    checks
+        .iter()
+        .find(|c| c.name == name)
+        .unwrap_or_else(|| panic!("no check {name}: {checks:?}"))
+}
+
+#[test]
+fn a_good_run_passes_every_check() {
+    let (verdict, reason, checks) = Run::default().verdict(&ServiceLevels::default());
+    assert_eq!(
+        (verdict, reason.as_str()),
+        (Verdict::Pass, "All 6 checks passed.")
+    );
+    assert!(
+        checks
+            .iter()
+            .all(|c| c.passed == Some(true) && !c.rule.is_empty())
+    );
+    assert!(
+        !checks.iter().any(|c| c.name.contains("percentile")),
+        "inf is not judged"
+    );
+}
+
+#[test]
+fn a_value_at_the_limit_passes_and_the_next_one_fails() {
+    let levels = ServiceLevels::default();
+    let at = Run {
+        reads_ms: vec![20; 8],
+        log_writes_ms: vec![10; 8],
+        ..Run::default()
+    };
+    assert_eq!(at.verdict(&levels).0, Verdict::Pass);
+    let above = Run {
+        reads_ms: [vec![20; 7], vec![21]].concat(),
+        ..Run::default()
+    };
+    let (verdict, reason, checks) = above.verdict(&levels);
+    assert_eq!(verdict, Verdict::Fail);
+    let check = find(&checks, "average database read latency");
+    assert_eq!((check.value, check.passed), (Some(20.125), Some(false)));
+    assert!(reason.contains("1 of 6 checks failed"), "{reason}");
+    assert!(
+        reason.contains("of db1 is 20.12 ms, and <= 20.00 ms was wanted"),
+        "{reason}"
+    );
+
+    // 120 stalls in 8 samples of 15 s are exactly one per second.
+    assert_eq!(
+        Run {
+            stalls: 120,
+            ..Run::default()
+        }
+        .verdict(&levels)
+        .0,
+        Verdict::Pass
+    );
+    assert_eq!(
+        Run {
+            stalls: 121,
+            ..Run::default()
+        }
+        .verdict(&levels)
+        .0,
+        Verdict::Fail
+    );
+
+    let spike = Run {
+        log_writes_ms: vec![1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 100],
+        ..Run::default()
+    };
+    assert_eq!(spike.verdict(&levels).0, Verdict::Pass);
+    let spike = Run {
+        log_writes_ms: vec![1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 101],
+        ..Run::default()
+    };
+    let (verdict, _, checks) = spike.verdict(&levels);
+    assert_eq!(verdict, Verdict::Fail);
+    let check = find(&checks, "maximum log write latency");
+    assert_eq!((check.kind, check.value), (CheckKind::Spike, Some(101.0)));
+    assert!(check.rule.contains("1 of 12 had"), "{}", check.rule);
+}
+
+#[test]
+fn each_database_is_judged_on_its_own() {
+    let mut levels = ServiceLevels {
+        fewest_samples: 1,
+        ..ServiceLevels::default()
+    };
+    let run = Run {
+        databases: 3,
+        ..Run::default()
+    };
+    let (_, _, checks) = run.verdict(&levels);
+    let places: Vec<&str> = checks
+        .iter()
+        .filter(|c| c.name == "average database read latency")
+        .map(|c| c.place.as_str())
+        .collect();
+    assert_eq!(places, ["db1", "db2", "db3"]);
+    levels.p99_database_read_ms = 5.0;
+    assert_eq!(run.verdict(&levels).0, Verdict::Fail);
+}
+
+#[test]
+fn long_tests_are_judged_by_the_lenient_limits() {
+    let levels = ServiceLevels::default();
+    let totals = Run {
+        reads_ms: vec![1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 150],
+        ..Run::default()
+    }
+    .totals();
+    let passed = |planned_s: f64| {
+        let measured = Measured {
+            planned_s: Some(planned_s),
+            ..measured(&totals)
+        };
+        find(
+            &evaluate(&levels, &measured),
+            "maximum database read latency",
+        )
+        .passed
+    };
+    assert_eq!(
+        passed(6.0 * 3600.0),
+        Some(false),
+        "six hours are not more than six hours"
+    );
+    assert_eq!(passed(6.0 * 3600.0 + 1.0), Some(true));
+}
+
+#[test]
+fn the_achieved_rate_may_stay_below_the_target_by_the_margin() {
+    let levels = ServiceLevels::default();
+    // 8 reads in 120 s.
+    let totals = Run::default().totals();
+    let achieved = 8.0 / 120.0;
+    let verdict = |target: f64| {
+        let measured = Measured {
+            target_iops: Some(target),
+            ..measured(&totals)
+        };
+        judge(&levels, &measured, &evaluate(&levels, &measured)).verdict
+    };
+    assert_eq!(verdict(achieved / 0.951), Verdict::Pass);
+    assert_eq!(verdict(achieved / 0.949), Verdict::Fail);
+}
+
+#[test]
+fn errors_come_before_everything_else() {
+    let levels = ServiceLevels::default();
+    let run = Run {
+        failed_requests: 1,
+        reads_ms: vec![500; 8],
+        ..Run::default()
+    };
+    let (verdict, reason, _) = run.verdict(&levels);
+    assert_eq!(verdict, Verdict::Error);
+    assert!(reason.contains("reported 1 error."), "{reason}");
+
+    let totals = Run::default().totals();
+    let errors = [ErrorRecord {
+        file: "/mnt/a/db1.edb".to_owned(),
+        page: Some(7),
+        error: "page 7 has a wrong checksum".to_owned(),
+        ..ErrorRecord::default()
+    }];
+    let measured = Measured {
+        errors: &errors,
+        interrupted: true,
+        ..measured(&totals)
+    };
+    let checks = evaluate(&levels, &measured);
+    assert_eq!(find(&checks, "I/O errors and bad pages").value, Some(1.0));
+    let judgement = judge(&levels, &measured, &checks);
+    assert_eq!(
+        (judgement.verdict, judgement.verdict.exit_status()),
+        (Verdict::Error, 4)
+    );
+    assert!(
+        judgement
+            .reason
+            .contains("/mnt/a/db1.edb: page 7 has a wrong checksum")
+    );
+}
+
+#[test]
+fn an_interrupted_run_says_so_whatever_the_checks_say() {
+    let levels = ServiceLevels::default();
+    for (reads_ms, words) in [(10, "no check had failed"), (500, "checks failed")] {
+        let totals = Run {
+            reads_ms: vec![reads_ms; 8],
+            ..Run::default()
+        }
+        .totals();
+        let measured = Measured {
+            interrupted: true,
+            ..measured(&totals)
+        };
+        let judgement = judge(&levels, &measured, &evaluate(&levels, &measured));
+        assert_eq!(judgement.verdict.exit_status(), 130);
+        assert!(
+            judgement.reason.contains("after 120 s"),
+            "{}",
+            judgement.reason
+        );
+        assert!(judgement.reason.contains(words), "{}", judgement.reason);
+    }
+}
+
+#[test]
+fn a_run_that_shows_nothing_is_inconclusive() {
+    let levels = ServiceLevels::default();
+    let (verdict, reason, _) = Run {
+        reads_ms: vec![1; 4],
+        log_writes_ms: vec![1; 4],
+        ..Run::default()
+    }
+    .verdict(&levels);
+    assert_eq!((verdict, verdict.exit_status()), (Verdict::Inconclusive, 5));
+    assert!(reason.contains("Only 4 samples"), "{reason}");
+
+    let (verdict, reason, checks) = Run {
+        reads_ms: vec![],
+        ..Run::default()
+    }
+    .verdict(&levels);
+    assert_eq!(verdict, Verdict::Inconclusive);
+    assert_eq!(find(&checks, "average database read latency").passed, None);
+    assert!(
+        reason.contains("average database read latency of db1"),
+        "{reason}"
+    );
+
+    // A read-only workload writes no log, and that is no doubt.
+    let (verdict, _, checks) = Run {
+        log_writes_ms: vec![],
+        ..Run::default()
+    }
+    .verdict(&levels);
+    assert_eq!(verdict, Verdict::Pass);
+    assert!(!checks.iter().any(|c| c.name.contains("log write")));
+}
+
+#[test]
+fn an_unsteady_run_is_inconclusive_unless_it_failed() {
+    let levels = ServiceLevels::default();
+    let (good, bad) = (
+        Run::default().totals(),
+        Run {
+            reads_ms: vec![500; 8],
+            ..Run::default()
+        }
+        .totals(),
+    );
+    let state = |steady| SteadyState {
+        steady,
+        ..SteadyState::default()
+    };
+    for (totals, steady, expected) in [
+        (&good, Some(true), Verdict::Pass),
+        (&good, Some(false), Verdict::Inconclusive),
+        (&good, None, Verdict::Inconclusive),
+        (&bad, Some(false), Verdict::Fail),
+    ] {
+        let state = state(steady);
+        let measured = Measured {
+            must_be_steady: Some(&state),
+            ..measured(totals)
+        };
+        let verdict = judge(&levels, &measured, &evaluate(&levels, &measured)).verdict;
+        assert_eq!(verdict, expected, "{steady:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The rule is stated by position from the top; it must mean "at most N samples above".
+    #[test]
+    fn the_spike_rule_counts_samples_above_the_limit(
+        reads_ms in prop::collection::vec(95u64..105, 1..20),
+        allowed in 0u32..8,
+    ) {
+        let above = reads_ms.iter().filter(|&&ms| ms > 100).count();
+        let levels =
+            ServiceLevels { allowed_maximum_violations: allowed, ..ServiceLevels::default() };
+        let (_, _, checks) = Run { reads_ms, ..Run::default() }.verdict(&levels);
+        let passed = find(&checks, "maximum database read latency").passed;
+        prop_assert_eq!(passed, Some(above <= allowed as usize));
+    }
+}
