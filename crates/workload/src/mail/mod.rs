@@ -6,5 +6,9 @@
 
 pub mod content;
 pub mod deck;
+pub mod item;
+pub mod ledger;
 pub mod permutation;
 pub mod population;
+pub mod session;
+pub mod store;
