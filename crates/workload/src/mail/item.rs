@@ -93,7 +93,8 @@ impl ItemMaker {
             Part::Long => self.long_bytes,
         };
         let mut bytes = vec![0; length];
-        self.content.fill(RowVersion { row, version }, part, &mut bytes);
+        self.content
+            .fill(RowVersion { row, version }, part, &mut bytes);
         bytes
     }
 
@@ -123,7 +124,9 @@ impl ItemMaker {
         let version = item.long_version;
         let good = |bytes: &Vec<u8>| {
             bytes.len() == self.long_bytes
-                && self.content.matches(RowVersion { row, version }, Part::Long, bytes)
+                && self
+                    .content
+                    .matches(RowVersion { row, version }, Part::Long, bytes)
         };
         if version > item.version || !item.long.as_ref().is_none_or(good) {
             return Err(format!(
@@ -156,7 +159,12 @@ mod tests {
         assert_eq!(maker.check(&first, 17, 0), Ok(()));
         let second = maker.next(&first, true);
         assert_eq!(maker.check(&second, 17, 1), Ok(()));
-        assert!(maker.check(&first, 17, 1).unwrap_err().contains("version 1 had been committed"));
+        assert!(
+            maker
+                .check(&first, 17, 1)
+                .unwrap_err()
+                .contains("version 1 had been committed")
+        );
         assert!(maker.check(&first, 18, 0).is_err());
         let spoil: [fn(&mut Item); 6] = [
             |item| item.short[199] ^= 1,
@@ -178,7 +186,10 @@ mod tests {
         let maker = maker();
         let first = maker.first(5);
         let mut second = maker.next(&first, false);
-        assert_eq!((second.version, second.long_version, &second.long), (1, 0, &None));
+        assert_eq!(
+            (second.version, second.long_version, &second.long),
+            (1, 0, &None)
+        );
         second.long = first.long;
         assert_eq!(maker.check(&second, 5, 1), Ok(()));
     }

@@ -11,4 +11,8 @@ pub mod ledger;
 pub mod permutation;
 pub mod population;
 pub mod session;
+#[cfg(test)]
+mod session_tests;
 pub mod store;
+#[cfg(test)]
+pub(crate) mod test_store;

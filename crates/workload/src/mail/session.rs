@@ -223,7 +223,10 @@ impl<S: MailStore> Shared<S> {
                     by_index,
                 }),
                 // No such row is left: the card is played without effect, and said so.
-                None => self.recorder.borrow_mut().operation_failed(self.index, operation as usize),
+                None => self
+                    .recorder
+                    .borrow_mut()
+                    .operation_failed(self.index, operation as usize),
             }
         }
         plan
@@ -246,14 +249,20 @@ impl<S: MailStore> Shared<S> {
         let mut attempt = Attempt::default();
         let committed: Vec<u32> = {
             let state = self.state.borrow();
-            plan.iter().map(|planned| state.ledger.committed(planned.row)).collect()
+            plan.iter()
+                .map(|planned| state.ledger.committed(planned.row))
+                .collect()
         };
         let mut transaction = self.store.begin();
         for (planned, at_least) in plan.iter().zip(committed) {
             let begun_ns = self.handle.now_ns();
-            let done = self.operate(&mut transaction, *planned, at_least, &mut attempt).await;
+            let done = self
+                .operate(&mut transaction, *planned, at_least, &mut attempt)
+                .await;
             if let Err(error) = done {
-                self.recorder.borrow_mut().operation_failed(self.index, planned.operation as usize);
+                self.recorder
+                    .borrow_mut()
+                    .operation_failed(self.index, planned.operation as usize);
                 if !matches!(error, StoreError::Failed(_)) {
                     self.store.roll_back(transaction).await?;
                 }
@@ -263,7 +272,9 @@ impl<S: MailStore> Shared<S> {
         }
         let begun_ns = self.handle.now_ns();
         // Without changes there is nothing to wait for.
-        let kind = durability.unwrap_or(Durability::Lazy { within_ms: u64::MAX });
+        let kind = durability.unwrap_or(Durability::Lazy {
+            within_ms: u64::MAX,
+        });
         self.store.commit(transaction, kind).await?;
         if let Some(durability) = durability {
             let index = match durability {
@@ -288,7 +299,9 @@ impl<S: MailStore> Shared<S> {
         let row = planned.row;
         match planned.operation {
             Operation::Insert => {
-                self.store.insert(transaction, &self.maker.first(row)).await?;
+                self.store
+                    .insert(transaction, &self.maker.first(row))
+                    .await?;
             }
             Operation::Delete => {
                 if let Some((message, _)) = self.locate(transaction, row, at_least, true).await? {
@@ -330,7 +343,10 @@ impl<S: MailStore> Shared<S> {
             return Ok(());
         }
         let message = message_of_built_row(row);
-        let found = self.store.get(transaction, message, fetch_if(with_long)).await?;
+        let found = self
+            .store
+            .get(transaction, message, fetch_if(with_long))
+            .await?;
         self.verify(found.as_ref(), row, at_least)
     }
 
@@ -344,7 +360,10 @@ impl<S: MailStore> Shared<S> {
         with_long: bool,
     ) -> Result<Option<(MessageNumber, Item)>, StoreError> {
         let key = self.maker.keys.key(row);
-        let found = self.store.find(transaction, &key, fetch_if(with_long)).await?;
+        let found = self
+            .store
+            .find(transaction, &key, fetch_if(with_long))
+            .await?;
         self.verify(found.as_ref().map(|(_, item)| item), row, at_least)?;
         Ok(found)
     }
@@ -384,7 +403,12 @@ impl<S: MailStore> Shared<S> {
         let mut recorder = self.recorder.borrow_mut();
         for (planned, &service_ns) in plan.iter().zip(&attempt.service_ns) {
             let from_due_ns = lateness_ns.map(|lateness_ns| lateness_ns + service_ns);
-            recorder.operation(self.index, planned.operation as usize, service_ns, from_due_ns);
+            recorder.operation(
+                self.index,
+                planned.operation as usize,
+                service_ns,
+                from_due_ns,
+            );
         }
     }
 
@@ -397,7 +421,11 @@ impl<S: MailStore> Shared<S> {
 }
 
 fn fetch_if(wanted: bool) -> LongColumn {
-    if wanted { LongColumn::Fetch } else { LongColumn::Leave }
+    if wanted {
+        LongColumn::Fetch
+    } else {
+        LongColumn::Leave
+    }
 }
 
 /// Builds number messages from 1 in the order of rows.
