@@ -3,7 +3,7 @@
 use measure::result::{Bound, Check, CheckKind, RunResult, Scope};
 
 use crate::chart::Chart;
-use crate::number::figure;
+use crate::number::limit;
 
 /// Limits with their labels, each once.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,12 +43,12 @@ pub fn log_write(result: &RunResult) -> Limits {
 pub fn rate(result: &RunResult) -> Limits {
     let mut limits = Limits::default();
     if let Some(target) = result.throughput.target_iops {
-        limits.add(format!("target {} 1/s", figure(target)), target);
+        limits.add(format!("target {} 1/s", limit(target)), target);
     }
     for check in &result.checks {
         if check.kind == CheckKind::Throughput && check.bound == Bound::AtLeast {
             limits.add(
-                format!("at least {} {}", figure(check.limit), check.unit),
+                format!("at least {} {}", limit(check.limit), check.unit),
                 check.limit,
             );
         }
@@ -62,11 +62,11 @@ fn latency(result: &RunResult, scope: Scope, what: &str) -> Limits {
         |check: &&Check| check.scope == scope && check.bound == Bound::AtMost && check.unit == "ms";
     for check in result.checks.iter().filter(upper) {
         let of = match check.kind {
-            CheckKind::Latency => format!("{what} limit"),
-            CheckKind::Spike => format!("{what} limit for a sample"),
+            CheckKind::Latency => format!("average {what} limit"),
+            CheckKind::Spike => format!("{what} limit of a sample"),
             _ => continue,
         };
-        limits.add(format!("{of} {} ms", figure(check.limit)), check.limit);
+        limits.add(format!("{of} {} ms", limit(check.limit)), check.limit);
     }
     limits
 }

@@ -27,6 +27,15 @@ pub fn figure(value: f64) -> String {
     }
 }
 
+/// A limit: whole numbers stay whole (`20`), others are [`figure`]s.
+#[must_use]
+pub fn limit(value: f64) -> String {
+    if value.is_finite() && value.fract() == 0.0 && value.abs() < 1e15 {
+        return group(&format!("{value:.0}"));
+    }
+    figure(value)
+}
+
 /// A figure that may be missing.
 #[must_use]
 pub fn figure_or_absent(value: Option<f64>) -> String {
@@ -166,6 +175,14 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(figure(value), text, "of {value}");
         }
+    }
+
+    #[test]
+    fn whole_limits_stay_whole() {
+        assert_eq!(limit(20.0), "20");
+        assert_eq!(limit(1_000.0), "1,000");
+        assert_eq!(limit(0.5), "0.500");
+        assert_eq!(limit(f64::NAN), "-");
     }
 
     #[test]

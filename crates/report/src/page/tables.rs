@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use measure::result::{Bound, Check, RunResult};
 
 use super::verdict::sign;
-use crate::number::{figure, figure_or_absent};
+use crate::number::{figure, figure_or_absent, limit};
 use crate::table::{Cell, CheckGroup, Column, Table, check_groups, grouped_checks_table};
 use crate::tone::Tone;
 
@@ -101,7 +101,7 @@ fn check_rows(group: &CheckGroup) -> Markup {
     let worst = group.worst();
     let first = group.checks[0];
     html! {
-        tbody {
+        tbody.many[!many && group.checks.len() > 1] {
             @if many {
                 (check_row(worst, &group.place(), group.tone(), Some(first), 1))
             } @else {
@@ -124,8 +124,8 @@ fn check_row(check: &Check, place: &str, tone: Tone, named: Option<&Check>, rows
                     @if !first.rule.is_empty() { div.rule { (first.rule) } }
                 }
             }
-            td { (place) }
-            td.number { (check.bound.sign()) " " (figure(check.limit)) }
+            td.place { (place) }
+            td.number { (check.bound.sign()) " " (limit(check.limit)) }
             td.number.over[tone == Tone::Fail] { (figure_or_absent(check.value)) }
             td { (check.unit) }
             td { (meter(check, tone)) }

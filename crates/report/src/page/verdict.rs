@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use measure::result::{CheckKind, RunResult, Scope};
 
-use crate::number::{bytes, count, duration, figure, percent};
+use crate::number::{bytes, count, duration, figure, limit, percent};
 use crate::tone::Tone;
 use crate::words::headline;
 
@@ -42,9 +42,9 @@ pub(super) fn tiles(result: &RunResult) -> Markup {
     let throughput = &result.throughput;
     let target = match (throughput.target_iops, throughput.achieved_fraction) {
         (Some(target), Some(share)) => {
-            format!("{} % of the target, {}", percent(share), figure(target))
+            format!("{} % of the target, {}", percent(share), limit(target))
         }
-        (Some(target), None) => format!("target {}", figure(target)),
+        (Some(target), None) => format!("target {}", limit(target)),
         _ => "no target: the maximum was looked for".to_string(),
     };
     let samples = match result.samples.count {
@@ -103,7 +103,7 @@ fn worst_average(result: &RunResult, scope: Scope) -> (String, String) {
         };
         return (
             figure(value),
-            format!("limit {} ms{whose}", figure(check.limit)),
+            format!("limit {} ms{whose}", limit(check.limit)),
         );
     }
     let figures = match scope {
