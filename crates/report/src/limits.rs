@@ -26,6 +26,12 @@ impl Limits {
     }
 }
 
+/// Whether a latency check is about a percentile and not about an average.
+#[must_use]
+pub fn is_percentile(check: &Check) -> bool {
+    check.name.contains("percentile")
+}
+
 /// Limits of the database read latency, for the average and for single samples.
 #[must_use]
 pub fn database_read(result: &RunResult) -> Limits {
@@ -36,6 +42,26 @@ pub fn database_read(result: &RunResult) -> Limits {
 #[must_use]
 pub fn log_write(result: &RunResult) -> Limits {
     latency(result, Scope::Log, "log write")
+}
+
+/// Limits of the 99th percentiles of database reads and log writes.
+#[must_use]
+pub fn percentiles(result: &RunResult) -> Limits {
+    let mut limits = Limits::default();
+    for check in result.checks.iter().filter(|check| is_percentile(check)) {
+        let what = if check.scope == Scope::Log {
+            "log write"
+        } else {
+            "read"
+        };
+        if check.kind == CheckKind::Latency && check.unit == "ms" {
+            limits.add(
+                format!("{what} limit {} ms", limit(check.limit)),
+                check.limit,
+            );
+        }
+    }
+    limits
 }
 
 /// The rate that was wanted.
@@ -58,8 +84,12 @@ pub fn rate(result: &RunResult) -> Limits {
 
 fn latency(result: &RunResult, scope: Scope, what: &str) -> Limits {
     let mut limits = Limits::default();
-    let upper =
-        |check: &&Check| check.scope == scope && check.bound == Bound::AtMost && check.unit == "ms";
+    let upper = |check: &&Check| {
+        check.scope == scope
+            && check.bound == Bound::AtMost
+            && check.unit == "ms"
+            && !is_percentile(check)
+    };
     for check in result.checks.iter().filter(upper) {
         let of = match check.kind {
             CheckKind::Latency => format!("average {what} limit"),

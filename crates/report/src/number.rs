@@ -51,7 +51,12 @@ pub fn count(value: u64) -> String {
 /// A share between 0 and 1 as percent, without the sign: `0.4213` is `42.1`.
 #[must_use]
 pub fn percent(share: f64) -> String {
-    figure(share * 100.0)
+    let value = share * 100.0;
+    if !value.is_finite() {
+        return ABSENT.to_string();
+    }
+    let decimals = usize::from(value.abs() < 99.95);
+    group(&format!("{value:.decimals$}"))
 }
 
 /// A change against a base in percent, always with its sign: `+12.3 %`, `-4.5 %`, `0 %`.

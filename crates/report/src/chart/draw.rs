@@ -189,7 +189,14 @@ impl Chart {
         let mut drawn = Vec::new();
         for limit in limits.iter().filter(|limit| limit.value <= top) {
             let y = frame.y(limit.value);
-            let label_y = (y - 4.0).max(lowest_label + LABEL_HEIGHT).max(TOP + 9.0);
+            // A label that would touch the one above it goes below its line.
+            let over = (y - 4.0).max(TOP + 9.0);
+            let crowded = over < lowest_label + LABEL_HEIGHT;
+            let label_y = if crowded {
+                (y + 11.0).max(lowest_label + LABEL_HEIGHT)
+            } else {
+                over
+            };
             lowest_label = label_y;
             drawn.push((limit, y, label_y));
         }

@@ -84,6 +84,8 @@ fn slowest_hundredth(run: &Run) -> Chart {
         "ms",
     );
     chart.note = "One request of a hundred took longer.".to_string();
+    chart.upright = Upright::ByLimits;
+    limits::percentiles(&run.result).draw(&mut chart, None);
     chart.add(
         "database reads",
         0,
@@ -339,7 +341,8 @@ fn processor(run: &Run) -> Chart {
         Mark::Line,
         &line(run, |moment| moment.processor_percent),
     );
-    chart.limit("100 %: the host is the bottleneck", 100.0, None);
+    chart.top = Some(100.0);
+    chart.note = "Near 100 % the host is the bottleneck, not the storage.".to_string();
     chart
 }
 

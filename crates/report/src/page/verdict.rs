@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use measure::result::{CheckKind, RunResult, Scope};
 
+use crate::limits::is_percentile;
 use crate::number::{bytes, count, duration, figure, limit, percent};
 use crate::tone::Tone;
 use crate::words::headline;
@@ -91,7 +92,10 @@ fn sizes(result: &RunResult) -> String {
 /// The average latency of the worst place, and its limit.
 fn worst_average(result: &RunResult, scope: Scope) -> (String, String) {
     let checks = result.checks.iter().filter(|check| {
-        check.kind == CheckKind::Latency && check.scope == scope && check.unit == "ms"
+        check.kind == CheckKind::Latency
+            && check.scope == scope
+            && check.unit == "ms"
+            && !is_percentile(check)
     });
     let worst = checks
         .filter_map(|check| Some((check.value.filter(|value| value.is_finite())?, check)))
