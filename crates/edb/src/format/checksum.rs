@@ -151,7 +151,7 @@ fn checksum(block: &[u8], left_out: u64, seed: u32) -> u64 {
     let mut folded = fold(block);
     // The first word lies in row 0, which belongs to no odd row.
     folded.columns[0] ^= left_out;
-    finish(folded, block.len(), seed)
+    finish(&folded, block.len(), seed)
 }
 
 #[inline(always)]
@@ -213,7 +213,7 @@ fn halve<const HALF: usize>(columns: &mut [u64; ROW_WORDS]) -> u64 {
 }
 
 #[inline(always)]
-fn finish(folded: Folded, block_bytes: usize, seed: u32) -> u64 {
+fn finish(folded: &Folded, block_bytes: usize, seed: u32) -> u64 {
     // The same tree once more, over the columns: level by level it halves them.
     let mut columns = folded.columns;
     let mut numbers = halve::<32>(&mut columns) << 11;
