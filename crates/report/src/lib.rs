@@ -8,6 +8,7 @@ pub mod number;
 pub mod page;
 mod run;
 pub mod settings;
+mod summary;
 pub mod table;
 pub mod terminal;
 pub mod tone;
@@ -18,4 +19,5 @@ pub use run::{
     DatabaseMoment, DeviceMoment, Distribution, Flow, Moment, Run, distributions, percentiles,
     timeline,
 };
+pub use summary::csv_summary;
 pub use terminal::{Style, terminal, terminal_comparison};

@@ -11,6 +11,9 @@ pub fn figure(value: f64) -> String {
         return ABSENT.to_string();
     }
     let size = value.abs();
+    if size >= 1e15 {
+        return format!("{value:.2e}");
+    }
     let decimals = match size {
         s if s == 0.0 || s >= 99.95 => 0,
         s if s >= 9.995 => 1,
@@ -113,10 +116,13 @@ pub fn duration(seconds: f64) -> String {
         };
     }
     let whole = seconds.round();
-    let (days, hours) = (
-        (whole / 86_400.0).floor(),
-        (whole % 86_400.0 / 3_600.0).floor(),
-    );
+    // A day of 24 hours is still told in hours, as people plan it.
+    let days = if whole >= 172_800.0 {
+        (whole / 86_400.0).floor()
+    } else {
+        0.0
+    };
+    let hours = ((whole - days * 86_400.0) / 3_600.0).floor();
     let (minutes, rest) = ((whole % 3_600.0 / 60.0).floor(), whole % 60.0);
     let pair = if days > 0.0 {
         [(days, "d"), (hours, "h")]
@@ -174,6 +180,7 @@ mod tests {
             (99.96, "100"),
             (1234.5, "1,234"),
             (-1_234_567.0, "-1,234,567"),
+            (1.234e21, "1.23e21"),
             (f64::NAN, "-"),
             (f64::INFINITY, "-"),
         ];
@@ -212,6 +219,7 @@ mod tests {
         assert_eq!(duration(125.0), "2 min 5 s");
         assert_eq!(duration(7_200.0), "2 h");
         assert_eq!(duration(8_100.0), "2 h 15 min");
+        assert_eq!(duration(86_400.0), "24 h");
         assert_eq!(duration(86_400.0 * 3.0 + 4.0 * 3_600.0), "3 d 4 h");
         assert_eq!(duration(-1.0), "-");
     }

@@ -185,7 +185,12 @@ impl Chart {
         let mut limits: Vec<_> = self.limits.iter().collect();
         limits.sort_by(|a, b| b.value.total_cmp(&a.value));
         let above: Vec<_> = limits.iter().filter(|limit| limit.value > top).collect();
-        let mut lowest_label = f64::NEG_INFINITY;
+        // The labels at the upper edge come first, so the others keep clear of them.
+        let mut lowest_label = if above.is_empty() {
+            f64::NEG_INFINITY
+        } else {
+            TOP + 9.0 + LABEL_HEIGHT * (above.len() - 1) as f64
+        };
         let mut drawn = Vec::new();
         for limit in limits.iter().filter(|limit| limit.value <= top) {
             let y = frame.y(limit.value);

@@ -43,7 +43,7 @@ pub fn html(run: &Run) -> String {
             h2 id="next" { "What to look at next" }
             ol.advice {
                 @for advice in &advice {
-                    li { b { (advice.title) } p { (advice.text) } }
+                    li { b { (advice.title) } p { (with_commands(&advice.text)) } }
                 }
             }
         }
@@ -93,6 +93,15 @@ pub fn html_comparison(runs: &[Run]) -> String {
         &body,
         runs.first().map_or("", |run| run.result.version.as_str()),
     )
+}
+
+/// Text in which what stands between backticks is a command.
+fn with_commands(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index.is_multiple_of(2) { (part) } @else { code { (part) } }
+        }
+    }
 }
 
 /// A section of charts; nothing when there are none.

@@ -33,8 +33,18 @@ impl<'a> Text<'a> {
         let badge = self.painted(&format!(" {} ", headline.word), badge_code(tone));
         self.text.push_str(&badge);
         self.text.push(' ');
-        self.text
-            .push_str(&self.painted(&clean(&headline.sentence), "1"));
+        let indent = " ".repeat(headline.word.len() + 3);
+        let wrapped = wrap(
+            &headline.sentence,
+            usize::from(self.style.width),
+            &indent,
+            &indent,
+        );
+        let lines = wrapped
+            .trim_start()
+            .lines()
+            .map(|line| self.painted(line, "1"));
+        self.text.push_str(&lines.collect::<Vec<_>>().join("\n"));
         self.text.push('\n');
         if !headline.reason.is_empty() {
             self.paragraph(&headline.reason, "  ", "  ");
