@@ -3,10 +3,9 @@
 //! - [`settings`]: every number that shapes the I/O; [`position`]: pages and log positions.
 //! - [`format`]: the bytes on disk.
 //! - [`store`] is the database file, [`pool`] the page cache above it.
-//! - [`log`]: what must be on disk before a page may be.
-//! - [`bulk`]: a whole database in one sequential pass.
+//! - [`log`]: what must be on disk before a page may be; [`checkpoint`]: where recovery begins in it.
 
-pub mod bulk;
+pub mod checkpoint;
 pub mod format;
 pub mod log;
 pub mod pool;

@@ -78,14 +78,6 @@ fn measured(totals: &RunTotals) -> Measured<'_> {
     }
 }
 
-/// The default levels without any tolerated spike.
-fn strict() -> ServiceLevels {
-    ServiceLevels {
-        allowed_maximum_violations: 0,
-        ..ServiceLevels::default()
-    }
-}
-
 fn find<'a>(checks: &'a [Check], name: &str) -> &'a Check {
     checks
         .iter()
@@ -95,7 +87,7 @@ fn find<'a>(checks: &'a [Check], name: &str) -> &'a Check {
 
 #[test]
 fn a_good_run_passes_every_check() {
-    let (verdict, reason, checks) = Run::default().verdict(&strict());
+    let (verdict, reason, checks) = Run::default().verdict(&ServiceLevels::default());
     assert_eq!(
         (verdict, reason.as_str()),
         (Verdict::Pass, "All 6 checks passed.")
@@ -113,7 +105,7 @@ fn a_good_run_passes_every_check() {
 
 #[test]
 fn a_value_at_the_limit_passes_and_the_next_one_fails() {
-    let levels = strict();
+    let levels = ServiceLevels::default();
     let at = Run {
         reads_ms: vec![20; 8],
         log_writes_ms: vec![10; 8],
@@ -174,7 +166,7 @@ fn a_value_at_the_limit_passes_and_the_next_one_fails() {
 fn each_database_is_judged_on_its_own() {
     let mut levels = ServiceLevels {
         fewest_samples: 1,
-        ..strict()
+        ..ServiceLevels::default()
     };
     let run = Run {
         databases: 3,
@@ -193,7 +185,7 @@ fn each_database_is_judged_on_its_own() {
 
 #[test]
 fn long_tests_are_judged_by_the_lenient_limits() {
-    let levels = strict();
+    let levels = ServiceLevels::default();
     let totals = Run {
         reads_ms: vec![1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 150],
         ..Run::default()
@@ -220,7 +212,7 @@ fn long_tests_are_judged_by_the_lenient_limits() {
 
 #[test]
 fn the_achieved_rate_may_stay_below_the_target_by_the_margin() {
-    let levels = strict();
+    let levels = ServiceLevels::default();
     // 8 reads in 120 s.
     let totals = Run::default().totals();
     let achieved = 8.0 / 120.0;
@@ -237,7 +229,7 @@ fn the_achieved_rate_may_stay_below_the_target_by_the_margin() {
 
 #[test]
 fn errors_come_before_everything_else() {
-    let levels = strict();
+    let levels = ServiceLevels::default();
     let run = Run {
         failed_requests: 1,
         reads_ms: vec![500; 8],
@@ -275,7 +267,7 @@ fn errors_come_before_everything_else() {
 
 #[test]
 fn an_interrupted_run_says_so_whatever_the_checks_say() {
-    let levels = strict();
+    let levels = ServiceLevels::default();
     for (reads_ms, words) in [(10, "no check had failed"), (500, "checks failed")] {
         let totals = Run {
             reads_ms: vec![reads_ms; 8],
@@ -299,7 +291,7 @@ fn an_interrupted_run_says_so_whatever_the_checks_say() {
 
 #[test]
 fn a_run_that_shows_nothing_is_inconclusive() {
-    let levels = strict();
+    let levels = ServiceLevels::default();
     let (verdict, reason, _) = Run {
         reads_ms: vec![1; 4],
         log_writes_ms: vec![1; 4],
@@ -333,7 +325,7 @@ fn a_run_that_shows_nothing_is_inconclusive() {
 
 #[test]
 fn an_unsteady_run_is_inconclusive_unless_it_failed() {
-    let levels = strict();
+    let levels = ServiceLevels::default();
     let (good, bad) = (
         Run::default().totals(),
         Run {

@@ -1,7 +1,5 @@
 //! What simulated power cuts may and may not do, over many seeds.
 
-#![allow(clippy::unwrap_used)] // A test says what must not fail by unwrapping it.
-
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::buffer::BLOCK_BYTES;
@@ -11,8 +9,7 @@ use runtime::{
     SimulatedFile, SimulatedOptions,
 };
 use std::cell::RefCell;
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 const BLOCK: u64 = BLOCK_BYTES as u64;
@@ -169,15 +166,15 @@ fn atomic_pages_are_never_torn() {
 /// Makes a random change of names, and applies it to `names`, a model of file name to tag.
 async fn change_names(
     directory: &runtime::SimulatedDirectory,
-    names: &mut BTreeMap<String, u64>,
+    names: &mut std::collections::BTreeMap<String, u64>,
     random: &mut Xoshiro256PlusPlus,
     tag: u64,
 ) -> Result<(), runtime::IoError> {
     let name = |random: &mut Xoshiro256PlusPlus| format!("{}", random.random_range(0..6));
     let (from, to) = (name(random), name(random));
-    if let Entry::Vacant(vacant) = names.entry(from.clone()) {
+    if !names.contains_key(&from) {
         let file = directory.create(&from).await?;
-        vacant.insert(tag);
+        names.insert(from, tag);
         return file
             .write(0, Rc::new(tagged(1, tag)), Persistence::Durable)
             .await;
@@ -205,7 +202,7 @@ fn names_after_a_crash_are_those_of_one_instant() {
         let lost = runtime.block_on(async move {
             let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
             let directory = disk.directory("d");
-            let mut names = BTreeMap::new();
+            let mut names = std::collections::BTreeMap::new();
             let mut history = vec![names.clone()];
             for tag in 1..random.random_range(2..40) {
                 change_names(&directory, &mut names, &mut random, tag)
@@ -219,7 +216,7 @@ fn names_after_a_crash_are_those_of_one_instant() {
             }
             let disk = disk.crashed_copy(&handle, seed);
             let directory = disk.directory("d");
-            let mut found = BTreeMap::new();
+            let mut found = std::collections::BTreeMap::new();
             for name in directory.list().await.unwrap() {
                 let file = directory.open(&name).await.unwrap();
                 // A file whose creation survived and whose first write did not is empty.

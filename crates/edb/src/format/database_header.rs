@@ -328,12 +328,12 @@ impl DatabaseHeader {
     }
 }
 
-fn put_signature(page: &mut [u8], at: usize, signature: Signature) {
+pub(crate) fn put_signature(page: &mut [u8], at: usize, signature: Signature) {
     put(page, at, &signature.random.to_le_bytes());
     put(page, at + 4, &signature.created.encode());
 }
 
-fn signature_at(page: &[u8], at: usize) -> Signature {
+pub(crate) fn signature_at(page: &[u8], at: usize) -> Signature {
     Signature {
         random: word(page, at),
         created: LogTime::decode(eight(page, at + 4)),

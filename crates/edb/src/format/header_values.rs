@@ -8,7 +8,7 @@ pub struct LogTime {
 }
 
 impl LogTime {
-    pub(super) fn encode(self) -> [u8; 8] {
+    pub(crate) fn encode(self) -> [u8; 8] {
         if self.unix_ms == 0 {
             return [0; 8];
         }
@@ -26,7 +26,7 @@ impl LogTime {
         ]
     }
 
-    pub(super) fn decode(bytes: [u8; 8]) -> Self {
+    pub(crate) fn decode(bytes: [u8; 8]) -> Self {
         if bytes == [0; 8] {
             return Self::default();
         }
@@ -113,7 +113,7 @@ impl HeaderLogPosition {
         u64::from(self.generation) * log_file_size_bytes + within
     }
 
-    pub(super) fn encode(self) -> [u8; 8] {
+    pub(crate) fn encode(self) -> [u8; 8] {
         let mut bytes = [0; 8];
         bytes[..2].copy_from_slice(&self.byte.to_le_bytes());
         bytes[2..4].copy_from_slice(&self.sector.to_le_bytes());
@@ -121,7 +121,7 @@ impl HeaderLogPosition {
         bytes
     }
 
-    pub(super) fn decode(bytes: [u8; 8]) -> Self {
+    pub(crate) fn decode(bytes: [u8; 8]) -> Self {
         let [a, b, c, d, e, f, g, h] = bytes;
         Self {
             byte: u16::from_le_bytes([a, b]),

@@ -1,5 +1,276 @@
-//! The log.
+//! The log: what has to be on disk before a page may be.
+//!
+//! A tour:
+//! - [`Log`] takes records without waiting ([`Log::append`]) and makes them durable together
+//!   ([`Log::make_durable`]): one writer, everything that has come in goes out in one request.
+//! - `layout` says how records lie in segments and files, `buffer` cuts them, `writer` writes them.
+//! - `files` turns one file into the next: pre-zeroed or re-used, renamed so that a power cut at any
+//!   instant leaves a set of files that can be read.
+//! - [`LogReader`] reads the records back and tells a torn end from damage.
+//!
+//! Differences from ESE: no segment is ever written twice, so there are no shadow segments; a log
+//! opened again goes on in a new file.
 
+mod buffer;
 mod error;
+mod files;
+mod header;
+mod layout;
+mod names;
+mod prepare;
+mod reader;
+mod set;
+mod state;
+mod waiters;
+mod writer;
+
+#[cfg(test)]
+mod crash_tests;
 
 pub use error::LogError;
+pub(crate) use layout::{eight, put, word};
+pub(crate) use names::checkpoint_name;
+pub use reader::{LogEnd, LogReader};
+pub use state::LogStatistics;
+
+use crate::format::database_header::{LogTime, Signature};
+use crate::pool::{LocalFuture, WriteAhead};
+use crate::position::{LogPosition, LogSpan};
+use crate::settings::EngineSettings;
+use files::LogFiles;
+use runtime::{Directory, Handle, IoObserver};
+use state::LogCore;
+use std::rc::Rc;
+
+/// What a log needs to know.
+#[derive(Debug, Clone)]
+pub struct LogSettings {
+    /// What all its file names begin with, such as `E00`.
+    pub prefix: String,
+    /// Bytes of a file.
+    pub file_size_bytes: u64,
+    /// Bytes that may wait to be written.
+    pub buffer_bytes: u64,
+    /// Files kept for a full disk.
+    pub reserve_files: u32,
+    /// Whether files below the checkpoint are removed or used again.
+    pub circular: bool,
+    /// Bytes of one zero-fill write.
+    pub zero_fill_write_bytes: u64,
+    /// Page size of the databases, for the header.
+    pub page_size_bytes: usize,
+    /// What tells this log from all others.
+    pub signature: Signature,
+    /// The time of day when the runtime's clock was zero.
+    pub clock_origin: LogTime,
+    /// Names of the databases whose changes are logged.
+    pub attached: Vec<String>,
+}
+
+impl LogSettings {
+    /// The settings of the log of a database with `settings`.
+    #[must_use]
+    pub fn new(settings: &EngineSettings, prefix: &str, signature: Signature) -> Self {
+        Self {
+            prefix: prefix.to_owned(),
+            file_size_bytes: settings.log_file_size_bytes,
+            buffer_bytes: settings.log_buffer_bytes,
+            reserve_files: settings.reserve_log_files,
+            circular: settings.circular_logging,
+            zero_fill_write_bytes: settings.zero_fill_write_bytes,
+            page_size_bytes: settings.page_size_bytes,
+            signature,
+            clock_origin: signature.created,
+            attached: Vec::new(),
+        }
+    }
+}
+
+/// Somebody who must act when the log has moved to a new file, before anything is written to it.
+pub trait LogRollover: 'static {
+    /// The log is now in file `generation`. Errors stop the log.
+    fn rolled(&self, generation: u32) -> LocalFuture<'_, Result<(), LogError>>;
+}
+
+/// The log of one database. Clones share it. When the last one is dropped without [`Log::close`],
+/// what has not been written is lost, as in a crash.
+#[derive(Clone)]
+pub struct Log {
+    core: Rc<LogCore>,
+    _owner: Rc<state::Owner>,
+}
+
+impl Log {
+    /// Makes a new log in a directory that holds none.
+    ///
+    /// # Errors
+    /// [`LogError::Exists`] if there is a log of that prefix; otherwise as the storage fails.
+    pub async fn create<D: Directory>(
+        handle: &Handle,
+        directory: &D,
+        settings: &LogSettings,
+        observer: Rc<dyn IoObserver>,
+    ) -> Result<Self, LogError> {
+        let core = LogCore::new(handle, settings, 1);
+        let files = LogFiles::new(directory, Rc::clone(&core), observer);
+        let current = files.create_first().await?;
+        Ok(Self::start(core, files, current))
+    }
+
+    /// Goes on with a log that has been read to its `end`, in a new file. The signature and the file
+    /// size are those of the log, whatever `settings` say.
+    ///
+    /// # Errors
+    /// As the storage fails.
+    pub async fn open<D: Directory>(
+        handle: &Handle,
+        directory: &D,
+        settings: &LogSettings,
+        end: &LogEnd,
+        observer: Rc<dyn IoObserver>,
+    ) -> Result<Self, LogError> {
+        let settings = LogSettings {
+            signature: end.signature,
+            file_size_bytes: end.file_size_bytes,
+            ..settings.clone()
+        };
+        let core = LogCore::new(handle, &settings, end.generation + 1);
+        let files = LogFiles::new(directory, Rc::clone(&core), observer);
+        let current = files.continue_after(end).await?;
+        Ok(Self::start(core, files, current))
+    }
+
+    fn start<D: Directory>(
+        core: Rc<LogCore>,
+        files: Rc<LogFiles<D>>,
+        current: files::CurrentFile<D::File>,
+    ) -> Self {
+        writer::spawn(&core, files, current);
+        Self {
+            _owner: Rc::new(state::Owner(Rc::clone(&core))),
+            core,
+        }
+    }
+
+    /// Adds a record. Never waits; [`Log::admit`] is the brake.
+    ///
+    /// # Panics
+    /// If the record is larger than [`Log::most_record_bytes`].
+    pub fn append(&self, record: &[u8]) -> LogSpan {
+        self.core.append(record)
+    }
+
+    /// Bytes of the largest record.
+    #[must_use]
+    pub fn most_record_bytes(&self) -> usize {
+        self.core.geometry.most_record_bytes()
+    }
+
+    /// Waits while more is buffered than the buffer should hold. To be called before new work.
+    ///
+    /// # Errors
+    /// If the log has failed, or no space is left for its next file.
+    pub async fn admit(&self) -> Result<(), LogError> {
+        self.core.admit().await
+    }
+
+    /// Waits until everything before `end` is on stable storage.
+    ///
+    /// # Errors
+    /// If the log has failed before.
+    pub async fn make_durable(&self, end: LogPosition) -> Result<(), LogError> {
+        self.core.make_durable(end).await
+    }
+
+    /// Asks for everything before `end` to become durable within so many nanoseconds; does not wait.
+    pub fn request(&self, end: LogPosition, within_ns: u64) {
+        self.core.request(end, within_ns);
+    }
+
+    /// Everything before this position is on stable storage.
+    #[must_use]
+    pub fn durable(&self) -> LogPosition {
+        self.core.durable()
+    }
+
+    /// Where the next record will begin, or a little before.
+    #[must_use]
+    pub fn tip(&self) -> LogPosition {
+        self.core.tip()
+    }
+
+    /// The file being written.
+    #[must_use]
+    pub fn generation(&self) -> u32 {
+        self.core.generation()
+    }
+
+    /// Bytes of a log file.
+    #[must_use]
+    pub fn file_size_bytes(&self) -> u64 {
+        self.core.geometry.file_bytes
+    }
+
+    /// What tells this log from all others.
+    #[must_use]
+    pub fn signature(&self) -> Signature {
+        self.core.settings.signature
+    }
+
+    /// The time of day now.
+    #[must_use]
+    pub fn time(&self) -> LogTime {
+        self.core.time()
+    }
+
+    /// The files before `generation` are not needed any more. With circular logging they are removed or
+    /// used again.
+    pub fn release_before(&self, generation: u32) {
+        self.core.release_before(generation);
+    }
+
+    /// Sets who is told when the log moves to a new file.
+    pub fn on_rollover(&self, rollover: Rc<dyn LogRollover>) {
+        self.core.set_rollover(rollover);
+    }
+
+    /// Why the log takes no new work, if so.
+    ///
+    /// # Errors
+    /// The reason.
+    pub fn check(&self) -> Result<(), LogError> {
+        self.core.check()
+    }
+
+    /// What the log has done.
+    #[must_use]
+    pub fn statistics(&self) -> LogStatistics {
+        self.core.statistics()
+    }
+
+    /// Writes what is left and ends the log's tasks.
+    ///
+    /// # Errors
+    /// If the log has failed.
+    pub async fn close(&self) -> Result<(), LogError> {
+        self.core.close().await
+    }
+}
+
+impl WriteAhead for Log {
+    fn durable(&self) -> LogPosition {
+        self.core.durable()
+    }
+
+    fn tip(&self) -> LogPosition {
+        self.core.tip()
+    }
+
+    fn request(&self, position: LogPosition) {
+        self.core.request(position, 0);
+    }
+
+    fn make_durable(&self, position: LogPosition) -> LocalFuture<'_, Result<(), LogError>> {
+        Box::pin(self.core.make_durable(position))
+    }
+}

@@ -36,6 +36,7 @@ pub use traits::{
 };
 
 use crate::position::{LogPosition, PageNumber};
+use crate::signal::Signal;
 use limits::Limits;
 use runtime::Handle;
 use state::Core;
@@ -173,9 +174,9 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
         self.inner.core.state.borrow().oldest.oldest()
     }
 
-    /// Wakes the flusher, as after the log has moved to a new file.
-    pub fn wake_flusher(&self) {
-        self.inner.core.flusher.raise();
+    /// What wakes the flusher, as after the log has moved to a new file.
+    pub(crate) fn flusher_signal(&self) -> Rc<Signal> {
+        Rc::clone(&self.inner.core.flusher)
     }
 
     /// Forgets every page without writing it, as when the machine stops. Pages somebody still holds

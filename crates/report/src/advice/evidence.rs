@@ -4,22 +4,11 @@ use measure::result::{
     Check, CheckKind, DatabaseResult, DeviceResult, IoFigures, RunResult, Scope,
 };
 
-use crate::limits::is_percentile;
-
-/// The failed check of this kind and scope that is furthest beyond its limit; percentiles are
-/// left to [`worst_failed_percentile`].
+/// The failed check of this kind and scope that is furthest beyond its limit.
 pub(super) fn worst_failed(result: &RunResult, kind: CheckKind, scope: Scope) -> Option<&Check> {
     result
         .failed_checks()
-        .filter(|check| check.kind == kind && check.scope == scope && !is_percentile(check))
-        .max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))
-}
-
-/// The failed percentile check of this scope that is furthest beyond its limit.
-pub(super) fn worst_failed_percentile(result: &RunResult, scope: Scope) -> Option<&Check> {
-    result
-        .failed_checks()
-        .filter(|check| check.scope == scope && is_percentile(check))
+        .filter(|check| check.kind == kind && check.scope == scope)
         .max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))
 }
 

@@ -1,0 +1,13 @@
+//! The checkpoint: how far back recovery must read the log.
+//!
+//! - [`CheckpointFile`] holds it on disk, [`HeaderKeeper`] the log files the database needs.
+//! - [`Checkpointer`] moves it: every second or two, as far as dirty pages and open transactions
+//!   allow, the database header first. Pages are written back by the pool's own flusher.
+
+mod checkpointer;
+mod file;
+mod headers;
+
+pub use checkpointer::{CheckpointSource, Checkpointer};
+pub use file::{Checkpoint, CheckpointFile};
+pub use headers::HeaderKeeper;

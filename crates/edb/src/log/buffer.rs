@@ -1,0 +1,182 @@
+//! Records on their way to the log: cut into segments as they come, taken out request by request.
+
+use super::layout::{FRAMING, Geometry, SEGMENT, SegmentHead, framing};
+use crate::format::database_header::LogTime;
+use crate::position::{LogPosition, LogSpan};
+use runtime::{Buffer, SharedBuffer};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+struct Segment {
+    generation: u32,
+    number: u32,
+    file_ends: bool,
+    bytes: Buffer,
+}
+
+/// One write request: consecutive segments of one file.
+pub(super) struct Batch {
+    pub(super) generation: u32,
+    pub(super) first_number: u32,
+    pub(super) segments: Vec<SharedBuffer>,
+    /// Once the request has completed, the log is durable up to here.
+    pub(super) end: LogPosition,
+}
+
+/// The segments not yet handed to the device.
+pub(super) struct LogBuffer {
+    geometry: Geometry,
+    stream: u32,
+    /// Complete segments, oldest first.
+    closed: VecDeque<Segment>,
+    /// The segment that records are added to.
+    open: Option<Segment>,
+    tip: LogPosition,
+}
+
+impl LogBuffer {
+    /// An empty buffer; the next record goes to `tip` or after.
+    pub(super) fn new(geometry: Geometry, stream: u32, tip: LogPosition) -> Self {
+        Self {
+            geometry,
+            stream,
+            closed: VecDeque::new(),
+            open: None,
+            tip,
+        }
+    }
+
+    pub(super) fn tip(&self) -> LogPosition {
+        self.tip
+    }
+
+    /// Bytes of segments, the open one included.
+    pub(super) fn buffered_bytes(&self) -> u64 {
+        ((self.closed.len() + usize::from(self.open.is_some())) * SEGMENT) as u64
+    }
+
+    pub(super) fn append(&mut self, record: &[u8]) -> LogSpan {
+        let needed = FRAMING + record.len();
+        self.tip = self.geometry.normalised(self.tip);
+        if self.geometry.room(self.tip) < needed {
+            self.end_file();
+            self.tip = self.geometry.normalised(self.tip);
+        }
+        assert!(
+            self.geometry.room(self.tip) >= needed,
+            "a record of {} bytes does not fit into a log file",
+            record.len()
+        );
+        let begin = self.tip;
+        self.put(&framing(record.len()));
+        self.put(record);
+        LogSpan {
+            begin,
+            end: self.tip,
+        }
+    }
+
+    fn put(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            self.tip = self.geometry.normalised(self.tip);
+            let (generation, number, at) = self.geometry.place(self.tip);
+            let segment = self.open.get_or_insert_with(|| Segment {
+                generation,
+                number,
+                file_ends: false,
+                bytes: Buffer::zeroed(SEGMENT),
+            });
+            assert!(
+                (segment.generation, segment.number) == (generation, number),
+                "the open segment is the one at the tip"
+            );
+            let count = bytes.len().min(SEGMENT - at);
+            let (now, later) = bytes.split_at(count);
+            segment.bytes[at..at + count].copy_from_slice(now);
+            bytes = later;
+            self.tip = LogPosition(self.tip.0 + count as u64);
+            if at + count == SEGMENT {
+                self.closed.extend(self.open.take());
+            }
+        }
+    }
+
+    /// Marks the end of the file the tip is in; the next record begins the next one. A file whose
+    /// last segment has been used needs no mark.
+    pub(super) fn end_file(&mut self) {
+        let (generation, number, _) = self.geometry.place(self.geometry.normalised(self.tip));
+        if generation != self.tip.generation(self.geometry.file_bytes) {
+            return; // The last segment is full.
+        }
+        let mut segment = self.open.take().unwrap_or_else(|| Segment {
+            generation,
+            number,
+            file_ends: false,
+            bytes: Buffer::zeroed(SEGMENT),
+        });
+        segment.file_ends = true;
+        self.closed.push_back(segment);
+        self.tip = LogPosition::new(generation + 1, 0, self.geometry.file_bytes);
+    }
+
+    /// Where the complete segments end: taken without padding, the log becomes durable up to here.
+    pub(super) fn closed_end(&self) -> LogPosition {
+        match &self.open {
+            Some(open) => self.geometry.segment_start(open.generation, open.number),
+            None => self.tip,
+        }
+    }
+
+    /// Closes the open segment; what is left of it stays empty.
+    pub(super) fn pad(&mut self) {
+        if let Some(open) = self.open.take() {
+            let next = open.number + 1;
+            self.tip = self.geometry.segment_start(open.generation, next);
+            self.closed.push_back(open);
+        }
+    }
+
+    /// The generation of the oldest complete segment.
+    pub(super) fn next_generation(&self) -> Option<u32> {
+        self.closed.front().map(|segment| segment.generation)
+    }
+
+    /// All complete segments of the oldest generation, sealed.
+    pub(super) fn take(&mut self, time: LogTime) -> Option<Batch> {
+        let first = self.closed.front()?;
+        let (generation, first_number) = (first.generation, first.number);
+        let mut segments = Vec::new();
+        while self
+            .closed
+            .front()
+            .is_some_and(|next| next.generation == generation)
+        {
+            let Some(mut segment) = self.closed.pop_front() else {
+                break;
+            };
+            let expected = first_number + segments.len() as u32;
+            assert_eq!(segment.number, expected, "segments follow each other");
+            let head = SegmentHead {
+                generation,
+                number: segment.number,
+                time,
+                stream: self.stream,
+                request: first_number,
+                file_ends: segment.file_ends,
+                cuts_record: false,
+            };
+            head.seal(&mut segment.bytes);
+            segments.push(Rc::new(segment.bytes));
+        }
+        let end = match self.closed.front() {
+            Some(next) => self.geometry.segment_start(next.generation, 0),
+            None => self.closed_end(),
+        };
+        Some(Batch {
+            generation,
+            first_number,
+            segments,
+            end,
+        })
+    }
+}

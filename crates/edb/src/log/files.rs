@@ -1,0 +1,261 @@
+//! The life of log files: made, filled with zeros, written, renamed, used again or removed.
+//!
+//! The switch from one file to the next goes in steps, each durable before the following begins:
+//!
+//! 1. the header of the next file, still under its temporary name;
+//! 2. the current file gets the name of its generation;
+//! 3. the next file becomes the current one.
+//!
+//! A power cut after 2 leaves no current file, but a temporary one with a valid header, which then
+//! becomes the current one ([`super::set`]).
+
+use super::error::LogError;
+use super::header::LogFileHeader;
+use super::layout::{SEGMENT, SegmentHead};
+use super::names::Names;
+use super::prepare::Next;
+use super::reader::LogEnd;
+use super::state::LogCore;
+use crate::format::database_header::LogTime;
+use crate::position::SEGMENT_BYTES;
+use runtime::sync::Notify;
+use runtime::{Buffer, Directory, File, IoCause, IoDirection, IoEvent, IoObserver, Persistence};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// The file being written.
+pub(super) struct CurrentFile<F> {
+    pub(super) generation: u32,
+    pub(super) file: F,
+    created: LogTime,
+}
+
+pub(super) struct LogFiles<D: Directory> {
+    pub(super) core: Rc<LogCore>,
+    pub(super) directory: D,
+    pub(super) names: Names,
+    observer: Rc<dyn IoObserver>,
+    /// Generations of full files that are still there.
+    pub(super) full: RefCell<BTreeSet<u32>>,
+    pub(super) next: RefCell<Next<D::File>>,
+    pub(super) next_changed: Notify,
+    /// The next file is needed now.
+    pub(super) hurry: Cell<bool>,
+    /// How far the current file has been written.
+    pub(super) current_bytes: Cell<u64>,
+    /// Numbers of the reserve files.
+    pub(super) reserves: RefCell<BTreeSet<u32>>,
+}
+
+impl<D: Directory> LogFiles<D> {
+    pub(super) fn new(directory: &D, core: Rc<LogCore>, observer: Rc<dyn IoObserver>) -> Rc<Self> {
+        Rc::new(Self {
+            names: Names::new(&core.settings.prefix),
+            core,
+            directory: directory.clone(),
+            observer,
+            full: RefCell::default(),
+            next: RefCell::new(Next::Missing),
+            next_changed: Notify::default(),
+            hurry: Cell::new(false),
+            current_bytes: Cell::new(0),
+            reserves: RefCell::default(),
+        })
+    }
+
+    /// Makes the first file of a new log.
+    pub(super) async fn create_first(self: &Rc<Self>) -> Result<CurrentFile<D::File>, LogError> {
+        let mut found = self.directory.list().await?;
+        found.retain(|name| self.names.is_log(name));
+        if let Some(file) = found.pop() {
+            let directory = self.directory.describe();
+            return Err(LogError::Exists { directory, file });
+        }
+        self.hurry.set(true);
+        self.prepare_next();
+        let file = self.take_next().await?;
+        let current = self.begin_file(1, file, LogTime::default()).await?;
+        self.settle(current).await
+    }
+
+    /// Ends the last file of a log that was read and makes the next one.
+    pub(super) async fn continue_after(
+        self: &Rc<Self>,
+        end: &LogEnd,
+    ) -> Result<CurrentFile<D::File>, LogError> {
+        let present = self.directory.list().await?;
+        if present.contains(&self.names.next()) {
+            self.directory.remove(&self.names.next()).await?;
+        }
+        let generations = present
+            .iter()
+            .filter_map(|name| self.names.generation_of(name));
+        self.full.borrow_mut().extend(generations);
+        let file = self.directory.open(&self.names.current()).await?;
+        if let Some(number) = end.next_segment {
+            self.end_torn_file(&file, end.generation, number).await?;
+        }
+        self.hurry.set(true);
+        self.prepare_next();
+        let last = CurrentFile {
+            generation: end.generation,
+            file,
+            created: end.created,
+        };
+        let current = self.roll_over_quietly(&last).await?;
+        self.settle(current).await
+    }
+
+    /// What a new current file needs around it: reserves, and a successor.
+    async fn settle(
+        self: &Rc<Self>,
+        current: CurrentFile<D::File>,
+    ) -> Result<CurrentFile<D::File>, LogError> {
+        self.core.set_generation(current.generation);
+        self.make_reserves().await?;
+        self.prepare_next();
+        Ok(current)
+    }
+
+    /// Writes the segment that says that the file ends here and that a record cut off before it is
+    /// void.
+    async fn end_torn_file(
+        &self,
+        file: &D::File,
+        generation: u32,
+        number: u32,
+    ) -> Result<(), LogError> {
+        let mut segment = Buffer::zeroed(SEGMENT);
+        let head = SegmentHead {
+            generation,
+            number,
+            time: self.core.time(),
+            stream: self.core.settings.signature.random,
+            request: number,
+            file_ends: true,
+            cuts_record: true,
+        };
+        head.seal(&mut segment);
+        let offset = u64::from(number) * SEGMENT_BYTES;
+        self.write(file, offset, Rc::new(segment), IoCause::Log)
+            .await
+    }
+
+    /// Moves on to the next file and tells those who must know.
+    pub(super) async fn roll_over(
+        self: &Rc<Self>,
+        last: &CurrentFile<D::File>,
+    ) -> Result<CurrentFile<D::File>, LogError> {
+        let current = self.roll_over_quietly(last).await?;
+        self.core.set_generation(current.generation);
+        self.core.count(|statistics| statistics.rollovers += 1);
+        self.prepare_next();
+        if let Some(rollover) = self.core.rollover() {
+            rollover.rolled(current.generation).await?;
+        }
+        Ok(current)
+    }
+
+    async fn roll_over_quietly(
+        self: &Rc<Self>,
+        last: &CurrentFile<D::File>,
+    ) -> Result<CurrentFile<D::File>, LogError> {
+        let file = self.take_next().await?;
+        let generation = last.generation + 1;
+        self.write_header(generation, &file, last.created).await?;
+        let full_name = self.names.full(last.generation);
+        self.directory
+            .rename(&self.names.current(), &full_name)
+            .await?;
+        self.directory.sync().await?;
+        self.full.borrow_mut().insert(last.generation);
+        self.become_current(generation, file).await
+    }
+
+    async fn begin_file(
+        &self,
+        generation: u32,
+        file: D::File,
+        previous: LogTime,
+    ) -> Result<CurrentFile<D::File>, LogError> {
+        self.write_header(generation, &file, previous).await?;
+        self.become_current(generation, file).await
+    }
+
+    async fn become_current(
+        &self,
+        generation: u32,
+        file: D::File,
+    ) -> Result<CurrentFile<D::File>, LogError> {
+        self.directory
+            .rename(&self.names.next(), &self.names.current())
+            .await?;
+        self.directory.sync().await?;
+        self.current_bytes.set(0);
+        Ok(CurrentFile {
+            generation,
+            file,
+            created: self.core.time(),
+        })
+    }
+
+    async fn write_header(
+        &self,
+        generation: u32,
+        file: &D::File,
+        previous_created: LogTime,
+    ) -> Result<(), LogError> {
+        let settings = &self.core.settings;
+        let header = LogFileHeader {
+            generation,
+            file_segments: (settings.file_size_bytes / SEGMENT_BYTES) as u16,
+            page_size_bytes: settings.page_size_bytes,
+            created: self.core.time(),
+            previous_created,
+            signature: settings.signature,
+            attached: settings.attached.clone(),
+        };
+        let header = Rc::new(header.encode());
+        self.write(file, 0, header, IoCause::LogFormat).await
+    }
+
+    pub(super) async fn write(
+        &self,
+        file: &D::File,
+        offset: u64,
+        bytes: Rc<Buffer>,
+        cause: IoCause,
+    ) -> Result<(), LogError> {
+        let length = bytes.len() as u64;
+        let issued_ns = self.core.handle.now_ns();
+        let result = file.write(offset, bytes, Persistence::Durable).await;
+        let shape = (IoDirection::Write, offset, length);
+        self.tell(cause, shape, issued_ns, result.is_ok());
+        Ok(result?)
+    }
+
+    /// The current file has been written up to `bytes`.
+    pub(super) fn advance(&self, bytes: u64) {
+        self.current_bytes.set(bytes);
+    }
+
+    pub(super) fn tell(
+        &self,
+        cause: IoCause,
+        shape: (IoDirection, u64, u64),
+        issued_ns: u64,
+        succeeded: bool,
+    ) {
+        let (direction, offset_bytes, length_bytes) = shape;
+        self.observer.completed(&IoEvent {
+            cause,
+            direction,
+            offset_bytes,
+            length_bytes,
+            issued_ns,
+            completed_ns: self.core.handle.now_ns(),
+            succeeded,
+        });
+    }
+}

@@ -1,0 +1,215 @@
+//! The file that will be written next: a released one used again, or a new one filled with zeros in
+//! large writes that keep pace with the current file.
+
+use super::error::LogError;
+use super::files::LogFiles;
+use runtime::{Buffer, Directory, File, IoCause, IoError, IoFailure};
+use std::rc::Rc;
+
+/// The next file.
+pub(super) enum Next<F> {
+    /// Nobody has begun to prepare it.
+    Missing,
+    /// It is being prepared.
+    Underway,
+    /// It has its full size.
+    Ready(F),
+    /// It could not be made.
+    Failed(LogError),
+}
+
+impl<D: Directory> LogFiles<D> {
+    /// Starts preparing the next file in the background.
+    pub(super) fn prepare_next(self: &Rc<Self>) {
+        *self.next.borrow_mut() = Next::Underway;
+        let files = Rc::clone(self);
+        drop(self.core.handle.spawn(async move {
+            let next = match files.make_next().await {
+                Ok(Some(file)) => Next::Ready(file),
+                Ok(None) => return, // The log is over: nobody will ask.
+                Err(LogError::Io(error)) if error.failure == IoFailure::OutOfSpace => {
+                    let refusal = LogError::OutOfSpace(error);
+                    files.core.refuse(refusal.clone());
+                    Next::Failed(refusal)
+                }
+                Err(error) => Next::Failed(error),
+            };
+            *files.next.borrow_mut() = next;
+            files.next_changed.notify_all();
+        }));
+    }
+
+    /// The next file, hurrying its preparation. If there is no space for it, a reserve file.
+    pub(super) async fn take_next(&self) -> Result<D::File, LogError> {
+        self.hurry.set(true);
+        self.core.advanced.notify_all();
+        loop {
+            let changed = self.next_changed.notified();
+            let next = std::mem::replace(&mut *self.next.borrow_mut(), Next::Missing);
+            match next {
+                Next::Ready(file) => {
+                    self.hurry.set(false);
+                    return Ok(file);
+                }
+                Next::Failed(LogError::OutOfSpace(error)) => return self.use_reserve(error).await,
+                Next::Failed(error) => return Err(error),
+                Next::Underway => *self.next.borrow_mut() = Next::Underway,
+                Next::Missing => panic!("somebody prepares the next log file before it is needed"),
+            }
+            changed.await;
+        }
+    }
+
+    async fn make_next(&self) -> Result<Option<D::File>, LogError> {
+        if let Some(file) = self.reuse_released().await? {
+            self.core.count(|statistics| statistics.files_reused += 1);
+            return Ok(Some(file));
+        }
+        let name = self.names.next();
+        let file = self.directory.create(&name).await?;
+        self.directory.sync().await?;
+        let size_bytes = self.core.settings.file_size_bytes;
+        let filled = self.fill_paced(&file, size_bytes).await;
+        match filled {
+            Ok(true) => {
+                self.core.count(|statistics| statistics.files_created += 1);
+                Ok(Some(file))
+            }
+            Ok(false) => Ok(None),
+            Err(LogError::Io(error)) if error.failure == IoFailure::OutOfSpace => {
+                // Give back what it took, so that the reserve can have its name.
+                drop(file);
+                self.directory.remove(&name).await?;
+                Err(error.into())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Fills the new file, each write when the current file has advanced far enough. False: the log
+    /// is over.
+    async fn fill_paced(&self, file: &D::File, size_bytes: u64) -> Result<bool, LogError> {
+        file.set_size_bytes(size_bytes).await?;
+        let step = self.core.settings.zero_fill_write_bytes.min(size_bytes);
+        let writes = size_bytes.div_ceil(step);
+        for write in 0..writes {
+            // Of two writes the first starts after a fifth of the current file, the second after
+            // three fifths.
+            let start_bytes = size_bytes * (2 * write + 1) / (2 * writes + 1);
+            loop {
+                if self.core.is_over() {
+                    return Ok(false);
+                }
+                let advanced = self.core.advanced.notified();
+                if self.hurry.get() || self.current_bytes.get() >= start_bytes {
+                    break;
+                }
+                advanced.await;
+            }
+            self.fill(file, write * step, size_bytes).await?;
+        }
+        file.sync().await?;
+        Ok(true)
+    }
+
+    async fn fill(&self, file: &D::File, offset: u64, size_bytes: u64) -> Result<(), LogError> {
+        let step = self.core.settings.zero_fill_write_bytes;
+        let length = step.min(size_bytes - offset);
+        let zeros = Rc::new(Buffer::zeroed(length as usize));
+        self.write(file, offset, zeros, IoCause::LogFormat).await
+    }
+
+    /// Renames the oldest released file to be the next one and removes the other released ones. What
+    /// it still holds is of an older generation, which every segment tells, so it is not filled again.
+    async fn reuse_released(&self) -> Result<Option<D::File>, LogError> {
+        if !self.core.settings.circular {
+            return Ok(None);
+        }
+        let released = self.core.released.get();
+        let oldest = self.full.borrow().first().copied();
+        let Some(generation) = oldest.filter(|&generation| generation < released) else {
+            return Ok(None);
+        };
+        self.full.borrow_mut().remove(&generation);
+        let next = self.names.next();
+        self.directory
+            .rename(&self.names.full(generation), &next)
+            .await?;
+        self.directory.sync().await?;
+        let file = self.directory.open(&next).await?;
+        self.remove_released().await?;
+        if file.size_bytes().await? == self.core.settings.file_size_bytes {
+            return Ok(Some(file));
+        }
+        drop(file);
+        self.directory.remove(&next).await?;
+        Ok(None)
+    }
+
+    /// Removes released files, all but the newest, which will be used again.
+    async fn remove_released(&self) -> Result<(), LogError> {
+        let released = self.core.released.get();
+        loop {
+            let surplus = {
+                let full = self.full.borrow();
+                let mut old = full.range(..released);
+                let oldest = old.next().copied();
+                oldest.filter(|_| old.next().is_some())
+            };
+            let Some(generation) = surplus else {
+                return Ok(());
+            };
+            self.full.borrow_mut().remove(&generation);
+            self.directory.remove(&self.names.full(generation)).await?;
+            self.core.count(|statistics| statistics.files_removed += 1);
+        }
+    }
+
+    /// Makes the reserve files that are missing. Having no space for them is no failure of the log,
+    /// but new work is refused.
+    pub(super) async fn make_reserves(&self) -> Result<(), LogError> {
+        let present = self.directory.list().await?;
+        for number in 1..=self.core.settings.reserve_files {
+            let name = self.names.reserve(number);
+            if !present.contains(&name) {
+                let file = self.directory.create(&name).await?;
+                match self.fill_all(&file).await {
+                    Ok(()) => {}
+                    Err(LogError::Io(error)) if error.failure == IoFailure::OutOfSpace => {
+                        self.directory.remove(&name).await?;
+                        self.core.refuse(LogError::OutOfSpace(error));
+                        return Ok(());
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            self.reserves.borrow_mut().insert(number);
+        }
+        Ok(self.directory.sync().await?)
+    }
+
+    async fn fill_all(&self, file: &D::File) -> Result<(), LogError> {
+        let size_bytes = self.core.settings.file_size_bytes;
+        file.set_size_bytes(size_bytes).await?;
+        let step = self.core.settings.zero_fill_write_bytes;
+        for write in 0..size_bytes.div_ceil(step) {
+            self.fill(file, write * step, size_bytes).await?;
+        }
+        Ok(file.sync().await?)
+    }
+
+    async fn use_reserve(&self, error: IoError) -> Result<D::File, LogError> {
+        let number = self.reserves.borrow_mut().pop_first();
+        let Some(number) = number else {
+            return Err(LogError::OutOfSpace(error));
+        };
+        let next = self.names.next();
+        self.directory
+            .rename(&self.names.reserve(number), &next)
+            .await?;
+        self.directory.sync().await?;
+        self.core.count(|statistics| statistics.reserves_used += 1);
+        self.hurry.set(false);
+        Ok(self.directory.open(&next).await?)
+    }
+}

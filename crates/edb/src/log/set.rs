@@ -1,0 +1,87 @@
+//! The log files found in a directory, put in order after a crash.
+
+use super::error::LogError;
+use super::header::LogFileHeader;
+use super::layout::SEGMENT;
+use super::names::Names;
+use runtime::{Buffer, Directory, File, IoFailure};
+use std::collections::BTreeSet;
+
+pub(super) struct LogSet<D: Directory> {
+    pub(super) directory: D,
+    pub(super) names: Names,
+    /// The header of the current file.
+    pub(super) header: LogFileHeader,
+    /// Generations of full files.
+    pub(super) full: BTreeSet<u32>,
+}
+
+impl<D: Directory> LogSet<D> {
+    /// Finds the files; finishes a switch of files that a crash interrupted. `None`: no log.
+    pub(super) async fn find(directory: &D, prefix: &str) -> Result<Option<Self>, LogError> {
+        let names = Names::new(prefix);
+        let present = directory.list().await?;
+        let full: BTreeSet<u32> = present
+            .iter()
+            .filter_map(|name| names.generation_of(name))
+            .collect();
+        if !present.contains(&names.current()) {
+            let Some(next) = read_header(directory, &names.next()).await?.ok() else {
+                return match full.last() {
+                    None => Ok(None),
+                    Some(last) => Err(LogError::MissingGeneration {
+                        generation: last + 1,
+                        directory: directory.describe(),
+                    }),
+                };
+            };
+            if next.generation != full.last().map_or(1, |last| last + 1) {
+                return Err(LogError::MissingGeneration {
+                    generation: full.last().map_or(1, |last| last + 1),
+                    directory: directory.describe(),
+                });
+            }
+            directory.rename(&names.next(), &names.current()).await?;
+            directory.sync().await?;
+        }
+        let current = names.current();
+        let header = read_header(directory, &current).await?;
+        let header = header.map_err(|problem| LogError::Damaged {
+            file: current,
+            problem: problem.to_owned(),
+        })?;
+        Ok(Some(Self {
+            directory: directory.clone(),
+            names,
+            header,
+            full,
+        }))
+    }
+
+    /// The name of the file of `generation`.
+    pub(super) fn file_name(&self, generation: u32) -> String {
+        if generation == self.header.generation {
+            self.names.current()
+        } else {
+            self.names.full(generation)
+        }
+    }
+}
+
+/// The header of a file, or what is wrong with it.
+async fn read_header<D: Directory>(
+    directory: &D,
+    name: &str,
+) -> Result<Result<LogFileHeader, &'static str>, LogError> {
+    let file = match directory.open(name).await {
+        Ok(file) => file,
+        Err(error) if error.failure == IoFailure::NotFound => return Ok(Err("it is missing")),
+        Err(error) => return Err(error.into()),
+    };
+    if file.size_bytes().await? < SEGMENT as u64 {
+        return Ok(Err("it is too short to be a log file"));
+    }
+    let (bytes, result) = file.read(0, Buffer::zeroed(SEGMENT)).await;
+    result?;
+    Ok(LogFileHeader::decode(&bytes))
+}

@@ -1,0 +1,351 @@
+//! What the sessions and the writer share.
+
+use super::buffer::{Batch, LogBuffer};
+use super::error::LogError;
+use super::layout::Geometry;
+use super::waiters::Waiters;
+use super::{LogRollover, LogSettings};
+use crate::format::database_header::LogTime;
+use crate::position::{LogPosition, LogSpan};
+use crate::signal::Signal;
+use runtime::Handle;
+use runtime::sync::Notify;
+use runtime::time::MILLISECOND_NS;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// What the log has done since it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LogStatistics {
+    /// Records taken.
+    pub records: u64,
+    /// Their bytes, without framing.
+    pub record_bytes: u64,
+    /// Write requests to the log stream.
+    pub writes: u64,
+    /// Bytes of those.
+    pub written_bytes: u64,
+    /// Of those writes, the ones begun only because the buffer was half full.
+    pub capacity_writes: u64,
+    /// Calls that waited for the log to become durable.
+    pub durable_waits: u64,
+    /// Calls that waited because the buffer was full.
+    pub admission_waits: u64,
+    /// Times the log moved to a new file.
+    pub rollovers: u64,
+    /// New files used instead of released ones.
+    pub files_created: u64,
+    /// Released files used again.
+    pub files_reused: u64,
+    /// Released files removed.
+    pub files_removed: u64,
+    /// Reserve files used because the disk was full.
+    pub reserves_used: u64,
+}
+
+/// What the writer should do now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Write; `pad`: the open segment, too; `capacity`: only because the buffer is half full.
+    Write { pad: bool, capacity: bool },
+    /// Sleep until asked, or until this time.
+    Wait(Option<u64>),
+    /// End: the log is closed, and everything is written; or it was abandoned.
+    Stop,
+}
+
+struct LogState {
+    buffer: LogBuffer,
+    durable: LogPosition,
+    /// Somebody waits for the log to be durable up to here.
+    requested: LogPosition,
+    /// The earliest time by which somebody wants the log to be durable.
+    deadline_ns: Option<u64>,
+    failure: Option<LogError>,
+    /// New work is refused; what is under way may end.
+    refusal: Option<LogError>,
+    closing: bool,
+    statistics: LogStatistics,
+}
+
+pub(super) struct LogCore {
+    pub(super) handle: Handle,
+    pub(super) settings: LogSettings,
+    pub(super) geometry: Geometry,
+    state: RefCell<LogState>,
+    waiters: Waiters,
+    pub(super) writer: Signal,
+    admission: Notify,
+    abandoned: Cell<bool>,
+    pub(super) stopped: Cell<bool>,
+    generation: Cell<u32>,
+    /// Files before this one are not needed any more.
+    pub(super) released: Cell<u32>,
+    /// Told of every write and of every release of files.
+    pub(super) advanced: Notify,
+    rollover: RefCell<Option<Rc<dyn LogRollover>>>,
+}
+
+/// Held by every handle of the log: when the last goes, the writer ends.
+pub(super) struct Owner(pub(super) Rc<LogCore>);
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        self.0.abandoned.set(true);
+        self.0.writer.raise();
+        self.0.advanced.notify_all();
+    }
+}
+
+impl LogCore {
+    /// The state of a log whose next record goes to the beginning of `generation`.
+    pub(super) fn new(handle: &Handle, settings: &LogSettings, generation: u32) -> Rc<Self> {
+        let geometry = Geometry::new(settings.file_size_bytes);
+        let tip = LogPosition::new(generation, 0, settings.file_size_bytes);
+        Rc::new(Self {
+            handle: handle.clone(),
+            settings: settings.clone(),
+            geometry,
+            state: RefCell::new(LogState {
+                buffer: LogBuffer::new(geometry, settings.signature.random, tip),
+                durable: tip,
+                requested: LogPosition::START,
+                deadline_ns: None,
+                failure: None,
+                refusal: None,
+                closing: false,
+                statistics: LogStatistics::default(),
+            }),
+            waiters: Waiters::default(),
+            writer: Signal::default(),
+            admission: Notify::default(),
+            abandoned: Cell::new(false),
+            stopped: Cell::new(false),
+            generation: Cell::new(generation),
+            released: Cell::new(0),
+            advanced: Notify::default(),
+            rollover: RefCell::new(None),
+        })
+    }
+
+    pub(super) fn append(&self, record: &[u8]) -> LogSpan {
+        let mut state = self.state.borrow_mut();
+        let span = state.buffer.append(record);
+        state.statistics.records += 1;
+        state.statistics.record_bytes += record.len() as u64;
+        let half_full = state.buffer.buffered_bytes() * 2 >= self.settings.buffer_bytes;
+        drop(state);
+        if half_full {
+            self.writer.raise();
+        }
+        span
+    }
+
+    pub(super) async fn admit(&self) -> Result<(), LogError> {
+        let mut waited = false;
+        loop {
+            self.check()?;
+            let admission = self.admission.notified();
+            if self.state.borrow().buffer.buffered_bytes() <= self.settings.buffer_bytes {
+                return Ok(());
+            }
+            if !waited {
+                waited = true;
+                self.count(|statistics| statistics.admission_waits += 1);
+            }
+            admission.await;
+        }
+    }
+
+    pub(super) async fn make_durable(&self, end: LogPosition) -> Result<(), LogError> {
+        if self.durable() >= end {
+            return Ok(());
+        }
+        if let Some(failure) = self.failure() {
+            return Err(failure);
+        }
+        self.count(|statistics| statistics.durable_waits += 1);
+        self.request(end, 0);
+        self.waiters.wait(end).await
+    }
+
+    pub(super) fn request(&self, end: LogPosition, within_ns: u64) {
+        let mut state = self.state.borrow_mut();
+        assert!(
+            end <= state.buffer.tip(),
+            "{end} has not been written by anybody"
+        );
+        if state.durable >= end {
+            return;
+        }
+        if within_ns == 0 {
+            state.requested = state.requested.max(end);
+        } else {
+            let deadline_ns = self.handle.now_ns().saturating_add(within_ns);
+            if state
+                .deadline_ns
+                .is_some_and(|earlier_ns| earlier_ns <= deadline_ns)
+            {
+                return;
+            }
+            state.deadline_ns = Some(deadline_ns);
+        }
+        drop(state);
+        self.writer.raise();
+    }
+
+    /// What the writer should do now.
+    pub(super) fn next_action(&self) -> Action {
+        if self.abandoned.get() {
+            return Action::Stop;
+        }
+        let state = &mut *self.state.borrow_mut();
+        let due = |deadline_ns: &mut u64| *deadline_ns <= self.handle.now_ns();
+        if state.closing || state.deadline_ns.take_if(due).is_some() {
+            state.requested = state.buffer.tip();
+        }
+        if state.requested > state.durable {
+            let pad = state.requested > state.buffer.closed_end();
+            return Action::Write {
+                pad,
+                capacity: false,
+            };
+        }
+        let half_full = state.buffer.buffered_bytes() * 2 >= self.settings.buffer_bytes;
+        if half_full && state.buffer.next_generation().is_some() {
+            return Action::Write {
+                pad: false,
+                capacity: true,
+            };
+        }
+        if state.closing {
+            return Action::Stop;
+        }
+        Action::Wait(state.deadline_ns)
+    }
+
+    /// Prepares a write; the generation it goes to.
+    pub(super) fn prepare_batch(&self, pad: bool) -> Option<u32> {
+        let mut state = self.state.borrow_mut();
+        if pad {
+            state.buffer.pad();
+        }
+        state.buffer.next_generation()
+    }
+
+    pub(super) fn take_batch(&self) -> Option<Batch> {
+        let time = self.time();
+        let mut state = self.state.borrow_mut();
+        let batch = state.buffer.take(time);
+        if state.buffer.buffered_bytes() == 0 {
+            state.deadline_ns = None; // All that had a deadline is on its way.
+        }
+        batch
+    }
+
+    /// A request has completed.
+    pub(super) fn written(&self, end: LogPosition, bytes: u64) {
+        let mut state = self.state.borrow_mut();
+        assert!(end > state.durable, "the log only grows");
+        state.durable = end;
+        state.statistics.writes += 1;
+        state.statistics.written_bytes += bytes;
+        let roomy = state.buffer.buffered_bytes() <= self.settings.buffer_bytes;
+        drop(state);
+        self.waiters.wake(end);
+        if roomy {
+            self.admission.notify_all();
+        }
+        self.advanced.notify_all();
+    }
+
+    /// New work is refused from now on.
+    pub(super) fn refuse(&self, reason: LogError) {
+        self.state.borrow_mut().refusal.get_or_insert(reason);
+        self.admission.notify_all();
+    }
+
+    /// Nothing can be written from now on.
+    pub(super) fn fail(&self, failure: &LogError) {
+        let mut state = self.state.borrow_mut();
+        let failure = state.failure.get_or_insert_with(|| failure.clone()).clone();
+        drop(state);
+        self.waiters.fail(&failure);
+        self.admission.notify_all();
+        self.advanced.notify_all();
+    }
+
+    fn failure(&self) -> Option<LogError> {
+        self.state.borrow().failure.clone()
+    }
+
+    pub(super) fn check(&self) -> Result<(), LogError> {
+        let state = self.state.borrow();
+        match state.failure.as_ref().or(state.refusal.as_ref()) {
+            Some(reason) => Err(reason.clone()),
+            None if state.closing => Err(LogError::Closed),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the writer will not come back.
+    pub(super) fn is_over(&self) -> bool {
+        self.abandoned.get() || self.stopped.get() || self.state.borrow().failure.is_some()
+    }
+
+    pub(super) async fn close(&self) -> Result<(), LogError> {
+        let tip = self.tip();
+        self.state.borrow_mut().closing = true;
+        self.writer.raise();
+        let outcome = self.make_durable(tip).await;
+        while !self.is_over() {
+            self.advanced.notified().await;
+        }
+        outcome
+    }
+
+    pub(super) fn release_before(&self, generation: u32) {
+        if generation > self.released.get() {
+            self.released.set(generation);
+            self.advanced.notify_all();
+        }
+    }
+
+    pub(super) fn durable(&self) -> LogPosition {
+        self.state.borrow().durable
+    }
+
+    pub(super) fn tip(&self) -> LogPosition {
+        self.state.borrow().buffer.tip()
+    }
+
+    pub(super) fn generation(&self) -> u32 {
+        self.generation.get()
+    }
+
+    pub(super) fn set_generation(&self, generation: u32) {
+        self.generation.set(generation);
+    }
+
+    pub(super) fn set_rollover(&self, rollover: Rc<dyn LogRollover>) {
+        *self.rollover.borrow_mut() = Some(rollover);
+    }
+
+    pub(super) fn rollover(&self) -> Option<Rc<dyn LogRollover>> {
+        self.rollover.borrow().clone()
+    }
+
+    pub(super) fn count(&self, change: impl FnOnce(&mut LogStatistics)) {
+        change(&mut self.state.borrow_mut().statistics);
+    }
+
+    pub(super) fn statistics(&self) -> LogStatistics {
+        self.state.borrow().statistics
+    }
+
+    pub(super) fn time(&self) -> LogTime {
+        LogTime {
+            unix_ms: self.settings.clock_origin.unix_ms + self.handle.now_ns() / MILLISECOND_NS,
+        }
+    }
+}
