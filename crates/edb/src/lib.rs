@@ -4,7 +4,9 @@
 //! - [`format`]: the bytes on disk.
 //! - [`store`] is the database file, [`pool`] the page cache above it.
 //! - [`log`]: what must be on disk before a page may be; [`checkpoint`]: where recovery begins in it.
+//! - [`bulk`]: a whole database in one sequential pass.
 
+pub mod bulk;
 pub mod checkpoint;
 pub mod format;
 pub mod log;

@@ -130,9 +130,17 @@ impl SteadyRule {
     fn alarm(&self, samples: &[f64], interval_s: f64) -> (Option<f64>, Option<f64>) {
         let per_round = (self.alarm_round_s / interval_s).ceil().max(1.0) as usize;
         let length = per_round.saturating_mul(self.fewest_samples());
+        // sums[i] is the sum of the first i samples, so that a round is one subtraction.
+        let mut sums = vec![0.0; samples.len() + 1];
+        for (index, value) in samples.iter().enumerate() {
+            sums[index + 1] = sums[index] + value;
+        }
         let mut reached_at_s = None;
         for end in length..=samples.len() {
-            let rounds = rounds_of(&samples[end - length..end], self.fewest_samples());
+            let rounds: Vec<f64> = (end - length..end)
+                .step_by(per_round)
+                .map(|begin| (sums[begin + per_round] - sums[begin]) / per_round as f64)
+                .collect();
             let steady = Window::of(&rounds).is_some_and(|w| self.allows(w));
             let at_s = end as f64 * interval_s;
             match (steady, reached_at_s) {

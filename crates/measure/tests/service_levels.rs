@@ -78,6 +78,14 @@ fn measured(totals: &RunTotals) -> Measured<'_> {
     }
 }
 
+/// The default levels without any tolerated spike.
+fn strict() -> ServiceLevels {
+    ServiceLevels {
+        allowed_maximum_violations: 0,
+        ..ServiceLevels::default()
+    }
+}
+
 fn find<'a>(checks: &'a [Check], name: &str) -> &'a Check {
     checks
         .iter()
@@ -87,7 +95,7 @@ fn find<'a>(checks: &'a [Check], name: &str) -> &'a Check {
 
 #[test]
 fn a_good_run_passes_every_check() {
-    let (verdict, reason, checks) = Run::default().verdict(&ServiceLevels::default());
+    let (verdict, reason, checks) = Run::default().verdict(&strict());
     assert_eq!(
         (verdict, reason.as_str()),
         (Verdict::Pass, "All 6 checks passed.")
@@ -105,7 +113,7 @@ fn a_good_run_passes_every_check() {
 
 #[test]
 fn a_value_at_the_limit_passes_and_the_next_one_fails() {
-    let levels = ServiceLevels::default();
+    let levels = strict();
     let at = Run {
         reads_ms: vec![20; 8],
         log_writes_ms: vec![10; 8],
@@ -166,7 +174,7 @@ fn a_value_at_the_limit_passes_and_the_next_one_fails() {
 fn each_database_is_judged_on_its_own() {
     let mut levels = ServiceLevels {
         fewest_samples: 1,
-        ..ServiceLevels::default()
+        ..strict()
     };
     let run = Run {
         databases: 3,
@@ -185,7 +193,7 @@ fn each_database_is_judged_on_its_own() {
 
 #[test]
 fn long_tests_are_judged_by_the_lenient_limits() {
-    let levels = ServiceLevels::default();
+    let levels = strict();
     let totals = Run {
         reads_ms: vec![1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 150],
         ..Run::default()
@@ -212,7 +220,7 @@ fn long_tests_are_judged_by_the_lenient_limits() {
 
 #[test]
 fn the_achieved_rate_may_stay_below_the_target_by_the_margin() {
-    let levels = ServiceLevels::default();
+    let levels = strict();
     // 8 reads in 120 s.
     let totals = Run::default().totals();
     let achieved = 8.0 / 120.0;
@@ -229,7 +237,7 @@ fn the_achieved_rate_may_stay_below_the_target_by_the_margin() {
 
 #[test]
 fn errors_come_before_everything_else() {
-    let levels = ServiceLevels::default();
+    let levels = strict();
     let run = Run {
         failed_requests: 1,
         reads_ms: vec![500; 8],
@@ -267,7 +275,7 @@ fn errors_come_before_everything_else() {
 
 #[test]
 fn an_interrupted_run_says_so_whatever_the_checks_say() {
-    let levels = ServiceLevels::default();
+    let levels = strict();
     for (reads_ms, words) in [(10, "no check had failed"), (500, "checks failed")] {
         let totals = Run {
             reads_ms: vec![reads_ms; 8],
@@ -291,7 +299,7 @@ fn an_interrupted_run_says_so_whatever_the_checks_say() {
 
 #[test]
 fn a_run_that_shows_nothing_is_inconclusive() {
-    let levels = ServiceLevels::default();
+    let levels = strict();
     let (verdict, reason, _) = Run {
         reads_ms: vec![1; 4],
         log_writes_ms: vec![1; 4],
@@ -325,7 +333,7 @@ fn a_run_that_shows_nothing_is_inconclusive() {
 
 #[test]
 fn an_unsteady_run_is_inconclusive_unless_it_failed() {
-    let levels = ServiceLevels::default();
+    let levels = strict();
     let (good, bad) = (
         Run::default().totals(),
         Run {

@@ -3,7 +3,7 @@
 use measure::result::{Bound, Check, CheckKind, RunResult, Scope};
 
 use crate::chart::Chart;
-use crate::number::figure;
+use crate::number::limit;
 
 /// Limits with their labels, each once.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +26,12 @@ impl Limits {
     }
 }
 
+/// Whether a latency check is about a percentile and not about an average.
+#[must_use]
+pub fn is_percentile(check: &Check) -> bool {
+    check.name.contains("percentile")
+}
+
 /// Limits of the database read latency, for the average and for single samples.
 #[must_use]
 pub fn database_read(result: &RunResult) -> Limits {
@@ -38,17 +44,37 @@ pub fn log_write(result: &RunResult) -> Limits {
     latency(result, Scope::Log, "log write")
 }
 
+/// Limits of the 99th percentiles of database reads and log writes.
+#[must_use]
+pub fn percentiles(result: &RunResult) -> Limits {
+    let mut limits = Limits::default();
+    for check in result.checks.iter().filter(|check| is_percentile(check)) {
+        let what = if check.scope == Scope::Log {
+            "log write"
+        } else {
+            "read"
+        };
+        if check.kind == CheckKind::Latency && check.unit == "ms" {
+            limits.add(
+                format!("{what} limit {} ms", limit(check.limit)),
+                check.limit,
+            );
+        }
+    }
+    limits
+}
+
 /// The rate that was wanted.
 #[must_use]
 pub fn rate(result: &RunResult) -> Limits {
     let mut limits = Limits::default();
     if let Some(target) = result.throughput.target_iops {
-        limits.add(format!("target {} 1/s", figure(target)), target);
+        limits.add(format!("target {} 1/s", limit(target)), target);
     }
     for check in &result.checks {
         if check.kind == CheckKind::Throughput && check.bound == Bound::AtLeast {
             limits.add(
-                format!("at least {} {}", figure(check.limit), check.unit),
+                format!("at least {} {}", limit(check.limit), check.unit),
                 check.limit,
             );
         }
@@ -58,15 +84,19 @@ pub fn rate(result: &RunResult) -> Limits {
 
 fn latency(result: &RunResult, scope: Scope, what: &str) -> Limits {
     let mut limits = Limits::default();
-    let upper =
-        |check: &&Check| check.scope == scope && check.bound == Bound::AtMost && check.unit == "ms";
+    let upper = |check: &&Check| {
+        check.scope == scope
+            && check.bound == Bound::AtMost
+            && check.unit == "ms"
+            && !is_percentile(check)
+    };
     for check in result.checks.iter().filter(upper) {
         let of = match check.kind {
-            CheckKind::Latency => format!("{what} limit"),
-            CheckKind::Spike => format!("{what} limit for a sample"),
+            CheckKind::Latency => format!("average {what} limit"),
+            CheckKind::Spike => format!("{what} limit of a sample"),
             _ => continue,
         };
-        limits.add(format!("{of} {} ms", figure(check.limit)), check.limit);
+        limits.add(format!("{of} {} ms", limit(check.limit)), check.limit);
     }
     limits
 }

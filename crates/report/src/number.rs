@@ -30,6 +30,15 @@ pub fn figure(value: f64) -> String {
     }
 }
 
+/// A limit: whole numbers stay whole (`20`), others are [`figure`]s.
+#[must_use]
+pub fn limit(value: f64) -> String {
+    if value.is_finite() && value.fract() == 0.0 && value.abs() < 1e15 {
+        return group(&format!("{value:.0}"));
+    }
+    figure(value)
+}
+
 /// A figure that may be missing.
 #[must_use]
 pub fn figure_or_absent(value: Option<f64>) -> String {
@@ -45,7 +54,12 @@ pub fn count(value: u64) -> String {
 /// A share between 0 and 1 as percent, without the sign: `0.4213` is `42.1`.
 #[must_use]
 pub fn percent(share: f64) -> String {
-    figure(share * 100.0)
+    let value = share * 100.0;
+    if !value.is_finite() {
+        return ABSENT.to_string();
+    }
+    let decimals = usize::from(value.abs() < 99.95);
+    group(&format!("{value:.decimals$}"))
 }
 
 /// A change against a base in percent, always with its sign: `+12.3 %`, `-4.5 %`, `0 %`.
@@ -173,6 +187,14 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(figure(value), text, "of {value}");
         }
+    }
+
+    #[test]
+    fn whole_limits_stay_whole() {
+        assert_eq!(limit(20.0), "20");
+        assert_eq!(limit(1_000.0), "1,000");
+        assert_eq!(limit(0.5), "0.500");
+        assert_eq!(limit(f64::NAN), "-");
     }
 
     #[test]

@@ -6,12 +6,13 @@
 //! nothing but the program and its seeds.
 
 use crate::time::{Sleep, Timers};
+use crate::uring::{Reactor, UringError, UringOptions};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
-use std::rc::{Rc, Weak};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
@@ -28,9 +29,12 @@ pub(crate) trait Driver {
     fn park(&self, deadline_ns: Option<u64>);
 
     /// Interrupts [`Driver::park`] from another thread; `None` where no other thread can wake.
-    fn unparker(&self) -> Option<Arc<dyn Fn() + Send + Sync>> {
+    fn unparker(&self) -> Option<Box<dyn Fn() + Send + Sync>> {
         None
     }
+
+    /// Waits for the requests that are still under way; called once, when no task is left.
+    fn shut_down(&self) {}
 }
 
 /// The clock of simulations.
@@ -59,40 +63,116 @@ impl Driver for VirtualClock {
 
 type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
-/// The queue of tasks that can go on. Wakers may be called from any thread, hence the lock; on the
-/// runtime's own thread it is never contended.
+/// The tasks of the runtime that runs on this thread at the moment.
+///
+/// Nearly all wakes come from the runtime's own thread; they must not pay for a lock.
+struct LocalQueue {
+    /// Identity of the runtime; 0 when none runs.
+    runtime: Cell<u64>,
+    tasks: RefCell<VecDeque<usize>>,
+}
+
+thread_local! {
+    static LOCAL: LocalQueue = const {
+        LocalQueue {
+            runtime: Cell::new(0),
+            tasks: RefCell::new(VecDeque::new()),
+        }
+    };
+}
+
+/// The way into the queue of tasks that can go on, for wakers on any thread.
 struct ReadyQueue {
-    tasks: Mutex<VecDeque<usize>>,
-    unpark: Mutex<Option<Arc<dyn Fn() + Send + Sync>>>,
-    home: std::thread::ThreadId,
+    runtime: u64,
+    /// Tasks woken by other threads, or while the runtime was not running.
+    remote: Mutex<Vec<usize>>,
+    remote_waits: AtomicBool,
+    unpark: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl ReadyQueue {
-    fn push(&self, task: usize) {
-        self.tasks
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push_back(task);
-        if std::thread::current().id() != self.home {
-            let unpark = self.unpark.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(unpark) = unpark.as_ref() {
-                unpark();
-            }
+    fn new(unpark: Option<Box<dyn Fn() + Send + Sync>>) -> Self {
+        static NEXT_RUNTIME: AtomicU64 = AtomicU64::new(1);
+        Self {
+            runtime: NEXT_RUNTIME.fetch_add(1, Ordering::Relaxed),
+            remote: Mutex::default(),
+            remote_waits: AtomicBool::new(false),
+            unpark,
         }
     }
 
-    fn pop(&self) -> Option<usize> {
-        self.tasks
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop_front()
+    fn push(&self, task: usize) {
+        let is_local = LOCAL.try_with(|local| {
+            let is_local = local.runtime.get() == self.runtime;
+            if is_local {
+                local.tasks.borrow_mut().push_back(task);
+            }
+            is_local
+        });
+        if is_local != Ok(true) {
+            self.push_from_outside(task);
+        }
+    }
+
+    #[cold]
+    fn push_from_outside(&self, task: usize) {
+        let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
+        remote.push(task);
+        drop(remote);
+        self.remote_waits.store(true, Ordering::Release);
+        if let Some(unpark) = &self.unpark {
+            unpark();
+        }
+    }
+
+    /// Moves tasks woken from outside into the queue of this thread.
+    fn fetch_remote(&self) {
+        if !self.remote_waits.load(Ordering::Acquire) {
+            return;
+        }
+        self.remote_waits.store(false, Ordering::Relaxed);
+        let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
+        LOCAL.with(|local| local.tasks.borrow_mut().extend(remote.drain(..)));
+    }
+}
+
+/// Makes a runtime's tasks those of the thread; gives way to the runtime before when dropped.
+struct Running<'a> {
+    shared: &'a Shared,
+    outer_runtime: u64,
+}
+
+impl<'a> Running<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        LOCAL.with(|local| {
+            local.tasks.swap(&shared.waiting_tasks);
+            let outer_runtime = local.runtime.replace(shared.ready.runtime);
+            assert!(
+                outer_runtime != shared.ready.runtime,
+                "a runtime's own task cannot run it"
+            );
+            Self {
+                shared,
+                outer_runtime,
+            }
+        })
     }
 
     fn len(&self) -> usize {
-        self.tasks
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .len()
+        LOCAL.with(|local| local.tasks.borrow().len())
+    }
+
+    fn pop(&self) -> Option<usize> {
+        LOCAL.with(|local| local.tasks.borrow_mut().pop_front())
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        LOCAL.with(|local| {
+            local.tasks.swap(&self.shared.waiting_tasks);
+            local.runtime.set(self.outer_runtime);
+        });
     }
 }
 
@@ -116,50 +196,65 @@ impl Wake for TaskWaker {
 
 struct Task {
     /// Taken out while the task runs.
-    future: Option<TaskFuture>,
-    waker: Arc<TaskWaker>,
+    running: Option<(TaskFuture, Waker)>,
+    /// Whether the task is in the queue or will be run from it.
+    queued: Arc<TaskWaker>,
 }
 
 struct Shared {
     driver: Rc<dyn Driver>,
+    reactor: Option<Rc<Reactor>>,
     is_virtual: bool,
     timers: Timers,
     tasks: RefCell<Vec<Option<Task>>>,
     free_slots: RefCell<Vec<usize>>,
     ready: Arc<ReadyQueue>,
+    /// The local queue while the runtime is not running; that of the runtime which it interrupts
+    /// while it is.
+    waiting_tasks: RefCell<VecDeque<usize>>,
+    /// Set when the runtime is dropped: nothing is started any more.
+    closed: Cell<bool>,
 }
 
-/// Owns the tasks of one thread. Dropping it drops them.
+/// Owns the tasks of one thread. Dropping it drops them and waits for requests under way.
 pub struct Runtime {
     shared: Rc<Shared>,
 }
 
-/// A cheap way to reach the runtime from inside its tasks.
+/// A cheap way to reach the runtime from inside its tasks. A handle may outlive its runtime; tasks
+/// spawned then are dropped at once.
 #[derive(Clone)]
 pub struct Handle {
-    shared: Weak<Shared>,
+    shared: Rc<Shared>,
 }
 
 impl Runtime {
     /// A runtime whose time is simulated and starts at zero.
     #[must_use]
     pub fn virtual_clock() -> Self {
-        Self::with_driver(Rc::new(VirtualClock::default()), true)
+        Self::with_driver(Rc::new(VirtualClock::default()), None)
     }
 
-    pub(crate) fn with_driver(driver: Rc<dyn Driver>, is_virtual: bool) -> Self {
-        let ready = Arc::new(ReadyQueue {
-            tasks: Mutex::default(),
-            unpark: Mutex::new(driver.unparker()),
-            home: std::thread::current().id(),
-        });
+    /// A runtime on the real clock, whose I/O goes through an io_uring of its own.
+    ///
+    /// # Errors
+    /// If the kernel refuses the ring; the error says what to change.
+    pub fn wall_clock(options: &UringOptions) -> Result<Self, UringError> {
+        let reactor = Rc::new(Reactor::new(options)?);
+        Ok(Self::with_driver(reactor.clone(), Some(reactor)))
+    }
+
+    fn with_driver(driver: Rc<dyn Driver>, reactor: Option<Rc<Reactor>>) -> Self {
         let shared = Shared {
+            ready: Arc::new(ReadyQueue::new(driver.unparker())),
+            is_virtual: reactor.is_none(),
             driver,
-            is_virtual,
+            reactor,
             timers: Timers::default(),
             tasks: RefCell::default(),
             free_slots: RefCell::default(),
-            ready,
+            waiting_tasks: RefCell::default(),
+            closed: Cell::new(false),
         };
         Self {
             shared: Rc::new(shared),
@@ -170,110 +265,108 @@ impl Runtime {
     #[must_use]
     pub fn handle(&self) -> Handle {
         Handle {
-            shared: Rc::downgrade(&self.shared),
+            shared: Rc::clone(&self.shared),
         }
     }
 
     /// Runs `future` and everything it spawns until `future` is done. Tasks still running then stay
     /// where they are until the next call, or are dropped with the runtime.
     pub fn block_on<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> T {
+        let shared = &*self.shared;
+        let running = Running::new(shared);
         let mut main = self.handle().spawn(future);
         loop {
+            shared.ready.fetch_remote();
             // One round of the tasks ready now; those they wake come in the next round, so that a
             // task which yields for ever cannot keep completions and timers out.
-            for _ in 0..self.shared.ready.len() {
-                let Some(task) = self.shared.ready.pop() else {
+            for _ in 0..running.len() {
+                let Some(task) = running.pop() else {
                     break;
                 };
                 self.run_task(task);
             }
             if let Some(result) = main.take_result() {
+                shared.driver.turn(); // What tasks have asked for goes on without us.
                 return result;
             }
-            self.shared.driver.turn();
-            self.shared.timers.fire_until(self.shared.driver.now_ns());
-            if self.shared.ready.len() == 0 {
-                self.shared
-                    .driver
-                    .park(self.shared.timers.next_deadline_ns());
-                self.shared.timers.fire_until(self.shared.driver.now_ns());
+            shared.timers.fire_until(|| shared.driver.now_ns());
+            if running.len() == 0 && !shared.ready.remote_waits.load(Ordering::Acquire) {
+                shared.driver.park(shared.timers.next_deadline_ns());
+                shared.timers.fire_until(|| shared.driver.now_ns());
+            } else {
+                shared.driver.turn();
             }
         }
     }
 
     fn run_task(&self, slot: usize) {
-        let (mut future, waker) = {
+        let running = {
             let mut tasks = self.shared.tasks.borrow_mut();
-            let Some(task) = tasks[slot].as_mut() else {
-                return;
-            };
-            task.waker.queued.store(false, Ordering::Release);
-            let Some(future) = task.future.take() else {
-                return;
-            };
-            (future, Waker::from(Arc::clone(&task.waker)))
+            let task = tasks[slot].as_mut();
+            task.and_then(|task| {
+                task.queued.queued.store(false, Ordering::Release);
+                task.running.take()
+            })
         };
-        let finished = future
-            .as_mut()
-            .poll(&mut Context::from_waker(&waker))
-            .is_ready();
+        // `None` for a late wake of a task that is done.
+        let Some((mut future, waker)) = running else {
+            return;
+        };
+        let poll = future.as_mut().poll(&mut Context::from_waker(&waker));
         let mut tasks = self.shared.tasks.borrow_mut();
-        if finished {
-            tasks[slot] = None;
+        if poll.is_ready() {
+            let task = tasks[slot].take();
             self.shared.free_slots.borrow_mut().push(slot);
             drop(tasks); // The future may own handles whose drop reaches back here.
-            drop(future);
+            drop((future, task));
         } else if let Some(task) = tasks[slot].as_mut() {
-            task.future = Some(future);
+            task.running = Some((future, waker));
         }
     }
 }
 
 impl Drop for Runtime {
     fn drop(&mut self) {
+        self.shared.closed.set(true);
         // Futures may spawn or wake while they are dropped, so take them out first.
         let tasks = std::mem::take(&mut *self.shared.tasks.borrow_mut());
         drop(tasks);
+        self.shared.driver.shut_down();
     }
 }
 
 impl Handle {
-    fn shared(&self) -> Rc<Shared> {
-        self.shared
-            .upgrade()
-            .expect("a handle is used only while its runtime lives")
+    pub(crate) fn timers(&self) -> &Timers {
+        &self.shared.timers
     }
 
-    pub(crate) fn timers(&self) -> impl std::ops::Deref<Target = Timers> + use<> {
-        struct Guard(Rc<Shared>);
-        impl std::ops::Deref for Guard {
-            type Target = Timers;
-            fn deref(&self) -> &Timers {
-                &self.0.timers
-            }
-        }
-        Guard(self.shared())
+    /// The ring of a wall-clock runtime.
+    pub(crate) fn reactor(&self) -> Option<Rc<Reactor>> {
+        self.shared.reactor.clone()
     }
 
     /// Nanoseconds since the runtime started, on its clock.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
-        self.shared().driver.now_ns()
+        self.shared.driver.now_ns()
     }
 
     /// Whether time is simulated.
     #[must_use]
     pub fn is_virtual(&self) -> bool {
-        self.shared().is_virtual
+        self.shared.is_virtual
     }
 
     /// Starts a task. It runs even if the returned handle is dropped.
     pub fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> JoinHandle<T> {
-        let shared = self.shared();
+        let shared = &*self.shared;
         let outcome = Rc::new(Outcome {
             result: RefCell::new(None),
             waiter: RefCell::new(None),
         });
+        if shared.closed.get() {
+            return JoinHandle { outcome };
+        }
         let completion = Rc::clone(&outcome);
         let future: TaskFuture = Box::pin(async move {
             let result = future.await;
@@ -286,14 +379,15 @@ impl Handle {
             shared.tasks.borrow_mut().push(None);
             shared.tasks.borrow().len() - 1
         });
-        let waker = Arc::new(TaskWaker {
+        let queued = Arc::new(TaskWaker {
             task: slot,
             queued: AtomicBool::new(true),
             ready: Arc::clone(&shared.ready),
         });
+        let waker = Waker::from(Arc::clone(&queued));
         shared.tasks.borrow_mut()[slot] = Some(Task {
-            future: Some(future),
-            waker,
+            running: Some((future, waker)),
+            queued,
         });
         shared.ready.push(slot);
         JoinHandle { outcome }

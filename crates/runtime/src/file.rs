@@ -77,6 +77,12 @@ pub enum IoFailure {
     /// The process may not do this.
     #[error("permission was denied")]
     PermissionDenied,
+    /// The file system is mounted read-only.
+    #[error("the file system is read-only; mount it writable or use another")]
+    ReadOnly,
+    /// The file system does not bypass the page cache.
+    #[error("the file system does not support direct I/O (O_DIRECT); use one such as ext4 or XFS")]
+    NoDirectIo,
     /// The storage answered with an error of its own.
     #[error("the storage reported an error: {0}")]
     Device(String),

@@ -16,16 +16,22 @@
 //! like and [`trace`] what is reported of each request made to it. [`simulated`] is storage for tests
 //! that fails, lies and loses power on demand.
 
+pub mod arena;
 pub mod buffer;
 pub mod executor;
 pub mod file;
+pub mod host;
 pub mod simulated;
 pub mod sync;
 pub mod time;
 pub mod trace;
+pub mod uring;
 
+pub use arena::BufferArena;
 pub use buffer::{Buffer, SharedBuffer};
 pub use executor::{Handle, JoinHandle, Runtime};
 pub use file::{Directory, File, IoError, IoFailure, IoOperation, Persistence};
+pub use host::{HostDirectory, HostFile};
 pub use simulated::{SimulatedDirectory, SimulatedDisk, SimulatedFile, SimulatedOptions};
 pub use trace::{IoCause, IoDirection, IoEvent, IoObserver};
+pub use uring::{UringError, UringOptions};

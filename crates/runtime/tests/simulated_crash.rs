@@ -1,5 +1,7 @@
 //! What simulated power cuts may and may not do, over many seeds.
 
+#![allow(clippy::unwrap_used)] // A test says what must not fail by unwrapping it.
+
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::buffer::BLOCK_BYTES;
@@ -9,7 +11,8 @@ use runtime::{
     SimulatedFile, SimulatedOptions,
 };
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 const BLOCK: u64 = BLOCK_BYTES as u64;
@@ -166,15 +169,15 @@ fn atomic_pages_are_never_torn() {
 /// Makes a random change of names, and applies it to `names`, a model of file name to tag.
 async fn change_names(
     directory: &runtime::SimulatedDirectory,
-    names: &mut std::collections::BTreeMap<String, u64>,
+    names: &mut BTreeMap<String, u64>,
     random: &mut Xoshiro256PlusPlus,
     tag: u64,
 ) -> Result<(), runtime::IoError> {
     let name = |random: &mut Xoshiro256PlusPlus| format!("{}", random.random_range(0..6));
     let (from, to) = (name(random), name(random));
-    if !names.contains_key(&from) {
+    if let Entry::Vacant(vacant) = names.entry(from.clone()) {
         let file = directory.create(&from).await?;
-        names.insert(from, tag);
+        vacant.insert(tag);
         return file
             .write(0, Rc::new(tagged(1, tag)), Persistence::Durable)
             .await;
@@ -202,7 +205,7 @@ fn names_after_a_crash_are_those_of_one_instant() {
         let lost = runtime.block_on(async move {
             let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
             let directory = disk.directory("d");
-            let mut names = std::collections::BTreeMap::new();
+            let mut names = BTreeMap::new();
             let mut history = vec![names.clone()];
             for tag in 1..random.random_range(2..40) {
                 change_names(&directory, &mut names, &mut random, tag)
@@ -216,7 +219,7 @@ fn names_after_a_crash_are_those_of_one_instant() {
             }
             let disk = disk.crashed_copy(&handle, seed);
             let directory = disk.directory("d");
-            let mut found = std::collections::BTreeMap::new();
+            let mut found = BTreeMap::new();
             for name in directory.list().await.unwrap() {
                 let file = directory.open(&name).await.unwrap();
                 // A file whose creation survived and whose first write did not is empty.

@@ -1,5 +1,7 @@
 //! Simulated files against a plain vector of bytes, and the faults that can be ordered.
 
+#![allow(clippy::unwrap_used)] // A test says what must not fail by unwrapping it.
+
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::buffer::BLOCK_BYTES;

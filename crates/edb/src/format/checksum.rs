@@ -38,7 +38,7 @@ struct Folded {
 /// If `block` has another length.
 #[must_use]
 pub fn block_checksum(block: &[u8], seed: u32) -> u64 {
-    finish(&fold(block), block.len(), seed)
+    checksum(block, 0, seed)
 }
 
 /// As [`block_checksum`], with the first eight bytes taken as zero: they are where the result is
@@ -48,10 +48,7 @@ pub fn block_checksum(block: &[u8], seed: u32) -> u64 {
 /// If `block` is not 4,096 or 8,192 bytes long.
 #[must_use]
 pub fn block_checksum_skipping_itself(block: &[u8], seed: u32) -> u64 {
-    let mut folded = fold(block);
-    // The first 64-bit word lies in row 0, which belongs to no odd row.
-    folded.columns[0] ^= word_at(block, 0);
-    finish(&folded, block.len(), seed)
+    checksum(block, word_at(block, 0), seed)
 }
 
 /// Checksum of a 4,096-byte log segment; its first eight bytes are where the result is stored.
@@ -113,6 +110,7 @@ pub fn difference(stored: u64, computed: u64, block_bytes: usize) -> Difference 
     Difference::Many
 }
 
+#[inline(always)]
 fn number_mask(block_bytes: usize) -> u64 {
     (8 * block_bytes as u64 - 1) & 0xFFFF
 }
@@ -144,7 +142,19 @@ fn fold_eight(row: impl Fn(usize) -> u64, odd: &mut [u64; 4]) -> u64 {
     pair(left, right, &mut odd[2])
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw", "x86_64+avx2"))]
+/// Checksum of a block with `left_out` XORed into its first word.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512vl+avx512dq+avx512bw+popcnt",
+    "x86_64+avx2+popcnt"
+))]
+fn checksum(block: &[u8], left_out: u64, seed: u32) -> u64 {
+    let mut folded = fold(block);
+    // The first word lies in row 0, which belongs to no odd row.
+    folded.columns[0] ^= left_out;
+    finish(&folded, block.len(), seed)
+}
+
+#[inline(always)]
 fn fold(block: &[u8]) -> Folded {
     let (words, _) = block.as_chunks::<8>();
     let (rows, _) = words.as_chunks::<ROW_WORDS>();
@@ -170,11 +180,13 @@ fn fold(block: &[u8]) -> Folded {
     }
 }
 
+#[inline(always)]
 fn parity(word: u64) -> u64 {
     u64::from(word.count_ones() & 1)
 }
 
 /// Bits `i` of a number 0..64 whose parity over the set bits of a word is odd.
+#[inline(always)]
 fn numbers_in_word(word: u64) -> u64 {
     const WITH_BIT: [u64; 6] = [
         0xAAAA_AAAA_AAAA_AAAA,
@@ -190,20 +202,26 @@ fn numbers_in_word(word: u64) -> u64 {
         .fold(0, |number, (i, mask)| number | parity(word & mask) << i)
 }
 
+/// Folds the upper `HALF` columns into the lower ones; returns the parity of the upper ones.
+#[inline(always)]
+fn halve<const HALF: usize>(columns: &mut [u64; ROW_WORDS]) -> u64 {
+    let mut odd = 0;
+    for index in 0..HALF {
+        columns[index] = pair(columns[index], columns[index + HALF], &mut odd);
+    }
+    parity(odd)
+}
+
+#[inline(always)]
 fn finish(folded: &Folded, block_bytes: usize, seed: u32) -> u64 {
     // The same tree once more, over the columns: level by level it halves them.
     let mut columns = folded.columns;
-    let mut numbers = 0;
-    let mut half = ROW_WORDS / 2;
-    for bit in (6..12).rev() {
-        let (left, right) = columns[..2 * half].split_at_mut(half);
-        let mut odd = 0;
-        for (left, right) in left.iter_mut().zip(right) {
-            *left = pair(*left, *right, &mut odd);
-        }
-        numbers |= parity(odd) << bit;
-        half /= 2;
-    }
+    let mut numbers = halve::<32>(&mut columns) << 11;
+    numbers |= halve::<16>(&mut columns) << 10;
+    numbers |= halve::<8>(&mut columns) << 9;
+    numbers |= halve::<4>(&mut columns) << 8;
+    numbers |= halve::<2>(&mut columns) << 7;
+    numbers |= halve::<1>(&mut columns) << 6;
     let word = columns[0];
     numbers |= numbers_in_word(word);
     for (i, &odd) in folded.odd_rows.iter().enumerate() {

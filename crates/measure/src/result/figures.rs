@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct IoFigures {
-    /// Requests that ended, with or without an error.
+    /// Requests that ended well.
     pub count: u64,
     /// `count` / length of the measured phase.
     pub per_second: f64,
-    /// Bytes moved by the requests that ended without an error.
+    /// Bytes moved by them.
     pub bytes: u64,
     /// Mean size of a request in bytes; 0 when there was none.
     pub average_bytes: f64,
@@ -118,7 +118,7 @@ pub struct Totals {
 pub struct OperationResult {
     /// `insert`, `delete`, `replace`, `read`, `commit-durable`, `commit-lazy`.
     pub name: String,
-    /// Operations that ended in the measured phase.
+    /// Operations that ended well in the measured phase.
     pub count: u64,
     /// `count` / length of the measured phase.
     pub per_second: f64,

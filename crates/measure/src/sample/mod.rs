@@ -9,6 +9,7 @@
 //! Nothing in here knows an engine or a runtime: requests are told apart by [`Stream`] only.
 
 mod collector;
+mod host_totals;
 mod live;
 mod meters;
 mod recorder;

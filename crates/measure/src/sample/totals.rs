@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::host_totals::HostTotals;
 use super::{DatabaseMeters, IoMeter, Layout, OperationMeter, Phase, Sample, Stream};
 use crate::confidence::{Part, half_width_95};
 use crate::histogram::LatencyHistogram;
-use crate::host::HostSample;
 use crate::result::LatencyFigures;
 
 /// Count and average latency of one sample, small enough to keep for a whole day of samples.
@@ -129,7 +129,7 @@ pub struct RunTotals {
     pub(super) databases: Vec<DatabaseTotals>,
     pub(super) operations: Vec<OperationTotals>,
     pub(super) iops: Vec<f64>,
-    pub(super) hosts: Vec<HostSample>,
+    pub(super) host: HostTotals,
 }
 
 impl RunTotals {
@@ -142,7 +142,7 @@ impl RunTotals {
             interval_s,
             measured_s: 0.0,
             iops: Vec::new(),
-            hosts: Vec::new(),
+            host: HostTotals::default(),
         }
     }
 
@@ -221,7 +221,9 @@ impl RunTotals {
         self.add_operations(sample, is_full_sample);
         if is_full_sample {
             self.iops.push(sample.iops());
-            self.hosts.extend(sample.host.clone());
+            if let Some(host) = &sample.host {
+                self.host.add(host);
+            }
         }
     }
 

@@ -2,10 +2,7 @@
 
 use super::totals::{SampleAverage, StreamTotals, latency_figures};
 use super::{DatabaseTotals, RunTotals, Stream};
-use crate::host::{DeviceSample, HostSample};
-use crate::result::{
-    CounterSummary, DatabaseResult, DeviceResult, IoFigures, OperationResult, RunResult, Totals,
-};
+use crate::result::{DatabaseResult, IoFigures, OperationResult, RunResult, Totals};
 
 impl RunTotals {
     /// Sets everything in `result` that was counted: length, samples, databases, totals,
@@ -29,9 +26,9 @@ impl RunTotals {
             .filter(|&target| target > 0.0)
             .map(|target| result.throughput.achieved_iops / target);
         result.throughput.operations_per_second = self.operations_per_second();
-        result.host.counters = counters(&self.hosts);
+        result.host.counters = self.host.counters();
         for device in &mut result.host.devices {
-            fill_device(device, &self.hosts);
+            self.host.fill_device(device);
         }
     }
 
@@ -138,75 +135,4 @@ fn database_entry<'a>(entries: &'a mut Vec<DatabaseResult>, name: &str) -> &'a m
             entries.len() - 1
         });
     &mut entries[index]
-}
-
-/// The host counters that the result lists: name, unit, and where a sample holds the value.
-type HostCounter = (&'static str, &'static str, fn(&HostSample) -> Option<f64>);
-
-const HOST_COUNTERS: [HostCounter; 6] = [
-    ("processor time, all processors", "%", |h| {
-        h.cpu_busy_percent
-    }),
-    ("processor time waiting for I/O", "%", |h| {
-        h.cpu_io_wait_percent
-    }),
-    ("processor time of this process", "% of one", |h| {
-        h.process_cpu_percent
-    }),
-    ("memory of this process", "bytes", |h| {
-        h.process_resident_bytes
-    }),
-    ("available memory", "bytes", |h| h.available_memory_bytes),
-    ("time with tasks waiting for I/O", "%", |h| {
-        h.io_pressure_percent
-    }),
-];
-
-fn counters(hosts: &[HostSample]) -> Vec<CounterSummary> {
-    let mut summaries = Vec::new();
-    for (name, unit, value) in HOST_COUNTERS {
-        let values: Vec<f64> = hosts.iter().filter_map(value).collect();
-        let (Some(minimum), Some(maximum)) = (
-            values.iter().copied().reduce(f64::min),
-            values.iter().copied().reduce(f64::max),
-        ) else {
-            continue;
-        };
-        summaries.push(CounterSummary {
-            name: name.to_owned(),
-            unit: unit.to_owned(),
-            average: values.iter().sum::<f64>() / values.len() as f64,
-            minimum,
-            maximum,
-        });
-    }
-    summaries
-}
-
-/// Means over the samples. Full samples are about equally long, so rates are averaged plainly and
-/// latencies weighted with the rate of their requests.
-fn fill_device(device: &mut DeviceResult, hosts: &[HostSample]) {
-    let samples: Vec<&DeviceSample> = hosts
-        .iter()
-        .flat_map(|h| &h.devices)
-        .filter(|d| d.name == device.name)
-        .collect();
-    if samples.is_empty() {
-        return;
-    }
-    let mean = |part: fn(&DeviceSample) -> f64| {
-        samples.iter().map(|d| part(d)).sum::<f64>() / samples.len() as f64
-    };
-    device.reads_per_second = mean(|d| d.reads_per_second);
-    device.writes_per_second = mean(|d| d.writes_per_second);
-    device.read_bytes_per_second = mean(|d| d.read_bytes_per_second);
-    device.write_bytes_per_second = mean(|d| d.write_bytes_per_second);
-    device.average_queue_depth = mean(|d| d.average_queue_depth);
-    device.busy_fraction = mean(|d| d.busy_fraction);
-    let waited = mean(|d| d.average_read_ms.unwrap_or(0.0) * d.reads_per_second);
-    device.average_read_ms =
-        (device.reads_per_second > 0.0).then(|| waited / device.reads_per_second);
-    let waited = mean(|d| d.average_write_ms.unwrap_or(0.0) * d.writes_per_second);
-    device.average_write_ms =
-        (device.writes_per_second > 0.0).then(|| waited / device.writes_per_second);
 }

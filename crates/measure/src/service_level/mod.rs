@@ -42,8 +42,8 @@ pub struct ServiceLevels {
     /// more than 6 hours becomes a stress test.
     pub lenient_above_s: f64,
     /// How many samples of a database may exceed a maximum. Jetstress 2013 ships
-    /// `MaximumLatencyErrors` = 6, but how it is applied is unconfirmed, and its authors report
-    /// that a single spike fails a test; so the default is the strict reading.
+    /// `MaximumLatencyErrors` = 6; how it is applied is unconfirmed, and people who know it report
+    /// that a single very high spike failed a test. 0 is that strict reading.
     pub allowed_maximum_violations: u32,
     /// Average page-fault stalls per second of each database. Jetstress 2013: at most 1.
     pub page_fault_stalls_per_second: f64,
@@ -70,7 +70,7 @@ impl Default for ServiceLevels {
             maximum_log_write_strict_ms: 100.0,
             maximum_log_write_lenient_ms: 200.0,
             lenient_above_s: 6.0 * 3600.0,
-            allowed_maximum_violations: 0,
+            allowed_maximum_violations: 6,
             page_fault_stalls_per_second: 1.0,
             achieved_margin_fraction: 0.05,
             allowed_errors: 0,

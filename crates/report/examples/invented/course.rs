@@ -12,7 +12,7 @@ pub fn timeline(story: &Story) -> Vec<Moment> {
     let mut drift = 0.0;
     (0..all)
         .map(|index| {
-            drift = drift * 0.92 + (uniform(&mut random) - 0.5) * 0.07;
+            drift = drift * 0.92 + (uniform(&mut random) - 0.5) * 0.022;
             let mut noise = |width: f64| 1.0 + drift + (uniform(&mut random) - 0.5) * width;
             let warm = if index < warm_up {
                 1.0 + 0.4 * (1.0 - index as f64 / 40.0)

@@ -4,11 +4,22 @@ use measure::result::{
     Check, CheckKind, DatabaseResult, DeviceResult, IoFigures, RunResult, Scope,
 };
 
-/// The failed check of this kind and scope that is furthest beyond its limit.
+use crate::limits::is_percentile;
+
+/// The failed check of this kind and scope that is furthest beyond its limit; percentiles are
+/// left to [`worst_failed_percentile`].
 pub(super) fn worst_failed(result: &RunResult, kind: CheckKind, scope: Scope) -> Option<&Check> {
     result
         .failed_checks()
-        .filter(|check| check.kind == kind && check.scope == scope)
+        .filter(|check| check.kind == kind && check.scope == scope && !is_percentile(check))
+        .max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))
+}
+
+/// The failed percentile check of this scope that is furthest beyond its limit.
+pub(super) fn worst_failed_percentile(result: &RunResult, scope: Scope) -> Option<&Check> {
+    result
+        .failed_checks()
+        .filter(|check| check.scope == scope && is_percentile(check))
         .max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))
 }
 

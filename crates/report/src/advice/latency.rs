@@ -5,6 +5,7 @@ use measure::result::{CheckKind, DatabaseResult, DeviceResult, RunResult, Scope}
 use super::Advice;
 use super::evidence::{
     average_ms, database, device_under, latency_failed, median, processor_percent, worst_failed,
+    worst_failed_percentile,
 };
 use crate::number::{figure, percent};
 
@@ -236,6 +237,33 @@ pub(super) fn spikes(result: &RunResult) -> Option<Advice> {
              read, a rebuild, a snapshot, a cache that filled up, another host. A spike at the same \
              distance again and again is usually a scheduled job or a flush of a cache.",
             check.place
+        ),
+    ))
+}
+
+/// The average is fine, one request of a hundred is not.
+pub(super) fn slow_tail(result: &RunResult) -> Option<Advice> {
+    let find = |scope| {
+        let average = worst_failed(result, CheckKind::Latency, scope);
+        average
+            .is_none()
+            .then(|| worst_failed_percentile(result, scope))
+            .flatten()
+    };
+    let check = find(Scope::Database).or_else(|| find(Scope::Log))?;
+    let what = if check.scope == Scope::Log {
+        "log writes"
+    } else {
+        "database reads"
+    };
+    Some(Advice::new(
+        "The average is good, the slow requests are too slow",
+        format!(
+            "One in a hundred of the {what} of {} takes {} ms or longer, although their average is \
+             within its limit. Look for two kinds of requests in one stream: hits and misses of a \
+             cache, fast and slow tiers, a few slow disks in a stripe, or garbage collection.",
+            check.place,
+            figure(check.value.unwrap_or(f64::NAN))
         ),
     ))
 }

@@ -4,7 +4,7 @@ use measure::result::{Bound, CheckKind, RunResult, Verdict};
 
 use super::Advice;
 use super::evidence::processor_percent;
-use crate::number::{count, figure, percent};
+use crate::number::{count, figure, limit, percent};
 
 /// Fewer samples than this say little about a storage system.
 const FEW_SAMPLES: u64 = 20;
@@ -80,7 +80,7 @@ pub(super) fn target_missed(result: &RunResult) -> Option<Advice> {
     let facts = format!(
         "{achieved} {} of at least {} were reached.",
         failed.unit,
-        figure(failed.limit)
+        limit(failed.limit)
     );
     if slow {
         return Some(Advice::new(
@@ -233,7 +233,7 @@ pub(super) fn room_left(result: &RunResult) -> Option<Advice> {
         nearest.name,
         nearest.place,
         figure(nearest.value.unwrap_or(f64::NAN)),
-        figure(nearest.limit),
+        limit(nearest.limit),
         nearest.unit,
         percent(used)
     );

@@ -30,7 +30,7 @@ impl Advice {
 /// All advice for a run, the most pressing first.
 #[must_use]
 pub fn advice(result: &RunResult) -> Vec<Advice> {
-    let rules: [fn(&RunResult) -> Option<Advice>; 13] = [
+    let rules: [fn(&RunResult) -> Option<Advice>; 14] = [
         load::errors,
         load::interrupted,
         latency::one_place_differs,
@@ -40,6 +40,7 @@ pub fn advice(result: &RunResult) -> Vec<Advice> {
         load::page_fault_stalls,
         load::target_missed,
         latency::spikes,
+        latency::slow_tail,
         load::other_traffic,
         load::not_steady,
         load::too_few_samples,

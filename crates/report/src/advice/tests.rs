@@ -169,3 +169,15 @@ fn a_pass_says_how_much_room_is_left() {
     assert_eq!(last.title, "How much room is left");
     assert!(last.text.contains("log write") && last.text.contains("95.0 %"));
 }
+
+#[test]
+fn a_slow_tail_behind_a_good_average_is_told() {
+    let mut result = slow_run(5.0, 4.0, 1.0);
+    let mut tail = result.checks[0].clone();
+    tail.name = "99th percentile of database read latency".into();
+    (tail.limit, tail.value, tail.passed) = (50.0, Some(61.0), Some(false));
+    result.checks.push(tail);
+    let found = titles(&result);
+    assert!(found.contains("the slow requests are too slow"));
+    assert!(!found.contains("device itself"));
+}

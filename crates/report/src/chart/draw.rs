@@ -87,7 +87,7 @@ impl Chart {
             .collect();
         let mut text = format!("{} in {}: {}.", self.title, self.unit, names.join(", "));
         for limit in &self.limits {
-            let _ = write!(text, " {}: {}.", limit.label, limit.value);
+            let _ = write!(text, " {}.", limit.label);
         }
         text
     }
@@ -119,13 +119,13 @@ impl Chart {
             @for (index, band) in bands.enumerate() {
                 @let (from, to) = (frame.x(band.from), frame.x(band.to));
                 @if to - from > 0.5 {
-                    @let class = if index.is_multiple_of(2) { "band" } else { "band other" };
+                    @let class = class_of_band(&band.label, index);
                     rect class=(class) x=(short(from)) y=(short(TOP))
                         width=(short(to - from)) height=(short(BOTTOM - TOP)) {
                         title { (band.label) }
                     }
-                    @if to - from > 6.2 * band.label.chars().count() as f64 {
-                        text.band-label x=(short(from + 4.0)) y=(short(BOTTOM - 5.0)) {
+                    @if band.label != MEASURED && to - from > 6.2 * letters(&band.label) {
+                        text.band-label x=(short(from + 4.0)) y=(short(TOP + 10.0)) {
                             (band.label)
                         }
                     }
@@ -194,7 +194,14 @@ impl Chart {
         let mut drawn = Vec::new();
         for limit in limits.iter().filter(|limit| limit.value <= top) {
             let y = frame.y(limit.value);
-            let label_y = (y - 4.0).max(lowest_label + LABEL_HEIGHT).max(TOP + 9.0);
+            // A label that would touch the one above it goes below its line.
+            let over = (y - 4.0).max(TOP + 9.0);
+            let crowded = over < lowest_label + LABEL_HEIGHT;
+            let label_y = if crowded {
+                (y + 11.0).max(lowest_label + LABEL_HEIGHT)
+            } else {
+                over
+            };
             lowest_label = label_y;
             drawn.push((limit, y, label_y));
         }
@@ -211,7 +218,7 @@ impl Chart {
             @if !above.is_empty() {
                 @for (index, limit) in above.iter().enumerate() {
                     g.limit.above data-limit=(limit.value) {
-                        text x=(short(LEFT + 6.0))
+                        text x=(short(RIGHT - 4.0))
                             y=(short(TOP + 9.0 + LABEL_HEIGHT * index as f64)) {
                             "\u{2191} " (limit.label)
                         }
@@ -220,6 +227,21 @@ impl Chart {
             }
         }
     }
+}
+
+/// The measured phase is what counts; the other phases are shaded.
+const MEASURED: &str = "measured";
+
+fn class_of_band(label: &str, index: usize) -> &'static str {
+    match (label, index.is_multiple_of(2)) {
+        (MEASURED, _) => "band measured",
+        (_, true) => "band",
+        (_, false) => "band other",
+    }
+}
+
+fn letters(text: &str) -> f64 {
+    text.chars().count() as f64
 }
 
 /// Labels at the ends of the axis keep inside the drawing.

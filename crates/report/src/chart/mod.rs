@@ -26,6 +26,8 @@ pub struct Chart {
     pub across: Across,
     /// Whether the vertical axis may switch to a logarithmic scale to hold lines and limits.
     pub upright: Upright,
+    /// The value at the top of a linear vertical axis, where there is a natural one.
+    pub top: Option<f64>,
     /// The lines.
     pub series: Vec<Series>,
     /// The limits drawn across the chart.
@@ -123,6 +125,7 @@ impl Chart {
             unit,
             across,
             upright: Upright::Linear,
+            top: None,
             series: Vec::new(),
             limits: Vec::new(),
             bands: Vec::new(),
@@ -242,6 +245,9 @@ impl Chart {
                 .map(|limit| limit.value)
                 .fold(highest, f64::max);
             return Scale::logarithmic(lowest.max(highest / 1e6), top);
+        }
+        if let Some(high) = self.top.filter(|top| *top >= highest) {
+            return Scale::Linear { low: 0.0, high };
         }
         let near = self.limits.iter().map(|limit| limit.value);
         let near = near.filter(|value| *value <= first_limit || *value <= highest * 2.0);

@@ -3,7 +3,7 @@
 use measure::result::{IoFigures, RunResult};
 
 use super::Comparison;
-use crate::number::{change, figure_or_absent};
+use crate::number::{change, figure_or_absent, limit};
 use crate::table::{Cell, Column, Table};
 
 /// Which way is better.
@@ -38,7 +38,7 @@ const FIGURES: [Figure; 17] = [
         average(&run.totals.reads)
     }),
     lower("database read, 99 %", "ms", |run| p99(&run.totals.reads)),
-    lower("database read, slowest database", "ms", |run| {
+    lower("database read, slowest one", "ms", |run| {
         run.databases
             .iter()
             .filter_map(|one| average(&one.reads))
@@ -52,7 +52,7 @@ const FIGURES: [Figure; 17] = [
         average(&run.totals.log_writes)
     }),
     lower("log write, 99 %", "ms", |run| p99(&run.totals.log_writes)),
-    lower("log write, slowest database", "ms", |run| {
+    lower("log write, slowest one", "ms", |run| {
         run.databases
             .iter()
             .filter_map(|one| average(&one.log_writes))
@@ -149,7 +149,10 @@ fn row(figure: &Figure, values: &[Option<f64>]) -> Vec<Cell> {
     let mut cells = vec![Cell::new(figure.name), Cell::new(figure.unit)];
     let base = values.first().copied().flatten().unwrap_or(f64::NAN);
     for (index, value) in values.iter().enumerate() {
-        cells.push(Cell::new(figure_or_absent(*value)));
+        cells.push(Cell::new(match value {
+            Some(value) if figure.unit.is_empty() => limit(*value),
+            _ => figure_or_absent(*value),
+        }));
         if index > 0 {
             let value = value.unwrap_or(f64::NAN);
             cells.push(Cell::new(

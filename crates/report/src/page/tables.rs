@@ -4,19 +4,32 @@ use maud::{Markup, html};
 use measure::result::{Bound, Check, RunResult};
 
 use super::verdict::sign;
-use crate::number::{figure, figure_or_absent};
+use crate::number::{figure, figure_or_absent, limit};
 use crate::table::{Cell, CheckGroup, Column, Table, check_groups, grouped_checks_table};
 use crate::tone::Tone;
 
 /// More places than this are folded away under the worst one.
 const MOST_PLACES: usize = 6;
+/// Tables with more columns are set smaller.
+const WIDE: usize = 12;
 
 /// A table in a card.
 pub(super) fn table(table: &Table) -> Markup {
     html! {
-        div.card {
+        @let groups = table.groups();
+        div.card.wide[table.columns.len() > WIDE] {
             table {
-                thead { tr { @for column in &table.columns { (head(column)) } } }
+                thead {
+                    @if !groups.is_empty() {
+                        tr {
+                            @for (group, columns) in &groups {
+                                @if group.is_empty() { td colspan=(columns) {} }
+                                @else { th.group scope="colgroup" colspan=(columns) { (group) } }
+                            }
+                        }
+                    }
+                    tr { @for column in &table.columns { (head(column)) } }
+                }
                 tbody { @for cells in &table.rows { (row(table, cells)) } }
                 @if !table.sums.is_empty() { tfoot { (row(table, &table.sums)) } }
             }
@@ -69,66 +82,95 @@ pub(super) fn checks(result: &RunResult) -> Markup {
                 table {
                     thead {
                         tr {
-                            th scope="col" { "service level and rule" }
-                            th scope="col" { "where" }
+                            th scope="col" { "service level, rule and place" }
                             th.number scope="col" { "limit" }
                             th.number scope="col" { "measured" }
                             th scope="col" { "unit" }
-                            th scope="col" { "share of the limit" }
+                            th.share scope="col" { "share of the limit" }
                             th scope="col" { "result" }
                         }
                     }
                     @for group in &groups { (check_rows(group)) }
                 }
             }
-            @for group in groups.iter().filter(|group| group.checks.len() > MOST_PLACES) {
+            @for group in groups.iter().filter(|group| needs_details(group)) {
                 details {
-                    summary { (group.worst().name) ": all " (group.checks.len()) " places" }
-                    (table(&crate::table::checks_table(&owned(group))))
+                    summary { (group.worst().name) ": all "
+                        (group.checks.len()) " places, each with its rule" }
+                    (table(&each_place(group)))
                 }
             }
         }
     }
 }
 
-fn owned(group: &CheckGroup) -> Vec<Check> {
-    group.checks.iter().map(|check| (*check).clone()).collect()
+/// Whether the first table cannot say everything: too many places, or each with its own rule.
+fn needs_details(group: &CheckGroup) -> bool {
+    group.checks.len() > MOST_PLACES || !same_rule(group)
 }
 
-/// The rows of one service level: each place, or the worst one for many.
+fn same_rule(group: &CheckGroup) -> bool {
+    group
+        .checks
+        .iter()
+        .all(|check| check.rule == group.checks[0].rule)
+}
+
+/// Every place of a service level with its own rule.
+fn each_place(group: &CheckGroup) -> Table {
+    let mut table = Table::new(vec![
+        Column::text("where"),
+        Column::number("limit", ""),
+        Column::number("measured", &group.checks[0].unit),
+        Column::text("result"),
+        Column::text("rule"),
+    ]);
+    for check in &group.checks {
+        let tone = Tone::of_check(check);
+        table.push(vec![
+            Cell::new(check.place.clone()),
+            Cell::new(format!("{} {}", check.bound.sign(), limit(check.limit))),
+            Cell::new(figure_or_absent(check.value)).notable_when(tone == Tone::Fail),
+            Cell::verdict(tone),
+            Cell::new(check.rule.clone()),
+        ]);
+    }
+    table
+}
+
+/// The rows of one service level: its name and rule, then each place, or the worst one for many.
 fn check_rows(group: &CheckGroup) -> Markup {
     let many = group.checks.len() > MOST_PLACES;
     let worst = group.worst();
-    let first = group.checks[0];
+    // The rule of the worst place stands for all; where they differ, its place is named.
+    let named = !same_rule(group) && !worst.rule.is_empty();
     html! {
-        tbody {
+        tbody.level {
+            tr {
+                th colspan="6" scope="rowgroup" {
+                    (worst.name)
+                    div.rule { @if named { (worst.place) ": " } (worst.rule) }
+                }
+            }
             @if many {
-                (check_row(worst, &group.place(), group.tone(), Some(first), 1))
+                (check_row(worst, &group.place(), group.tone()))
             } @else {
-                @for (index, check) in group.checks.iter().enumerate() {
-                    @let named = (index == 0).then_some(first);
-                    (check_row(check, &check.place, Tone::of_check(check), named,
-                        group.checks.len()))
+                @for check in &group.checks {
+                    (check_row(check, &check.place, Tone::of_check(check)))
                 }
             }
         }
     }
 }
 
-fn check_row(check: &Check, place: &str, tone: Tone, named: Option<&Check>, rows: usize) -> Markup {
+fn check_row(check: &Check, place: &str, tone: Tone) -> Markup {
     html! {
         tr {
-            @if let Some(first) = named {
-                th scope="rowgroup" rowspan=(rows) {
-                    (first.name)
-                    @if !first.rule.is_empty() { div.rule { (first.rule) } }
-                }
-            }
-            td { (place) }
-            td.number { (check.bound.sign()) " " (figure(check.limit)) }
+            td.place { (place) }
+            td.number { (check.bound.sign()) " " (limit(check.limit)) }
             td.number.over[tone == Tone::Fail] { (figure_or_absent(check.value)) }
             td { (check.unit) }
-            td { (meter(check, tone)) }
+            td.share { (meter(check, tone)) }
             td { (mark(tone, tone.word())) }
         }
     }

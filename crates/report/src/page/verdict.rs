@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 use measure::result::{CheckKind, RunResult, Scope};
 
-use crate::number::{bytes, count, duration, figure, percent};
+use crate::limits::is_percentile;
+use crate::number::{bytes, count, duration, figure, limit, percent};
 use crate::tone::Tone;
 use crate::words::headline;
 
@@ -42,9 +43,9 @@ pub(super) fn tiles(result: &RunResult) -> Markup {
     let throughput = &result.throughput;
     let target = match (throughput.target_iops, throughput.achieved_fraction) {
         (Some(target), Some(share)) => {
-            format!("{} % of the target, {}", percent(share), figure(target))
+            format!("{} % of the target, {}", percent(share), limit(target))
         }
-        (Some(target), None) => format!("target {}", figure(target)),
+        (Some(target), None) => format!("target {}", limit(target)),
         _ => "no target: the maximum was looked for".to_string(),
     };
     let samples = match result.samples.count {
@@ -91,7 +92,10 @@ fn sizes(result: &RunResult) -> String {
 /// The average latency of the worst place, and its limit.
 fn worst_average(result: &RunResult, scope: Scope) -> (String, String) {
     let checks = result.checks.iter().filter(|check| {
-        check.kind == CheckKind::Latency && check.scope == scope && check.unit == "ms"
+        check.kind == CheckKind::Latency
+            && check.scope == scope
+            && check.unit == "ms"
+            && !is_percentile(check)
     });
     let worst = checks
         .filter_map(|check| Some((check.value.filter(|value| value.is_finite())?, check)))
@@ -103,7 +107,7 @@ fn worst_average(result: &RunResult, scope: Scope) -> (String, String) {
         };
         return (
             figure(value),
-            format!("limit {} ms{whose}", figure(check.limit)),
+            format!("limit {} ms{whose}", limit(check.limit)),
         );
     }
     let figures = match scope {

@@ -3,7 +3,7 @@
 use measure::result::{Bound, Check};
 
 use super::{Cell, Column, Table};
-use crate::number::{figure, figure_or_absent};
+use crate::number::{figure_or_absent, limit};
 use crate::tone::Tone;
 
 /// The checks of one service level at all its places.
@@ -126,11 +126,11 @@ fn heads() -> Vec<Column> {
 }
 
 fn row(name: &str, place: String, check: &Check, tone: Tone) -> Vec<Cell> {
-    let limit = format!("{} {}", check.bound.sign(), figure(check.limit));
+    let bound = format!("{} {}", check.bound.sign(), limit(check.limit));
     vec![
         Cell::new(name),
         Cell::new(place),
-        Cell::new(limit),
+        Cell::new(bound),
         Cell::new(figure_or_absent(check.value)).notable_when(tone == Tone::Fail),
         Cell::new(check.unit.clone()),
         Cell::verdict(tone),

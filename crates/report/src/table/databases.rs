@@ -3,6 +3,7 @@
 use measure::result::{CheckKind, DatabaseResult, IoFigures, RunResult, Scope};
 
 use super::{Cell, Column, Table};
+use crate::limits::is_percentile;
 use crate::number::{bytes, figure, figure_or_absent};
 
 /// How much of the databases a table shows.
@@ -49,20 +50,20 @@ fn heads(full: bool) -> Vec<Column> {
     if full {
         heads.push(Column::number("size", ""));
     }
-    for kind in ["reads", "writes", "log writes"] {
-        heads.push(Column::number(kind, "1/s"));
+    for group in ["reads", "writes", "log writes"] {
+        heads.push(Column::number("rate", "1/s").of(group));
         if full {
-            heads.push(Column::number("size", "KiB"));
+            heads.push(Column::number("size", "KiB").of(group));
         }
-        heads.push(Column::number("average", "ms"));
+        heads.push(Column::number("average", "ms").of(group));
         if full {
-            heads.push(Column::number("99 %", "ms"));
-            heads.push(Column::number("longest", "ms"));
+            heads.push(Column::number("99 %", "ms").of(group));
+            heads.push(Column::number("longest", "ms").of(group));
         }
     }
     if full {
-        heads.push(Column::number("maintenance", "1/s"));
-        heads.push(Column::number("stalls", "1/s"));
+        heads.push(Column::number("rate", "1/s").of("maintenance"));
+        heads.push(Column::number("rate", "1/s").of("stalls"));
     }
     heads
 }
@@ -75,24 +76,23 @@ fn row(result: &RunResult, database: &DatabaseResult, full: bool) -> Vec<Cell> {
     let requests = [
         (
             &database.reads,
-            average_failed(result, database, Scope::Database),
+            failed_latency(result, database, Scope::Database),
         ),
-        (&database.writes, false),
+        (&database.writes, (false, false)),
         (
             &database.log_writes,
-            average_failed(result, database, Scope::Log),
+            failed_latency(result, database, Scope::Log),
         ),
     ];
-    for (figures, failed) in requests {
+    for (figures, (average_failed, p99_failed)) in requests {
         cells.push(Cell::new(figure(figures.per_second)));
         if full {
             cells.push(Cell::new(figure(figures.average_bytes / 1024.0)));
         }
-        cells.push(Cell::new(average(figures)).notable_when(failed));
+        cells.push(Cell::new(average(figures)).notable_when(average_failed));
         if full {
-            cells.push(Cell::new(figure_or_absent(
-                figures.latency.map(|l| l.p99_ms),
-            )));
+            let p99 = figure_or_absent(figures.latency.map(|latency| latency.p99_ms));
+            cells.push(Cell::new(p99).notable_when(p99_failed));
             cells.push(Cell::new(figure_or_absent(
                 figures.latency.map(|l| l.max_ms),
             )));
@@ -109,9 +109,15 @@ fn average(figures: &IoFigures) -> String {
     figure_or_absent(figures.latency.map(|latency| latency.average_ms))
 }
 
-/// Whether the average latency of this database or its log is beyond its limit.
-fn average_failed(result: &RunResult, database: &DatabaseResult, scope: Scope) -> bool {
-    result.failed_checks().any(|check| {
-        check.kind == CheckKind::Latency && check.scope == scope && check.place == database.name
-    })
+/// Which of a database's latencies are beyond their limits: the average, the 99th percentile.
+fn failed_latency(result: &RunResult, database: &DatabaseResult, scope: Scope) -> (bool, bool) {
+    let failed = |percentile: bool| {
+        result.failed_checks().any(|check| {
+            check.kind == CheckKind::Latency
+                && check.scope == scope
+                && check.place == database.name
+                && is_percentile(check) == percentile
+        })
+    };
+    (failed(false), failed(true))
 }

@@ -26,6 +26,8 @@ pub struct Table {
 /// The head of a column.
 #[derive(Clone, Debug)]
 pub struct Column {
+    /// What this column and its neighbours are about; empty when the head says all.
+    pub group: String,
     /// What stands in the column.
     pub head: String,
     /// The unit of its numbers; empty for text.
@@ -50,6 +52,7 @@ impl Column {
     #[must_use]
     pub fn text(head: &str) -> Self {
         Self {
+            group: String::new(),
             head: head.to_string(),
             unit: String::new(),
             numeric: false,
@@ -59,11 +62,20 @@ impl Column {
     /// A column of numbers.
     #[must_use]
     pub fn number(head: &str, unit: &str) -> Self {
+        let (head, unit) = (head.to_string(), unit.to_string());
         Self {
-            head: head.to_string(),
-            unit: unit.to_string(),
+            group: String::new(),
+            head,
+            unit,
             numeric: true,
         }
+    }
+
+    /// The same column as one of a group.
+    #[must_use]
+    pub fn of(mut self, group: &str) -> Self {
+        self.group = group.to_string();
+        self
     }
 }
 
@@ -117,6 +129,24 @@ impl Table {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
+    }
+
+    /// The groups of neighbouring columns with the number of columns in each; empty when no column
+    /// belongs to one.
+    #[must_use]
+    pub fn groups(&self) -> Vec<(&str, usize)> {
+        let mut groups: Vec<(&str, usize)> = Vec::new();
+        for column in &self.columns {
+            match groups.last_mut() {
+                Some((group, count)) if *group == column.group => *count += 1,
+                _ => groups.push((&column.group, 1)),
+            }
+        }
+        if groups.iter().all(|(group, _)| group.is_empty()) {
+            Vec::new()
+        } else {
+            groups
+        }
     }
 
     /// Leaves out number columns in which no row has anything to say.

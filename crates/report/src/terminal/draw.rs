@@ -110,11 +110,10 @@ impl<'a> Text<'a> {
             drawn.force_no_tty();
         }
         drawn.set_header(table.columns.iter().map(|column| {
-            let cell = TextCell::new(if column.unit.is_empty() {
-                column.head.clone()
-            } else {
-                format!("{}\n{}", column.head, column.unit)
-            });
+            let parts = [&column.group, &column.head, &column.unit];
+            let parts: Vec<&str> = parts.into_iter().map(String::as_str).collect();
+            let lines: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            let cell = TextCell::new(lines.join("\n"));
             if self.style.colour {
                 cell.add_attribute(Attribute::Dim)
             } else {

@@ -12,7 +12,7 @@ use measure::result::RunResult;
 
 use crate::advice::advice;
 use crate::comparison::Comparison;
-use crate::number::{bytes, count, duration, figure};
+use crate::number::{bytes, count, duration, figure, limit};
 use crate::run::Run;
 use crate::table::{Detail, Table, checks_table, databases_table, grouped_checks_table};
 use crate::tone::Tone;
@@ -114,7 +114,7 @@ fn facts(text: &mut Text, result: &RunResult) {
     }
     let throughput = &result.throughput;
     let target = throughput.target_iops.map_or(String::new(), |target| {
-        format!(" of {} wanted", figure(target))
+        format!(" of {} wanted", limit(target))
     });
     facts.push(format!(
         "{} transactional I/O per second{target}",

@@ -55,6 +55,11 @@ impl<'a> PageChange<'a> {
         self.debug_law();
     }
 
+    /// Gives the page another number, when it was filled before it had one.
+    pub fn set_page_number(&mut self, page_number: u32) {
+        set_u32(self.bytes, header::PAGE_NUMBER, page_number);
+    }
+
     /// Sets the database time of the last change.
     pub fn set_dbtime(&mut self, dbtime: u64) {
         set_u64(self.bytes, header::DBTIME, dbtime);

@@ -119,14 +119,14 @@ pub(super) fn compressed_bytes(prefix: &[u8], key: &[u8]) -> usize {
 }
 
 /// Size of a node's value when `prefix_bytes` of its key are in the external header.
-pub(super) fn value_bytes(key_bytes: usize, prefix_bytes: usize, data_bytes: usize) -> usize {
+pub(super) const fn value_bytes(key_bytes: usize, prefix_bytes: usize, data_bytes: usize) -> usize {
     let lengths = if prefix_bytes > 0 { 4 } else { 2 };
     lengths + key_bytes - prefix_bytes + data_bytes
 }
 
 /// Page space a node takes, its tag included, when nothing is compressed.
 #[must_use]
-pub fn node_bytes(key_bytes: usize, data_bytes: usize) -> usize {
+pub const fn node_bytes(key_bytes: usize, data_bytes: usize) -> usize {
     value_bytes(key_bytes, 0, data_bytes) + TAG_BYTES
 }
 

@@ -1,0 +1,108 @@
+//! Measures Proofload beside fio: the two in turn, on the same file system, in one run, and prints
+//! the ratios as a Markdown table. `make bench` calls it.
+
+mod cases;
+mod fio;
+mod product;
+mod ratio;
+
+use cases::Bench;
+use clap::Parser;
+use product::{Product, remove_directory};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Measures Proofload beside fio and prints the ratios.
+#[derive(Parser)]
+struct Arguments {
+    /// The binary under test.
+    #[arg(long, default_value = "target/release/proofload")]
+    proofload: PathBuf,
+    /// A directory on the storage to measure on; its contents are made and removed here.
+    #[arg(long, default_value = "bench-results")]
+    directory: PathBuf,
+    /// How often each side runs; the median counts.
+    #[arg(long, default_value_t = 4)]
+    rounds: usize,
+    /// Measured seconds of each run.
+    #[arg(long, default_value_t = 10)]
+    seconds: u64,
+    /// Size of the database in GiB.
+    #[arg(long, default_value_t = 4)]
+    size_gib: u64,
+    /// Only these cases: build, read-only, mixed, checksum.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    match measure_all(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("bench: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure_all(arguments: &Arguments) -> Result<(), String> {
+    let make = |path: PathBuf| {
+        std::fs::create_dir_all(&path)
+            .map(|()| path.clone())
+            .map_err(|error| format!("cannot make {}: {error}", path.display()))
+    };
+    let bench = Bench {
+        product: Product {
+            binary: arguments.proofload.clone(),
+            storage: make(arguments.directory.join("storage"))?,
+            runs: make(arguments.directory.join("runs"))?,
+        },
+        scratch: make(arguments.directory.join("fio"))?,
+        rounds: arguments.rounds,
+        seconds: arguments.seconds,
+        size_gib: arguments.size_gib,
+    };
+    let wanted =
+        |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
+    let mut rows = Vec::new();
+    if wanted("checksum") {
+        rows.extend(cases::checksum::rows(arguments.rounds)?);
+    }
+    if wanted("build") {
+        rows.extend(cases::build::rows(&bench)?);
+    } else {
+        prepare(&bench)?;
+    }
+    if wanted("read-only") {
+        rows.extend(cases::read_only::rows(&bench)?);
+    }
+    if wanted("mixed") {
+        rows.extend(cases::mixed::rows(&bench)?);
+    }
+    println!("{}", ratio::TABLE_HEAD);
+    for row in rows {
+        println!("{row}");
+    }
+    remove_directory(&bench.product.storage)?;
+    remove_directory(&bench.scratch)
+}
+
+/// Builds the database the load cases run on, unless the build case did.
+fn prepare(bench: &Bench) -> Result<(), String> {
+    let size = bench.target_size();
+    let arguments: Vec<String> = [
+        "--databases",
+        "1",
+        "--target-size",
+        &size,
+        "--build-only",
+        "--keep",
+    ]
+    .iter()
+    .map(ToString::to_string)
+    .collect();
+    remove_directory(&bench.product.storage)?;
+    std::fs::create_dir_all(&bench.product.storage)
+        .map_err(|error| format!("cannot make the storage directory: {error}"))?;
+    bench.product.run("prepare", &arguments).map(drop)
+}

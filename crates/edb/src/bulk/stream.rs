@@ -1,0 +1,221 @@
+//! Pages on their way to the file: filled in ascending order, written in large requests.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use runtime::sync::Semaphore;
+use runtime::{Buffer, File, Handle, IoError, Persistence};
+
+use crate::format::layout::page_offset;
+use crate::format::page::seal;
+
+use super::tree::PageSink;
+
+/// Bytes of one write.
+const WRITE_BYTES: usize = 512 * 1024;
+/// Writes under way at the same time.
+const WRITES_IN_FLIGHT: usize = 16;
+
+/// Some pages in a row that become one write.
+struct Batch {
+    first_page: u32,
+    buffer: Buffer,
+    /// Pages handed out and not finished.
+    open_pages: u32,
+}
+
+/// What the writing tasks leave behind.
+#[derive(Default)]
+struct Outcome {
+    error: Option<IoError>,
+    spare: Vec<Buffer>,
+}
+
+/// Hands out page numbers in ascending order and writes finished pages.
+pub(super) struct PageStream<F: File> {
+    handle: Handle,
+    file: F,
+    page_size_bytes: usize,
+    next_page: u32,
+    batches: VecDeque<Batch>,
+    permits: Rc<Semaphore>,
+    outcome: Rc<RefCell<Outcome>>,
+    written_bytes: u64,
+}
+
+impl<F: File> PageStream<F> {
+    /// A stream whose first page is `first_page`.
+    pub(super) fn new(handle: &Handle, file: &F, page_size_bytes: usize, first_page: u32) -> Self {
+        Self {
+            handle: handle.clone(),
+            file: file.clone(),
+            page_size_bytes,
+            next_page: first_page,
+            batches: VecDeque::new(),
+            permits: Semaphore::new(WRITES_IN_FLIGHT),
+            outcome: Rc::default(),
+            written_bytes: 0,
+        }
+    }
+
+    /// The number the next page will get.
+    pub(super) fn next_page(&self) -> u32 {
+        self.next_page
+    }
+
+    /// Bytes handed to the storage so far.
+    pub(super) fn written_bytes(&self) -> u64 {
+        self.written_bytes
+    }
+
+    /// Leaves out the next `count` pages: they are zero until somebody else writes them.
+    pub(super) fn skip(&mut self, count: u32) -> u32 {
+        let first = self.next_page;
+        for _ in 0..count {
+            let page = self.allocate();
+            self.page(page).fill(0);
+            self.batch(page).open_pages -= 1;
+        }
+        first
+    }
+
+    /// Whether [`Self::flush_full`] has something to do. Cheap: ask after every row.
+    pub(super) fn has_full(&self) -> bool {
+        self.batches.len() > 1 && self.batches[0].open_pages == 0
+    }
+
+    /// Writes the batches that are complete; waits only while too many writes are under way.
+    pub(super) async fn flush_full(&mut self) -> Result<(), IoError> {
+        while self.has_full() {
+            self.write_first().await?;
+        }
+        Ok(())
+    }
+
+    /// Writes everything and waits for it.
+    pub(super) async fn finish(&mut self) -> Result<(), IoError> {
+        while let Some(batch) = self.batches.front() {
+            assert_eq!(batch.open_pages, 0, "a page was never finished");
+            self.write_first().await?;
+        }
+        let mut all = Vec::new();
+        for _ in 0..WRITES_IN_FLIGHT {
+            all.push(self.permits.acquire().await);
+        }
+        self.check()
+    }
+
+    async fn write_first(&mut self) -> Result<(), IoError> {
+        let permit = self.permits.acquire().await;
+        self.check()?;
+        let Some(batch) = self.batches.pop_front() else {
+            return Ok(());
+        };
+        let buffer = self.cut(batch);
+        let (first_page, bytes) = buffer;
+        let offset = page_offset(first_page, self.page_size_bytes);
+        self.written_bytes += bytes.len() as u64;
+        let (file, outcome) = (self.file.clone(), Rc::clone(&self.outcome));
+        self.handle.spawn(async move {
+            let shared = Rc::new(bytes);
+            let written = file
+                .write(offset, Rc::clone(&shared), Persistence::Volatile)
+                .await;
+            let mut outcome = outcome.borrow_mut();
+            if let Err(error) = written {
+                outcome.error.get_or_insert(error);
+            }
+            // The storage has let go of its share, so the memory can serve again.
+            outcome.spare.extend(Rc::try_unwrap(shared).ok());
+            drop(permit);
+        });
+        // Let the new task hand its write to the storage before more pages are filled.
+        self.handle.yield_now().await;
+        Ok(())
+    }
+
+    /// The bytes of a batch, without the pages beyond the last one handed out.
+    fn cut(&self, batch: Batch) -> (u32, Buffer) {
+        let pages = (self.next_page - batch.first_page) as usize;
+        let used = pages * self.page_size_bytes;
+        if used >= batch.buffer.len() {
+            return (batch.first_page, batch.buffer);
+        }
+        let mut short = Buffer::zeroed(used);
+        short.copy_from_slice(&batch.buffer[..used]);
+        (batch.first_page, short)
+    }
+
+    fn check(&self) -> Result<(), IoError> {
+        self.outcome.borrow().error.clone().map_or(Ok(()), Err)
+    }
+
+    fn pages_per_batch(&self) -> u32 {
+        (WRITE_BYTES / self.page_size_bytes) as u32
+    }
+
+    fn index_of(&self, page: u32) -> usize {
+        let first = self.batches.front().map_or(0, |batch| batch.first_page);
+        // Only the first batch of a stream may be shorter than the others, to end on a round
+        // offset.
+        let index = self
+            .batches
+            .iter()
+            .rposition(|batch| batch.first_page <= page);
+        assert!(
+            page >= first && index.is_some(),
+            "page {page} is written already"
+        );
+        index.unwrap_or(0)
+    }
+
+    fn batch(&mut self, page: u32) -> &mut Batch {
+        let index = self.index_of(page);
+        &mut self.batches[index]
+    }
+}
+
+impl<F: File> PageSink for PageStream<F> {
+    fn page_size_bytes(&self) -> usize {
+        self.page_size_bytes
+    }
+
+    fn allocate(&mut self) -> u32 {
+        let page = self.next_page;
+        let size = self.page_size_bytes;
+        let full = |batch: &Batch| page >= batch.first_page + (batch.buffer.len() / size) as u32;
+        if self.batches.back().is_none_or(full) {
+            // Whole batches end on multiples of their size in the file.
+            let pages = self.pages_per_batch();
+            let slot = page + crate::format::layout::HEADER_PAGES - 1;
+            let count = pages - slot % pages;
+            let bytes = count as usize * size;
+            let spare = self.outcome.borrow_mut().spare.pop();
+            let buffer = match spare {
+                Some(buffer) if buffer.len() == bytes => buffer,
+                _ => Buffer::zeroed(bytes),
+            };
+            self.batches.push_back(Batch {
+                first_page: page,
+                buffer,
+                open_pages: 0,
+            });
+        }
+        self.next_page += 1;
+        self.batch(page).open_pages += 1;
+        page
+    }
+
+    fn page(&mut self, page: u32) -> &mut [u8] {
+        let size = self.page_size_bytes;
+        let batch = self.batch(page);
+        let start = (page - batch.first_page) as usize * size;
+        &mut batch.buffer[start..start + size]
+    }
+
+    fn finished(&mut self, page: u32) {
+        seal(self.page(page));
+        self.batch(page).open_pages -= 1;
+    }
+}

@@ -1,0 +1,258 @@
+//! Holds `docs/results.md` and the code together: a field that is not documented, or documented
+//! and not there, fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use measure::result::{
+    Bound, Check, CheckKind, CounterSummary, DatabaseResult, DeviceResult, ErrorRecord, IoFigures,
+    LatencyFigures, OperationResult, PhaseResult, RunResult, Scope, SteadyState, TargetPath,
+    TuningResult, TuningStep, Verdict,
+};
+use measure::sample::{Phase, RowScope, SampleRow, Stream};
+use serde_json::Value;
+
+fn documentation() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
+    std::fs::read_to_string(path).expect("docs/results.md is part of the repository")
+}
+
+/// A result in which nothing is empty.
+fn full_result() -> RunResult {
+    let latency = Some(LatencyFigures::default());
+    let reads = IoFigures {
+        latency,
+        ..IoFigures::default()
+    };
+    let mut result = RunResult::new();
+    result.checks.push(Check::default());
+    result.phases.push(PhaseResult::default());
+    result.target.databases.push(TargetPath::default());
+    result.target.logs.push(TargetPath::default());
+    result.databases.push(DatabaseResult {
+        reads,
+        ..DatabaseResult::default()
+    });
+    result.operations.push(OperationResult {
+        service: latency,
+        ..OperationResult::default()
+    });
+    result.steady_state = Some(SteadyState::default());
+    result.host.counters.push(CounterSummary::default());
+    result.host.devices.push(DeviceResult::default());
+    let steps = vec![TuningStep::default()];
+    result.tuning = Some(TuningResult {
+        steps,
+        ..TuningResult::default()
+    });
+    result.errors.push(ErrorRecord::default());
+    result
+}
+
+/// The value at a path such as `databases[].reads`; the empty path is the document.
+fn at<'a>(document: &'a Value, path: &str) -> &'a Value {
+    path.split('.')
+        .filter(|p| !p.is_empty())
+        .fold(document, |value, part| {
+            let inside = &value[part.trim_end_matches("[]")];
+            if part.ends_with("[]") {
+                &inside[0]
+            } else {
+                inside
+            }
+        })
+}
+
+/// The first column of each table, by the heading above it. Names are taken out of backticks.
+fn tables(text: &str) -> BTreeMap<String, Vec<String>> {
+    let mut tables: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut heading = String::new();
+    for line in text.lines() {
+        if let Some(title) = line.strip_prefix("#") {
+            heading = title.trim_start_matches('#').trim().replace('`', "");
+        } else if let Some(name) = line.strip_prefix("| `").and_then(|r| r.split('`').next()) {
+            tables
+                .entry(heading.clone())
+                .or_default()
+                .push(name.to_owned());
+        }
+    }
+    tables
+}
+
+/// Every different object in the document, as the path at which it stands first and its fields.
+fn objects(value: &Value, path: &str, found: &mut BTreeMap<BTreeSet<String>, String>) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            let names = fields.keys().cloned().collect();
+            found.entry(names).or_insert_with(|| path.to_owned());
+            for (name, field) in fields {
+                let below = if path.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{path}.{name}")
+                };
+                objects(field, &below, found);
+            }
+        }
+        Value::Array(items) => {
+            items
+                .iter()
+                .for_each(|i| objects(i, &format!("{path}[]"), found));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_of_the_result_is_documented_and_no_other() {
+    let document = serde_json::to_value(full_result()).unwrap();
+    let tables = tables(&documentation());
+    let fields_at = |path: &str| -> BTreeSet<String> {
+        at(&document, path)
+            .as_object()
+            .map(|o| o.keys().cloned().collect())
+            .unwrap_or_default()
+    };
+    let mut documented: BTreeSet<BTreeSet<String>> = BTreeSet::new();
+    for (heading, names) in &tables {
+        let path = if heading == "The document" {
+            ""
+        } else {
+            heading
+        };
+        let is_path = path.is_empty() || !at(&document, path).is_null();
+        if !is_path {
+            continue;
+        }
+        let names: BTreeSet<String> = names.iter().cloned().collect();
+        assert_eq!(
+            names,
+            fields_at(path),
+            "fields of `{heading}`: documented, and in the code"
+        );
+        documented.insert(names);
+    }
+    let mut found = BTreeMap::new();
+    objects(&document, "", &mut found);
+    assert!(found.len() > 15, "the walk found the objects");
+    for (fields, path) in found {
+        assert!(
+            documented.contains(&fields),
+            "the fields of `{path}` are not documented"
+        );
+    }
+}
+
+#[test]
+fn the_columns_of_the_samples_are_documented_and_no_other() {
+    let tables = tables(&documentation());
+    let mut documented = Vec::new();
+    let streams = tables["samples.csv"]
+        .iter()
+        .filter(|c| c.starts_with("STREAM_"));
+    let stream_columns: Vec<&str> = streams.map(|c| &c["STREAM_".len()..]).collect();
+    for name in &tables["samples.csv"] {
+        match name.strip_prefix("STREAM_") {
+            None => documented.push(name.clone()),
+            // All columns of a stream stand together, stream after stream.
+            Some(first) if first == stream_columns[0] => {
+                for stream in Stream::ALL {
+                    let columns = stream_columns.iter();
+                    documented.extend(columns.map(|c| format!("{}_{c}", stream.column())));
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    assert_eq!(documented, SampleRow::columns());
+}
+
+#[test]
+fn every_word_of_the_documents_is_explained() {
+    let text = documentation();
+    let word = |value: Value| value.as_str().unwrap_or_default().to_owned();
+    let json = |value: &dyn Fn() -> serde_json::Result<Value>| word(value().unwrap());
+    let mut words: Vec<String> = Vec::new();
+    for kind in [
+        CheckKind::Latency,
+        CheckKind::Spike,
+        CheckKind::Throughput,
+        CheckKind::Resource,
+        CheckKind::Integrity,
+    ] {
+        words.push(json(&|| serde_json::to_value(kind)));
+    }
+    for scope in [
+        Scope::Run,
+        Scope::Database,
+        Scope::Log,
+        Scope::Volume,
+        Scope::Host,
+    ] {
+        words.push(json(&|| serde_json::to_value(scope)));
+    }
+    for bound in [Bound::AtMost, Bound::AtLeast] {
+        words.push(json(&|| serde_json::to_value(bound)));
+    }
+    words.extend(RowScope::ALL.map(|s| s.name().to_owned()));
+    words.extend(Stream::ALL.map(|s| s.column().to_owned()));
+    words.extend(Stream::ALL.map(|s| format!("DATABASE/{}", s.tag())));
+    let phases = [
+        Phase::Build,
+        Phase::WarmUp,
+        Phase::Tuning,
+        Phase::Measured,
+        Phase::Checksum,
+        Phase::Close,
+    ];
+    words.extend(phases.map(|p| p.name().to_owned()));
+    for word in words {
+        assert!(
+            text.contains(&format!("`{word}`")),
+            "`{word}` is not explained"
+        );
+    }
+    let verdicts = [
+        Verdict::Pass,
+        Verdict::Fail,
+        Verdict::Inconclusive,
+        Verdict::Interrupted,
+        Verdict::Error,
+    ];
+    for verdict in verdicts {
+        let row = format!("| {} | `{verdict}` |", verdict.exit_status());
+        assert!(text.contains(&row), "no row `{row}`");
+    }
+}
+
+#[test]
+fn the_example_is_a_result_and_uses_known_fields_only() {
+    let text = documentation();
+    let example = text
+        .split("```json")
+        .nth(1)
+        .and_then(|t| t.split("```").next())
+        .unwrap();
+    let result: RunResult = serde_json::from_str(example).unwrap();
+    assert_eq!(result.exit_status, result.verdict.exit_status());
+    let example: Value = serde_json::from_str(example).unwrap();
+    let written = serde_json::to_value(&result).unwrap();
+    assert_contains(&written, &example, "");
+}
+
+fn assert_contains(whole: &Value, part: &Value, path: &str) {
+    match part {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                assert_contains(&whole[name], value, &format!("{path}.{name}"));
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                assert_contains(&whole[index], item, &format!("{path}[{index}]"));
+            }
+        }
+        _ => assert_eq!(whole, part, "{path}"),
+    }
+}

@@ -1,0 +1,168 @@
+//! The files of a run: made early, never overwritten, readable at any time.
+
+use std::fs;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use measure::result::{RunResult, Verdict};
+use measure::run_directory::{RunDirectory, load, load_histograms};
+use measure::sample::{Collector, Layout, Phase, Recorder, Sample, Stream};
+
+fn started() -> Timestamp {
+    "2025-03-01T12:00:00Z".parse().expect("a valid time")
+}
+
+/// One sample of warm-up and one of the measured phase.
+fn samples() -> (Collector, Vec<Sample>) {
+    let layout = Arc::new(Layout::new(["db1"], ["insert"]));
+    let mut recorder = Recorder::new(Arc::clone(&layout), 0, Phase::WarmUp, 0);
+    let mut collector = Collector::new(layout, 1, 1.0, None);
+    recorder.io(0, Stream::DatabaseRead, 32_768, 7_000_000);
+    let mut samples = collector.accept(recorder.begin_phase(Phase::Measured, 1_000_000_000));
+    for latency_ns in [3_000_000, 5_000_000] {
+        recorder.io(0, Stream::DatabaseRead, 32_768, latency_ns);
+        recorder.operation(0, 0, latency_ns, Some(2 * latency_ns));
+    }
+    samples.extend(collector.accept(recorder.take(2_000_000_000)));
+    samples.extend(collector.finish());
+    (collector, samples)
+}
+
+#[test]
+fn a_run_can_be_read_back() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("new/run");
+    let mut directory = RunDirectory::create(Some(&path), "mail", started(), "seed = 1\n").unwrap();
+
+    let (begun, rows) = load(&path).unwrap();
+    assert!(
+        !begun.complete && rows.is_empty(),
+        "readable before the first sample"
+    );
+    assert_eq!(begun.verdict, Verdict::Inconclusive);
+    assert_eq!(begun.started, "2025-03-01T12:00:00Z");
+
+    let (collector, samples) = samples();
+    samples.iter().for_each(|s| directory.append(s).unwrap());
+    directory.log("the load begins").unwrap();
+    let mut result = RunResult::new();
+    collector.totals().fill(&mut result);
+    result.complete = true;
+    result.set_verdict(Verdict::Pass, "All checks passed.");
+    directory.write_result(&result).unwrap();
+
+    let (read, rows) = load(&path).unwrap();
+    assert_eq!(read, result);
+    assert_eq!(load(&path.join("result.json")).unwrap().0, result);
+    let phases: Vec<&str> = rows.iter().map(|r| r.phase.as_str()).collect();
+    assert_eq!(
+        phases,
+        [
+            "warm-up", "warm-up", "warm-up", "measured", "measured", "measured"
+        ]
+    );
+    let histograms = load_histograms(&path).unwrap();
+    let tags: Vec<(&str, u64)> = histograms
+        .iter()
+        .map(|h| (h.tag.as_str(), h.histogram.count()))
+        .collect();
+    let expected = [
+        ("db1/database-read", 2),
+        ("operation/insert", 2),
+        ("operation/insert/from-intended-start", 2),
+    ];
+    assert_eq!(tags, expected, "the measured phase only");
+    assert_eq!(
+        fs::read_to_string(path.join("config.toml")).unwrap(),
+        "seed = 1\n"
+    );
+    let log = fs::read_to_string(path.join("log.txt")).unwrap();
+    assert!(log.ends_with("Z the load begins\n"), "{log}");
+    let leftovers = fs::read_dir(&path).unwrap().filter(|e| {
+        e.as_ref()
+            .is_ok_and(|e| e.file_name().to_string_lossy().ends_with(".tmp"))
+    });
+    assert_eq!(leftovers.count(), 0);
+}
+
+#[test]
+fn results_are_never_overwritten() {
+    let parent = tempfile::tempdir().unwrap();
+    let create = |out: &std::path::Path| {
+        RunDirectory::create(Some(out), "mail", started(), "")
+            .map(|_| ())
+            .map_err(|e| e.to_string())
+    };
+    create(parent.path()).unwrap();
+    let error = create(parent.path()).unwrap_err();
+    assert!(
+        error.contains("already holds files") && error.contains("--out"),
+        "{error}"
+    );
+    let file = parent.path().join("log.txt");
+    let error = create(&file).unwrap_err();
+    assert!(error.contains("is not a directory"), "{error}");
+    let error = create(&file.join("below")).unwrap_err();
+    assert!(
+        error.contains("not a directory") || error.contains("cannot be made"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_a_crash_cut_short_is_left_out() {
+    let parent = tempfile::tempdir().unwrap();
+    let mut directory = RunDirectory::create(Some(parent.path()), "mail", started(), "").unwrap();
+    let (_, samples) = samples();
+    samples.iter().for_each(|s| directory.append(s).unwrap());
+    drop(directory);
+    for (name, cut) in [("samples.csv", 40), ("histograms.hlog", 20)] {
+        let path = parent.path().join(name);
+        let text = fs::read(&path).unwrap();
+        fs::write(&path, &text[..text.len() - cut]).unwrap();
+    }
+    assert_eq!(load(parent.path()).unwrap().1.len(), 5);
+    assert_eq!(load_histograms(parent.path()).unwrap().len(), 2);
+    fs::remove_file(parent.path().join("samples.csv")).unwrap();
+    fs::remove_file(parent.path().join("histograms.hlog")).unwrap();
+    assert!(load(parent.path()).unwrap().1.is_empty());
+    assert!(load_histograms(parent.path()).unwrap().is_empty());
+}
+
+#[test]
+fn what_is_not_a_run_is_refused_with_the_reason() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let error = || load(path).unwrap_err().to_string();
+    assert!(error().contains("holds no result.json"), "{}", error());
+    let write = |text: &str| fs::write(path.join("result.json"), text).unwrap();
+    write("{ \"schema\": ");
+    assert!(error().contains("not a result document"), "{}", error());
+    write("{ \"schema\": \"proofload/result/9\" }");
+    assert!(error().contains("`proofload/result/9`"), "{}", error());
+    assert!(
+        error().contains("use the version that wrote it"),
+        "{}",
+        error()
+    );
+    write("{ \"schema\": \"proofload/result/1\", \"verdict\": \"perhaps\" }");
+    assert!(error().contains("perhaps"), "{}", error());
+    // Fields of a later version are ignored, missing ones are empty.
+    write("{ \"schema\": \"proofload/result/1\", \"verdict\": \"pass\", \"array\": {\"a\": 1} }");
+    assert_eq!(load(path).unwrap().0.verdict, Verdict::Pass);
+    fs::write(path.join("samples.csv"), "a,b\n1,2\n").unwrap();
+    assert!(error().contains("samples.csv is damaged"), "{}", error());
+}
+
+#[test]
+fn a_number_that_json_cannot_hold_is_refused_and_the_old_document_stays() {
+    let parent = tempfile::tempdir().unwrap();
+    let directory = RunDirectory::create(Some(parent.path()), "mail", started(), "").unwrap();
+    let mut result = RunResult::new();
+    result.duration_s = f64::NAN;
+    assert!(directory.write_result(&result).is_err());
+    assert_eq!(
+        load(parent.path()).unwrap().0.started,
+        "2025-03-01T12:00:00Z"
+    );
+}

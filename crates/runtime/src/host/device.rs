@@ -1,0 +1,50 @@
+//! A whole block device as one file.
+
+use super::directory::require_units;
+use super::error::OpenError;
+use super::file::HostFile;
+use super::require_reactor;
+use crate::buffer::BLOCK_BYTES;
+use crate::executor::Handle;
+use crate::uring::Descriptor;
+use rustix::fs::{FileType, Mode, OFlags, SeekFrom};
+use rustix::io::Errno;
+use std::path::Path;
+
+impl HostFile {
+    /// Opens a block device for this process alone. Its size is that of the device, in whole
+    /// blocks, and cannot be changed. Nothing is written. `handle` must belong to a wall-clock
+    /// runtime.
+    ///
+    /// # Errors
+    /// If the path is not a block device, if the device is mounted or held by something else, or if
+    /// its logical blocks are larger than 4096 bytes.
+    pub fn open_device(handle: &Handle, path: &Path) -> Result<Self, OpenError> {
+        let reactor = require_reactor(handle);
+        let status = rustix::fs::stat(path).map_err(|errno| OpenError::system(path, errno))?;
+        if FileType::from_raw_mode(status.st_mode) != FileType::BlockDevice {
+            return Err(OpenError::NotADevice(path.to_owned()));
+        }
+        // For a block device EXCL without CREATE means: only if nobody else in the kernel holds it.
+        let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC | OFlags::EXCL;
+        let fd = match rustix::fs::open(path, flags, Mode::empty()) {
+            Ok(fd) => fd,
+            Err(Errno::BUSY) => return Err(OpenError::Busy(path.to_owned())),
+            Err(errno) => return Err(OpenError::system(path, errno)),
+        };
+        let unit_bytes =
+            rustix::fs::ioctl_blksszget(&fd).map_err(|errno| OpenError::system(path, errno))?;
+        if unit_bytes as usize > BLOCK_BYTES {
+            return Err(OpenError::UnitTooLarge {
+                path: path.to_owned(),
+                unit_bytes,
+            });
+        }
+        require_units(&fd, path)?;
+        let device_bytes = rustix::fs::seek(&fd, SeekFrom::End(0))
+            .map_err(|errno| OpenError::system(path, errno))?;
+        let device_bytes = device_bytes - device_bytes % BLOCK_BYTES as u64;
+        let descriptor = Descriptor::registered(reactor, fd);
+        Ok(Self::new(descriptor, path, Some(device_bytes)))
+    }
+}

@@ -1,0 +1,24 @@
+//! Real storage: directories, files and block devices, past the page cache.
+//!
+//! All of it needs a wall-clock runtime ([`crate::Runtime::wall_clock`]). Files are opened with
+//! O_DIRECT; durable writes carry RWF_DSYNC, which the kernel turns into force unit access or a
+//! flush; a file that grows gets its space reserved at once.
+
+mod device;
+mod directory;
+mod error;
+mod file;
+
+pub use directory::HostDirectory;
+pub use error::OpenError;
+pub use file::HostFile;
+
+use crate::executor::Handle;
+use crate::uring::Reactor;
+use std::rc::Rc;
+
+fn require_reactor(handle: &Handle) -> Rc<Reactor> {
+    handle
+        .reactor()
+        .expect("real storage is used only on a wall-clock runtime")
+}

@@ -1,0 +1,322 @@
+//! The driver of the wall clock: one ring, the requests in it, and the clock itself.
+
+#![allow(unsafe_code)] // Entries hold raw pointers; the ring asks for a promise about them.
+
+use super::cargo::{Cargo, Operation};
+use super::options::{UringError, UringOptions};
+use super::slots::{Followup, Slots};
+use super::tables::Table;
+use crate::executor::Driver;
+use io_uring::{IoUring, opcode, squeue, types};
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::Errno;
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::num::NonZeroU64;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+/// The number of the entry that waits for other threads; requests are numbered from 0.
+const WAKE: u64 = u64::MAX;
+
+/// Submits requests, collects completions and wakes those who wait for them.
+pub(crate) struct Reactor {
+    ring: RefCell<IoUring>,
+    slots: RefCell<Slots>,
+    /// Completions just taken out of the ring; kept to save allocations.
+    arrived: RefCell<Vec<(u64, i32)>>,
+    /// Readable once another thread has woken a task.
+    wake: Arc<OwnedFd>,
+    wake_is_armed: Cell<bool>,
+    started: Instant,
+    files: RefCell<Table>,
+    buffers: RefCell<Table>,
+    identity: u64,
+}
+
+impl Reactor {
+    /// Sets up a ring for this thread.
+    pub(crate) fn new(options: &UringOptions) -> Result<Self, UringError> {
+        static NEXT_IDENTITY: AtomicU64 = AtomicU64::new(0);
+        let ring = build_ring(options)?;
+        if !ring.params().is_feature_ext_arg() || !ring.params().is_feature_nodrop() {
+            return Err(UringError::NotAvailable);
+        }
+        // Without the tables everything works, a little slower: their failure is none of ours.
+        let submitter = ring.submitter();
+        let files = submitter.register_files_sparse(options.registered_files);
+        let buffers = submitter.register_buffers_sparse(options.registered_buffers);
+        let size_of = |table: std::io::Result<()>, size: u32| table.map_or(0, |()| size);
+        let wake = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)
+            .map_err(|errno| UringError::System(errno.into()))?;
+        // Sleeps end within a microsecond of their time instead of the usual 50.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        Ok(Self {
+            files: RefCell::new(Table::new(size_of(files, options.registered_files))),
+            buffers: RefCell::new(Table::new(size_of(buffers, options.registered_buffers))),
+            ring: RefCell::new(ring),
+            slots: RefCell::default(),
+            arrived: RefCell::default(),
+            wake: Arc::new(wake),
+            wake_is_armed: Cell::new(false),
+            started: Instant::now(),
+            identity: NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed),
+        })
+    }
+
+    /// A number that no other ring of the process has.
+    pub(crate) fn identity(&self) -> u64 {
+        self.identity
+    }
+
+    /// Makes a request. It is under way even if the returned future is dropped; what it carries
+    /// stays alive until the kernel is done. `done` bytes were moved by an earlier request.
+    pub(crate) fn request(
+        self: &Rc<Self>,
+        mut cargo: Cargo,
+        operation: Operation,
+        done: usize,
+    ) -> Request {
+        let entry = cargo.entry(operation, done);
+        let slot = self.slots.borrow_mut().insert(cargo);
+        self.push(&entry.user_data(u64::from(slot)));
+        Request {
+            reactor: Rc::clone(self),
+            slot: Some(slot),
+        }
+    }
+
+    fn push(&self, entry: &squeue::Entry) {
+        let mut ring = self.ring.borrow_mut();
+        loop {
+            // SAFETY: the entry points only into its cargo, which is in `slots` from before this
+            // call until the kernel has completed the request, or, for `WAKE`, at nothing.
+            if unsafe { ring.submission().push(entry) }.is_ok() {
+                return;
+            }
+            match ring.submit() {
+                Ok(_) => {}
+                Err(error) => tolerate(&error),
+            }
+        }
+    }
+
+    /// Asks to be told when another thread writes to the event descriptor.
+    fn arm_wake(&self) {
+        if self.wake_is_armed.replace(true) {
+            return;
+        }
+        let fd = types::Fd(self.wake.as_raw_fd());
+        let entry = opcode::PollAdd::new(fd, libc::POLLIN as u32).build();
+        self.push(&entry.user_data(WAKE));
+    }
+
+    /// Takes completions out of the ring and wakes their owners.
+    fn reap(&self) {
+        let mut arrived = std::mem::take(&mut *self.arrived.borrow_mut());
+        {
+            let mut ring = self.ring.borrow_mut();
+            let completions = ring.completion();
+            arrived.extend(completions.map(|entry| (entry.user_data(), entry.result())));
+        }
+        for (number, result) in arrived.drain(..) {
+            if number == WAKE {
+                self.wake_is_armed.set(false);
+                let _ = rustix::io::read(&*self.wake, &mut [0; 8]);
+                continue;
+            }
+            let followup = self.slots.borrow_mut().complete(number as u32, result);
+            match followup {
+                Followup::Wake(waker) => waker.wake(),
+                Followup::Drop(cargo) => drop(cargo),
+                Followup::Nothing => {}
+            }
+        }
+        *self.arrived.borrow_mut() = arrived;
+    }
+
+    /// Hands queued entries over and waits for a completion, at most for `timeout_ns`.
+    fn submit_and_wait(&self, timeout_ns: Option<u64>) {
+        let ring = self.ring.borrow();
+        let result = match timeout_ns {
+            None => ring.submit_and_wait(1),
+            Some(timeout_ns) => {
+                let timeout = types::Timespec::new()
+                    .sec(timeout_ns / 1_000_000_000)
+                    .nsec((timeout_ns % 1_000_000_000) as u32);
+                let arguments = types::SubmitArgs::new().timespec(&timeout);
+                ring.submitter().submit_with_args(1, &arguments)
+            }
+        };
+        if let Err(error) = result {
+            tolerate(&error);
+        }
+    }
+
+    /// Enters a file into the ring's table, if there is room.
+    pub(super) fn register_file(&self, fd: i32) -> Option<u32> {
+        let index = self.files.borrow_mut().take(1)?;
+        let ring = self.ring.borrow();
+        if ring.submitter().register_files_update(index, &[fd]).is_ok() {
+            return Some(index);
+        }
+        self.files.borrow_mut().give_back(index, 1);
+        None
+    }
+
+    /// Removes a file from the table.
+    pub(super) fn unregister_file(&self, index: u32) {
+        let ring = self.ring.borrow();
+        // Entries not yet handed over name the file by its index; but their cargo holds the file,
+        // so there are none.
+        if ring.submitter().register_files_update(index, &[-1]).is_ok() {
+            self.files.borrow_mut().give_back(index, 1);
+        }
+    }
+
+    /// Enters pieces of memory into the ring's table, side by side.
+    ///
+    /// # Safety
+    /// The memory must stay mapped until [`Reactor::unregister_memory`].
+    pub(super) unsafe fn register_memory(&self, pieces: &[libc::iovec]) -> Option<u32> {
+        let count = u32::try_from(pieces.len()).ok()?;
+        let first = self.buffers.borrow_mut().take(count)?;
+        let ring = self.ring.borrow();
+        // SAFETY: the caller promises that the memory stays.
+        let result = unsafe {
+            ring.submitter()
+                .register_buffers_update(first, pieces, None)
+        };
+        if result.is_ok() {
+            return Some(first);
+        }
+        drop(ring);
+        self.unregister_memory(first, count); // Some of the pieces may have got in.
+        None
+    }
+
+    /// Removes pieces of memory from the table.
+    pub(super) fn unregister_memory(&self, first: u32, count: u32) {
+        let nothing = libc::iovec {
+            iov_base: std::ptr::null_mut(),
+            iov_len: 0,
+        };
+        let pieces = vec![nothing; count as usize];
+        let ring = self.ring.borrow();
+        // SAFETY: empty entries name no memory.
+        let result = unsafe {
+            ring.submitter()
+                .register_buffers_update(first, &pieces, None)
+        };
+        if result.is_ok() {
+            self.buffers.borrow_mut().give_back(first, count);
+        }
+    }
+}
+
+/// Sets up a ring in the quickest way that this kernel knows.
+fn build_ring(options: &UringOptions) -> Result<IoUring, UringError> {
+    let mut quickest = IoUring::builder();
+    quickest
+        .setup_single_issuer()
+        .setup_defer_taskrun()
+        .setup_taskrun_flag(); // Linux 6.1
+    let mut quick = IoUring::builder();
+    quick.setup_coop_taskrun().setup_taskrun_flag(); // Linux 5.19
+    let plain = IoUring::builder();
+    let mut failure = UringError::NotAvailable;
+    for mut builder in [quickest, quick, plain] {
+        builder.dontfork().setup_clamp();
+        builder.setup_cqsize(options.completion_entries);
+        match builder.build(options.submission_entries) {
+            Ok(ring) => return Ok(ring),
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::INVAL) => {
+                failure = UringError::System(error);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(failure)
+}
+
+/// Accepts the failures of entering the ring that pass by themselves.
+fn tolerate(error: &std::io::Error) {
+    match Errno::from_io_error(error) {
+        // A timeout, a signal, or a backlog of completions that the next round takes away.
+        Some(Errno::TIME | Errno::INTR | Errno::BUSY | Errno::AGAIN) => {}
+        _ => panic!("the ring no longer works: {error}"),
+    }
+}
+
+impl Driver for Reactor {
+    fn now_ns(&self) -> u64 {
+        self.started.elapsed().as_nanos() as u64 // Wraps after 584 years.
+    }
+
+    fn turn(&self) {
+        let must_enter = {
+            let mut ring = self.ring.borrow_mut();
+            let queue = ring.submission();
+            !queue.is_empty() || queue.taskrun() || queue.cq_overflow()
+        };
+        if must_enter && let Err(error) = self.ring.borrow().submit() {
+            tolerate(&error);
+        }
+        self.reap();
+    }
+
+    fn park(&self, deadline_ns: Option<u64>) {
+        self.arm_wake();
+        let timeout_ns = deadline_ns.map(|deadline_ns| deadline_ns.saturating_sub(self.now_ns()));
+        self.submit_and_wait(timeout_ns);
+        self.reap();
+    }
+
+    fn unparker(&self) -> Option<Box<dyn Fn() + Send + Sync>> {
+        let wake = Arc::clone(&self.wake);
+        Some(Box::new(move || {
+            // It fails only when the counter is full, and then the descriptor is readable anyway.
+            let _ = rustix::io::write(&*wake, &1_u64.to_ne_bytes());
+        }))
+    }
+
+    fn shut_down(&self) {
+        while self.slots.borrow().in_kernel() > 0 {
+            self.submit_and_wait(None);
+            self.reap();
+        }
+    }
+}
+
+/// Waits for a request. Dropping it lets the request finish alone.
+pub(crate) struct Request {
+    reactor: Rc<Reactor>,
+    slot: Option<u32>,
+}
+
+impl Future for Request {
+    type Output = (Cargo, i32);
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<(Cargo, i32)> {
+        let slot = self.slot.expect("a finished request is not polled again");
+        let poll = self.reactor.slots.borrow_mut().poll(slot, context);
+        if poll.is_ready() {
+            self.slot = None;
+        }
+        poll
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot {
+            let cargo = self.reactor.slots.borrow_mut().abandon(slot);
+            drop(cargo); // Outside the borrow: it may be the last holder of a file.
+        }
+    }
+}
