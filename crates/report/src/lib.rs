@@ -1,8 +1,21 @@
-//! Terminal tables and the self-contained HTML report of a run.
+//! What a run tells people: text for the terminal, a self-contained HTML page, a CSV line.
+//!
+//! A short tour, in the way of the data:
+//!
+//! - [`Run`] is what is shown: the result, its course over time, its latency distributions.
+//!   [`Run::load`] reads it from a run directory.
+//! - [`words`] and [`tone`] say the verdict; [`advice`] says what to look at next, and why;
+//!   [`number`] writes every figure, [`settings`] every setting, [`limits`] finds the limits.
+//! - [`table`] gives the tables that terminal and page share.
+//! - [`terminal()`] and [`terminal_comparison`] draw them for a terminal.
+//! - [`chart`] draws inline SVG; [`page`] joins charts, tables and words into [`html`] and
+//!   [`html_comparison`]; [`comparison`] finds what differs between runs.
+//! - [`csv_summary`] and [`fio_json`] hand the figures to other programs.
 
 pub mod advice;
 pub mod chart;
 pub mod comparison;
+mod fio;
 pub mod limits;
 pub mod number;
 pub mod page;
@@ -14,10 +27,11 @@ pub mod terminal;
 pub mod tone;
 pub mod words;
 
+pub use fio::fio_json;
 pub use page::{html, html_comparison};
 pub use run::{
-    DatabaseMoment, DeviceMoment, Distribution, Flow, Moment, Run, distributions, percentiles,
-    timeline,
+    DatabaseMoment, DeviceMoment, Distribution, Distributions, Flow, Moment, Run,
+    load_distributions, percentiles, timeline,
 };
 pub use summary::csv_summary;
 pub use terminal::{Style, terminal, terminal_comparison};

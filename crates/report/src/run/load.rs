@@ -1,8 +1,12 @@
 //! From the files of a run directory to what the report shows.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader};
+use std::path::Path;
 
-use measure::histogram::{LatencyHistogram, LoggedInterval};
+use measure::histogram::{LatencyHistogram, LoggedInterval, read_interval_log};
+use measure::run_directory::{HISTOGRAMS_FILE, LoadError};
 use measure::sample::{DeviceRow, RowScope, SampleRow, Stream, StreamRow};
 
 use super::{DatabaseMoment, DeviceMoment, Distribution, Flow, Moment};
@@ -77,43 +81,79 @@ fn device(name: &str, row: &DeviceRow) -> DeviceMoment {
     }
 }
 
-/// The distributions of the measured phase from the entries of `histograms.hlog`, all databases
-/// together. Entries carry tags such as `db1/database-read`; the part after the last `/` counts.
-#[must_use]
-pub fn distributions(intervals: &[LoggedInterval], timeline: &[Moment]) -> Vec<Distribution> {
-    let measured = timeline.iter().filter(|moment| moment.phase == "measured");
-    let (mut begins, mut ends) = (f64::INFINITY, f64::NEG_INFINITY);
-    for moment in measured {
-        begins = begins.min(moment.ends_s - moment.length_s);
-        ends = ends.max(moment.ends_s);
-    }
-    // Half a second of slack: times in the log are rounded.
-    let inside = |at: f64| begins > ends || (at > begins - 0.5 && at < ends - 0.5 + 1e-9);
-    let mut merged: BTreeMap<&str, LatencyHistogram> = BTreeMap::new();
-    for interval in intervals
-        .iter()
-        .filter(|interval| inside(interval.begins_s))
-    {
+/// Joins the entries of `histograms.hlog`, which all belong to the measured phase, over time and
+/// over the databases. Entries carry tags such as `db1/database-read`; the part after the last `/`
+/// counts.
+#[derive(Default)]
+pub struct Distributions {
+    merged: BTreeMap<&'static str, LatencyHistogram>,
+}
+
+impl Distributions {
+    /// Adds one entry; entries of streams that are not shown are left out.
+    pub fn add(&mut self, interval: &LoggedInterval) {
         let stream = interval.tag.rsplit('/').next().unwrap_or_default();
         if let Some((known, _)) = SHOWN.iter().find(|(known, _)| known.tag() == stream) {
-            merged
+            self.merged
                 .entry(known.tag())
                 .or_default()
                 .merge(&interval.histogram);
         }
     }
-    SHOWN
-        .iter()
-        .filter_map(|(stream, name)| {
-            let histogram = merged
+
+    /// The percentile curve of each stream that had requests.
+    #[must_use]
+    pub fn finish(&self) -> Vec<Distribution> {
+        let curve = |(stream, name): &(Stream, &str)| {
+            let histogram = self
+                .merged
                 .get(stream.tag())
-                .filter(|histogram| !histogram.is_empty())?;
+                .filter(|one| !one.is_empty())?;
             Some(Distribution {
                 name: (*name).to_string(),
                 points: percentiles(histogram),
             })
-        })
-        .collect()
+        };
+        SHOWN.iter().filter_map(curve).collect()
+    }
+}
+
+/// The distributions of a run directory, read entry by entry: a day of many databases has millions
+/// of histograms, which do not fit into memory together. Without the file there are none, and a
+/// last line that a crash cut short is left out.
+///
+/// # Errors
+/// When the file cannot be read or is damaged.
+pub fn load_distributions(directory: &Path) -> Result<Vec<Distribution>, LoadError> {
+    let path = directory.join(HISTOGRAMS_FILE);
+    let read_error = |error| LoadError::Read {
+        path: path.clone(),
+        error,
+    };
+    let file = match File::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        opened => opened.map_err(read_error)?,
+    };
+    let mut reader = BufReader::new(file);
+    let mut distributions = Distributions::default();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        reader.read_until(b'\n', &mut line).map_err(read_error)?;
+        if line.last() != Some(&b'\n') {
+            return Ok(distributions.finish());
+        }
+        if line.starts_with(b"#") || line.starts_with(b"\"") {
+            continue;
+        }
+        let intervals = read_interval_log(&line).map_err(|error| LoadError::Histograms {
+            path: path.clone(),
+            error,
+        })?;
+        intervals
+            .iter()
+            .for_each(|interval| distributions.add(interval));
+    }
 }
 
 /// The percentile curve of a histogram, evenly spread over its nines, up to the longest latency.
@@ -150,21 +190,17 @@ mod tests {
     }
 
     #[test]
-    fn only_the_measured_phase_counts_and_databases_are_merged() {
-        let moment = |phase: &str, ends_s| Moment {
-            phase: phase.to_string(),
-            ends_s,
-            length_s: 15.0,
-            ..Moment::default()
-        };
-        let timeline = [moment("warm-up", 15.0), moment("measured", 30.0)];
+    fn databases_are_merged_and_unknown_streams_left_out() {
         let intervals = [
-            interval("db1/database-read", 0.0, 900_000_000),
             interval("db1/database-read", 15.0, 10_000_000),
             interval("db2/database-read", 15.0, 20_000_000),
-            interval("db2/unknown", 15.0, 20_000_000),
+            interval("db2/unknown", 15.0, 90_000_000),
         ];
-        let found = distributions(&intervals, &timeline);
+        let mut distributions = Distributions::default();
+        intervals
+            .iter()
+            .for_each(|interval| distributions.add(interval));
+        let found = distributions.finish();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].name, "database reads");
         let (last, longest_ms) = *found[0].points.last().expect("points");

@@ -2,10 +2,12 @@
 
 mod load;
 
-pub use load::{distributions, percentiles, timeline};
+use std::path::Path;
 
-use measure::histogram::LoggedInterval;
+pub use load::{Distributions, load_distributions, percentiles, timeline};
+
 use measure::result::RunResult;
+use measure::run_directory::LoadError;
 use measure::sample::SampleRow;
 
 /// One run.
@@ -107,22 +109,45 @@ pub struct Distribution {
 }
 
 impl Run {
-    /// A run from the contents of its directory.
+    /// A run from its parts. Without distributions those few percentiles stand in that the result
+    /// holds.
     #[must_use]
     pub fn new(
         name: &str,
         result: RunResult,
         rows: &[SampleRow],
-        histograms: &[LoggedInterval],
+        distributions: Vec<Distribution>,
     ) -> Self {
-        let timeline = timeline(rows);
-        let distributions = distributions(histograms, &timeline);
         let mut run = Self::from_result(name, result);
         if !distributions.is_empty() {
             run.distributions = distributions;
         }
-        run.timeline = timeline;
+        run.timeline = timeline(rows);
         run
+    }
+
+    /// A run from its directory, or from the path of the `result.json` in it. The run is called by
+    /// the name of the directory.
+    ///
+    /// # Errors
+    /// When there is no result, or a file is damaged or of another version.
+    pub fn load(path: &Path) -> Result<Self, LoadError> {
+        let (result, rows) = measure::run_directory::load(path)?;
+        let directory = if path.is_file() {
+            path.parent().unwrap_or(path)
+        } else {
+            path
+        };
+        let distributions = load_distributions(directory)?;
+        let whole = directory
+            .canonicalize()
+            .unwrap_or_else(|_| directory.to_path_buf());
+        let name = whole
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        Ok(Self::new(&name, result, &rows, distributions))
     }
 
     /// A run of which only the result is known. The distributions are then those few percentiles
