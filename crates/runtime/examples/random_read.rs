@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [file, depth, seconds, rest @ ..] = arguments.as_slice() else {
         return Err("usage: random_read FILE DEPTH SECONDS [BLOCK_BYTES]".into());
     };
-    let path = Path::new(file);
+    let path = std::fs::canonicalize(file)?;
     let (depth, seconds): (u32, u64) = (depth.parse()?, seconds.parse()?);
     let block_bytes = rest.first().map_or(Ok(32 << 10), |bytes| bytes.parse())?;
     let parent = path.parent().unwrap_or(Path::new("."));

@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // Not every test file uses everything.
 
+pub mod model;
+
 use runtime::{Handle, HostDirectory, Runtime, UringOptions};
 use std::path::Path;
 
