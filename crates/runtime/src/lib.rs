@@ -16,6 +16,7 @@
 //! like and [`trace`] what is reported of each request made to it. [`simulated`] is storage for tests
 //! that fails, lies and loses power on demand.
 
+pub mod any;
 pub mod arena;
 pub mod buffer;
 pub mod executor;
@@ -28,6 +29,7 @@ pub mod time;
 pub mod trace;
 pub mod uring;
 
+pub use any::{AnyDirectory, AnyFile};
 pub use arena::BufferArena;
 pub use buffer::{Buffer, SharedBuffer};
 pub use executor::{Handle, JoinHandle, Runtime};
