@@ -7,7 +7,9 @@
 
 mod interval_log;
 
-pub use interval_log::{IntervalLog, IntervalLogError, LoggedInterval, read_interval_log};
+pub use interval_log::{
+    IntervalLog, IntervalLogError, IntervalLogReader, LoggedInterval, merge_interval_log,
+};
 
 use hdrhistogram::Histogram;
 
@@ -162,23 +164,27 @@ impl LatencyHistogram {
         &self.values
     }
 
-    /// A histogram around values read back from a log. Sum and longest value are then as exact as
-    /// the buckets.
+    /// A histogram of values read back from a log.
     pub(crate) fn from_values(values: &Histogram<u64>) -> LatencyHistogram {
         let mut histogram = LatencyHistogram::new();
+        histogram.add_values(values);
+        histogram
+    }
+
+    /// Adds values read back from a log. Sum and longest value are then as exact as the buckets,
+    /// and what was saturated is not known any more.
+    pub(crate) fn add_values(&mut self, values: &Histogram<u64>) {
+        let added = self.values.add(values);
+        assert!(
+            added.is_ok(),
+            "a histogram that may grow refused another one"
+        );
         for bucket in values.iter_recorded() {
             let value = values.median_equivalent(bucket.value_iterated_to());
-            let count = bucket.count_at_value();
-            let recorded = histogram.values.record_n(value.min(LONGEST_NS), count);
-            assert!(
-                recorded.is_ok(),
-                "a histogram that may grow refused {value} ns"
-            );
-            let added = value.saturating_mul(count);
-            histogram.total_ns = histogram.total_ns.saturating_add(added);
+            let total_ns = value.saturating_mul(bucket.count_at_value());
+            self.total_ns = self.total_ns.saturating_add(total_ns);
         }
-        histogram.longest_ns = values.max();
-        histogram
+        self.longest_ns = self.longest_ns.max(values.max());
     }
 }
 

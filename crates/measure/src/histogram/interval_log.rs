@@ -13,6 +13,8 @@ use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 
 use super::LatencyHistogram;
 
+type Histogram = hdrhistogram::Histogram<u64>;
+
 /// A failure to write or read a histogram log.
 #[derive(Debug, thiserror::Error)]
 pub enum IntervalLogError {
@@ -102,7 +104,7 @@ impl<W: Write> IntervalLog<W> {
     }
 }
 
-/// One entry of a histogram log.
+/// One entry of a histogram log, or several of one tag together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoggedInterval {
     /// Tag of the stream or operation.
@@ -115,48 +117,108 @@ pub struct LoggedInterval {
     pub histogram: LatencyHistogram,
 }
 
-/// Reads a histogram log back, in its order.
-///
-/// # Errors
-/// When the text is not a histogram log, or an entry is damaged.
-pub fn read_interval_log(text: &[u8]) -> Result<Vec<LoggedInterval>, IntervalLogError> {
-    let mut deserializer = Deserializer::new();
-    let mut intervals = Vec::new();
-    for entry in IntervalLogIterator::new(text) {
-        let entry =
-            entry.map_err(
-                |LogIteratorError::ParseError { offset }| IntervalLogError::Parse { offset },
-            )?;
-        if let LogEntry::Interval(interval) = entry {
-            intervals.push(decode(&interval, &mut deserializer)?);
-        }
-    }
-    Ok(intervals)
+/// Reads a histogram log back, entry by entry in its order. A day of samples holds hundreds of
+/// thousands of histograms, so they are never all in memory.
+pub struct IntervalLogReader<'a> {
+    entries: IntervalLogIterator<'a>,
+    deserializer: Deserializer,
 }
 
-fn decode(
-    interval: &IntervalLogHistogram<'_>,
-    deserializer: &mut Deserializer,
-) -> Result<LoggedInterval, IntervalLogError> {
-    let tag = interval
-        .tag()
-        .map_or(String::new(), |t| t.as_str().to_owned());
-    let begins_s = interval.start_timestamp().as_secs_f64();
-    let damaged = |reason: String| IntervalLogError::Decode {
-        tag: tag.clone(),
-        start_s: begins_s,
-        reason,
-    };
-    let bytes = base64_bytes(interval.encoded_histogram()).map_err(&damaged)?;
-    let values = deserializer
-        .deserialize::<u64, _>(&mut bytes.as_slice())
-        .map_err(|error| damaged(error.to_string()))?;
-    Ok(LoggedInterval {
-        histogram: LatencyHistogram::from_values(&values),
-        tag,
-        begins_s,
-        length_s: interval.duration().as_secs_f64(),
-    })
+impl<'a> IntervalLogReader<'a> {
+    /// Reads the whole text of a log. A last line without an end, as a crash leaves it, is left
+    /// out.
+    pub fn new(text: &'a [u8]) -> IntervalLogReader<'a> {
+        let whole = text
+            .iter()
+            .rposition(|&b| b == b'\n')
+            .map_or(0, |end| end + 1);
+        IntervalLogReader {
+            entries: IntervalLogIterator::new(&text[..whole]),
+            deserializer: Deserializer::new(),
+        }
+    }
+
+    fn decode(&mut self, entry: &IntervalLogHistogram<'_>) -> Result<Histogram, IntervalLogError> {
+        let damaged = |reason: String| IntervalLogError::Decode {
+            tag: tag_of(entry).to_owned(),
+            start_s: entry.start_timestamp().as_secs_f64(),
+            reason,
+        };
+        let bytes = base64_bytes(entry.encoded_histogram()).map_err(damaged)?;
+        self.deserializer
+            .deserialize::<u64, _>(&mut bytes.as_slice())
+            .map_err(|error| damaged(error.to_string()))
+    }
+
+    fn next_entry(&mut self) -> Option<Result<IntervalLogHistogram<'a>, IntervalLogError>> {
+        loop {
+            return match self.entries.next()? {
+                Ok(LogEntry::Interval(entry)) => Some(Ok(entry)),
+                Ok(_) => continue,
+                Err(LogIteratorError::ParseError { offset }) => {
+                    Some(Err(IntervalLogError::Parse { offset }))
+                }
+            };
+        }
+    }
+}
+
+impl Iterator for IntervalLogReader<'_> {
+    type Item = Result<LoggedInterval, IntervalLogError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let decoded = self.next_entry()?.and_then(|entry| {
+            let values = self.decode(&entry)?;
+            Ok(LoggedInterval {
+                histogram: LatencyHistogram::from_values(&values),
+                tag: tag_of(&entry).to_owned(),
+                begins_s: entry.start_timestamp().as_secs_f64(),
+                length_s: entry.duration().as_secs_f64(),
+            })
+        });
+        Some(decoded)
+    }
+}
+
+/// Adds up a histogram log: one entry for each tag, in the order of their first appearance, from
+/// the begin of its first interval to the end of its last one. `wanted` says by its tag whether an
+/// entry is looked at.
+///
+/// # Errors
+/// When the text is not a histogram log, or a wanted entry is damaged.
+pub fn merge_interval_log(
+    text: &[u8],
+    wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<LoggedInterval>, IntervalLogError> {
+    let mut reader = IntervalLogReader::new(text);
+    let mut merged: Vec<LoggedInterval> = Vec::new();
+    while let Some(entry) = reader.next_entry() {
+        let entry = entry?;
+        let tag = tag_of(&entry);
+        if !wanted(tag) {
+            continue;
+        }
+        let values = reader.decode(&entry)?;
+        let begins_s = entry.start_timestamp().as_secs_f64();
+        let length_s = entry.duration().as_secs_f64();
+        match merged.iter_mut().find(|m| m.tag == tag) {
+            Some(known) => {
+                known.histogram.add_values(&values);
+                known.length_s = begins_s + length_s - known.begins_s;
+            }
+            None => merged.push(LoggedInterval {
+                tag: tag.to_owned(),
+                begins_s,
+                length_s,
+                histogram: LatencyHistogram::from_values(&values),
+            }),
+        }
+    }
+    Ok(merged)
+}
+
+fn tag_of<'a>(entry: &IntervalLogHistogram<'a>) -> &'a str {
+    entry.tag().map_or("", |tag| tag.as_str())
 }
 
 fn base64_bytes(text: &str) -> Result<Vec<u8>, String> {
@@ -200,7 +262,9 @@ mod tests {
         log.append("db2/log-write", 29.75, 15.25, &slow).unwrap();
         log.flush().unwrap();
 
-        let read = read_interval_log(&text).unwrap();
+        let read: Vec<LoggedInterval> = IntervalLogReader::new(&text)
+            .collect::<Result<_, _>>()
+            .unwrap();
         assert_eq!(read.len(), 2);
         assert_eq!(read[0].tag, "db_1/database-read");
         assert!((read[0].begins_s - 15.0).abs() < 1e-9 && (read[0].length_s - 14.75).abs() < 1e-9);
@@ -215,6 +279,30 @@ mod tests {
     }
 
     #[test]
+    fn intervals_of_a_tag_add_up_to_the_whole() {
+        let (mut first, mut second) = (LatencyHistogram::new(), LatencyHistogram::new());
+        (1..=500u64).for_each(|i| first.record(i * 1_000_000));
+        (1..=700u64).for_each(|i| second.record(i * 5_000));
+        let mut text = Vec::new();
+        let mut log = IntervalLog::begin(&mut text, SystemTime::UNIX_EPOCH).unwrap();
+        log.append("a", 10.0, 15.0, &first).unwrap();
+        log.append("b", 10.0, 15.0, &first).unwrap();
+        log.append("a", 25.0, 15.0, &second).unwrap();
+        let merged = merge_interval_log(&text, |tag| tag == "a").unwrap();
+        assert_eq!(merged.len(), 1);
+        assert!((merged[0].begins_s - 10.0).abs() < 1e-9);
+        assert!((merged[0].length_s - 30.0).abs() < 1e-9);
+        first.merge(&second);
+        let (whole, sum) = (&first, &merged[0].histogram);
+        assert_eq!(
+            whole.buckets().collect::<Vec<_>>(),
+            sum.buckets().collect::<Vec<_>>()
+        );
+        let (a, b) = (whole.average_ms().unwrap(), sum.average_ms().unwrap());
+        assert!((a - b).abs() < a * 0.001, "{a} and {b}");
+    }
+
+    #[test]
     fn a_damaged_log_is_refused_with_the_place() {
         let mut text = Vec::new();
         let mut log = IntervalLog::begin(&mut text, SystemTime::UNIX_EPOCH).unwrap();
@@ -224,7 +312,9 @@ mod tests {
         let mut text = String::from_utf8(text).unwrap();
         let at = text.find("HIST").unwrap();
         text.replace_range(at..at + 8, "!!!!!!!!");
-        let error = read_interval_log(text.as_bytes()).unwrap_err().to_string();
+        let error = merge_interval_log(text.as_bytes(), |_| true)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("histogram of a at 0 s"), "{error}");
     }
 }

@@ -249,7 +249,9 @@ mod tests {
 
     #[test]
     fn this_machine_can_be_watched() {
-        let mut monitor = HostMonitor::new(Vec::new());
+        let here = std::env::current_dir().unwrap();
+        let device = super::super::BlockDevice::under(&here).map(|d| d.name);
+        let mut monitor = HostMonitor::new(device.clone());
         // Work until the clock of /proc (10 ms) has surely ticked for this process.
         let mut sum = 0u64;
         let begun = Instant::now();
@@ -266,5 +268,11 @@ mod tests {
         assert!(sample.process_cpu_percent.is_some_and(|p| p >= 0.0));
         assert!(sample.process_resident_bytes.is_some_and(|b| b > 1e5));
         assert!(sample.available_memory_bytes.is_some_and(|b| b > 1e6));
+        let watched: Vec<String> = sample.devices.iter().map(|d| d.name.clone()).collect();
+        assert_eq!(
+            watched,
+            Vec::from_iter(device),
+            "the kernel counts the device found for a path"
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::{HISTOGRAMS_FILE, RESULT_FILE, SAMPLES_FILE};
-use crate::histogram::{IntervalLogError, LoggedInterval, read_interval_log};
+use crate::histogram::{IntervalLogError, LoggedInterval, merge_interval_log};
 use crate::result::{RunResult, SCHEMA};
 use crate::sample::{RowError, SampleReader, SampleRow};
 
@@ -89,21 +89,16 @@ pub fn load(directory: &Path) -> Result<(RunResult, Vec<SampleRow>), LoadError> 
     Ok((result, load_samples(&directory.join(SAMPLES_FILE))?))
 }
 
-/// Reads the histograms of a run, in their order; empty when there are none.
+/// Reads the histograms of the measured phase, added up: one entry for each tag; empty when there
+/// are none. Windows of time are read with [`crate::histogram::IntervalLogReader`].
 ///
 /// # Errors
 /// When the file cannot be read or is damaged.
 pub fn load_histograms(directory: &Path) -> Result<Vec<LoggedInterval>, LoadError> {
     let path = run_directory_of(directory).join(HISTOGRAMS_FILE);
     match fs::read(&path) {
-        Ok(text) => {
-            // A line that a crash cut short is left out.
-            let whole = text
-                .iter()
-                .rposition(|&b| b == b'\n')
-                .map_or(0, |end| end + 1);
-            read_interval_log(&text[..whole]).map_err(|error| LoadError::Histograms { path, error })
-        }
+        Ok(text) => merge_interval_log(&text, |_| true)
+            .map_err(|error| LoadError::Histograms { path, error }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(LoadError::Read { path, error }),
     }

@@ -42,10 +42,10 @@ impl Sample {
     }
 
     /// Appends the counts of a sample that follows this one.
-    fn extend(&mut self, next: &Sample) {
+    fn extend(&mut self, next: Sample) {
         self.length_s += next.length_s;
-        for (mine, theirs) in self.databases.iter_mut().zip(&next.databases) {
-            mine.merge(theirs);
+        for (mine, theirs) in self.databases.iter_mut().zip(next.databases) {
+            mine.absorb(theirs);
         }
     }
 }
@@ -172,8 +172,8 @@ impl Collector {
         };
         let empty = joined.databases.clone();
         for part in parts {
-            for (mine, theirs) in joined.databases.iter_mut().zip(&part.databases) {
-                mine.merge(theirs);
+            for (mine, theirs) in joined.databases.iter_mut().zip(part.databases) {
+                mine.absorb(theirs);
             }
         }
         if length_ns == 0 {
@@ -199,7 +199,7 @@ impl Collector {
         self.live = LiveFigures::of(&tick);
         let tick_s = tick.length_s;
         match &mut self.current {
-            Some(current) => current.extend(&tick),
+            Some(current) => current.extend(tick),
             None => self.current = Some(tick),
         }
         // Nearest whole number of ticks: stop when another one would be further off.

@@ -103,6 +103,31 @@ impl DatabaseMeters {
         self.operations[operation].get_or_insert_default()
     }
 
+    /// Takes over everything that `other` has counted. What only one of them has costs nothing.
+    pub fn absorb(&mut self, other: DatabaseMeters) {
+        assert_eq!(
+            self.operations.len(),
+            other.operations.len(),
+            "meters of two layouts"
+        );
+        for (mine, theirs) in self.streams.iter_mut().zip(other.streams) {
+            match (mine, theirs) {
+                (Some(mine), Some(theirs)) => mine.merge(&theirs),
+                (mine, theirs @ Some(_)) => *mine = theirs,
+                (_, None) => {}
+            }
+        }
+        for (mine, theirs) in self.operations.iter_mut().zip(other.operations) {
+            match (mine, theirs) {
+                (Some(mine), Some(theirs)) => mine.merge(&theirs),
+                (mine, theirs @ Some(_)) => *mine = theirs,
+                (_, None) => {}
+            }
+        }
+        self.page_fault_stalls += other.page_fault_stalls;
+        self.size_bytes = other.size_bytes.or(self.size_bytes);
+    }
+
     /// Adds everything that `other` has counted.
     pub fn merge(&mut self, other: &DatabaseMeters) {
         assert_eq!(
