@@ -9,6 +9,7 @@ mod interval_log;
 
 pub use interval_log::{
     IntervalLog, IntervalLogError, IntervalLogReader, LoggedInterval, merge_interval_log,
+    read_interval_log,
 };
 
 use hdrhistogram::Histogram;
