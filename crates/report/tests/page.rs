@@ -153,6 +153,12 @@ fn terminal_text_fits_its_width() {
             "comparison",
             terminal_comparison(&stories::three_configurations(), &style),
         ));
+        let six = [
+            stories::three_configurations(),
+            stories::three_configurations(),
+        ]
+        .concat();
+        texts.push(("comparison of six", terminal_comparison(&six, &style)));
         for (name, text) in texts {
             let widest = text
                 .lines()

@@ -52,6 +52,8 @@ pub fn timeline(story: &Story) -> Vec<Moment> {
                 ),
                 maintenance_reads: flow(4.6 * many, 262_144.0, read_ms * 1.3, 2.0),
                 operations_per_second: rate * 0.98 * noise(0.05),
+                operation_p99_ms: read_ms * 3.1,
+                operation_from_due_p99_ms: f64::NAN,
                 stalls_per_second: (story.stalls_per_second * noise(1.6)).max(0.0),
                 processor_percent: (story.processor_percent * noise(0.2)).min(100.0),
                 devices: vec![

@@ -8,12 +8,16 @@ use crate::number::{count, figure, limit, percent};
 
 /// Fewer samples than this say little about a storage system.
 const FEW_SAMPLES: u64 = 20;
+/// An operation that ends this many times later than it took has waited for its turn.
+const PILING_UP: f64 = 3.0;
 /// A device that serves this many times the requests of the run serves somebody else too.
 const OTHER_TRAFFIC: f64 = 1.25;
 
 /// Errors come before any number.
 pub(super) fn errors(result: &RunResult) -> Option<Advice> {
-    let first = result.errors.first()?;
+    let Some(first) = result.errors.first() else {
+        return failed_requests(result);
+    };
     let page = first
         .page
         .map_or(String::new(), |page| format!(", page {}", count(page)));
@@ -31,6 +35,50 @@ pub(super) fn errors(result: &RunResult) -> Option<Advice> {
             first.file,
             sentence(&first.error),
             first.file
+        ),
+    ))
+}
+
+/// Failed requests that were counted, but of which no record tells more.
+fn failed_requests(result: &RunResult) -> Option<Advice> {
+    let failed = result
+        .failed_checks()
+        .find(|check| check.kind == CheckKind::Integrity)?;
+    Some(Advice::new(
+        "Settle the errors before looking at any number",
+        format!(
+            "{} {} were counted. Look at log.txt beside the report, at the kernel log of this time \
+             and at the event log of the storage.",
+            failed.value.map_or_else(String::new, limit),
+            failed.unit
+        ),
+    ))
+}
+
+/// A held rate that the storage does not keep up with: operations start late.
+pub(super) fn piling_up(result: &RunResult) -> Option<Advice> {
+    let rate = result.throughput.rate_iops?;
+    let late = result.operations.iter().find(|operation| {
+        let (Some(service), Some(due)) = (operation.service, operation.from_intended_start) else {
+            return false;
+        };
+        due.p99_ms > service.p99_ms * PILING_UP
+    })?;
+    let due = late
+        .from_intended_start
+        .map_or(f64::NAN, |latency| latency.p99_ms);
+    let service = late.service.map_or(f64::NAN, |latency| latency.p99_ms);
+    Some(Advice::new(
+        "Operations start late",
+        format!(
+            "At the held rate of {} 1/s, one {} of a hundred ended {} ms after it was due, but took \
+             only {} ms itself: work piles up before it starts. Users feel the longer time. Either \
+             the rate is more than this storage carries, or there are too few sessions to keep it: \
+             raise --threads first, and lower the rate if that does not help.",
+            limit(rate),
+            late.name,
+            figure(due),
+            figure(service)
         ),
     ))
 }

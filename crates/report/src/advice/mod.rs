@@ -30,7 +30,7 @@ impl Advice {
 /// All advice for a run, the most pressing first.
 #[must_use]
 pub fn advice(result: &RunResult) -> Vec<Advice> {
-    let rules: [fn(&RunResult) -> Option<Advice>; 14] = [
+    let rules: [fn(&RunResult) -> Option<Advice>; 15] = [
         load::errors,
         load::interrupted,
         latency::one_place_differs,
@@ -39,6 +39,7 @@ pub fn advice(result: &RunResult) -> Vec<Advice> {
         latency::log_and_database_slow,
         load::page_fault_stalls,
         load::target_missed,
+        load::piling_up,
         latency::spikes,
         latency::slow_tail,
         load::other_traffic,

@@ -181,3 +181,42 @@ fn a_slow_tail_behind_a_good_average_is_told() {
     assert!(found.contains("the slow requests are too slow"));
     assert!(!found.contains("device itself"));
 }
+
+#[test]
+fn work_that_piles_up_is_told() {
+    let mut result = slow_run(5.0, 4.0, 1.0);
+    let latency = |p99_ms| {
+        Some(LatencyFigures {
+            p99_ms,
+            ..LatencyFigures::default()
+        })
+    };
+    result.operations.push(measure::result::OperationResult {
+        name: "insert".into(),
+        service: latency(12.0),
+        from_intended_start: latency(480.0),
+        ..Default::default()
+    });
+    assert!(!titles(&result).contains("start late"), "no rate was held");
+    result.throughput.rate_iops = Some(900.0);
+    let list = advice(&result);
+    let found = list
+        .iter()
+        .find(|advice| advice.title == "Operations start late");
+    assert!(
+        found
+            .expect("there is advice")
+            .text
+            .contains("one insert of a hundred ended 480 ms")
+    );
+}
+
+#[test]
+fn failed_requests_without_a_record_are_told() {
+    let mut result = slow_run(5.0, 4.0, 1.0);
+    let mut check = result.checks[0].clone();
+    (check.kind, check.scope) = (CheckKind::Integrity, Scope::Run);
+    (check.value, check.unit, check.passed) = (Some(3.0), "errors".into(), Some(false));
+    result.checks.push(check);
+    assert!(advice(&result)[0].text.starts_with("3 errors were counted"));
+}

@@ -122,13 +122,28 @@ fn p99(figures: &IoFigures) -> Option<f64> {
     figures.latency.map(|latency| latency.p99_ms)
 }
 
-/// One row for each figure that any run has; each later run with its change against the first.
-pub(super) fn table(comparison: &Comparison) -> Table {
+/// What a table of figures shows of each run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// The values, and the changes of each later run against the first.
+    Both,
+    /// The values alone.
+    Values,
+    /// The changes alone.
+    Changes,
+}
+
+/// One row for each figure that any run has.
+pub(super) fn table(comparison: &Comparison, shown: Shown) -> Table {
     let mut heads = vec![Column::text("figure"), Column::text("unit")];
     for (index, name) in comparison.names().iter().enumerate() {
-        heads.push(Column::number(name, ""));
-        if index > 0 {
-            heads.push(Column::number("against the first", ""));
+        if shown != Shown::Changes {
+            heads.push(Column::number(name, ""));
+        }
+        match shown {
+            Shown::Both if index > 0 => heads.push(Column::number("against the first", "")),
+            Shown::Changes if index > 0 => heads.push(Column::number(name, "")),
+            _ => {}
         }
     }
     let mut table = Table::new(heads);
@@ -139,21 +154,23 @@ pub(super) fn table(comparison: &Comparison) -> Table {
             .map(|run| (figure.value)(&run.result))
             .collect();
         if values.iter().any(|value| value.is_some_and(f64::is_finite)) {
-            table.push(row(figure, &values));
+            table.push(row(figure, &values, shown));
         }
     }
     table
 }
 
-fn row(figure: &Figure, values: &[Option<f64>]) -> Vec<Cell> {
+fn row(figure: &Figure, values: &[Option<f64>], shown: Shown) -> Vec<Cell> {
     let mut cells = vec![Cell::new(figure.name), Cell::new(figure.unit)];
     let base = values.first().copied().flatten().unwrap_or(f64::NAN);
     for (index, value) in values.iter().enumerate() {
-        cells.push(Cell::new(match value {
-            Some(value) if figure.unit.is_empty() => limit(*value),
-            _ => figure_or_absent(*value),
-        }));
-        if index > 0 {
+        if shown != Shown::Changes {
+            cells.push(Cell::new(match value {
+                Some(value) if figure.unit.is_empty() => limit(*value),
+                _ => figure_or_absent(*value),
+            }));
+        }
+        if index > 0 && shown != Shown::Values {
             let value = value.unwrap_or(f64::NAN);
             cells.push(Cell::new(
                 change(value, base) + word(figure.better, value, base),

@@ -4,6 +4,7 @@ mod charts;
 mod figures;
 
 pub use charts::comparison_charts;
+pub use figures::Shown;
 
 use crate::number::{ABSENT, duration};
 use crate::run::Run;
@@ -116,10 +117,10 @@ impl<'a> Comparison<'a> {
         table
     }
 
-    /// One row for each figure, with the change against the first run.
+    /// One row for each figure.
     #[must_use]
-    pub fn figures_table(&self) -> Table {
-        figures::table(self)
+    pub fn figures_table(&self, shown: Shown) -> Table {
+        figures::table(self, shown)
     }
 }
 

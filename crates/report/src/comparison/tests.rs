@@ -1,1 +1,71 @@
+use super::*;
+use serde_json::json;
 
+fn run(name: &str, threads: u64, achieved_iops: f64) -> Run {
+    let mut run = Run {
+        name: name.into(),
+        ..Run::default()
+    };
+    run.result.throughput.threads = Some(threads);
+    run.result.throughput.achieved_iops = achieved_iops;
+    run.result
+        .workload
+        .settings
+        .insert("engine.page_size_bytes".into(), json!(32_768));
+    run
+}
+
+fn texts(table: &Table) -> Vec<Vec<&str>> {
+    table
+        .rows
+        .iter()
+        .map(|row| row.iter().map(|cell| cell.text.as_str()).collect())
+        .collect()
+}
+
+#[test]
+fn runs_of_one_name_get_numbers() {
+    let runs = [
+        run("a", 1, 1.0),
+        run("a", 1, 1.0),
+        run("", 1, 1.0),
+        run("b", 1, 1.0),
+    ];
+    assert_eq!(
+        Comparison::new(&runs).names(),
+        ["a (1)", "a (2)", "run 3", "b"]
+    );
+}
+
+#[test]
+fn only_what_differs_is_listed() {
+    let mut runs = [run("a", 8, 1.0), run("b", 16, 1.0)];
+    runs[1]
+        .result
+        .workload
+        .settings
+        .insert("engine.lru_k".into(), json!(2));
+    let comparison = Comparison::new(&runs);
+    let table = comparison.settings_table();
+    assert_eq!(
+        texts(&table),
+        [vec!["threads", "8", "16"], vec!["engine.lru_k", "-", "2"]]
+    );
+}
+
+#[test]
+fn changes_are_against_the_first() {
+    let runs = [run("a", 8, 800.0), run("b", 8, 1_000.0), run("c", 8, 400.0)];
+    let comparison = Comparison::new(&runs);
+    let both = comparison.figures_table(Shown::Both);
+    let first = &texts(&both)[0];
+    assert_eq!(first[..3], ["transactional I/O", "1/s", "800"]);
+    assert_eq!(
+        first[3..],
+        ["1,000", "+25.0 % better", "400", "-50.0 % worse"]
+    );
+    let changes = comparison.figures_table(Shown::Changes);
+    assert_eq!(texts(&changes)[0][2..], ["+25.0 % better", "-50.0 % worse"]);
+    let values = comparison.figures_table(Shown::Values);
+    assert_eq!(texts(&values)[0][2..], ["800", "1,000", "400"]);
+}

@@ -28,6 +28,7 @@ pub(super) fn charts(run: &Run) -> Vec<Chart> {
         devices(run),
         processor(run),
         operations(run),
+        operation_latency(run),
         stalls(run),
     ];
     charts.retain(|chart| !chart.is_empty());
@@ -351,6 +352,19 @@ fn operations(run: &Run) -> Chart {
     let points = line(run, |moment| moment.operations_per_second);
     if points.iter().any(|point| point.1 > 0.0) {
         chart.add("operations", 4, Mark::Line, &points);
+    }
+    chart
+}
+
+/// How long the users wait, with and without the time before an operation could start.
+fn operation_latency(run: &Run) -> Chart {
+    let title = "Operations of the workload, 99th percentile of each sample";
+    let mut chart = over_time("operation-latency", title, "ms");
+    let service = line(run, |moment| moment.operation_p99_ms);
+    let from_due = line(run, |moment| moment.operation_from_due_p99_ms);
+    if service.iter().any(|point| point.1 > 0.0) {
+        chart.add("from begin to end", 4, Mark::Line, &service);
+        chart.add("from the moment it was due", 6, Mark::Dashed, &from_due);
     }
     chart
 }

@@ -12,7 +12,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::advice::advice;
 use crate::chart::Chart;
-use crate::comparison::{Comparison, comparison_charts};
+use crate::comparison::{Comparison, Shown, comparison_charts};
 use crate::run::Run;
 use crate::words::{headline, target_text, workload_name};
 
@@ -77,7 +77,7 @@ pub fn html_comparison(runs: &[Run]) -> String {
             p.quiet { "Every setting that is not listed is the same in all runs." }
         }
         h2 { "What came out" }
-        (tables::table(&comparison.figures_table()))
+        (tables::table(&comparison.figures_table(Shown::Both)))
         p.quiet { "Changes are against " (comparison.names().first().map_or("", String::as_str))
             ", the first run." }
         (charts("Side by side", &comparison_charts(&comparison)))

@@ -32,6 +32,8 @@ pub fn timeline(rows: &[SampleRow]) -> Vec<Moment> {
                 length_s: row.length_s,
                 phase: row.phase.clone(),
                 processor_percent: f64::NAN,
+                operation_p99_ms: f64::NAN,
+                operation_from_due_p99_ms: f64::NAN,
                 ..Moment::default()
             });
         }
@@ -50,6 +52,11 @@ fn add(moment: &mut Moment, row: &SampleRow) {
             moment.log_writes = flow(row.stream(Stream::LogWrite));
             moment.maintenance_reads = flow(row.stream(Stream::MaintenanceRead));
             moment.operations_per_second = row.operation.operations_per_second.unwrap_or(0.0);
+            let operation = &row.operation;
+            moment.operation_p99_ms = operation.operation_p99_ms.unwrap_or(f64::NAN);
+            moment.operation_from_due_p99_ms = operation
+                .operation_from_intended_start_p99_ms
+                .unwrap_or(f64::NAN);
             moment.stalls_per_second = row.page_fault_stalls_per_second.unwrap_or(0.0);
             moment.processor_percent = row.host.cpu_busy_percent.unwrap_or(f64::NAN);
         }

@@ -42,6 +42,10 @@ pub struct Moment {
     pub maintenance_reads: Flow,
     /// Operations of the workload per second.
     pub operations_per_second: f64,
+    /// 99th percentile of the time from begin to end of an operation, `NaN` when unknown.
+    pub operation_p99_ms: f64,
+    /// The same from the moment the operation was due, `NaN` when no rate was held.
+    pub operation_from_due_p99_ms: f64,
     /// Page-fault stalls per second.
     pub stalls_per_second: f64,
     /// Processor time of the host in percent, `NaN` when unknown.

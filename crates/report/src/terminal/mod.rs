@@ -11,7 +11,7 @@ pub use style::Style;
 use measure::result::RunResult;
 
 use crate::advice::advice;
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, Shown};
 use crate::number::{bytes, count, duration, figure, limit};
 use crate::run::Run;
 use crate::table::{Detail, Table, checks_table, databases_table, grouped_checks_table};
@@ -23,6 +23,8 @@ use draw::Text;
 const MOST_CHECKS: usize = 24;
 /// Up to this many databases are listed one by one; more are left to the page.
 const MOST_DATABASES: usize = 24;
+/// Up to this many runs have their changes beside their values.
+const MOST_RUNS_BESIDE: usize = 3;
 
 /// The verdict, the checks, the databases and what to look at next.
 #[must_use]
@@ -84,7 +86,13 @@ pub fn terminal_comparison(runs: &[Run], style: &Style) -> String {
         text.table(&settings);
     }
     text.head("What came out");
-    text.table(&comparison.figures_table());
+    if runs.len() <= MOST_RUNS_BESIDE {
+        text.table(&comparison.figures_table(Shown::Both));
+    } else {
+        text.table(&comparison.figures_table(Shown::Values));
+        text.head("Changes against the first run");
+        text.table(&comparison.figures_table(Shown::Changes));
+    }
     text.finish()
 }
 
