@@ -1,3 +1,36 @@
 //! The command line of Proofload.
 
-fn main() {}
+mod cli;
+mod commands;
+mod exit;
+mod failure;
+mod workloads;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use cli::{Command, CommandLine};
+use exit::ExitStatus;
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let status = match run(CommandLine::parse()) {
+        Ok(status) => status,
+        Err(failure) => {
+            failure.tell();
+            failure.status()
+        }
+    };
+    status.into()
+}
+
+fn run(line: CommandLine) -> Result<ExitStatus, Failure> {
+    match line.command {
+        Command::Report(options) => commands::report(&options),
+        Command::List(options) => commands::list(&options),
+        Command::Show(options) => commands::show(&options),
+        Command::Completions { shell } => commands::completions(shell),
+        Command::Manual => commands::manual(),
+    }
+}

@@ -1,7 +1,9 @@
 //! Profiles as people write them, right and wrong.
 
 use proptest::prelude::*;
-use workload::profile::{BUNDLED, ByteSize, Layer, LoadError, Profile, TimeSpan, bundled, load};
+use workload::profile::{
+    BUNDLED, ByteSize, Kind, Layer, LoadError, Profile, TimeSpan, bundled, load, reference,
+};
 
 /// The faults of `text` behind `kind = "mail"`, as one text.
 fn faults(text: &str) -> String {
@@ -122,7 +124,7 @@ fn rules_between_settings_point_at_the_setting_that_was_given() {
         ("engine.start_flush_percent=3", "stop before it starts"),
         ("engine.log_buffer=9001", "4 KiB segments"),
         ("engine.checkpoint_depth=64KiB", "less than one log file"),
-        ("service_levels.lenient_maximum_log_write=1ms", "stricter"),
+        ("service_levels.maximum_log_write_lenient=1ms", "stricter"),
         ("run.duration=1s", "shorter than one sample"),
         ("run.warm_up.minimum=2h", "longer than the longest"),
         ("mail.iops_per_mailbox=0", "no rate to tune towards"),
@@ -161,6 +163,31 @@ fn resolved_settings_load_back_to_the_same_profile() {
         let again = load(vec![Layer::file("config.toml", &text)]).unwrap();
         assert_eq!(again, profile, "{name}");
     }
+}
+
+#[test]
+fn settings_are_listed_by_their_paths() {
+    let settings = with_set(&["mail.threads=12"]).unwrap().settings();
+    assert_eq!(settings["mail.threads"], 12);
+    assert_eq!(settings["engine.page_size"], "32KiB");
+    assert_eq!(settings["service_levels.p99_log_write"], "none");
+    assert_eq!(settings["kind"], "mail");
+}
+
+#[test]
+fn the_document_on_profiles_lists_every_setting() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/profiles.md");
+    let document = std::fs::read_to_string(&path).unwrap();
+    let (mark, end) = ("<!-- settings -->\n", "<!-- end of settings -->");
+    let (head, rest) = document.split_once(mark).unwrap();
+    let (found, tail) = rest.split_once(end).unwrap();
+    let wanted = reference(Kind::Mail);
+    if std::env::var_os("PROOFLOAD_WRITE_DOCS").is_some() {
+        std::fs::write(&path, format!("{head}{mark}{wanted}\n{end}{tail}")).unwrap();
+        return;
+    }
+    let help = "run this test once with PROOFLOAD_WRITE_DOCS=1 to bring docs/profiles.md in step";
+    assert_eq!(found.trim_end(), wanted.trim_end(), "{help}");
 }
 
 /// Text that looks like a profile now and then.

@@ -27,7 +27,10 @@ pub struct Layer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LayerKind {
     File,
+    /// `--set path=value`.
     Assignment,
+    /// An option of its own, such as `--duration 2h`, that stands for a setting.
+    Option(&'static str),
 }
 
 /// Something wrong with a profile.
@@ -72,6 +75,16 @@ impl Layer {
             kind: LayerKind::Assignment,
         }
     }
+
+    /// The value of an option such as `--duration` that stands for the setting `path`.
+    #[must_use]
+    pub fn option(option: &str, path: &'static str, value: &str) -> Self {
+        Self {
+            name: option.to_owned(),
+            text: value.to_owned(),
+            kind: LayerKind::Option(path),
+        }
+    }
 }
 
 impl fmt::Display for LoadError {
@@ -84,7 +97,9 @@ impl fmt::Display for LoadError {
             if let Some((layer, span)) = &fault.place {
                 let layer = &self.layers[*layer];
                 match layer.kind {
-                    LayerKind::Assignment => write!(f, "--set {}: ", layer.text)?,
+                    LayerKind::Assignment | LayerKind::Option(_) => {
+                        write!(f, "{} {}: ", layer.name, layer.text)?;
+                    }
                     LayerKind::File => {
                         let before = layer.text.as_bytes().iter().take(span.start);
                         let line = 1 + before.filter(|byte| **byte == b'\n').count();
@@ -159,7 +174,25 @@ impl Loader {
         match layer.kind {
             LayerKind::File => self.add_file(layer),
             LayerKind::Assignment => self.add_assignment(layer),
+            LayerKind::Option(path) => {
+                let length = layer.text.len();
+                self.layers.push(layer);
+                self.assign(path, 0..0, 0..length);
+            }
         }
+    }
+
+    /// Takes part of the newest layer's text as the value of `path`.
+    fn assign(&mut self, path: &str, key: Range<usize>, value: Range<usize>) {
+        let layer = self.layers.len() - 1;
+        let scalar = assigned_scalar(self.layers[layer].text[value.clone()].trim());
+        let path: Vec<String> = path.split('.').map(|part| part.trim().to_owned()).collect();
+        self.entries.entry(path).or_default().push(Entry {
+            layer,
+            key,
+            value,
+            scalar,
+        });
     }
 
     fn fault(
@@ -226,7 +259,7 @@ impl Loader {
         let index = self.layers.len();
         let text = layer.text.clone();
         self.layers.push(layer);
-        let Some((path, value)) = text.split_once('=') else {
+        let Some((path, _)) = text.split_once('=') else {
             self.fault(
                 Some((index, 0..text.len())),
                 "the option needs a value".to_owned(),
@@ -234,20 +267,8 @@ impl Loader {
             );
             return;
         };
-        let key = 0..path.len();
-        let value_span = path.len() + 1..text.len();
-        let path: Vec<String> = path
-            .trim()
-            .split('.')
-            .map(|part| part.trim().to_owned())
-            .collect();
-        let entry = Entry {
-            layer: index,
-            key,
-            value: value_span,
-            scalar: assigned_scalar(value.trim()),
-        };
-        self.entries.entry(path).or_default().push(entry);
+        let value = path.len() + 1..text.len();
+        self.assign(path.trim(), 0..path.len(), value);
     }
 
     fn path_of(&self, key: &str) -> String {

@@ -23,8 +23,8 @@ pub use mail::{Access, Item, Mail, Mix};
 pub use quantity::{ByteSize, TimeSpan};
 pub use render::reference;
 pub use run::{Run, SteadyState, Tuning, WarmUp};
-pub use service_levels::ServiceLevels;
 
+use measure::service_level::ServiceLevels;
 use setting::{Choice, Named, Setting, SettingVisitor, Text};
 
 /// A workload: what to run, on what engine, judged by which limits.
@@ -79,7 +79,7 @@ impl Profile {
         self.mail.visit(v);
         self.engine.visit(v);
         self.maintenance.visit(v);
-        self.service_levels.visit(v);
+        service_levels::visit(&mut self.service_levels, v);
         self.run.visit(v);
         self.tuning.visit(v);
     }

@@ -1,5 +1,7 @@
 //! A profile as TOML with its explanations, and the reference of all settings.
 
+use std::collections::BTreeMap;
+
 use super::setting::{Setting, SettingVisitor};
 use super::{Kind, Profile};
 
@@ -13,6 +15,39 @@ impl Profile {
         let mut writer = TomlWriter(String::new());
         self.clone().visit(&mut writer);
         writer.0
+    }
+}
+
+impl Profile {
+    /// All settings in force by their dotted paths, as they stand in the TOML.
+    #[must_use]
+    pub fn settings(&self) -> BTreeMap<String, serde_json::Value> {
+        let mut collector = Collector::default();
+        self.clone().visit(&mut collector);
+        collector.settings
+    }
+}
+
+#[derive(Default)]
+struct Collector {
+    section: &'static str,
+    settings: BTreeMap<String, serde_json::Value>,
+}
+
+impl SettingVisitor for Collector {
+    fn section(&mut self, path: &'static str, _meaning: &'static str) {
+        self.section = path;
+    }
+
+    fn setting(&mut self, setting: Setting<'_>) {
+        let path = match self.section {
+            "" => setting.key.to_owned(),
+            section => format!("{section}.{}", setting.key),
+        };
+        let literal = setting.value.literal();
+        // The literals of settings are the same in TOML and in JSON.
+        let value = serde_json::from_str(&literal).unwrap_or(serde_json::Value::String(literal));
+        self.settings.insert(path, value);
     }
 }
 

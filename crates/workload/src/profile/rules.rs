@@ -186,17 +186,17 @@ fn limits(profile: &Profile, broken: &mut Vec<Broken>) {
     let pairs: [(&'static [&'static str], bool); 2] = [
         (
             &[
-                "service_levels.lenient_maximum_database_read",
-                "service_levels.strict_maximum_database_read",
+                "service_levels.maximum_database_read_lenient",
+                "service_levels.maximum_database_read_strict_ms",
             ],
-            levels.lenient_maximum_database_read < levels.strict_maximum_database_read,
+            levels.maximum_database_read_lenient_ms < levels.maximum_database_read_strict_ms,
         ),
         (
             &[
-                "service_levels.lenient_maximum_log_write",
-                "service_levels.strict_maximum_log_write",
+                "service_levels.maximum_log_write_lenient_ms",
+                "service_levels.maximum_log_write_strict_ms",
             ],
-            levels.lenient_maximum_log_write < levels.strict_maximum_log_write,
+            levels.maximum_log_write_lenient_ms < levels.maximum_log_write_strict_ms,
         ),
     ];
     for (paths, wrong) in pairs {

@@ -1,5 +1,7 @@
 //! `[run]` and `[tuning]`: how long a run lasts, what it samples, and how it finds its threads.
 
+use measure::steady::SteadyRule;
+
 use super::quantity::TimeSpan;
 use super::setting::{OrWord, Setting, SettingVisitor, Switch, Within};
 
@@ -42,9 +44,9 @@ pub struct SteadyState {
     /// Equal parts that the run is cut into.
     pub windows: u32,
     /// Highest minus lowest window, as percent of their average.
-    pub max_excursion_percent: f64,
+    pub max_range_percent: f64,
     /// Rise or fall of the fitted line over the windows, as percent of their average.
-    pub max_drift_percent: f64,
+    pub max_slope_percent: f64,
 }
 
 /// `[tuning]`: how `threads = "auto"` finds its number.
@@ -97,10 +99,10 @@ impl Default for WarmUp {
 impl Default for SteadyState {
     fn default() -> Self {
         Self {
-            required: false,
+            required: true,
             windows: 5,
-            max_excursion_percent: 20.0,
-            max_drift_percent: 10.0,
+            max_range_percent: 20.0,
+            max_slope_percent: 10.0,
         }
     }
 }
@@ -196,6 +198,18 @@ impl WarmUp {
 }
 
 impl SteadyState {
+    /// The rule in the form that is judged.
+    #[must_use]
+    pub fn rule(&self) -> SteadyRule {
+        SteadyRule {
+            rounds: self.windows as usize,
+            range_fraction: self.max_range_percent / 100.0,
+            slope_fraction: self.max_slope_percent / 100.0,
+            required: self.required,
+            ..SteadyRule::default()
+        }
+    }
+
     fn visit(&mut self, v: &mut dyn SettingVisitor) {
         v.section(
             "run.steady_state",
@@ -205,7 +219,7 @@ impl SteadyState {
             key: "required",
             value: &mut Switch(&mut self.required),
             meaning: "Whether a run that is not steady is inconclusive (exit status 5).",
-            source: "A setting; Jetstress does not ask for it.",
+            source: "Ours; Jetstress does not ask for it.",
         });
         v.setting(Setting {
             key: "windows",
@@ -214,14 +228,14 @@ impl SteadyState {
             source: "SNIA PTS 2.0.2: five rounds.",
         });
         v.setting(Setting {
-            key: "max_excursion_percent",
-            value: &mut Within(&mut self.max_excursion_percent, 0.0..=100.0),
+            key: "max_range_percent",
+            value: &mut Within(&mut self.max_range_percent, 0.0..=100.0),
             meaning: "Highest minus lowest window, as percent of their average.",
             source: "SNIA PTS 2.0.2.",
         });
         v.setting(Setting {
-            key: "max_drift_percent",
-            value: &mut Within(&mut self.max_drift_percent, 0.0..=100.0),
+            key: "max_slope_percent",
+            value: &mut Within(&mut self.max_slope_percent, 0.0..=100.0),
             meaning: "Rise or fall of the fitted line over the windows, as percent of their \
                       average.",
             source: "SNIA PTS 2.0.2.",

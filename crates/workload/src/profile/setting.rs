@@ -56,6 +56,14 @@ pub trait SettingValue {
 /// A number, size or time with its bounds.
 pub struct Within<'a, T>(pub &'a mut T, pub RangeInclusive<T>);
 
+/// A limit in the form of a time, kept as a number of milliseconds or seconds. The word "none"
+/// stands for infinity: nothing is judged.
+pub struct Limit<'a> {
+    value: &'a mut f64,
+    unit_ns: f64,
+    range: RangeInclusive<TimeSpan>,
+}
+
 /// On or off.
 pub struct Switch<'a>(pub &'a mut bool);
 
@@ -272,6 +280,54 @@ impl<T: Quantity> SettingValue for OrWord<'_, T> {
 
     fn expected(&self) -> String {
         format!("{}, or \"{}\"", expected_within(&self.range), self.word)
+    }
+}
+
+impl<'a> Limit<'a> {
+    /// A latency, kept in milliseconds.
+    pub fn millis(value: &'a mut f64) -> Self {
+        Self {
+            value,
+            unit_ns: 1e6,
+            range: TimeSpan(1_000)..=TimeSpan::seconds(600),
+        }
+    }
+
+    /// A length of time up to `longest`, kept in seconds.
+    pub fn seconds(value: &'a mut f64, longest: TimeSpan) -> Self {
+        Self {
+            value,
+            unit_ns: 1e9,
+            range: TimeSpan(0)..=longest,
+        }
+    }
+}
+
+/// The word for a limit that is not judged.
+const UNLIMITED: &str = "none";
+
+impl SettingValue for Limit<'_> {
+    fn set(&mut self, scalar: &Scalar) -> Result<(), String> {
+        *self.value = match scalar {
+            Scalar::Text(text) if text == UNLIMITED => f64::INFINITY,
+            _ => {
+                let found = read_within(scalar, &self.range)
+                    .map_err(|message| format!("{message}, or \"{UNLIMITED}\""))?;
+                found.as_ns() as f64 / self.unit_ns
+            }
+        };
+        Ok(())
+    }
+
+    fn literal(&self) -> String {
+        if self.value.is_infinite() {
+            return format!("\"{UNLIMITED}\"");
+        }
+        TimeSpan((*self.value * self.unit_ns).round() as u64).literal()
+    }
+
+    fn expected(&self) -> String {
+        format!("{}, or \"{UNLIMITED}\"", expected_within(&self.range))
     }
 }
 

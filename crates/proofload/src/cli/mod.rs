@@ -1,0 +1,122 @@
+//! What can be typed: commands and options. What they mean is decided in `commands` and `run`.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Tells whether a storage system will carry your mail server.
+///
+/// Proofload runs the real workload - a database engine of the kind a mail server uses, its log,
+/// its cache, its mailboxes - on the storage you name, and judges the latencies against the limits
+/// that the workload's profile states.
+#[derive(Debug, Parser)]
+#[command(name = "proofload", version, max_term_width = 100, after_help = EXAMPLES)]
+#[command(after_long_help = LONG_EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  proofload run exchange-2013 --on /mnt/a,/mnt/b --log-on /mnt/log
+  proofload run exchange-2013 --on /mnt/a --target-size 20GB --duration 10m
+  proofload list
+  proofload show exchange-2013 > mine.toml";
+
+const LONG_EXAMPLES: &str = "Examples:
+  proofload run exchange-2013 --on /mnt/a,/mnt/b --log-on /mnt/log
+  proofload run exchange-2013 --on /mnt/a --target-size 20GB --duration 10m
+  proofload list
+  proofload show exchange-2013 > mine.toml
+
+Exit status:
+    0  pass: every service level was met
+    1  the run went through, but a service level was not met
+    2  usage or configuration: nothing was run
+    3  environment: too little space, no permission, unsuitable storage
+    4  an I/O error, a bad page or a full disk during the run
+    5  inconclusive: too few samples, or not steady where that is asked for
+  130  interrupted; the partial result is saved";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make the report of one run, or compare several.
+    Report(ReportOptions),
+    /// List what is built in.
+    List(ListOptions),
+    /// Print a bundled profile, or the settings that a profile comes to.
+    Show(ShowOptions),
+    /// Print the completion script of a shell.
+    ///
+    /// Example: proofload completions bash > /etc/bash_completion.d/proofload
+    Completions {
+        /// The shell to complete in.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    ///
+    /// Example: proofload manual > /usr/share/man/man1/proofload.1
+    Manual,
+}
+
+/// Options of `report`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  proofload report proofload-runs/exchange-2013-20260801T120000Z
+  proofload report runs/raid5 runs/raid10 --out compare.html")]
+pub struct ReportOptions {
+    /// Run directories. One gives its report, several a comparison.
+    #[arg(required = true, value_name = "DIR")]
+    pub runs: Vec<PathBuf>,
+    /// The HTML file to write [default: report.html in the run directory, or comparison.html].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Print no tables, only write the file.
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Options of `list`.
+#[derive(Debug, clap::Args)]
+pub struct ListOptions {
+    /// What to list.
+    #[arg(value_enum, default_value_t = Listed::Workloads)]
+    pub what: Listed,
+}
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Listed {
+    /// Workload profiles for `run`.
+    Workloads,
+}
+
+/// Options of `show`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  proofload show exchange-2010
+  proofload show exchange-2010 --set mail.databases=12
+  proofload show ./mine.toml")]
+pub struct ShowOptions {
+    /// A bundled profile, or the path of a profile file.
+    #[arg(value_name = "NAME|FILE")]
+    pub workload: String,
+    /// Show what the profile comes to with this setting changed.
+    #[arg(long, value_name = "PATH.TO.KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Print every setting with its value, also those that the profile leaves at their default.
+    #[arg(long)]
+    pub resolved: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        super::CommandLine::command().debug_assert();
+    }
+}

@@ -1,0 +1,155 @@
+//! What ends a command before its work is done, and how it is told.
+
+use std::io;
+
+use miette::{Diagnostic, LabeledSpan, NamedSource, Report};
+use thiserror::Error;
+use workload::profile::LoadError;
+
+use crate::exit::ExitStatus;
+
+/// Why a command ended without doing its work. Every text is a whole sentence with the remedy.
+#[derive(Debug, Error)]
+pub enum Failure {
+    /// What was typed is wrong.
+    #[error("{message}")]
+    Usage {
+        /// What is wrong.
+        message: String,
+        /// What would be right.
+        help: String,
+    },
+    /// The surroundings do not allow it.
+    #[error("{message}")]
+    Environment {
+        /// What is in the way.
+        message: String,
+        /// What to do about it.
+        help: String,
+    },
+    /// Data is damaged, or storage failed.
+    #[error("{message}")]
+    Integrity {
+        /// What was found.
+        message: String,
+        /// What to do about it.
+        help: String,
+    },
+    /// A profile or a `--set` is wrong.
+    #[error(transparent)]
+    Profile(#[from] LoadError),
+    /// The reader of our output has gone, which is its right.
+    #[error("the reader of the output has gone")]
+    OutputClosed,
+}
+
+impl Failure {
+    /// A wrong command line.
+    pub fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Usage {
+            message: message.into(),
+            help: help.into(),
+        }
+    }
+
+    /// Surroundings that do not allow the run.
+    pub fn environment(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Environment {
+            message: message.into(),
+            help: help.into(),
+        }
+    }
+
+    /// Damaged data or failing storage.
+    #[cfg(test)]
+    pub fn integrity(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Integrity {
+            message: message.into(),
+            help: help.into(),
+        }
+    }
+
+    /// A failed write to standard output.
+    pub fn output(error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::OutputClosed;
+        }
+        Self::environment(
+            format!("The output could not be written: {error}."),
+            "Check where standard output goes to.",
+        )
+    }
+
+    /// How the program ends after this.
+    pub fn status(&self) -> ExitStatus {
+        match self {
+            Self::Usage { .. } | Self::Profile(_) => ExitStatus::Usage,
+            Self::Environment { .. } => ExitStatus::Environment,
+            Self::Integrity { .. } => ExitStatus::Integrity,
+            // A pager that was closed, or `| head`, is not an error.
+            Self::OutputClosed => ExitStatus::Pass,
+        }
+    }
+
+    /// Tells the user on standard error. Nobody is left to hear of an error in doing so.
+    pub fn tell(&self) {
+        match self {
+            Self::OutputClosed => {}
+            Self::Profile(error) => {
+                for told in told_faults(error) {
+                    eprintln!("{:?}", Report::new(told));
+                }
+            }
+            Self::Usage { message, help }
+            | Self::Environment { message, help }
+            | Self::Integrity { message, help } => {
+                eprintln!("proofload: {message}\n{help}");
+            }
+        }
+    }
+}
+
+/// One fault of a profile, in the form that shows its line.
+#[derive(Debug, Error)]
+#[error("{message}")]
+struct ToldFault {
+    message: String,
+    help: Option<String>,
+    source_text: Option<NamedSource<String>>,
+    span: Option<(usize, usize)>,
+}
+
+impl Diagnostic for ToldFault {
+    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        let help = self.help.as_ref()?;
+        Some(Box::new(help))
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        let text = self.source_text.as_ref()?;
+        Some(text)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let span = self.span?;
+        Some(Box::new(std::iter::once(LabeledSpan::underline(span))))
+    }
+}
+
+fn told_faults(error: &LoadError) -> Vec<ToldFault> {
+    let faults = error.faults.iter();
+    faults
+        .map(|fault| {
+            let place = fault.place.as_ref();
+            ToldFault {
+                message: fault.message.clone(),
+                help: fault.help.clone(),
+                source_text: place.map(|(layer, _)| {
+                    let layer = &error.layers[*layer];
+                    NamedSource::new(&layer.name, layer.text.clone())
+                }),
+                span: place.map(|(_, span)| (span.start, span.len())),
+            }
+        })
+        .collect()
+}
