@@ -1,5 +1,172 @@
 //! One database: its file, its log, its tables.
+//!
+//! - [`Database`] creates, opens and closes; [`Database::begin`] starts transactions.
+//! - [`core`] is what all parts share, and the loop in which every operation fetches what it lacks.
+//! - [`create`] makes a new file, [`open`] brings an existing one back, with recovery if need be.
+//! - [`growth`] makes the file larger. [`images`] logs pages before they are overwritten.
 
+mod core;
+mod create;
 mod error;
+mod growth;
+mod images;
+mod open;
+mod parts;
+mod statistics;
 
+pub(crate) use core::{Core, SharedState};
 pub use error::EngineError;
+pub(crate) use parts::{LateLog, Parts};
+pub use statistics::EngineStatistics;
+
+use crate::format::database_header::{DatabaseState, HeaderLogPosition, Moment};
+use crate::format::schema::TableDefinition;
+use crate::table::Table;
+use crate::transaction::Transaction;
+use parts::Keepers;
+use runtime::Directory;
+use std::rc::Rc;
+
+/// What the files of the log begin with.
+pub const LOG_PREFIX: &str = "E00";
+
+/// An open database. Clones share it. If the last one is dropped without [`Database::close`], the
+/// file is as after a power cut: the next [`Database::open`] recovers it.
+pub struct Database<D: Directory> {
+    inner: Rc<Inner<D>>,
+}
+
+impl<D: Directory> Clone for Database<D> {
+    fn clone(&self) -> Self {
+        Self { inner: Rc::clone(&self.inner) }
+    }
+}
+
+struct Inner<D: Directory> {
+    core: Rc<Core<D>>,
+    keepers: Keepers<D>,
+}
+
+impl<D: Directory> Database<D> {
+    fn start(core: Rc<Core<D>>, keepers: Keepers<D>) -> Self {
+        core.spawn_cleanup();
+        core.prepare_next_extension();
+        Self { inner: Rc::new(Inner { core, keepers }) }
+    }
+
+    /// Creates a table. It is permanent when this returns.
+    ///
+    /// # Errors
+    /// If there is a table of that name, the definition asks for what this engine does not do, or
+    /// the storage fails.
+    pub async fn create_table(&self, definition: &TableDefinition) -> Result<Table, EngineError> {
+        let core = &self.inner.core;
+        let table = core.create_table(definition).await?;
+        let durable = core.log.make_durable(core.log.tip()).await;
+        durable.inspect_err(|error| core.poison(error))?;
+        Ok(table)
+    }
+
+    /// The table of that name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn table(&self, name: &str) -> Result<Table, EngineError> {
+        let catalog = self.inner.core.catalog.borrow();
+        let table = catalog.tables.get(name).cloned();
+        table.ok_or_else(|| EngineError::NoSuchTable(name.to_owned()))
+    }
+
+    /// The names of all tables, sorted.
+    #[must_use]
+    pub fn table_names(&self) -> Vec<String> {
+        self.inner.core.catalog.borrow().tables.keys().cloned().collect()
+    }
+
+    /// Begins a transaction. It sees everything committed so far.
+    #[must_use]
+    pub fn begin(&self) -> Transaction<D> {
+        Transaction::new(&self.inner.core)
+    }
+
+    /// Waits until nothing is left to clean up but what open transactions still see.
+    ///
+    /// # Errors
+    /// If a page is damaged or a write fails.
+    pub async fn clean_up(&self) -> Result<(), EngineError> {
+        self.inner.core.transactions.borrow_mut().purge();
+        self.inner.core.clean_up().await
+    }
+
+    /// What the engine holds and has done.
+    #[must_use]
+    pub fn statistics(&self) -> EngineStatistics {
+        EngineStatistics::of(&self.inner.core, &self.inner.keepers)
+    }
+
+    /// Why the database takes no more work, if so.
+    ///
+    /// # Errors
+    /// The reason.
+    pub fn check(&self) -> Result<(), EngineError> {
+        self.inner.core.check()
+    }
+
+    /// Writes everything and marks the file as properly closed. Transactions must have ended; those
+    /// that were dropped are rolled back first.
+    ///
+    /// # Errors
+    /// If transactions are open, or the storage fails or has failed: the file is then not marked,
+    /// and the next [`Database::open`] recovers it.
+    pub async fn close(&self) -> Result<(), EngineError> {
+        let core = &self.inner.core;
+        while core.rollbacks.get() > 0 {
+            core.rollback_ended.notified().await;
+        }
+        let open = core.transactions.borrow().open_count();
+        let outcome = match core.check() {
+            Ok(()) if open > 0 => return Err(EngineError::TransactionsOpen { open }),
+            Ok(()) => self.close_cleanly().await,
+            Err(EngineError::Closed) => return Ok(()),
+            Err(error) => Err(error),
+        };
+        core.closing.set(true);
+        core.cleanup_wanted.notify_all();
+        if outcome.is_err() {
+            // What is in memory must not reach the disk any more; ending the log ends its tasks.
+            let _ = core.log.close().await;
+        }
+        outcome
+    }
+
+    async fn close_cleanly(&self) -> Result<(), EngineError> {
+        let Inner { core, keepers } = &*self.inner;
+        self.clean_up().await?;
+        let left = core.transactions.borrow().waiting_cleanups();
+        assert_eq!(left, 0, "without transactions everything can be cleaned up");
+        core.closing.set(true);
+        core.log.make_durable(core.log.tip()).await?;
+        core.pool.flush_all().await?;
+        core.pool.sync().await?;
+        keepers.checkpointer.advance().await?;
+        let detach = Moment {
+            time: core.log.time(),
+            position: HeaderLogPosition::from_stream(
+                core.log.tip().0,
+                core.log.file_size_bytes(),
+            ),
+        };
+        core.log.close().await?;
+        let clean = keepers.headers.update(|header| {
+            header.state = DatabaseState::Clean;
+            header.dbtime = core.dbtime.get();
+            header.last_object_id = core.last_object_id.get();
+            header.detach = detach;
+            header.lowest_log_needed = 0;
+            header.highest_log_needed = 0;
+            header.highest_log_committed = 0;
+        });
+        clean.await?;
+        Ok(())
+    }
+}

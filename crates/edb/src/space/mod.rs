@@ -23,7 +23,7 @@ mod release;
 pub(crate) use allocate::{create_tree, format_tree, take_page};
 pub(crate) use available::visit;
 pub(crate) use crate::format::space::{Extent, SpaceHeader, SpaceKind};
-pub(crate) use owned::add_owned;
+pub(crate) use owned::{add_owned, last_owned};
 pub(crate) use release::free_page;
 
 use crate::tree::{Need, Step};

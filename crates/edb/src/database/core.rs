@@ -1,0 +1,195 @@
+//! What all parts of one database share, and the loop every operation runs in.
+
+use super::error::EngineError;
+use super::growth::Growth;
+use crate::log::Log;
+use crate::pool::{PageRef, Pool};
+use crate::position::{LogSpan, PageNumber};
+use crate::settings::EngineSettings;
+use crate::store::FileStore;
+use crate::table::Catalog;
+use crate::transaction::Transactions;
+use crate::tree::{Need, Page, Pages, Step, StepOperations};
+use runtime::sync::{Notify, Semaphore};
+use runtime::{Directory, Handle};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// The shared state of one open database.
+pub(crate) struct Core<D: Directory> {
+    pub(crate) handle: Handle,
+    pub(crate) settings: EngineSettings,
+    /// The file's name as a person knows it.
+    pub(crate) file_name: String,
+    pub(crate) pool: Pool<Page, FileStore<D::File>>,
+    pub(crate) log: Log,
+    /// The database time of the newest page change.
+    pub(crate) dbtime: Rc<Cell<u64>>,
+    pub(crate) transactions: Rc<RefCell<Transactions>>,
+    pub(crate) catalog: RefCell<Catalog>,
+    /// The highest object id in use.
+    pub(crate) last_object_id: Rc<Cell<u32>>,
+    pub(crate) growth: Growth,
+    /// The first failure after which nothing may be written any more.
+    failure: RefCell<Option<String>>,
+    pub(crate) closing: Cell<bool>,
+    /// Raised when there is something to clean up, or the database closes.
+    pub(crate) cleanup_wanted: Notify,
+    /// Only one cleanup at a time.
+    pub(crate) cleanup_turn: Rc<Semaphore>,
+    /// Rollbacks of dropped transactions under way.
+    pub(crate) rollbacks: Cell<usize>,
+    /// Raised when one of them ends.
+    pub(crate) rollback_ended: Notify,
+}
+
+impl<D: Directory> Core<D> {
+    pub(crate) fn new(
+        handle: &Handle,
+        settings: &EngineSettings,
+        file_name: String,
+        pool: Pool<Page, FileStore<D::File>>,
+        log: Log,
+        shared: SharedState,
+    ) -> Rc<Self> {
+        Rc::new(Self {
+            handle: handle.clone(),
+            settings: settings.clone(),
+            file_name,
+            pool,
+            log,
+            dbtime: shared.dbtime,
+            transactions: shared.transactions,
+            catalog: RefCell::default(),
+            last_object_id: shared.last_object_id,
+            growth: Growth::new(),
+            failure: RefCell::new(None),
+            closing: Cell::new(false),
+            cleanup_wanted: Notify::default(),
+            cleanup_turn: Semaphore::new(1),
+            rollbacks: Cell::new(0),
+            rollback_ended: Notify::default(),
+        })
+    }
+
+    /// Refuses work after a failed write, and once the database closes.
+    pub(crate) fn check(&self) -> Result<(), EngineError> {
+        if let Some(cause) = self.failure.borrow().as_ref() {
+            return Err(EngineError::Poisoned { cause: cause.clone() });
+        }
+        self.pool.check()?;
+        if self.closing.get() {
+            return Err(EngineError::Closed);
+        }
+        Ok(())
+    }
+
+    /// Notes a failure after which nothing may be written any more.
+    pub(crate) fn poison(&self, cause: &impl ToString) {
+        self.failure.borrow_mut().get_or_insert_with(|| cause.to_string());
+        self.cleanup_wanted.notify_all();
+    }
+
+    /// Reads pages, fetching those that are missing. `work` runs from its beginning after each
+    /// fetch; the pages fetched so far stay in the cache meanwhile.
+    pub(crate) async fn read<T>(
+        &self,
+        mut work: impl FnMut(&Step<'_>) -> Result<T, Need>,
+    ) -> Result<T, EngineError> {
+        let mut pins: Vec<PageRef<Page>> = Vec::new();
+        loop {
+            self.check()?;
+            let missing = match work(&Step::new(self)) {
+                Ok(done) => return Ok(done),
+                Err(Need::Page(page)) => page,
+                Err(Need::Refused(error)) => return Err(error),
+                Err(Need::Space { .. }) => unreachable!("reading takes no space"),
+            };
+            pins.push(self.pool.fetch(PageNumber(missing)).await?);
+        }
+    }
+
+    /// Changes pages. `work` prepares a step and commits it as its last act; when something is
+    /// missing it runs again from its beginning, having changed nothing.
+    pub(crate) async fn write<T>(
+        &self,
+        mut work: impl FnMut(Step<'_>) -> Result<T, Need>,
+    ) -> Result<T, EngineError> {
+        let mut pins: Vec<PageRef<Page>> = Vec::new();
+        loop {
+            self.check()?;
+            self.log.admit().await?;
+            match work(Step::new(self)) {
+                Ok(done) => return Ok(done),
+                Err(Need::Page(page)) => pins.push(self.pool.fetch(PageNumber(page)).await?),
+                Err(Need::Space { pages }) => self.grow(pages).await?,
+                Err(Need::Refused(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Logs the operations of a step and carries them out.
+    pub(crate) fn commit_step(
+        &self,
+        step: Step<'_>,
+        record: impl FnOnce(&StepOperations) -> Vec<u8>,
+    ) -> LogSpan {
+        let operations = step.finish();
+        let span = self.log.append(&record(&operations));
+        let mut logged = operations.iter();
+        while let Some(one) = logged.next() {
+            let Some(one) = one else {
+                panic!("a step reads what it has encoded");
+            };
+            let number = PageNumber(one.page);
+            let page = match self.pool.get(number) {
+                Some(page) => page,
+                None if one.operation.formats() => self.pool.create(number),
+                None => panic!("page {number} left the cache within a step"),
+            };
+            page.change(span.begin, span.end, |bytes| {
+                one.operation.apply(bytes, one.page, one.after);
+            });
+            self.dbtime.set(one.after);
+        }
+        span
+    }
+}
+
+/// State that exists before the core does, because the checkpoint asks for it.
+#[derive(Clone)]
+pub(crate) struct SharedState {
+    pub(crate) dbtime: Rc<Cell<u64>>,
+    pub(crate) transactions: Rc<RefCell<Transactions>>,
+    /// The highest object id in use.
+    pub(crate) last_object_id: Rc<Cell<u32>>,
+}
+
+impl SharedState {
+    pub(crate) fn new(dbtime: u64, last_object_id: u32) -> Self {
+        Self {
+            dbtime: Rc::new(Cell::new(dbtime)),
+            transactions: Rc::new(RefCell::new(Transactions::new())),
+            last_object_id: Rc::new(Cell::new(last_object_id)),
+        }
+    }
+}
+
+impl<D: Directory> Pages for Core<D> {
+    #[inline]
+    fn cached(&self, page: u32) -> Option<Rc<Page>> {
+        self.pool.get(PageNumber(page)).map(|page| page.snapshot())
+    }
+
+    fn blank(&self) -> Page {
+        Page::zeroed(self.settings.page_size_bytes)
+    }
+
+    fn dbtime(&self) -> u64 {
+        self.dbtime.get()
+    }
+
+    fn extension_pages(&self) -> u32 {
+        self.settings.extension_pages
+    }
+}

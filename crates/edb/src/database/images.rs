@@ -1,0 +1,31 @@
+//! Page images in the log, against torn writes.
+
+use super::parts::Parts;
+use crate::log::Log;
+use crate::pool::{PageImages, Pool};
+use crate::position::{LogPosition, PageNumber};
+use crate::settings::TornPages;
+use crate::store::FileStore;
+use crate::transaction::record::encode_image;
+use crate::tree::Page;
+use runtime::Directory;
+use std::rc::Rc;
+
+struct Images {
+    log: Log,
+}
+
+impl PageImages<Page> for Images {
+    fn log_image(&self, page: PageNumber, payload: &Page) -> LogPosition {
+        self.log.append(&encode_image(page.0, payload)).end
+    }
+}
+
+impl<D: Directory> Parts<'_, D> {
+    /// Lets the pool log page images if the settings say so.
+    pub(crate) fn log_images(&self, pool: &Pool<Page, FileStore<D::File>>, log: &Log) {
+        if self.settings.torn_page_protection == TornPages::LogImages {
+            pool.log_images_with(Rc::new(Images { log: log.clone() }));
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! An existing database.
+
+use super::core::{Core, SharedState};
+use super::error::EngineError;
+use super::parts::{LateLog, Parts};
+use super::{Database, LOG_PREFIX};
+use crate::checkpoint::CheckpointFile;
+use crate::format::database_header::{
+    DatabaseHeader, DatabaseState, HeaderLogPosition, Moment, PEEK_BYTES,
+};
+use crate::format::layout::DATABASE_ROOT;
+use crate::log::{Log, LogReader};
+use crate::pool::{Pool, PoolSettings};
+use crate::position::LogPosition;
+use crate::recovery::{Recovery, RecoveryReport};
+use crate::settings::{EngineSettings, TornPages};
+use crate::space::{self, SpaceKind};
+use crate::store::FileStore;
+use runtime::{Buffer, Directory, File, Handle, IoCause, IoObserver};
+use std::rc::Rc;
+
+impl<D: Directory> Database<D> {
+    /// Opens a database. If it was not closed properly, the log is redone from the checkpoint on and
+    /// transactions without a commit are taken back.
+    ///
+    /// # Errors
+    /// If the files are no database with its log, are damaged beyond what the log can mend, or the
+    /// storage fails.
+    pub async fn open(
+        handle: &Handle,
+        database_directory: &D,
+        name: &str,
+        log_directory: &D,
+        settings: EngineSettings,
+        observer: Rc<dyn IoObserver>,
+    ) -> Result<(Self, RecoveryReport), EngineError> {
+        settings.check().map_err(EngineError::Settings)?;
+        let settings = &settings;
+        let parts =
+            Parts { handle, database_directory, name, log_directory, settings, observer };
+        parts.open().await
+    }
+}
+
+/// What is known of the log before it is read.
+struct LogStart<D: Directory> {
+    reader: LogReader<D>,
+    /// Pages are redone from here on.
+    checkpoint: LogPosition,
+}
+
+impl<D: Directory> Parts<'_, D> {
+    async fn open(&self) -> Result<(Database<D>, RecoveryReport), EngineError> {
+        let started_ns = self.handle.now_ns();
+        let file = self.database_directory.open(self.name).await?;
+        let file_name = file.name();
+        let header = self.read_header(&file, &file_name).await?;
+        let store = self.store(file);
+        let write_ahead = Rc::new(LateLog::default());
+        let shared = SharedState::new(header.dbtime, header.last_object_id);
+        let pool_settings = PoolSettings::new(self.settings);
+        let pool = Pool::new(self.handle, &pool_settings, store, write_ahead.clone());
+        let start = self.find_log(&header, &file_name).await?;
+        let checkpoint = start.as_ref().map_or(LogPosition::START, |start| start.checkpoint);
+        let with_images = self.settings.torn_page_protection == TornPages::LogImages;
+        let mut recovery = Recovery::new(&pool, &file_name, checkpoint, with_images);
+        let log = match start {
+            None => self.new_log().await?,
+            Some(start) => self.redo(start, &header, &mut recovery, &pool, &write_ahead).await?,
+        };
+        write_ahead.set(log.clone());
+        self.log_images(&pool, &log);
+        recovery.redo_kept().await?;
+        let mut outcome = recovery.finish()?;
+        shared.dbtime.set(header.dbtime.max(outcome.dbtime));
+        let open = outcome.hold(&mut shared.transactions.borrow_mut());
+        let keepers = self.keepers(&pool, &log, &shared, header, checkpoint).await?;
+        let attach = Moment {
+            time: log.time(),
+            position: HeaderLogPosition::from_stream(log.tip().0, log.file_size_bytes()),
+        };
+        let dirty = keepers.headers.update(|header| {
+            let generation = match checkpoint {
+                LogPosition::START => log.generation(),
+                position => position.generation(log.file_size_bytes()),
+            };
+            header.state = DatabaseState::Dirty;
+            header.log_signature = log.signature();
+            header.attach = attach;
+            header.detach = Moment::default();
+            header.dbtime = shared.dbtime.get();
+            header.lowest_log_needed = generation;
+            header.highest_log_needed = log.generation();
+            header.highest_log_committed = log.generation();
+        });
+        dirty.await?;
+        let core = Core::new(self.handle, self.settings, file_name, pool, log, shared);
+        core.measure_file().await?;
+        let mut report = outcome.report;
+        report.undone_transactions = open.len() as u64;
+        for transaction in open {
+            core.roll_back(transaction).await?;
+        }
+        core.log.make_durable(core.log.tip()).await?;
+        core.load_catalog().await?;
+        report.seconds = (self.handle.now_ns() - started_ns) as f64 / 1e9;
+        Ok((Database::start(core, keepers), report))
+    }
+
+    /// Reads both copies of the header.
+    async fn read_header(
+        &self,
+        file: &D::File,
+        file_name: &str,
+    ) -> Result<DatabaseHeader, EngineError> {
+        let refuse = |reason: String| EngineError::NotADatabase {
+            file: file_name.to_owned(),
+            reason,
+        };
+        let page_bytes = self.settings.page_size_bytes;
+        if file.size_bytes().await? < 2 * page_bytes as u64 {
+            return Err(refuse("it is too short to hold a database header".to_owned()));
+        }
+        let (peek, result) = file.read(0, Buffer::zeroed(PEEK_BYTES)).await;
+        result?;
+        // Only a torn first copy hides the page size; the second copy then says.
+        if let Ok(found) = DatabaseHeader::peek_page_size(&peek)
+            && found != page_bytes
+        {
+            return Err(refuse(format!(
+                "its pages have {found} bytes, the settings say {page_bytes}; set \
+                 page_size_bytes = {found}"
+            )));
+        }
+        let (first, result) = file.read(0, Buffer::zeroed(page_bytes)).await;
+        result?;
+        let (second, result) =
+            file.read(page_bytes as u64, Buffer::zeroed(page_bytes)).await;
+        result?;
+        let header = DatabaseHeader::choose(&first, &second);
+        let header = header.map_err(|damage| refuse(damage.to_string()))?;
+        if header.page_size_bytes as usize != page_bytes {
+            return Err(refuse(format!("its pages have {} bytes", header.page_size_bytes)));
+        }
+        if header.state == DatabaseState::JustCreated {
+            return Err(refuse(
+                "it was never completely created or built; remove it and create it again"
+                    .to_owned(),
+            ));
+        }
+        Ok(header)
+    }
+
+    /// Finds the log of the database; `None` if there is none and none is needed.
+    async fn find_log(
+        &self,
+        header: &DatabaseHeader,
+        file_name: &str,
+    ) -> Result<Option<LogStart<D>>, EngineError> {
+        let refuse =
+            |reason: String| EngineError::Recovery { file: file_name.to_owned(), reason };
+        let observer = || Rc::clone(&self.observer);
+        let checkpoint = CheckpointFile::open(
+            self.handle,
+            self.log_directory,
+            LOG_PREFIX,
+            observer(),
+        );
+        let checkpoint = checkpoint.await?.read().await?;
+        let is_ours = |signature| signature == header.log_signature;
+        let checkpoint = checkpoint.filter(|checkpoint| is_ours(checkpoint.signature));
+        let position = checkpoint.map_or(LogPosition::START, |checkpoint| checkpoint.position);
+        // From the beginning of the file the checkpoint is in: the header states the database time
+        // as of some moment when the checkpoint was in that file.
+        let from = checkpoint.map_or(LogPosition::START, |checkpoint| {
+            let bytes = checkpoint.log_file_size_bytes;
+            LogPosition::new(position.generation(bytes), 0, bytes)
+        });
+        let reader =
+            LogReader::open(self.handle, self.log_directory, LOG_PREFIX, from, observer());
+        let reader = reader.await?;
+        match (reader, header.state) {
+            (Some(reader), _) if is_ours(reader.signature()) => {
+                Ok(Some(LogStart { reader, checkpoint: position }))
+            }
+            (None, DatabaseState::Clean) => Ok(None),
+            (None, _) => Err(refuse(format!(
+                "it was not closed properly and its log is missing in {}; restore the log files",
+                self.log_directory.describe()
+            ))),
+            // A log that was made when the database was first opened, and no more.
+            (Some(mut reader), DatabaseState::Clean)
+                if reader.current_generation() == 1 && reader.next().await?.is_none() =>
+            {
+                Ok(Some(LogStart { reader, checkpoint: LogPosition::START }))
+            }
+            (Some(_), _) => Err(refuse(format!(
+                "the log in {} belongs to another database; remove it or name the right directory",
+                self.log_directory.describe()
+            ))),
+        }
+    }
+
+    async fn new_log(&self) -> Result<Log, EngineError> {
+        let settings = self.log_settings(self.signature("log"));
+        let observer = Rc::clone(&self.observer);
+        Ok(Log::create(self.handle, self.log_directory, &settings, observer).await?)
+    }
+
+    /// Reads the log to its end, redoing what it says, and opens it for what comes.
+    async fn redo(
+        &self,
+        mut start: LogStart<D>,
+        header: &DatabaseHeader,
+        recovery: &mut Recovery<'_, D>,
+        pool: &Pool<crate::tree::Page, FileStore<D::File>>,
+        write_ahead: &LateLog,
+    ) -> Result<Log, EngineError> {
+        while let Some((span, record)) = start.reader.next().await? {
+            if header.state == DatabaseState::Clean {
+                recovery.note_clean(&record)?;
+                continue;
+            }
+            write_ahead.set_redone(span.end);
+            recovery.read(span, record).await?;
+            pool.check()?;
+        }
+        let Some(end) = start.reader.end() else {
+            panic!("a reader that is done knows where the log ends");
+        };
+        recovery.set_generations(end.generation);
+        let settings = self.log_settings(end.signature);
+        let observer = Rc::clone(&self.observer);
+        Ok(Log::open(self.handle, self.log_directory, &settings, end, observer).await?)
+    }
+}
+
+impl<D: Directory> Core<D> {
+    /// Finds out how large the database is, and makes the file as long as it must be.
+    async fn measure_file(&self) -> Result<(), EngineError> {
+        let owned = self.read(|step| {
+            let header = space::space_header(step, DATABASE_ROOT.root)?;
+            let SpaceKind::Multiple { owned_root } = header.kind else {
+                let reason = "the database root has no space trees";
+                return Err(EngineError::damaged(DATABASE_ROOT.name, reason).into());
+            };
+            Ok(space::last_owned(step, owned_root)?.last)
+        });
+        let owned = owned.await?;
+        let pages = self.pool.store().pages().await?;
+        if pages < owned {
+            self.pool.store().extend_to(owned, IoCause::Build).await?;
+        }
+        self.growth.owned_pages.set(owned);
+        self.growth.file_pages.set(pages.max(owned));
+        Ok(())
+    }
+}

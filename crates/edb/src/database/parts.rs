@@ -1,0 +1,174 @@
+//! The parts a database is put together from, when it is created and when it is opened.
+
+use super::core::SharedState;
+use super::error::EngineError;
+use crate::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderKeeper};
+use crate::format::database_header::{DatabaseHeader, LogTime, Signature};
+use crate::log::{Log, LogError, LogSettings};
+use crate::pool::{LocalFuture, Pool, WriteAhead};
+use crate::position::LogPosition;
+use crate::settings::EngineSettings;
+use crate::store::FileStore;
+use crate::tree::Page;
+use runtime::{Directory, Handle, IoObserver};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Where a database lives and how it is run.
+pub(crate) struct Parts<'a, D: Directory> {
+    pub(crate) handle: &'a Handle,
+    pub(crate) database_directory: &'a D,
+    pub(crate) name: &'a str,
+    pub(crate) log_directory: &'a D,
+    pub(crate) settings: &'a EngineSettings,
+    pub(crate) observer: Rc<dyn IoObserver>,
+}
+
+/// What keeps header and checkpoint.
+pub(crate) struct Keepers<D: Directory> {
+    pub(crate) headers: HeaderKeeper<D::File>,
+    pub(crate) checkpointer: Checkpointer<Page, FileStore<D::File>, D::File>,
+}
+
+impl<D: Directory> Parts<'_, D> {
+    /// A signature for a new database or a new log. On the virtual clock it depends on nothing but
+    /// the name and the time.
+    pub(crate) fn signature(&self, purpose: &str) -> Signature {
+        let created = self.time_of_day();
+        let mut random: u32 = 0x811C_9DC5;
+        let time = created.unix_ms.to_le_bytes();
+        for &byte in self.name.as_bytes().iter().chain(purpose.as_bytes()).chain(&time) {
+            random = (random ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        }
+        Signature { random, created }
+    }
+
+    fn time_of_day(&self) -> LogTime {
+        // 2013-01-01 is as good as any other day for a simulation.
+        const SIMULATED_ORIGIN_MS: u64 = 1_356_998_400_000;
+        let unix_ms = if self.handle.is_virtual() {
+            SIMULATED_ORIGIN_MS + self.handle.now_ns() / 1_000_000
+        } else {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH);
+            now.map_or(SIMULATED_ORIGIN_MS, |now| now.as_millis() as u64)
+        };
+        LogTime { unix_ms }
+    }
+
+    pub(crate) fn log_settings(&self, signature: Signature) -> LogSettings {
+        let mut settings = LogSettings::new(self.settings, super::LOG_PREFIX, signature);
+        let since_start_ms = self.handle.now_ns() / 1_000_000;
+        settings.clock_origin =
+            LogTime { unix_ms: self.time_of_day().unix_ms.saturating_sub(since_start_ms) };
+        settings.attached = vec![self.name.to_owned()];
+        settings
+    }
+
+    pub(crate) fn store(&self, file: D::File) -> FileStore<D::File> {
+        FileStore::new(self.handle, file, self.settings, Rc::clone(&self.observer))
+    }
+
+    /// The task that moves the checkpoint, which the file states as `position`.
+    pub(crate) async fn keepers(
+        &self,
+        pool: &Pool<Page, FileStore<D::File>>,
+        log: &Log,
+        shared: &SharedState,
+        header: DatabaseHeader,
+        position: LogPosition,
+    ) -> Result<Keepers<D>, EngineError> {
+        let file = CheckpointFile::open(
+            self.handle,
+            self.log_directory,
+            super::LOG_PREFIX,
+            Rc::clone(&self.observer),
+        );
+        let file = file.await?;
+        let headers = HeaderKeeper::new(pool.store().clone(), header);
+        let source = Rc::new(Source {
+            shared: shared.clone(),
+            log: log.clone(),
+            headers: headers.clone(),
+        });
+        let checkpointer = Checkpointer::start(
+            self.handle,
+            self.settings,
+            pool,
+            log,
+            file,
+            headers.clone(),
+            source,
+            position,
+        );
+        Ok(Keepers { headers, checkpointer })
+    }
+}
+
+/// What transactions tell the checkpoint.
+struct Source<F: runtime::File> {
+    shared: SharedState,
+    log: Log,
+    headers: HeaderKeeper<F>,
+}
+
+impl<F: runtime::File> CheckpointSource for Source<F> {
+    fn oldest_transaction(&self) -> Option<LogPosition> {
+        // The header that is written before the checkpoint moves must know the database time of
+        // every change recovery will not read about.
+        self.headers.amend(|header| {
+            header.dbtime = header.dbtime.max(self.shared.dbtime.get());
+            header.last_object_id = header.last_object_id.max(self.shared.last_object_id.get());
+        });
+        self.shared.transactions.borrow_mut().oldest_needed(self.log.durable())
+    }
+}
+
+/// The log as the pool sees it while a restart still reads it: everything that happens is in the log
+/// already. Afterwards the log itself.
+#[derive(Default)]
+pub(crate) struct LateLog {
+    log: RefCell<Option<Log>>,
+    redone: Cell<LogPosition>,
+}
+
+impl LateLog {
+    /// Says how far redo has come.
+    pub(crate) fn set_redone(&self, position: LogPosition) {
+        self.redone.set(position);
+    }
+
+    /// From now on records are written to `log`.
+    pub(crate) fn set(&self, log: Log) {
+        *self.log.borrow_mut() = Some(log);
+    }
+
+    fn log(&self) -> Option<Log> {
+        self.log.borrow().clone()
+    }
+}
+
+impl WriteAhead for LateLog {
+    fn durable(&self) -> LogPosition {
+        self.log().map_or(LogPosition(u64::MAX), |log| log.durable())
+    }
+
+    fn tip(&self) -> LogPosition {
+        self.log().map_or(self.redone.get(), |log| log.tip())
+    }
+
+    fn request(&self, position: LogPosition) {
+        if let Some(log) = self.log() {
+            log.request(position, 0);
+        }
+    }
+
+    fn make_durable(&self, position: LogPosition) -> LocalFuture<'_, Result<(), LogError>> {
+        Box::pin(async move {
+            match self.log() {
+                Some(log) => log.make_durable(position).await,
+                None => Ok(()),
+            }
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! Numbers about a running database.
+
+use super::core::Core;
+use super::parts::Keepers;
+use crate::log::LogStatistics;
+use crate::pool::PoolStatistics;
+use runtime::Directory;
+
+/// What the engine holds and has done since it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EngineStatistics {
+    /// The page cache: pages, faults, stalls, writes.
+    pub cache: PoolStatistics,
+    /// The log: records, bytes, writes.
+    pub log: LogStatistics,
+    /// The log file being written.
+    pub log_generation: u32,
+    /// How far the checkpoint lags behind the end of the log, in bytes.
+    pub checkpoint_lag_bytes: u64,
+    /// Before-images and undo information in memory, in bytes.
+    pub version_store_bytes: u64,
+    /// Transactions that have begun and not ended.
+    pub open_transactions: u64,
+    /// Deleted nodes that wait to be removed.
+    pub waiting_cleanups: u64,
+    /// Size of the database file, in bytes.
+    pub file_size_bytes: u64,
+    /// Pages that belong to the database; the file is mostly one extension longer.
+    pub owned_pages: u64,
+    /// The database time: page changes since the database was created.
+    pub dbtime: u64,
+}
+
+impl EngineStatistics {
+    pub(super) fn of<D: Directory>(core: &Core<D>, keepers: &Keepers<D>) -> Self {
+        let transactions = core.transactions.borrow();
+        let page_bytes = core.settings.page_size_bytes as u64;
+        Self {
+            cache: core.pool.statistics(),
+            log: core.log.statistics(),
+            log_generation: core.log.generation(),
+            checkpoint_lag_bytes: keepers.checkpointer.lag_bytes(),
+            version_store_bytes: transactions.bytes(),
+            open_transactions: transactions.open_count() as u64,
+            waiting_cleanups: transactions.waiting_cleanups() as u64,
+            file_size_bytes: (u64::from(core.growth.file_pages.get()) + 2) * page_bytes,
+            owned_pages: u64::from(core.growth.owned_pages.get()),
+            dbtime: core.dbtime.get(),
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Reading the log forwards.
+
+use super::RecoveryReport;
+use crate::database::EngineError;
+use crate::format::page::PageView;
+use crate::pool::{PageProblem, PageRef, Pool, PoolError};
+use crate::position::{LogPosition, LogSpan, PageNumber};
+use crate::store::FileStore;
+use crate::transaction::record::{LogRecord, NodeUndo, UndoState};
+use crate::transaction::{FormerState, OpenTransaction, Transactions, Update};
+use crate::tree::step::LoggedOperation;
+use crate::tree::{LoggedOperations, Page};
+use runtime::{Directory, IoFailure};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// A transaction as far as the log tells.
+struct Found {
+    begin: LogPosition,
+    updates: Vec<Update>,
+}
+
+/// A deleted node that may wait to be removed.
+type Deleted = (u32, Rc<[u8]>, LogPosition);
+
+/// Recovery under way.
+pub(crate) struct Recovery<'a, D: Directory> {
+    pool: &'a Pool<Page, FileStore<D::File>>,
+    file_name: &'a str,
+    /// Pages hold everything logged before this position.
+    checkpoint: LogPosition,
+    with_images: bool,
+    /// Records waiting until the log can take page images.
+    kept: Vec<(LogSpan, Vec<u8>)>,
+    first_generation: Option<u32>,
+    dbtime: u64,
+    transactions: BTreeMap<u64, Found>,
+    deleted: Vec<Deleted>,
+    /// Torn pages whose image has not come yet.
+    torn: BTreeMap<u32, PoolError>,
+    report: RecoveryReport,
+}
+
+/// What recovery found out.
+pub(crate) struct Outcome {
+    /// The newest database time in the log.
+    pub(crate) dbtime: u64,
+    /// What was done so far.
+    pub(crate) report: RecoveryReport,
+    transactions: BTreeMap<u64, Found>,
+    deleted: Vec<Deleted>,
+}
+
+impl Outcome {
+    /// Hands the open transactions and the deleted nodes over, so that the checkpoint cannot pass
+    /// them; returns the transactions to be taken back.
+    pub(crate) fn hold(&mut self, into: &mut Transactions) -> Vec<OpenTransaction> {
+        let mut known = BTreeSet::new();
+        for (tree, key, begin) in &self.deleted {
+            if known.insert((*tree, Rc::clone(key))) {
+                into.push_cleanup(*tree, Rc::clone(key), *begin);
+            }
+        }
+        let open = std::mem::take(&mut self.transactions).into_iter();
+        open.map(|(id, found)| into.resume(id, found.begin, found.updates)).collect()
+    }
+}
+
+impl<'a, D: Directory> Recovery<'a, D> {
+    pub(crate) fn new(
+        pool: &'a Pool<Page, FileStore<D::File>>,
+        file_name: &'a str,
+        checkpoint: LogPosition,
+        with_images: bool,
+    ) -> Self {
+        Self {
+            pool,
+            file_name,
+            checkpoint,
+            with_images,
+            kept: Vec::new(),
+            first_generation: None,
+            dbtime: 0,
+            transactions: BTreeMap::new(),
+            deleted: Vec::new(),
+            torn: BTreeMap::new(),
+            report: RecoveryReport { was_clean: true, ..RecoveryReport::default() },
+        }
+    }
+
+    fn refuse(&self, reason: String) -> EngineError {
+        EngineError::Recovery { file: self.file_name.to_owned(), reason }
+    }
+
+    /// Takes note of a record that a properly closed database has no need of.
+    pub(crate) fn note_clean(&mut self, record: &[u8]) -> Result<(), EngineError> {
+        let decoded = LogRecord::decode(record);
+        let record = decoded.ok_or_else(|| self.refuse("a log record makes no sense".into()))?;
+        if let Some(mut operations) = operations_of(record) {
+            while let Some(one) = operations.next() {
+                self.dbtime = self.dbtime.max(one.map_or(0, |one| one.after));
+            }
+        }
+        Ok(())
+    }
+
+    /// The last log file read.
+    pub(crate) fn set_generations(&mut self, last: u32) {
+        if let Some(first) = self.first_generation {
+            self.report.generations = last - first + 1;
+        }
+    }
+
+    /// Takes the next record: redoes it at once, or keeps it if pages must be logged before they are
+    /// written, which needs the end of the log first.
+    pub(crate) async fn read(&mut self, span: LogSpan, record: Vec<u8>) -> Result<(), EngineError> {
+        self.report.was_clean = false;
+        if self.with_images {
+            self.kept.push((span, record));
+            return Ok(());
+        }
+        self.redo(span, &record).await
+    }
+
+    /// Redoes the records that were kept.
+    pub(crate) async fn redo_kept(&mut self) -> Result<(), EngineError> {
+        for (span, record) in std::mem::take(&mut self.kept) {
+            self.redo(span, &record).await?;
+            self.pool.check()?;
+        }
+        Ok(())
+    }
+
+    /// Says what was found; an error if a torn page was not restored.
+    pub(crate) fn finish(self) -> Result<Outcome, EngineError> {
+        if let Some((_, error)) = self.torn.into_iter().next() {
+            return Err(error.into());
+        }
+        Ok(Outcome {
+            dbtime: self.dbtime,
+            report: self.report,
+            transactions: self.transactions,
+            deleted: self.deleted,
+        })
+    }
+
+    async fn redo(&mut self, span: LogSpan, record: &[u8]) -> Result<(), EngineError> {
+        self.report.records += 1;
+        let decoded = LogRecord::decode(record);
+        let Some(decoded) = decoded else {
+            return Err(self.refuse(format!("the log record at {} makes no sense", span.begin)));
+        };
+        if let LogRecord::Image { page, bytes } = decoded {
+            self.restore(span, page, bytes);
+            return Ok(());
+        }
+        self.follow(span, &decoded)?;
+        if let Some(mut operations) = operations_of(decoded) {
+            while let Some(one) = operations.next() {
+                let Some(one) = one else {
+                    let reason = format!("the log record at {} is damaged", span.begin);
+                    return Err(self.refuse(reason));
+                };
+                self.dbtime = self.dbtime.max(one.after);
+                if span.begin >= self.checkpoint {
+                    self.redo_operation(span, one).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps account of transactions. One whose beginning lies before the part of the log that is
+    /// read has ended: open ones hold the checkpoint back.
+    fn follow(&mut self, span: LogSpan, record: &LogRecord<'_>) -> Result<(), EngineError> {
+        match record {
+            LogRecord::Begin { transaction } => {
+                let found = Found { begin: span.begin, updates: Vec::new() };
+                if self.transactions.insert(*transaction, found).is_some() {
+                    let reason = format!("transaction {transaction} begins twice in the log");
+                    return Err(self.refuse(reason));
+                }
+            }
+            LogRecord::Update { transaction, deletes, undo, .. } => {
+                if let Some(found) = self.transactions.get_mut(transaction) {
+                    found.updates.push(update_of(undo, *deletes));
+                }
+            }
+            LogRecord::Undo { transaction, remaining, .. } => {
+                if let Some(found) = self.transactions.get_mut(transaction) {
+                    let keep = (*remaining as usize).min(found.updates.len());
+                    for update in found.updates.drain(keep..) {
+                        if update.before.was_absent() {
+                            self.deleted.push((update.tree, update.key, found.begin));
+                        }
+                    }
+                }
+            }
+            LogRecord::Commit { transaction } => {
+                if let Some(found) = self.transactions.remove(transaction) {
+                    let deleted = found.updates.into_iter().filter(|update| update.deletes);
+                    let deleted = deleted.map(|update| (update.tree, update.key, found.begin));
+                    self.deleted.extend(deleted);
+                }
+            }
+            LogRecord::RolledBack { transaction } => {
+                self.transactions.remove(transaction);
+            }
+            LogRecord::System { .. } | LogRecord::Image { .. } => {}
+        }
+        Ok(())
+    }
+
+    async fn redo_operation(
+        &mut self,
+        span: LogSpan,
+        one: LoggedOperation<'_>,
+    ) -> Result<(), EngineError> {
+        let number = PageNumber(one.page);
+        let formats = one.operation.formats();
+        if self.torn.contains_key(&one.page) && !formats {
+            return Ok(()); // Its image will come.
+        }
+        let page = match self.page(number).await {
+            Ok(page) => page,
+            Err(_) if formats => {
+                self.torn.remove(&one.page);
+                self.pool.create(number)
+            }
+            Err(error) if self.with_images && is_damage(&error) => {
+                self.torn.insert(one.page, error);
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let dbtime = PageView::new(&page.payload()).dbtime();
+        if dbtime >= one.after {
+            self.report.skipped += 1;
+            return Ok(());
+        }
+        if !formats && dbtime != one.before {
+            return Err(self.refuse(format!(
+                "page {} is of database time {dbtime} where the log expects {}: the storage lost \
+                 a write; restore the database from a backup",
+                one.page, one.before
+            )));
+        }
+        page.change(span.begin, span.end, |bytes| {
+            one.operation.apply(bytes, one.page, one.after);
+        });
+        self.report.redone += 1;
+        Ok(())
+    }
+
+    async fn page(&self, number: PageNumber) -> Result<PageRef<Page>, PoolError> {
+        match self.pool.get(number) {
+            Some(page) => Ok(page),
+            None => self.pool.fetch(number).await,
+        }
+    }
+
+    /// Restores a torn page from its image.
+    fn restore(&mut self, span: LogSpan, page: u32, bytes: &[u8]) {
+        if self.torn.remove(&page).is_none() {
+            return;
+        }
+        let restored = self.pool.create(PageNumber(page));
+        restored.change(span.begin, span.end, |target| target.copy_from_slice(bytes));
+        self.report.restored_pages += 1;
+    }
+}
+
+/// Whether the bytes of the page are not what was written, as opposed to storage that fails.
+fn is_damage(error: &PoolError) -> bool {
+    match error {
+        PoolError::Page(error) => match &error.problem {
+            PageProblem::Damaged(_) => true,
+            PageProblem::Io(error) => error.failure == IoFailure::PastEnd,
+        },
+        _ => false,
+    }
+}
+
+fn operations_of(record: LogRecord<'_>) -> Option<LoggedOperations<'_>> {
+    match record {
+        LogRecord::Update { operations, .. }
+        | LogRecord::Undo { operations, .. }
+        | LogRecord::System { operations } => Some(operations),
+        _ => None,
+    }
+}
+
+fn update_of(undo: &NodeUndo<'_>, deletes: bool) -> Update {
+    let before = match undo.before {
+        UndoState::Nothing => FormerState::Nothing,
+        UndoState::Node { deleted, change } => FormerState::of_change(deleted, change),
+    };
+    Update { tree: undo.tree, key: Rc::from(undo.key), deletes, before }
+}

@@ -1,0 +1,127 @@
+//! Reading rows by key and by index.
+
+use super::definition::{Table, TableState};
+use super::encode::decode_row;
+use super::value::Value;
+use crate::database::{Core, EngineError};
+use crate::transaction::Transaction;
+use crate::transaction::nodes::Sight;
+use crate::tree::{Need, Step};
+use runtime::Directory;
+
+/// Whether long values outside the record are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LongValues {
+    /// They come with the row.
+    Fetch,
+    /// They stay where they are; the row holds [`Value::Unfetched`].
+    Leave,
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Its number: the value of the key column.
+    pub key: i64,
+    /// One value per column.
+    pub values: Vec<Value>,
+}
+
+impl<D: Directory> Transaction<D> {
+    /// The row with this number, if there is one.
+    ///
+    /// # Errors
+    /// If a page cannot be read.
+    pub async fn get(
+        &self,
+        table: &Table,
+        key: i64,
+        long_values: LongValues,
+    ) -> Result<Option<Row>, EngineError> {
+        let (sight, state) = (self.sight()?, &table.state);
+        let key = state.key(key);
+        let row = self.core.read(|step| self.core.row_at(step, state, &key, sight)).await?;
+        self.core.with_long_values(state, row, long_values, sight).await
+    }
+
+    /// The row that has `bytes` in the column of a unique index, if there is one.
+    ///
+    /// # Errors
+    /// If there is no such index or a page cannot be read.
+    pub async fn seek_index(
+        &self,
+        table: &Table,
+        index: &str,
+        bytes: &[u8],
+        long_values: LongValues,
+    ) -> Result<Option<Row>, EngineError> {
+        let (sight, state) = (self.sight()?, &table.state);
+        let index = state.index(index)?;
+        let key = index.key_of_bytes(bytes);
+        let mut primary = Vec::new();
+        let row = self.core.read(|step| {
+            let copy = |data: &[u8]| {
+                primary.clear();
+                primary.extend_from_slice(data);
+            };
+            match self.core.find_visible(step, index.root, &key, sight, copy)? {
+                Some(()) => self.core.row_at(step, state, &primary, sight),
+                None => Ok(None),
+            }
+        });
+        self.core.with_long_values(state, row.await?, long_values, sight).await
+    }
+}
+
+impl TableState {
+    /// The index of this name.
+    pub(crate) fn index(&self, name: &str) -> Result<&super::definition::SecondaryIndex, EngineError> {
+        let found = self.indexes.iter().find(|index| index.name == name);
+        found.ok_or_else(|| EngineError::NoSuchIndex {
+            table: self.name().to_owned(),
+            index: name.to_owned(),
+        })
+    }
+}
+
+impl<D: Directory> Core<D> {
+    /// The row with this key within a step; long values are not fetched.
+    pub(crate) fn row_at(
+        &self,
+        step: &Step<'_>,
+        table: &TableState,
+        key: &[u8],
+        sight: Sight,
+    ) -> Result<Option<Row>, Need> {
+        let decode = |record: &[u8]| decode_row(table, record);
+        let Some(values) = self.find_visible(step, table.root(), key, sight, decode)? else {
+            return Ok(None);
+        };
+        let number = table.number_of_key(key);
+        let number = number.ok_or_else(|| {
+            EngineError::damaged(table.name(), format!("{key:02x?} is no key of it"))
+        })?;
+        Ok(Some(Row { key: number, values: values? }))
+    }
+
+    /// Fetches the long values of a row if wanted.
+    pub(crate) async fn with_long_values(
+        &self,
+        table: &TableState,
+        row: Option<Row>,
+        long_values: LongValues,
+        sight: Sight,
+    ) -> Result<Option<Row>, EngineError> {
+        let Some(mut row) = row else {
+            return Ok(None);
+        };
+        if long_values == LongValues::Fetch {
+            for value in &mut row.values {
+                if let Value::Unfetched(id) = *value {
+                    *value = Value::Bytes(self.fetch_long_value(table, id, sight).await?);
+                }
+            }
+        }
+        Ok(Some(row))
+    }
+}

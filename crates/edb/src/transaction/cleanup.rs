@@ -1,0 +1,73 @@
+//! Removing deleted nodes that nobody can see any more.
+//!
+//! A task of each database takes them off its queue, one logged step each, and joins or frees pages
+//! that became sparse or empty. Until a node is gone, the checkpoint does not pass the beginning of
+//! the transaction that deleted it, so a restart finds out about it from the log.
+
+use super::record::encode_system;
+use super::state::Cleanup;
+use crate::database::{Core, EngineError};
+use crate::format::page::{NodeFlags, PageView};
+use crate::tree::{self, Found, Need, Step};
+use runtime::Directory;
+use std::rc::Rc;
+
+impl<D: Directory> Core<D> {
+    /// Starts the task.
+    pub(crate) fn spawn_cleanup(self: &Rc<Self>) {
+        let core = Rc::downgrade(self);
+        self.handle.spawn(async move {
+            loop {
+                let Some(core) = core.upgrade() else {
+                    return;
+                };
+                let wanted = core.cleanup_wanted.notified();
+                // A failure stops the database or is met again by whoever uses the page.
+                let _ = core.clean_up().await;
+                if core.closing.get() || core.check().is_err() {
+                    return;
+                }
+                wanted.await;
+            }
+        });
+    }
+
+    /// Removes all nodes whose time has come.
+    pub(crate) async fn clean_up(&self) -> Result<(), EngineError> {
+        let _turn = self.cleanup_turn.acquire().await;
+        loop {
+            let next = self.transactions.borrow_mut().pop_cleanup();
+            let Some(cleanup) = next else {
+                return Ok(());
+            };
+            let result = self.write(|step| self.cleanup_step(step, &cleanup)).await;
+            let mut transactions = self.transactions.borrow_mut();
+            transactions.release_after(cleanup.begin, self.log.tip());
+            if let Err(error) = result {
+                transactions.push_cleanup(cleanup.tree, cleanup.key, cleanup.begin);
+                return Err(error);
+            }
+            drop(transactions);
+            self.handle.yield_now().await;
+        }
+    }
+
+    fn cleanup_step(&self, mut step: Step<'_>, cleanup: &Cleanup) -> Result<(), Need> {
+        step.may_use_reserve = true;
+        let Cleanup { tree, key, .. } = cleanup;
+        let Some(Found { leaf, index }) = tree::find(&step, *tree, key)? else {
+            return Ok(());
+        };
+        let deleted =
+            PageView::new(&leaf.page).node(index).flags.contains(NodeFlags::DELETED);
+        drop(leaf);
+        // Somebody else's versions: whoever made them cleans up after themselves.
+        let has_versions = self.transactions.borrow().versions.has_versions(*tree, key);
+        if !deleted || has_versions {
+            return Ok(());
+        }
+        tree::remove_node(&mut step, *tree, key)?;
+        self.commit_step(step, encode_system);
+        Ok(())
+    }
+}

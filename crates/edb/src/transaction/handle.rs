@@ -1,0 +1,115 @@
+//! The transaction that callers hold.
+
+use super::nodes::Sight;
+use super::record::encode_commit;
+use super::state::OpenTransaction;
+use crate::database::{Core, EngineError};
+use crate::position::LogPosition;
+use runtime::Directory;
+use std::rc::Rc;
+
+/// When a commit returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commit {
+    /// When the log is on stable storage up to the commit.
+    Durable,
+    /// At once. The log follows within so many milliseconds; a crash before that loses the
+    /// transaction, together with all that were committed after it.
+    Lazy {
+        /// The longest time.
+        within_ms: u64,
+    },
+}
+
+/// A transaction: a snapshot of the database and the changes made on top of it.
+///
+/// Nothing is logged before the first change. A transaction that is dropped is rolled back in the
+/// background. After an operation has failed, the transaction is as it was before that operation.
+pub struct Transaction<D: Directory> {
+    pub(crate) core: Rc<Core<D>>,
+    open: Option<OpenTransaction>,
+}
+
+impl<D: Directory> Transaction<D> {
+    pub(crate) fn new(core: &Rc<Core<D>>) -> Self {
+        let open = core.transactions.borrow_mut().begin();
+        Self { core: Rc::clone(core), open: Some(open) }
+    }
+
+    pub(crate) fn open(&mut self) -> Result<&mut OpenTransaction, EngineError> {
+        self.open.as_mut().ok_or(EngineError::TransactionEnded)
+    }
+
+    pub(crate) fn sight(&self) -> Result<Sight, EngineError> {
+        self.open.as_ref().map(OpenTransaction::sight).ok_or(EngineError::TransactionEnded)
+    }
+
+    /// Whether nothing was changed so far.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.open.as_ref().is_none_or(|open| open.begin.is_none())
+    }
+
+    /// Makes the changes visible to transactions that begin from now on, and permanent.
+    ///
+    /// # Errors
+    /// If the log fails: whether the transaction is permanent is then known only after the database
+    /// was opened again.
+    pub async fn commit(mut self, commit: Commit) -> Result<(), EngineError> {
+        let mut open = self.open.take().ok_or(EngineError::TransactionEnded)?;
+        if open.begin.is_none() {
+            self.core.transactions.borrow_mut().commit(&mut open, LogPosition::START);
+            self.core.cleanup_wanted.notify_all();
+            return Ok(());
+        }
+        if let Err(error) = self.core.check() {
+            self.open = Some(open);
+            return Err(error);
+        }
+        let end = self.core.log.append(&encode_commit(open.writer.id)).end;
+        self.core.transactions.borrow_mut().commit(&mut open, end);
+        self.core.cleanup_wanted.notify_all();
+        self.core.prepare_next_extension();
+        match commit {
+            Commit::Durable => {
+                let result = self.core.log.make_durable(end).await;
+                result.inspect_err(|error| self.core.poison(error))?;
+            }
+            Commit::Lazy { within_ms } => {
+                self.core.log.request(end, within_ms.saturating_mul(1_000_000));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes all changes back.
+    ///
+    /// # Errors
+    /// If a page is damaged or a write fails; the changes are then taken back when the database is
+    /// opened again.
+    pub async fn rollback(mut self) -> Result<(), EngineError> {
+        let open = self.open.take().ok_or(EngineError::TransactionEnded)?;
+        self.core.roll_back(open).await
+    }
+}
+
+impl<D: Directory> Drop for Transaction<D> {
+    fn drop(&mut self) {
+        let Some(open) = self.open.take() else {
+            return;
+        };
+        if open.begin.is_none() {
+            self.core.transactions.borrow_mut().end_rolled_back(&open, LogPosition::START);
+            self.core.cleanup_wanted.notify_all();
+        } else if self.core.check().is_ok() {
+            let core = Rc::clone(&self.core);
+            core.rollbacks.set(core.rollbacks.get() + 1);
+            drop(self.core.handle.spawn(async move {
+                // A failure has stopped the database; the restart undoes the rest.
+                let _ = core.roll_back(open).await;
+                core.rollbacks.set(core.rollbacks.get() - 1);
+                core.rollback_ended.notify_all();
+            }));
+        }
+    }
+}
