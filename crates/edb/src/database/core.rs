@@ -19,8 +19,6 @@ use std::rc::Rc;
 pub(crate) struct Core<D: Directory> {
     pub(crate) handle: Handle,
     pub(crate) settings: EngineSettings,
-    /// The file's name as a person knows it.
-    pub(crate) file_name: String,
     pub(crate) pool: Pool<Page, FileStore<D::File>>,
     pub(crate) log: Log,
     /// The database time of the newest page change.
@@ -47,7 +45,6 @@ impl<D: Directory> Core<D> {
     pub(crate) fn new(
         handle: &Handle,
         settings: &EngineSettings,
-        file_name: String,
         pool: Pool<Page, FileStore<D::File>>,
         log: Log,
         shared: SharedState,
@@ -55,7 +52,6 @@ impl<D: Directory> Core<D> {
         Rc::new(Self {
             handle: handle.clone(),
             settings: settings.clone(),
-            file_name,
             pool,
             log,
             dbtime: shared.dbtime,
@@ -75,7 +71,9 @@ impl<D: Directory> Core<D> {
     /// Refuses work after a failed write, and once the database closes.
     pub(crate) fn check(&self) -> Result<(), EngineError> {
         if let Some(cause) = self.failure.borrow().as_ref() {
-            return Err(EngineError::Poisoned { cause: cause.clone() });
+            return Err(EngineError::Poisoned {
+                cause: cause.clone(),
+            });
         }
         self.pool.check()?;
         if self.closing.get() {
@@ -86,7 +84,9 @@ impl<D: Directory> Core<D> {
 
     /// Notes a failure after which nothing may be written any more.
     pub(crate) fn poison(&self, cause: &impl ToString) {
-        self.failure.borrow_mut().get_or_insert_with(|| cause.to_string());
+        self.failure
+            .borrow_mut()
+            .get_or_insert_with(|| cause.to_string());
         self.cleanup_wanted.notify_all();
     }
 

@@ -5,10 +5,10 @@
 //! others; since pages are handed out in order, every system tree comes to lie where the format
 //! expects it.
 
+use super::Database;
 use super::core::{Core, SharedState};
 use super::error::EngineError;
 use super::parts::{LateLog, Parts};
-use super::Database;
 use crate::format::catalog::system_rows;
 use crate::format::database_header::{DatabaseHeader, DatabaseState, HeaderLogPosition, Moment};
 use crate::format::layout::{DATABASE_ROOT, INITIAL_PAGES, SYSTEM_TREES, SystemTree};
@@ -40,8 +40,14 @@ impl<D: Directory> Database<D> {
     ) -> Result<Self, EngineError> {
         settings.check().map_err(EngineError::Settings)?;
         let settings = &settings;
-        let parts =
-            Parts { handle, database_directory, name, log_directory, settings, observer };
+        let parts = Parts {
+            handle,
+            database_directory,
+            name,
+            log_directory,
+            settings,
+            observer,
+        };
         parts.create().await
     }
 }
@@ -49,13 +55,12 @@ impl<D: Directory> Database<D> {
 impl<D: Directory> Parts<'_, D> {
     async fn create(&self) -> Result<Database<D>, EngineError> {
         let file = self.database_directory.create(self.name).await?;
-        let file_name = runtime::File::name(&file);
         let store = self.store(file);
-        let log_signature = self.signature("log");
+        let log_settings = self.log_settings(self.signature("log"));
         let log = Log::create(
             self.handle,
             self.log_directory,
-            &self.log_settings(log_signature),
+            &log_settings,
             Rc::clone(&self.observer),
         );
         let log = log.await?;
@@ -65,16 +70,20 @@ impl<D: Directory> Parts<'_, D> {
         header.lowest_log_needed = log.generation();
         let write_ahead = Rc::new(LateLog::default());
         write_ahead.set(log.clone());
-        let pool_settings = PoolSettings::new(self.settings);
+        let pool_settings = PoolSettings::from(self.settings);
         let pool = Pool::new(self.handle, &pool_settings, store, write_ahead);
         self.log_images(&pool, &log);
         let shared = SharedState::new(0, header.last_object_id);
         let begin = log.tip();
-        let keepers = self.keepers(&pool, &log, &shared, header, LogPosition::START).await?;
+        let keepers = self
+            .keepers(&pool, &log, &shared, header, LogPosition::START)
+            .await?;
         keepers.headers.update(|_| {}).await?;
-        pool.store().extend_to(INITIAL_PAGES, IoCause::Build).await?;
+        pool.store()
+            .extend_to(INITIAL_PAGES, IoCause::Build)
+            .await?;
         self.database_directory.sync().await?;
-        let core = Core::new(self.handle, self.settings, file_name, pool, log, shared);
+        let core = Core::new(self.handle, self.settings, pool, log, shared);
         core.growth.owned_pages.set(INITIAL_PAGES);
         core.growth.file_pages.set(INITIAL_PAGES);
         core.write(|mut step| {
@@ -111,9 +120,20 @@ impl<D: Directory> Parts<'_, D> {
 
 fn create_system_trees(step: &mut Step<'_>) -> Result<(), Need> {
     for tree in SYSTEM_TREES {
-        let SystemTree { object_id, root, parent_root, primary_pages, multiple_extents, .. } = tree;
+        let SystemTree {
+            object_id,
+            root,
+            parent_root,
+            primary_pages,
+            multiple_extents,
+            ..
+        } = tree;
         let is_index = parent_root != 0 && parent_root != DATABASE_ROOT.root;
-        let flags = if is_index { PageFlags::INDEX } else { PageFlags::default() };
+        let flags = if is_index {
+            PageFlags::INDEX
+        } else {
+            PageFlags::default()
+        };
         let created = if parent_root == 0 {
             let extent = Extent::from_first(root, primary_pages);
             space::format_tree(step, extent, 0, flags, object_id, true)?;

@@ -142,9 +142,9 @@ impl From<PoolError> for EngineError {
         match error {
             PoolError::Page(error) => Self::Page(error),
             PoolError::Log(error) => Self::Log(error),
-            PoolError::Poisoned(_) | PoolError::LogFailed(_) => {
-                Self::Poisoned { cause: error.to_string() }
-            }
+            PoolError::Poisoned(_) | PoolError::LogFailed(_) => Self::Poisoned {
+                cause: error.to_string(),
+            },
         }
     }
 }
@@ -157,11 +157,17 @@ impl EngineError {
     }
 
     pub(crate) fn of_record(table: &str, error: &RecordError) -> Self {
-        Self::Row { table: table.to_owned(), reason: error.to_string() }
+        Self::Row {
+            table: table.to_owned(),
+            reason: error.to_string(),
+        }
     }
 
     pub(crate) fn damaged(table: &str, reason: impl ToString) -> Self {
-        Self::Damaged { table: table.to_owned(), reason: reason.to_string() }
+        Self::Damaged {
+            table: table.to_owned(),
+            reason: reason.to_string(),
+        }
     }
 }
 

@@ -26,7 +26,11 @@ pub(crate) struct Growth {
 
 impl Growth {
     pub(crate) fn new() -> Self {
-        Self { owned_pages: Cell::new(0), file_pages: Cell::new(0), turn: Semaphore::new(1) }
+        Self {
+            owned_pages: Cell::new(0),
+            file_pages: Cell::new(0),
+            turn: Semaphore::new(1),
+        }
     }
 }
 

@@ -14,9 +14,8 @@ mod open;
 mod parts;
 mod statistics;
 
-pub(crate) use core::{Core, SharedState};
+pub(crate) use core::Core;
 pub use error::EngineError;
-pub(crate) use parts::{LateLog, Parts};
 pub use statistics::EngineStatistics;
 
 use crate::format::database_header::{DatabaseState, HeaderLogPosition, Moment};
@@ -38,7 +37,9 @@ pub struct Database<D: Directory> {
 
 impl<D: Directory> Clone for Database<D> {
     fn clone(&self) -> Self {
-        Self { inner: Rc::clone(&self.inner) }
+        Self {
+            inner: Rc::clone(&self.inner),
+        }
     }
 }
 
@@ -51,7 +52,9 @@ impl<D: Directory> Database<D> {
     fn start(core: Rc<Core<D>>, keepers: Keepers<D>) -> Self {
         core.spawn_cleanup();
         core.prepare_next_extension();
-        Self { inner: Rc::new(Inner { core, keepers }) }
+        Self {
+            inner: Rc::new(Inner { core, keepers }),
+        }
     }
 
     /// Creates a table. It is permanent when this returns.
@@ -80,7 +83,14 @@ impl<D: Directory> Database<D> {
     /// The names of all tables, sorted.
     #[must_use]
     pub fn table_names(&self) -> Vec<String> {
-        self.inner.core.catalog.borrow().tables.keys().cloned().collect()
+        self.inner
+            .core
+            .catalog
+            .borrow()
+            .tables
+            .keys()
+            .cloned()
+            .collect()
     }
 
     /// Begins a transaction. It sees everything committed so far.
@@ -151,10 +161,7 @@ impl<D: Directory> Database<D> {
         keepers.checkpointer.advance().await?;
         let detach = Moment {
             time: core.log.time(),
-            position: HeaderLogPosition::from_stream(
-                core.log.tip().0,
-                core.log.file_size_bytes(),
-            ),
+            position: HeaderLogPosition::from_stream(core.log.tip().0, core.log.file_size_bytes()),
         };
         core.log.close().await?;
         let clean = keepers.headers.update(|header| {

@@ -36,8 +36,14 @@ impl<D: Directory> Database<D> {
     ) -> Result<(Self, RecoveryReport), EngineError> {
         settings.check().map_err(EngineError::Settings)?;
         let settings = &settings;
-        let parts =
-            Parts { handle, database_directory, name, log_directory, settings, observer };
+        let parts = Parts {
+            handle,
+            database_directory,
+            name,
+            log_directory,
+            settings,
+            observer,
+        };
         parts.open().await
     }
 }
@@ -58,15 +64,20 @@ impl<D: Directory> Parts<'_, D> {
         let store = self.store(file);
         let write_ahead = Rc::new(LateLog::default());
         let shared = SharedState::new(header.dbtime, header.last_object_id);
-        let pool_settings = PoolSettings::new(self.settings);
+        let pool_settings = PoolSettings::from(self.settings);
         let pool = Pool::new(self.handle, &pool_settings, store, write_ahead.clone());
         let start = self.find_log(&header, &file_name).await?;
-        let checkpoint = start.as_ref().map_or(LogPosition::START, |start| start.checkpoint);
+        let checkpoint = start
+            .as_ref()
+            .map_or(LogPosition::START, |start| start.checkpoint);
         let with_images = self.settings.torn_page_protection == TornPages::LogImages;
         let mut recovery = Recovery::new(&pool, &file_name, checkpoint, with_images);
         let log = match start {
             None => self.new_log().await?,
-            Some(start) => self.redo(start, &header, &mut recovery, &pool, &write_ahead).await?,
+            Some(start) => {
+                self.redo(start, &header, &mut recovery, &pool, &write_ahead)
+                    .await?
+            }
         };
         write_ahead.set(log.clone());
         self.log_images(&pool, &log);
@@ -74,7 +85,9 @@ impl<D: Directory> Parts<'_, D> {
         let mut outcome = recovery.finish()?;
         shared.dbtime.set(header.dbtime.max(outcome.dbtime));
         let open = outcome.hold(&mut shared.transactions.borrow_mut());
-        let keepers = self.keepers(&pool, &log, &shared, header, checkpoint).await?;
+        let keepers = self
+            .keepers(&pool, &log, &shared, header, checkpoint)
+            .await?;
         let attach = Moment {
             time: log.time(),
             position: HeaderLogPosition::from_stream(log.tip().0, log.file_size_bytes()),
@@ -94,7 +107,7 @@ impl<D: Directory> Parts<'_, D> {
             header.highest_log_committed = log.generation();
         });
         dirty.await?;
-        let core = Core::new(self.handle, self.settings, file_name, pool, log, shared);
+        let core = Core::new(self.handle, self.settings, pool, log, shared);
         core.measure_file().await?;
         let mut report = outcome.report;
         report.undone_transactions = open.len() as u64;
@@ -119,7 +132,9 @@ impl<D: Directory> Parts<'_, D> {
         };
         let page_bytes = self.settings.page_size_bytes;
         if file.size_bytes().await? < 2 * page_bytes as u64 {
-            return Err(refuse("it is too short to hold a database header".to_owned()));
+            return Err(refuse(
+                "it is too short to hold a database header".to_owned(),
+            ));
         }
         let (peek, result) = file.read(0, Buffer::zeroed(PEEK_BYTES)).await;
         result?;
@@ -134,13 +149,17 @@ impl<D: Directory> Parts<'_, D> {
         }
         let (first, result) = file.read(0, Buffer::zeroed(page_bytes)).await;
         result?;
-        let (second, result) =
-            file.read(page_bytes as u64, Buffer::zeroed(page_bytes)).await;
+        let (second, result) = file
+            .read(page_bytes as u64, Buffer::zeroed(page_bytes))
+            .await;
         result?;
         let header = DatabaseHeader::choose(&first, &second);
         let header = header.map_err(|damage| refuse(damage.to_string()))?;
         if header.page_size_bytes as usize != page_bytes {
-            return Err(refuse(format!("its pages have {} bytes", header.page_size_bytes)));
+            return Err(refuse(format!(
+                "its pages have {} bytes",
+                header.page_size_bytes
+            )));
         }
         if header.state == DatabaseState::JustCreated {
             return Err(refuse(
@@ -157,15 +176,13 @@ impl<D: Directory> Parts<'_, D> {
         header: &DatabaseHeader,
         file_name: &str,
     ) -> Result<Option<LogStart<D>>, EngineError> {
-        let refuse =
-            |reason: String| EngineError::Recovery { file: file_name.to_owned(), reason };
+        let refuse = |reason: String| EngineError::Recovery {
+            file: file_name.to_owned(),
+            reason,
+        };
         let observer = || Rc::clone(&self.observer);
-        let checkpoint = CheckpointFile::open(
-            self.handle,
-            self.log_directory,
-            LOG_PREFIX,
-            observer(),
-        );
+        let checkpoint =
+            CheckpointFile::open(self.handle, self.log_directory, LOG_PREFIX, observer());
         let checkpoint = checkpoint.await?.read().await?;
         let is_ours = |signature| signature == header.log_signature;
         let checkpoint = checkpoint.filter(|checkpoint| is_ours(checkpoint.signature));
@@ -176,24 +193,32 @@ impl<D: Directory> Parts<'_, D> {
             let bytes = checkpoint.log_file_size_bytes;
             LogPosition::new(position.generation(bytes), 0, bytes)
         });
-        let reader =
-            LogReader::open(self.handle, self.log_directory, LOG_PREFIX, from, observer());
-        let reader = reader.await?;
+        let reader = LogReader::open(
+            self.handle,
+            self.log_directory,
+            LOG_PREFIX,
+            from,
+            observer(),
+        );
+        let mut reader = reader.await?;
+        let mut is_unused = false;
+        if let Some(reader) = &mut reader
+            && !is_ours(reader.signature())
+            && header.state == DatabaseState::Clean
+        {
+            // Made when the database was to be opened for the first time, and no more.
+            is_unused = reader.current_generation() == 1 && reader.next().await?.is_none();
+        }
         match (reader, header.state) {
-            (Some(reader), _) if is_ours(reader.signature()) => {
-                Ok(Some(LogStart { reader, checkpoint: position }))
-            }
+            (Some(reader), _) if is_unused || is_ours(reader.signature()) => Ok(Some(LogStart {
+                reader,
+                checkpoint: position,
+            })),
             (None, DatabaseState::Clean) => Ok(None),
             (None, _) => Err(refuse(format!(
                 "it was not closed properly and its log is missing in {}; restore the log files",
                 self.log_directory.describe()
             ))),
-            // A log that was made when the database was first opened, and no more.
-            (Some(mut reader), DatabaseState::Clean)
-                if reader.current_generation() == 1 && reader.next().await?.is_none() =>
-            {
-                Ok(Some(LogStart { reader, checkpoint: LogPosition::START }))
-            }
             (Some(_), _) => Err(refuse(format!(
                 "the log in {} belongs to another database; remove it or name the right directory",
                 self.log_directory.describe()

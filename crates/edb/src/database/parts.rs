@@ -38,7 +38,13 @@ impl<D: Directory> Parts<'_, D> {
         let created = self.time_of_day();
         let mut random: u32 = 0x811C_9DC5;
         let time = created.unix_ms.to_le_bytes();
-        for &byte in self.name.as_bytes().iter().chain(purpose.as_bytes()).chain(&time) {
+        for &byte in self
+            .name
+            .as_bytes()
+            .iter()
+            .chain(purpose.as_bytes())
+            .chain(&time)
+        {
             random = (random ^ u32::from(byte)).wrapping_mul(0x0100_0193);
         }
         Signature { random, created }
@@ -59,8 +65,9 @@ impl<D: Directory> Parts<'_, D> {
     pub(crate) fn log_settings(&self, signature: Signature) -> LogSettings {
         let mut settings = LogSettings::new(self.settings, super::LOG_PREFIX, signature);
         let since_start_ms = self.handle.now_ns() / 1_000_000;
-        settings.clock_origin =
-            LogTime { unix_ms: self.time_of_day().unix_ms.saturating_sub(since_start_ms) };
+        settings.clock_origin = LogTime {
+            unix_ms: self.time_of_day().unix_ms.saturating_sub(since_start_ms),
+        };
         settings.attached = vec![self.name.to_owned()];
         settings
     }
@@ -101,7 +108,10 @@ impl<D: Directory> Parts<'_, D> {
             source,
             position,
         );
-        Ok(Keepers { headers, checkpointer })
+        Ok(Keepers {
+            headers,
+            checkpointer,
+        })
     }
 }
 
@@ -120,7 +130,10 @@ impl<F: runtime::File> CheckpointSource for Source<F> {
             header.dbtime = header.dbtime.max(self.shared.dbtime.get());
             header.last_object_id = header.last_object_id.max(self.shared.last_object_id.get());
         });
-        self.shared.transactions.borrow_mut().oldest_needed(self.log.durable())
+        self.shared
+            .transactions
+            .borrow_mut()
+            .oldest_needed(self.log.durable())
     }
 }
 
@@ -150,7 +163,8 @@ impl LateLog {
 
 impl WriteAhead for LateLog {
     fn durable(&self) -> LogPosition {
-        self.log().map_or(LogPosition(u64::MAX), |log| log.durable())
+        self.log()
+            .map_or(LogPosition(u64::MAX), |log| log.durable())
     }
 
     fn tip(&self) -> LogPosition {

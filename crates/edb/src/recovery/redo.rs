@@ -62,7 +62,8 @@ impl Outcome {
             }
         }
         let open = std::mem::take(&mut self.transactions).into_iter();
-        open.map(|(id, found)| into.resume(id, found.begin, found.updates)).collect()
+        open.map(|(id, found)| into.resume(id, found.begin, found.updates))
+            .collect()
     }
 }
 
@@ -84,12 +85,18 @@ impl<'a, D: Directory> Recovery<'a, D> {
             transactions: BTreeMap::new(),
             deleted: Vec::new(),
             torn: BTreeMap::new(),
-            report: RecoveryReport { was_clean: true, ..RecoveryReport::default() },
+            report: RecoveryReport {
+                was_clean: true,
+                ..RecoveryReport::default()
+            },
         }
     }
 
     fn refuse(&self, reason: String) -> EngineError {
-        EngineError::Recovery { file: self.file_name.to_owned(), reason }
+        EngineError::Recovery {
+            file: self.file_name.to_owned(),
+            reason,
+        }
     }
 
     /// Takes note of a record that a properly closed database has no need of.
@@ -175,18 +182,30 @@ impl<'a, D: Directory> Recovery<'a, D> {
     fn follow(&mut self, span: LogSpan, record: &LogRecord<'_>) -> Result<(), EngineError> {
         match record {
             LogRecord::Begin { transaction } => {
-                let found = Found { begin: span.begin, updates: Vec::new() };
+                let found = Found {
+                    begin: span.begin,
+                    updates: Vec::new(),
+                };
                 if self.transactions.insert(*transaction, found).is_some() {
                     let reason = format!("transaction {transaction} begins twice in the log");
                     return Err(self.refuse(reason));
                 }
             }
-            LogRecord::Update { transaction, deletes, undo, .. } => {
+            LogRecord::Update {
+                transaction,
+                deletes,
+                undo,
+                ..
+            } => {
                 if let Some(found) = self.transactions.get_mut(transaction) {
                     found.updates.push(update_of(undo, *deletes));
                 }
             }
-            LogRecord::Undo { transaction, remaining, .. } => {
+            LogRecord::Undo {
+                transaction,
+                remaining,
+                ..
+            } => {
                 if let Some(found) = self.transactions.get_mut(transaction) {
                     let keep = (*remaining as usize).min(found.updates.len());
                     for update in found.updates.drain(keep..) {
@@ -295,5 +314,10 @@ fn update_of(undo: &NodeUndo<'_>, deletes: bool) -> Update {
         UndoState::Nothing => FormerState::Nothing,
         UndoState::Node { deleted, change } => FormerState::of_change(deleted, change),
     };
-    Update { tree: undo.tree, key: Rc::from(undo.key), deletes, before }
+    Update {
+        tree: undo.tree,
+        key: Rc::from(undo.key),
+        deletes,
+        before,
+    }
 }

@@ -29,7 +29,9 @@ pub(crate) fn take_page(step: &mut Step<'_>, root: u32, near: u32) -> Result<u32
             let after_near = near.saturating_sub(root).min(31);
             let later = bits & (u32::MAX << after_near);
             let bit = if later == 0 { bits } else { later }.trailing_zeros();
-            let kind = SpaceKind::Single { free_map: bits & !(1 << bit) };
+            let kind = SpaceKind::Single {
+                free_map: bits & !(1 << bit),
+            };
             let header = SpaceHeader { kind, ..header };
             step.change(root, &PageOperation::External(&header.encode()))?;
             Ok(root + 1 + bit)
@@ -95,7 +97,11 @@ fn grow(step: &mut Step<'_>, root: u32, least: u32) -> Result<(), Need> {
     let wanted = (last * 2).clamp(LEAST_GROWTH_PAGES, largest.max(LEAST_GROWTH_PAGES));
     // New extents mostly lie beyond all others; a full last leaf means that splits are near.
     let roomy = has_room(step, owned, u32::MAX)? && has_room(step, owned + 1, u32::MAX)?;
-    let pages = if roomy { wanted.max(least) } else { wanted.max(least + SPLIT_EXTENT_PAGES) };
+    let pages = if roomy {
+        wanted.max(least)
+    } else {
+        wanted.max(least + SPLIT_EXTENT_PAGES)
+    };
     let extent = take_extent(step, header.parent_root, pages)?;
     add_owned(step, root, extent)
 }
@@ -113,7 +119,10 @@ fn convert(step: &mut Step<'_>, root: u32) -> Result<(), Need> {
         .filter(|bit| bits & (1 << bit) != 0)
         .map(|bit| Extent::from_first(root + 1 + bit, 1))
         .collect();
-    free.push(Extent { pages: extent.pages - 2, ..extent });
+    free.push(Extent {
+        pages: extent.pages - 2,
+        ..extent
+    });
     free.sort_unstable();
     let mut owned = [primary, extent];
     owned.sort_unstable();
@@ -122,7 +131,9 @@ fn convert(step: &mut Step<'_>, root: u32) -> Result<(), Need> {
     let (flags, object_id) = (tree_flags(view.flags()), view.object_id());
     drop(page);
     format_space_trees(step, extent.first(), flags, object_id, &owned, &free)?;
-    let kind = SpaceKind::Multiple { owned_root: extent.first() };
+    let kind = SpaceKind::Multiple {
+        owned_root: extent.first(),
+    };
     let header = SpaceHeader { kind, ..header };
     step.change(root, &PageOperation::External(&header.encode()))
 }
@@ -174,14 +185,27 @@ pub(crate) fn format_tree(
 ) -> Result<(), Need> {
     let root = extent.first();
     let kind = if with_space_trees {
-        assert!(extent.pages >= 3, "a root and its space trees take three pages");
-        let rest = Extent { pages: extent.pages - 3, ..extent };
+        assert!(
+            extent.pages >= 3,
+            "a root and its space trees take three pages"
+        );
+        let rest = Extent {
+            pages: extent.pages - 3,
+            ..extent
+        };
         let available: &[Extent] = if rest.pages > 0 { &[rest] } else { &[] };
         format_space_trees(step, root + 1, flags, object_id, &[extent], available)?;
-        SpaceKind::Multiple { owned_root: root + 1 }
+        SpaceKind::Multiple {
+            owned_root: root + 1,
+        }
     } else {
-        assert!(extent.pages <= BITMAP_EXTENT_PAGES, "the bit map has 32 bits");
-        SpaceKind::Single { free_map: ((1u64 << (extent.pages - 1)) - 1) as u32 }
+        assert!(
+            extent.pages <= BITMAP_EXTENT_PAGES,
+            "the bit map has 32 bits"
+        );
+        SpaceKind::Single {
+            free_map: ((1u64 << (extent.pages - 1)) - 1) as u32,
+        }
     };
     let header = SpaceHeader {
         primary_pages: extent.pages,

@@ -16,7 +16,9 @@ pub(super) fn first_from(
     let mut leaf = find_leaf(step, available, &page.to_be_bytes())?;
     loop {
         let view = PageView::new(&leaf.page);
-        let index = view.search(&page.to_be_bytes()).unwrap_or_else(|index| index);
+        let index = view
+            .search(&page.to_be_bytes())
+            .unwrap_or_else(|index| index);
         if index < view.node_count() {
             let node = view.node(index);
             return Ok(Some(extent_of(&node.key(), node.data)));
@@ -85,16 +87,29 @@ pub(super) fn take_front(
     extent: Extent,
     pages: u32,
 ) -> Result<Extent, Need> {
-    assert!(pages > 0 && pages <= extent.pages, "{pages} of {} pages", extent.pages);
+    assert!(
+        pages > 0 && pages <= extent.pages,
+        "{pages} of {} pages",
+        extent.pages
+    );
     let Some(found) = find(step, available, &extent.key())? else {
         panic!("extent {extent:?} is not in the space tree at page {available}");
     };
     let (number, index) = (found.leaf.number, found.index);
     drop(found);
     if pages == extent.pages {
-        step.change(number, &PageOperation::Remove { first: index, count: 1 })?;
+        step.change(
+            number,
+            &PageOperation::Remove {
+                first: index,
+                count: 1,
+            },
+        )?;
     } else {
-        let (old, new) = (extent.pages.to_le_bytes(), (extent.pages - pages).to_le_bytes());
+        let (old, new) = (
+            extent.pages.to_le_bytes(),
+            (extent.pages - pages).to_le_bytes(),
+        );
         let change = DataChange::between(&old, &new);
         step.change(number, &PageOperation::Replace { index, change })?;
     }
@@ -114,7 +129,13 @@ pub(crate) fn put_extent(
         }
         let new_page = extent.first();
         extent.pages -= 1;
-        split_once(step, available, &key, Pending::Insert { data_bytes: 4 }, new_page)?;
+        split_once(
+            step,
+            available,
+            &key,
+            Pending::Insert { data_bytes: 4 },
+            new_page,
+        )?;
     }
     Ok(())
 }

@@ -20,9 +20,10 @@ mod available;
 mod owned;
 mod release;
 
-pub(crate) use allocate::{create_tree, format_tree, take_page};
-pub(crate) use available::visit;
 pub(crate) use crate::format::space::{Extent, SpaceHeader, SpaceKind};
+pub(crate) use allocate::{create_tree, format_tree, take_page};
+#[cfg(test)]
+pub(crate) use available::visit;
 pub(crate) use owned::{add_owned, last_owned};
 pub(crate) use release::free_page;
 

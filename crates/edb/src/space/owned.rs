@@ -27,10 +27,20 @@ pub(crate) fn add_owned(step: &mut Step<'_>, root: u32, extent: Extent) -> Resul
     let (key, data) = (extent.key(), extent.data());
     let mut rest = extent;
     while !try_insert(step, owned, &key, NodeFlags::NONE, &data)? {
-        assert!(rest.pages > 1, "an extent of {} pages cannot be registered", extent.pages);
+        assert!(
+            rest.pages > 1,
+            "an extent of {} pages cannot be registered",
+            extent.pages
+        );
         let new_page = rest.first();
         rest.pages -= 1;
-        split_once(step, owned, &key, Pending::Insert { data_bytes: 4 }, new_page)?;
+        split_once(
+            step,
+            owned,
+            &key,
+            Pending::Insert { data_bytes: 4 },
+            new_page,
+        )?;
     }
     put_extent(step, owned + 1, rest)
 }

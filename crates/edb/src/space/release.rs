@@ -11,8 +11,13 @@ pub(crate) fn free_page(step: &mut Step<'_>, root: u32, page: u32) -> Result<(),
     match header.kind {
         SpaceKind::Single { free_map: bits } => {
             let bit = page - root - 1;
-            assert!(bit < 32 && bits & (1 << bit) == 0, "page {page} is free already");
-            let kind = SpaceKind::Single { free_map: bits | 1 << bit };
+            assert!(
+                bit < 32 && bits & (1 << bit) == 0,
+                "page {page} is free already"
+            );
+            let kind = SpaceKind::Single {
+                free_map: bits | 1 << bit,
+            };
             let header = SpaceHeader { kind, ..header };
             step.change(root, &PageOperation::External(&header.encode()))
         }
@@ -32,7 +37,10 @@ fn free_in_trees(step: &mut Step<'_>, owned: u32, page: u32) -> Result<(), Need>
         && let Some(left) = node_of(step, available, page - 1)?
     {
         remove(step, available, left)?;
-        freed = Extent { last: page, pages: left.pages + 1 };
+        freed = Extent {
+            last: page,
+            pages: left.pages + 1,
+        };
     }
     let right = first_from(step, available, page)?;
     if let Some(right) = right {
@@ -59,18 +67,16 @@ fn remove(step: &mut Step<'_>, available: u32, extent: Extent) -> Result<(), Nee
 }
 
 /// Lets `extent` begin `pages` pages earlier.
-fn widen(
-    step: &mut Step<'_>,
-    available: u32,
-    extent: Extent,
-    pages: u32,
-) -> Result<(), Need> {
+fn widen(step: &mut Step<'_>, available: u32, extent: Extent, pages: u32) -> Result<(), Need> {
     let Some(found) = find(step, available, &extent.key())? else {
         panic!("extent {extent:?} was found a moment ago");
     };
     let (number, index) = (found.leaf.number, found.index);
     drop(found);
-    let (old, new) = (extent.pages.to_le_bytes(), (extent.pages + pages).to_le_bytes());
+    let (old, new) = (
+        extent.pages.to_le_bytes(),
+        (extent.pages + pages).to_le_bytes(),
+    );
     let change = DataChange::between(&old, &new);
     step.change(number, &PageOperation::Replace { index, change })
 }

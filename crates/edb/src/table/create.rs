@@ -34,8 +34,10 @@ impl<D: Directory> Core<D> {
         definition: &TableDefinition,
     ) -> Result<Table, EngineError> {
         let name = &definition.name;
-        let refuse =
-            |reason: String| EngineError::Definition { table: name.clone(), reason };
+        let refuse = |reason: String| EngineError::Definition {
+            table: name.clone(),
+            reason,
+        };
         check_definition(definition).map_err(refuse)?;
         if self.catalog.borrow().tables.contains_key(name) {
             return Err(EngineError::TableExists(name.clone()));
@@ -49,9 +51,14 @@ impl<D: Directory> Core<D> {
         });
         let stored = stored.await?;
         let trees = 1 + stored.indexes.len() + usize::from(stored.long_values.is_some());
-        self.last_object_id.set(self.last_object_id.get() + trees as u32);
+        self.last_object_id
+            .set(self.last_object_id.get() + trees as u32);
         let table = Table::new(stored)?;
-        let old = self.catalog.borrow_mut().tables.insert(name.clone(), table.clone());
+        let old = self
+            .catalog
+            .borrow_mut()
+            .tables
+            .insert(name.clone(), table.clone());
         assert!(old.is_none(), "two tables were created under one name");
         Ok(table)
     }
@@ -61,7 +68,8 @@ impl<D: Directory> Core<D> {
         let rows = self.read(read_rows).await?;
         let highest = rows.iter().filter(|row| row.kind != ObjectKind::Column);
         let highest = highest.map(|row| row.id).max().unwrap_or(0);
-        self.last_object_id.set(self.last_object_id.get().max(highest));
+        self.last_object_id
+            .set(self.last_object_id.get().max(highest));
         for stored in tables_of_rows(&rows)? {
             if stored.flags != 0 {
                 continue; // A system table.
@@ -100,7 +108,10 @@ impl<D: Directory> Core<D> {
 fn last_key(step: &Step<'_>, root: u32) -> Result<Option<Vec<u8>>, Need> {
     let leaf = find::last_leaf(step, root)?;
     let view = PageView::new(&leaf.page);
-    Ok(view.node_count().checked_sub(1).map(|last| view.node(last).key()))
+    Ok(view
+        .node_count()
+        .checked_sub(1)
+        .map(|last| view.node(last).key()))
 }
 
 fn read_rows(step: &Step<'_>) -> Result<Vec<CatalogRow>, Need> {
@@ -126,40 +137,54 @@ fn create_trees(
     first_id: u32,
 ) -> Result<StoredTable, Need> {
     let mut ids = first_id..;
-    let mut next_id = || ids.next().unwrap_or_else(|| panic!("object ids are used up"));
+    let mut next_id = || {
+        ids.next()
+            .unwrap_or_else(|| panic!("object ids are used up"))
+    };
     let plain = PageFlags::default();
     let object_id = next_id();
     let root = space::create_tree(step, DATABASE_ROOT, TABLE_PAGES, plain, object_id, true)?;
-    let tree = StoredTree { object_id, root, initial_pages: TABLE_PAGES };
+    let tree = StoredTree {
+        object_id,
+        root,
+        initial_pages: TABLE_PAGES,
+    };
     let mut small_tree = |flags, initial_pages| {
         let object_id = next_id();
         let pages = SMALL_TREE_PAGES;
         let root = space::create_tree(step, tree.root, pages, flags, object_id, false)?;
-        Ok::<_, Need>(StoredTree { object_id, root, initial_pages })
+        Ok::<_, Need>(StoredTree {
+            object_id,
+            root,
+            initial_pages,
+        })
     };
     // The catalog does not record how large the first extent of an index is.
-    let indexes = definition.indexes[1..].iter().map(|_| small_tree(PageFlags::INDEX, 1));
+    let indexes = definition.indexes[1..]
+        .iter()
+        .map(|_| small_tree(PageFlags::INDEX, 1));
     let indexes = indexes.collect::<Result<Vec<_>, _>>()?;
     let long_values = if definition.has_long_values() {
         Some(small_tree(PageFlags::LONG_VALUE, SMALL_TREE_PAGES)?)
     } else {
         None
     };
-    Ok(StoredTable { definition: definition.clone(), flags: 0, tree, indexes, long_values })
+    Ok(StoredTable {
+        definition: definition.clone(),
+        flags: 0,
+        tree,
+        indexes,
+        long_values,
+    })
 }
 
 /// Adds rows to the catalog, to its copy, its indexes and the list of objects.
-pub(crate) fn add_rows(
-    step: &mut Step<'_>,
-    rows: &[CatalogRow],
-    table: &str,
-) -> Result<(), Need> {
+pub(crate) fn add_rows(step: &mut Step<'_>, rows: &[CatalogRow], table: &str) -> Result<(), Need> {
     let refuse = |error: RecordError| EngineError::of_record(table, &error);
     let layout = RecordLayout::new(&catalog_definition().columns);
     let id_layout = RecordLayout::new(&object_id_definition().columns);
-    let mut insert = |root: u32, key: &[u8], data: &[u8]| {
-        insert_node(step, root, key, NodeFlags::NONE, data)
-    };
+    let mut insert =
+        |root: u32, key: &[u8], data: &[u8]| insert_node(step, root, key, NodeFlags::NONE, data);
     for row in rows {
         let key = row.key();
         let record = row.encode(&layout).map_err(refuse)?;

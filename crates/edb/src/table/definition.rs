@@ -93,12 +93,18 @@ impl Table {
             next_long_value: Cell::new(1),
             stored,
         };
-        Ok(Self { state: Rc::new(state) })
+        Ok(Self {
+            state: Rc::new(state),
+        })
     }
 }
 
 fn string_kind(column: &ColumnDefinition) -> StringKind {
-    if column.column_type.is_text() { StringKind::Text } else { StringKind::Binary }
+    if column.column_type.is_text() {
+        StringKind::Text
+    } else {
+        StringKind::Binary
+    }
 }
 
 /// Says what this engine cannot do.
@@ -122,16 +128,24 @@ pub(crate) fn check_definition(definition: &TableDefinition) -> Result<(), Strin
             column.name
         ));
     }
-    secondary.iter().try_for_each(|index| check_index(definition, index))
+    secondary
+        .iter()
+        .try_for_each(|index| check_index(definition, index))
 }
 
 fn check_index(definition: &TableDefinition, index: &IndexDefinition) -> Result<(), String> {
     if !index.unique || index.primary {
-        return Err(format!("index {} must be a unique secondary index", index.name));
+        return Err(format!(
+            "index {} must be a unique secondary index",
+            index.name
+        ));
     }
     for &id in &index.columns {
         let Some(column) = definition.column_by_id(id) else {
-            return Err(format!("index {} names a column that is not there", index.name));
+            return Err(format!(
+                "index {} names a column that is not there",
+                index.name
+            ));
         };
         if column.column_type.is_long() {
             return Err(format!(
@@ -155,7 +169,8 @@ impl TableState {
     /// Root of the long value tree.
     pub(crate) fn long_value_root(&self) -> u32 {
         let tree = self.stored.long_values.as_ref();
-        tree.unwrap_or_else(|| panic!("table {} has no long values", self.name())).root
+        tree.unwrap_or_else(|| panic!("table {} has no long values", self.name()))
+            .root
     }
 
     /// The number of a row as a key of the table.
@@ -201,7 +216,10 @@ impl SecondaryIndex {
     /// The key of the value `bytes` in an index on one binary or text column.
     pub(crate) fn key_of_bytes(&self, bytes: &[u8]) -> Vec<u8> {
         let mut key = Vec::new();
-        let kind = self.columns.first().map_or(StringKind::Binary, |&(_, kind)| kind);
+        let kind = self
+            .columns
+            .first()
+            .map_or(StringKind::Binary, |&(_, kind)| kind);
         push_segment(&mut key, &Field::Bytes(bytes), kind);
         key
     }

@@ -31,10 +31,17 @@ pub(crate) fn encode_row(
     values: &[Value],
     page_size_bytes: usize,
 ) -> Result<EncodedRow, EngineError> {
-    let refuse = |reason: String| EngineError::Row { table: table.name().to_owned(), reason };
+    let refuse = |reason: String| EngineError::Row {
+        table: table.name().to_owned(),
+        reason,
+    };
     let columns = &table.stored.definition.columns;
     if values.len() != columns.len() {
-        return Err(refuse(format!("{} values for {} columns", values.len(), columns.len())));
+        return Err(refuse(format!(
+            "{} values for {} columns",
+            values.len(),
+            columns.len()
+        )));
     }
     let mut fields: Vec<Field<'_>> = values.iter().map(Value::field).collect();
     let key_field = table.key_field(number);
@@ -49,8 +56,11 @@ pub(crate) fn encode_row(
             return Err(refuse(format!("column {} is no long value", column.name)));
         }
     }
-    let index_keys: Vec<Vec<u8>> =
-        table.indexes.iter().map(|index| index.key_of(&fields)).collect();
+    let index_keys: Vec<Vec<u8>> = table
+        .indexes
+        .iter()
+        .map(|index| index.key_of(&fields))
+        .collect();
     for (index, key) in table.indexes.iter().zip(&index_keys) {
         if key.len() > MAX_INDEX_KEY_BYTES {
             return Err(refuse(format!(
@@ -63,7 +73,11 @@ pub(crate) fn encode_row(
     let separated = separate(table, &mut fields, page_size_bytes, &refuse)?;
     let record = table.layout.encode(&fields);
     let record = record.map_err(|error| EngineError::of_record(table.name(), &error))?;
-    Ok(EncodedRow { record, index_keys, separated })
+    Ok(EncodedRow {
+        record,
+        index_keys,
+        separated,
+    })
 }
 
 fn separate(
@@ -75,18 +89,22 @@ fn separate(
     let most = max_record_bytes(page_size_bytes, DEFAULT_MAX_KEY_BYTES);
     let mut separated = Vec::new();
     loop {
-        let bytes = table.layout.encoded_bytes(fields);
-        let bytes = bytes.map_err(|error| EngineError::of_record(table.name(), &error))?;
-        let Some((length, position)) = longest_inside(table, fields) else {
-            return if bytes <= most {
-                Ok(separated)
-            } else {
-                Err(refuse(format!("its record has {bytes} bytes; {most} fit")))
-            };
+        let longest = longest_inside(table, fields);
+        let too_long = longest.filter(|&(length, _)| length > MAX_INTRINSIC_BYTES);
+        let (length, position) = match too_long {
+            Some(longest) => longest,
+            None => {
+                let bytes = table.layout.encoded_bytes(fields);
+                let bytes = bytes.map_err(|error| EngineError::of_record(table.name(), &error))?;
+                match longest {
+                    _ if bytes <= most => return Ok(separated),
+                    Some(longest) => longest,
+                    None => {
+                        return Err(refuse(format!("its record has {bytes} bytes; {most} fit")));
+                    }
+                }
+            }
         };
-        if length <= MAX_INTRINSIC_BYTES && bytes <= most {
-            return Ok(separated);
-        }
         if u32::try_from(length).is_err() {
             return Err(refuse("a long value has 4 GiB or more".to_owned()));
         }
@@ -103,12 +121,15 @@ fn separate(
 /// The longest long value that is still in the record and longer than a reference to it.
 fn longest_inside(table: &TableState, fields: &[Field<'_>]) -> Option<(usize, usize)> {
     let columns = &table.stored.definition.columns;
-    let lengths = fields.iter().enumerate().filter_map(|(position, field)| match field {
-        Field::Bytes(bytes) if columns[position].column_type.is_long() && bytes.len() > 8 => {
-            Some((bytes.len(), position))
-        }
-        _ => None,
-    });
+    let lengths = fields
+        .iter()
+        .enumerate()
+        .filter_map(|(position, field)| match field {
+            Field::Bytes(bytes) if columns[position].column_type.is_long() && bytes.len() > 8 => {
+                Some((bytes.len(), position))
+            }
+            _ => None,
+        });
     lengths.max_by_key(|&(length, position)| (length, std::cmp::Reverse(position)))
 }
 

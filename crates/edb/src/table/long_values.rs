@@ -21,14 +21,25 @@ impl<D: Directory> Core<D> {
         let size_bytes = u32::try_from(value.len())
             .map_err(|_| EngineError::damaged(table.name(), "a long value is too long"))?;
         let tree = table.long_value_root();
-        let root = LongValueRoot { references: 1, size_bytes }.encode();
+        let root = LongValueRoot {
+            references: 1,
+            size_bytes,
+        }
+        .encode();
         let change = NodeChange::Insert(&root);
-        let outcome = self.write_node(transaction, tree, &root_key(id), change).await?;
-        assert_eq!(outcome, WriteOutcome::Done, "number {id} of a new long value is new");
+        let outcome = self
+            .write_node(transaction, tree, &root_key(id), change)
+            .await?;
+        assert_eq!(
+            outcome,
+            WriteOutcome::Done,
+            "number {id} of a new long value is new"
+        );
         let mut offset = 0;
         for chunk in value.chunks(chunk_bytes(self.settings.page_size_bytes)) {
             let change = NodeChange::Insert(chunk);
-            self.write_node(transaction, tree, &chunk_key(id, offset), change).await?;
+            self.write_node(transaction, tree, &chunk_key(id, offset), change)
+                .await?;
             offset += chunk.len() as u32;
         }
         Ok(())
@@ -44,16 +55,23 @@ impl<D: Directory> Core<D> {
         let tree = table.long_value_root();
         let root = self.long_value_size(table, id, transaction.sight()).await?;
         if root.references > 1 {
-            let fewer = LongValueRoot { references: root.references - 1, ..root }.encode();
+            let fewer = LongValueRoot {
+                references: root.references - 1,
+                ..root
+            }
+            .encode();
             let change = NodeChange::Replace(&fewer);
-            self.write_node(transaction, tree, &root_key(id), change).await?;
+            self.write_node(transaction, tree, &root_key(id), change)
+                .await?;
             return Ok(());
         }
         let chunk = chunk_bytes(self.settings.page_size_bytes) as u32;
-        self.write_node(transaction, tree, &root_key(id), NodeChange::Delete).await?;
+        self.write_node(transaction, tree, &root_key(id), NodeChange::Delete)
+            .await?;
         for offset in (0..root.size_bytes).step_by(chunk as usize) {
             let key = chunk_key(id, offset);
-            self.write_node(transaction, tree, &key, NodeChange::Delete).await?;
+            self.write_node(transaction, tree, &key, NodeChange::Delete)
+                .await?;
         }
         Ok(())
     }
@@ -65,7 +83,9 @@ impl<D: Directory> Core<D> {
         sight: Sight,
     ) -> Result<LongValueRoot, EngineError> {
         let tree = table.long_value_root();
-        let root = self.read_node(tree, &root_key(id), sight, LongValueRoot::decode).await?;
+        let root = self
+            .read_node(tree, &root_key(id), sight, LongValueRoot::decode)
+            .await?;
         root.flatten().ok_or_else(|| {
             EngineError::damaged(table.name(), format!("long value {id} has no root"))
         })
@@ -103,11 +123,11 @@ impl<D: Directory> Core<D> {
     fn preread_long_value(&self, tree: u32, id: u32) {
         let limit = self.settings.long_value_preread_pages as usize;
         let step = Step::new(self);
-        let mut pages =
-            tree::find::neighbours(&step, tree, &chunk_key(id, 0), limit, false);
+        let mut pages = tree::find::neighbours(&step, tree, &chunk_key(id, 0), limit, false);
         if let Err(Need::Page(first)) = tree::find_leaf(&step, tree, &chunk_key(id, 0)) {
             pages.insert(0, first);
         }
-        self.pool.preread(pages.into_iter().map(PageNumber).collect());
+        self.pool
+            .preread(pages.into_iter().map(PageNumber).collect());
     }
 }

@@ -40,8 +40,13 @@ impl<D: Directory> Transaction<D> {
     ) -> Result<Option<Row>, EngineError> {
         let (sight, state) = (self.sight()?, &table.state);
         let key = state.key(key);
-        let row = self.core.read(|step| self.core.row_at(step, state, &key, sight)).await?;
-        self.core.with_long_values(state, row, long_values, sight).await
+        let row = self
+            .core
+            .read(|step| self.core.row_at(step, state, &key, sight))
+            .await?;
+        self.core
+            .with_long_values(state, row, long_values, sight)
+            .await
     }
 
     /// The row that has `bytes` in the column of a unique index, if there is one.
@@ -64,18 +69,26 @@ impl<D: Directory> Transaction<D> {
                 primary.clear();
                 primary.extend_from_slice(data);
             };
-            match self.core.find_visible(step, index.root, &key, sight, copy)? {
+            match self
+                .core
+                .find_visible(step, index.root, &key, sight, copy)?
+            {
                 Some(()) => self.core.row_at(step, state, &primary, sight),
                 None => Ok(None),
             }
         });
-        self.core.with_long_values(state, row.await?, long_values, sight).await
+        self.core
+            .with_long_values(state, row.await?, long_values, sight)
+            .await
     }
 }
 
 impl TableState {
     /// The index of this name.
-    pub(crate) fn index(&self, name: &str) -> Result<&super::definition::SecondaryIndex, EngineError> {
+    pub(crate) fn index(
+        &self,
+        name: &str,
+    ) -> Result<&super::definition::SecondaryIndex, EngineError> {
         let found = self.indexes.iter().find(|index| index.name == name);
         found.ok_or_else(|| EngineError::NoSuchIndex {
             table: self.name().to_owned(),
@@ -101,7 +114,10 @@ impl<D: Directory> Core<D> {
         let number = number.ok_or_else(|| {
             EngineError::damaged(table.name(), format!("{key:02x?} is no key of it"))
         })?;
-        Ok(Some(Row { key: number, values: values? }))
+        Ok(Some(Row {
+            key: number,
+            values: values?,
+        }))
     }
 
     /// Fetches the long values of a row if wanted.

@@ -46,7 +46,10 @@ impl<D: Directory> Transaction<D> {
         let columns = table.state.layout.column_count();
         if values.len() != columns {
             let reason = format!("{} values for {columns} columns", values.len());
-            return Err(EngineError::Row { table: table.name().to_owned(), reason });
+            return Err(EngineError::Row {
+                table: table.name().to_owned(),
+                reason,
+            });
         }
         self.update(table, key, changes).await
     }
@@ -71,7 +74,10 @@ impl<D: Directory> Transaction<D> {
         for (position, value) in changes {
             let Some(place) = new.get_mut(position) else {
                 let reason = format!("there is no column {position}");
-                return Err(EngineError::Row { table: table.name().to_owned(), reason });
+                return Err(EngineError::Row {
+                    table: table.name().to_owned(),
+                    reason,
+                });
             };
             *place = value;
         }
@@ -98,15 +104,14 @@ impl<D: Directory> Transaction<D> {
 }
 
 /// A reference to a long value can only stay where it is.
-fn check_references(
-    table: &TableState,
-    old: &[Value],
-    new: &[Value],
-) -> Result<(), EngineError> {
+fn check_references(table: &TableState, old: &[Value], new: &[Value]) -> Result<(), EngineError> {
     for (position, value) in new.iter().enumerate() {
         if matches!(value, Value::Unfetched(_)) && old[position] != *value {
             let reason = format!("the long value of column {position} belongs to another row");
-            return Err(EngineError::Row { table: table.name().to_owned(), reason });
+            return Err(EngineError::Row {
+                table: table.name().to_owned(),
+                reason,
+            });
         }
     }
     Ok(())
@@ -133,7 +138,9 @@ impl<D: Directory> Core<D> {
         key: i64,
     ) -> Result<Option<Vec<Value>>, EngineError> {
         let decode = |record: &[u8]| decode_row(table, record);
-        let row = self.read_node(table.root(), &table.key(key), open.sight(), decode).await?;
+        let row = self
+            .read_node(table.root(), &table.key(key), open.sight(), decode)
+            .await?;
         row.transpose()
     }
 
@@ -154,7 +161,8 @@ impl<D: Directory> Core<D> {
         }
         self.insert_separated(open, table, row, values).await?;
         for (place, index_key) in row.index_keys.iter().enumerate() {
-            self.insert_index_entry(open, table, place, index_key, &key).await?;
+            self.insert_index_entry(open, table, place, index_key, &key)
+                .await?;
         }
         Ok(())
     }
@@ -187,9 +195,9 @@ impl<D: Directory> Core<D> {
         let change = NodeChange::Insert(key);
         match self.write_node(open, index.root, index_key, change).await? {
             WriteOutcome::Done => Ok(()),
-            WriteOutcome::Exists | WriteOutcome::Absent => {
-                Err(EngineError::KeyDuplicate { index: index.name.clone() })
-            }
+            WriteOutcome::Exists | WriteOutcome::Absent => Err(EngineError::KeyDuplicate {
+                index: index.name.clone(),
+            }),
         }
     }
 
@@ -214,7 +222,8 @@ impl<D: Directory> Core<D> {
             let (before, after) = (index.key_of(&old_fields), &row.index_keys[place]);
             if before != *after {
                 self.delete_index_entry(open, table, place, &before).await?;
-                self.insert_index_entry(open, table, place, after, &key).await?;
+                self.insert_index_entry(open, table, place, after, &key)
+                    .await?;
             }
         }
         for (position, value) in old.iter().enumerate() {
@@ -235,7 +244,9 @@ impl<D: Directory> Core<D> {
         index_key: &[u8],
     ) -> Result<(), EngineError> {
         let index = &table.indexes[place];
-        let outcome = self.write_node(open, index.root, index_key, NodeChange::Delete).await?;
+        let outcome = self
+            .write_node(open, index.root, index_key, NodeChange::Delete)
+            .await?;
         if outcome == WriteOutcome::Done {
             return Ok(());
         }
@@ -251,13 +262,16 @@ impl<D: Directory> Core<D> {
         old: &[Value],
     ) -> Result<bool, EngineError> {
         let key = table.key(number);
-        let outcome = self.write_node(open, table.root(), &key, NodeChange::Delete).await?;
+        let outcome = self
+            .write_node(open, table.root(), &key, NodeChange::Delete)
+            .await?;
         if outcome != WriteOutcome::Done {
             return Ok(false);
         }
         let fields: Vec<_> = old.iter().map(Value::field).collect();
         for (place, index) in table.indexes.iter().enumerate() {
-            self.delete_index_entry(open, table, place, &index.key_of(&fields)).await?;
+            self.delete_index_entry(open, table, place, &index.key_of(&fields))
+                .await?;
         }
         for value in old {
             if let Value::Unfetched(id) = *value {

@@ -77,11 +77,16 @@ impl<D: Directory> Transaction<D> {
         let Some(span) = span_of(state, &range) else {
             return Ok(Vec::new());
         };
-        let nodes = self.core.scan_tree(state.root(), span, options, sight).await?;
+        let nodes = self
+            .core
+            .scan_tree(state.root(), span, options, sight)
+            .await?;
         let mut rows = Vec::with_capacity(nodes.len());
         for (key, record) in nodes {
             let row = row_of(state, &key, &record)?;
-            let row = self.core.with_long_values(state, Some(row), options.long_values, sight);
+            let row = self
+                .core
+                .with_long_values(state, Some(row), options.long_values, sight);
             rows.extend(row.await?);
         }
         Ok(rows)
@@ -103,22 +108,35 @@ impl<D: Directory> Transaction<D> {
         let index = state.index(index)?;
         let from = index.key_of_bytes(from);
         let span = match options.direction {
-            Direction::Forward => Span { low: from, high: None },
-            Direction::Backward => Span { low: Vec::new(), high: Some(from) },
+            Direction::Forward => Span {
+                low: from,
+                high: None,
+            },
+            Direction::Backward => Span {
+                low: Vec::new(),
+                high: Some(from),
+            },
         };
-        let entries = self.core.scan_tree(index.root, span, options, sight).await?;
+        let entries = self
+            .core
+            .scan_tree(index.root, span, options, sight)
+            .await?;
         let mut rows = Vec::with_capacity(entries.len());
         for batch in entries.chunks(INDEX_BATCH) {
             if options.read_ahead {
                 self.core.preread_rows(state, batch);
             }
             for (_, key) in batch {
-                let row = self.core.read(|step| self.core.row_at(step, state, key, sight));
+                let row = self
+                    .core
+                    .read(|step| self.core.row_at(step, state, key, sight));
                 let Some(row) = row.await? else {
                     let reason = format!("index {} has an entry without a row", index.name);
                     return Err(EngineError::damaged(state.name(), reason));
                 };
-                let row = self.core.with_long_values(state, Some(row), options.long_values, sight);
+                let row = self
+                    .core
+                    .with_long_values(state, Some(row), options.long_values, sight);
                 rows.extend(row.await?);
             }
         }
@@ -128,10 +146,12 @@ impl<D: Directory> Transaction<D> {
 
 fn row_of(table: &TableState, key: &[u8], record: &[u8]) -> Result<Row, EngineError> {
     let number = table.number_of_key(key);
-    let number = number.ok_or_else(|| {
-        EngineError::damaged(table.name(), format!("{key:02x?} is no key of it"))
-    })?;
-    Ok(Row { key: number, values: decode_row(table, record)? })
+    let number = number
+        .ok_or_else(|| EngineError::damaged(table.name(), format!("{key:02x?} is no key of it")))?;
+    Ok(Row {
+        key: number,
+        values: decode_row(table, record)?,
+    })
 }
 
 /// The keys of a range of numbers; `None` if there are none.
@@ -222,12 +242,13 @@ impl<D: Directory> Core<D> {
     /// Reads the leaves of these rows ahead.
     fn preread_rows(&self, table: &TableState, entries: &[FoundNode]) {
         let step = Step::new(self);
-        let missing = entries.iter().filter_map(|(_, key)| {
-            match find_leaf(&step, table.root(), key) {
-                Err(Need::Page(page)) => Some(PageNumber(page)),
-                _ => None,
-            }
-        });
+        let missing =
+            entries
+                .iter()
+                .filter_map(|(_, key)| match find_leaf(&step, table.root(), key) {
+                    Err(Need::Page(page)) => Some(PageNumber(page)),
+                    _ => None,
+                });
         let pages: Vec<PageNumber> = missing.collect();
         if !pages.is_empty() {
             self.pool.preread(pages);
@@ -273,7 +294,10 @@ fn next_leaf(
         if number == 0 {
             return Ok(None);
         }
-        leaf = Leaf { number, page: step.page(number)? };
+        leaf = Leaf {
+            number,
+            page: step.page(number)?,
+        };
     }
 }
 
@@ -323,6 +347,7 @@ impl ReadAhead {
         let step = Step::new(core);
         let pages = find::neighbours(&step, tree, key, self.pages, self.backward);
         self.ahead = pages.len();
-        core.pool.preread(pages.into_iter().map(PageNumber).collect());
+        core.pool
+            .preread(pages.into_iter().map(PageNumber).collect());
     }
 }

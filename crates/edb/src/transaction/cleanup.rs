@@ -58,8 +58,10 @@ impl<D: Directory> Core<D> {
         let Some(Found { leaf, index }) = tree::find(&step, *tree, key)? else {
             return Ok(());
         };
-        let deleted =
-            PageView::new(&leaf.page).node(index).flags.contains(NodeFlags::DELETED);
+        let deleted = PageView::new(&leaf.page)
+            .node(index)
+            .flags
+            .contains(NodeFlags::DELETED);
         drop(leaf);
         // Somebody else's versions: whoever made them cleans up after themselves.
         let has_versions = self.transactions.borrow().versions.has_versions(*tree, key);

@@ -33,7 +33,10 @@ pub struct Transaction<D: Directory> {
 impl<D: Directory> Transaction<D> {
     pub(crate) fn new(core: &Rc<Core<D>>) -> Self {
         let open = core.transactions.borrow_mut().begin();
-        Self { core: Rc::clone(core), open: Some(open) }
+        Self {
+            core: Rc::clone(core),
+            open: Some(open),
+        }
     }
 
     pub(crate) fn open(&mut self) -> Result<&mut OpenTransaction, EngineError> {
@@ -41,7 +44,10 @@ impl<D: Directory> Transaction<D> {
     }
 
     pub(crate) fn sight(&self) -> Result<Sight, EngineError> {
-        self.open.as_ref().map(OpenTransaction::sight).ok_or(EngineError::TransactionEnded)
+        self.open
+            .as_ref()
+            .map(OpenTransaction::sight)
+            .ok_or(EngineError::TransactionEnded)
     }
 
     /// Whether nothing was changed so far.
@@ -58,7 +64,10 @@ impl<D: Directory> Transaction<D> {
     pub async fn commit(mut self, commit: Commit) -> Result<(), EngineError> {
         let mut open = self.open.take().ok_or(EngineError::TransactionEnded)?;
         if open.begin.is_none() {
-            self.core.transactions.borrow_mut().commit(&mut open, LogPosition::START);
+            self.core
+                .transactions
+                .borrow_mut()
+                .commit(&mut open, LogPosition::START);
             self.core.cleanup_wanted.notify_all();
             return Ok(());
         }
@@ -76,7 +85,9 @@ impl<D: Directory> Transaction<D> {
                 result.inspect_err(|error| self.core.poison(error))?;
             }
             Commit::Lazy { within_ms } => {
-                self.core.log.request(end, within_ms.saturating_mul(1_000_000));
+                self.core
+                    .log
+                    .request(end, within_ms.saturating_mul(1_000_000));
             }
         }
         Ok(())
@@ -99,7 +110,10 @@ impl<D: Directory> Drop for Transaction<D> {
             return;
         };
         if open.begin.is_none() {
-            self.core.transactions.borrow_mut().end_rolled_back(&open, LogPosition::START);
+            self.core
+                .transactions
+                .borrow_mut()
+                .end_rolled_back(&open, LogPosition::START);
             self.core.cleanup_wanted.notify_all();
         } else if self.core.check().is_ok() {
             let core = Rc::clone(&self.core);

@@ -22,4 +22,3 @@ pub(crate) mod versions;
 pub use handle::{Commit, Transaction};
 pub(crate) use nodes::{NodeChange, WriteOutcome};
 pub(crate) use state::{FormerState, OpenTransaction, Transactions, Update};
-pub(crate) use versions::{CommitNumber, Seen};

@@ -20,7 +20,10 @@ pub(crate) struct Sight {
 
 impl OpenTransaction {
     pub(crate) fn sight(&self) -> Sight {
-        Sight { snapshot: self.snapshot, transaction: self.writer.id }
+        Sight {
+            snapshot: self.snapshot,
+            transaction: self.writer.id,
+        }
     }
 }
 
@@ -79,7 +82,8 @@ impl<D: Directory> Core<D> {
         sight: Sight,
         mut show: impl FnMut(&[u8]) -> T,
     ) -> Result<Option<T>, EngineError> {
-        self.read(|step| self.find_visible(step, tree, key, sight, &mut show)).await
+        self.read(|step| self.find_visible(step, tree, key, sight, &mut show))
+            .await
     }
 
     /// Reads one node within a step.
@@ -97,7 +101,14 @@ impl<D: Directory> Core<D> {
         let node = PageView::new(&leaf.page).node(index);
         let transactions = self.transactions.borrow();
         let newest = (node.flags, node.data);
-        Ok(see_node(&transactions.versions, tree, key, newest, sight, show))
+        Ok(see_node(
+            &transactions.versions,
+            tree,
+            key,
+            newest,
+            sight,
+            show,
+        ))
     }
 
     /// Changes one node for a transaction.
@@ -109,7 +120,8 @@ impl<D: Directory> Core<D> {
         change: NodeChange<'_>,
     ) -> Result<WriteOutcome, EngineError> {
         self.room_for_versions()?;
-        self.write(|step| self.write_step(step, transaction, tree, key, change)).await
+        self.write(|step| self.write_step(step, transaction, tree, key, change))
+            .await
     }
 
     fn room_for_versions(&self) -> Result<(), EngineError> {
@@ -136,7 +148,9 @@ impl<D: Directory> Core<D> {
         let writer = transaction.writer.id;
         let may_change = {
             let transactions = self.transactions.borrow();
-            transactions.versions.may_change(tree, key, transaction.snapshot, writer)
+            transactions
+                .versions
+                .may_change(tree, key, transaction.snapshot, writer)
         };
         if !may_change {
             return Err(EngineError::WriteConflict.into());
@@ -151,7 +165,11 @@ impl<D: Directory> Core<D> {
             (NodeChange::Replace(data), _) => (data, false),
             (NodeChange::Delete, Some(present)) => (&*present.data, true),
         };
-        let flags = if deletes { NodeFlags::DELETED } else { NodeFlags::NONE };
+        let flags = if deletes {
+            NodeFlags::DELETED
+        } else {
+            NodeFlags::NONE
+        };
         let (before, undo) = match &present {
             None => {
                 tree::insert_node(&mut step, tree, key, flags, new)?;
@@ -159,17 +177,33 @@ impl<D: Directory> Core<D> {
             }
             Some(Present { deleted, data }) => {
                 tree::change_node(&mut step, tree, key, flags, new)?;
-                let image = if *deleted { None } else { Some(Rc::clone(data)) };
+                let image = if *deleted {
+                    None
+                } else {
+                    Some(Rc::clone(data))
+                };
                 let change = DataChange::between(new, data);
-                (image, UndoState::Node { deleted: *deleted, change })
+                (
+                    image,
+                    UndoState::Node {
+                        deleted: *deleted,
+                        change,
+                    },
+                )
             }
         };
         if step.is_empty() {
             return Ok(WriteOutcome::Done); // The same data again.
         }
         self.log_begin(transaction);
-        let undo = NodeUndo { tree, key, before: undo };
-        self.commit_step(step, |operations| encode_update(writer, deletes, &undo, operations));
+        let undo = NodeUndo {
+            tree,
+            key,
+            before: undo,
+        };
+        self.commit_step(step, |operations| {
+            encode_update(writer, deletes, &undo, operations)
+        });
         self.note_update(transaction, &undo, deletes, before);
         Ok(WriteOutcome::Done)
     }
@@ -192,12 +226,19 @@ impl<D: Directory> Core<D> {
     ) {
         let key: Rc<[u8]> = Rc::from(undo.key);
         let mut transactions = self.transactions.borrow_mut();
-        transactions.versions.note(undo.tree, &key, before, &transaction.writer);
+        transactions
+            .versions
+            .note(undo.tree, &key, before, &transaction.writer);
         let before = match undo.before {
             UndoState::Nothing => FormerState::Nothing,
             UndoState::Node { deleted, change } => FormerState::of_change(deleted, change),
         };
-        let update = Update { tree: undo.tree, key, deletes, before };
+        let update = Update {
+            tree: undo.tree,
+            key,
+            deletes,
+            before,
+        };
         transactions.push_update(transaction, update);
     }
 }
@@ -207,6 +248,9 @@ fn newest_state(step: &Step<'_>, tree: u32, key: &[u8]) -> Result<Option<Present
     Ok(found.map(|Found { leaf, index }| {
         let node = PageView::new(&leaf.page).node(index);
         let deleted = node.flags.contains(NodeFlags::DELETED);
-        Present { deleted, data: Rc::from(node.data) }
+        Present {
+            deleted,
+            data: Rc::from(node.data),
+        }
     }))
 }

@@ -180,9 +180,15 @@ impl<'a> LogRecord<'a> {
     pub(crate) fn decode(record: &'a [u8]) -> Option<Self> {
         let mut from = TakeBytes(record);
         Some(match from.u8()? {
-            BEGIN => Self::Begin { transaction: from.u64()? },
-            COMMIT => Self::Commit { transaction: from.u64()? },
-            ROLLED_BACK => Self::RolledBack { transaction: from.u64()? },
+            BEGIN => Self::Begin {
+                transaction: from.u64()?,
+            },
+            COMMIT => Self::Commit {
+                transaction: from.u64()?,
+            },
+            ROLLED_BACK => Self::RolledBack {
+                transaction: from.u64()?,
+            },
             UPDATE => Self::Update {
                 transaction: from.u64()?,
                 deletes: from.u8()? != 0,
@@ -194,8 +200,13 @@ impl<'a> LogRecord<'a> {
                 remaining: from.u32()?,
                 operations: LoggedOperations::decode(from)?,
             },
-            SYSTEM => Self::System { operations: LoggedOperations::decode(from)? },
-            IMAGE => Self::Image { page: from.u32()?, bytes: from.0 },
+            SYSTEM => Self::System {
+                operations: LoggedOperations::decode(from)?,
+            },
+            IMAGE => Self::Image {
+                page: from.u32()?,
+                bytes: from.0,
+            },
             _ => return None,
         })
     }
@@ -206,9 +217,10 @@ fn decode_node_undo<'a>(from: &mut TakeBytes<'a>) -> Option<NodeUndo<'a>> {
     let key = from.string()?;
     let before = match from.u8()? {
         0 => UndoState::Nothing,
-        kind @ (1 | 2) => {
-            UndoState::Node { deleted: kind == 2, change: DataChange::decode(from)? }
-        }
+        kind @ (1 | 2) => UndoState::Node {
+            deleted: kind == 2,
+            change: DataChange::decode(from)?,
+        },
         _ => return None,
     };
     Some(NodeUndo { tree, key, before })

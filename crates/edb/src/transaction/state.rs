@@ -42,7 +42,11 @@ impl FormerState {
     /// A copy of what the log holds.
     pub(crate) fn of_change(deleted: bool, change: DataChange<'_>) -> Self {
         let kept = (change.front, change.back);
-        Self::Node { deleted, kept, middle: change.middle.into() }
+        Self::Node {
+            deleted,
+            kept,
+            middle: change.middle.into(),
+        }
     }
 
     fn bytes(&self) -> usize {
@@ -151,7 +155,11 @@ impl Transactions {
 
     /// Nodes that wait to be cleaned up, those that older snapshots still see included.
     pub(crate) fn waiting_cleanups(&self) -> usize {
-        let deleted = self.committed.iter().flat_map(|one| &one.nodes).filter(|node| node.2);
+        let deleted = self
+            .committed
+            .iter()
+            .flat_map(|one| &one.nodes)
+            .filter(|node| node.2);
         self.cleanups.len() + deleted.count()
     }
 
@@ -241,7 +249,10 @@ impl Transactions {
     /// Ends a transaction all of whose changes have been taken back.
     /// `end` is the end of the record that says so.
     pub(crate) fn end_rolled_back(&mut self, transaction: &OpenTransaction, end: LogPosition) {
-        assert!(transaction.updates.is_empty(), "nothing is left to take back");
+        assert!(
+            transaction.updates.is_empty(),
+            "nothing is left to take back"
+        );
         if let Some(begin) = transaction.begin {
             self.release_after(begin, end);
         }
@@ -251,8 +262,17 @@ impl Transactions {
 
     /// Drops the versions that no snapshot needs, and queues deleted nodes for cleanup.
     pub(crate) fn purge(&mut self) {
-        let oldest = self.snapshots.keys().next().copied().unwrap_or(self.last_commit);
-        while self.committed.front().is_some_and(|one| one.number <= oldest) {
+        let oldest = self
+            .snapshots
+            .keys()
+            .next()
+            .copied()
+            .unwrap_or(self.last_commit);
+        while self
+            .committed
+            .front()
+            .is_some_and(|one| one.number <= oldest)
+        {
             let Some(one) = self.committed.pop_front() else {
                 return;
             };

@@ -45,7 +45,9 @@ impl<D: Directory> Core<D> {
         let remaining = transaction.updates.len() - 1;
         let remaining = u32::try_from(remaining).unwrap_or_else(|_| panic!("too many updates"));
         let writer = transaction.writer.id;
-        self.commit_step(step, |operations| encode_undo(writer, remaining, operations));
+        self.commit_step(step, |operations| {
+            encode_undo(writer, remaining, operations)
+        });
         Ok(())
     }
 
@@ -60,7 +62,9 @@ impl<D: Directory> Core<D> {
             if transaction.updates.iter().any(same) {
                 continue;
             }
-            transactions.versions.forget(update.tree, &update.key, transaction.writer.id);
+            transactions
+                .versions
+                .forget(update.tree, &update.key, transaction.writer.id);
             if update.before.was_absent() {
                 transactions.push_cleanup(update.tree, update.key, begin);
             }
@@ -76,10 +80,16 @@ impl<D: Directory> Core<D> {
     ) -> Result<(), EngineError> {
         self.undo_to(&mut transaction, 0).await?;
         let end = match transaction.begin {
-            Some(_) => self.log.append(&encode_rolled_back(transaction.writer.id)).end,
+            Some(_) => {
+                self.log
+                    .append(&encode_rolled_back(transaction.writer.id))
+                    .end
+            }
             None => LogPosition::START,
         };
-        self.transactions.borrow_mut().end_rolled_back(&transaction, end);
+        self.transactions
+            .borrow_mut()
+            .end_rolled_back(&transaction, end);
         self.cleanup_wanted.notify_all();
         Ok(())
     }
@@ -93,12 +103,24 @@ fn restore(step: &mut Step<'_>, update: &Update) -> Result<(), Need> {
     let node = PageView::new(&leaf.page).node(index);
     let (data, deleted) = match &update.before {
         FormerState::Nothing => (node.data.to_vec(), true),
-        FormerState::Node { deleted, kept: (front, back), middle } => {
-            let change = DataChange { front: *front, back: *back, middle };
+        FormerState::Node {
+            deleted,
+            kept: (front, back),
+            middle,
+        } => {
+            let change = DataChange {
+                front: *front,
+                back: *back,
+                middle,
+            };
             (change.applied(node.data), *deleted)
         }
     };
     drop(leaf);
-    let flags = if deleted { NodeFlags::DELETED } else { NodeFlags::NONE };
+    let flags = if deleted {
+        NodeFlags::DELETED
+    } else {
+        NodeFlags::NONE
+    };
     tree::change_node(step, update.tree, &update.key, flags, &data)
 }

@@ -29,17 +29,28 @@ pub(crate) struct Writer {
 
 impl Writer {
     pub(crate) fn new(id: u64) -> Rc<Self> {
-        Rc::new(Self { id, committed: Cell::new(None) })
+        Rc::new(Self {
+            id,
+            committed: Cell::new(None),
+        })
     }
 
     /// Marks everything the transaction wrote as committed.
     pub(crate) fn commit(&self, number: CommitNumber) {
-        assert!(self.committed.get().is_none(), "transaction {} commits once", self.id);
+        assert!(
+            self.committed.get().is_none(),
+            "transaction {} commits once",
+            self.id
+        );
         self.committed.set(Some(number));
     }
 
     fn is_visible(&self, snapshot: CommitNumber, reader: u64) -> bool {
-        self.id == reader || self.committed.get().is_some_and(|number| number <= snapshot)
+        self.id == reader
+            || self
+                .committed
+                .get()
+                .is_some_and(|number| number <= snapshot)
     }
 }
 
@@ -89,13 +100,7 @@ impl VersionStore {
 
     /// What the reader with this snapshot sees of a record.
     #[inline]
-    pub(crate) fn seen(
-        &self,
-        tree: u32,
-        key: &[u8],
-        snapshot: CommitNumber,
-        reader: u64,
-    ) -> Seen {
+    pub(crate) fn seen(&self, tree: u32, key: &[u8], snapshot: CommitNumber, reader: u64) -> Seen {
         let Some(chain) = self.chain(tree, key) else {
             return Seen::Newest;
         };
@@ -135,7 +140,12 @@ impl VersionStore {
         before: BeforeImage,
         writer: &Rc<Writer>,
     ) {
-        let chain = self.trees.entry(tree).or_default().entry(Rc::clone(key)).or_default();
+        let chain = self
+            .trees
+            .entry(tree)
+            .or_default()
+            .entry(Rc::clone(key))
+            .or_default();
         if let Some(newest) = chain.last() {
             if newest.writer.id == writer.id {
                 return;
@@ -147,7 +157,10 @@ impl VersionStore {
                 newest.writer.id
             );
         }
-        let version = Version { writer: Rc::clone(writer), before };
+        let version = Version {
+            writer: Rc::clone(writer),
+            before,
+        };
         self.bytes += version.bytes(key);
         chain.push(version);
     }

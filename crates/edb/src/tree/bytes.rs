@@ -62,7 +62,8 @@ impl<'a> TakeBytes<'a> {
 
     /// Two bytes.
     pub(crate) fn u16(&mut self) -> Option<usize> {
-        self.array().map(|bytes| usize::from(u16::from_le_bytes(bytes)))
+        self.array()
+            .map(|bytes| usize::from(u16::from_le_bytes(bytes)))
     }
 
     /// Four bytes.

@@ -19,7 +19,15 @@ pub(crate) fn insert_node(
     while !try_insert(step, root, key, flags, data)? {
         let near = find_leaf(step, root, key)?.number;
         let new_page = space::take_page(step, root, near)?;
-        split_once(step, root, key, Pending::Insert { data_bytes: data.len() }, new_page)?;
+        split_once(
+            step,
+            root,
+            key,
+            Pending::Insert {
+                data_bytes: data.len(),
+            },
+            new_page,
+        )?;
     }
     Ok(())
 }
@@ -43,7 +51,15 @@ pub(crate) fn try_insert(
     }
     let number = leaf.number;
     drop(leaf);
-    step.change(number, &PageOperation::Insert { index, flags, key, data })?;
+    step.change(
+        number,
+        &PageOperation::Insert {
+            index,
+            flags,
+            key,
+            data,
+        },
+    )?;
     Ok(true)
 }
 
@@ -78,7 +94,15 @@ pub(crate) fn change_node(
         }
         let new_page = space::take_page(step, root, leaf.number)?;
         drop(leaf);
-        split_once(step, root, key, Pending::Grow { data_bytes: data.len() }, new_page)?;
+        split_once(
+            step,
+            root,
+            key,
+            Pending::Grow {
+                data_bytes: data.len(),
+            },
+            new_page,
+        )?;
     }
 }
 
@@ -90,6 +114,12 @@ pub(crate) fn remove_node(step: &mut Step<'_>, root: u32, key: &[u8]) -> Result<
     };
     let number = leaf.number;
     drop(leaf);
-    step.change(number, &PageOperation::Remove { first: index, count: 1 })?;
+    step.change(
+        number,
+        &PageOperation::Remove {
+            first: index,
+            count: 1,
+        },
+    )?;
     merge::tidy(step, root, key)
 }

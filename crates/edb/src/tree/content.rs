@@ -106,7 +106,14 @@ impl ContentBuilder {
     /// Contents without nodes. `external` is the space header of a root, else the key prefix.
     pub(crate) fn new(flags: PageFlags, object_id: u32, external: Vec<u8>) -> Self {
         let (previous, next, nodes) = (0, 0, Vec::new());
-        Self { flags, object_id, previous, next, external, nodes }
+        Self {
+            flags,
+            object_id,
+            previous,
+            next,
+            external,
+            nodes,
+        }
     }
 
     /// Adds a node after those added before.

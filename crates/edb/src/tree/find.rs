@@ -70,11 +70,18 @@ pub(crate) fn find_path(step: &Step<'_>, root: u32, key: &[u8]) -> Result<Path, 
     let mut number = root;
     let mut is_rightmost = true;
     loop {
-        assert!(levels.len() < MAX_DEPTH, "the tree at page {root} is too deep");
+        assert!(
+            levels.len() < MAX_DEPTH,
+            "the tree at page {root} is too deep"
+        );
         let page = step.page(number)?;
         let view = PageView::new(&page);
         if view.is_leaf() {
-            return Ok(Path { levels, leaf: Leaf { number, page }, is_rightmost });
+            return Ok(Path {
+                levels,
+                leaf: Leaf { number, page },
+                is_rightmost,
+            });
         }
         let index = view.child_index(key);
         is_rightmost &= index + 1 == view.node_count();
@@ -104,9 +111,16 @@ pub(crate) fn neighbours(
     };
     let view = PageView::new(&page);
     if backward {
-        (0..index).rev().take(limit).map(|child| view.child(child)).collect()
+        (0..index)
+            .rev()
+            .take(limit)
+            .map(|child| view.child(child))
+            .collect()
     } else {
-        (index + 1..view.node_count()).take(limit).map(|child| view.child(child)).collect()
+        (index + 1..view.node_count())
+            .take(limit)
+            .map(|child| view.child(child))
+            .collect()
     }
 }
 

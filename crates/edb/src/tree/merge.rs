@@ -12,8 +12,8 @@ use super::step::{Need, Step};
 use crate::format::page::{
     NodeFlags, PageFlags, PageView, common_prefix_bytes, node_bytes, page_capacity_bytes,
 };
-use crate::tree::Page;
 use crate::space;
+use crate::tree::Page;
 
 /// A page with less than this part of its room in use looks for a neighbour to join.
 const SPARSE_PART: usize = 4;
@@ -30,7 +30,9 @@ pub(crate) fn tidy(step: &mut Step<'_>, root: u32, key: &[u8]) -> Result<(), Nee
     if is_empty {
         remove_leaf(step, root, &path)
     } else if is_sparse(&path.leaf.page) {
-        let Path { mut levels, leaf, .. } = path;
+        let Path {
+            mut levels, leaf, ..
+        } = path;
         drop(leaf);
         join_upwards(step, root, &mut levels)
     } else {
@@ -79,8 +81,13 @@ fn remove_child(step: &mut Step<'_>, level: Level) -> Result<(), Need> {
     let page = step.page(level.number)?;
     let view = PageView::new(&page);
     if level.index + 1 < view.node_count() {
-        return step
-            .change(level.number, &PageOperation::Remove { first: level.index, count: 1 });
+        return step.change(
+            level.number,
+            &PageOperation::Remove {
+                first: level.index,
+                count: 1,
+            },
+        );
     }
     let first = level.index - 1;
     let last_child = view.child(first).to_le_bytes();
@@ -116,11 +123,19 @@ fn settle(
     if level.number == root {
         let is_single = PageView::new(&page).node_count() == 1;
         drop(page);
-        return if is_single { shrink_root(step, root) } else { Ok(()) };
+        return if is_single {
+            shrink_root(step, root)
+        } else {
+            Ok(())
+        };
     }
     let sparse = is_sparse(&page);
     drop(page);
-    if sparse { join_upwards(step, root, above) } else { Ok(()) }
+    if sparse {
+        join_upwards(step, root, above)
+    } else {
+        Ok(())
+    }
 }
 
 /// Joins the child that the last of `levels` points at with a neighbour, if they fit one page.
@@ -144,10 +159,27 @@ fn join_upwards(step: &mut Step<'_>, root: u32, levels: &mut Vec<Level>) -> Resu
     // The left page takes the bound of the right one.
     let (old, new) = (right.to_le_bytes(), left.to_le_bytes());
     let change = DataChange::between(&old, &new);
-    let replace = PageOperation::Replace { index: left_index + 1, change };
+    let replace = PageOperation::Replace {
+        index: left_index + 1,
+        change,
+    };
     step.change(level.number, &replace)?;
-    step.change(level.number, &PageOperation::Remove { first: left_index, count: 1 })?;
-    settle(step, root, Level { number: level.number, index: left_index }, levels)
+    step.change(
+        level.number,
+        &PageOperation::Remove {
+            first: left_index,
+            count: 1,
+        },
+    )?;
+    settle(
+        step,
+        root,
+        Level {
+            number: level.number,
+            index: left_index,
+        },
+        levels,
+    )
 }
 
 /// Moves all nodes of `right` to `left`, its neighbour, if they fit.
@@ -155,7 +187,9 @@ fn join(step: &mut Step<'_>, left: u32, right: u32, separator: &[u8]) -> Result<
     let (left_page, right_page) = (step.page(left)?, step.page(right)?);
     let (one, two) = (PageView::new(&left_page), PageView::new(&right_page));
     let sizes = one.nodes().chain(two.nodes());
-    let bytes: usize = sizes.map(|node| node_bytes(node.key_len(), node.data.len())).sum();
+    let bytes: usize = sizes
+        .map(|node| node_bytes(node.key_len(), node.data.len()))
+        .sum();
     let room = page_capacity_bytes(left_page.len());
     if bytes + separator.len() > room - room / JOINED_FREE_PART {
         return Ok(false);
@@ -177,7 +211,7 @@ fn join(step: &mut Step<'_>, left: u32, right: u32, separator: &[u8]) -> Result<
 
 fn joined_leaf(one: PageView<'_>, two: PageView<'_>) -> ContentBuilder {
     let (ones, twos) = (one.node_count(), two.node_count());
-        let mut prefix = Vec::new();
+    let mut prefix = Vec::new();
     if compresses(one.flags()) && ones > 0 && twos > 0 {
         let (first, last) = (one.node(0).key(), two.node(twos - 1).key());
         let shared = common_prefix_bytes(&first, &last);
@@ -212,8 +246,10 @@ fn shrink_root(step: &mut Step<'_>, root: u32) -> Result<(), Need> {
         let child = view.child(0);
         let child_page = step.page(child)?;
         let below = PageView::new(&child_page);
-        let bytes: usize =
-            below.nodes().map(|node| node_bytes(node.key_len(), node.data.len())).sum();
+        let bytes: usize = below
+            .nodes()
+            .map(|node| node_bytes(node.key_len(), node.data.len()))
+            .sum();
         let room = page_capacity_bytes(page.len());
         if bytes + view.external_header().len() > room - room / JOINED_FREE_PART {
             return Ok(());

@@ -73,14 +73,27 @@ impl<'a> DataChange<'a> {
         let tails = old[front..].iter().rev().zip(new[front..].iter().rev());
         let back = tails.take_while(|(a, b)| a == b).count();
         let middle = &new[front..new.len() - back];
-        Self { front, back, middle }
+        Self {
+            front,
+            back,
+            middle,
+        }
     }
 
     /// `old` with the change made.
     pub(crate) fn applied(&self, old: &[u8]) -> Vec<u8> {
         let kept = self.front + self.back;
-        assert!(kept <= old.len(), "{kept} of {} bytes cannot stay", old.len());
-        [&old[..self.front], self.middle, &old[old.len() - self.back..]].concat()
+        assert!(
+            kept <= old.len(),
+            "{kept} of {} bytes cannot stay",
+            old.len()
+        );
+        [
+            &old[..self.front],
+            self.middle,
+            &old[old.len() - self.back..],
+        ]
+        .concat()
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
@@ -92,7 +105,11 @@ impl<'a> DataChange<'a> {
     pub(crate) fn decode(from: &mut TakeBytes<'a>) -> Option<Self> {
         let (front, back) = (from.u16()?, from.u16()?);
         let middle = from.string()?;
-        Some(Self { front, back, middle })
+        Some(Self {
+            front,
+            back,
+            middle,
+        })
     }
 }
 
@@ -120,14 +137,20 @@ impl<'a> PageOperation<'a> {
         let mut change = PageChange::new(page);
         let outcome = match *self {
             Self::Format(content) => content.build(&mut change, page_number),
-            Self::Insert { index, flags, key, data } => {
-                change.insert_node(index, key, data, flags)
-            }
+            Self::Insert {
+                index,
+                flags,
+                key,
+                data,
+            } => change.insert_node(index, key, data, flags),
             Self::Remove { first, count } => {
                 change.remove_nodes(first..first + count);
                 Ok(())
             }
-            Self::Replace { index, change: data } => {
+            Self::Replace {
+                index,
+                change: data,
+            } => {
                 let new = data.applied(change.view().node(index).data);
                 change.replace_data(index, &new)
             }
@@ -157,7 +180,12 @@ impl<'a> PageOperation<'a> {
                 out.put_u8(FORMAT);
                 content.encode(out);
             }
-            Self::Insert { index, flags, key, data } => {
+            Self::Insert {
+                index,
+                flags,
+                key,
+                data,
+            } => {
                 out.put_u8(INSERT);
                 out.put_u16(index);
                 out.put_u8(flags.0);
@@ -208,9 +236,18 @@ impl<'a> PageOperation<'a> {
                 key: from.string()?,
                 data: from.string()?,
             },
-            REMOVE => Self::Remove { first: from.u16()?, count: from.u16()? },
-            REPLACE => Self::Replace { index: from.u16()?, change: DataChange::decode(from)? },
-            FLAG => Self::Flag { index: from.u16()?, flags: NodeFlags(from.u8()?) },
+            REMOVE => Self::Remove {
+                first: from.u16()?,
+                count: from.u16()?,
+            },
+            REPLACE => Self::Replace {
+                index: from.u16()?,
+                change: DataChange::decode(from)?,
+            },
+            FLAG => Self::Flag {
+                index: from.u16()?,
+                flags: NodeFlags(from.u8()?),
+            },
             PREVIOUS => Self::Previous(from.u32()?),
             NEXT => Self::Next(from.u32()?),
             EXTERNAL => Self::External(from.string()?),
@@ -229,6 +266,9 @@ pub(crate) fn tree_flags(flags: PageFlags) -> PageFlags {
 /// Whether keys of such a page share a prefix. Internal pages hold short separators; one reader
 /// damages prefixes in long value trees; space trees have keys of four bytes.
 pub(crate) fn compresses(flags: PageFlags) -> bool {
-    let plain = flags.without(PageFlags::SPACE).without(PageFlags::LONG_VALUE) == flags;
+    let plain = flags
+        .without(PageFlags::SPACE)
+        .without(PageFlags::LONG_VALUE)
+        == flags;
     plain && flags.contains(PageFlags::LEAF)
 }

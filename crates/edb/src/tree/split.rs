@@ -80,7 +80,10 @@ fn leaf_split(path: &Path, key: &[u8], pending: Pending) -> LeafSplit {
         Pending::Insert { .. } => None,
         Pending::Grow { .. } => view.search(key).ok(),
     };
-    assert!(insert_at.is_some() != grows_at.is_some(), "the pending node has one place");
+    assert!(
+        insert_at.is_some() != grows_at.is_some(),
+        "the pending node has one place"
+    );
     let pending_bytes = node_bytes(key.len(), data_bytes);
     let total = count + usize::from(insert_at.is_some());
     assert!(total >= 2, "a node that fits no page was let in");
@@ -107,7 +110,11 @@ fn leaf_split(path: &Path, key: &[u8], pending: Pending) -> LeafSplit {
         Some(at) if at < left => left - 1,
         _ => left,
     };
-    LeafSplit { first_right, separator, append_prefix }
+    LeafSplit {
+        first_right,
+        separator,
+        append_prefix,
+    }
 }
 
 /// How many of `total` nodes stay left so that both sides hold about the same bytes.
@@ -149,7 +156,10 @@ fn split_leaf(
     }
     step.change(left, &PageOperation::Next(new_page))?;
     if !moved.is_empty() {
-        let removed = PageOperation::Remove { first: moved.start, count: moved.len() };
+        let removed = PageOperation::Remove {
+            first: moved.start,
+            count: moved.len(),
+        };
         step.change(left, &removed)?;
         if compresses {
             compress_again(step, left)?;
@@ -163,7 +173,11 @@ fn split_leaf(
 
 /// Length of the prefix of a right page that starts empty; none if it would save nothing.
 fn append_prefix(place: &LeafSplit) -> usize {
-    if place.append_prefix > 2 { place.append_prefix } else { 0 }
+    if place.append_prefix > 2 {
+        place.append_prefix
+    } else {
+        0
+    }
 }
 
 /// Gives what stayed on a page the prefix that suits it.
@@ -189,7 +203,12 @@ fn add_child(
 ) -> Result<(), Need> {
     let page = step.page(above.number)?;
     let view = PageView::new(&page);
-    assert_eq!(view.child(above.index), left, "page {} lost its child", above.number);
+    assert_eq!(
+        view.child(above.index),
+        left,
+        "page {} lost its child",
+        above.number
+    );
     let bound = view.node(above.index);
     assert!(
         above.index + 1 == view.node_count() || bound.compare_key(separator).is_gt(),
@@ -199,7 +218,13 @@ fn add_child(
     let (left, right) = (left.to_le_bytes(), right.to_le_bytes());
     let change = DataChange::between(&left, &right);
     drop(page);
-    step.change(above.number, &PageOperation::Replace { index: above.index, change })?;
+    step.change(
+        above.number,
+        &PageOperation::Replace {
+            index: above.index,
+            change,
+        },
+    )?;
     let insert = PageOperation::Insert {
         index: above.index,
         flags: NodeFlags::NONE,
@@ -228,7 +253,11 @@ fn split_above(step: &mut Step<'_>, root: u32, path: &Path, new_page: u32) -> Re
 fn internal_split(page: &Page, index: usize, is_rightmost: bool) -> (usize, Vec<u8>) {
     let view = PageView::new(page);
     let count = view.node_count();
-    assert!(count >= 2, "internal page {} is full with one child", view.page_number());
+    assert!(
+        count >= 2,
+        "internal page {} is full with one child",
+        view.page_number()
+    );
     let first_right = if is_rightmost && index + 1 == count {
         count - 1
     } else {
@@ -255,7 +284,13 @@ fn split_internal(
     step.change(new_page, &PageOperation::Format(right.content()))?;
     // The last child of the left half loses its bound to the page above.
     let first = first_right - 1;
-    step.change(level.number, &PageOperation::Remove { first, count: count - first })?;
+    step.change(
+        level.number,
+        &PageOperation::Remove {
+            first,
+            count: count - first,
+        },
+    )?;
     let unbounded = PageOperation::Insert {
         index: first,
         flags: NodeFlags::NONE,
@@ -273,11 +308,19 @@ fn grow_root(step: &mut Step<'_>, root: u32, new_page: u32) -> Result<(), Need> 
     assert!(view.is_root(), "page {root} is no root");
     let nodes = 0..view.node_count();
     let compresses = compresses(view.flags());
-    let prefix = if compresses { view.best_prefix(nodes.clone()) } else { Vec::new() };
+    let prefix = if compresses {
+        view.best_prefix(nodes.clone())
+    } else {
+        Vec::new()
+    };
     let child_flags = view.flags().without(PageFlags::ROOT);
     let mut child = ContentBuilder::new(child_flags, view.object_id(), prefix);
     child.push_range(view, nodes);
-    let above = if view.is_leaf() { PageFlags::PARENT_OF_LEAF } else { PageFlags::default() };
+    let above = if view.is_leaf() {
+        PageFlags::PARENT_OF_LEAF
+    } else {
+        PageFlags::default()
+    };
     let flags = tree_flags(view.flags()) | PageFlags::ROOT | above;
     let external = view.external_header().to_vec();
     let mut top = ContentBuilder::new(flags, view.object_id(), external);

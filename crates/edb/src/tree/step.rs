@@ -168,13 +168,21 @@ impl<'p> Step<'p> {
                     let page = self.pages.cached(number).ok_or(Need::Page(number))?;
                     PageView::new(&page).dbtime()
                 };
-                changed.push(ChangedPage { number, dbtime, private: None });
+                changed.push(ChangedPage {
+                    number,
+                    dbtime,
+                    private: None,
+                });
                 before
             }
         };
-        assert!(before < dbtime, "page {number} is of {before}, the database only of {dbtime}");
+        assert!(
+            before < dbtime,
+            "page {number} is of {before}, the database only of {dbtime}"
+        );
         self.operations.put_u32(number);
-        self.operations.put_u64(if operation.formats() { 0 } else { before });
+        self.operations
+            .put_u64(if operation.formats() { 0 } else { before });
         operation.encode(&mut self.operations);
         self.count += 1;
         Ok(())
@@ -187,8 +195,17 @@ impl<'p> Step<'p> {
 
     /// The operations, for the log record.
     pub(crate) fn finish(self) -> StepOperations {
-        let Self { first_dbtime, count, operations: bytes, .. } = self;
-        StepOperations { first_dbtime, count, bytes }
+        let Self {
+            first_dbtime,
+            count,
+            operations: bytes,
+            ..
+        } = self;
+        StepOperations {
+            first_dbtime,
+            count,
+            bytes,
+        }
     }
 }
 
@@ -201,7 +218,11 @@ impl StepOperations {
     /// The operations, to be carried out on the cached pages.
     pub(crate) fn iter(&self) -> LoggedOperations<'_> {
         let (from, left) = (TakeBytes(&self.bytes), self.count);
-        LoggedOperations { from, next_dbtime: self.first_dbtime, left }
+        LoggedOperations {
+            from,
+            next_dbtime: self.first_dbtime,
+            left,
+        }
     }
 
     /// Appends the operations to a log record.
@@ -236,7 +257,11 @@ impl<'a> LoggedOperations<'a> {
     /// Reads what [`StepOperations::encode`] wrote; `None` if the bytes make no sense.
     pub(crate) fn decode(mut from: TakeBytes<'a>) -> Option<Self> {
         let (next_dbtime, left) = (from.u64()?, from.u32()?);
-        Some(Self { from, next_dbtime, left })
+        Some(Self {
+            from,
+            next_dbtime,
+            left,
+        })
     }
 
     /// The next operation; `Some(None)` if the bytes make no sense.
@@ -254,6 +279,11 @@ impl<'a> LoggedOperations<'a> {
         let operation = PageOperation::decode(&mut self.from)?;
         let after = self.next_dbtime;
         self.next_dbtime += 1;
-        Some(LoggedOperation { page, before, after, operation })
+        Some(LoggedOperation {
+            page,
+            before,
+            after,
+            operation,
+        })
     }
 }

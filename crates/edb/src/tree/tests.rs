@@ -66,13 +66,15 @@ impl MemoryPages {
                     return done;
                 }
                 Err(Need::Page(page)) => {
-                    assert!(self.pages.contains_key(&page), "page {page} was never written");
+                    assert!(
+                        self.pages.contains_key(&page),
+                        "page {page} was never written"
+                    );
                     assert!(self.cached.borrow_mut().insert(page));
                 }
                 Err(Need::Space { pages }) => {
                     assert!(pages <= 64 + 32, "{pages} pages at once");
-                    let extent =
-                        crate::space::Extent::from_first(self.owned_pages + 1, 128);
+                    let extent = crate::space::Extent::from_first(self.owned_pages + 1, 128);
                     self.owned_pages += 128;
                     self.run_dyn(&mut |step| space::add_owned(step, DATABASE_ROOT, extent));
                 }
@@ -148,7 +150,11 @@ impl MemoryPages {
         for index in 0..view.node_count() {
             let is_last = index + 1 == view.node_count();
             let bound = view.node(index).key();
-            let high = if is_last { high } else { Some(bound.as_slice()) };
+            let high = if is_last {
+                high
+            } else {
+                Some(bound.as_slice())
+            };
             self.walk_page(view.child(index), &low, high, nodes, pages, leaves);
             low = bound.clone();
         }
@@ -163,7 +169,11 @@ impl MemoryPages {
         match header.kind {
             space::SpaceKind::Single { free_map: bits } => {
                 owned.extend(root..root + header.primary_pages);
-                seen.extend((0..32).filter(|bit| bits & 1 << bit != 0).map(|bit| root + 1 + bit));
+                seen.extend(
+                    (0..32)
+                        .filter(|bit| bits & 1 << bit != 0)
+                        .map(|bit| root + 1 + bit),
+                );
             }
             space::SpaceKind::Multiple { owned_root: tree } => {
                 for (root, out) in [(tree, &mut owned), (tree + 1, &mut seen)] {
@@ -229,7 +239,12 @@ fn model(seed: u64, page_bytes: usize, style: u32, steps: u32) {
         }
         if count % 997 == 0 || count + 1 == steps {
             let (nodes, used) = pages.walk(root);
-            assert!(nodes == map, "the tree holds {} nodes, not {}", nodes.len(), map.len());
+            assert!(
+                nodes == map,
+                "the tree holds {} nodes, not {}",
+                nodes.len(),
+                map.len()
+            );
             pages.check_space(root, &used);
         }
     }
@@ -242,10 +257,7 @@ fn model(seed: u64, page_bytes: usize, style: u32, steps: u32) {
     pages.check_space(root, &used);
 }
 
-fn nth_key(
-    map: &BTreeMap<Vec<u8>, Vec<u8>>,
-    random: &mut Xoshiro256PlusPlus,
-) -> Option<Vec<u8>> {
+fn nth_key(map: &BTreeMap<Vec<u8>, Vec<u8>>, random: &mut Xoshiro256PlusPlus) -> Option<Vec<u8>> {
     let start = random_key(random, 1, 0);
     let from_there = map.range(start..).next().or_else(|| map.iter().next_back());
     match random.random_range(0..3) {

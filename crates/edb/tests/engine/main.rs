@@ -1,0 +1,4 @@
+//! The engine as its callers use it, on simulated storage.
+
+mod basics;
+mod common;
