@@ -4,6 +4,7 @@
 //! - [`format`]: the bytes on disk.
 //! - [`store`] is the database file, [`pool`] the page cache above it.
 //! - [`log`]: what must be on disk before a page may be; [`checkpoint`]: where recovery begins in it.
+//! - [`maintenance`]: the endless scan that verifies every page.
 //! - [`bulk`]: a whole database in one sequential pass.
 //! - `tree` is B+ trees whose changes come in atomic steps, `space` the pages they take and give
 //!   back; [`transaction`] adds snapshots and rollback, [`table`] rows, indexes and long values.
@@ -14,6 +15,7 @@ pub mod checkpoint;
 pub mod database;
 pub mod format;
 pub mod log;
+pub mod maintenance;
 pub mod pool;
 pub mod position;
 pub mod recovery;

@@ -5,8 +5,8 @@ use crate::pool::{PageError, PageProblem, PageStore};
 use crate::position::PageNumber;
 use crate::settings::{EngineSettings, WritePolicy};
 use runtime::{
-    Buffer, File, Handle, IoCause, IoDirection, IoError, IoEvent, IoObserver, Persistence,
-    SharedBuffer,
+    Buffer, BufferArena, File, Handle, IoCause, IoDirection, IoError, IoEvent, IoObserver,
+    Persistence, SharedBuffer,
 };
 use std::rc::Rc;
 
@@ -19,7 +19,14 @@ pub struct FileStore<F: File> {
     page_size_bytes: usize,
     zero_fill_write_bytes: usize,
     persistence: Persistence,
+    /// Memory of pages, known to the device where that is possible.
+    arena: Option<BufferArena>,
     observer: Rc<dyn IoObserver>,
+}
+
+/// Slots of the arena beyond the cache: pages being read or copied, and over-commitment.
+fn spare_slots(cache_pages: usize) -> usize {
+    cache_pages / 16 + 64
 }
 
 impl<F: File> FileStore<F> {
@@ -31,7 +38,11 @@ impl<F: File> FileStore<F> {
         settings: &EngineSettings,
         observer: Rc<dyn IoObserver>,
     ) -> Self {
+        let slots = settings.cache_pages() + spare_slots(settings.cache_pages());
+        // Without an arena every buffer comes from the heap: slower, not wrong.
+        let arena = BufferArena::new(handle, settings.page_size_bytes, slots as u32).ok();
         Self {
+            arena,
             handle: handle.clone(),
             file,
             page_size_bytes: settings.page_size_bytes,
@@ -136,6 +147,14 @@ impl<F: File> FileStore<F> {
         });
     }
 
+    /// A buffer of one page with arbitrary contents.
+    fn buffer(&self) -> Buffer {
+        match &self.arena {
+            Some(arena) => arena.buffer(),
+            None => Buffer::zeroed(self.page_size_bytes),
+        }
+    }
+
     fn failed(&self, page: PageNumber, problem: PageProblem) -> PageError {
         PageError {
             file: self.file.name(),
@@ -163,11 +182,10 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
         let length = u64::from(count) * self.page_size_bytes as u64;
         let issued_ns = self.handle.now_ns();
         let (buffers, result) = if count == 1 {
-            let buffer = Buffer::zeroed(self.page_size_bytes);
-            let (buffer, result) = self.file.read(offset, buffer).await;
+            let (buffer, result) = self.file.read(offset, self.buffer()).await;
             (vec![buffer], result)
         } else {
-            let buffers = (0..count).map(|_| Buffer::zeroed(self.page_size_bytes));
+            let buffers = (0..count).map(|_| self.buffer());
             self.file.read_vectored(offset, buffers.collect()).await
         };
         let shape = (IoDirection::Read, offset, length);
@@ -229,6 +247,8 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
     }
 
     fn blank(&self) -> Buffer {
-        Buffer::zeroed(self.page_size_bytes)
+        let mut buffer = self.buffer();
+        buffer.fill(0);
+        buffer
     }
 }

@@ -66,11 +66,18 @@ impl<D: Directory> LogFiles<D> {
 
     /// Makes the first file of a new log.
     pub(super) async fn create_first(self: &Rc<Self>) -> Result<CurrentFile<D::File>, LogError> {
-        let mut found = self.directory.list().await?;
-        found.retain(|name| self.names.is_log(name));
-        if let Some(file) = found.pop() {
-            let directory = self.directory.describe();
-            return Err(LogError::Exists { directory, file });
+        let present = self.directory.list().await?;
+        let next = self.names.next();
+        let holds_records = |name: &&String| **name != next && self.names.is_log(name);
+        if let Some(file) = present.iter().find(holds_records) {
+            return Err(LogError::Exists {
+                directory: self.directory.describe(),
+                file: file.clone(),
+            });
+        }
+        if present.contains(&next) {
+            // An earlier creation was interrupted before it had written anything.
+            self.directory.remove(&next).await?;
         }
         self.hurry.set(true);
         self.prepare_next();

@@ -53,6 +53,9 @@ pub struct LogReader<D: Directory> {
     observer: Rc<dyn IoObserver>,
     /// Records before this position are passed over.
     from: LogPosition,
+    /// Files that begin here or later are not read.
+    until: LogPosition,
+    finished: bool,
     /// The file being read, whole.
     file: Buffer,
     place: Place,
@@ -75,6 +78,35 @@ impl<D: Directory> LogReader<D> {
         let Some(set) = LogSet::find(directory, prefix).await? else {
             return Ok(None);
         };
+        let reader = Self::start(handle, set, from, LogPosition(u64::MAX), observer);
+        Ok(Some(reader.await?))
+    }
+
+    /// Reads again what was there before [`super::Log::open`] went on behind `end`, while the log is
+    /// in use.
+    ///
+    /// # Errors
+    /// As [`LogReader::open`].
+    pub async fn reopen(
+        handle: &Handle,
+        directory: &D,
+        prefix: &str,
+        from: LogPosition,
+        end: &LogEnd,
+        observer: Rc<dyn IoObserver>,
+    ) -> Result<Self, LogError> {
+        let set = LogSet::before(directory, prefix, end).await?;
+        let until = LogPosition::new(end.generation + 1, 0, end.file_size_bytes);
+        Self::start(handle, set, from, until, observer).await
+    }
+
+    async fn start(
+        handle: &Handle,
+        set: LogSet<D>,
+        from: LogPosition,
+        until: LogPosition,
+        observer: Rc<dyn IoObserver>,
+    ) -> Result<Self, LogError> {
         let geometry = Geometry::new(u64::from(set.header.file_segments) * SEGMENT_BYTES);
         let from = if from == LogPosition::START {
             let current = set.header.generation;
@@ -95,6 +127,8 @@ impl<D: Directory> LogReader<D> {
             geometry,
             observer,
             from,
+            until,
+            finished: false,
             file: Buffer::zeroed(SEGMENT),
             place: Place {
                 generation,
@@ -108,7 +142,7 @@ impl<D: Directory> LogReader<D> {
         if let Step::Segment { .. } = reader.next_segment().await? {
             reader.place.at = at;
         }
-        Ok(Some(reader))
+        Ok(reader)
     }
 
     /// The next record, or `None` at the end of the log: a torn end is an end like any other.
@@ -116,7 +150,7 @@ impl<D: Directory> LogReader<D> {
     /// # Errors
     /// [`LogError::Damaged`] if the log goes on behind something that cannot be read.
     pub async fn next(&mut self) -> Result<Option<(LogSpan, Vec<u8>)>, LogError> {
-        while self.end.is_none() {
+        while !self.finished {
             let Some((span, record)) = self.next_unfiltered().await? else {
                 continue;
             };
@@ -127,7 +161,8 @@ impl<D: Directory> LogReader<D> {
         Ok(None)
     }
 
-    /// Where the log ends; known once [`LogReader::next`] has returned `None`.
+    /// Where the log ends; known once [`LogReader::next`] has returned `None`, unless it stopped
+    /// before.
     #[must_use]
     pub fn end(&self) -> Option<&LogEnd> {
         self.end.as_ref()
@@ -228,7 +263,12 @@ impl<D: Directory> LogReader<D> {
             if self.place.generation == current {
                 return Ok(self.ends_at(None));
             }
-            self.load(self.place.generation + 1).await?;
+            let next = self.place.generation + 1;
+            if self.geometry.segment_start(next, 0) >= self.until {
+                self.finished = true;
+                return Ok(Step::End);
+            }
+            self.load(next).await?;
             number = 1;
         }
         let generation = self.place.generation;
@@ -268,6 +308,7 @@ impl<D: Directory> LogReader<D> {
     }
 
     fn ends_at(&mut self, next_segment: Option<u32>) -> Step {
+        self.finished = true;
         let header = &self.set.header;
         self.end = Some(LogEnd {
             generation: header.generation,

@@ -4,6 +4,7 @@ use super::error::LogError;
 use super::header::LogFileHeader;
 use super::layout::SEGMENT;
 use super::names::Names;
+use super::reader::LogEnd;
 use runtime::{Buffer, Directory, File, IoFailure};
 use std::collections::BTreeSet;
 
@@ -56,6 +57,31 @@ impl<D: Directory> LogSet<D> {
             header,
             full,
         }))
+    }
+
+    /// The files up to `end` of a log that has gone on since and may be in use.
+    pub(super) async fn before(
+        directory: &D,
+        prefix: &str,
+        end: &LogEnd,
+    ) -> Result<Self, LogError> {
+        let names = Names::new(prefix);
+        let present = directory.list().await?;
+        let generations = present.iter().filter_map(|name| names.generation_of(name));
+        Ok(Self {
+            directory: directory.clone(),
+            full: generations.collect(),
+            names,
+            header: LogFileHeader {
+                generation: end.generation + 1,
+                file_segments: (end.file_size_bytes / SEGMENT as u64) as u16,
+                page_size_bytes: 0,
+                created: end.created,
+                previous_created: end.created,
+                signature: end.signature,
+                attached: end.attached.clone(),
+            },
+        })
     }
 
     /// The name of the file of `generation`.

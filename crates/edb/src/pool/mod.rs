@@ -41,7 +41,7 @@ use limits::Limits;
 use runtime::Handle;
 use state::Core;
 use std::cell::RefCell;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// The page cache of one database. Clones share it; the last one dropped ends its tasks.
 pub struct Pool<P: Payload, S: PageStore<P>> {
@@ -53,6 +53,19 @@ impl<P: Payload, S: PageStore<P>> Clone for Pool<P, S> {
         Self {
             inner: Rc::clone(&self.inner),
         }
+    }
+}
+
+/// A way to the pool that does not keep it alive.
+pub struct WeakPool<P: Payload, S: PageStore<P>> {
+    inner: Weak<Inner<P, S>>,
+}
+
+impl<P: Payload, S: PageStore<P>> WeakPool<P, S> {
+    /// The pool, if somebody still holds it.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Pool<P, S>> {
+        self.inner.upgrade().map(|inner| Pool { inner })
     }
 }
 
@@ -172,6 +185,14 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
     #[must_use]
     pub fn oldest_change(&self) -> Option<LogPosition> {
         self.inner.core.state.borrow().oldest.oldest()
+    }
+
+    /// A way to the pool that does not keep it alive.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakPool<P, S> {
+        WeakPool {
+            inner: Rc::downgrade(&self.inner),
+        }
     }
 
     /// What wakes the flusher, as after the log has moved to a new file.

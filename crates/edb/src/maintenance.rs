@@ -1,0 +1,209 @@
+//! The background scan: an endless, paced pass over the file that verifies every page.
+//!
+//! Pages are read straight from the disk, also those in the cache, so that what is checked is what
+//! the disk holds. Nothing of it stays in memory. Slots that were never written are legal.
+
+use crate::pool::{PageError, PageStore, Payload, Pool, WeakPool};
+use crate::position::PageNumber;
+use crate::settings::{EngineSettings, MaintenanceSettings, MaintenanceThrottle};
+use crate::signal::Signal;
+use runtime::time::{MILLISECOND_NS, SECOND_NS};
+use runtime::{Handle, IoCause};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// The smallest batch. Source: ESE.
+const LEAST_BATCH_BYTES: u64 = 64 * 1024;
+/// How often a page that seems damaged is read again: it may have been on its way to the disk.
+const MOST_READS_AGAIN: u32 = 3;
+/// Wait for a page that is on its way to the disk.
+const WRITE_WAIT_NS: u64 = MILLISECOND_NS;
+
+/// What the scan has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MaintenanceStatistics {
+    /// Passes completed.
+    pub passes: u64,
+    /// Batches read.
+    pub batches: u64,
+    /// Pages verified, in all passes.
+    pub pages: u64,
+    /// Of those, slots that were never written.
+    pub never_written: u64,
+    /// Pages reported as damaged or unreadable.
+    pub damaged: u64,
+    /// The page the pass under way will read next.
+    pub next_page: u32,
+}
+
+/// What the scan needs to know of the database.
+pub trait ScanTarget: 'static {
+    /// Pages in the file now.
+    fn pages(&self) -> u32;
+
+    /// A page is damaged or cannot be read. Called in each pass that finds it.
+    fn damaged(&self, error: &PageError);
+}
+
+/// The scan of one database. Dropping it, or the last handle of the pool, ends the scan.
+pub struct MaintenanceScan {
+    statistics: Rc<Cell<MaintenanceStatistics>>,
+    stop: Rc<Stop>,
+}
+
+#[derive(Default)]
+struct Stop {
+    asked: Cell<bool>,
+    signal: Signal,
+}
+
+impl Drop for MaintenanceScan {
+    fn drop(&mut self) {
+        self.stop.asked.set(true);
+        self.stop.signal.raise();
+    }
+}
+
+impl MaintenanceScan {
+    /// Starts the scan at page 1.
+    #[must_use]
+    pub fn start<P: Payload, S: PageStore<P>>(
+        handle: &Handle,
+        settings: &EngineSettings,
+        pool: &Pool<P, S>,
+        target: Rc<dyn ScanTarget>,
+    ) -> Self {
+        let page_bytes = settings.page_size_bytes as u64;
+        let batch_bytes = settings.max_coalesce_read_bytes.max(LEAST_BATCH_BYTES);
+        let scan = Self {
+            statistics: Rc::default(),
+            stop: Rc::default(),
+        };
+        let task = Task {
+            handle: handle.clone(),
+            pool: pool.downgrade(),
+            target,
+            settings: settings.maintenance,
+            batch_pages: (batch_bytes / page_bytes).max(1) as u32,
+            page_bytes,
+            statistics: Rc::clone(&scan.statistics),
+            stop: Rc::clone(&scan.stop),
+            due_ns: Cell::new(handle.now_ns()),
+        };
+        drop(handle.spawn(async move { task.run().await }));
+        scan
+    }
+
+    /// What the scan has done.
+    #[must_use]
+    pub fn statistics(&self) -> MaintenanceStatistics {
+        self.statistics.get()
+    }
+}
+
+struct Task<P: Payload, S: PageStore<P>> {
+    handle: Handle,
+    pool: WeakPool<P, S>,
+    target: Rc<dyn ScanTarget>,
+    settings: MaintenanceSettings,
+    batch_pages: u32,
+    page_bytes: u64,
+    statistics: Rc<Cell<MaintenanceStatistics>>,
+    stop: Rc<Stop>,
+    /// When the next batch may start, by a throttle in bytes per second.
+    due_ns: Cell<u64>,
+}
+
+impl<P: Payload, S: PageStore<P>> Task<P, S> {
+    async fn run(&self) {
+        while !self.stop.asked.get() {
+            let pass_began_ns = self.handle.now_ns();
+            let mut first = PageNumber(1);
+            while first.0 <= self.target.pages() {
+                let Some(pool) = self.pool.upgrade().filter(|_| !self.stop.asked.get()) else {
+                    return;
+                };
+                let left = self.target.pages() - first.0 + 1;
+                let count = left.min(self.batch_pages);
+                self.scan_batch(&pool, first, count).await;
+                drop(pool);
+                first = first.after(count);
+                self.count(|statistics| statistics.next_page = first.0);
+                self.pause(count).await;
+            }
+            self.count(|statistics| statistics.passes += u64::from(first.0 > 1));
+            let wait_ns = self.settings.min_pass_interval_s * SECOND_NS;
+            let empty_ns = if first.0 == 1 { SECOND_NS } else { 0 };
+            self.sleep_until(pass_began_ns + wait_ns.max(empty_ns))
+                .await;
+        }
+    }
+
+    async fn scan_batch(&self, pool: &Pool<P, S>, first: PageNumber, count: u32) {
+        let results = pool.store().read(first, count, IoCause::Maintenance).await;
+        let (mut never_written, mut suspects) = (0, Vec::new());
+        for (page, result) in (first.0..).map(PageNumber).zip(results) {
+            match result {
+                Ok(_) => {}
+                Err(error) if error.is_never_written() => never_written += 1,
+                Err(_) => suspects.push(page),
+            }
+        }
+        self.count(|statistics| {
+            statistics.batches += 1;
+            statistics.pages += u64::from(count);
+            statistics.never_written += never_written;
+        });
+        for page in suspects {
+            if let Err(error) = self.read_again(pool, page).await {
+                self.count(|statistics| statistics.damaged += 1);
+                self.target.damaged(&error);
+            }
+        }
+    }
+
+    /// Reads one page until it is whole, or until it is damaged beyond doubt.
+    async fn read_again(&self, pool: &Pool<P, S>, page: PageNumber) -> Result<(), PageError> {
+        let mut last = Ok(());
+        for _ in 0..MOST_READS_AGAIN {
+            while pool.is_writing(page) && !self.stop.asked.get() {
+                self.handle.sleep_ns(WRITE_WAIT_NS).await;
+            }
+            let mut results = pool.store().read(page, 1, IoCause::Maintenance).await;
+            last = match results.pop() {
+                Some(Err(error)) if !error.is_never_written() => Err(error),
+                _ => return Ok(()),
+            };
+        }
+        last
+    }
+
+    async fn pause(&self, count: u32) {
+        let now_ns = self.handle.now_ns();
+        let until_ns = match self.settings.throttle {
+            MaintenanceThrottle::PauseMs(pause_ms) => now_ns + pause_ms * MILLISECOND_NS,
+            MaintenanceThrottle::BytesPerSecond(rate) => {
+                let bytes = u128::from(count) * u128::from(self.page_bytes);
+                let step_ns = bytes * u128::from(SECOND_NS) / u128::from(rate.max(1));
+                self.due_ns
+                    .set((self.due_ns.get() + step_ns as u64).max(now_ns));
+                self.due_ns.get()
+            }
+        };
+        self.sleep_until(until_ns).await;
+    }
+
+    async fn sleep_until(&self, until_ns: u64) {
+        if until_ns <= self.handle.now_ns() {
+            self.handle.yield_now().await; // An unthrottled scan lets others run.
+        } else {
+            self.stop.signal.wait_until(&self.handle, until_ns).await;
+        }
+    }
+
+    fn count(&self, change: impl FnOnce(&mut MaintenanceStatistics)) {
+        let mut statistics = self.statistics.get();
+        change(&mut statistics);
+        self.statistics.set(statistics);
+    }
+}
