@@ -171,7 +171,8 @@ fn unescape(text: &str) -> String {
 mod tests {
     use super::*;
 
-    const STAT: &str = "cpu  1000 10 500 8000 400 30 60 0 5 0\ncpu0 500 5 250 4000 200 15 30 0 0 0\n\
+    const STAT: &str = "cpu  1000 10 500 8000 400 30 60 0 5 0\n\
+                        cpu0 500 5 250 4000 200 15 30 0 0 0\n\
                         intr 1 2 3\n";
     const MEMINFO: &str = "MemTotal:       16384256 kB\nMemFree:         1000000 kB\n\
                            MemAvailable:    8000000 kB\nHugePages_Total:       0\n";

@@ -59,6 +59,21 @@ pub fn judge(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) 
     )
 }
 
+/// The verdict so far, for a live line while the run goes on: what is still in doubt only because
+/// the run has not ended counts as passed. `None` before the first full sample.
+pub fn verdict_so_far(
+    levels: &ServiceLevels,
+    measured: &Measured<'_>,
+    checks: &[Check],
+) -> Option<Verdict> {
+    if error_count(measured) > levels.allowed_errors {
+        return Some(Verdict::Error);
+    }
+    let failed = checks.iter().any(|c| c.passed == Some(false));
+    let verdict = if failed { Verdict::Fail } else { Verdict::Pass };
+    (measured.totals.full_samples() > 0).then_some(verdict)
+}
+
 fn judgement(verdict: Verdict, reason: String) -> Judgement {
     Judgement { verdict, reason }
 }
@@ -121,7 +136,8 @@ fn doubt(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> O
     let samples = measured.totals.full_samples();
     if samples < levels.fewest_samples {
         return Some(format!(
-            "Only {samples} samples were taken and {} are needed: run longer, or sample more often.",
+            "Only {samples} samples were taken and {} are needed: run longer, or sample more \
+             often.",
             levels.fewest_samples
         ));
     }
@@ -139,8 +155,8 @@ fn doubt(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> O
     match state.steady {
         Some(true) => None,
         Some(false) => Some(format!(
-            "The run was not steady: {} ranged over {:.0} % and drifted by {:.0} % of its mean; run \
-             longer, or warm up longer.",
+            "The run was not steady: {} ranged over {:.0} % and drifted by {:.0} % of its mean; \
+             run longer, or warm up longer.",
             state.variable,
             100.0 * state.range_fraction,
             100.0 * state.slope_fraction

@@ -14,7 +14,7 @@
 mod judge;
 mod rules;
 
-pub use judge::{Judgement, judge};
+pub use judge::{Judgement, judge, verdict_so_far};
 pub use rules::{Measured, evaluate};
 
 use serde::{Deserialize, Serialize};
