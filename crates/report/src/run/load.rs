@@ -1,12 +1,10 @@
 //! From the files of a run directory to what the report shows.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
 use std::path::Path;
 
-use measure::histogram::{LatencyHistogram, LoggedInterval, read_interval_log};
-use measure::run_directory::{HISTOGRAMS_FILE, LoadError};
+use measure::histogram::{LatencyHistogram, LoggedInterval};
+use measure::run_directory::{LoadError, load_histograms};
 use measure::sample::{DeviceRow, RowScope, SampleRow, Stream, StreamRow};
 
 use super::{DatabaseMoment, DeviceMoment, Distribution, Flow, Moment};
@@ -125,42 +123,16 @@ impl Distributions {
     }
 }
 
-/// The distributions of a run directory, read entry by entry: a day of many databases has millions
-/// of histograms, which do not fit into memory together. Without the file there are none, and a
-/// last line that a crash cut short is left out.
+/// The distributions of a run directory; none when it has no histograms.
 ///
 /// # Errors
 /// When the file cannot be read or is damaged.
 pub fn load_distributions(directory: &Path) -> Result<Vec<Distribution>, LoadError> {
-    let path = directory.join(HISTOGRAMS_FILE);
-    let read_error = |error| LoadError::Read {
-        path: path.clone(),
-        error,
-    };
-    let file = match File::open(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        opened => opened.map_err(read_error)?,
-    };
-    let mut reader = BufReader::new(file);
     let mut distributions = Distributions::default();
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        reader.read_until(b'\n', &mut line).map_err(read_error)?;
-        if line.last() != Some(&b'\n') {
-            return Ok(distributions.finish());
-        }
-        if line.starts_with(b"#") || line.starts_with(b"\"") {
-            continue;
-        }
-        let intervals = read_interval_log(&line).map_err(|error| LoadError::Histograms {
-            path: path.clone(),
-            error,
-        })?;
-        intervals
-            .iter()
-            .for_each(|interval| distributions.add(interval));
+    for interval in load_histograms(directory)? {
+        distributions.add(&interval);
     }
+    Ok(distributions.finish())
 }
 
 /// The percentile curve of a histogram, evenly spread over its nines, up to the longest latency.

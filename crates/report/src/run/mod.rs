@@ -137,12 +137,12 @@ impl Run {
     /// When there is no result, or a file is damaged or of another version.
     pub fn load(path: &Path) -> Result<Self, LoadError> {
         let (result, rows) = measure::run_directory::load(path)?;
+        let distributions = load_distributions(path)?;
         let directory = if path.is_file() {
             path.parent().unwrap_or(path)
         } else {
             path
         };
-        let distributions = load_distributions(directory)?;
         let whole = directory
             .canonicalize()
             .unwrap_or_else(|_| directory.to_path_buf());
