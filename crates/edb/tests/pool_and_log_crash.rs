@@ -1,6 +1,9 @@
 //! The page cache, the log and the checkpoint together, on a disk that loses power: whatever was
 //! committed is there after redo, page by page, and nothing that was not logged.
 
+// While a database is opened nobody else looks at the history.
+#![allow(clippy::await_holding_refcell_ref)]
+
 use edb::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderKeeper};
 use edb::format::database_header::{DatabaseHeader, LogTime, Signature};
 use edb::format::page::{NodeFlags, PageChange, PageFlags, PageView};
@@ -241,7 +244,7 @@ async fn redo(
         if record[0] == IMAGE {
             if damaged.remove(&page) || version <= version_of(&record[5..]) {
                 held.change(span.begin, span.end, |bytes| {
-                    bytes.copy_from_slice(&record[5..])
+                    bytes.copy_from_slice(&record[5..]);
                 });
             }
             continue;

@@ -3,7 +3,7 @@
 use super::layout::{FRAMING, Geometry, SEGMENT, SegmentHead, framing};
 use crate::format::database_header::LogTime;
 use crate::position::{LogPosition, LogSpan};
-use runtime::{Buffer, SharedBuffer};
+use runtime::{Buffer, BufferArena, SharedBuffer};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -12,6 +12,25 @@ struct Segment {
     number: u32,
     file_ends: bool,
     bytes: Buffer,
+}
+
+impl Segment {
+    fn new(arena: &Option<BufferArena>, generation: u32, number: u32) -> Self {
+        let bytes = match arena {
+            Some(arena) => {
+                let mut bytes = arena.buffer();
+                bytes.fill(0);
+                bytes
+            }
+            None => Buffer::zeroed(SEGMENT),
+        };
+        Self {
+            generation,
+            number,
+            file_ends: false,
+            bytes,
+        }
+    }
 }
 
 /// One write request: consecutive segments of one file.
@@ -27,6 +46,8 @@ pub(super) struct Batch {
 pub(super) struct LogBuffer {
     geometry: Geometry,
     stream: u32,
+    /// Memory of segments, used again and again.
+    arena: Option<BufferArena>,
     /// Complete segments, oldest first.
     closed: VecDeque<Segment>,
     /// The segment that records are added to.
@@ -36,10 +57,16 @@ pub(super) struct LogBuffer {
 
 impl LogBuffer {
     /// An empty buffer; the next record goes to `tip` or after.
-    pub(super) fn new(geometry: Geometry, stream: u32, tip: LogPosition) -> Self {
+    pub(super) fn new(
+        geometry: Geometry,
+        stream: u32,
+        tip: LogPosition,
+        arena: Option<BufferArena>,
+    ) -> Self {
         Self {
             geometry,
             stream,
+            arena,
             closed: VecDeque::new(),
             open: None,
             tip,
@@ -80,12 +107,10 @@ impl LogBuffer {
         while !bytes.is_empty() {
             self.tip = self.geometry.normalised(self.tip);
             let (generation, number, at) = self.geometry.place(self.tip);
-            let segment = self.open.get_or_insert_with(|| Segment {
-                generation,
-                number,
-                file_ends: false,
-                bytes: Buffer::zeroed(SEGMENT),
-            });
+            let arena = &self.arena;
+            let segment = self
+                .open
+                .get_or_insert_with(|| Segment::new(arena, generation, number));
             assert!(
                 (segment.generation, segment.number) == (generation, number),
                 "the open segment is the one at the tip"
@@ -108,12 +133,8 @@ impl LogBuffer {
         if generation != self.tip.generation(self.geometry.file_bytes) {
             return; // The last segment is full.
         }
-        let mut segment = self.open.take().unwrap_or_else(|| Segment {
-            generation,
-            number,
-            file_ends: false,
-            bytes: Buffer::zeroed(SEGMENT),
-        });
+        let open = self.open.take();
+        let mut segment = open.unwrap_or_else(|| Segment::new(&self.arena, generation, number));
         segment.file_ends = true;
         self.closed.push_back(segment);
         self.tip = LogPosition::new(generation + 1, 0, self.geometry.file_bytes);

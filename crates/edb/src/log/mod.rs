@@ -26,6 +26,8 @@ mod writer;
 
 #[cfg(test)]
 mod crash_tests;
+#[cfg(test)]
+mod shape_tests;
 
 pub use error::LogError;
 pub(crate) use layout::{eight, put, word};

@@ -6,11 +6,11 @@ use super::layout::Geometry;
 use super::waiters::Waiters;
 use super::{LogRollover, LogSettings};
 use crate::format::database_header::LogTime;
-use crate::position::{LogPosition, LogSpan};
+use crate::position::{LogPosition, LogSpan, SEGMENT_BYTES};
 use crate::signal::Signal;
-use runtime::Handle;
 use runtime::sync::Notify;
 use runtime::time::MILLISECOND_NS;
+use runtime::{BufferArena, Handle};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -102,12 +102,15 @@ impl LogCore {
     pub(super) fn new(handle: &Handle, settings: &LogSettings, generation: u32) -> Rc<Self> {
         let geometry = Geometry::new(settings.file_size_bytes);
         let tip = LogPosition::new(generation, 0, settings.file_size_bytes);
+        // Twice the buffer: one half is being filled while the other is being written.
+        let slots = (2 * settings.buffer_bytes / SEGMENT_BYTES + 2) as u32;
+        let arena = BufferArena::new(handle, SEGMENT_BYTES as usize, slots).ok();
         Rc::new(Self {
             handle: handle.clone(),
             settings: settings.clone(),
             geometry,
             state: RefCell::new(LogState {
-                buffer: LogBuffer::new(geometry, settings.signature.random, tip),
+                buffer: LogBuffer::new(geometry, settings.signature.random, tip, arena),
                 durable: tip,
                 requested: LogPosition::START,
                 deadline_ns: None,

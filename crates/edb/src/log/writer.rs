@@ -72,9 +72,17 @@ impl<D: Directory> Writer<D> {
         let bytes = batch.segments.len() as u64 * SEGMENT_BYTES;
         let issued_ns = self.core.handle.now_ns();
         let file = &self.current.file;
-        let result = file
-            .write_vectored(offset, batch.segments, Persistence::Durable)
-            .await;
+        let mut segments = batch.segments;
+        let result = match segments.pop() {
+            Some(only) if segments.is_empty() => {
+                file.write(offset, only, Persistence::Durable).await
+            }
+            last => {
+                segments.extend(last);
+                file.write_vectored(offset, segments, Persistence::Durable)
+                    .await
+            }
+        };
         let shape = (IoDirection::Write, offset, bytes);
         self.files
             .tell(IoCause::Log, shape, issued_ns, result.is_ok());

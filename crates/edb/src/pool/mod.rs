@@ -24,6 +24,8 @@ mod replacement;
 mod scavenger;
 mod state;
 mod statistics;
+#[cfg(test)]
+mod tests;
 mod traits;
 mod write;
 

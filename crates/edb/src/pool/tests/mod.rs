@@ -1,0 +1,170 @@
+//! The pool without page contents, on a store that only takes time.
+
+mod replacement_tests;
+mod write_tests;
+
+use super::{LocalFuture, PageError, PageProblem, PageStore, Pool, PoolSettings, WriteAhead};
+use crate::log::LogError;
+use crate::position::{LogPosition, PageNumber};
+use crate::settings::EngineSettings;
+use runtime::{Handle, IoCause, IoError, IoFailure, IoOperation};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// A request made to the store: first page, number of pages.
+type Request = (u32, u32);
+
+#[derive(Default)]
+struct Disk {
+    reads: RefCell<Vec<Request>>,
+    writes: RefCell<Vec<Request>>,
+    being_written: RefCell<BTreeSet<u32>>,
+    most_writes_at_once: Cell<usize>,
+    writes_at_once: Cell<usize>,
+    fail_writes: Cell<bool>,
+}
+
+/// A store of no bytes that takes 100 us per request.
+struct EmptyStore {
+    handle: Handle,
+    disk: Rc<Disk>,
+    write_ns: u64,
+}
+
+impl PageStore<()> for EmptyStore {
+    async fn read(
+        &self,
+        first: PageNumber,
+        count: u32,
+        _cause: IoCause,
+    ) -> Vec<Result<(), PageError>> {
+        self.disk.reads.borrow_mut().push((first.0, count));
+        self.handle.sleep_ns(100_000).await;
+        (0..count).map(|_| Ok(())).collect()
+    }
+
+    fn seal(&self, _page: PageNumber, _payload: &mut ()) {}
+
+    fn is_sound(&self, _page: PageNumber, _payload: &()) -> bool {
+        true
+    }
+
+    async fn write(
+        &self,
+        first: PageNumber,
+        pages: Vec<Rc<()>>,
+        _cause: IoCause,
+    ) -> Result<(), PageError> {
+        let disk = &self.disk;
+        let range = first.0..first.0 + pages.len() as u32;
+        disk.writes.borrow_mut().push((first.0, pages.len() as u32));
+        for page in range.clone() {
+            let alone = disk.being_written.borrow_mut().insert(page);
+            assert!(alone, "page {page} is written once at a time");
+        }
+        disk.writes_at_once.set(disk.writes_at_once.get() + 1);
+        let most = disk
+            .most_writes_at_once
+            .get()
+            .max(disk.writes_at_once.get());
+        disk.most_writes_at_once.set(most);
+        self.handle.sleep_ns(self.write_ns).await;
+        disk.writes_at_once.set(disk.writes_at_once.get() - 1);
+        for page in range {
+            disk.being_written.borrow_mut().remove(&page);
+        }
+        if disk.fail_writes.get() {
+            return Err(PageError {
+                file: "test.edb".to_owned(),
+                page: first,
+                problem: PageProblem::Io(IoError {
+                    operation: IoOperation::Write,
+                    file: "test.edb".to_owned(),
+                    offset_bytes: 0,
+                    length_bytes: 0,
+                    failure: IoFailure::OutOfSpace,
+                }),
+            });
+        }
+        Ok(())
+    }
+
+    async fn sync(&self) -> Result<(), PageError> {
+        Ok(())
+    }
+
+    fn blank(&self) {}
+}
+
+/// A log that is durable as far as it is told to be.
+#[derive(Default)]
+struct TestLog {
+    tip: Cell<u64>,
+    durable: Cell<u64>,
+    requests: Cell<u64>,
+}
+
+impl WriteAhead for TestLog {
+    fn durable(&self) -> LogPosition {
+        LogPosition(self.durable.get())
+    }
+
+    fn tip(&self) -> LogPosition {
+        LogPosition(self.tip.get())
+    }
+
+    fn request(&self, position: LogPosition) {
+        self.requests.set(self.requests.get() + 1);
+        self.durable.set(self.durable.get().max(position.0));
+    }
+
+    fn make_durable(&self, position: LogPosition) -> LocalFuture<'_, Result<(), LogError>> {
+        self.request(position);
+        Box::pin(async { Ok(()) })
+    }
+}
+
+struct Bench {
+    handle: Handle,
+    pool: Pool<(), EmptyStore>,
+    disk: Rc<Disk>,
+    log: Rc<TestLog>,
+}
+
+impl Bench {
+    fn new(handle: &Handle, settings: &EngineSettings, write_ns: u64) -> Self {
+        let disk = Rc::new(Disk::default());
+        let log = Rc::new(TestLog::default());
+        log.tip.set(settings.log_file_size_bytes);
+        let store = EmptyStore {
+            handle: handle.clone(),
+            disk: Rc::clone(&disk),
+            write_ns,
+        };
+        let write_ahead = Rc::clone(&log);
+        let pool = Pool::new(handle, &PoolSettings::from(settings), store, write_ahead);
+        Self {
+            handle: handle.clone(),
+            pool,
+            disk,
+            log,
+        }
+    }
+
+    /// Changes the page as a record of `bytes` of log would.
+    async fn change(&self, page: u32, bytes: u64) {
+        let held = self.pool.fetch(PageNumber(page)).await.expect("readable");
+        let begin = LogPosition(self.log.tip.get());
+        self.log.tip.set(begin.0 + bytes);
+        held.change(begin, LogPosition(begin.0 + bytes), |()| ());
+    }
+}
+
+fn small_settings(cache_pages: u64) -> EngineSettings {
+    EngineSettings {
+        page_size_bytes: 32_768,
+        cache_size_bytes: cache_pages * 32_768,
+        ..EngineSettings::default()
+    }
+}

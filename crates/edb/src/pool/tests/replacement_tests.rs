@@ -1,0 +1,154 @@
+//! The replacement index against a naive one that looks at every page.
+
+use crate::pool::LruKSettings;
+use crate::pool::replacement::Replacement;
+use crate::position::PageNumber;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::BTreeMap;
+
+const SECOND_NS: u64 = 1_000_000_000;
+const SETTINGS: LruKSettings = LruKSettings {
+    correlation_ns: 128_000_000,
+    timeout_ns: 100 * SECOND_NS,
+    history_entries: 20,
+};
+
+#[derive(Clone, Copy)]
+struct Known {
+    last: u64,
+    before: Option<u64>,
+    cold: bool,
+}
+
+/// The policy as its definition says it, page by page.
+#[derive(Default)]
+struct Naive {
+    pages: BTreeMap<u32, Known>,
+    /// Evicted pages, latest last.
+    history: Vec<(u32, u64)>,
+}
+
+impl Naive {
+    fn insert(&mut self, page: u32, now: u64) {
+        let remembered = self.history.iter().rposition(|&(other, _)| other == page);
+        let touch = remembered.map(|index| self.history[index].1);
+        if remembered.is_some() {
+            // Entries out of date keep their place in the order; the page is forgotten.
+            for entry in &mut self.history {
+                if entry.0 == page {
+                    entry.0 = u32::MAX;
+                }
+            }
+        }
+        let before = touch.filter(|touch| now - touch <= SETTINGS.timeout_ns);
+        let known = Known {
+            last: now,
+            before,
+            cold: false,
+        };
+        self.pages.insert(page, known);
+    }
+
+    fn touch(&mut self, page: u32, now: u64) {
+        let known = self.pages.get_mut(&page).expect("present");
+        known.cold = false;
+        let since = now - known.last;
+        if since >= SETTINGS.correlation_ns {
+            known.before = (since <= SETTINGS.timeout_ns).then_some(known.last);
+            known.last = now;
+        }
+    }
+
+    /// Second of the place on the time axis; super-cold pages before all.
+    fn place(&self, page: u32) -> Option<u64> {
+        let known = self.pages[&page];
+        let place = known
+            .before
+            .map_or(known.last, |before| before + SETTINGS.timeout_ns);
+        (!known.cold).then_some(place / SECOND_NS)
+    }
+
+    fn best_place(&self) -> Option<u64> {
+        self.pages
+            .keys()
+            .map(|&page| self.place(page))
+            .min()
+            .flatten()
+    }
+
+    fn remove(&mut self, page: u32) {
+        let known = self.pages.remove(&page).expect("present");
+        self.history.push((page, known.last));
+        while self.history.len() > SETTINGS.history_entries {
+            self.history.remove(0);
+        }
+    }
+}
+
+#[test]
+fn the_coldest_page_is_the_one_by_definition() {
+    for seed in 0..200 {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut index = Replacement::new(SETTINGS);
+        index.grow(100);
+        let mut naive = Naive::default();
+        let mut now = 0;
+        for _ in 0..600 {
+            let step = [1_000, 50_000_000, 400_000_000, 30 * SECOND_NS];
+            let most = step[random.random_range(0..4)];
+            now += random.random_range(0..most);
+            let page: u32 = random.random_range(0..100);
+            if naive.pages.contains_key(&page) {
+                if random.random_bool(0.1) {
+                    index.make_super_cold(page);
+                    naive.pages.get_mut(&page).expect("present").cold = true;
+                } else {
+                    index.touch(page, now);
+                    naive.touch(page, now);
+                }
+            } else {
+                index.insert(page, PageNumber(page), now, false);
+                naive.insert(page, now);
+            }
+            while naive.pages.len() > 60 {
+                let victim = index.coldest().expect("there are pages");
+                let (place, best) = (naive.place(victim), naive.best_place());
+                let cold_first = naive.pages.values().any(|known| known.cold);
+                assert_eq!(
+                    cold_first,
+                    place.is_none(),
+                    "seed {seed}: super-cold pages go first"
+                );
+                assert!(
+                    cold_first || place == best,
+                    "seed {seed}: {place:?} before {best:?}"
+                );
+                index.remove(victim, PageNumber(victim));
+                naive.remove(victim);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_page_used_twice_outlives_a_scan() {
+    let mut index = Replacement::new(SETTINGS);
+    index.grow(1000);
+    index.insert(0, PageNumber(0), 0, false);
+    index.touch(0, SECOND_NS);
+    for page in 1..1000 {
+        index.insert(
+            page,
+            PageNumber(page),
+            2 * SECOND_NS + u64::from(page),
+            false,
+        );
+    }
+    for _ in 1..1000 {
+        let victim = index.coldest().expect("pages are left");
+        assert_ne!(victim, 0, "the page used twice is the last to go");
+        index.remove(victim, PageNumber(victim));
+    }
+    assert_eq!(index.coldest(), Some(0));
+}
