@@ -2,3 +2,8 @@
 
 mod basics;
 mod common;
+mod crash;
+mod export;
+mod faults;
+mod model;
+mod sessions;

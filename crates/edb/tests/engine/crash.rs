@@ -1,0 +1,198 @@
+//! Power cuts at random instants, during work and during recovery.
+
+use crate::common::*;
+use crate::sessions::{Committed, State, World, equals, read_all};
+use edb::EngineSettings;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use runtime::Runtime;
+use runtime::simulated::{SimulatedDisk, SimulatedOptions, Tearing};
+
+/// A disk with an empty table on it, made once and copied for each seed.
+fn prepared(settings: &EngineSettings, tearing: Tearing) -> SimulatedDisk {
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    let options = SimulatedOptions {
+        tearing,
+        log_length: 0,
+        ..SimulatedOptions::default()
+    };
+    let disk = SimulatedDisk::new(&handle, options);
+    let (settings, work) = (settings.clone(), disk.clone());
+    runtime.block_on(async move {
+        let db = create(&handle, &work, &settings).await;
+        db.create_table(&messages()).await.unwrap();
+        db.close().await.unwrap();
+    });
+    disk
+}
+
+/// What one life of the database left behind.
+struct Life {
+    history: Vec<Committed>,
+    /// Whether it ended by the power cut; otherwise all work was done before.
+    was_cut: bool,
+}
+
+/// Opens the database, checks it against what may be left of `history` on top of `base`, works, and
+/// loses power at a random instant, maybe while it still recovers.
+fn live(
+    disk: &SimulatedDisk,
+    settings: &EngineSettings,
+    seed: u64,
+    base: &mut State,
+    history: &mut Vec<Committed>,
+) -> (SimulatedDisk, Life) {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    let disk = if disk.has_power() {
+        disk.killed_copy(&handle)
+    } else {
+        disk.reopen(&handle)
+    };
+    let cut_after_ns = match random.random_range(0..4) {
+        0 => random.random_range(0..3_000_000),
+        1 => random.random_range(0..20_000_000),
+        _ => random.random_range(0..120_000_000),
+    };
+    let cut_seed = random.random_range(0..u64::MAX);
+    let (cut, clock) = (disk.clone(), handle.clone());
+    drop(handle.spawn(async move {
+        clock.sleep_ns(cut_after_ns).await;
+        cut.crash(cut_seed);
+    }));
+    let (settings, work) = (settings.clone(), disk.clone());
+    let (start, committed) = (std::mem::take(base), std::mem::take(history));
+    let (start, committed, life) = runtime.block_on(async move {
+        let cut_early = |start, committed| {
+            (
+                start,
+                committed,
+                Life {
+                    history: Vec::new(),
+                    was_cut: true,
+                },
+            )
+        };
+        let (db, _report) = match open(&handle, &work, &settings).await {
+            Ok(opened) => opened,
+            Err(error) => {
+                assert!(!work.has_power(), "recovery failed with power on: {error}");
+                return cut_early(start, committed);
+            }
+        };
+        let table = db.table("messages").unwrap();
+        let rows = match read_all(&db, &table).await {
+            Ok(rows) => rows,
+            Err(error) => {
+                assert!(!work.has_power(), "reading failed with power on: {error}");
+                return cut_early(start, committed);
+            }
+        };
+        let start = survivors(start, committed, |state| equals(&rows, state));
+        let world = World::new(&handle, db.clone(), table, start.clone(), seed);
+        let errors = world.run(seed, 4, 25).await;
+        if work.has_power() {
+            assert_eq!(errors, []);
+            if random.random_range(0..2) == 0 {
+                let closed = db.close().await;
+                assert!(
+                    closed.is_ok() || !work.has_power(),
+                    "closing failed: {closed:?}"
+                );
+            }
+        }
+        let history = std::mem::take(&mut world.model.borrow_mut().history);
+        (
+            start,
+            Vec::new(),
+            Life {
+                history,
+                was_cut: !work.has_power(),
+            },
+        )
+    });
+    *base = start;
+    *history = committed;
+    if life.was_cut {
+        return (disk, life);
+    }
+    disk.crash(cut_seed);
+    (disk, life)
+}
+
+/// The state after as many commits as are left: at least all that were acknowledged as durable.
+fn survivors(start: State, history: Vec<Committed>, matches: impl Fn(&State) -> bool) -> State {
+    let acknowledged = history
+        .iter()
+        .rposition(|one| one.acknowledged)
+        .map_or(0, |at| at + 1);
+    let total = history.len();
+    let mut state = start;
+    let mut found = None;
+    if acknowledged == 0 && matches(&state) {
+        found = Some(state.clone());
+    }
+    for (place, one) in history.into_iter().enumerate() {
+        for (key, row) in one.effects {
+            match row {
+                Some(row) => state.insert(key, row),
+                None => state.remove(&key),
+            };
+        }
+        if place + 1 >= acknowledged && found.is_none() && matches(&state) {
+            found = Some(state.clone());
+        }
+    }
+    found.unwrap_or_else(|| {
+        panic!("the rows are those of no prefix of {acknowledged}..={total} commits")
+    })
+}
+
+fn crash_and_recover(base: &SimulatedDisk, settings: &EngineSettings, seed: u64) {
+    // Shown only if the test fails.
+    println!("seed {seed}, pages of {} bytes", settings.page_size_bytes);
+    let mut disk = base.clone();
+    let (mut state, mut history) = (State::new(), Vec::new());
+    for life in 0..4 {
+        let seed = seed.wrapping_mul(1009).wrapping_add(life);
+        let (after, lived) = live(&disk, settings, seed, &mut state, &mut history);
+        disk = after;
+        if history.is_empty() {
+            history = lived.history;
+        }
+    }
+}
+
+fn seeds(default: u64) -> std::ops::Range<u64> {
+    let wanted = std::env::var("PROOFLOAD_CRASH_SEEDS").ok();
+    0..wanted
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(default)
+}
+
+#[test]
+fn every_durable_commit_survives_with_whole_page_writes() {
+    for page_bytes in [4096, 8192] {
+        let settings = small_settings(page_bytes);
+        let base = prepared(
+            &settings,
+            Tearing::Pages {
+                bytes: page_bytes as u64,
+            },
+        );
+        for seed in seeds(400) {
+            crash_and_recover(&base, &settings, seed);
+        }
+    }
+}
+
+#[test]
+fn every_durable_commit_survives_torn_writes_with_page_images() {
+    let settings = with_images(small_settings(4096));
+    let base = prepared(&settings, Tearing::Sectors);
+    for seed in seeds(400) {
+        crash_and_recover(&base, &settings, seed);
+    }
+}
