@@ -2,8 +2,8 @@
 
 use super::error::EngineError;
 use super::growth::Growth;
-use crate::log::Log;
-use crate::pool::{PageRef, Pool};
+use crate::log::{Log, LogError};
+use crate::pool::{PageError, PageRef, Pool};
 use crate::position::{LogSpan, PageNumber};
 use crate::settings::EngineSettings;
 use crate::store::FileStore;
@@ -14,6 +14,15 @@ use runtime::sync::{Notify, Semaphore};
 use runtime::{Directory, Handle};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+
+/// What kind of work wants to write to the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// New work: refused while there is no space for the next log file.
+    New,
+    /// Work that brings to an end what is under way, such as rollback: goes on in the reserve files.
+    Finishing,
+}
 
 /// The shared state of one open database.
 pub(crate) struct Core<D: Directory> {
@@ -31,6 +40,8 @@ pub(crate) struct Core<D: Directory> {
     /// The first failure after which nothing may be written any more.
     failure: RefCell<Option<String>>,
     pub(crate) closing: Cell<bool>,
+    /// The first damage the background scan has found.
+    pub(crate) damage: RefCell<Option<PageError>>,
     /// Raised when there is something to clean up, or the database closes.
     pub(crate) cleanup_wanted: Notify,
     /// Only one cleanup at a time.
@@ -61,6 +72,7 @@ impl<D: Directory> Core<D> {
             growth: Growth::new(),
             failure: RefCell::new(None),
             closing: Cell::new(false),
+            damage: RefCell::new(None),
             cleanup_wanted: Notify::default(),
             cleanup_turn: Semaphore::new(1),
             rollbacks: Cell::new(0),
@@ -113,18 +125,35 @@ impl<D: Directory> Core<D> {
     /// missing it runs again from its beginning, having changed nothing.
     pub(crate) async fn write<T>(
         &self,
+        work: impl FnMut(Step<'_>) -> Result<T, Need>,
+    ) -> Result<T, EngineError> {
+        self.write_as(Admission::New, work).await
+    }
+
+    /// As [`Core::write`], for work of this kind.
+    pub(crate) async fn write_as<T>(
+        &self,
+        admission: Admission,
         mut work: impl FnMut(Step<'_>) -> Result<T, Need>,
     ) -> Result<T, EngineError> {
         let mut pins: Vec<PageRef<Page>> = Vec::new();
         loop {
             self.check()?;
-            self.log.admit().await?;
+            self.admit(admission).await?;
             match work(Step::new(self)) {
                 Ok(done) => return Ok(done),
                 Err(Need::Page(page)) => pins.push(self.pool.fetch(PageNumber(page)).await?),
                 Err(Need::Space { pages }) => self.grow(pages).await?,
                 Err(Need::Refused(error)) => return Err(error),
             }
+        }
+    }
+
+    /// Waits until the log takes more.
+    pub(crate) async fn admit(&self, admission: Admission) -> Result<(), EngineError> {
+        match (self.log.admit().await, admission) {
+            (Err(LogError::OutOfSpace(_)), Admission::Finishing) => Ok(()),
+            (result, _) => Ok(result?),
         }
     }
 
@@ -136,18 +165,31 @@ impl<D: Directory> Core<D> {
     ) -> LogSpan {
         let operations = step.finish();
         let span = self.log.append(&record(&operations));
+        // Creating a page may push another one out of the cache: hold those of the step first.
+        let mut pages: Vec<PageRef<Page>> = Vec::new();
+        let mut held = operations.iter();
+        while let Some(Some(one)) = held.next() {
+            let number = PageNumber(one.page);
+            if !pages.iter().any(|page| page.page() == number) {
+                pages.extend(self.pool.get(number));
+            }
+        }
         let mut logged = operations.iter();
         while let Some(one) = logged.next() {
             let Some(one) = one else {
                 panic!("a step reads what it has encoded");
             };
             let number = PageNumber(one.page);
-            let page = match self.pool.get(number) {
-                Some(page) => page,
-                None if one.operation.formats() => self.pool.create(number),
-                None => panic!("page {number} left the cache within a step"),
-            };
-            page.change(span.begin, span.end, |bytes| {
+            let place = pages.iter().position(|page| page.page() == number);
+            let place = place.unwrap_or_else(|| {
+                assert!(
+                    one.operation.formats(),
+                    "page {number} left the cache within a step"
+                );
+                pages.push(self.pool.create(number));
+                pages.len() - 1
+            });
+            pages[place].change(span.begin, span.end, |bytes| {
                 one.operation.apply(bytes, one.page, one.after);
             });
             self.dbtime.set(one.after);

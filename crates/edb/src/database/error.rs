@@ -163,7 +163,7 @@ impl EngineError {
         }
     }
 
-    pub(crate) fn damaged(table: &str, reason: impl ToString) -> Self {
+    pub(crate) fn damaged(table: &str, reason: &(impl ToString + ?Sized)) -> Self {
         Self::Damaged {
             table: table.to_owned(),
             reason: reason.to_string(),
@@ -173,6 +173,6 @@ impl EngineError {
 
 impl From<CatalogError> for EngineError {
     fn from(error: CatalogError) -> Self {
-        Self::damaged("MSysObjects", error)
+        Self::damaged("MSysObjects", &error)
     }
 }

@@ -5,7 +5,7 @@
 //! nothing, and the next extension is prepared in the background. Pages are registered only after
 //! the file has them on stable storage, so recovery never finds the file too short.
 
-use super::core::Core;
+use super::core::{Admission, Core};
 use super::error::EngineError;
 use crate::space::{self, DATABASE_ROOT, Extent};
 use crate::transaction::record::encode_system;
@@ -57,7 +57,7 @@ impl<D: Directory> Core<D> {
     async fn write_growth(&self, extent: Extent) -> Result<(), EngineError> {
         let mut pins = Vec::new();
         loop {
-            self.log.admit().await?;
+            self.admit(Admission::Finishing).await?;
             let mut step = crate::tree::Step::new(self);
             match space::add_owned(&mut step, DATABASE_ROOT, extent) {
                 Ok(()) => {

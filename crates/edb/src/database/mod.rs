@@ -12,18 +12,21 @@ mod growth;
 mod images;
 mod open;
 mod parts;
+mod scan;
 mod statistics;
 
-pub(crate) use core::Core;
+pub(crate) use core::{Admission, Core};
 pub use error::EngineError;
 pub use statistics::EngineStatistics;
 
 use crate::format::database_header::{DatabaseState, HeaderLogPosition, Moment};
 use crate::format::schema::TableDefinition;
+use crate::maintenance::MaintenanceScan;
 use crate::table::Table;
 use crate::transaction::Transaction;
 use parts::Keepers;
 use runtime::Directory;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// What the files of the log begin with.
@@ -46,14 +49,21 @@ impl<D: Directory> Clone for Database<D> {
 struct Inner<D: Directory> {
     core: Rc<Core<D>>,
     keepers: Keepers<D>,
+    /// Until the database is closed.
+    scan: RefCell<Option<MaintenanceScan>>,
 }
 
 impl<D: Directory> Database<D> {
     fn start(core: Rc<Core<D>>, keepers: Keepers<D>) -> Self {
         core.spawn_cleanup();
         core.prepare_next_extension();
+        let scan = RefCell::new(scan::start(&core));
         Self {
-            inner: Rc::new(Inner { core, keepers }),
+            inner: Rc::new(Inner {
+                core,
+                keepers,
+                scan,
+            }),
         }
     }
 
@@ -111,7 +121,13 @@ impl<D: Directory> Database<D> {
     /// What the engine holds and has done.
     #[must_use]
     pub fn statistics(&self) -> EngineStatistics {
-        EngineStatistics::of(&self.inner.core, &self.inner.keepers)
+        let scan = self.inner.scan.borrow();
+        let scan = scan.as_ref().map(MaintenanceScan::statistics);
+        EngineStatistics::of(
+            &self.inner.core,
+            &self.inner.keepers,
+            scan.unwrap_or_default(),
+        )
     }
 
     /// Why the database takes no more work, if so.
@@ -134,6 +150,9 @@ impl<D: Directory> Database<D> {
             core.rollback_ended.notified().await;
         }
         let open = core.transactions.borrow().open_count();
+        if open == 0 || core.check().is_err() {
+            drop(self.inner.scan.borrow_mut().take());
+        }
         let outcome = match core.check() {
             Ok(()) if open > 0 => return Err(EngineError::TransactionsOpen { open }),
             Ok(()) => self.close_cleanly().await,
@@ -150,7 +169,7 @@ impl<D: Directory> Database<D> {
     }
 
     async fn close_cleanly(&self) -> Result<(), EngineError> {
-        let Inner { core, keepers } = &*self.inner;
+        let Inner { core, keepers, .. } = &*self.inner;
         self.clean_up().await?;
         let left = core.transactions.borrow().waiting_cleanups();
         assert_eq!(left, 0, "without transactions everything can be cleaned up");

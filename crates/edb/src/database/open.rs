@@ -254,7 +254,8 @@ impl<D: Directory> Parts<'_, D> {
             panic!("a reader that is done knows where the log ends");
         };
         recovery.set_generations(end.generation);
-        let settings = self.log_settings(end.signature);
+        let mut settings = self.log_settings(end.signature);
+        settings.needed_from_generation = start.checkpoint.generation(end.file_size_bytes);
         let observer = Rc::clone(&self.observer);
         Ok(Log::open(self.handle, self.log_directory, &settings, end, observer).await?)
     }

@@ -3,6 +3,7 @@
 use super::core::Core;
 use super::parts::Keepers;
 use crate::log::LogStatistics;
+use crate::maintenance::MaintenanceStatistics;
 use crate::pool::PoolStatistics;
 use runtime::Directory;
 
@@ -13,6 +14,8 @@ pub struct EngineStatistics {
     pub cache: PoolStatistics,
     /// The log: records, bytes, writes.
     pub log: LogStatistics,
+    /// The background scan.
+    pub maintenance: MaintenanceStatistics,
     /// The log file being written.
     pub log_generation: u32,
     /// How far the checkpoint lags behind the end of the log, in bytes.
@@ -32,12 +35,17 @@ pub struct EngineStatistics {
 }
 
 impl EngineStatistics {
-    pub(super) fn of<D: Directory>(core: &Core<D>, keepers: &Keepers<D>) -> Self {
+    pub(super) fn of<D: Directory>(
+        core: &Core<D>,
+        keepers: &Keepers<D>,
+        maintenance: MaintenanceStatistics,
+    ) -> Self {
         let transactions = core.transactions.borrow();
         let page_bytes = core.settings.page_size_bytes as u64;
         Self {
             cache: core.pool.statistics(),
             log: core.log.statistics(),
+            maintenance,
             log_generation: core.log.generation(),
             checkpoint_lag_bytes: keepers.checkpointer.lag_bytes(),
             version_store_bytes: transactions.bytes(),

@@ -57,6 +57,9 @@ pub struct LogSettings {
     pub reserve_files: u32,
     /// Whether files below the checkpoint are removed or used again.
     pub circular: bool,
+    /// Files of earlier generations are not needed when the log is opened: on a full disk, where no
+    /// new file can be made, the log goes on in one of them.
+    pub needed_from_generation: u32,
     /// Bytes of one zero-fill write.
     pub zero_fill_write_bytes: u64,
     /// Page size of the databases, for the header.
@@ -79,6 +82,7 @@ impl LogSettings {
             buffer_bytes: settings.log_buffer_bytes,
             reserve_files: settings.reserve_log_files,
             circular: settings.circular_logging,
+            needed_from_generation: 0,
             zero_fill_write_bytes: settings.zero_fill_write_bytes,
             page_size_bytes: settings.page_size_bytes,
             signature,
@@ -137,6 +141,7 @@ impl Log {
             ..settings.clone()
         };
         let core = LogCore::new(handle, &settings, end.generation + 1);
+        core.release_before(settings.needed_from_generation.min(end.generation));
         let files = LogFiles::new(directory, Rc::clone(&core), observer);
         let current = files.continue_after(end).await?;
         Ok(Self::start(core, files, current))

@@ -4,7 +4,7 @@
 //! entries in the catalog's indexes become one log record. So a table is there as a whole or not at
 //! all, and needs no undo.
 
-use super::definition::{Table, check_definition};
+use super::definition::{Table, TableState, check_definition};
 use crate::database::{Core, EngineError};
 use crate::format::catalog::{
     CatalogRow, ObjectKind, StoredTable, StoredTree, catalog_definition, object_id_definition,
@@ -54,6 +54,7 @@ impl<D: Directory> Core<D> {
         self.last_object_id
             .set(self.last_object_id.get() + trees as u32);
         let table = Table::new(stored)?;
+        table.state.has_counters.set(true); // They begin at one.
         let old = self
             .catalog
             .borrow_mut()
@@ -76,29 +77,36 @@ impl<D: Directory> Core<D> {
             }
             let name = stored.definition.name.clone();
             let table = Table::new(stored)?;
-            self.set_counters(&table).await?;
             self.catalog.borrow_mut().tables.insert(name, table);
         }
         Ok(())
     }
 
-    /// Finds out the highest keys in use.
-    async fn set_counters(&self, table: &Table) -> Result<(), EngineError> {
-        let state = &table.state;
-        if let Some(key) = self.read(|step| last_key(step, state.root())).await? {
+    /// Finds out the highest keys in use, unless that is known.
+    pub(crate) async fn ensure_counters(&self, state: &TableState) -> Result<(), EngineError> {
+        if state.has_counters.get() {
+            return Ok(());
+        }
+        let last = |root: u32| self.read(move |step| last_key(step, root));
+        let key = last(state.root()).await?;
+        let long_value = match state.stored.long_values {
+            Some(tree) => last(tree.root).await?,
+            None => None,
+        };
+        if state.has_counters.replace(true) {
+            return Ok(()); // Somebody else was faster.
+        }
+        if let Some(key) = key {
             let number = state.number_of_key(&key);
-            let number = number.ok_or_else(|| EngineError::damaged(table.name(), "a key"))?;
+            let number = number.ok_or_else(|| EngineError::damaged(state.name(), "a key"))?;
             state.next_key.set(number.saturating_add(1).max(1));
         }
-        if let Some(tree) = state.stored.long_values
-            && let Some(key) = self.read(|step| last_key(step, tree.root)).await?
-        {
-            match LongValueKey::decode(&key) {
-                Some(LongValueKey::Root { id } | LongValueKey::Chunk { id, .. }) => {
-                    state.next_long_value.set(id + 1);
-                }
-                None => return Err(EngineError::damaged(table.name(), "a long value key")),
+        match long_value.as_deref().map(LongValueKey::decode) {
+            Some(Some(LongValueKey::Root { id } | LongValueKey::Chunk { id, .. })) => {
+                state.next_long_value.set(id + 1);
             }
+            Some(None) => return Err(EngineError::damaged(state.name(), "a long value key")),
+            None => {}
         }
         Ok(())
     }
@@ -122,7 +130,7 @@ fn read_rows(step: &Step<'_>) -> Result<Vec<CatalogRow>, Need> {
         let view = PageView::new(&page);
         for node in view.nodes() {
             let row = CatalogRow::decode(&layout, node.data);
-            rows.push(row.map_err(|error| EngineError::damaged(CATALOG.name, error))?);
+            rows.push(row.map_err(|error| EngineError::damaged(CATALOG.name, &error))?);
         }
         match view.next() {
             0 => return Ok(rows),

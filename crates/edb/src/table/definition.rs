@@ -32,6 +32,9 @@ pub(crate) struct TableState {
     pub(crate) key_column: usize,
     pub(crate) key_type: ColumnType,
     pub(crate) indexes: Vec<SecondaryIndex>,
+    /// Whether the two counters below were read from the trees, which happens before the first
+    /// change of a row.
+    pub(crate) has_counters: Cell<bool>,
     /// The next automatic key.
     pub(crate) next_key: Cell<i64>,
     /// The next number of a long value.
@@ -89,6 +92,7 @@ impl Table {
             key_column,
             key_type: definition.columns[key_column].column_type,
             indexes,
+            has_counters: Cell::new(false),
             next_key: Cell::new(1),
             next_long_value: Cell::new(1),
             stored,

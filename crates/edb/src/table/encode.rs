@@ -136,9 +136,9 @@ fn longest_inside(table: &TableState, fields: &[Field<'_>]) -> Option<(usize, us
 /// Decodes a record.
 pub(crate) fn decode_row(table: &TableState, record: &[u8]) -> Result<Vec<Value>, EngineError> {
     let view = table.layout.view(record);
-    let view = view.map_err(|error| EngineError::damaged(table.name(), error))?;
+    let view = view.map_err(|error| EngineError::damaged(table.name(), &error))?;
     (0..table.layout.column_count())
         .map(|position| view.field(position).map(Value::of_field))
         .collect::<Result<_, _>>()
-        .map_err(|error| EngineError::damaged(table.name(), error))
+        .map_err(|error| EngineError::damaged(table.name(), &error))
 }

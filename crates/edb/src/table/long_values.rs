@@ -87,7 +87,7 @@ impl<D: Directory> Core<D> {
             .read_node(tree, &root_key(id), sight, LongValueRoot::decode)
             .await?;
         root.flatten().ok_or_else(|| {
-            EngineError::damaged(table.name(), format!("long value {id} has no root"))
+            EngineError::damaged(table.name(), &format!("long value {id} has no root"))
         })
     }
 
@@ -114,7 +114,7 @@ impl<D: Directory> Core<D> {
         }
         if value.len() != size as usize {
             let reason = format!("long value {id} has {} of {size} bytes", value.len());
-            return Err(EngineError::damaged(table.name(), reason));
+            return Err(EngineError::damaged(table.name(), &reason));
         }
         Ok(value)
     }

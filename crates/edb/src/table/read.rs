@@ -112,7 +112,7 @@ impl<D: Directory> Core<D> {
         };
         let number = table.number_of_key(key);
         let number = number.ok_or_else(|| {
-            EngineError::damaged(table.name(), format!("{key:02x?} is no key of it"))
+            EngineError::damaged(table.name(), &format!("{key:02x?} is no key of it"))
         })?;
         Ok(Some(Row {
             key: number,

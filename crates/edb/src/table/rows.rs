@@ -22,6 +22,7 @@ impl<D: Directory> Transaction<D> {
     pub async fn insert(&mut self, table: &Table, values: &[Value]) -> Result<i64, EngineError> {
         let (core, state) = (Rc::clone(&self.core), &table.state);
         core.check()?;
+        core.ensure_counters(state).await?;
         let number = state.next_key.get();
         let row = encode_row(state, number, values, core.settings.page_size_bytes)?;
         state.next_key.set(number.saturating_add(1));
@@ -66,6 +67,7 @@ impl<D: Directory> Transaction<D> {
         changes: Vec<(usize, Value)>,
     ) -> Result<bool, EngineError> {
         let (core, state) = (Rc::clone(&self.core), &table.state);
+        core.ensure_counters(state).await?;
         let open = self.open()?;
         let Some(old) = core.row_values(open, state, key).await? else {
             return Ok(false);
@@ -251,7 +253,7 @@ impl<D: Directory> Core<D> {
             return Ok(());
         }
         let reason = format!("index {} lacks the entry of a row", index.name);
-        Err(EngineError::damaged(table.name(), reason))
+        Err(EngineError::damaged(table.name(), &reason))
     }
 
     async fn delete_row(

@@ -132,7 +132,7 @@ impl<D: Directory> Transaction<D> {
                     .read(|step| self.core.row_at(step, state, key, sight));
                 let Some(row) = row.await? else {
                     let reason = format!("index {} has an entry without a row", index.name);
-                    return Err(EngineError::damaged(state.name(), reason));
+                    return Err(EngineError::damaged(state.name(), &reason));
                 };
                 let row = self
                     .core
@@ -146,8 +146,9 @@ impl<D: Directory> Transaction<D> {
 
 fn row_of(table: &TableState, key: &[u8], record: &[u8]) -> Result<Row, EngineError> {
     let number = table.number_of_key(key);
-    let number = number
-        .ok_or_else(|| EngineError::damaged(table.name(), format!("{key:02x?} is no key of it")))?;
+    let number = number.ok_or_else(|| {
+        EngineError::damaged(table.name(), &format!("{key:02x?} is no key of it"))
+    })?;
     Ok(Row {
         key: number,
         values: decode_row(table, record)?,

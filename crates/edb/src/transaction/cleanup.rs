@@ -6,7 +6,7 @@
 
 use super::record::encode_system;
 use super::state::Cleanup;
-use crate::database::{Core, EngineError};
+use crate::database::{Admission, Core, EngineError};
 use crate::format::page::{NodeFlags, PageView};
 use crate::tree::{self, Found, Need, Step};
 use runtime::Directory;
@@ -40,16 +40,24 @@ impl<D: Directory> Core<D> {
             let Some(cleanup) = next else {
                 return Ok(());
             };
-            let result = self.write(|step| self.cleanup_step(step, &cleanup)).await;
-            let mut transactions = self.transactions.borrow_mut();
-            transactions.release_after(cleanup.begin, self.log.tip());
-            if let Err(error) = result {
-                transactions.push_cleanup(cleanup.tree, cleanup.key, cleanup.begin);
-                return Err(error);
-            }
-            drop(transactions);
+            let work = |step: Step<'_>| self.cleanup_step(step, &cleanup);
+            let result = self.write_as(Admission::Finishing, work).await;
+            self.end_cleanup(cleanup, result)?;
             self.handle.yield_now().await;
         }
+    }
+
+    fn end_cleanup(
+        &self,
+        cleanup: Cleanup,
+        result: Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let mut transactions = self.transactions.borrow_mut();
+        transactions.release_after(cleanup.begin, self.log.tip());
+        if result.is_err() {
+            transactions.push_cleanup(cleanup.tree, cleanup.key, cleanup.begin);
+        }
+        result
     }
 
     fn cleanup_step(&self, mut step: Step<'_>, cleanup: &Cleanup) -> Result<(), Need> {

@@ -8,7 +8,7 @@
 
 use super::record::{encode_rolled_back, encode_undo};
 use super::state::{FormerState, OpenTransaction, Update};
-use crate::database::{Core, EngineError};
+use crate::database::{Admission, Core, EngineError};
 use crate::format::page::{NodeFlags, PageView};
 use crate::position::LogPosition;
 use crate::tree::{self, DataChange, Found, Need, Step};
@@ -23,7 +23,11 @@ impl<D: Directory> Core<D> {
     ) -> Result<(), EngineError> {
         let mut undone = Vec::new();
         while transaction.updates.len() > keep {
-            let result = self.write(|step| self.undo_step(step, transaction)).await;
+            let result = self
+                .write_as(Admission::Finishing, |step| {
+                    self.undo_step(step, transaction)
+                })
+                .await;
             if let Err(error) = result {
                 // A change that cannot be taken back must not be left standing as if it were: only
                 // a restart can undo it now.

@@ -42,9 +42,8 @@ pub(crate) fn try_insert(
 ) -> Result<bool, Need> {
     let leaf = find_leaf(step, root, key)?;
     let view = PageView::new(&leaf.page);
-    let index = match view.search(key) {
-        Err(index) => index,
-        Ok(_) => panic!("key {key:02x?} is in the tree at page {root} already"),
+    let Err(index) = view.search(key) else {
+        panic!("key {key:02x?} is in the tree at page {root} already");
     };
     if !view.fits(key, data.len()) {
         return Ok(false);

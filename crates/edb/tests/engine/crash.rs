@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use crate::sessions::{Committed, State, World, equals, read_all};
-use edb::EngineSettings;
+use edb::{EngineSettings, RecoveryReport};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::Runtime;
@@ -27,9 +27,24 @@ fn prepared(settings: &EngineSettings, tearing: Tearing) -> SimulatedDisk {
     disk
 }
 
+/// What recoveries had to do, so that a test can tell that it has tested something.
+#[derive(Debug, Default)]
+struct Tally {
+    lives: u64,
+    cut_recoveries: u64,
+    unclean: u64,
+    redone: u64,
+    skipped: u64,
+    undone: u64,
+    restored: u64,
+    lost_lazy_commits: u64,
+}
+
 /// What one life of the database left behind.
 struct Life {
     history: Vec<Committed>,
+    /// What recovery did and how many commits survived, if it came to its end.
+    report: Option<(RecoveryReport, usize)>,
     /// Whether it ended by the power cut; otherwise all work was done before.
     was_cut: bool,
 }
@@ -71,11 +86,12 @@ fn live(
                 committed,
                 Life {
                     history: Vec::new(),
+                    report: None,
                     was_cut: true,
                 },
             )
         };
-        let (db, _report) = match open(&handle, &work, &settings).await {
+        let (db, report) = match open(&handle, &work, &settings).await {
             Ok(opened) => opened,
             Err(error) => {
                 assert!(!work.has_power(), "recovery failed with power on: {error}");
@@ -90,7 +106,7 @@ fn live(
                 return cut_early(start, committed);
             }
         };
-        let start = survivors(start, committed, |state| equals(&rows, state));
+        let (start, survived) = survivors(start, committed, |state| equals(&rows, state));
         let world = World::new(&handle, db.clone(), table, start.clone(), seed);
         let errors = world.run(seed, 4, 25).await;
         if work.has_power() {
@@ -109,6 +125,7 @@ fn live(
             Vec::new(),
             Life {
                 history,
+                report: Some((report, survived)),
                 was_cut: !work.has_power(),
             },
         )
@@ -123,16 +140,19 @@ fn live(
 }
 
 /// The state after as many commits as are left: at least all that were acknowledged as durable.
-fn survivors(start: State, history: Vec<Committed>, matches: impl Fn(&State) -> bool) -> State {
+fn survivors(
+    start: State,
+    history: Vec<Committed>,
+    matches: impl Fn(&State) -> bool,
+) -> (State, usize) {
     let acknowledged = history
         .iter()
         .rposition(|one| one.acknowledged)
         .map_or(0, |at| at + 1);
     let total = history.len();
     let mut state = start;
-    let mut found = None;
     if acknowledged == 0 && matches(&state) {
-        found = Some(state.clone());
+        return (state, 0);
     }
     for (place, one) in history.into_iter().enumerate() {
         for (key, row) in one.effects {
@@ -141,24 +161,40 @@ fn survivors(start: State, history: Vec<Committed>, matches: impl Fn(&State) -> 
                 None => state.remove(&key),
             };
         }
-        if place + 1 >= acknowledged && found.is_none() && matches(&state) {
-            found = Some(state.clone());
+        if place + 1 >= acknowledged && matches(&state) {
+            return (state, place + 1);
         }
     }
-    found.unwrap_or_else(|| {
-        panic!("the rows are those of no prefix of {acknowledged}..={total} commits")
-    })
+    panic!("the rows are those of no prefix of {acknowledged}..={total} commits")
 }
 
-fn crash_and_recover(base: &SimulatedDisk, settings: &EngineSettings, seed: u64) {
+fn crash_and_recover(
+    base: &SimulatedDisk,
+    settings: &EngineSettings,
+    seed: u64,
+    tally: &mut Tally,
+) {
     // Shown only if the test fails.
     println!("seed {seed}, pages of {} bytes", settings.page_size_bytes);
     let mut disk = base.clone();
     let (mut state, mut history) = (State::new(), Vec::new());
     for life in 0..4 {
         let seed = seed.wrapping_mul(1009).wrapping_add(life);
+        let commits_before = history.len();
         let (after, lived) = live(&disk, settings, seed, &mut state, &mut history);
         disk = after;
+        tally.lives += 1;
+        match lived.report {
+            None => tally.cut_recoveries += 1,
+            Some((report, survived)) => {
+                tally.unclean += u64::from(!report.was_clean);
+                tally.redone += report.redone;
+                tally.skipped += report.skipped;
+                tally.undone += report.undone_transactions;
+                tally.restored += report.restored_pages;
+                tally.lost_lazy_commits += u64::from(survived < commits_before);
+            }
+        }
         if history.is_empty() {
             history = lived.history;
         }
@@ -174,6 +210,7 @@ fn seeds(default: u64) -> std::ops::Range<u64> {
 
 #[test]
 fn every_durable_commit_survives_with_whole_page_writes() {
+    let mut tally = Tally::default();
     for page_bytes in [4096, 8192] {
         let settings = small_settings(page_bytes);
         let base = prepared(
@@ -183,16 +220,29 @@ fn every_durable_commit_survives_with_whole_page_writes() {
             },
         );
         for seed in seeds(400) {
-            crash_and_recover(&base, &settings, seed);
+            crash_and_recover(&base, &settings, seed, &mut tally);
         }
     }
+    println!("{tally:?}");
+    assert!(
+        tally.cut_recoveries > 0 && tally.unclean > 0 && tally.undone > 0,
+        "{tally:?}"
+    );
+    assert!(
+        tally.redone > 0 && tally.skipped > 0 && tally.lost_lazy_commits > 0,
+        "{tally:?}"
+    );
 }
 
 #[test]
 fn every_durable_commit_survives_torn_writes_with_page_images() {
+    let mut tally = Tally::default();
     let settings = with_images(small_settings(4096));
     let base = prepared(&settings, Tearing::Sectors);
     for seed in seeds(400) {
-        crash_and_recover(&base, &settings, seed);
+        crash_and_recover(&base, &settings, seed, &mut tally);
     }
+    println!("{tally:?}");
+    assert!(tally.cut_recoveries > 0 && tally.undone > 0, "{tally:?}");
+    assert!(tally.restored > 0, "no page was torn: {tally:?}");
 }

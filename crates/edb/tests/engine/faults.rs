@@ -180,13 +180,14 @@ fn a_damaged_page_is_named_and_the_rest_stays_usable() {
         // Damage one page in the middle of the table: flip bytes on the disk itself.
         let file = disk.directory("database").open("mail.edb").await.unwrap();
         let pages = file.size_bytes().await.unwrap() / 4096 - 2;
-        let mut damaged = 0;
-        for page in (40..pages).rev() {
+        let (mut damaged, mut leaves) = (0, 0);
+        for page in 40..pages {
             let offset = (page + 1) * 4096;
             let (mut bytes, result) = file.read(offset, runtime::Buffer::zeroed(4096)).await;
             result.unwrap();
             let is_table_leaf = bytes[36] & 0x87 == 2 && bytes[36] & 0x60 == 0;
-            if is_table_leaf && bytes[34] > 3 {
+            leaves += u32::from(is_table_leaf && bytes[34] > 3);
+            if leaves == 4 {
                 bytes[2000] ^= 0x55;
                 bytes[3000] ^= 0xAA;
                 let write = file.write(
