@@ -89,7 +89,6 @@ pub async fn build<F: File>(
                 .await?,
         );
     }
-    builder.stream.finish().await?;
     let end = builder.stream.next_page();
     let pages = end - table_root;
     let owned = [Extent::from_first(table_root, pages)];
@@ -112,6 +111,12 @@ pub async fn build<F: File>(
         long_values,
     };
     let last_page = builder.add_system_pages(&table, end)?;
+    // The free pages at the end are written too, so that no later write has to allocate space.
+    while builder.stream.next_page() <= last_page {
+        builder.stream.skip(1);
+        builder.flush().await?;
+    }
+    builder.stream.finish().await?;
     let file_size_bytes = page_offset(last_page + 1, plan.page_size_bytes);
     file.set_size_bytes(file_size_bytes).await?;
     builder.write_system_pages().await?;
