@@ -5,12 +5,13 @@
 //! - [`store`] is the database file, [`pool`] the page cache above it.
 //! - [`log`]: what must be on disk before a page may be; [`checkpoint`]: where recovery begins in it.
 //! - [`maintenance`]: the endless scan that verifies every page.
-//! - [`bulk`]: a whole database in one sequential pass.
+//! - [`bulk`]: a whole database in one sequential pass; [`check`]: looking into one from outside.
 //! - `tree` is B+ trees whose changes come in atomic steps, `space` the pages they take and give
 //!   back; [`transaction`] adds snapshots and rollback, [`table`] rows, indexes and long values.
 //! - [`database`] puts it all together; [`recovery`] brings a database back after a crash.
 
 pub mod bulk;
+pub mod check;
 pub mod checkpoint;
 pub mod database;
 pub mod format;

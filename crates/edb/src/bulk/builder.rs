@@ -4,7 +4,7 @@ use runtime::{Buffer, File, Handle, Persistence};
 
 use super::source::{BuildError, BuildPlan, RowSource, long_value_id};
 use super::stream::PageStream;
-use super::system::{SystemPages, extents_of};
+use super::system::SystemPages;
 use super::tree::{BUILD_DBTIME, TreeKind, TreeWriter};
 use crate::format::catalog::{StoredTable, StoredTree};
 use crate::format::database_header::{DatabaseHeader, DatabaseState};
@@ -13,7 +13,7 @@ use crate::format::layout::{FIRST_USER_OBJECT_ID, HEADER_PAGES, page_offset};
 use crate::format::long_value::{LongValueRoot, chunk_bytes, chunk_key, root_key};
 use crate::format::page::{PageFlags, max_record_bytes};
 use crate::format::record::{Field, RecordLayout};
-use crate::format::space::{Extent, SpaceHeader, SpaceKind};
+use crate::format::space::{Extent, SpaceHeader, SpaceKind, extents_of};
 
 /// Pages at the start of each tree: its root and the roots of its extent trees.
 const ROOT_PAGES: u32 = 3;

@@ -18,7 +18,7 @@ mod tree;
 #[cfg(test)]
 mod reader_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use builder::{BuildReport, build};
 pub use source::{BuildError, BuildPlan, RowSource, long_value_id};

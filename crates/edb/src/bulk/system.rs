@@ -12,7 +12,7 @@ use crate::format::layout::{
 };
 use crate::format::page::{NodeFlags, PageChange, PageFlags, seal};
 use crate::format::record::{RecordError, RecordLayout};
-use crate::format::space::{Extent, SPACE_HEADER_BYTES, SpaceHeader, SpaceKind};
+use crate::format::space::{Extent, SPACE_HEADER_BYTES, SpaceHeader, SpaceKind, extents_of};
 
 use super::tree::{BUILD_DBTIME, PageSink, TreeKind, TreeWriter};
 
@@ -58,26 +58,6 @@ impl PageSink for SystemPages {
     fn finished(&mut self, page: u32) {
         seal(self.page(page));
     }
-}
-
-/// Pages that follow each other become one extent.
-pub(super) fn extents_of(pages: impl IntoIterator<Item = u32>) -> Vec<Extent> {
-    let mut extents: Vec<Extent> = Vec::new();
-    for page in pages {
-        match extents.last_mut() {
-            Some(extent) if extent.last + 1 == page => {
-                *extent = Extent {
-                    last: page,
-                    pages: extent.pages + 1,
-                };
-            }
-            _ => extents.push(Extent {
-                last: page,
-                pages: 1,
-            }),
-        }
-    }
-    extents
 }
 
 impl SystemPages {

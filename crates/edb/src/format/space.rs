@@ -149,6 +149,27 @@ impl Extent {
     }
 }
 
+/// Groups ascending page numbers: pages that follow each other become one extent.
+#[must_use]
+pub fn extents_of(pages: impl IntoIterator<Item = u32>) -> Vec<Extent> {
+    let mut extents: Vec<Extent> = Vec::new();
+    for page in pages {
+        match extents.last_mut() {
+            Some(extent) if extent.last + 1 == page => {
+                *extent = Extent {
+                    last: page,
+                    pages: extent.pages + 1,
+                };
+            }
+            _ => extents.push(Extent {
+                last: page,
+                pages: 1,
+            }),
+        }
+    }
+    extents
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

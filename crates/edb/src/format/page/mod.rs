@@ -29,6 +29,8 @@ mod model_tests;
 pub use change::{PageChange, PageFull};
 pub use header::PageFlags;
 pub use node::{Node, NodeFlags, common_prefix_bytes, node_bytes};
+#[cfg(test)]
+pub(crate) use seal::seal_as_is;
 pub use seal::{PageDamage, WrongBit, repair, seal, verify};
 pub use split::{SplitPoint, shortest_separator};
 pub use structure::StructureError;

@@ -160,7 +160,7 @@ impl PageView<'_> {
         if flags.0 >= 0x2_0000 || (leaf && parent) || !flags.contains(usual) {
             return Err(StructureError::Flags { flags: flags.0 });
         }
-        if leaf {
+        if leaf || flags.contains(PageFlags::EMPTY) {
             return Ok(());
         }
         let Some(last) = self.node_count().checked_sub(1) else {
@@ -181,7 +181,7 @@ impl PageView<'_> {
         let ordered = if self.is_leaf() {
             self.node_count()
         } else {
-            self.node_count() - 1
+            self.node_count().saturating_sub(1)
         };
         let (mut before, mut key) = (Vec::new(), Vec::new());
         for index in 0..ordered {

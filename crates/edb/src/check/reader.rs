@@ -1,0 +1,174 @@
+//! Fetching headers and pages.
+
+use runtime::{Buffer, File, IoError};
+
+use crate::format::database_header::{DatabaseHeader, HeaderDamage, PEEK_BYTES};
+use crate::format::layout::{last_page, page_offset};
+use crate::format::page::{PageDamage, PageView, StructureError, verify};
+
+/// Why a file cannot be looked into at all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CheckError {
+    /// The storage failed.
+    #[error("{0}")]
+    Io(#[from] IoError),
+    /// Not a database, or both headers are damaged.
+    #[error("neither header of {file} can be used: {damage}")]
+    Header {
+        /// The file.
+        file: String,
+        /// What is wrong with the first.
+        damage: HeaderDamage,
+    },
+    /// The file needs recovery.
+    #[error("{file} was not closed properly; open it once, so that the log is applied, then check")]
+    NotClean {
+        /// The file.
+        file: String,
+    },
+    /// The build of the file was interrupted.
+    #[error("{file} was never finished: its build was interrupted; remove it and build it again")]
+    Unfinished {
+        /// The file.
+        file: String,
+    },
+}
+
+/// What is wrong with a page by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PageProblem {
+    Unreadable(IoError),
+    Damage(PageDamage),
+    Structure(StructureError),
+}
+
+/// One page that was read.
+pub(super) struct Page {
+    pub(super) number: u32,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Page {
+    pub(super) fn view(&self) -> PageView<'_> {
+        PageView::new(&self.bytes)
+    }
+}
+
+/// Reads a database file.
+pub(super) struct Reader<F: File> {
+    file: F,
+    pub(super) header: DatabaseHeader,
+    /// Whether the copies of the header are whole, and the same.
+    pub(super) header_copies: (Result<(), HeaderDamage>, Result<(), HeaderDamage>, bool),
+    pub(super) page_size_bytes: usize,
+    pub(super) file_size_bytes: u64,
+    pub(super) last_page: u32,
+}
+
+impl<F: File> Reader<F> {
+    /// Reads both headers.
+    pub(super) async fn open(file: &F) -> Result<Self, CheckError> {
+        let file_size_bytes = file.size_bytes().await?;
+        let name = file.name();
+        let bad = |damage| CheckError::Header {
+            file: name.clone(),
+            damage,
+        };
+        if file_size_bytes < PEEK_BYTES as u64 {
+            return Err(bad(HeaderDamage::NoMagic));
+        }
+        let page_size =
+            Self::page_size(file, file_size_bytes)
+                .await
+                .map_err(|error| match error {
+                    PeekError::Io(error) => CheckError::Io(error),
+                    PeekError::Damage(damage) => bad(damage),
+                })?;
+        if file_size_bytes < 2 * page_size as u64 {
+            return Err(bad(HeaderDamage::PageSize(page_size as u32)));
+        }
+        let (both, read) = file.read(0, Buffer::zeroed(2 * page_size)).await;
+        read?;
+        let (first, second) = both.split_at(page_size);
+        let header = DatabaseHeader::choose(first, second).map_err(bad)?;
+        let whole = |copy: &[u8]| DatabaseHeader::decode(copy).map(drop);
+        Ok(Self {
+            header_copies: (whole(first), whole(second), first == second),
+            file: file.clone(),
+            header,
+            page_size_bytes: page_size,
+            file_size_bytes,
+            last_page: last_page(file_size_bytes, page_size),
+        })
+    }
+
+    /// The page size named by the first header, or by a second one where one can be.
+    async fn page_size(file: &F, size: u64) -> Result<usize, PeekError> {
+        let mut first_damage = None;
+        for offset in [0, 4096, 8192, 16_384, 32_768] {
+            if offset + PEEK_BYTES as u64 > size {
+                break;
+            }
+            let (bytes, read) = file.read(offset, Buffer::zeroed(PEEK_BYTES)).await;
+            read.map_err(PeekError::Io)?;
+            match DatabaseHeader::peek_page_size(&bytes) {
+                Ok(size) if offset == 0 || offset == size as u64 => return Ok(size),
+                Ok(size) => first_damage.get_or_insert(HeaderDamage::PageSize(size as u32)),
+                Err(damage) => first_damage.get_or_insert(damage),
+            };
+        }
+        Err(PeekError::Damage(
+            first_damage.unwrap_or(HeaderDamage::NoMagic),
+        ))
+    }
+
+    pub(super) fn file_name(&self) -> String {
+        self.file.name()
+    }
+
+    /// Reads `count` pages in a row, in one request if the storage lets it.
+    pub(super) async fn pages(&self, first: u32, count: u32) -> Vec<Result<Page, PageProblem>> {
+        let size = self.page_size_bytes;
+        let buffer = Buffer::zeroed(count as usize * size);
+        let (buffer, read) = self.file.read(page_offset(first, size), buffer).await;
+        match read {
+            Ok(()) => {
+                let pages = buffer.chunks_exact(size).zip(first..);
+                pages
+                    .map(|(bytes, number)| examined(bytes, number))
+                    .collect()
+            }
+            Err(error) if count == 1 => vec![Err(PageProblem::Unreadable(error))],
+            Err(_) => {
+                // Find out which of them it is.
+                let mut pages = Vec::new();
+                for number in first..first + count {
+                    pages.append(&mut Box::pin(self.pages(number, 1)).await);
+                }
+                pages
+            }
+        }
+    }
+
+    /// Reads one page.
+    pub(super) async fn page(&self, number: u32) -> Result<Page, PageProblem> {
+        let page = self.pages(number, 1).await.pop();
+        page.unwrap_or(Err(PageProblem::Damage(PageDamage::NeverWritten)))
+    }
+}
+
+enum PeekError {
+    Io(IoError),
+    Damage(HeaderDamage),
+}
+
+fn examined(bytes: &[u8], number: u32) -> Result<Page, PageProblem> {
+    verify(bytes, number).map_err(PageProblem::Damage)?;
+    PageView::new(bytes)
+        .check_structure()
+        .map_err(PageProblem::Structure)?;
+    Ok(Page {
+        number,
+        bytes: bytes.to_vec(),
+    })
+}
