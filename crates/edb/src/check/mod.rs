@@ -21,6 +21,8 @@ mod walk;
 #[cfg(test)]
 mod damage_tests;
 #[cfg(test)]
+mod engine_tests;
+#[cfg(test)]
 mod patient;
 #[cfg(test)]
 mod tests;
