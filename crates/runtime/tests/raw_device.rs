@@ -8,7 +8,7 @@ use common::model::{Model, Step, observe, random_step};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::buffer::BLOCK_BYTES;
-use runtime::raw::{FormatOptions, RawError};
+use runtime::raw::{DeviceContent, FormatOptions, RawError, inspect};
 use runtime::simulated::{Fault, FaultEffect, Tearing};
 use runtime::{
     Buffer, Directory, File, Handle, IoFailure, IoOperation, Persistence, RawDirectory, Runtime,
@@ -62,9 +62,18 @@ fn a_device_that_is_not_ours_is_refused() {
             .err()
             .unwrap();
         assert!(matches!(error, RawError::TooSmall { .. }), "{error}");
+        assert_eq!(inspect(&device).await.unwrap(), DeviceContent::Blank);
+        let mut end = Buffer::zeroed(BLOCK_BYTES);
+        end[BLOCK_BYTES - 1] = 1;
+        device
+            .write(63 * BLOCK, Rc::new(end), Persistence::Durable)
+            .await
+            .unwrap();
+        assert_eq!(inspect(&device).await.unwrap(), DeviceContent::Foreign);
         RawDirectory::format(device.clone(), &small())
             .await
             .unwrap();
+        assert_eq!(inspect(&device).await.unwrap(), DeviceContent::Ours);
         RawDirectory::open(device.clone()).await.unwrap();
 
         let (mut label, _) = device.read(0, Buffer::zeroed(BLOCK_BYTES)).await;

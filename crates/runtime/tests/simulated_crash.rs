@@ -367,3 +367,42 @@ fn a_failed_flush_loses_the_writes_for_good() {
         assert_eq!(tag_of(&buffer), 0);
     });
 }
+
+/// Everything that a disk under load does until it crashes, in words.
+fn story(seed: u64) -> Vec<String> {
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    let options = SimulatedOptions {
+        log_length: 100_000,
+        ..SimulatedOptions::seeded(seed)
+    };
+    let disk = SimulatedDisk::new(&handle, options);
+    runtime.block_on(async move {
+        let file = disk.directory("d").create("f").await.unwrap();
+        file.set_size_bytes((WRITERS * REGION_BLOCKS) as u64 * BLOCK)
+            .await
+            .unwrap();
+        let possible = Rc::new(RefCell::new(vec![
+            BTreeSet::new();
+            WRITERS * REGION_BLOCKS * 8
+        ]));
+        for region in 0..WRITERS {
+            let random = Xoshiro256PlusPlus::seed_from_u64(seed + region as u64);
+            let (file, possible) = (file.clone(), Rc::clone(&possible));
+            handle.spawn(write_until_power_is_lost(file, region, possible, random));
+        }
+        handle.sleep_ns(10_000_000).await;
+        disk.crash(seed);
+        disk.log().iter().map(ToString::to_string).collect()
+    })
+}
+
+#[test]
+fn one_seed_is_one_story() {
+    for seed in 0..5 {
+        let first = story(seed);
+        assert!(first.len() > 100);
+        assert_eq!(first, story(seed), "seed {seed}");
+        assert_ne!(first, story(seed + 1));
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::error::RawError;
 use crate::buffer::{BLOCK_BYTES, Buffer};
+use crate::file::{File, IoError};
 
 const MAGIC: &[u8; 9] = b"PROOFLOAD";
 const VERSION: u32 = 1;
@@ -31,6 +32,48 @@ impl FormatOptions {
             allocation_bytes: 1 << 20,
         }
     }
+}
+
+/// What a device looks like before it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceContent {
+    /// It carries a label of ours, of whatever version.
+    Ours,
+    /// Its beginning and its end hold nothing but zeroes.
+    Blank,
+    /// It holds something else, such as a partition table or a file system.
+    Foreign,
+}
+
+/// Bytes looked at on either end of a device. Partition tables, file systems and the marks of RAIDs
+/// all lie there.
+const INSPECTED_BYTES: u64 = 1 << 20;
+
+/// Finds out whether a device may be formatted without destroying what somebody else put there.
+///
+/// # Errors
+/// If the device cannot be read.
+pub async fn inspect<F: File>(device: &F) -> Result<DeviceContent, IoError> {
+    let device_bytes = device.size_bytes().await?;
+    let length_bytes = device_bytes.min(INSPECTED_BYTES);
+    if length_bytes == 0 {
+        return Ok(DeviceContent::Blank);
+    }
+    let mut is_blank = true;
+    for offset_bytes in [0, device_bytes - length_bytes] {
+        let buffer = Buffer::zeroed(length_bytes as usize);
+        let (buffer, result) = device.read(offset_bytes, buffer).await;
+        result?;
+        if offset_bytes == 0 && &buffer[..MAGIC.len()] == MAGIC {
+            return Ok(DeviceContent::Ours);
+        }
+        is_blank &= buffer.iter().all(|byte| *byte == 0);
+    }
+    Ok(if is_blank {
+        DeviceContent::Blank
+    } else {
+        DeviceContent::Foreign
+    })
 }
 
 /// Where things are on a formatted device.

@@ -25,4 +25,4 @@ mod transfer;
 pub use directory::RawDirectory;
 pub use error::RawError;
 pub use file::RawFile;
-pub use label::FormatOptions;
+pub use label::{DeviceContent, FormatOptions, inspect};

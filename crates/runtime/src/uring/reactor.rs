@@ -92,16 +92,18 @@ impl Reactor {
     }
 
     fn push(&self, entry: &squeue::Entry) {
-        let mut ring = self.ring.borrow_mut();
         loop {
             // SAFETY: the entry points only into its cargo, which is in `slots` from before this
             // call until the kernel has completed the request, or, for `WAKE`, at nothing.
-            if unsafe { ring.submission().push(entry) }.is_ok() {
+            if unsafe { self.ring.borrow_mut().submission().push(entry) }.is_ok() {
                 return;
             }
-            match ring.submit() {
-                Ok(_) => {}
-                Err(error) => tolerate(&error),
+            // The queue is full: hand it over. If the kernel has no room for more completions
+            // either, it takes nothing in until some are taken out.
+            let submitted = self.ring.borrow().submit();
+            if let Err(error) = submitted {
+                tolerate(&error);
+                self.reap();
             }
         }
     }
