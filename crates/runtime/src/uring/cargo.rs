@@ -154,9 +154,15 @@ impl Cargo {
             }
             Memory::ReadMany(buffers, vectors) => {
                 vectors.fill(buffers.iter().map(|buffer| &**buffer), done);
-                opcode::Readv::new(fd, vectors.0.as_ptr(), vectors.count())
-                    .offset(offset_bytes)
-                    .build()
+                let (pieces, count) = (vectors.0.as_ptr(), vectors.count());
+                match self.descriptor.reactor().fixed_index_of(buffers.iter()) {
+                    Some(index) => opcode::ReadvFixed::new(fd, pieces, count, index)
+                        .offset(offset_bytes)
+                        .build(),
+                    None => opcode::Readv::new(fd, pieces, count)
+                        .offset(offset_bytes)
+                        .build(),
+                }
             }
             _ => unreachable!("a read carries buffers of its own"),
         }
@@ -187,10 +193,18 @@ impl Cargo {
             }
             Memory::WriteMany(buffers, vectors) => {
                 vectors.fill(buffers.iter().map(|buffer| &***buffer), done);
-                opcode::Writev::new(fd, vectors.0.as_ptr(), vectors.count())
-                    .offset(offset_bytes)
-                    .rw_flags(flags)
-                    .build()
+                let (pieces, count) = (vectors.0.as_ptr(), vectors.count());
+                let reactor = self.descriptor.reactor();
+                match reactor.fixed_index_of(buffers.iter().map(|buffer| &**buffer)) {
+                    Some(index) => opcode::WritevFixed::new(fd, pieces, count, index)
+                        .offset(offset_bytes)
+                        .rw_flags(flags)
+                        .build(),
+                    None => opcode::Writev::new(fd, pieces, count)
+                        .offset(offset_bytes)
+                        .rw_flags(flags)
+                        .build(),
+                }
             }
             _ => unreachable!("a write carries shared buffers"),
         }

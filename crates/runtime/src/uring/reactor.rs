@@ -6,8 +6,9 @@ use super::cargo::{Cargo, Operation};
 use super::options::{UringError, UringOptions};
 use super::slots::{Followup, Slots};
 use super::tables::Table;
+use crate::buffer::Buffer;
 use crate::executor::Driver;
-use io_uring::{IoUring, opcode, squeue, types};
+use io_uring::{IoUring, Probe, opcode, squeue, types};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use std::cell::{Cell, RefCell};
@@ -36,6 +37,8 @@ pub(crate) struct Reactor {
     started: Instant,
     files: RefCell<Table>,
     buffers: RefCell<Table>,
+    /// Whether the kernel takes lists of pieces of registered memory (Linux 6.15).
+    takes_fixed_vectors: bool,
     identity: u64,
 }
 
@@ -59,6 +62,7 @@ impl Reactor {
         Ok(Self {
             files: RefCell::new(Table::new(size_of(files, options.registered_files))),
             buffers: RefCell::new(Table::new(size_of(buffers, options.registered_buffers))),
+            takes_fixed_vectors: takes_fixed_vectors(&ring),
             ring: RefCell::new(ring),
             slots: RefCell::default(),
             arrived: RefCell::default(),
@@ -72,6 +76,21 @@ impl Reactor {
     /// A number that no other ring of the process has.
     pub(crate) fn identity(&self) -> u64 {
         self.identity
+    }
+
+    /// The number of the one registered piece of memory in which all of `buffers` lie, if there is
+    /// one and vectored requests can use it.
+    pub(super) fn fixed_index_of<'a>(
+        &self,
+        mut buffers: impl Iterator<Item = &'a Buffer>,
+    ) -> Option<u16> {
+        if !self.takes_fixed_vectors {
+            return None;
+        }
+        let index = buffers.next()?.fixed_index(self.identity)?;
+        buffers
+            .all(|buffer| buffer.fixed_index(self.identity) == Some(index))
+            .then_some(index)
     }
 
     /// Makes a request. It is under way even if the returned future is dropped; what it carries
@@ -244,6 +263,14 @@ fn build_ring(options: &UringOptions) -> Result<IoUring, UringError> {
         }
     }
     Err(failure)
+}
+
+fn takes_fixed_vectors(ring: &IoUring) -> bool {
+    let mut probe = Probe::new();
+    let probed = ring.submitter().register_probe(&mut probe);
+    probed.is_ok()
+        && probe.is_supported(opcode::ReadvFixed::CODE)
+        && probe.is_supported(opcode::WritevFixed::CODE)
 }
 
 /// Accepts the failures of entering the ring that pass by themselves.
