@@ -53,7 +53,12 @@ impl Ord for Entry {
 pub(crate) struct Timers {
     heap: RefCell<BinaryHeap<Reverse<Entry>>>,
     next_sequence: Cell<u64>,
+    /// Entries in the heap whose sleeper is gone.
+    cancelled: Cell<usize>,
 }
+
+/// Cancelled waits are swept out once there are this many and they are the majority.
+const SWEEP_AT: usize = 64;
 
 impl Timers {
     fn register(&self, deadline_ns: u64, waker: Waker) -> Rc<Timer> {
@@ -81,8 +86,21 @@ impl Timers {
                 return Some(entry.deadline_ns);
             }
             heap.pop();
+            self.cancelled.set(self.cancelled.get() - 1);
         }
         None
+    }
+
+    /// Takes a wait back that has not fired. Timeouts are mostly cancelled long before they are due,
+    /// so their entries must not pile up until then.
+    fn cancel(&self, timer: Rc<Timer>) {
+        drop(timer);
+        self.cancelled.set(self.cancelled.get() + 1);
+        let mut heap = self.heap.borrow_mut();
+        if self.cancelled.get() >= SWEEP_AT && self.cancelled.get() > heap.len() / 2 {
+            heap.retain(|Reverse(entry)| Rc::strong_count(&entry.timer) > 1);
+            self.cancelled.set(0);
+        }
     }
 
     /// Wakes everybody whose time has come. The clock is asked only if somebody waits.
@@ -102,6 +120,9 @@ impl Timers {
                 }
             };
             let Some(timer) = timer else { return };
+            if Rc::strong_count(&timer) == 1 {
+                self.cancelled.set(self.cancelled.get() - 1);
+            }
             timer.fired.set(true);
             if let Some(waker) = timer.waker.borrow_mut().take() {
                 waker.wake();
@@ -147,5 +168,43 @@ impl Future for Sleep {
             .register(self.deadline_ns, context.waker().clone());
         self.timer = Some(timer);
         Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        if let Some(timer) = self.timer.take()
+            && !timer.fired.get()
+        {
+            self.handle.timers().cancel(timer);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Runtime;
+
+    #[test]
+    fn cancelled_waits_do_not_pile_up() {
+        let runtime = Runtime::virtual_clock();
+        let handle = runtime.handle();
+        runtime.block_on(async move {
+            let mut kept = Box::pin(handle.sleep_ns(10 * SECOND_NS));
+            for _ in 0..10_000 {
+                let mut timeout = Box::pin(handle.sleep_ns(5 * SECOND_NS));
+                std::future::poll_fn(|context| {
+                    assert!(timeout.as_mut().poll(context).is_pending());
+                    assert!(kept.as_mut().poll(context).is_pending());
+                    Poll::Ready(())
+                })
+                .await;
+                handle.sleep_ns(1).await;
+                assert!(handle.timers().heap.borrow().len() <= 2 * SWEEP_AT);
+            }
+            kept.await;
+            assert_eq!(handle.now_ns(), 10 * SECOND_NS);
+        });
     }
 }
