@@ -17,6 +17,13 @@ const SEGMENT_BYTES: usize = 64 * 1024;
 /// In every stretch of this length, the share of zeros is the chosen one.
 const STRETCH_BYTES: usize = 512;
 
+/// The pool of a run: the same for all databases of one seed.
+#[must_use]
+pub fn pool(seed: u64) -> Rc<[u64]> {
+    let mut dice = Dice::new(seed, 0x706f_6f6c);
+    (0..POOL_WORDS).map(|_| dice.bits()).collect()
+}
+
 /// Which column of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -49,13 +56,17 @@ impl ContentSource {
     /// `compressible_fraction` (0 to 1) of all bytes is zero, to the nearest 64th.
     #[must_use]
     pub fn new(seed: u64, database: u64, compressible_fraction: f64) -> Self {
+        Self::with_pool(pool(seed), derive(seed, database), compressible_fraction)
+    }
+
+    /// As [`ContentSource::new`], for a pool that several databases share.
+    #[must_use]
+    pub fn with_pool(pool: Rc<[u64]>, database_seed: u64, compressible_fraction: f64) -> Self {
         assert!((0.0..=1.0).contains(&compressible_fraction));
-        let mut dice = Dice::new(seed, 0x706f_6f6c);
-        let pool = (0..POOL_WORDS).map(|_| dice.bits()).collect();
         let words = (STRETCH_BYTES / 8) as f64 * (1.0 - compressible_fraction);
         Self {
             pool,
-            database_seed: derive(seed, database),
+            database_seed,
             random_bytes: words.round() as usize * 8,
         }
     }

@@ -37,6 +37,10 @@ pub enum FailureKind {
     Integrity,
     /// There is no space left.
     OutOfSpace,
+    /// Nothing failed: the work was asked to stop.
+    Stopped,
+    /// The program itself did not do what it should.
+    Internal,
 }
 
 /// An error that ends a run.

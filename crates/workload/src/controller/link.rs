@@ -1,0 +1,156 @@
+//! The line between the conductor of a run and its shards: orders one way, reports the other.
+//!
+//! Nobody waits on it: the shards look for orders and the conductor for reports every ten
+//! milliseconds. So it works the same between threads and within one runtime on the virtual clock.
+
+use crate::mail::store::Failure;
+use measure::sample::ShardSample;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How often orders and reports are looked for.
+pub const LOOK_NS: u64 = 10_000_000;
+
+/// What a shard is told to do. Every shard gets the same stages in the same order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Build the databases that are not there.
+    Build,
+    /// Open them.
+    Open,
+    /// Run sessions until the caches are warm.
+    WarmUp,
+    /// Run sessions, in numbers that change.
+    Tune,
+    /// Run sessions that are measured.
+    Measure,
+    /// End the sessions and close the databases.
+    Close,
+    /// Verify every page of the closed databases.
+    Verify,
+    /// Nothing more will come.
+    End,
+}
+
+/// The orders of one shard.
+#[derive(Debug, Default)]
+pub struct Orders {
+    stages: Mutex<Vec<Stage>>,
+    sessions: AtomicU32,
+    transactions_per_second: AtomicU64,
+    tick_ns: AtomicU64,
+    abandoned: AtomicBool,
+}
+
+impl Orders {
+    /// Orders with a first tick length.
+    #[must_use]
+    pub fn new(tick_ns: u64) -> Arc<Self> {
+        let orders = Self::default();
+        orders.set_tick_ns(tick_ns);
+        Arc::new(orders)
+    }
+
+    /// Adds a stage at the end of the list.
+    pub fn begin(&self, stage: Stage) {
+        lock(&self.stages).push(stage);
+    }
+
+    /// The stage number `number`, once it has been ordered.
+    #[must_use]
+    pub fn stage(&self, number: usize) -> Option<Stage> {
+        lock(&self.stages).get(number).copied()
+    }
+
+    /// Asks the present stage to end early if it is one that works through bytes.
+    pub fn abandon(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the present stage shall end early.
+    #[must_use]
+    pub fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
+    }
+
+    /// Sets how many sessions run (closed loop) or may run at once (open loop).
+    pub fn set_sessions(&self, sessions: u32) {
+        self.sessions.store(sessions, Ordering::Relaxed);
+    }
+
+    /// How many sessions run.
+    #[must_use]
+    pub fn sessions(&self) -> u32 {
+        self.sessions.load(Ordering::Relaxed)
+    }
+
+    /// Sets the rate of arrivals of an open loop.
+    pub fn set_transactions_per_second(&self, rate: f64) {
+        self.transactions_per_second.store(rate.to_bits(), Ordering::Relaxed);
+    }
+
+    /// The rate of arrivals of an open loop.
+    #[must_use]
+    pub fn transactions_per_second(&self) -> f64 {
+        f64::from_bits(self.transactions_per_second.load(Ordering::Relaxed))
+    }
+
+    /// Sets how often counts are reported.
+    pub fn set_tick_ns(&self, tick_ns: u64) {
+        self.tick_ns.store(tick_ns.max(LOOK_NS), Ordering::Relaxed);
+    }
+
+    /// How often counts are reported.
+    #[must_use]
+    pub fn tick_ns(&self) -> u64 {
+        self.tick_ns.load(Ordering::Relaxed)
+    }
+}
+
+/// What a shard has to say.
+#[derive(Debug)]
+pub enum News {
+    /// The counts of a tick.
+    Counts(Box<ShardSample>),
+    /// A stage that has an end of its own is done (build, open, close, verify).
+    Done(Stage),
+    /// Bytes of the present stage handled so far, all databases of the shard.
+    Progress(u64),
+    /// How full the least filled cache is, of what it could hold; 0 to 1.
+    CacheFill(f64),
+    /// The open loop's books so far.
+    Backlog {
+        /// Arrivals dropped because the backlog was full.
+        shed: u64,
+        /// Arrivals that wait.
+        waiting: u64,
+    },
+    /// A sentence for the report.
+    Note(String),
+    /// An error that ends the run.
+    Failed(Failure),
+    /// The shard has ended; nothing follows.
+    Ended,
+}
+
+/// Where all shards report to. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct Inbox(Arc<Mutex<Vec<(usize, News)>>>);
+
+impl Inbox {
+    /// Adds news of a shard.
+    pub fn report(&self, shard: usize, news: News) {
+        lock(&self.0).push((shard, news));
+    }
+
+    /// Takes everything out, oldest first.
+    #[must_use]
+    pub fn take(&self) -> Vec<(usize, News)> {
+        std::mem::take(&mut *lock(&self.0))
+    }
+}
+
+/// A panic elsewhere ends the run by itself; the data behind these locks is whole at any time.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

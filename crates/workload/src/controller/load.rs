@@ -1,0 +1,202 @@
+//! The sessions of one shard: as many as ordered, in a closed or an open loop.
+
+use super::link::Orders;
+use crate::mail::session::MailDatabase;
+use crate::mail::store::{Failure, MailStore};
+use crate::pacing::arrivals::{Arrivals, Spacing};
+use crate::pacing::backlog::{Admission, Backlog};
+use crate::random::Dice;
+use runtime::Handle;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// How sessions begin their transactions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Loop {
+    /// Each session begins the next one after a pause.
+    Closed {
+        /// The pause in ns.
+        pause_ns: u64,
+    },
+    /// The clock begins them; sessions only carry them out.
+    Open {
+        /// How arrivals are spread.
+        spacing: Spacing,
+        /// Arrivals that may wait.
+        backlog_limit: usize,
+    },
+}
+
+/// The longest the pacer sleeps, so that it notices a new rate.
+const PACER_LOOK_NS: u64 = 20_000_000;
+
+/// The load of one shard. It runs in tasks of its own.
+pub struct Load<S: MailStore> {
+    handle: Handle,
+    orders: Arc<Orders>,
+    databases: Vec<MailDatabase<S>>,
+    how: Loop,
+    running: Cell<bool>,
+    /// Which sessions of the closed loop are alive.
+    alive: RefCell<Vec<bool>>,
+    backlog: RefCell<Backlog>,
+    turn: Cell<usize>,
+    failure: RefCell<Option<Failure>>,
+}
+
+impl<S: MailStore> Load<S> {
+    /// A load over these databases that has not begun.
+    #[must_use]
+    pub fn new(
+        handle: Handle,
+        orders: Arc<Orders>,
+        databases: Vec<MailDatabase<S>>,
+        how: Loop,
+    ) -> Rc<Self> {
+        let limit = match how {
+            Loop::Closed { .. } => 0,
+            Loop::Open { backlog_limit, .. } => backlog_limit,
+        };
+        Rc::new(Self {
+            handle,
+            orders,
+            databases,
+            how,
+            running: Cell::new(false),
+            alive: RefCell::default(),
+            backlog: RefCell::new(Backlog::new(limit)),
+            turn: Cell::new(0),
+            failure: RefCell::new(None),
+        })
+    }
+
+    /// Starts the load.
+    pub fn start(self: &Rc<Self>, dice: Dice) {
+        self.running.set(true);
+        match self.how {
+            Loop::Closed { .. } => self.adjust(),
+            Loop::Open { spacing, .. } => {
+                let arrivals = Arrivals::new(spacing, dice, self.handle.now_ns());
+                let load = Rc::clone(self);
+                self.handle.spawn(async move { load.pace(arrivals).await });
+            }
+        }
+    }
+
+    /// Brings the number of sessions of a closed loop to the one ordered.
+    pub fn adjust(self: &Rc<Self>) {
+        let Loop::Closed { pause_ns } = self.how else {
+            return;
+        };
+        if !self.running.get() || self.databases.is_empty() {
+            return;
+        }
+        let wanted = self.orders.sessions() as usize;
+        let mut alive = self.alive.borrow_mut();
+        if alive.len() < wanted {
+            alive.resize(wanted, false);
+        }
+        for number in 0..wanted {
+            if !std::mem::replace(&mut alive[number], true) {
+                let load = Rc::clone(self);
+                self.handle.spawn(async move { load.session(number, pause_ns).await });
+            }
+        }
+    }
+
+    async fn session(self: Rc<Self>, number: usize, pause_ns: u64) {
+        let mut turn = number;
+        while self.goes_on() && number < self.orders.sessions() as usize {
+            // Sessions go round the databases, so that all get the same share of the load.
+            let database = self.databases[turn % self.databases.len()].clone();
+            turn += 1;
+            if let Err(failure) = database.transact(None).await {
+                self.fail(failure);
+            }
+            if pause_ns > 0 {
+                self.handle.sleep_ns(pause_ns).await;
+            } else {
+                // A transaction that found everything in the cache never waited.
+                self.handle.yield_now().await;
+            }
+        }
+        self.alive.borrow_mut()[number] = false;
+    }
+
+    async fn pace(self: Rc<Self>, mut arrivals: Arrivals) {
+        while self.goes_on() {
+            let now_ns = self.handle.now_ns();
+            let rate = self.orders.transactions_per_second();
+            while let Some(due_ns) = arrivals.next_until(now_ns, rate) {
+                self.arrive(due_ns);
+            }
+            let next_ns = arrivals.expected_ns(rate).saturating_add(1);
+            let look_ns = self.handle.now_ns() + PACER_LOOK_NS;
+            self.handle.sleep_until_ns(next_ns.min(look_ns)).await;
+        }
+    }
+
+    fn arrive(self: &Rc<Self>, due_ns: u64) {
+        let sessions = self.orders.sessions() as usize;
+        if self.backlog.borrow_mut().arrive(due_ns, sessions) == Admission::Begin {
+            let load = Rc::clone(self);
+            self.handle.spawn(async move { load.work_off(due_ns).await });
+        }
+    }
+
+    async fn work_off(self: Rc<Self>, first_due_ns: u64) {
+        let mut due_ns = Some(first_due_ns);
+        while let Some(at_ns) = due_ns {
+            if self.goes_on() {
+                let turn = self.turn.get();
+                self.turn.set(turn + 1);
+                let database = self.databases[turn % self.databases.len()].clone();
+                if let Err(failure) = database.transact(Some(at_ns)).await {
+                    self.fail(failure);
+                }
+            }
+            due_ns = self.backlog.borrow_mut().next_due();
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        self.running.get() && self.failure.borrow().is_none()
+    }
+
+    fn fail(&self, failure: Failure) {
+        self.failure.borrow_mut().get_or_insert(failure);
+    }
+
+    /// The first failure of a session.
+    #[must_use]
+    pub fn failure(&self) -> Option<Failure> {
+        self.failure.borrow().clone()
+    }
+
+    /// Arrivals shed so far and waiting now.
+    #[must_use]
+    pub fn backlog(&self) -> (u64, u64) {
+        let backlog = self.backlog.borrow();
+        (backlog.shed(), backlog.waiting() as u64)
+    }
+
+    /// Ends the load: no transaction begins any more, and those under way are waited for.
+    pub async fn stop(&self) {
+        self.running.set(false);
+        while self.is_at_work() {
+            self.handle.sleep_ns(1_000_000).await;
+        }
+        self.backlog.borrow_mut().abandon();
+    }
+
+    fn is_at_work(&self) -> bool {
+        self.alive.borrow().contains(&true) || self.backlog.borrow().at_work() > 0
+    }
+
+    /// The databases; to be taken when the load has been stopped.
+    #[must_use]
+    pub fn databases(&self) -> &[MailDatabase<S>] {
+        &self.databases
+    }
+}

@@ -1,0 +1,281 @@
+//! One shard: the databases of one thread, taken through the stages of a run.
+
+use super::host::{DatabaseHost, Progress};
+use super::link::{Inbox, LOOK_NS, News, Orders, Stage};
+use super::load::Load;
+use super::observer::CountingObserver;
+use super::plan::RunPlan;
+use crate::mail::population::Population;
+use crate::mail::session::{MailDatabase, MailDatabaseParts};
+use crate::mail::store::{Failure, FailureKind, MailStore};
+use crate::random::Dice;
+use measure::sample::{Phase, Recorder};
+use runtime::{Handle, IoObserver};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Takes one shard through a run, from the order to build to the order to end.
+pub struct Shard<H: DatabaseHost> {
+    number: usize,
+    handle: Handle,
+    host: H,
+    plan: Arc<RunPlan>,
+    orders: Arc<Orders>,
+    inbox: Inbox,
+    /// What to add to the runtime's clock to get the clock of the run.
+    offset_ns: u64,
+    recorder: Rc<RefCell<Recorder>>,
+    load: RefCell<Option<Rc<Load<H::Store>>>>,
+    ended: Cell<bool>,
+    failed: Cell<bool>,
+}
+
+impl<H: DatabaseHost> Shard<H> {
+    /// Shard `number` of the plan.
+    pub fn new(
+        number: usize,
+        handle: Handle,
+        host: H,
+        plan: Arc<RunPlan>,
+        orders: Arc<Orders>,
+        inbox: Inbox,
+        offset_ns: u64,
+    ) -> Rc<Self> {
+        let now_ns = handle.now_ns() + offset_ns;
+        let recorder = Recorder::new(Arc::clone(&plan.layout), number, Phase::Build, now_ns);
+        Rc::new(Self {
+            number,
+            handle,
+            host,
+            plan,
+            orders,
+            inbox,
+            offset_ns,
+            recorder: Rc::new(RefCell::new(recorder)),
+            load: RefCell::new(None),
+            ended: Cell::new(false),
+            failed: Cell::new(false),
+        })
+    }
+
+    /// Runs until the order to end.
+    pub async fn run(self: Rc<Self>) {
+        let ticker = Rc::clone(&self);
+        let ticker = self.handle.spawn(async move { ticker.tick().await });
+        for number in 0.. {
+            let stage = self.next_stage(number).await;
+            if let Err(failure) = self.carry_out(stage).await {
+                self.fail(failure);
+            }
+            if matches!(stage, Stage::Build | Stage::Open | Stage::Close | Stage::Verify) {
+                self.report(News::Done(stage));
+            }
+            if stage == Stage::End {
+                break;
+            }
+        }
+        self.ended.set(true);
+        ticker.await;
+        self.report(News::Ended);
+    }
+
+    async fn next_stage(&self, number: usize) -> Stage {
+        loop {
+            if let Some(stage) = self.orders.stage(number) {
+                return stage;
+            }
+            self.handle.sleep_ns(LOOK_NS).await;
+        }
+    }
+
+    async fn carry_out(&self, stage: Stage) -> Result<(), Failure> {
+        match stage {
+            Stage::Build => self.build().await,
+            Stage::Open => self.open().await,
+            Stage::WarmUp => {
+                self.begin_phase(Phase::WarmUp);
+                self.start();
+                Ok(())
+            }
+            Stage::Tune => {
+                self.begin_phase(Phase::Tuning);
+                Ok(())
+            }
+            Stage::Measure => {
+                self.note_state();
+                self.begin_phase(Phase::Measured);
+                Ok(())
+            }
+            Stage::Close => {
+                self.note_state();
+                self.begin_phase(Phase::Close);
+                self.close().await
+            }
+            Stage::Verify => {
+                self.begin_phase(Phase::Checksum);
+                self.verify().await
+            }
+            Stage::End => Ok(()),
+        }
+    }
+
+    fn databases(&self) -> &[usize] {
+        &self.plan.shards[self.number]
+    }
+
+    async fn build(&self) -> Result<(), Failure> {
+        let mut before = 0;
+        for &database in self.databases() {
+            let progress = self.progress(before);
+            self.host.build(database, self.observer(database), progress).await?;
+            before += self.plan.database_bytes;
+            self.report(News::Progress(before));
+        }
+        Ok(())
+    }
+
+    async fn open(&self) -> Result<(), Failure> {
+        let mut opened = Vec::new();
+        for &database in self.databases() {
+            let open = self.host.open(database, self.observer(database)).await?;
+            if !open.note.is_empty() {
+                self.report(News::Note(open.note));
+            }
+            let seed = self.plan.database_seed(database);
+            opened.push(MailDatabase::new(MailDatabaseParts {
+                store: open.store,
+                handle: self.handle.clone(),
+                settings: self.plan.session.clone(),
+                maker: self.plan.item_maker(database, open.population.built_rows),
+                population: Population::new(open.population, seed, self.plan.hot_set),
+                recorder: Rc::clone(&self.recorder),
+                index: database,
+                seed: self.plan.profile.run.seed,
+            }));
+        }
+        let load = Load::new(
+            self.handle.clone(),
+            Arc::clone(&self.orders),
+            opened,
+            self.plan.how,
+        );
+        *self.load.borrow_mut() = Some(load);
+        self.note_state();
+        Ok(())
+    }
+
+    fn start(&self) {
+        if let (Some(load), false) = (self.load.borrow().as_ref(), self.failed.get()) {
+            let stream = 0x7061_6365 + self.number as u64;
+            load.start(Dice::new(self.plan.profile.run.seed, stream));
+        }
+    }
+
+    async fn close(&self) -> Result<(), Failure> {
+        let Some(load) = self.load.borrow_mut().take() else {
+            return Ok(());
+        };
+        load.stop().await;
+        let mut result = load.failure().map_or(Ok(()), Err);
+        for database in load.databases() {
+            let (store, rows) = (database.store().clone(), database.population_state());
+            // Every database is closed, whatever became of the others.
+            let closed = self.host.close(database.index(), store, rows).await;
+            result = result.and(closed);
+        }
+        result
+    }
+
+    async fn verify(&self) -> Result<(), Failure> {
+        let mut before = 0;
+        let mut result = Ok(());
+        for &database in self.databases() {
+            let verified = self.host.verify(database, self.progress(before)).await;
+            result = result.and(verified);
+            before += self.plan.database_bytes;
+        }
+        result
+    }
+
+    /// Counts every tick, and looks after the load between ticks.
+    async fn tick(&self) {
+        let mut next_ns = self.handle.now_ns() + self.orders.tick_ns();
+        while !self.ended.get() {
+            self.handle.sleep_ns(LOOK_NS).await;
+            if let Some(load) = self.load.borrow().as_ref() {
+                load.adjust();
+                if let Some(failure) = load.failure() {
+                    self.fail(failure);
+                }
+            }
+            let now_ns = self.handle.now_ns();
+            if now_ns >= next_ns {
+                let tick_ns = self.orders.tick_ns();
+                next_ns = (next_ns + tick_ns).max(now_ns + tick_ns / 2);
+                self.note_state();
+                let counts = self.recorder.borrow_mut().take(self.now_ns());
+                self.report(News::Counts(Box::new(counts)));
+            }
+        }
+        let counts = self.recorder.borrow_mut().take(self.now_ns());
+        self.report(News::Counts(Box::new(counts)));
+    }
+
+    /// Takes over what the engines count themselves.
+    fn note_state(&self) {
+        let load = self.load.borrow();
+        let Some(load) = load.as_ref() else {
+            return;
+        };
+        let mut fill: f64 = 1.0;
+        for database in load.databases() {
+            let now = database.store().statistics();
+            let mut recorder = self.recorder.borrow_mut();
+            recorder.page_fault_stalls_so_far(database.index(), now.page_fault_stalls);
+            recorder.database_size(database.index(), now.size_bytes);
+            let could_hold = now.cache_capacity_pages.min(now.database_pages).max(1);
+            fill = fill.min(now.cached_pages as f64 / could_hold as f64);
+        }
+        self.report(News::CacheFill(fill));
+        let (shed, waiting) = load.backlog();
+        self.report(News::Backlog { shed, waiting });
+    }
+
+    fn begin_phase(&self, phase: Phase) {
+        let counts = self.recorder.borrow_mut().begin_phase(phase, self.now_ns());
+        self.report(News::Counts(Box::new(counts)));
+    }
+
+    fn observer(&self, database: usize) -> Rc<dyn IoObserver> {
+        Rc::new(CountingObserver::new(Rc::clone(&self.recorder), database))
+    }
+
+    fn progress(&self, before: u64) -> Progress {
+        let (inbox, number) = (self.inbox.clone(), self.number);
+        let orders = Arc::clone(&self.orders);
+        let last = Cell::new(0);
+        Rc::new(move |bytes| {
+            // Every few megabytes is often enough.
+            if bytes >= last.get() + (4 << 20) || bytes < last.get() {
+                last.set(bytes);
+                inbox.report(number, News::Progress(before + bytes));
+            }
+            !orders.is_abandoned()
+        })
+    }
+
+    fn fail(&self, failure: Failure) {
+        if !self.failed.replace(true) && failure.kind != FailureKind::Stopped {
+            self.report(News::Failed(failure));
+        }
+    }
+
+    fn report(&self, news: News) {
+        self.inbox.report(self.number, news);
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.handle.now_ns() + self.offset_ns
+    }
+}

@@ -1,0 +1,77 @@
+//! The counts of all shards over one tick, for those who steer while the run goes on.
+
+use crate::tuning::{TuningSample, cycle::DatabaseLatency};
+use measure::sample::{DatabaseMeters, OperationMeter, Phase, ShardSample, Stream};
+use std::collections::BTreeMap;
+
+/// All shards together over one tick.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tick {
+    /// What the run was doing.
+    pub phase: Phase,
+    /// Requests and latencies.
+    pub io: TuningSample,
+    /// Operations that ended, commits not counted.
+    pub operations: u64,
+}
+
+/// Joins the counts of the shards tick by tick.
+#[derive(Debug, Default)]
+pub struct TickJoiner {
+    shards: usize,
+    waiting: BTreeMap<(u32, u64), (usize, Tick)>,
+}
+
+impl TickJoiner {
+    /// A joiner for so many shards.
+    #[must_use]
+    pub fn new(shards: usize) -> Self {
+        Self {
+            shards,
+            waiting: BTreeMap::new(),
+        }
+    }
+
+    /// Takes the counts of one shard; gives the tick that is complete with them.
+    pub fn accept(&mut self, counts: &ShardSample) -> Option<Tick> {
+        let key = (counts.phase_number, counts.interval);
+        let (parts, tick) = self.waiting.entry(key).or_insert_with(|| (0, empty(counts)));
+        *parts += 1;
+        tick.io.length_s += (counts.ends_ns - counts.begins_ns) as f64 / 1e9 / self.shards as f64;
+        let operations = crate::mail::deck::Operation::ALL.len();
+        for (meters, latency) in counts.databases.iter().zip(&mut tick.io.databases) {
+            tick.io.ios += meters.transactional_count();
+            tick.io.stalls += meters.page_fault_stalls;
+            add(latency, meters);
+            let counted = (0..operations).filter_map(|index| meters.operation(index));
+            tick.operations += counted.map(OperationMeter::count).sum::<u64>();
+        }
+        if *parts < self.shards {
+            return None;
+        }
+        let (_, tick) = self.waiting.remove(&key)?;
+        (tick.io.length_s > 0.0).then_some(tick)
+    }
+}
+
+fn empty(counts: &ShardSample) -> Tick {
+    Tick {
+        phase: counts.phase,
+        operations: 0,
+        io: TuningSample {
+            databases: vec![DatabaseLatency::default(); counts.databases.len()],
+            ..TuningSample::default()
+        },
+    }
+}
+
+fn add(latency: &mut DatabaseLatency, meters: &DatabaseMeters) {
+    if let Some(reads) = meters.stream(Stream::DatabaseRead) {
+        latency.reads += reads.count();
+        latency.read_total_ms += reads.latency.total_ns() as f64 / 1e6;
+    }
+    if let Some(writes) = meters.stream(Stream::LogWrite) {
+        latency.log_writes += writes.count();
+        latency.log_write_total_ms += writes.latency.total_ns() as f64 / 1e6;
+    }
+}
