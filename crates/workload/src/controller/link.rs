@@ -86,7 +86,8 @@ impl Orders {
 
     /// Sets the rate of arrivals of an open loop.
     pub fn set_transactions_per_second(&self, rate: f64) {
-        self.transactions_per_second.store(rate.to_bits(), Ordering::Relaxed);
+        self.transactions_per_second
+            .store(rate.to_bits(), Ordering::Relaxed);
     }
 
     /// The rate of arrivals of an open loop.

@@ -100,7 +100,8 @@ impl<S: MailStore> Load<S> {
         for number in 0..wanted {
             if !std::mem::replace(&mut alive[number], true) {
                 let load = Rc::clone(self);
-                self.handle.spawn(async move { load.session(number, pause_ns).await });
+                self.handle
+                    .spawn(async move { load.session(number, pause_ns).await });
             }
         }
     }
@@ -141,7 +142,8 @@ impl<S: MailStore> Load<S> {
         let sessions = self.orders.sessions() as usize;
         if self.backlog.borrow_mut().arrive(due_ns, sessions) == Admission::Begin {
             let load = Rc::clone(self);
-            self.handle.spawn(async move { load.work_off(due_ns).await });
+            self.handle
+                .spawn(async move { load.work_off(due_ns).await });
         }
     }
 

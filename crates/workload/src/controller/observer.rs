@@ -41,7 +41,12 @@ impl IoObserver for CountingObserver {
         };
         let mut recorder = self.recorder.borrow_mut();
         if event.succeeded {
-            recorder.io(self.database, stream, event.length_bytes, event.latency_ns());
+            recorder.io(
+                self.database,
+                stream,
+                event.length_bytes,
+                event.latency_ns(),
+            );
         } else {
             recorder.io_error(self.database, stream);
         }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// number.
 const OPEN_LOOP_SESSIONS_PER_DATABASE: u32 = 64;
 /// Seconds of arrivals that may wait for a session before arrivals are dropped.
-const BACKLOG_S: f64 = 10.0;
+pub const BACKLOG_S: f64 = 10.0;
 
 /// Everything a run needs to know. The same for all of its threads.
 #[derive(Debug, Clone)]
@@ -115,7 +115,10 @@ impl RunPlan {
         for session in 0..sessions as usize {
             dealt[session % databases % self.shards.len()] += 1;
         }
-        dealt.iter().map(|&sessions| u32::max(sessions, 1)).collect()
+        dealt
+            .iter()
+            .map(|&sessions| u32::max(sessions, 1))
+            .collect()
     }
 
     /// The share of the whole load that a shard carries.
@@ -178,7 +181,8 @@ mod tests {
     #[test]
     fn every_database_and_every_session_is_dealt_once() {
         let mut profile = Profile::default();
-        for (databases, cores, threads) in [(4, 2, 7), (5, 3, 11), (3, 8, 64), (6, 4, 2), (1, 1, 1)] {
+        for (databases, cores, threads) in [(4, 2, 7), (5, 3, 11), (3, 8, 64), (6, 4, 2), (1, 1, 1)]
+        {
             profile.mail.databases = databases;
             profile.mail.threads = Some(threads);
             let plan = RunPlan::new(&profile, cores);
@@ -186,7 +190,9 @@ mod tests {
             dealt.sort_unstable();
             assert_eq!(dealt, (0..databases as usize).collect::<Vec<_>>());
             assert_eq!(plan.deal_sessions(threads).iter().sum::<u32>(), threads);
-            let shares: f64 = (0..plan.shards.len()).map(|shard| plan.share_of(shard)).sum();
+            let shares: f64 = (0..plan.shards.len())
+                .map(|shard| plan.share_of(shard))
+                .sum();
             assert!((shares - 1.0).abs() < 1e-9);
         }
     }

@@ -27,6 +27,7 @@ pub struct Shard<H: DatabaseHost> {
     offset_ns: u64,
     recorder: Rc<RefCell<Recorder>>,
     load: RefCell<Option<Rc<Load<H::Store>>>>,
+    next_tick_ns: Cell<u64>,
     ended: Cell<bool>,
     failed: Cell<bool>,
 }
@@ -54,6 +55,7 @@ impl<H: DatabaseHost> Shard<H> {
             offset_ns,
             recorder: Rc::new(RefCell::new(recorder)),
             load: RefCell::new(None),
+            next_tick_ns: Cell::new(0),
             ended: Cell::new(false),
             failed: Cell::new(false),
         })
@@ -68,7 +70,10 @@ impl<H: DatabaseHost> Shard<H> {
             if let Err(failure) = self.carry_out(stage).await {
                 self.fail(failure);
             }
-            if matches!(stage, Stage::Build | Stage::Open | Stage::Close | Stage::Verify) {
+            if matches!(
+                stage,
+                Stage::Build | Stage::Open | Stage::Close | Stage::Verify
+            ) {
                 self.report(News::Done(stage));
             }
             if stage == Stage::End {
@@ -128,7 +133,9 @@ impl<H: DatabaseHost> Shard<H> {
         let mut before = 0;
         for &database in self.databases() {
             let progress = self.progress(before);
-            self.host.build(database, self.observer(database), progress).await?;
+            self.host
+                .build(database, self.observer(database), progress)
+                .await?;
             before += self.plan.database_bytes;
             self.report(News::Progress(before));
         }
@@ -200,7 +207,8 @@ impl<H: DatabaseHost> Shard<H> {
 
     /// Counts every tick, and looks after the load between ticks.
     async fn tick(&self) {
-        let mut next_ns = self.handle.now_ns() + self.orders.tick_ns();
+        self.next_tick_ns
+            .set(self.handle.now_ns() + self.orders.tick_ns());
         while !self.ended.get() {
             self.handle.sleep_ns(LOOK_NS).await;
             if let Some(load) = self.load.borrow().as_ref() {
@@ -210,9 +218,10 @@ impl<H: DatabaseHost> Shard<H> {
                 }
             }
             let now_ns = self.handle.now_ns();
-            if now_ns >= next_ns {
+            if now_ns >= self.next_tick_ns.get() {
                 let tick_ns = self.orders.tick_ns();
-                next_ns = (next_ns + tick_ns).max(now_ns + tick_ns / 2);
+                let next_ns = self.next_tick_ns.get() + tick_ns;
+                self.next_tick_ns.set(next_ns.max(now_ns + tick_ns / 2));
                 self.note_state();
                 let counts = self.recorder.borrow_mut().take(self.now_ns());
                 self.report(News::Counts(Box::new(counts)));
@@ -243,6 +252,8 @@ impl<H: DatabaseHost> Shard<H> {
     }
 
     fn begin_phase(&self, phase: Phase) {
+        self.next_tick_ns
+            .set(self.handle.now_ns() + self.orders.tick_ns());
         let counts = self.recorder.borrow_mut().begin_phase(phase, self.now_ns());
         self.report(News::Counts(Box::new(counts)));
     }

@@ -35,7 +35,10 @@ impl TickJoiner {
     /// Takes the counts of one shard; gives the tick that is complete with them.
     pub fn accept(&mut self, counts: &ShardSample) -> Option<Tick> {
         let key = (counts.phase_number, counts.interval);
-        let (parts, tick) = self.waiting.entry(key).or_insert_with(|| (0, empty(counts)));
+        let (parts, tick) = self
+            .waiting
+            .entry(key)
+            .or_insert_with(|| (0, empty(counts)));
         *parts += 1;
         tick.io.length_s += (counts.ends_ns - counts.begins_ns) as f64 / 1e9 / self.shards as f64;
         let operations = crate::mail::deck::Operation::ALL.len();

@@ -13,6 +13,7 @@ pub mod population;
 pub mod session;
 #[cfg(test)]
 mod session_tests;
+pub mod sizing;
 pub mod store;
 #[cfg(test)]
 pub(crate) mod test_store;

@@ -8,6 +8,7 @@ use super::population::{Population, PopulationState};
 use super::session::{MailDatabase, MailDatabaseParts, SessionSettings, layout};
 use super::store::{Failure, FailureKind};
 use super::test_store::{TestDisk, TestStore};
+use crate::controller::observer::CountingObserver;
 use measure::sample::{OperationMeter, Phase, Recorder, ShardSample};
 use runtime::Runtime;
 use std::cell::RefCell;
@@ -67,7 +68,8 @@ fn run(
             mailboxes: 5,
         };
         let items = (0..rows).map(|row| maker.first(row));
-        let store = TestStore::new(&handle, DISK, &recorder, 0, items);
+        let observer = Rc::new(CountingObserver::new(Rc::clone(&recorder), 0));
+        let store = TestStore::new(&handle, DISK, observer, 0, items);
         prepare(&store);
         let state = PopulationState {
             built_rows: rows,

@@ -70,7 +70,10 @@ mod tests {
         };
         let per_row = sizes.bytes_per_row();
         assert!((2_300.0..2_700.0).contains(&per_row), "{per_row}");
-        assert_eq!(sizes.rows_in(1 << 30), ((1_u64 << 30) as f64 / per_row) as u64);
+        assert_eq!(
+            sizes.rows_in(1 << 30),
+            ((1_u64 << 30) as f64 / per_row) as u64
+        );
         assert_eq!(sizes.rows_in(0), 16);
     }
 }

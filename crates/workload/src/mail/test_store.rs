@@ -7,9 +7,8 @@ use super::store::{
     Durability, Failure, FailureKind, LongColumn, MailStore, MessageNumber, ScanRequest,
     StoreError, StoreStatistics,
 };
-use measure::sample::{Recorder, Stream};
-use runtime::Handle;
 use runtime::sync::Semaphore;
+use runtime::{Handle, IoCause, IoDirection, IoEvent, IoObserver};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -37,7 +36,7 @@ struct Inner {
     handle: Handle,
     disk: TestDisk,
     servers: Rc<Semaphore>,
-    recorder: Rc<RefCell<Recorder>>,
+    observer: Rc<dyn IoObserver>,
     index: usize,
     rows: RefCell<BTreeMap<IndexKey, Row>>,
     keys: RefCell<BTreeMap<MessageNumber, IndexKey>>,
@@ -69,7 +68,7 @@ impl TestStore {
     pub(crate) fn new(
         handle: &Handle,
         disk: TestDisk,
-        recorder: &Rc<RefCell<Recorder>>,
+        observer: Rc<dyn IoObserver>,
         index: usize,
         items: impl Iterator<Item = Item>,
     ) -> Self {
@@ -92,7 +91,7 @@ impl TestStore {
             handle: handle.clone(),
             disk,
             servers: Semaphore::new(disk.servers),
-            recorder: Rc::clone(recorder),
+            observer,
             index,
             next_message: Cell::new(rows.len() as MessageNumber + 1),
             keys: RefCell::new(
@@ -138,7 +137,12 @@ impl TestStore {
     }
 
     /// One device request.
-    async fn request(&self, stream: Stream, bytes: u64) -> Result<(), StoreError> {
+    async fn request(
+        &self,
+        cause: IoCause,
+        direction: IoDirection,
+        length_bytes: u64,
+    ) -> Result<(), StoreError> {
         let inner = &self.0;
         let left = inner.fail_after.get();
         if left == 0 {
@@ -155,18 +159,23 @@ impl TestStore {
         let server = inner.servers.acquire().await;
         inner.handle.sleep_ns(inner.disk.service_ns).await;
         drop(server);
-        let latency_ns = inner.handle.now_ns() - issued_ns;
-        inner
-            .recorder
-            .borrow_mut()
-            .io(inner.index, stream, bytes, latency_ns);
+        inner.observer.completed(&IoEvent {
+            cause,
+            direction,
+            offset_bytes: 0,
+            length_bytes,
+            issued_ns,
+            completed_ns: inner.handle.now_ns(),
+            succeeded: true,
+        });
         inner.touched_pages.set(inner.touched_pages.get() + 1);
         Ok(())
     }
 
     async fn reads(&self) -> Result<(), StoreError> {
         for _ in 0..self.0.disk.reads_per_operation {
-            self.request(Stream::DatabaseRead, 32_768).await?;
+            self.request(IoCause::Database, IoDirection::Read, 32_768)
+                .await?;
         }
         Ok(())
     }
@@ -195,9 +204,10 @@ impl TestStore {
     }
 
     fn unlock(&self, transaction: &TestTransaction) {
-        for row in self.0.rows.borrow_mut().values_mut() {
-            if row.locked_by == Some(transaction.number) {
-                row.locked_by = None;
+        let mut rows = self.0.rows.borrow_mut();
+        for change in &transaction.changes {
+            if let Change::Replace(key, _) | Change::Delete(key) = change {
+                rows.get_mut(key).unwrap().locked_by = None;
             }
         }
     }
@@ -327,7 +337,7 @@ impl MailStore for TestStore {
     ) -> Result<(), StoreError> {
         if !transaction.changes.is_empty() {
             if durability == Durability::Durable {
-                self.request(Stream::LogWrite, 4096).await?;
+                self.request(IoCause::Log, IoDirection::Write, 4096).await?;
             }
             let (lazy, durable) = self.0.commits.get();
             let is_durable = u64::from(durability == Durability::Durable);
@@ -340,9 +350,11 @@ impl MailStore for TestStore {
         for change in transaction.changes {
             self.apply(change, now);
             let store = self.clone();
-            self.0
-                .handle
-                .spawn(async move { store.request(Stream::DatabaseWrite, 32_768).await });
+            self.0.handle.spawn(async move {
+                store
+                    .request(IoCause::Database, IoDirection::Write, 32_768)
+                    .await
+            });
         }
         Ok(())
     }

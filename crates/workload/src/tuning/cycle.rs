@@ -147,12 +147,8 @@ impl Cycle {
     }
 
     fn judge(&self) -> Judged {
-        let worst = |latency: fn(&DatabaseLatency) -> Option<f64>| {
-            let known = self.window.databases.iter().filter_map(latency);
-            known.reduce(f64::max)
-        };
-        let read_ms = worst(DatabaseLatency::read_ms);
-        let log_ms = worst(DatabaseLatency::log_write_ms);
+        let read_ms = self.window.worst_read_ms();
+        let log_ms = self.window.worst_log_write_ms();
         let stalls = self.window.stalls as f64 / self.window.length_s;
         let limits = &self.settings;
         let mut broken = Vec::new();
@@ -188,6 +184,24 @@ impl Cycle {
             },
             duration_s: self.elapsed_s,
         }
+    }
+}
+
+impl TuningSample {
+    /// Average database read latency of the worst database; `None` without reads.
+    #[must_use]
+    pub fn worst_read_ms(&self) -> Option<f64> {
+        self.worst(DatabaseLatency::read_ms)
+    }
+
+    /// Average log write latency of the worst database; `None` without log writes.
+    #[must_use]
+    pub fn worst_log_write_ms(&self) -> Option<f64> {
+        self.worst(DatabaseLatency::log_write_ms)
+    }
+
+    fn worst(&self, latency: fn(&DatabaseLatency) -> Option<f64>) -> Option<f64> {
+        self.databases.iter().filter_map(latency).reduce(f64::max)
     }
 }
 

@@ -1,0 +1,356 @@
+//! The course of a run: which stage comes when, what is counted, and when it ends.
+//!
+//! A state machine without threads or waiting of its own. [`Conductor::step`] is called every few
+//! milliseconds with the time; it takes in the news of the shards, gives orders, and tells the
+//! listener. So the same code conducts threads on the wall clock and tasks on the virtual one.
+
+use super::link::{Inbox, News, Orders, Stage};
+use super::listener::RunListener;
+use super::load::Loop;
+use super::outcome::{Account, Span};
+use super::plan::RunPlan;
+use super::steering::Steering;
+use super::ticks::{Tick, TickJoiner};
+use crate::mail::store::Failure;
+use crate::profile::TimeSpan;
+use crate::progress::{ByteProgress, LiveSample, Phase, StopRequest};
+use measure::host::HostMonitor;
+use measure::result::RunResult;
+use measure::sample::{Collector, Sample};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The longest tick: the live line changes once a second.
+const LONGEST_TICK_NS: u64 = 1_000_000_000;
+
+/// Conducts one run.
+pub struct Conductor {
+    plan: Arc<RunPlan>,
+    orders: Vec<Arc<Orders>>,
+    inbox: Inbox,
+    stop: StopRequest,
+    collector: Collector,
+    ticks: TickJoiner,
+    steering: Steering,
+    account: Account,
+    stage: Stage,
+    stage_begun_ns: u64,
+    done: usize,
+    ended: usize,
+    progress: Vec<u64>,
+    cache_fill: Vec<f64>,
+    shed: Vec<u64>,
+    is_tuned: bool,
+}
+
+impl Conductor {
+    /// A conductor for the shards behind these orders. `base` holds what the caller knows already:
+    /// workload, target, host, seed, time of start.
+    #[must_use]
+    pub fn new(
+        plan: Arc<RunPlan>,
+        orders: Vec<Arc<Orders>>,
+        inbox: Inbox,
+        monitor: Option<HostMonitor>,
+        base: RunResult,
+        stop: StopRequest,
+    ) -> Self {
+        let shards = plan.shards.len();
+        assert_eq!(orders.len(), shards);
+        let interval_s = plan.profile.run.sample_interval.as_seconds();
+        Self {
+            collector: Collector::new(Arc::clone(&plan.layout), shards, interval_s, monitor),
+            ticks: TickJoiner::new(shards),
+            steering: Steering::new(&plan),
+            account: Account::new(base),
+            stage: Stage::Build,
+            stage_begun_ns: 0,
+            done: 0,
+            ended: 0,
+            progress: vec![0; shards],
+            cache_fill: vec![0.0; shards],
+            shed: vec![0; shards],
+            is_tuned: false,
+            plan,
+            orders,
+            inbox,
+            stop,
+        }
+    }
+
+    /// The tick to begin with.
+    #[must_use]
+    pub fn tick_ns(plan: &RunPlan) -> u64 {
+        plan.profile
+            .run
+            .sample_interval
+            .as_ns()
+            .min(LONGEST_TICK_NS)
+    }
+
+    /// Begins the run.
+    pub fn begin(&mut self, now_ns: u64, listener: &mut dyn RunListener) {
+        self.enter(Stage::Build, now_ns, listener);
+    }
+
+    /// Takes in what has happened and says what to do next; true when the run is over.
+    pub fn step(&mut self, now_ns: u64, listener: &mut dyn RunListener) -> bool {
+        for (shard, news) in self.inbox.take() {
+            self.take_in(shard, news, now_ns, listener);
+        }
+        let stop = self.stop.is_stopped();
+        if (stop || self.account.has_failed()) && self.may_be_cut_short() {
+            self.cut_short(stop, now_ns, listener);
+        } else {
+            self.go_on(now_ns, listener);
+        }
+        self.ended == self.orders.len()
+    }
+
+    fn take_in(&mut self, shard: usize, news: News, now_ns: u64, listener: &mut dyn RunListener) {
+        match news {
+            News::Counts(counts) => {
+                let tick = self.ticks.accept(&counts);
+                for sample in self.collector.accept(*counts) {
+                    self.tell_sample(&sample, listener);
+                }
+                if let Some(tick) = tick {
+                    self.follow(&tick, now_ns, listener);
+                }
+            }
+            News::Done(stage) if stage == self.stage => self.done += 1,
+            News::Done(_) => {}
+            News::Progress(bytes) => {
+                self.progress[shard] = bytes;
+                listener.progress(ByteProgress {
+                    done_bytes: self.progress.iter().sum(),
+                    total_bytes: self.plan.profile.mail.total_bytes(),
+                });
+            }
+            News::CacheFill(fill) => self.cache_fill[shard] = fill,
+            News::Backlog { shed, .. } => self.shed[shard] = shed,
+            News::Note(text) => {
+                listener.note(&text);
+                self.account.note(text);
+            }
+            News::Failed(failure) => self.fail(&failure, now_ns, listener),
+            News::Ended => {
+                self.ended += 1;
+                for sample in self.collector.shard_ended(shard) {
+                    self.tell_sample(&sample, listener);
+                }
+            }
+        }
+    }
+
+    fn fail(&mut self, failure: &Failure, now_ns: u64, listener: &mut dyn RunListener) {
+        listener.note(&format!("error: {failure}"));
+        self.account.fail(failure, now_ns);
+    }
+
+    fn may_be_cut_short(&self) -> bool {
+        matches!(
+            self.stage,
+            Stage::Build
+                | Stage::Open
+                | Stage::WarmUp
+                | Stage::Tune
+                | Stage::Measure
+                | Stage::Verify
+        )
+    }
+
+    fn cut_short(&mut self, stop: bool, now_ns: u64, listener: &mut dyn RunListener) {
+        if stop {
+            self.account.interrupt();
+        }
+        if matches!(self.stage, Stage::Build | Stage::Open | Stage::Verify) {
+            self.orders.iter().for_each(|orders| orders.abandon());
+        }
+        let next = if self.stage == Stage::Verify {
+            Stage::End
+        } else {
+            Stage::Close
+        };
+        self.enter(next, now_ns, listener);
+    }
+
+    /// Moves on to the next stage when the present one has come to its end.
+    fn go_on(&mut self, now_ns: u64, listener: &mut dyn RunListener) {
+        let elapsed = TimeSpan(now_ns - self.stage_begun_ns);
+        // A shard that ended early will not report that it is done.
+        let all_done = self.done + self.ended >= self.orders.len();
+        let plan = Arc::clone(&self.plan);
+        let run = &plan.profile.run;
+        let is_warm = self.stage == Stage::WarmUp && self.is_warm(elapsed, listener);
+        let next = match self.stage {
+            Stage::Build if all_done => Stage::Open,
+            Stage::Open if all_done => Stage::WarmUp,
+            Stage::WarmUp if is_warm => {
+                let tunes = self.plan.fixed_sessions().is_none();
+                if tunes { Stage::Tune } else { Stage::Measure }
+            }
+            Stage::Tune if self.is_tuned => Stage::Measure,
+            Stage::Measure if elapsed >= run.duration => Stage::Close,
+            Stage::Close if all_done => {
+                let verify = run.verify_after_run && !self.account.was_cut_short();
+                if verify { Stage::Verify } else { Stage::End }
+            }
+            Stage::Verify if all_done => Stage::End,
+            _ => return,
+        };
+        self.enter(next, now_ns, listener);
+    }
+
+    fn is_warm(&mut self, elapsed: TimeSpan, listener: &mut dyn RunListener) -> bool {
+        let warm_up = &self.plan.profile.run.warm_up;
+        let fill = self.cache_fill.iter().copied().fold(1.0, f64::min);
+        if elapsed >= warm_up.minimum && fill >= warm_up.cache_fill_percent / 100.0 {
+            return true;
+        }
+        if elapsed < warm_up.maximum {
+            return false;
+        }
+        let text = format!(
+            "The caches were {:.0} % full when the warm-up had to end; {:.0} % were wanted. Reads \
+             may get fewer as they fill.",
+            fill * 100.0,
+            warm_up.cache_fill_percent
+        );
+        listener.note(&text);
+        self.account.warn(text);
+        true
+    }
+
+    fn enter(&mut self, stage: Stage, now_ns: u64, listener: &mut dyn RunListener) {
+        self.account.end_span(now_ns);
+        self.stage = stage;
+        self.stage_begun_ns = now_ns;
+        self.done = 0;
+        self.progress.fill(0);
+        let profile = &self.plan.profile;
+        let tick_ns = match stage {
+            Stage::Tune => self.steering.tuning_interval_ns(),
+            _ => Self::tick_ns(&self.plan),
+        };
+        if matches!(stage, Stage::WarmUp | Stage::Measure) {
+            self.steering.forget_shortfall();
+            self.order_load();
+        }
+        let expected = match stage {
+            Stage::Measure => Some(profile.run.duration.duration()),
+            _ => None,
+        };
+        if let Some((phase, span)) = name_of(stage) {
+            listener.phase(phase, expected);
+            self.account.begin_span(span, now_ns);
+        }
+        for orders in &self.orders {
+            orders.set_tick_ns(tick_ns);
+            orders.begin(stage);
+        }
+    }
+
+    /// Steers by the counts of a tick.
+    fn follow(&mut self, tick: &Tick, now_ns: u64, listener: &mut dyn RunListener) {
+        match tick.phase {
+            measure::sample::Phase::Tuning => {
+                if let Some(text) = self.steering.tune(tick) {
+                    listener.note(&text);
+                }
+                self.is_tuned = self.steering.is_tuned();
+                self.order_load();
+            }
+            measure::sample::Phase::WarmUp | measure::sample::Phase::Measured => {
+                self.steering.follow(tick);
+                self.order_load();
+            }
+            _ => return,
+        }
+        let elapsed = Duration::from_nanos(now_ns - self.stage_begun_ns);
+        listener.live(&self.live_sample(tick, elapsed));
+    }
+
+    /// Passes the wanted number of sessions and the rate on to the shards.
+    fn order_load(&self) {
+        let sessions = self.plan.deal_sessions(self.steering.sessions());
+        for (shard, (orders, sessions)) in self.orders.iter().zip(sessions).enumerate() {
+            orders.set_sessions(sessions);
+            if let Loop::Open { .. } = self.plan.how {
+                let rate = self.steering.transactions_per_second() * self.plan.share_of(shard);
+                orders.set_transactions_per_second(rate);
+            }
+        }
+    }
+
+    fn live_sample(&self, tick: &Tick, elapsed: Duration) -> LiveSample {
+        LiveSample {
+            elapsed,
+            iops: tick.io.ios as f64 / tick.io.length_s,
+            target_iops: self.account.target_iops(&self.plan),
+            database_read_ms: tick.io.worst_read_ms(),
+            log_write_ms: tick.io.worst_log_write_ms(),
+            threads: self.steering.sessions(),
+            failing: self.account.failing(),
+        }
+    }
+
+    fn tell_sample(&mut self, sample: &Sample, listener: &mut dyn RunListener) {
+        self.account.judge(&self.plan, self.collector.totals());
+        let ends_s = sample.begins_s + sample.length_s;
+        let elapsed_s = (ends_s - self.stage_begun_ns as f64 / 1e9).max(0.0);
+        let latency = |stream| worst_ms(sample, stream);
+        let live = LiveSample {
+            elapsed: Duration::from_secs_f64(elapsed_s),
+            iops: sample.iops(),
+            target_iops: self.account.target_iops(&self.plan),
+            database_read_ms: latency(measure::sample::Stream::DatabaseRead),
+            log_write_ms: latency(measure::sample::Stream::LogWrite),
+            threads: self.steering.sessions(),
+            failing: self.account.failing(),
+        };
+        let so_far = self.result(false);
+        listener.sample(sample, &live, &so_far);
+    }
+
+    /// The result so far, or (`complete`) that of the whole run.
+    fn result(&self, complete: bool) -> RunResult {
+        let totals = self.collector.totals();
+        let shed = self.shed.iter().sum();
+        self.account
+            .result(&self.plan, totals, &self.steering, shed, complete)
+    }
+
+    /// Ends the run and gives its result; to be called once [`Conductor::step`] has said that it is
+    /// over.
+    #[must_use]
+    pub fn finish(mut self, now_ns: u64, listener: &mut dyn RunListener) -> RunResult {
+        self.account.end_span(now_ns);
+        for sample in self.collector.finish() {
+            self.tell_sample(&sample, listener);
+        }
+        self.account.judge(&self.plan, self.collector.totals());
+        self.result(true)
+    }
+}
+
+fn worst_ms(sample: &Sample, stream: measure::sample::Stream) -> Option<f64> {
+    let averages = sample.databases.iter().filter_map(|database| {
+        let meter = database.stream(stream)?;
+        meter.latency.average_ms()
+    });
+    averages.reduce(f64::max)
+}
+
+fn name_of(stage: Stage) -> Option<(Phase, Span)> {
+    Some(match stage {
+        Stage::Build => (Phase::Building, Span::Build),
+        Stage::Open => (Phase::Opening, Span::Open),
+        Stage::WarmUp => (Phase::WarmingUp, Span::WarmUp),
+        Stage::Tune => (Phase::Tuning, Span::Tuning),
+        Stage::Measure => (Phase::Measuring, Span::Measured),
+        Stage::Close => (Phase::Closing, Span::Close),
+        Stage::Verify => (Phase::Verifying, Span::Checksum),
+        Stage::End => return None,
+    })
+}

@@ -1,0 +1,28 @@
+//! The course of a run, from building the databases to the result.
+//!
+//! Databases are dealt over shards. A [`shard::Shard`] lives on one thread (or, on the virtual
+//! clock, beside the others on one) and takes its databases through the stages of the run; its
+//! sessions are a [`load::Load`]. The [`conductor::Conductor`] orders the stages, joins the counts,
+//! steers the load ([`steering`]) and gives the result ([`outcome`]). Orders and news go over
+//! [`link`]. [`drive`] sets everything going; what it needs of real or simulated storage is a
+//! [`host::DatabaseHost`].
+
+pub mod conductor;
+pub mod drive;
+pub mod host;
+pub mod link;
+pub mod listener;
+pub mod load;
+pub mod observer;
+pub mod outcome;
+pub mod plan;
+pub mod shard;
+pub mod steering;
+pub mod ticks;
+
+#[cfg(test)]
+mod tests;
+
+pub use drive::{run_on_threads, run_on_virtual_clock};
+pub use listener::{RunListener, Unheard};
+pub use plan::RunPlan;

@@ -1,0 +1,269 @@
+//! The account of a run: phases, failures, checks, and in the end the result document.
+
+use super::load::Loop;
+use super::plan::RunPlan;
+use super::steering::Steering;
+use crate::mail::store::Failure;
+use crate::profile::Profile;
+use measure::result::{Check, ErrorRecord, PhaseResult, RunResult, SteadyState, Verdict};
+use measure::sample::RunTotals;
+use measure::service_level::{Judgement, Measured, ServiceLevels, evaluate, judge};
+use measure::steady::SteadyRule;
+use std::time::Duration;
+
+/// The phases that the result lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Span {
+    /// Databases are built.
+    Build,
+    /// Databases are opened, and recovered when needed.
+    Open,
+    /// The caches fill.
+    WarmUp,
+    /// The number of sessions is searched.
+    Tuning,
+    /// The load that is judged.
+    Measured,
+    /// Databases are closed.
+    Close,
+    /// Every page is verified.
+    Checksum,
+}
+
+impl Span {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Build => "build",
+            Self::Open => "open",
+            Self::WarmUp => "warm-up",
+            Self::Tuning => "tuning",
+            Self::Measured => "measured",
+            Self::Close => "close",
+            Self::Checksum => "checksum",
+        }
+    }
+}
+
+/// What is known about a run besides its counts.
+pub struct Account {
+    base: RunResult,
+    spans: Vec<(Span, u64, u64)>,
+    open_span: Option<(Span, u64)>,
+    errors: Vec<ErrorRecord>,
+    interrupted: bool,
+    warnings: Vec<String>,
+    notes: Vec<String>,
+    checks: Vec<Check>,
+}
+
+impl Account {
+    /// An account that begins with what the caller knows.
+    #[must_use]
+    pub fn new(base: RunResult) -> Self {
+        Self {
+            base,
+            spans: Vec::new(),
+            open_span: None,
+            errors: Vec::new(),
+            interrupted: false,
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            checks: Vec::new(),
+        }
+    }
+
+    /// A phase begins.
+    pub fn begin_span(&mut self, span: Span, now_ns: u64) {
+        self.open_span = Some((span, now_ns));
+    }
+
+    /// The present phase, if any, ends.
+    pub fn end_span(&mut self, now_ns: u64) {
+        if let Some((span, begun_ns)) = self.open_span.take() {
+            self.spans.push((span, begun_ns, now_ns));
+        }
+    }
+
+    /// Notes an error that ends the run.
+    pub fn fail(&mut self, failure: &Failure, now_ns: u64) {
+        self.errors.push(ErrorRecord {
+            at_s: now_ns as f64 / 1e9,
+            file: failure.file.clone(),
+            page: failure.page,
+            operation: failure.operation.clone(),
+            error: failure.error.clone(),
+        });
+    }
+
+    /// Notes that somebody stopped the run.
+    pub fn interrupt(&mut self) {
+        self.interrupted = true;
+    }
+
+    /// Notes something that may spoil the result.
+    pub fn warn(&mut self, text: String) {
+        self.warnings.push(text);
+    }
+
+    /// Notes something worth knowing.
+    pub fn note(&mut self, text: String) {
+        self.notes.push(text);
+    }
+
+    /// Whether an error has happened.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        !self.errors.is_empty()
+    }
+
+    /// Whether the run ends before its time.
+    #[must_use]
+    pub fn was_cut_short(&self) -> bool {
+        self.interrupted || self.has_failed()
+    }
+
+    /// The rate that the run shall reach; `None` when none is asked for.
+    #[must_use]
+    pub fn target_iops(&self, plan: &RunPlan) -> Option<f64> {
+        Some(plan.profile.rate_to_reach()).filter(|&target| target > 0.0)
+    }
+
+    /// Judges the levels with the totals so far.
+    pub fn judge(&mut self, plan: &RunPlan, totals: &RunTotals) {
+        if totals.measured_s() > 0.0 {
+            let levels = service_levels(&plan.profile);
+            self.checks = evaluate(&levels, &self.measured(plan, totals, None));
+        }
+    }
+
+    /// Names of the levels that do not hold at present.
+    #[must_use]
+    pub fn failing(&self) -> Vec<String> {
+        let failed = self
+            .checks
+            .iter()
+            .filter(|check| check.passed == Some(false));
+        let mut names: Vec<String> = failed.map(|check| check.name.clone()).collect();
+        names.dedup();
+        names
+    }
+
+    fn measured<'a>(
+        &'a self,
+        plan: &RunPlan,
+        totals: &'a RunTotals,
+        must_be_steady: Option<&'a SteadyState>,
+    ) -> Measured<'a> {
+        Measured {
+            totals,
+            planned_s: Some(plan.profile.run.duration.as_seconds()),
+            target_iops: self.target_iops(plan),
+            errors: &self.errors,
+            interrupted: self.interrupted,
+            must_be_steady,
+        }
+    }
+
+    /// The result document.
+    #[must_use]
+    pub fn result(
+        &self,
+        plan: &RunPlan,
+        totals: &RunTotals,
+        steering: &Steering,
+        shed: u64,
+        complete: bool,
+    ) -> RunResult {
+        let mut result = self.base.clone();
+        result.complete = complete;
+        result.phases = self.phases();
+        result.throughput.target_iops = self.target_iops(plan);
+        result.throughput.threads = Some(u64::from(steering.sessions()));
+        if let Loop::Open { .. } = plan.how {
+            result.throughput.rate_iops = plan.profile.run.held_rate;
+        }
+        totals.fill(&mut result);
+        result.tuning = steering.tuning_result();
+        result.errors.clone_from(&self.errors);
+        result.warnings.extend(self.warnings.iter().cloned());
+        result.notes.extend(self.notes.iter().cloned());
+        if shed > 0 {
+            result.warnings.push(format!(
+                "{shed} transactions were due and never began, because more than {:.0} s of them \
+                 waited already: the storage cannot keep this rate.",
+                super::plan::BACKLOG_S
+            ));
+        }
+        let rule = steady_rule(&plan.profile);
+        let interval_s = plan.profile.run.sample_interval.as_seconds();
+        let variable = "database reads and writes per second";
+        let steady = rule.judge(variable, totals.iops_by_sample(), interval_s);
+        let levels = service_levels(&plan.profile);
+        let measured = self.measured(plan, totals, rule.required.then_some(&steady));
+        let checks = evaluate(&levels, &measured);
+        let judgement = judge(&levels, &measured, &checks);
+        enter(judgement, checks, &mut result, totals);
+        if steady.steady == Some(false) && !rule.required {
+            result.warnings.push(format!(
+                "The rate was not steady: its five parts range over {:.0} % of their mean.",
+                steady.range_fraction * 100.0
+            ));
+        }
+        result.steady_state = Some(steady);
+        result
+    }
+
+    fn phases(&self) -> Vec<PhaseResult> {
+        let start: Option<jiff::Timestamp> = self.base.started.parse().ok();
+        let phase = |&(span, begun_ns, ended_ns): &(Span, u64, u64)| PhaseResult {
+            name: span.name().to_owned(),
+            started: start
+                .and_then(|start| start.checked_add(Duration::from_nanos(begun_ns)).ok())
+                .map(|at| at.to_string())
+                .unwrap_or_default(),
+            duration_s: (ended_ns - begun_ns) as f64 / 1e9,
+        };
+        self.spans.iter().map(phase).collect()
+    }
+}
+
+/// A run that ended before anything was measured has nothing to judge but its end.
+fn enter(judgement: Judgement, checks: Vec<Check>, result: &mut RunResult, totals: &RunTotals) {
+    if totals.measured_s() > 0.0 || judgement.verdict == Verdict::Error {
+        judgement.enter(checks, result);
+    } else if judgement.verdict == Verdict::Interrupted {
+        result.set_verdict(judgement.verdict, "Stopped before anything was measured.");
+    } else {
+        result.set_verdict(Verdict::Inconclusive, "Nothing has been measured yet.");
+    }
+}
+
+/// The limits of the profile as they are judged.
+#[must_use]
+pub fn service_levels(profile: &Profile) -> ServiceLevels {
+    let levels = &profile.service_levels;
+    ServiceLevels {
+        average_database_read_ms: levels.average_database_read.as_ms(),
+        average_log_write_ms: levels.average_log_write.as_ms(),
+        maximum_database_read_strict_ms: levels.strict_maximum_database_read.as_ms(),
+        maximum_database_read_lenient_ms: levels.lenient_maximum_database_read.as_ms(),
+        maximum_log_write_strict_ms: levels.strict_maximum_log_write.as_ms(),
+        maximum_log_write_lenient_ms: levels.lenient_maximum_log_write.as_ms(),
+        lenient_above_s: levels.lenient_above.as_seconds(),
+        allowed_maximum_violations: levels.tolerated_spikes,
+        page_fault_stalls_per_second: levels.page_fault_stalls_per_second,
+        achieved_margin_fraction: levels.rate_margin_percent / 100.0,
+        ..ServiceLevels::default()
+    }
+}
+
+fn steady_rule(profile: &Profile) -> SteadyRule {
+    let steady = &profile.run.steady_state;
+    SteadyRule {
+        rounds: steady.windows as usize,
+        range_fraction: steady.max_excursion_percent / 100.0,
+        slope_fraction: steady.max_drift_percent / 100.0,
+        required: steady.required,
+        ..SteadyRule::default()
+    }
+}

@@ -1,0 +1,343 @@
+//! Whole runs on the virtual clock, over a store in memory on a disk with a queue.
+
+use super::drive::run_on_virtual_clock;
+use super::host::{DatabaseHost, OpenedDatabase, Progress};
+use super::listener::RunListener;
+use super::plan::RunPlan;
+use crate::mail::population::PopulationState;
+use crate::mail::store::Failure;
+use crate::mail::test_store::{TestDisk, TestStore};
+use crate::profile::{ByteSize, Profile, TimeSpan};
+use crate::progress::{LiveSample, Phase, StopRequest};
+use measure::result::{RunResult, Verdict};
+use measure::sample::Sample;
+use runtime::{Handle, IoObserver, Runtime};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+const DISK: TestDisk = TestDisk {
+    servers: 8,
+    service_ns: 4_000_000,
+    reads_per_operation: 1,
+};
+
+/// Keeps databases in memory, on one disk each.
+struct TestHost {
+    handle: Handle,
+    plan: RunPlan,
+    disk: TestDisk,
+    /// Requests until everything fails.
+    fail_after: u64,
+}
+
+impl DatabaseHost for TestHost {
+    type Store = TestStore;
+
+    async fn build(
+        &self,
+        _: usize,
+        _: Rc<dyn IoObserver>,
+        progress: Progress,
+    ) -> Result<(), Failure> {
+        for step in 1..=10 {
+            self.handle.sleep_ns(100_000_000).await;
+            progress(self.plan.database_bytes / 10 * step);
+        }
+        Ok(())
+    }
+
+    async fn open(
+        &self,
+        database: usize,
+        observer: Rc<dyn IoObserver>,
+    ) -> Result<OpenedDatabase<TestStore>, Failure> {
+        let maker = self.plan.item_maker(database, self.plan.built_rows);
+        let items = (0..self.plan.built_rows).map(move |row| maker.first(row));
+        let store = TestStore::new(&self.handle, self.disk, observer, database, items);
+        store.fail_after(self.fail_after);
+        let built_rows = self.plan.built_rows;
+        let population = PopulationState {
+            built_rows,
+            next_row: built_rows,
+            deletes: 0,
+        };
+        let note = String::new();
+        Ok(OpenedDatabase {
+            store,
+            population,
+            note,
+        })
+    }
+
+    async fn close(&self, _: usize, _: TestStore, rows: PopulationState) -> Result<(), Failure> {
+        assert!(rows.next_row > rows.built_rows && rows.deletes > 0);
+        Ok(())
+    }
+
+    async fn verify(&self, _: usize, progress: Progress) -> Result<(), Failure> {
+        progress(self.plan.database_bytes);
+        Ok(())
+    }
+}
+
+/// Remembers what it hears, and asks to stop in the middle.
+#[derive(Clone, Default)]
+struct Heard {
+    phases: Rc<RefCell<Vec<Phase>>>,
+    samples: Rc<RefCell<Vec<LiveSample>>>,
+    stop_after_samples: Option<usize>,
+    stop: StopRequest,
+}
+
+impl RunListener for Heard {
+    fn phase(&mut self, phase: Phase, _: Option<std::time::Duration>) {
+        self.phases.borrow_mut().push(phase);
+    }
+
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
+        assert!(!so_far.complete);
+        if sample.phase == measure::sample::Phase::Measured {
+            self.samples.borrow_mut().push(figures.clone());
+            if Some(self.samples.borrow().len()) == self.stop_after_samples {
+                self.stop.stop();
+            }
+        }
+    }
+}
+
+fn profile() -> Profile {
+    let mut profile = Profile::default();
+    let mail = &mut profile.mail;
+    mail.databases = 3;
+    mail.mailboxes_per_database = 10;
+    mail.mailbox_size = ByteSize::kib(200);
+    mail.iops_per_mailbox = 10.0;
+    mail.threads = Some(12);
+    mail.item.short_bytes = 20;
+    mail.item.long_bytes = 40;
+    profile.run.duration = TimeSpan::seconds(60);
+    profile.run.sample_interval = TimeSpan::seconds(5);
+    profile
+}
+
+fn run_on(disk: TestDisk, profile: &Profile, fail_after: u64, heard: Heard) -> RunResult {
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    let mut base = RunResult::new();
+    base.started = "2025-03-01T12:00:00Z".to_owned();
+    let plan = RunPlan::new(profile, 2);
+    runtime.block_on(async move {
+        let stop = heard.stop.clone();
+        let for_hosts = handle.clone();
+        let make = move |_, plan: &RunPlan| TestHost {
+            handle: for_hosts.clone(),
+            plan: plan.clone(),
+            disk,
+            fail_after,
+        };
+        run_on_virtual_clock(handle, plan, base, stop, heard, make).await
+    })
+}
+
+fn run(profile: &Profile) -> RunResult {
+    run_on(DISK, profile, u64::MAX, Heard::default())
+}
+
+#[test]
+fn a_run_goes_through_its_phases_and_adds_up() {
+    let heard = Heard::default();
+    let result = run_on(DISK, &profile(), u64::MAX, heard.clone());
+    let phases = [
+        Phase::Building,
+        Phase::Opening,
+        Phase::WarmingUp,
+        Phase::Measuring,
+        Phase::Closing,
+        Phase::Verifying,
+    ];
+    assert_eq!(*heard.phases.borrow(), phases);
+    assert_eq!(
+        (result.verdict, result.complete),
+        (Verdict::Pass, true),
+        "{result:#?}"
+    );
+    assert!(
+        (59.9..60.1).contains(&result.duration_s),
+        "{}",
+        result.duration_s
+    );
+    assert_eq!(
+        (result.samples.count, heard.samples.borrow().len()),
+        (12, 12)
+    );
+    assert_eq!(result.databases.len(), 3);
+    // 12 sessions on 3 databases with 8 servers of 4 ms each: nobody queues for long.
+    let counts: Vec<u64> = result
+        .operations
+        .iter()
+        .map(|operation| operation.count)
+        .collect();
+    let operations: u64 = counts[..5].iter().sum();
+    for (count, share) in counts.iter().zip([0.4, 0.2, 0.05, 0.35]) {
+        assert!(
+            (*count as f64 / operations as f64 - share).abs() < 0.005,
+            "{counts:?}"
+        );
+    }
+    let reads: u64 = result
+        .databases
+        .iter()
+        .map(|database| database.reads.count)
+        .sum();
+    assert_eq!(reads, result.totals.reads.count);
+    let per_database = result
+        .databases
+        .iter()
+        .map(|database| database.reads.count as f64);
+    for count in per_database {
+        assert!((count / reads as f64 - 1.0 / 3.0).abs() < 0.01);
+    }
+    assert_eq!(result.phases[3].name, "measured");
+    assert!(result.phases[3].started.starts_with("2025-03-01T12:00:"));
+}
+
+#[test]
+fn two_runs_with_one_seed_are_identical() {
+    let mut profile = profile();
+    profile.run.held_rate = Some(300.0);
+    let json = |profile: &Profile| serde_json::to_string(&run(profile)).unwrap();
+    let first = json(&profile);
+    assert_eq!(first, json(&profile));
+    profile.run.seed = 2;
+    assert_ne!(first, json(&profile));
+}
+
+#[test]
+fn a_held_rate_is_held_and_lateness_is_counted() {
+    let mut profile = profile();
+    profile.run.held_rate = Some(600.0);
+    let result = run(&profile);
+    let achieved = result.throughput.achieved_iops;
+    assert!((594.0..606.0).contains(&achieved), "{achieved}");
+    assert_eq!(result.verdict, Verdict::Pass, "{}", result.verdict_reason);
+    for operation in &result.operations {
+        let Some(service) = operation.service else {
+            continue;
+        };
+        let from_due = operation.from_intended_start.unwrap();
+        assert!(
+            from_due.average_ms >= service.average_ms - 1e-9,
+            "{operation:?}"
+        );
+        assert!(from_due.p99_ms >= service.p99_ms, "{operation:?}");
+    }
+}
+
+#[test]
+fn a_rate_beyond_the_storage_fails_honestly() {
+    let mut profile = profile();
+    profile.mail.threads = Some(64);
+    // 3 disks of 8 servers at 4 ms carry 6,000 requests a second, log writes included.
+    profile.run.held_rate = Some(9_000.0);
+    let result = run(&profile);
+    assert_eq!(result.verdict, Verdict::Fail);
+    assert!(result.throughput.achieved_iops < 6_000.0);
+    assert!(
+        result
+            .warnings
+            .iter()
+            .any(|text| text.contains("never began")),
+        "{:?}",
+        result.warnings
+    );
+    let read = result
+        .operations
+        .iter()
+        .find(|operation| operation.name == "read")
+        .unwrap();
+    let (service, from_due) = (read.service.unwrap(), read.from_intended_start.unwrap());
+    // Up to ten seconds of arrivals wait; the service itself takes milliseconds.
+    assert!(
+        from_due.average_ms > 5_000.0 && service.average_ms < 100.0,
+        "{read:?}"
+    );
+}
+
+#[test]
+fn stopping_keeps_what_was_measured() {
+    let heard = Heard {
+        stop_after_samples: Some(6),
+        ..Heard::default()
+    };
+    let result = run_on(DISK, &profile(), u64::MAX, heard);
+    assert_eq!(
+        (result.verdict, result.exit_status),
+        (Verdict::Interrupted, 130)
+    );
+    assert_eq!((result.samples.count, result.complete), (6, true));
+    assert!(
+        (30.0..31.0).contains(&result.duration_s),
+        "{}",
+        result.duration_s
+    );
+}
+
+#[test]
+fn a_failed_request_ends_the_run_with_file_and_page() {
+    let result = run_on(DISK, &profile(), 30_000, Heard::default());
+    assert_eq!((result.verdict, result.exit_status), (Verdict::Error, 4));
+    let error = &result.errors[0];
+    assert_eq!(error.page, Some(7));
+    assert!(error.file.starts_with("/simulated/mail-00") && error.error.contains("broken"));
+    assert!(result.duration_s > 1.0 && result.duration_s < 60.0);
+}
+
+#[test]
+fn the_tuner_finds_the_fewest_threads_for_the_rate() {
+    let mut profile = profile();
+    profile.mail.threads = None;
+    profile.mail.iops_per_mailbox = 80.0;
+    profile.tuning.transient_samples = 5;
+    profile.tuning.stable_samples = 10;
+    let result = run(&profile);
+    let tuning = result.tuning.as_ref().unwrap();
+    assert!(tuning.reached, "{tuning:#?}");
+    let threads = result.throughput.threads.unwrap();
+    assert!((4..60).contains(&threads), "{threads}");
+    // Fewer threads were tried and gave less than was asked for.
+    let fewer = tuning.steps.iter().filter(|step| step.threads < threads);
+    assert!(fewer.clone().count() > 0);
+    assert!(
+        fewer.clone().all(|step| step.achieved_iops < 2_400.0),
+        "{tuning:#?}"
+    );
+    assert_eq!(result.verdict, Verdict::Pass, "{}", result.verdict_reason);
+}
+
+#[test]
+fn the_tuner_stops_at_the_knee_of_a_slow_disk() {
+    // One server of 5 ms per database: two requests in line keep 20 ms, five or more do not.
+    let slow = TestDisk {
+        servers: 1,
+        service_ns: 5_000_000,
+        reads_per_operation: 1,
+    };
+    let mut profile = profile();
+    profile.mail.threads = None;
+    profile.mail.iops_per_mailbox = 500.0;
+    profile.tuning.transient_samples = 5;
+    profile.tuning.stable_samples = 10;
+    let result = run_on(slow, &profile, u64::MAX, Heard::default());
+    let tuning = result.tuning.as_ref().unwrap();
+    assert!(!tuning.reached, "{tuning:#?}");
+    let threads = result.throughput.threads.unwrap();
+    let limit = tuning
+        .steps
+        .iter()
+        .filter(|step| step.average_database_read_ms < Some(20.0));
+    let most = limit.map(|step| step.threads).max().unwrap();
+    assert_eq!(threads, most, "{tuning:#?}");
+    let reads = result.totals.reads.latency.unwrap();
+    assert!((10.0..21.0).contains(&reads.average_ms), "{reads:?}");
+    assert_eq!(result.verdict, Verdict::Fail);
+}
