@@ -7,7 +7,7 @@ use crate::mail::store::Failure;
 use crate::profile::Profile;
 use measure::result::{Check, ErrorRecord, PhaseResult, RunResult, SteadyState, Verdict};
 use measure::sample::RunTotals;
-use measure::service_level::{Judgement, Measured, ServiceLevels, evaluate, judge};
+use measure::service_level::{Judgement, Measured, evaluate, judge};
 use measure::steady::SteadyRule;
 use std::time::Duration;
 
@@ -131,8 +131,8 @@ impl Account {
     /// Judges the levels with the totals so far.
     pub fn judge(&mut self, plan: &RunPlan, totals: &RunTotals) {
         if totals.measured_s() > 0.0 {
-            let levels = service_levels(&plan.profile);
-            self.checks = evaluate(&levels, &self.measured(plan, totals, None));
+            let levels = &plan.profile.service_levels;
+            self.checks = evaluate(levels, &self.measured(plan, totals, None));
         }
     }
 
@@ -198,10 +198,10 @@ impl Account {
         let interval_s = plan.profile.run.sample_interval.as_seconds();
         let variable = "database reads and writes per second";
         let steady = rule.judge(variable, totals.iops_by_sample(), interval_s);
-        let levels = service_levels(&plan.profile);
+        let levels = &plan.profile.service_levels;
         let measured = self.measured(plan, totals, rule.required.then_some(&steady));
-        let checks = evaluate(&levels, &measured);
-        let judgement = judge(&levels, &measured, &checks);
+        let checks = evaluate(levels, &measured);
+        let judgement = judge(levels, &measured, &checks);
         enter(judgement, checks, &mut result, totals);
         if steady.steady == Some(false) && !rule.required {
             result.warnings.push(format!(
@@ -238,31 +238,12 @@ fn enter(judgement: Judgement, checks: Vec<Check>, result: &mut RunResult, total
     }
 }
 
-/// The limits of the profile as they are judged.
-#[must_use]
-pub fn service_levels(profile: &Profile) -> ServiceLevels {
-    let levels = &profile.service_levels;
-    ServiceLevels {
-        average_database_read_ms: levels.average_database_read.as_ms(),
-        average_log_write_ms: levels.average_log_write.as_ms(),
-        maximum_database_read_strict_ms: levels.strict_maximum_database_read.as_ms(),
-        maximum_database_read_lenient_ms: levels.lenient_maximum_database_read.as_ms(),
-        maximum_log_write_strict_ms: levels.strict_maximum_log_write.as_ms(),
-        maximum_log_write_lenient_ms: levels.lenient_maximum_log_write.as_ms(),
-        lenient_above_s: levels.lenient_above.as_seconds(),
-        allowed_maximum_violations: levels.tolerated_spikes,
-        page_fault_stalls_per_second: levels.page_fault_stalls_per_second,
-        achieved_margin_fraction: levels.rate_margin_percent / 100.0,
-        ..ServiceLevels::default()
-    }
-}
-
 fn steady_rule(profile: &Profile) -> SteadyRule {
     let steady = &profile.run.steady_state;
     SteadyRule {
         rounds: steady.windows as usize,
-        range_fraction: steady.max_excursion_percent / 100.0,
-        slope_fraction: steady.max_drift_percent / 100.0,
+        range_fraction: steady.max_range_percent / 100.0,
+        slope_fraction: steady.max_slope_percent / 100.0,
         required: steady.required,
         ..SteadyRule::default()
     }

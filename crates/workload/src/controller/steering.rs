@@ -150,8 +150,8 @@ impl Tuner {
             stable_samples: tuning.stable_samples as usize,
             settled_slope_ms: tuning.settled_slope_ms,
             settle_limit_s: tuning.settle_limit.as_seconds(),
-            database_read_limit_ms: levels.average_database_read.as_ms() * margin,
-            log_write_limit_ms: levels.average_log_write.as_ms() * margin,
+            database_read_limit_ms: levels.average_database_read_ms * margin,
+            log_write_limit_ms: levels.average_log_write_ms * margin,
             stalls_per_second_limit: levels.page_fault_stalls_per_second
                 * plan.profile.mail.databases as f64,
         };
