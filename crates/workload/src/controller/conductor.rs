@@ -184,6 +184,7 @@ impl Conductor {
         let run = &plan.profile.run;
         let is_warm = self.stage == Stage::WarmUp && self.is_warm(elapsed, listener);
         let next = match self.stage {
+            Stage::Build if all_done && plan.build_only => Stage::End,
             Stage::Build if all_done => Stage::Open,
             Stage::Open if all_done => Stage::WarmUp,
             Stage::WarmUp if is_warm => {

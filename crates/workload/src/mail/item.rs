@@ -58,6 +58,15 @@ impl ItemMaker {
         item
     }
 
+    /// As [`ItemMaker::first`]; without `with_long` the long column is left out.
+    #[must_use]
+    pub fn first_into(&self, row: u64, with_long: bool) -> Item {
+        if with_long {
+            return self.first(row);
+        }
+        self.at_version(row, 0)
+    }
+
     /// The item after one more replacement. Without `with_long` the long column stays as it is.
     #[must_use]
     pub fn next(&self, item: &Item, with_long: bool) -> Item {

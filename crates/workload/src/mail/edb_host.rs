@@ -1,0 +1,315 @@
+//! Databases of the engine in directories, real or simulated.
+
+use super::edb_store::{EdbStore, failure_of};
+use super::population::PopulationState;
+use super::schema::{self, BuiltRows};
+use super::state_file::{Condition, DatabaseState, io_failure};
+use super::store::{Failure, FailureKind, MailStore};
+use crate::controller::RunPlan;
+use crate::controller::host::{DatabaseHost, OpenedDatabase, Progress};
+use crate::controller::plan::database_name;
+use crate::profile::{DatabaseWrites, Engine, Maintenance, Profile, TornPageGuard};
+use edb::bulk::{BuildError, BuildPlan};
+use edb::format::database_header::Signature;
+use edb::settings::{MaintenanceSettings, MaintenanceThrottle, TornPages, WritePolicy};
+use edb::{Database, EngineSettings};
+use runtime::{Directory, File, Handle, IoFailure, IoObserver};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+
+/// Where a database and its log lie. Each has a directory of its own.
+pub struct DatabaseDirectories<D> {
+    /// The directory of the database file.
+    pub data: D,
+    /// The directory of the log; may be the same.
+    pub log: D,
+}
+
+/// Builds and opens the databases of one shard.
+pub struct EdbHost<D: Directory> {
+    handle: Handle,
+    plan: Arc<RunPlan>,
+    places: BTreeMap<usize, DatabaseDirectories<D>>,
+}
+
+impl<D: Directory> EdbHost<D> {
+    /// A host for the databases in these places, by their numbers in the run.
+    #[must_use]
+    pub fn new(
+        handle: Handle,
+        plan: Arc<RunPlan>,
+        places: BTreeMap<usize, DatabaseDirectories<D>>,
+    ) -> Self {
+        Self {
+            handle,
+            plan,
+            places,
+        }
+    }
+
+    fn place(&self, database: usize) -> &DatabaseDirectories<D> {
+        &self.places[&database]
+    }
+
+    fn new_state(&self, condition: Condition) -> DatabaseState {
+        DatabaseState {
+            condition,
+            seed: self.plan.data_seed,
+            population: PopulationState {
+                built_rows: self.plan.built_rows,
+                next_row: self.plan.built_rows,
+                deletes: 0,
+            },
+        }
+    }
+
+    /// Removes what an earlier, unfinished use of the directories has left.
+    async fn clear(&self, database: usize) -> Result<(), Failure> {
+        let place = self.place(database);
+        let failure = |error| io_failure(&error, "removing an unfinished database");
+        for directory in [&place.data, &place.log] {
+            for name in directory.list().await.map_err(failure)? {
+                let is_log = name.starts_with(edb::database::LOG_PREFIX);
+                if is_log || name == file_name(database) {
+                    directory.remove(&name).await.map_err(failure)?;
+                }
+            }
+            directory.sync().await.map_err(failure)?;
+        }
+        Ok(())
+    }
+
+    async fn build_anew(&self, database: usize, progress: Progress) -> Result<(), Failure> {
+        let place = self.place(database);
+        self.new_state(Condition::Building)
+            .write(&place.data)
+            .await?;
+        self.clear(database).await?;
+        let name = file_name(database);
+        let file = place.data.create(&name).await;
+        let file = file.map_err(|error| io_failure(&error, "creating a database"))?;
+        let item = &self.plan.profile.mail.item;
+        let build = BuildPlan {
+            page_size_bytes: self.plan.profile.engine.page_size.bytes() as usize,
+            extension_pages: self.plan.profile.engine.extension_pages,
+            table: schema::definition(
+                item.short_bytes as usize,
+                item.page_fill_percent.round() as u32,
+            ),
+            signature: Signature {
+                random: self.plan.database_seed(database) as u32,
+                ..Signature::default()
+            },
+        };
+        let maker = self.plan.item_maker(database, self.plan.built_rows);
+        let mut rows = BuiltRows::new(maker, self.plan.built_rows);
+        let stopped = std::cell::Cell::new(false);
+        let report = |bytes| stopped.set(!progress(bytes));
+        let building = edb::bulk::build(&self.handle, &file, &build, &mut rows, report);
+        let built = until(building, || stopped.get())
+            .await
+            .ok_or_else(|| Failure {
+                kind: FailureKind::Stopped,
+                file: file.name(),
+                page: None,
+                operation: "building a database".to_owned(),
+                error: "the build was stopped before its end".to_owned(),
+            })?;
+        built.map_err(|error| build_failure(&error, &file.name()))?;
+        self.new_state(Condition::Ready).write(&place.data).await
+    }
+}
+
+impl<D: Directory> DatabaseHost for EdbHost<D> {
+    type Store = EdbStore<D>;
+
+    async fn build(
+        &self,
+        database: usize,
+        _: Rc<dyn IoObserver>,
+        progress: Progress,
+    ) -> Result<(), Failure> {
+        let state = DatabaseState::read(&self.place(database).data).await?;
+        let fits = |state: &DatabaseState| {
+            let built_rows = state.population.built_rows;
+            state.condition == Condition::Ready
+                && (state.seed, built_rows) == (self.plan.data_seed, self.plan.built_rows)
+        };
+        if state.as_ref().is_some_and(fits) {
+            return Ok(());
+        }
+        self.build_anew(database, progress).await
+    }
+
+    async fn open(
+        &self,
+        database: usize,
+        observer: Rc<dyn IoObserver>,
+    ) -> Result<OpenedDatabase<EdbStore<D>>, Failure> {
+        let place = self.place(database);
+        let name = file_name(database);
+        let state = DatabaseState::read(&place.data).await?;
+        let state = state.unwrap_or_else(|| self.new_state(Condition::Ready));
+        let in_use = DatabaseState {
+            condition: Condition::InUse,
+            ..state.clone()
+        };
+        in_use.write(&place.data).await?;
+        let settings = engine_settings(&self.plan.profile);
+        let opened = Database::open(
+            &self.handle,
+            &place.data,
+            &name,
+            &place.log,
+            settings,
+            observer,
+        );
+        let file = format!("{}/{name}", place.data.describe());
+        let (engine, report) = opened
+            .await
+            .map_err(|error| failure_of(&error, &file, "opening the database"))?;
+        let short_bytes = self.plan.profile.mail.item.short_bytes as usize;
+        let note = if report.was_clean {
+            String::new()
+        } else {
+            format!(
+                "{file} was not closed properly: {} log records of {} log files were redone in \
+                 {:.1} s",
+                report.records, report.generations, report.seconds
+            )
+        };
+        Ok(OpenedDatabase {
+            store: EdbStore::new(engine, &file, short_bytes)?,
+            population: state.population,
+            note,
+        })
+    }
+
+    async fn close(
+        &self,
+        database: usize,
+        store: EdbStore<D>,
+        population: PopulationState,
+    ) -> Result<(), Failure> {
+        let closed = store.database().close().await;
+        closed.map_err(|error| failure_of(&error, &store.name(), "closing the database"))?;
+        let state = DatabaseState {
+            condition: Condition::Ready,
+            seed: self.plan.data_seed,
+            population,
+        };
+        state.write(&self.place(database).data).await
+    }
+
+    async fn verify(&self, database: usize, progress: Progress) -> Result<(), Failure> {
+        let place = self.place(database);
+        let page_bytes = self.plan.profile.engine.page_size.bytes();
+        super::verify::verify_pages(&place.data, &file_name(database), page_bytes, &progress).await
+    }
+}
+
+/// Name of the file of a database, by its number from 0.
+#[must_use]
+pub fn file_name(database: usize) -> String {
+    format!("{}.edb", database_name(database + 1))
+}
+
+/// Runs `work` to its end, or until `stop` says so: then it is dropped where it is.
+async fn until<T>(work: impl Future<Output = T>, stop: impl Fn() -> bool) -> Option<T> {
+    let mut work = pin!(work);
+    std::future::poll_fn(|context| {
+        if stop() {
+            return Poll::Ready(None);
+        }
+        let polled = work.as_mut().poll(context).map(Some);
+        if polled.is_pending() && stop() {
+            Poll::Ready(None)
+        } else {
+            polled
+        }
+    })
+    .await
+}
+
+fn build_failure(error: &BuildError, file: &str) -> Failure {
+    let mut failure = Failure {
+        kind: FailureKind::Internal,
+        file: file.to_owned(),
+        page: None,
+        operation: "building a database".to_owned(),
+        error: error.to_string(),
+    };
+    if let BuildError::Io(error) = error {
+        failure.kind = match error.failure {
+            IoFailure::OutOfSpace => FailureKind::OutOfSpace,
+            _ => FailureKind::Io,
+        };
+    }
+    failure
+}
+
+/// The settings of the engine as the profile has them; what it does not name keeps its default.
+#[must_use]
+pub fn engine_settings(profile: &Profile) -> EngineSettings {
+    let Engine {
+        page_size,
+        cache_size_per_database,
+        log_file_size,
+        log_buffer,
+        checkpoint_depth,
+        max_coalesced_read,
+        max_coalesced_write,
+        coalesce_read_gap,
+        coalesce_write_gap,
+        extension_pages,
+        lru_k_correlation,
+        start_flush_percent,
+        stop_flush_percent,
+        version_store,
+        circular_logging,
+        database_writes,
+        torn_pages,
+    } = profile.engine;
+    EngineSettings {
+        page_size_bytes: page_size.bytes() as usize,
+        cache_size_bytes: cache_size_per_database.bytes(),
+        log_file_size_bytes: log_file_size.bytes(),
+        log_buffer_bytes: log_buffer.bytes(),
+        checkpoint_depth_bytes: checkpoint_depth.bytes(),
+        max_coalesce_read_bytes: max_coalesced_read.bytes(),
+        max_coalesce_write_bytes: max_coalesced_write.bytes(),
+        coalesce_gap_read_bytes: coalesce_read_gap.bytes(),
+        coalesce_gap_write_bytes: coalesce_write_gap.bytes(),
+        extension_pages,
+        lru_k_correlation_ms: lru_k_correlation.as_ms() as u64,
+        start_flush_percent,
+        stop_flush_percent,
+        version_store_bytes: version_store.bytes(),
+        circular_logging,
+        database_writes: match database_writes {
+            DatabaseWrites::WriteThrough => WritePolicy::WriteThrough,
+            DatabaseWrites::FlushAtCheckpoint => WritePolicy::FlushAtCheckpoint,
+        },
+        torn_page_protection: match torn_pages {
+            TornPageGuard::Detect => TornPages::Detect,
+            TornPageGuard::LogImages => TornPages::LogImages,
+        },
+        maintenance: maintenance_settings(&profile.maintenance),
+        ..EngineSettings::default()
+    }
+}
+
+fn maintenance_settings(maintenance: &Maintenance) -> MaintenanceSettings {
+    let pause = MaintenanceThrottle::PauseMs(maintenance.pause.as_ms() as u64);
+    MaintenanceSettings {
+        enabled: maintenance.enabled,
+        throttle: maintenance.max_rate_per_second.map_or(pause, |rate| {
+            MaintenanceThrottle::BytesPerSecond(rate.bytes())
+        }),
+        ..MaintenanceSettings::default()
+    }
+}
