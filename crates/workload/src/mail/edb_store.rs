@@ -232,7 +232,7 @@ pub fn failure_of(error: &EngineError, file: &str, operation: &str) -> Failure {
 
 fn of_page(failure: &mut Failure, error: &PageError) {
     failure.file.clone_from(&error.file);
-    failure.page = Some(u64::from(error.page));
+    failure.page = Some(u64::from(error.page.0));
     match &error.problem {
         PageProblem::Io(error) => of_io(failure, error),
         PageProblem::Damaged(damage) => failure.error = format!("the page is damaged: {damage}"),
