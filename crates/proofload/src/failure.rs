@@ -61,7 +61,6 @@ impl Failure {
     }
 
     /// Damaged data or failing storage.
-    #[cfg(test)]
     pub fn integrity(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Integrity {
             message: message.into(),

@@ -4,6 +4,12 @@ mod cli;
 mod commands;
 mod exit;
 mod failure;
+mod human;
+mod interrupt;
+mod live;
+mod target;
+#[cfg(test)]
+mod testing;
 mod workloads;
 
 use std::process::ExitCode;

@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::io;
+use std::path::Path;
 
-use workload::profile::{BUNDLED, Layer, bundled};
+use workload::profile::{BUNDLED, ByteSize, Layer, Profile, bundled, load};
 
+use crate::cli::RunOptions;
 use crate::failure::Failure;
 
 /// The text of a workload: a bundled name, or the path of a file.
@@ -44,4 +46,125 @@ fn unknown(workload: &str) -> Failure {
         format!("There is no bundled workload and no file called '{workload}'."),
         help,
     )
+}
+
+/// The short name of a workload, for the directory of its results.
+pub fn short_name(workload: &str) -> String {
+    let stem = Path::new(workload).file_stem();
+    let bundled_name = bundled(workload).map(|profile| profile.name.to_owned());
+    bundled_name
+        .or_else(|| stem.map(|stem| stem.to_string_lossy().into_owned()))
+        .unwrap_or_else(|| workload.to_owned())
+}
+
+/// The profile with every option of the command line applied.
+pub fn resolve(options: &RunOptions) -> Result<Profile, Failure> {
+    let mut layers = vec![find(&options.workload)?];
+    layers.extend(options.layers());
+    let mut profile = load(layers)?;
+    if let Some(text) = &options.target_size {
+        let size = ByteSize::parse(text)
+            .map_err(|problem| Failure::usage(format!("--target-size: {problem}."), SIZE_HELP))?;
+        let least = u64::from(profile.mail.databases) * LEAST_DATABASE.bytes();
+        if size.bytes() < least {
+            return Err(Failure::usage(
+                format!(
+                    "--target-size {size} is too small for {} databases of {LEAST_DATABASE} or \
+                     more each.",
+                    profile.mail.databases
+                ),
+                format!("Give --target-size {} or more.", ByteSize(least)),
+            ));
+        }
+        profile.mail.scale_to(size);
+    }
+    if let Some(text) = &options.mailboxes {
+        profile.mail.mailboxes_per_database = shared_out(text, profile.mail.databases)?;
+    }
+    Ok(profile)
+}
+
+const SIZE_HELP: &str = "Write a size such as --target-size 20GB.";
+
+/// The smallest database worth a run: a few hundred pages of any size.
+const LEAST_DATABASE: ByteSize = ByteSize::mib(8);
+
+/// Mailboxes per database when `text` mailboxes are dealt out, rounded up.
+fn shared_out(text: &str, databases: u32) -> Result<u32, Failure> {
+    let mailboxes: u32 = text.parse().ok().filter(|n| *n > 0).ok_or_else(|| {
+        Failure::usage(
+            format!("--mailboxes {text} is not a number of mailboxes."),
+            "Write a whole number, 1 or more.",
+        )
+    })?;
+    Ok(mailboxes.div_ceil(databases))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> RunOptions {
+        RunOptions {
+            workload: "exchange-2013".to_owned(),
+            ..RunOptions::default()
+        }
+    }
+
+    #[test]
+    fn options_change_the_settings_they_stand_for() {
+        let profile = resolve(&RunOptions {
+            duration: Some("10m".to_owned()),
+            threads: Some("8".to_owned()),
+            databases: Some("3".to_owned()),
+            mailboxes: Some("10".to_owned()),
+            set: vec!["run.duration=5m".to_owned(), "mail.databases=9".to_owned()],
+            ..options()
+        });
+        let profile = profile.unwrap();
+        assert_eq!(profile.run.duration.as_seconds(), 600.0);
+        assert_eq!(profile.mail.threads, Some(8));
+        assert_eq!(profile.mail.databases, 3);
+        assert_eq!(profile.mail.mailboxes_per_database, 4);
+    }
+
+    #[test]
+    fn a_target_size_takes_fewer_mailboxes() {
+        let profile = resolve(&RunOptions {
+            target_size: Some("20GB".to_owned()),
+            ..options()
+        });
+        let profile = profile.unwrap();
+        assert!(profile.mail.total_bytes() <= 20_000_000_000);
+        assert_eq!(profile.mail.mailboxes_per_database, 2);
+    }
+
+    #[test]
+    fn wrong_options_are_usage_errors() {
+        for wrong in [
+            RunOptions {
+                target_size: Some("20".to_owned()),
+                ..options()
+            },
+            RunOptions {
+                target_size: Some("twenty".to_owned()),
+                ..options()
+            },
+            RunOptions {
+                mailboxes: Some("0".to_owned()),
+                ..options()
+            },
+            RunOptions {
+                duration: Some("2 weeks".to_owned()),
+                ..options()
+            },
+            RunOptions {
+                workload: "exchange-2103".to_owned(),
+                ..options()
+            },
+        ] {
+            let failure = resolve(&wrong).unwrap_err();
+            assert_eq!(failure.status().code(), 2, "{wrong:?}");
+        }
+    }
 }

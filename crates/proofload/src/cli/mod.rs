@@ -1,8 +1,12 @@
 //! What can be typed: commands and options. What they mean is decided in `commands` and `run`.
 
+mod run;
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+
+pub use run::RunOptions;
 
 /// Tells whether a storage system will carry your mail server.
 ///

@@ -226,6 +226,7 @@ impl Quantity for TimeSpan {
 fn read_within<T: Quantity>(scalar: &Scalar, range: &RangeInclusive<T>) -> Result<T, String> {
     let expected = expected_within(range);
     let found = T::read(scalar).map_err(|problem| match problem {
+        Some(sentence) if sentence.contains("write") => sentence,
         Some(sentence) => format!("{sentence}; write {expected}"),
         None => scalar.misfit(&expected),
     })?;

@@ -1,0 +1,121 @@
+//! The options of `run`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use workload::profile::Layer;
+
+/// Options of `run`.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = "Examples:
+  Four databases over two volumes, their logs on a third:
+    proofload run exchange-2013 --on /mnt/a,/mnt/b --log-on /mnt/log --duration 2h
+  A quick look at a small disk:
+    proofload run exchange-2013 --on /mnt/a --target-size 20GB --duration 10m
+  Build once, then run twice on the same databases:
+    proofload run exchange-2013 --on /mnt/a --build-only
+    proofload run exchange-2013 --on /mnt/a --reuse --threads 16
+    proofload run exchange-2013 --on /mnt/a --reuse --rate 1200
+  A raw block device, whose contents are lost:
+    proofload run exchange-2013 --on /dev/disk/by-id/nvme-X --databases 1 --erase-device")]
+pub struct RunOptions {
+    /// A bundled profile (see `proofload list`), or the path of a profile file.
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: String,
+
+    /// Directories or block devices for the databases, dealt out in turn.
+    #[arg(long, value_name = "DIR", value_delimiter = ',', required = true)]
+    #[arg(help_heading = "Where")]
+    pub on: Vec<PathBuf>,
+    /// Directories or block devices for the logs [default: beside the databases].
+    #[arg(
+        long,
+        value_name = "DIR",
+        value_delimiter = ',',
+        help_heading = "Where"
+    )]
+    pub log_on: Vec<PathBuf>,
+    /// Overwrite block devices that hold data. Never touches one that is in use.
+    #[arg(long, help_heading = "Where")]
+    pub erase_device: bool,
+    /// Keep the databases after the run.
+    #[arg(long, help_heading = "Where")]
+    pub keep: bool,
+    /// Run on the databases that an earlier run kept, and keep them again.
+    #[arg(long, help_heading = "Where")]
+    pub reuse: bool,
+    /// Check everything and print what would be built; write nothing.
+    #[arg(long, help_heading = "Output")]
+    pub dry_run: bool,
+    /// Build the databases and keep them, without a run.
+    #[arg(long, conflicts_with = "reuse", help_heading = "Where")]
+    pub build_only: bool,
+
+    /// Length of the measured part, such as 10m or 2h.
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    pub duration: Option<String>,
+    /// Sessions over all databases, or "auto" to find the number that reaches the rate.
+    #[arg(long, value_name = "N|auto", help_heading = "Load")]
+    pub threads: Option<String>,
+    /// Hold this rate of database reads and writes per second.
+    #[arg(long, value_name = "IOPS", help_heading = "Load")]
+    pub rate: Option<String>,
+    /// Number of databases.
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub databases: Option<String>,
+    /// Number of mailboxes over all databases, rounded up so that databases are alike.
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "target_size",
+        help_heading = "Load"
+    )]
+    pub mailboxes: Option<String>,
+    /// Data over all databases, such as 20GB: take as many mailboxes as fit. Room to grow and the
+    /// logs come on top.
+    #[arg(long, value_name = "SIZE", help_heading = "Load")]
+    pub target_size: Option<String>,
+    /// Start of every random choice; the same seed makes the same choices.
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub seed: Option<String>,
+    /// Change any setting of the profile; may be given several times.
+    #[arg(long, value_name = "PATH.TO.KEY=VALUE", help_heading = "Load")]
+    pub set: Vec<String>,
+
+    /// Directory for the results [default: proofload-runs/<workload>-<UTC time>].
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Print the result as JSON on standard output, and nothing else.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Print no progress and no tables; the exit status tells.
+    #[arg(long, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+impl RunOptions {
+    /// The settings that were given on the command line, each `--set` first, so that an option
+    /// with a name of its own wins.
+    pub fn layers(&self) -> Vec<Layer> {
+        let named = [
+            ("--duration", "run.duration", &self.duration),
+            ("--threads", "mail.threads", &self.threads),
+            ("--rate", "run.held_rate", &self.rate),
+            ("--databases", "mail.databases", &self.databases),
+            ("--seed", "run.seed", &self.seed),
+        ];
+        let mut layers: Vec<Layer> = self
+            .set
+            .iter()
+            .map(|text| Layer::assignment(text))
+            .collect();
+        for (option, path, value) in named {
+            layers.extend(
+                value
+                    .as_ref()
+                    .map(|value| Layer::option(option, path, value)),
+            );
+        }
+        layers
+    }
+}

@@ -1,0 +1,43 @@
+//! Numbers as people read them.
+
+/// A size with three digits in powers of 1000, such as `2.50 TB`.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["B", "KB", "MB", "GB", "TB", "PB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    // 999.5 would show as 1000, so the next unit begins there.
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let decimals = match value {
+        _ if unit == 0 => 0,
+        v if v < 9.995 => 2,
+        v if v < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$} {}", UNITS[unit])
+}
+
+/// `1 database`, `2 databases`.
+pub fn count(number: u64, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_three_digits() {
+        let shown: Vec<String> = [0, 999, 1000, 9_996_000, 99_960_000_000, 2_500_000_000_000]
+            .into_iter()
+            .map(size)
+            .collect();
+        assert_eq!(
+            shown,
+            ["0 B", "999 B", "1.00 KB", "10.0 MB", "100 GB", "2.50 TB"]
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! The words and figures that both views share.
+
+use std::time::Duration;
+
+use workload::progress::LiveSample;
+
+/// The figures of a sample on one line.
+pub fn sample(sample: &LiveSample) -> String {
+    let mut parts = vec![match sample.target_iops {
+        Some(target) => format!("{:.0} of {target:.0} IOPS", sample.iops),
+        None => format!("{:.0} IOPS", sample.iops),
+    }];
+    parts.push(format!("read {}", latency(sample.database_read_ms)));
+    parts.push(format!("log write {}", latency(sample.log_write_ms)));
+    parts.push(crate::human::count(u64::from(sample.threads), "thread"));
+    parts.join(", ")
+}
+
+/// How the run stands: the levels that would fail it now, or that all hold.
+pub fn standing(sample: &LiveSample) -> String {
+    match sample.failing.as_slice() {
+        [] => "all levels met so far".to_owned(),
+        [one] => format!("would fail: {one}"),
+        [one, rest @ ..] => format!("would fail: {one} and {} more", rest.len()),
+    }
+}
+
+fn latency(ms: Option<f64>) -> String {
+    match ms {
+        None => "-".to_owned(),
+        Some(ms) if ms < 9.995 => format!("{ms:.2} ms"),
+        Some(ms) if ms < 99.95 => format!("{ms:.1} ms"),
+        Some(ms) => format!("{ms:.0} ms"),
+    }
+}
+
+/// `h:mm:ss`, or `m:ss` below an hour.
+pub fn clock(span: Duration) -> String {
+    let seconds = span.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 {
+        return format!("{hours}:{minutes:02}:{seconds:02}");
+    }
+    format!("{minutes}:{seconds:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_reads_as_one_line() {
+        let mut given = LiveSample {
+            elapsed: Duration::from_secs(15),
+            iops: 1234.4,
+            target_iops: Some(1200.0),
+            database_read_ms: Some(3.214),
+            log_write_ms: None,
+            threads: 1,
+            failing: Vec::new(),
+        };
+        assert_eq!(
+            sample(&given),
+            "1234 of 1200 IOPS, read 3.21 ms, log write -, 1 thread"
+        );
+        assert_eq!(standing(&given), "all levels met so far");
+        given.failing = vec!["average log write latency".to_owned(), "b".to_owned()];
+        assert_eq!(
+            standing(&given),
+            "would fail: average log write latency and 1 more"
+        );
+    }
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(clock(Duration::from_secs(59)), "0:59");
+        assert_eq!(clock(Duration::from_secs(3600)), "1:00:00");
+    }
+}

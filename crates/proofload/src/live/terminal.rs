@@ -1,0 +1,126 @@
+//! The live line of a terminal.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use measure::result::RunResult;
+use measure::sample::Sample;
+use workload::controller::RunListener;
+use workload::progress::{ByteProgress, LiveSample, Phase};
+
+use super::figures;
+
+/// How often the line is drawn anew between samples.
+const REDRAW: Duration = Duration::from_millis(200);
+
+/// Cells of the bar.
+const BAR_CELLS: usize = 20;
+
+/// One line that is drawn over and over; notes scroll past above it.
+pub struct TerminalView {
+    line: ProgressBar,
+}
+
+impl TerminalView {
+    /// A view on standard error.
+    pub fn new() -> Self {
+        Self {
+            line: ProgressBar::hidden(),
+        }
+    }
+
+    fn replace(&mut self, line: ProgressBar) {
+        self.line.finish_and_clear();
+        line.enable_steady_tick(REDRAW);
+        self.line = line;
+    }
+}
+
+impl Drop for TerminalView {
+    fn drop(&mut self) {
+        self.line.finish_and_clear();
+    }
+}
+
+/// A style from a template of ours. A template that does not parse would be a fault of ours, which
+/// must not end a run, so the default style stands in.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+/// The bar of a phase whose length is known: how much of it has passed, and what remains.
+fn course(elapsed: Duration, expected: Duration) -> String {
+    let part = (elapsed.as_secs_f64() / expected.as_secs_f64().max(0.001)).min(1.0);
+    let full = (part * BAR_CELLS as f64) as usize;
+    let remaining = figures::clock(expected.saturating_sub(elapsed));
+    format!("[{:<BAR_CELLS$}] {remaining} left", "#".repeat(full))
+}
+
+impl RunListener for TerminalView {
+    fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
+        let line = ProgressBar::new_spinner().with_prefix(phase.title());
+        if let Some(expected) = expected {
+            let draw = move |state: &ProgressState, out: &mut dyn Write| {
+                let _ = write!(out, "{}", course(state.elapsed(), expected));
+            };
+            let template = "{spinner} {prefix} {elapsed} {course} {wide_msg}";
+            line.set_style(style(template).with_key("course", draw));
+        } else {
+            line.set_style(style("{spinner} {prefix} {elapsed} {wide_msg}"));
+        }
+        self.replace(line);
+    }
+
+    fn progress(&mut self, progress: ByteProgress) {
+        let line = &self.line;
+        if line.length() != Some(progress.total_bytes) {
+            let template = "{spinner} {prefix} [{bar:20.green}] {bytes} of {total_bytes}, \
+                            {bytes_per_sec}, {eta} left";
+            line.set_style(style(template).progress_chars("## "));
+            line.set_length(progress.total_bytes);
+        }
+        line.set_position(progress.done_bytes);
+    }
+
+    fn live(&mut self, sample: &LiveSample) {
+        let standing = figures::standing(sample);
+        let shown = if sample.failing.is_empty() {
+            console::style(standing).green()
+        } else {
+            console::style(standing).red()
+        };
+        let text = format!("{}; {}", figures::sample(sample), shown.for_stderr());
+        self.line.set_message(text);
+    }
+
+    fn sample(&mut self, _sample: &Sample, figures: &LiveSample, _so_far: &RunResult) {
+        self.live(figures);
+    }
+
+    fn note(&mut self, text: &str) {
+        self.line.suspend(|| eprintln!("{text}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_course_fills_and_counts_down() {
+        let minute = Duration::from_secs(60);
+        assert_eq!(
+            course(Duration::ZERO, minute),
+            "[                    ] 1:00 left"
+        );
+        assert_eq!(
+            course(minute / 2, minute),
+            "[##########          ] 0:30 left"
+        );
+        assert_eq!(
+            course(minute * 2, minute),
+            "[####################] 0:00 left"
+        );
+    }
+}

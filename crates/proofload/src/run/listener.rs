@@ -1,0 +1,86 @@
+//! Hands what happens in a run to the view and to the run directory.
+
+use std::time::Duration;
+
+use measure::result::RunResult;
+use measure::run_directory::{RunDirectory, RunDirectoryError};
+use measure::sample::Sample;
+use workload::controller::RunListener;
+use workload::progress::{ByteProgress, LiveSample, Phase, StopRequest};
+
+/// Listens to a run for the user and for the record.
+pub struct Recorder {
+    view: Box<dyn RunListener>,
+    directory: RunDirectory,
+    stop: StopRequest,
+    /// Whether the wish to stop has been answered.
+    answered: bool,
+    /// The first failure to write the record. Samples are lost from then on, the run is not.
+    trouble: Option<RunDirectoryError>,
+}
+
+impl Recorder {
+    /// Shows a run in `view` and records it in `directory`.
+    pub fn new(view: Box<dyn RunListener>, directory: RunDirectory, stop: StopRequest) -> Self {
+        Self {
+            view,
+            directory,
+            stop,
+            answered: false,
+            trouble: None,
+        }
+    }
+
+    /// The run directory, and the failure to write it if there was one.
+    pub fn finish(self) -> (RunDirectory, Option<RunDirectoryError>) {
+        (self.directory, self.trouble)
+    }
+
+    fn record(&mut self, write: impl FnOnce(&mut RunDirectory) -> Result<(), RunDirectoryError>) {
+        if self.trouble.is_some() {
+            return;
+        }
+        if let Err(error) = write(&mut self.directory) {
+            self.view.note(&format!("The results can no longer be written: {error}"));
+            self.trouble = Some(error);
+        }
+    }
+
+    fn answer_stop(&mut self) {
+        if !self.answered && self.stop.is_stopped() {
+            self.answered = true;
+            self.note("Stopping; what was measured is kept. Press Ctrl-C again to stop at once.");
+        }
+    }
+}
+
+impl RunListener for Recorder {
+    fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
+        self.answer_stop();
+        self.view.phase(phase, expected);
+        self.record(|directory| directory.log(phase.title()));
+    }
+
+    fn progress(&mut self, progress: ByteProgress) {
+        self.answer_stop();
+        self.view.progress(progress);
+    }
+
+    fn live(&mut self, figures: &LiveSample) {
+        self.answer_stop();
+        self.view.live(figures);
+    }
+
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
+        self.view.sample(sample, figures, so_far);
+        self.record(|directory| {
+            directory.append(sample)?;
+            directory.write_result(so_far)
+        });
+    }
+
+    fn note(&mut self, text: &str) {
+        self.view.note(text);
+        self.record(|directory| directory.log(text));
+    }
+}

@@ -1,0 +1,111 @@
+//! The results of a run: where they go, and what is known of them before it starts.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use measure::host;
+use measure::result::{RunResult, TargetPath};
+use measure::run_directory::{DEFAULT_PARENT, RunDirectory, RunDirectoryError};
+use workload::profile::Profile;
+
+use crate::cli::RunOptions;
+use crate::failure::Failure;
+use crate::target::{Layout, SiteKind};
+use crate::workloads;
+
+/// Makes the run directory with all its files, so that what can fail fails before the run.
+pub fn open(
+    options: &RunOptions,
+    profile: &Profile,
+    layout: &Layout,
+    started: Timestamp,
+) -> Result<RunDirectory, Failure> {
+    refuse_on_target(options, layout)?;
+    let name = workloads::short_name(&options.workload);
+    let config = format!(
+        "# All settings in force. Run it again with 'proofload run config.toml --on ...'.\n{}",
+        profile.to_toml()
+    );
+    RunDirectory::create(options.out.as_deref(), &name, started, &config).map_err(|error| {
+        let message = sentence(&error.to_string());
+        match error {
+            RunDirectoryError::NotEmpty { .. } | RunDirectoryError::NotADirectory { .. } => {
+                Failure::usage(message, "")
+            }
+            _ => Failure::environment(message, ""),
+        }
+    })
+}
+
+/// A failure to write results, while the run goes on or at its end.
+pub fn unwritable(error: &RunDirectoryError) -> Failure {
+    Failure::environment(sentence(&error.to_string()), "")
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    let end = if text.ends_with(['.', '?']) { "" } else { "." };
+    format!("{}{}{end}", first.unwrap_or_default(), letters.as_str())
+}
+
+/// Results on the storage under test would disturb it, and make its directory a foreign one.
+fn refuse_on_target(options: &RunOptions, layout: &Layout) -> Result<(), Failure> {
+    let out = options.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_PARENT));
+    let absolute = std::path::absolute(&out).unwrap_or(out);
+    let existing = absolute.ancestors().find_map(|path| path.canonicalize().ok());
+    let Some(existing) = existing else {
+        return Ok(());
+    };
+    let inside = |site: &&crate::target::Site| existing.starts_with(&site.path);
+    match layout.sites.iter().find(inside) {
+        None => Ok(()),
+        Some(site) => Err(Failure::usage(
+            format!(
+                "The results would go to {}, inside the target {}.",
+                absolute.display(),
+                site.given.display()
+            ),
+            "Name a directory elsewhere with --out.",
+        )),
+    }
+}
+
+/// What is known before the run: workload, target, host, seed and time.
+pub fn base(
+    options: &RunOptions,
+    profile: &Profile,
+    layout: &Layout,
+    started: Timestamp,
+) -> RunResult {
+    let mut result = RunResult::new();
+    result.workload.name = workloads::short_name(&options.workload);
+    result.workload.description = profile.description.clone();
+    result.workload.settings = profile.settings();
+    result.target.databases = targets(layout, |place| place.data_site);
+    result.target.logs = targets(layout, |place| place.log_site);
+    let paths: Vec<&Path> = layout.sites.iter().map(|site| site.path.as_path()).collect();
+    result.host = host::facts(&paths);
+    result.seed = profile.run.seed;
+    result.started = started.to_string();
+    result
+}
+
+/// The targets that `site_of` names, each once, in the order given.
+fn targets(
+    layout: &Layout,
+    site_of: impl Fn(&crate::target::DatabasePlace) -> usize,
+) -> Vec<TargetPath> {
+    let used: Vec<usize> = layout.databases.iter().map(site_of).collect();
+    let sites = layout.sites.iter().enumerate();
+    let sites = sites.filter(|(index, _)| used.contains(index));
+    sites
+        .map(|(_, site)| {
+            let mut described = host::describe_target(&site.path);
+            if let SiteKind::Device { size_bytes } = site.kind {
+                described.capacity_bytes = size_bytes;
+            }
+            described
+        })
+        .collect()
+}

@@ -1,0 +1,185 @@
+//! Whether a block device may be used: nobody else uses it, and it is blank or may be erased.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use super::kernel;
+use super::signature::{self, END_BYTES};
+use super::site::{Identity, Site};
+use crate::failure::Failure;
+
+/// The size that the kernel states for a device, which counts sectors of 512 bytes whatever the
+/// device's own are.
+pub fn size_bytes(number: u64) -> u64 {
+    let sectors = kernel::read(&kernel::sys_directory(number).join("size"));
+    sectors.parse::<u64>().unwrap_or(0) * 512
+}
+
+/// Refuses a device that is in use, and one that holds something unless it may be erased.
+pub fn check(site: &Site, reuse: bool, erase: bool) -> Result<(), Failure> {
+    let Identity::Device { number } = site.identity else {
+        return Ok(());
+    };
+    let shown = site.given.display();
+    let sys = kernel::sys_directory(number);
+    refuse_mounted(site, number, &sys)?;
+    refuse_swap(site)?;
+    refuse_built_upon(site, &sys)?;
+    if kernel::is_read_only(&sys) {
+        return Err(Failure::environment(
+            format!("The kernel holds {shown} read-only."),
+            "Make it writable ('blockdev --setrw'), or name another device.",
+        ));
+    }
+    let mut file = open_alone(site)?;
+    if erase && !reuse {
+        return Ok(());
+    }
+    let (first, last) = ends(&mut file).map_err(|error| {
+        Failure::environment(
+            format!("{shown} cannot be read: {error}."),
+            "See whether the device is well ('dmesg' shows I/O errors).",
+        )
+    })?;
+    match (
+        signature::contents(&first, &last),
+        signature::is_ours(&first),
+    ) {
+        (_, true) if reuse => Ok(()),
+        _ if reuse => Err(Failure::usage(
+            format!("--reuse finds no databases of Proofload on {shown}."),
+            "Build some first with --keep or --build-only, or leave --reuse away.",
+        )),
+        (None, _) => Ok(()),
+        (Some(contents), true) => Err(Failure::environment(
+            format!("{shown} is not blank: it holds {contents}."),
+            "Run on them with --reuse, or add --erase-device to build new ones.",
+        )),
+        (Some(contents), false) => Err(Failure::environment(
+            format!("{shown} is not blank: it holds {contents}."),
+            "Name a blank device, or add --erase-device if everything on it may be lost.",
+        )),
+    }
+}
+
+fn refuse_mounted(site: &Site, number: u64, sys: &Path) -> Result<(), Failure> {
+    let shown = site.given.display();
+    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mounts = kernel::mounts(&text);
+    let own = kernel::packed(number);
+    if let Some(mount) = mounts.iter().find(|mount| mount.device == own) {
+        return Err(Failure::environment(
+            format!("{shown} is mounted at {}.", mount.at),
+            format!(
+                "Name an empty directory below {} instead, or unmount the device.",
+                mount.at
+            ),
+        ));
+    }
+    let partitions = kernel::partitions(sys);
+    for (name, device) in &partitions {
+        if let Some(mount) = mounts.iter().find(|mount| mount.device == *device) {
+            return Err(Failure::environment(
+                format!(
+                    "{shown} has a partition {name} that is mounted at {}.",
+                    mount.at
+                ),
+                "Name a device without partitions, or a directory on the mounted file system.",
+            ));
+        }
+    }
+    if let Some((name, _)) = partitions.first() {
+        return Err(Failure::environment(
+            format!("{shown} has partitions, such as {name}."),
+            "Name one of its partitions, or a device without any. --erase-device does not remove \
+             partitions; 'wipefs' does.",
+        ));
+    }
+    Ok(())
+}
+
+fn refuse_swap(site: &Site) -> Result<(), Failure> {
+    let text = fs::read_to_string("/proc/swaps").unwrap_or_default();
+    let in_use = kernel::swaps(&text);
+    let is_swap = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == site.path);
+    if !in_use.iter().any(is_swap) {
+        return Ok(());
+    }
+    Err(Failure::environment(
+        format!("{} is in use as swap space.", site.given.display()),
+        "Name another device, or end its use with 'swapoff'.",
+    ))
+}
+
+fn refuse_built_upon(site: &Site, sys: &Path) -> Result<(), Failure> {
+    let Some(holder) = kernel::holders(sys).into_iter().next() else {
+        return Ok(());
+    };
+    Err(Failure::environment(
+        format!(
+            "{} is part of {holder}, a RAID, a logical volume or the like.",
+            site.given.display()
+        ),
+        format!("Name /dev/{holder} itself if that is what to test, or another device."),
+    ))
+}
+
+/// Opens a device so that nobody else has claimed it: the kernel refuses what is in use in any way.
+fn open_alone(site: &Site) -> Result<File, Failure> {
+    let exclusive = i32::try_from(rustix::fs::OFlags::EXCL.bits()).unwrap_or(0);
+    let opened = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(exclusive)
+        .open(&site.path);
+    let shown = site.given.display();
+    opened.map_err(|error| match error.kind() {
+        io::ErrorKind::ResourceBusy => Failure::environment(
+            format!("{shown} is in use by the system."),
+            "End its use ('lsblk' shows what is on it), or name another device.",
+        ),
+        io::ErrorKind::PermissionDenied => Failure::environment(
+            format!("You may not read and write {shown}."),
+            "Run as a user who may, such as root.",
+        ),
+        _ => Failure::environment(
+            format!("{shown} cannot be opened: {error}."),
+            "See whether the device is there and well ('dmesg' shows errors).",
+        ),
+    })
+}
+
+/// The first and the last bytes of a device.
+fn ends(file: &mut File) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    let size = file.seek(SeekFrom::End(0))?;
+    let length = size.min(END_BYTES as u64);
+    let mut read = |from: u64| -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(from))?;
+        file.take(length).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    Ok((read(0)?, read(size - length)?))
+}
+
+/// Overwrites both ends of a device with zeros, so that nothing takes it for what it was.
+pub fn erase_ends(site: &Site) -> Result<(), Failure> {
+    let mut file = open_alone(site)?;
+    let mut erase = || -> io::Result<()> {
+        let size = file.seek(SeekFrom::End(0))?;
+        let zeros = vec![0; usize::try_from(size.min(END_BYTES as u64)).unwrap_or(END_BYTES)];
+        for from in [0, size - zeros.len() as u64] {
+            file.seek(SeekFrom::Start(from))?;
+            file.write_all(&zeros)?;
+        }
+        file.sync_all()
+    };
+    erase().map_err(|error| {
+        Failure::integrity(
+            format!("{} cannot be erased: {error}.", site.given.display()),
+            "See whether the device is well ('dmesg' shows I/O errors).",
+        )
+    })
+}

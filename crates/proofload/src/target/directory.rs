@@ -1,0 +1,222 @@
+//! Whether a directory may be used: empty or our own, writable, and able to do direct I/O.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use runtime::buffer::Buffer;
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags};
+
+use super::Site;
+use super::marker::{MARKER_NAME, Marker};
+use crate::failure::Failure;
+
+/// What every fresh file system of the ext family has at its root.
+const LOST_AND_FOUND: &str = "lost+found";
+
+/// File systems that live in memory, by the magic number of `statfs`.
+const MEMORY_FILE_SYSTEMS: [(u32, &str); 2] = [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs")];
+
+/// Checks what can be known without a trial. `names` are the directories that would be made.
+pub fn check(site: &Site, reuse: bool, names: &[String]) -> Result<(), Failure> {
+    check_writable(site)?;
+    let found = entries(site)?;
+    let marker = Marker::read(&site.path);
+    if reuse {
+        return check_reuse(site, &found, marker.as_ref(), names);
+    }
+    let shown = site.given.display();
+    if let Some(marker) = marker {
+        return Err(Failure::environment(
+            format!(
+                "{shown} holds databases that {} kept or left behind (workload {}).",
+                marker.program, marker.workload
+            ),
+            format!(
+                "Run on them with --reuse, name another directory, or remove them with 'rm -r \
+                 {shown}/{MARKER_NAME} {}'.",
+                removal(site, &marker)
+            ),
+        ));
+    }
+    let foreign: Vec<&String> = found
+        .iter()
+        .filter(|name| *name != LOST_AND_FOUND)
+        .collect();
+    if let Some(first) = foreign.first() {
+        let others = match foreign.len() {
+            1 => String::new(),
+            more => format!(" and {} more", more - 1),
+        };
+        return Err(Failure::environment(
+            format!("{shown} is not empty: it holds '{first}'{others}."),
+            format!(
+                "Name an empty directory, such as a new one: 'mkdir {shown}/proofload'. Proofload \
+                 never touches what it did not make."
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// Our own directories on a target, as arguments of a shell command.
+fn removal(site: &Site, marker: &Marker) -> String {
+    let paths = marker.directories.iter();
+    let paths = paths.map(|name| site.given.join(name).display().to_string());
+    paths.collect::<Vec<_>>().join(" ")
+}
+
+fn entries(site: &Site) -> Result<Vec<String>, Failure> {
+    let unreadable = |error: io::Error| {
+        Failure::environment(
+            format!("{} cannot be listed: {error}.", site.given.display()),
+            "Run as a user who may read and write it, such as root.",
+        )
+    };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&site.path).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// With `--reuse` the directory must hold exactly the databases that the profile asks for.
+fn check_reuse(
+    site: &Site,
+    found: &[String],
+    marker: Option<&Marker>,
+    names: &[String],
+) -> Result<(), Failure> {
+    let shown = site.given.display();
+    let Some(marker) = marker else {
+        return Err(Failure::usage(
+            format!("--reuse finds no databases of Proofload in {shown}."),
+            "Build some first with --keep or --build-only, or leave --reuse away.",
+        ));
+    };
+    let mut wanted: Vec<&String> = names.iter().collect();
+    let mut kept: Vec<&String> = marker.directories.iter().collect();
+    wanted.sort();
+    kept.sort();
+    let missing = wanted.iter().find(|name| !found.contains(name));
+    if wanted != kept || missing.is_some() {
+        return Err(Failure::usage(
+            format!(
+                "{shown} holds other databases than asked for: {} instead of {}.",
+                listed(&kept),
+                listed(&wanted)
+            ),
+            "Give the same --on, --log-on and --databases as when they were built.",
+        ));
+    }
+    Ok(())
+}
+
+fn listed(names: &[&String]) -> String {
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+    names.join(", ")
+}
+
+fn check_writable(site: &Site) -> Result<(), Failure> {
+    let shown = site.given.display();
+    let facts = rustix::fs::statvfs(&site.path).map_err(|error| {
+        Failure::environment(
+            format!("The file system of {shown} does not answer: {error}."),
+            "See whether it is well ('dmesg' shows I/O errors).",
+        )
+    })?;
+    if facts.f_flag.contains(StatVfsMountFlags::RDONLY) {
+        return Err(Failure::environment(
+            format!("{shown} lies on a file system that is mounted read-only."),
+            "Mount it for writing ('mount -o remount,rw'), or name another directory.",
+        ));
+    }
+    let all = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
+    rustix::fs::accessat(CWD, &site.path, all, AtFlags::EACCESS).map_err(|_| {
+        Failure::environment(
+            format!("You may not read and write {shown}."),
+            "Run as a user who may, such as root, or change its owner with 'chown'.",
+        )
+    })?;
+    refuse_memory(site)
+}
+
+/// A test in memory would measure the memory.
+fn refuse_memory(site: &Site) -> Result<(), Failure> {
+    let Ok(facts) = rustix::fs::statfs(&site.path) else {
+        return Ok(());
+    };
+    // The magic number has 32 bits; its type in the kernel's answer differs between machines.
+    let magic = facts.f_type as u32;
+    let memory = MEMORY_FILE_SYSTEMS
+        .iter()
+        .find(|(number, _)| *number == magic);
+    let Some((_, name)) = memory else {
+        return Ok(());
+    };
+    Err(Failure::environment(
+        format!(
+            "{} lies in memory ({name}), which has no direct I/O and is not storage.",
+            site.given.display()
+        ),
+        "Name a directory on the storage to test.",
+    ))
+}
+
+/// Writes one block past the page cache into an unnamed file, as the run will do.
+pub fn check_direct_io(site: &Site) -> Result<(), Failure> {
+    let shown = site.given.display();
+    let tried = probe(&site.path);
+    match tried {
+        Ok(()) => Ok(()),
+        Err(rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT) => Err(Failure::environment(
+            format!("{shown} has no space left for a single block."),
+            "Make room, or raise the quota.",
+        )),
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::OPNOTSUPP) => Err(Failure::environment(
+            format!("The file system of {shown} has no direct I/O (O_DIRECT) in blocks of 4 KiB."),
+            "Name a directory on a file system that has it, such as ext4 or XFS, or a block \
+             device.",
+        )),
+        Err(error) => Err(Failure::environment(
+            format!("A trial write in {shown} failed: {error}."),
+            "See whether the storage is well ('dmesg' shows I/O errors).",
+        )),
+    }
+}
+
+fn probe(directory: &Path) -> rustix::io::Result<()> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
+    let unnamed = rustix::fs::open(directory, flags | OFlags::TMPFILE, mode);
+    let file = match unnamed {
+        // Some file systems have no unnamed files; INVAL from others means no direct I/O, which
+        // the second try tells apart.
+        Err(
+            rustix::io::Errno::OPNOTSUPP
+            | rustix::io::Errno::ISDIR
+            | rustix::io::Errno::INVAL
+            | rustix::io::Errno::NOENT,
+        ) => {
+            let path = directory.join(".proofload-probe");
+            let file = rustix::fs::open(&path, flags | OFlags::CREATE | OFlags::EXCL, mode)?;
+            rustix::fs::unlink(&path)?;
+            file
+        }
+        other => other?,
+    };
+    let block = Buffer::zeroed(runtime::buffer::BLOCK_BYTES);
+    let mut done = 0;
+    while done < block.len() {
+        match rustix::io::pwrite(&file, &block[done..], done as u64)? {
+            0 => return Err(rustix::io::Errno::IO),
+            written => done += written,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,233 @@
+//! Whether databases, their growth and their logs fit, and how much would.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use workload::profile::{Engine, Profile};
+
+use super::site::{Identity, Site, SiteKind};
+use super::{Layout, Place};
+use crate::failure::Failure;
+use crate::human;
+
+/// Log files beyond the checkpoint depth: the one being filled, the next, reserves, and those that
+/// are below the checkpoint but not yet used again.
+const SPARE_LOG_FILES: u64 = 16;
+
+/// What a raw block device needs for its own table of files, with room to spare.
+const DEVICE_TABLE_BYTES: u64 = 16 << 20;
+
+/// The smallest database that is worth suggesting.
+const LEAST_DATABASE_BYTES: u64 = 8 << 20;
+
+/// One file system or block device and what shall go there.
+struct Volume<'a> {
+    identity: VolumeIdentity,
+    /// The targets on it.
+    sites: Vec<&'a Site>,
+    free_bytes: u64,
+    /// Bytes of kept databases that are counted as used already.
+    present_bytes: u64,
+    databases: u64,
+    logs: u64,
+}
+
+/// What space is shared by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum VolumeIdentity {
+    FileSystem(u64),
+    Device(u64),
+}
+
+/// Refuses a layout that does not fit, and says what would.
+pub fn check(layout: &Layout, profile: &Profile) -> Result<(), Failure> {
+    let volumes = volumes(layout)?;
+    let database_bytes = profile.mail.reserved_database_bytes();
+    let log_bytes = log_bytes(&profile.engine);
+    for volume in &volumes {
+        let databases = database_bytes.saturating_mul(volume.databases);
+        let needed = databases.saturating_add(log_bytes.saturating_mul(volume.logs));
+        if needed.saturating_sub(volume.present_bytes) > volume.free_bytes {
+            let fitting = fitting_data_bytes(&volumes, profile);
+            return Err(too_little(volume, needed, profile, fitting));
+        }
+    }
+    Ok(())
+}
+
+/// Space for the log of one database with circular logging. The flusher lets the log run to 1.25
+/// times the depth before it hurries, and never far beyond twice.
+fn log_bytes(engine: &Engine) -> u64 {
+    2 * engine.checkpoint_depth.bytes() + SPARE_LOG_FILES * engine.log_file_size.bytes()
+}
+
+/// Data over all databases that would fit on every volume, without growth and logs; `None` when
+/// not even small databases would.
+fn fitting_data_bytes(volumes: &[Volume<'_>], profile: &Profile) -> Option<u64> {
+    let log_bytes = log_bytes(&profile.engine);
+    let mut per_database = u64::MAX;
+    for volume in volumes {
+        let room = volume.free_bytes.saturating_add(volume.present_bytes);
+        let room = room.checked_sub(log_bytes.saturating_mul(volume.logs))?;
+        if let Some(share) = room.checked_div(volume.databases) {
+            let growth = 1.0 + profile.mail.growth_reserve_percent / 100.0;
+            // Rounding down of the quotient keeps the answer on the safe side.
+            per_database = per_database.min((share as f64 / growth) as u64);
+        }
+    }
+    (per_database >= LEAST_DATABASE_BYTES)
+        .then(|| per_database.saturating_mul(u64::from(profile.mail.databases)))
+}
+
+/// Two digits, rounded down, as an option takes it: `63GB`, `850MB`.
+fn round_size(bytes: u64) -> String {
+    let (unit, name) = match bytes {
+        1_000_000_000_000.. => (1_000_000_000_000, "TB"),
+        1_000_000_000.. => (1_000_000_000, "GB"),
+        _ => (1_000_000, "MB"),
+    };
+    let tenths = bytes / (unit / 10);
+    if tenths < 100 && unit > 1_000_000 {
+        return format!("{}.{}{name}", tenths / 10, tenths % 10);
+    }
+    let whole = bytes / unit;
+    let kept = if whole >= 100 { whole / 10 * 10 } else { whole };
+    format!("{kept}{name}")
+}
+
+fn too_little(
+    volume: &Volume<'_>,
+    needed: u64,
+    profile: &Profile,
+    fitting: Option<u64>,
+) -> Failure {
+    let names: Vec<String> = volume
+        .sites
+        .iter()
+        .map(|site| site.given.display().to_string())
+        .collect();
+    let mail = &profile.mail;
+    let databases = if volume.databases == 0 {
+        String::new()
+    } else {
+        format!(
+            "{} of {} each with {} % room to grow",
+            human::count(volume.databases, "database"),
+            human::size(mail.database_bytes()),
+            mail.growth_reserve_percent,
+        )
+    };
+    let logs = format!("the files of {}", human::count(volume.logs, "log"));
+    let contents = match (volume.databases, volume.logs) {
+        (0, _) => logs,
+        (_, 0) => databases,
+        _ => format!("{databases} and {logs}"),
+    };
+    let verb = if names.len() == 1 { "has" } else { "share" };
+    let message = format!(
+        "{} {verb} {} free, but {contents} need {}.",
+        names.join(" and "),
+        human::size(volume.free_bytes),
+        human::size(needed),
+    );
+    let help = match fitting {
+        Some(bytes) => format!(
+            "Take fewer mailboxes with --target-size {}, name more directories with --on, or make \
+             room.",
+            round_size(bytes)
+        ),
+        None => "Name storage with more room.".to_owned(),
+    };
+    Failure::environment(message, help)
+}
+
+/// Every file system and block device of the layout once.
+fn volumes(layout: &Layout) -> Result<Vec<Volume<'_>>, Failure> {
+    let mut volumes: Vec<Volume<'_>> = Vec::new();
+    for (index, site) in layout.sites.iter().enumerate() {
+        let data = layout
+            .databases
+            .iter()
+            .filter(|place| place.data_site == index);
+        let logs = layout
+            .databases
+            .iter()
+            .filter(|place| place.log_site == index);
+        let present = data.clone().map(|place| &place.data);
+        let present = present.chain(logs.clone().map(|place| &place.log));
+        let (data, logs) = (data.count() as u64, logs.count() as u64);
+        let present_bytes = present.map(bytes_in).sum();
+        let identity = match site.identity {
+            Identity::Directory { file_system, .. } => VolumeIdentity::FileSystem(file_system),
+            Identity::Device { number } => VolumeIdentity::Device(number),
+        };
+        match volumes
+            .iter_mut()
+            .find(|volume| volume.identity == identity)
+        {
+            Some(volume) => {
+                volume.sites.push(site);
+                volume.databases += data;
+                volume.logs += logs;
+                volume.present_bytes += present_bytes;
+            }
+            None => volumes.push(Volume {
+                identity,
+                sites: vec![site],
+                free_bytes: free_bytes(site)?,
+                present_bytes,
+                databases: data,
+                logs,
+            }),
+        }
+    }
+    Ok(volumes)
+}
+
+fn free_bytes(site: &Site) -> Result<u64, Failure> {
+    if let SiteKind::Device { size_bytes } = site.kind {
+        return Ok(size_bytes.saturating_sub(DEVICE_TABLE_BYTES));
+    }
+    let facts = rustix::fs::statvfs(&site.path).map_err(|error| {
+        Failure::environment(
+            format!(
+                "The file system of {} does not say how much room it has: {error}.",
+                site.given.display()
+            ),
+            "See whether it is well ('dmesg' shows I/O errors).",
+        )
+    })?;
+    Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
+}
+
+/// Bytes that the files of a place take up already.
+fn bytes_in(place: &Place) -> u64 {
+    let Place::Directory(path) = place else {
+        return 0;
+    };
+    allocated_bytes(path)
+}
+
+fn allocated_bytes(directory: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return 0;
+    };
+    let facts = entries.filter_map(|entry| entry.ok()?.metadata().ok());
+    // `st_blocks` counts 512 bytes whatever the file system's blocks are.
+    facts.map(|facts| facts.blocks() * 512).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::round_size;
+
+    #[test]
+    fn a_suggestion_has_two_digits_and_never_rounds_up() {
+        assert_eq!(round_size(63_999_999_999), "63GB");
+        assert_eq!(round_size(6_390_000_000), "6.3GB");
+        assert_eq!(round_size(859_000_000), "850MB");
+        assert_eq!(round_size(9_900_000), "9MB");
+        assert_eq!(round_size(1_999_000_000_000), "1.9TB");
+    }
+}
