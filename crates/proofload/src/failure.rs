@@ -102,7 +102,10 @@ impl Failure {
             Self::Usage { message, help }
             | Self::Environment { message, help }
             | Self::Integrity { message, help } => {
-                eprintln!("proofload: {message}\n{help}");
+                eprintln!("proofload: {message}");
+                if !help.is_empty() {
+                    eprintln!("{help}");
+                }
             }
         }
     }

@@ -7,6 +7,7 @@ mod failure;
 mod human;
 mod interrupt;
 mod live;
+mod run;
 mod target;
 #[cfg(test)]
 mod testing;
@@ -21,7 +22,7 @@ use exit::ExitStatus;
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let status = match run(CommandLine::parse()) {
+    let status = match obey(CommandLine::parse()) {
         Ok(status) => status,
         Err(failure) => {
             failure.tell();
@@ -31,8 +32,9 @@ fn main() -> ExitCode {
     status.into()
 }
 
-fn run(line: CommandLine) -> Result<ExitStatus, Failure> {
+fn obey(line: CommandLine) -> Result<ExitStatus, Failure> {
     match line.command {
+        Command::Run(options) => run::run(&options),
         Command::Report(options) => commands::report(&options),
         Command::List(options) => commands::list(&options),
         Command::Show(options) => commands::show(&options),

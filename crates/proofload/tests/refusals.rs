@@ -13,11 +13,13 @@ const SMALL: &str = "--databases 1 --target-size 16MiB --set engine.checkpoint_d
 fn a_dry_run_says_what_would_be_built_and_writes_nothing() {
     let here = Scratch::new();
     let target = here.directory("target");
-    here.proofload(&format!("run exchange-2013 --on target {SMALL} --threads 3 --dry-run"))
-        .exits(0)
-        .prints("1 database of 16.8 MB")
-        .prints("mail-001")
-        .prints("3 threads");
+    here.proofload(&format!(
+        "run exchange-2013 --on target {SMALL} --threads 3 --dry-run"
+    ))
+    .exits(0)
+    .prints("1 database of 16.8 MB")
+    .prints("mail-001")
+    .prints("3 threads");
     assert_eq!(fs::read_dir(target).expect("the target").count(), 0);
     assert!(!here.path("proofload-runs").exists());
 }
@@ -28,14 +30,33 @@ fn what_was_typed_wrong_exits_2() {
     here.directory("target");
     let run = |words: &str| here.proofload(&format!("run exchange-2013 {SMALL} {words}"));
     here.proofload("run exchange-2013").exits(2).says("--on");
-    run("--on nowhere").exits(2).says("does not exist").says("mkdir");
-    run("--on target,target").exits(2).says("names target twice");
-    run("--on target --duration 2").exits(2).says("--duration").says("has no unit of time");
+    run("--on nowhere")
+        .exits(2)
+        .says("does not exist")
+        .says("mkdir");
+    run("--on target,target")
+        .exits(2)
+        .says("names target twice");
+    run("--on target --duration 2")
+        .exits(2)
+        .says("--duration")
+        .says("has no unit of time");
     run("--on target --rate fast").exits(2).says("--rate");
-    run("--on target --set mail.mix.insert_percent=90").exits(2).says("115 percent");
-    run("--on target --reuse").exits(2).says("finds no databases");
-    run("--on target --out target/results").exits(2).says("inside the target");
-    assert_eq!(fs::read_dir(here.path("target")).expect("the target").count(), 0);
+    run("--on target --set mail.mix.insert_percent=90")
+        .exits(2)
+        .says("115 percent");
+    run("--on target --reuse")
+        .exits(2)
+        .says("finds no databases");
+    run("--on target --out target/results")
+        .exits(2)
+        .says("inside the target");
+    assert_eq!(
+        fs::read_dir(here.path("target"))
+            .expect("the target")
+            .count(),
+        0
+    );
 }
 
 #[test]

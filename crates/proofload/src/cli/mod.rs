@@ -46,6 +46,8 @@ Exit status:
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Run a workload on real storage and judge it.
+    Run(Box<RunOptions>),
     /// Make the report of one run, or compare several.
     Report(ReportOptions),
     /// List what is built in.

@@ -7,8 +7,8 @@ use workload::progress::LiveSample;
 /// The figures of a sample on one line.
 pub fn sample(sample: &LiveSample) -> String {
     let mut parts = vec![match sample.target_iops {
-        Some(target) => format!("{:.0} of {target:.0} IOPS", sample.iops),
-        None => format!("{:.0} IOPS", sample.iops),
+        Some(target) => format!("{} of {} IOPS", rate(sample.iops), rate(target)),
+        None => format!("{} IOPS", rate(sample.iops)),
     }];
     parts.push(format!("read {}", latency(sample.database_read_ms)));
     parts.push(format!("log write {}", latency(sample.log_write_ms)));
@@ -22,6 +22,14 @@ pub fn standing(sample: &LiveSample) -> String {
         [] => "all levels met so far".to_owned(),
         [one] => format!("would fail: {one}"),
         [one, rest @ ..] => format!("would fail: {one} and {} more", rest.len()),
+    }
+}
+
+fn rate(per_second: f64) -> String {
+    match per_second {
+        rate if rate >= 9.95 || rate == 0.0 => format!("{rate:.0}"),
+        rate if rate >= 0.1 => format!("{rate:.1}"),
+        rate => format!("{rate:.3}"),
     }
 }
 

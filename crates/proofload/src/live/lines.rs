@@ -39,7 +39,9 @@ impl<W: Write> LinesView<W> {
 
     fn figures(&mut self, sample: &LiveSample) {
         let expected = self.expected;
-        let of = expected.map_or(String::new(), |span| format!(" of {}", figures::clock(span)));
+        let of = expected.map_or(String::new(), |span| {
+            format!(" of {}", figures::clock(span))
+        });
         let mut text = format!(
             "{} {}{of}: {}",
             self.phase.title(),
@@ -56,13 +58,16 @@ impl<W: Write> LinesView<W> {
 impl<W: Write> RunListener for LinesView<W> {
     fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
         (self.phase, self.expected, self.tenth) = (phase, expected, 0);
-        let length = expected.map_or(String::new(), |span| format!(" for {}", figures::clock(span)));
+        let length = expected.map_or(String::new(), |span| {
+            format!(" for {}", figures::clock(span))
+        });
         self.line(&format!("{}{length}", phase.title()));
     }
 
     fn progress(&mut self, progress: ByteProgress) {
         let total = progress.total_bytes.max(1);
         let tenth = (u128::from(progress.done_bytes) * 10 / u128::from(total)) as u64;
+        let tenth = tenth.min(10);
         if tenth > self.tenth {
             self.tenth = tenth;
             let done = human::size(progress.done_bytes);

@@ -26,7 +26,7 @@ pub fn describe(workload: &str, profile: &Profile, layout: &Layout) -> String {
     let load = match (profile.run.held_rate, mail.threads) {
         (Some(rate), _) => format!("{rate} IOPS held"),
         (None, Some(threads)) => human::count(u64::from(threads), "thread"),
-        (None, None) => format!("as many threads as reach {:.0} IOPS", mail.target_iops()),
+        (None, None) => format!("as many threads as reach {:.2} IOPS", mail.target_iops()),
     };
     text.push_str(&format!(
         "Load: {load}, measured for {} in samples of {}\n",

@@ -41,7 +41,8 @@ impl Recorder {
             return;
         }
         if let Err(error) = write(&mut self.directory) {
-            self.view.note(&format!("The results can no longer be written: {error}"));
+            self.view
+                .note(&format!("The results can no longer be written: {error}"));
             self.trouble = Some(error);
         }
     }

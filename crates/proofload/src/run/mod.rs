@@ -4,56 +4,58 @@
 //! the kernel, the directory of the results. Then the targets are claimed, the workload runs, and
 //! the targets are given back.
 
+mod drive;
 mod dry;
 mod listener;
 mod results;
 mod storage;
 
-use std::io::IsTerminal;
+use std::fs;
+use std::path::Path;
 
 use jiff::Timestamp;
-use measure::host::HostMonitor;
 use measure::result::{RunResult, Verdict};
-use measure::run_directory::RunDirectory;
 use report::{Run, Style};
 use runtime::Runtime;
-use workload::controller::{RunPlan, run_on_threads};
-use workload::mail::store::{Failure as StoreFailure, FailureKind};
-use workload::profile::Profile;
 
 use crate::cli::RunOptions;
 use crate::commands::print;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
-use crate::target::{self, Claim, Layout};
-use crate::{interrupt, live, workloads};
-use listener::Recorder;
+use crate::target::{self, Claim, Request};
+use crate::workloads;
 
 /// Runs a workload and says how it ended.
 pub fn run(options: &RunOptions) -> Result<ExitStatus, Failure> {
     let profile = workloads::resolve(options)?;
-    let layout = target::survey(&target::Request {
+    let layout = target::survey(&Request {
         on: &options.on,
         log_on: &options.log_on,
         profile: &profile,
         reuse: options.reuse,
         erase_device: options.erase_device,
     })?;
+    results::refuse_on_target(options, &layout)?;
     if options.dry_run {
         return print(&dry::describe(&options.workload, &profile, &layout));
     }
     check_kernel()?;
     let started = Timestamp::now();
-    let directory = results::open(options, &profile, &layout, started)?;
+    let directory = results::open(options, &profile, started)?;
     let base = results::base(options, &profile, &layout, started);
     let claim = if options.reuse {
         Claim::reuse(layout)
     } else {
-        Claim::make(layout, &base.workload.name, options.erase_device)?
+        Claim::make(layout, &base.workload.name, &profile, options.erase_device)?
     };
-    let (result, directory) = drive(options, &profile, claim.layout(), base, directory)?;
-    settle(options, claim, &result)?;
-    tell(options, &result, &directory)?;
+    let path = directory.path().to_owned();
+    let driven = drive::drive(options, &profile, claim.layout(), base, directory);
+    settle(options, claim, driven.as_ref().ok())?;
+    let result = driven?;
+    if options.build_only {
+        return end_of_build(options, &result);
+    }
+    tell(options, &result, &path)?;
     Ok(ExitStatus::from(result.verdict))
 }
 
@@ -64,30 +66,56 @@ fn check_kernel() -> Result<(), Failure> {
         .map_err(|error| Failure::environment(format!("The run cannot begin: {error}."), ""))
 }
 
-/// Runs the workload on one thread per processor.
-fn drive(
-    options: &RunOptions,
-    profile: &Profile,
-    layout: &Layout,
-    base: RunResult,
-    directory: RunDirectory,
-) -> Result<(RunResult, RunDirectory), Failure> {
-    let stop = interrupt::stop_on_signals().map_err(|error| {
-        Failure::environment(format!("Signals cannot be caught: {error}."), "")
-    })?;
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let plan = RunPlan::new(profile, processors);
-    let devices = base.host.devices.iter().map(|device| device.name.clone());
-    let monitor = HostMonitor::new(devices);
-    let view = live::view(options.quiet);
-    let mut recorder = Recorder::new(view, directory, stop.clone());
-    let result = run_on_threads(plan, base, Some(monitor), stop, &mut recorder, |shard, plan| {
-        host(shard, plan, layout, !options.reuse)
-    });
-    let (directory, trouble) = recorder.finish();
-    directory.write_result(&result).map_err(|error| results::unwritable(&error))?;
-    match trouble {
-        Some(error) => Err(results::unwritable(&error)),
-        None => Ok((result, directory)),
+/// Gives the targets back. Databases stay when they were to be kept, when an earlier run kept them,
+/// and when something went wrong with them.
+fn settle(options: &RunOptions, claim: Claim, result: Option<&RunResult>) -> Result<(), Failure> {
+    let went_wrong = result.is_some_and(|result| result.verdict == Verdict::Error);
+    let interrupted = result.is_some_and(|result| result.verdict == Verdict::Interrupted);
+    let built = options.build_only && !interrupted;
+    if options.keep || built || went_wrong {
+        return Ok(());
     }
+    let left = claim.release()?;
+    for path in left {
+        eprintln!(
+            "Left in place, because it was not made by Proofload: {}",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+/// A build without a run has no verdict, only an end.
+fn end_of_build(options: &RunOptions, result: &RunResult) -> Result<ExitStatus, Failure> {
+    match result.verdict {
+        Verdict::Error | Verdict::Interrupted => {
+            eprintln!("{}", result.verdict_reason);
+            Ok(ExitStatus::from(result.verdict))
+        }
+        _ if options.quiet || options.json => Ok(ExitStatus::Pass),
+        _ => print("The databases are built and kept; run on them with --reuse.\n"),
+    }
+}
+
+/// Writes the report, and prints the verdict or the result.
+fn tell(options: &RunOptions, result: &RunResult, directory: &Path) -> Result<(), Failure> {
+    let run = Run::load(directory).map_err(|error| {
+        Failure::environment(format!("The results are unreadable: {error}."), "")
+    })?;
+    let page = directory.join(measure::run_directory::REPORT_FILE);
+    fs::write(&page, report::html(&run)).map_err(|error| {
+        Failure::environment(
+            format!("The report {} cannot be written: {error}.", page.display()),
+            "The results beside it are complete; make the report with 'proofload report'.",
+        )
+    })?;
+    if options.json {
+        let text = serde_json::to_string_pretty(result)
+            .map_err(|error| Failure::environment(format!("The result: {error}."), ""))?;
+        print(&format!("{text}\n"))?;
+    } else if !options.quiet {
+        let tables = report::terminal(&run, &Style::of_standard_output());
+        print(&format!("{tables}\nReport: {}\n", page.display()))?;
+    }
+    Ok(())
 }

@@ -17,10 +17,8 @@ use crate::workloads;
 pub fn open(
     options: &RunOptions,
     profile: &Profile,
-    layout: &Layout,
     started: Timestamp,
 ) -> Result<RunDirectory, Failure> {
-    refuse_on_target(options, layout)?;
     let name = workloads::short_name(&options.workload);
     let config = format!(
         "# All settings in force. Run it again with 'proofload run config.toml --on ...'.\n{}",
@@ -50,10 +48,15 @@ fn sentence(text: &str) -> String {
 }
 
 /// Results on the storage under test would disturb it, and make its directory a foreign one.
-fn refuse_on_target(options: &RunOptions, layout: &Layout) -> Result<(), Failure> {
-    let out = options.out.clone().unwrap_or_else(|| PathBuf::from(DEFAULT_PARENT));
+pub fn refuse_on_target(options: &RunOptions, layout: &Layout) -> Result<(), Failure> {
+    let out = options
+        .out
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(DEFAULT_PARENT));
     let absolute = std::path::absolute(&out).unwrap_or(out);
-    let existing = absolute.ancestors().find_map(|path| path.canonicalize().ok());
+    let existing = absolute
+        .ancestors()
+        .find_map(|path| path.canonicalize().ok());
     let Some(existing) = existing else {
         return Ok(());
     };
@@ -84,7 +87,11 @@ pub fn base(
     result.workload.settings = profile.settings();
     result.target.databases = targets(layout, |place| place.data_site);
     result.target.logs = targets(layout, |place| place.log_site);
-    let paths: Vec<&Path> = layout.sites.iter().map(|site| site.path.as_path()).collect();
+    let paths: Vec<&Path> = layout
+        .sites
+        .iter()
+        .map(|site| site.path.as_path())
+        .collect();
     result.host = host::facts(&paths);
     result.seed = profile.run.seed;
     result.started = started.to_string();

@@ -1,25 +1,57 @@
-//! Opens the places of a database on the thread that runs it.
+//! Opens the places of the databases on the thread that runs them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use runtime::raw::FormatOptions;
-use runtime::{AnyDirectory, Handle, HostDirectory, HostFile, RawDirectory};
+use runtime::{AnyDirectory, Handle, HostDirectory, HostFile, RawDirectory, Runtime, UringOptions};
+use workload::controller::RunPlan;
+use workload::mail::edb_host::{DatabaseDirectories, EdbHost};
 use workload::mail::store::{Failure, FailureKind};
 
-use crate::target::{DatabasePlace, Place};
+use crate::target::{DatabasePlace, Layout, Place};
 
-/// The directories of a database and of its log. `fresh` makes block devices empty directories
+/// The runtime and the databases of one shard. `fresh` makes block devices empty directories
 /// first; what is on them then was allowed to be lost.
-pub async fn open(
+pub fn host(
+    shard: usize,
+    plan: &RunPlan,
+    layout: &Layout,
+    fresh: bool,
+) -> Result<(Runtime, EdbHost<AnyDirectory>), Failure> {
+    let runtime = Runtime::wall_clock(&UringOptions::default()).map_err(|error| Failure {
+        kind: FailureKind::Io,
+        file: "io_uring".to_owned(),
+        page: None,
+        operation: "starting a thread".to_owned(),
+        error: error.to_string(),
+    })?;
+    let handle = runtime.handle();
+    let mut places = BTreeMap::new();
+    for &database in &plan.shards[shard] {
+        let place = layout.databases[database].clone();
+        let opener = handle.clone();
+        let opened = runtime.block_on(async move { open(&opener, &place, fresh).await });
+        places.insert(database, opened?);
+    }
+    let host = EdbHost::new(handle, Arc::new(plan.clone()), places);
+    Ok((runtime, host))
+}
+
+/// The directories of a database and of its log.
+async fn open(
     handle: &Handle,
     place: &DatabasePlace,
     fresh: bool,
-) -> Result<(AnyDirectory, AnyDirectory), Failure> {
+) -> Result<DatabaseDirectories<AnyDirectory>, Failure> {
     let data = open_one(handle, &place.data, fresh).await?;
-    if place.log == place.data {
-        // One block device for both: a second table of files over it would contradict the first.
-        return Ok((data.clone(), data));
-    }
-    let log = open_one(handle, &place.log, fresh).await?;
-    Ok((data, log))
+    // One block device for both: a second table of files over it would contradict the first.
+    let log = if place.log == place.data {
+        data.clone()
+    } else {
+        open_one(handle, &place.log, fresh).await?
+    };
+    Ok(DatabaseDirectories { data, log })
 }
 
 async fn open_one(handle: &Handle, place: &Place, fresh: bool) -> Result<AnyDirectory, Failure> {
@@ -36,8 +68,8 @@ async fn open_one(handle: &Handle, place: &Place, fresh: bool) -> Result<AnyDire
             .map(AnyDirectory::Host)
             .map_err(|error| failure(error.to_string())),
         Place::Device(path) => {
-            let device = HostFile::open_device(handle, path)
-                .map_err(|error| failure(error.to_string()))?;
+            let device =
+                HostFile::open_device(handle, path).map_err(|error| failure(error.to_string()))?;
             let opened = if fresh {
                 RawDirectory::format(device, &FormatOptions::new(identity())).await
             } else {

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use workload::profile::Profile;
+
 use super::marker::Marker;
 use super::site::SiteKind;
 use super::{Layout, Place, device};
@@ -19,12 +21,17 @@ pub struct Claim {
 
 impl Claim {
     /// Makes the directories of a new layout, each target marked as ours first.
-    pub fn make(layout: Layout, workload: &str, erase_device: bool) -> Result<Self, Failure> {
+    pub fn make(
+        layout: Layout,
+        workload: &str,
+        profile: &Profile,
+        erase_device: bool,
+    ) -> Result<Self, Failure> {
         let claim = Self {
             layout,
             fresh: true,
         };
-        if let Err(failure) = claim.take_sites(workload, erase_device) {
+        if let Err(failure) = claim.take_sites(workload, profile, erase_device) {
             // What was made so far is empty and goes again; the first failure is the one to tell.
             let _ = claim.release();
             return Err(failure);
@@ -45,7 +52,12 @@ impl Claim {
         &self.layout
     }
 
-    fn take_sites(&self, workload: &str, erase_device: bool) -> Result<(), Failure> {
+    fn take_sites(
+        &self,
+        workload: &str,
+        profile: &Profile,
+        erase_device: bool,
+    ) -> Result<(), Failure> {
         for (index, site) in self.layout.sites.iter().enumerate() {
             if site.kind != SiteKind::Directory {
                 if erase_device {
@@ -54,7 +66,7 @@ impl Claim {
                 continue;
             }
             let names = self.layout.names_on(index);
-            let made = Marker::new(workload, names.clone())
+            let made = Marker::new(workload, profile, names.clone())
                 .write(&site.path)
                 .and_then(|()| make_directories(&site.path, &names));
             made.map_err(|error| {
@@ -111,9 +123,10 @@ fn make_directories(target: &Path, names: &[String]) -> io::Result<()> {
     fs::File::open(target)?.sync_all()
 }
 
-/// Whether a file in one of our directories is one that Proofload makes.
+/// Whether a file in one of our directories is one that Proofload makes: databases, logs with their
+/// checkpoint, and the state of a database.
 fn is_made_by_us(name: &str) -> bool {
-    name.ends_with(".edb") || name.starts_with("E00") || name.starts_with("proofload")
+    name.ends_with(".edb") || name.starts_with("E00") || name.starts_with("mail.state")
 }
 
 fn remove_directory(path: &Path, left: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -22,11 +22,16 @@ fn image() -> (TempDir, PathBuf) {
     (root, path)
 }
 
-fn survey_device(device: &Path, erase_device: bool) -> Result<Layout, Failure> {
+fn small() -> Profile {
     let mut profile = Profile::default();
     profile.mail.databases = 1;
     profile.mail.scale_to(ByteSize::mib(32));
     profile.engine.checkpoint_depth = ByteSize::mib(4);
+    profile
+}
+
+fn survey_device(device: &Path, erase_device: bool) -> Result<Layout, Failure> {
+    let profile = small();
     survey(&Request {
         on: &[device.to_owned()],
         log_on: &[],
@@ -85,7 +90,7 @@ fn a_device_that_holds_something_is_erased_only_when_told_to() {
         "{said}"
     );
     let layout = survey_device(device.path(), true).unwrap();
-    drop(Claim::make(layout, "exchange-2013", true).unwrap());
+    drop(Claim::make(layout, "exchange-2013", &small(), true).unwrap());
     survey_device(device.path(), false).unwrap();
 }
 

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use runtime::buffer::Buffer;
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags};
+use workload::profile::Profile;
 
-use super::Site;
 use super::marker::{MARKER_NAME, Marker};
+use super::{Request, Site};
 use crate::failure::Failure;
 
 /// What every fresh file system of the ext family has at its root.
@@ -18,12 +19,12 @@ const LOST_AND_FOUND: &str = "lost+found";
 const MEMORY_FILE_SYSTEMS: [(u32, &str); 2] = [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs")];
 
 /// Checks what can be known without a trial. `names` are the directories that would be made.
-pub fn check(site: &Site, reuse: bool, names: &[String]) -> Result<(), Failure> {
+pub fn check(site: &Site, request: &Request<'_>, names: &[String]) -> Result<(), Failure> {
     check_writable(site)?;
     let found = entries(site)?;
     let marker = Marker::read(&site.path);
-    if reuse {
-        return check_reuse(site, &found, marker.as_ref(), names);
+    if request.reuse {
+        return check_reuse(site, &found, marker.as_ref(), request.profile, names);
     }
     let shown = site.given.display();
     if let Some(marker) = marker {
@@ -87,6 +88,7 @@ fn check_reuse(
     site: &Site,
     found: &[String],
     marker: Option<&Marker>,
+    profile: &Profile,
     names: &[String],
 ) -> Result<(), Failure> {
     let shown = site.given.display();
@@ -111,7 +113,16 @@ fn check_reuse(
             "Give the same --on, --log-on and --databases as when they were built.",
         ));
     }
-    Ok(())
+    match marker.difference(profile) {
+        None => Ok(()),
+        Some((path, built)) => Err(Failure::usage(
+            format!("The databases in {shown} were built with {path} = {built}."),
+            format!(
+                "Give the same options as then (workload {}), or add --set {path}={built}.",
+                marker.workload
+            ),
+        )),
+    }
 }
 
 fn listed(names: &[&String]) -> String {

@@ -1,10 +1,12 @@
 //! The file by which Proofload knows its own directories again.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use workload::profile::Profile;
 
 /// Name of the marker in every target directory.
 pub const MARKER_NAME: &str = "proofload.json";
@@ -21,19 +23,60 @@ pub struct Marker {
     pub program: String,
     /// The workload it was made for.
     pub workload: String,
+    /// The seed that the contents were made with.
+    pub seed: u64,
+    /// The settings that the contents depend on, by their paths.
+    pub settings: BTreeMap<String, serde_json::Value>,
     /// The directories that Proofload made beside the marker. It touches nothing else.
     pub directories: Vec<String>,
 }
 
+/// Settings that cannot change between the build of a database and a run on it.
+const BUILT_WITH: [&str; 9] = [
+    "engine.log_file_size",
+    "engine.page_size",
+    "mail.databases",
+    "mail.item.compressible_percent",
+    "mail.item.long_bytes",
+    "mail.item.page_fill_percent",
+    "mail.item.short_bytes",
+    "mail.mailbox_size",
+    "mail.mailboxes_per_database",
+];
+
+fn built_with(profile: &Profile) -> BTreeMap<String, serde_json::Value> {
+    let mut settings = profile.settings();
+    settings.retain(|path, _| BUILT_WITH.contains(&path.as_str()));
+    settings
+}
+
 impl Marker {
     /// A marker for directories that are about to be made.
-    pub fn new(workload: &str, directories: Vec<String>) -> Self {
+    pub fn new(workload: &str, profile: &Profile, directories: Vec<String>) -> Self {
         Self {
             schema: SCHEMA.to_owned(),
             program: format!("proofload {}", env!("CARGO_PKG_VERSION")),
             workload: workload.to_owned(),
+            seed: profile.run.seed,
+            settings: built_with(profile),
             directories,
         }
+    }
+
+    /// The first setting in which a profile differs from the one that was built, with the value it
+    /// was built with.
+    pub fn difference(&self, profile: &Profile) -> Option<(String, String)> {
+        let wanted = built_with(profile);
+        let differs = self
+            .settings
+            .iter()
+            .find(|(path, value)| wanted.get(*path) != Some(value));
+        differs.map(|(path, value)| {
+            let text = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            (path.clone(), text)
+        })
     }
 
     /// The path of the marker of a target.

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use workload::profile::Profile;
 
 use crate::failure::Failure;
+use marker::Marker;
 
 pub use claim::Claim;
 pub use site::{Site, SiteKind};
@@ -94,7 +95,7 @@ pub fn survey(request: &Request<'_>) -> Result<Layout, Failure> {
     refuse_nested(&layout.sites)?;
     for (index, site) in layout.sites.iter().enumerate() {
         match site.kind {
-            SiteKind::Directory => directory::check(site, request.reuse, &layout.names_on(index))?,
+            SiteKind::Directory => directory::check(site, request, &layout.names_on(index))?,
             SiteKind::Device { .. } => device::check(site, request.reuse, request.erase_device)?,
         }
     }
@@ -227,6 +228,15 @@ fn refuse_nested(sites: &[Site]) -> Result<(), Failure> {
 }
 
 impl Layout {
+    /// The seed that kept databases were built with; `None` when no marker tells.
+    pub fn built_seed(&self) -> Option<u64> {
+        let markers = self
+            .sites
+            .iter()
+            .filter_map(|site| Marker::read(&site.path));
+        markers.map(|marker| marker.seed).next()
+    }
+
     /// The names of the directories that Proofload makes on a target.
     pub fn names_on(&self, site: usize) -> Vec<String> {
         let mut names = Vec::new();

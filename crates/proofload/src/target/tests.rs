@@ -240,7 +240,7 @@ fn memory_is_not_storage() {
 fn a_claim_leaves_a_target_as_it_found_it() {
     let root = temporary();
     let layout = on(&[root.path()]).survey().unwrap();
-    let claim = Claim::make(layout, "exchange-2013", false).unwrap();
+    let claim = Claim::make(layout, "exchange-2013", &small(), false).unwrap();
     let Place::Directory(data) = claim.layout().databases[0].data.clone() else {
         panic!("a directory");
     };
@@ -254,7 +254,7 @@ fn a_claim_leaves_a_target_as_it_found_it() {
 fn a_claim_never_removes_what_it_did_not_make() {
     let root = temporary();
     let layout = on(&[root.path()]).survey().unwrap();
-    let claim = Claim::make(layout, "exchange-2013", false).unwrap();
+    let claim = Claim::make(layout, "exchange-2013", &small(), false).unwrap();
     let foreign = root.path().join("log-002").join("thesis.doc");
     fs::write(&foreign, "x").unwrap();
     let left = claim.release().unwrap();
@@ -270,11 +270,19 @@ fn kept_databases_are_run_on_only_with_reuse_and_only_as_they_are() {
     assert!(request.refusal(2).contains("finds no databases"));
     request.reuse = false;
     let layout = request.survey().unwrap();
-    drop(Claim::make(layout, "exchange-2013", false).unwrap());
+    drop(Claim::make(layout, "exchange-2013", &small(), false).unwrap());
     let said = request.refusal(3);
     assert!(said.contains("--reuse") && said.contains("rm -r"), "{said}");
     request.reuse = true;
     let layout = request.survey().unwrap();
+    assert_eq!(layout.built_seed(), Some(small().run.seed));
+    request.profile.mail.item.long_bytes += 1;
+    assert!(
+        request
+            .refusal(2)
+            .contains("built with mail.item.long_bytes = 2000")
+    );
+    request.profile = small();
     request.profile.mail.databases = 3;
     assert!(
         request
