@@ -318,6 +318,7 @@ fn update_of(undo: &NodeUndo<'_>, deletes: bool) -> Update {
         tree: undo.tree,
         key: Rc::from(undo.key),
         deletes,
+        is_first: true, // There are no versions yet; forgetting them twice is no harm.
         before,
     }
 }

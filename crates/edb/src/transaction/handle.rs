@@ -5,7 +5,7 @@ use super::record::encode_commit;
 use super::state::OpenTransaction;
 use crate::database::{Core, EngineError};
 use crate::position::LogPosition;
-use runtime::Directory;
+use runtime::{Directory, JoinHandle};
 use std::rc::Rc;
 
 /// When a commit returns.
@@ -100,7 +100,8 @@ impl<D: Directory> Transaction<D> {
     /// opened again.
     pub async fn rollback(mut self) -> Result<(), EngineError> {
         let open = self.open.take().ok_or(EngineError::TransactionEnded)?;
-        self.core.roll_back(open).await
+        // In a task of its own: a caller that stops waiting must not leave it half done.
+        spawn_rollback(&self.core, open).await
     }
 }
 
@@ -116,14 +117,23 @@ impl<D: Directory> Drop for Transaction<D> {
                 .end_rolled_back(&open, LogPosition::START);
             self.core.cleanup_wanted.notify_all();
         } else if self.core.check().is_ok() {
-            let core = Rc::clone(&self.core);
-            core.rollbacks.set(core.rollbacks.get() + 1);
-            drop(self.core.handle.spawn(async move {
-                // A failure has stopped the database; the restart undoes the rest.
-                let _ = core.roll_back(open).await;
-                core.rollbacks.set(core.rollbacks.get() - 1);
-                core.rollback_ended.notify_all();
-            }));
+            // A failure has stopped the database; the restart undoes the rest.
+            drop(spawn_rollback(&self.core, open));
         }
     }
+}
+
+/// Starts to take back everything a transaction did.
+fn spawn_rollback<D: Directory>(
+    core: &Rc<Core<D>>,
+    open: OpenTransaction,
+) -> JoinHandle<Result<(), EngineError>> {
+    core.rollbacks.set(core.rollbacks.get() + 1);
+    let task = Rc::clone(core);
+    core.handle.spawn(async move {
+        let result = task.roll_back(open).await;
+        task.rollbacks.set(task.rollbacks.get() - 1);
+        task.rollback_ended.notify_all();
+        result
+    })
 }

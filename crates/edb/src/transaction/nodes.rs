@@ -226,9 +226,8 @@ impl<D: Directory> Core<D> {
     ) {
         let key: Rc<[u8]> = Rc::from(undo.key);
         let mut transactions = self.transactions.borrow_mut();
-        transactions
-            .versions
-            .note(undo.tree, &key, before, &transaction.writer);
+        let versions = &mut transactions.versions;
+        let is_first = versions.note(undo.tree, &key, before, &transaction.writer);
         let before = match undo.before {
             UndoState::Nothing => FormerState::Nothing,
             UndoState::Node { deleted, change } => FormerState::of_change(deleted, change),
@@ -237,6 +236,7 @@ impl<D: Directory> Core<D> {
             tree: undo.tree,
             key,
             deletes,
+            is_first,
             before,
         };
         transactions.push_update(transaction, update);

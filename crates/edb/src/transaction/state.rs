@@ -14,6 +14,9 @@ pub(crate) struct Update {
     pub(crate) key: Rc<[u8]>,
     /// Whether the node carries the deleted flag since.
     pub(crate) deletes: bool,
+    /// Whether this is the transaction's first change of the node: taking it back ends the need
+    /// for a version.
+    pub(crate) is_first: bool,
     /// What was there before.
     pub(crate) before: FormerState,
 }

@@ -21,7 +21,6 @@ impl<D: Directory> Core<D> {
         transaction: &mut OpenTransaction,
         keep: usize,
     ) -> Result<(), EngineError> {
-        let mut undone = Vec::new();
         while transaction.updates.len() > keep {
             let result = self
                 .write_as(Admission::Finishing, |step| {
@@ -34,10 +33,29 @@ impl<D: Directory> Core<D> {
                 self.poison(&error);
                 return Err(error);
             }
-            undone.extend(self.transactions.borrow_mut().pop_update(transaction));
+            self.forget_newest(transaction);
         }
-        self.forget_undone(transaction, undone);
+        self.cleanup_wanted.notify_all();
         Ok(())
+    }
+
+    /// Forgets the newest change of a transaction, which has been taken back.
+    fn forget_newest(&self, transaction: &mut OpenTransaction) {
+        let mut transactions = self.transactions.borrow_mut();
+        let update = transactions.pop_update(transaction);
+        let (Some(update), Some(begin)) = (update, transaction.begin) else {
+            panic!("a change that was taken back had been made");
+        };
+        if !update.is_first {
+            return;
+        }
+        // The node is as it was before the transaction.
+        transactions
+            .versions
+            .forget(update.tree, &update.key, transaction.writer.id);
+        if update.before.was_absent() {
+            transactions.push_cleanup(update.tree, update.key, begin);
+        }
     }
 
     fn undo_step(&self, mut step: Step<'_>, transaction: &OpenTransaction) -> Result<(), Need> {
@@ -53,28 +71,6 @@ impl<D: Directory> Core<D> {
             encode_undo(writer, remaining, operations)
         });
         Ok(())
-    }
-
-    /// Drops the versions of nodes that are as they were before the transaction.
-    fn forget_undone(&self, transaction: &OpenTransaction, undone: Vec<Update>) {
-        let Some(begin) = transaction.begin else {
-            return;
-        };
-        let mut transactions = self.transactions.borrow_mut();
-        for update in undone {
-            let same = |left: &Update| left.tree == update.tree && left.key == update.key;
-            if transaction.updates.iter().any(same) {
-                continue;
-            }
-            transactions
-                .versions
-                .forget(update.tree, &update.key, transaction.writer.id);
-            if update.before.was_absent() {
-                transactions.push_cleanup(update.tree, update.key, begin);
-            }
-        }
-        drop(transactions);
-        self.cleanup_wanted.notify_all();
     }
 
     /// Takes back everything and ends the transaction.

@@ -132,14 +132,15 @@ impl VersionStore {
         self.chain(tree, key).is_some()
     }
 
-    /// Notes what a record was before `writer` changes it. Only its first change of a record counts.
+    /// Notes what a record was before `writer` changes it. Only its first change of a record counts;
+    /// returns whether this is it.
     pub(crate) fn note(
         &mut self,
         tree: u32,
         key: &Rc<[u8]>,
         before: BeforeImage,
         writer: &Rc<Writer>,
-    ) {
+    ) -> bool {
         let chain = self
             .trees
             .entry(tree)
@@ -148,7 +149,7 @@ impl VersionStore {
             .or_default();
         if let Some(newest) = chain.last() {
             if newest.writer.id == writer.id {
-                return;
+                return false;
             }
             assert!(
                 newest.writer.committed.get().is_some(),
@@ -163,6 +164,7 @@ impl VersionStore {
         };
         self.bytes += version.bytes(key);
         chain.push(version);
+        true
     }
 
     /// Forgets the version of a record that `writer` made, if there still is one.
@@ -192,9 +194,10 @@ mod tests {
         let mut store = VersionStore::default();
         let key: Rc<[u8]> = Rc::from(*b"k");
         let (one, two) = (Writer::new(1), Writer::new(2));
-        store.note(7, &key, None, &one);
+        assert!(store.note(7, &key, None, &one));
         one.commit(CommitNumber(5));
-        store.note(7, &key, Some(Rc::from(*b"a")), &two);
+        assert!(store.note(7, &key, Some(Rc::from(*b"a")), &two));
+        assert!(!store.note(7, &key, Some(Rc::from(*b"b")), &two));
         let seen = |snapshot, reader| store.seen(7, b"k", CommitNumber(snapshot), reader);
         assert_eq!(seen(4, 9), Seen::Before(None));
         assert_eq!(seen(5, 9), Seen::Before(Some(Rc::from(*b"a"))));

@@ -1,6 +1,7 @@
 //! The engine as its callers use it, on simulated storage.
 
 mod basics;
+mod built;
 mod common;
 mod crash;
 mod export;

@@ -25,7 +25,7 @@ pub struct RowModel {
 pub type State = BTreeMap<i64, RowModel>;
 
 impl RowModel {
-    fn body_bytes(&self) -> Vec<u8> {
+    pub fn body_bytes(&self) -> Vec<u8> {
         let (seed, length) = self.body;
         (0..length as u32)
             .map(|at| (at.wrapping_mul(31) ^ seed.wrapping_mul(at / 97 + 1)) as u8)
