@@ -5,6 +5,9 @@
 
 use std::rc::Rc;
 
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::simulated::{Fault, FaultEffect};
 use runtime::{IoFailure, IoOperation};
 
@@ -439,4 +442,31 @@ fn long_values_that_are_missing_or_not_wanted() {
     assert_eq!(text, format!("no row refers to long value {}", 0x7000_0000));
     let text = with_node(&[0x70, 0, 0, 0, 5], b"");
     assert_eq!(text, "it holds a key that names no long value");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn no_damage_breaks_the_check_itself(seed: u64) {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut patient = Patient::with_rows(40);
+        for _ in 0..random.random_range(1..12) {
+            let pages = patient.pages();
+            let number = random.random_range(1..=pages.min(60));
+            let at = if random.random_bool(0.6) {
+                random.random_range(16..400)
+            } else {
+                random.random_range(0..PAGE)
+            };
+            // Mostly single bits: they look most like what was there.
+            let old = patient.slot(number)[at];
+            let bit = old ^ (1 << random.random_range(0..8));
+            let new = if random.random_bool(0.8) { bit } else { random.random() };
+            patient.poke(number, at, new);
+        }
+        let _ = report_of(&patient.bytes);
+        let described = with_file(&patient.bytes, async |file, _| info(&file).await.is_ok());
+        prop_assert!(described);
+    }
 }

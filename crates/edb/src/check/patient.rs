@@ -16,8 +16,12 @@ pub(super) struct Patient {
 
 impl Patient {
     pub(super) fn new() -> Self {
+        Self::with_rows(600)
+    }
+
+    pub(super) fn with_rows(rows: u64) -> Self {
         Self {
-            bytes: built(PAGE, 600, 9000),
+            bytes: built(PAGE, rows, 9000),
         }
     }
 

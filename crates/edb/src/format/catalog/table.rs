@@ -2,7 +2,9 @@
 
 use super::row::{CatalogRow, ObjectKind};
 use crate::format::record::RecordLayout;
-use crate::format::schema::{ColumnDefinition, ColumnType, IndexDefinition, TableDefinition};
+use crate::format::schema::{
+    ColumnDefinition, ColumnStorage, ColumnType, IndexDefinition, TableDefinition,
+};
 
 /// Index flags: key column entries have four bytes.
 const INDEX_LONG_ENTRIES: u32 = 0x1_0000;
@@ -189,9 +191,10 @@ fn table_of_rows(rows: &[CatalogRow]) -> Result<StoredTable, CatalogError> {
             }
         }
     }
-    if definition.indexes.len() != indexes.len() + 1 {
+    if definition.indexes.len() != indexes.len() + 1 || !definition.indexes[0].primary {
         return Err(error("there is not exactly one primary index".to_owned()));
     }
+    check_columns(&definition).map_err(error)?;
     Ok(StoredTable {
         definition,
         flags: first.flags,
@@ -199,6 +202,41 @@ fn table_of_rows(rows: &[CatalogRow]) -> Result<StoredTable, CatalogError> {
         indexes,
         long_values,
     })
+}
+
+/// Whether records can be laid out by these columns.
+fn check_columns(definition: &TableDefinition) -> Result<(), String> {
+    let mut before: Option<&ColumnDefinition> = None;
+    for column in &definition.columns {
+        let storage = column.storage();
+        let expected = match before {
+            Some(last) if last.storage() == storage => last.id + 1,
+            _ => storage.first_id(),
+        };
+        let name = &column.name;
+        if column.id != expected {
+            return Err(format!(
+                "column {name} has the id {} instead of {expected}",
+                column.id
+            ));
+        }
+        if storage == ColumnStorage::Fixed && column.column_type.fixed_bytes().is_none() {
+            return Err(format!(
+                "column {name} is fixed, but its type has no fixed size"
+            ));
+        }
+        before = Some(column);
+    }
+    for index in &definition.indexes {
+        let known = |id: &u16| definition.column_by_id(*id).is_some();
+        if index.columns.is_empty() || !index.columns.iter().all(known) {
+            return Err(format!(
+                "index {} has columns that do not exist",
+                index.name
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn column_of_row(row: &CatalogRow) -> Result<ColumnDefinition, String> {
@@ -288,6 +326,20 @@ mod tests {
             .cloned()
             .collect();
         assert!(tables_of_rows(&without_primary).is_err());
+        let without_column: Vec<CatalogRow> = rows
+            .iter()
+            .filter(|row| row.name != "Id")
+            .cloned()
+            .collect();
+        assert!(tables_of_rows(&without_column).is_err());
+        let mut wrong_type = rows.clone();
+        wrong_type[1].root_or_type = ColumnType::LongBinary as u32;
+        assert!(tables_of_rows(&wrong_type).is_err());
+        let mut wrong_index = rows;
+        for row in wrong_index.iter_mut().filter(|row| row.name == "ByToken") {
+            row.key_columns = vec![77];
+        }
+        assert!(tables_of_rows(&wrong_index).is_err());
     }
 
     #[test]
