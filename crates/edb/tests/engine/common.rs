@@ -28,11 +28,11 @@ pub fn small_settings(page_size_bytes: usize) -> EngineSettings {
     }
 }
 
-pub fn with_images(settings: EngineSettings) -> EngineSettings {
+pub fn with_images(settings: &EngineSettings) -> EngineSettings {
     EngineSettings {
         torn_page_protection: TornPages::LogImages,
         database_writes: WritePolicy::FlushAtCheckpoint,
-        ..settings
+        ..settings.clone()
     }
 }
 

@@ -237,7 +237,7 @@ fn every_durable_commit_survives_with_whole_page_writes() {
 #[test]
 fn every_durable_commit_survives_torn_writes_with_page_images() {
     let mut tally = Tally::default();
-    let settings = with_images(small_settings(4096));
+    let settings = with_images(&small_settings(4096));
     let base = prepared(&settings, Tearing::Sectors);
     for seed in seeds(400) {
         crash_and_recover(&base, &settings, seed, &mut tally);

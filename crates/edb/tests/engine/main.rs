@@ -1,5 +1,7 @@
 //! The engine as its callers use it, on simulated storage.
 
+#![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
+
 mod basics;
 mod built;
 mod common;

@@ -14,7 +14,7 @@ fn run(seed: u64, page_bytes: usize, images: bool) -> u64 {
         let disk = SimulatedDisk::new(&handle, SimulatedOptions::seeded(seed));
         let settings = small_settings(page_bytes);
         let settings = if images {
-            with_images(settings)
+            with_images(&settings)
         } else {
             settings
         };
