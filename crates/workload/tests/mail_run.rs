@@ -9,7 +9,10 @@ use workload::profile::TimeSpan;
 
 #[test]
 fn three_databases_go_from_nothing_to_a_verdict() {
-    let Outcome { result, .. } = run(&profile());
+    let mut profile = profile();
+    // A minute is too short to be steady: the caches and the databases still grow.
+    profile.run.steady_state.required = false;
+    let Outcome { result, .. } = run(&profile);
     assert_eq!(result.errors, [], "{:#?}", result.errors);
     assert_eq!(result.verdict, Verdict::Pass, "{}", result.verdict_reason);
     for database in &result.databases {

@@ -144,10 +144,14 @@ impl Replacement {
         }
     }
 
-    /// The page in `slot` cannot leave now: it is looked at again after all those whose place is
-    /// before `now_ns`.
-    pub(super) fn postpone(&mut self, slot: u32, now_ns: u64) {
+    /// The page in `slot` cannot leave now: it is not looked at until it is put back.
+    pub(super) fn set_aside(&mut self, slot: u32) {
         self.unlink(slot);
+    }
+
+    /// The page in `slot` was set aside: it is looked at again after all those whose place is
+    /// before `now_ns`.
+    pub(super) fn put_back(&mut self, slot: u32, now_ns: u64) {
         let place_ns = self.place_ns(slot).max(now_ns);
         self.link(slot, place_ns / BUCKET_NS);
     }

@@ -19,6 +19,9 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
         let most_writes = limits.scavenger_writes(available);
         let mut needed_log = LogPosition::START;
         let mut looks = self.core.state.borrow().pages.len().min(MOST_LOOKS);
+        // Pages that cannot leave now stay out of the order until the step is over: put back at
+        // once, they would be the coldest again, and the step would see nothing else.
+        let mut aside = Vec::new();
         while looks > 0 && self.core.state.borrow().available(limits) < wanted {
             looks -= 1;
             let mut state = self.core.state.borrow_mut();
@@ -31,19 +34,28 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
             }
             let entry = state.slot(slot);
             if !state.is_dirty(slot) || entry.writing {
-                state.replacement.postpone(slot, now_ns);
+                state.replacement.set_aside(slot);
+                aside.push(slot);
                 continue;
             }
             if state.writes_outstanding >= most_writes || state.failure.is_some() {
                 break;
             }
             state.slot_mut(slot).leaving = true;
-            state.replacement.postpone(slot, now_ns);
+            state.replacement.set_aside(slot);
+            aside.push(slot);
             drop(state);
             match self.begin_write(slot) {
                 Begun::Pages(_) => self.core.state.borrow_mut().counters.scavenge_writes += 1,
                 Begun::BlockedByLog(needed) => needed_log = needed_log.max(needed),
             }
+        }
+        for slot in aside {
+            self.core
+                .state
+                .borrow_mut()
+                .replacement
+                .put_back(slot, now_ns);
         }
         if needed_log > LogPosition::START {
             self.write_ahead.request(needed_log);

@@ -29,7 +29,7 @@ pub fn run_on_threads<H, F>(
 ) -> RunResult
 where
     H: DatabaseHost,
-    F: Fn(usize, &RunPlan) -> Result<(Runtime, H), Failure> + Sync,
+    F: Fn(usize, &Arc<RunPlan>) -> Result<(Runtime, H), Failure> + Sync,
 {
     let plan = Arc::new(plan);
     let orders = new_orders(&plan);
@@ -85,7 +85,7 @@ pub async fn run_on_virtual_clock<H, F>(
 ) -> RunResult
 where
     H: DatabaseHost,
-    F: Fn(usize, &RunPlan) -> H,
+    F: Fn(usize, &Arc<RunPlan>) -> H,
 {
     let plan = Arc::new(plan);
     let orders = new_orders(&plan);

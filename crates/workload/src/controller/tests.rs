@@ -14,6 +14,7 @@ use measure::sample::Sample;
 use runtime::{Handle, IoObserver, Runtime};
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 const DISK: TestDisk = TestDisk {
     servers: 8,
@@ -24,7 +25,7 @@ const DISK: TestDisk = TestDisk {
 /// Keeps databases in memory, on one disk each.
 struct TestHost {
     handle: Handle,
-    plan: RunPlan,
+    plan: Arc<RunPlan>,
     disk: TestDisk,
     /// Requests until everything fails.
     fail_after: u64,
@@ -129,9 +130,9 @@ fn run_on(disk: TestDisk, profile: &Profile, fail_after: u64, heard: Heard) -> R
     runtime.block_on(async move {
         let stop = heard.stop.clone();
         let for_hosts = handle.clone();
-        let make = move |_, plan: &RunPlan| TestHost {
+        let make = move |_, plan: &Arc<RunPlan>| TestHost {
             handle: for_hosts.clone(),
-            plan: plan.clone(),
+            plan: Arc::clone(plan),
             disk,
             fail_after,
         };

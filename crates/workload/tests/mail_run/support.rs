@@ -38,7 +38,7 @@ pub fn host(
     handle: &Handle,
     disk: &SimulatedDisk,
     shard: usize,
-    plan: &RunPlan,
+    plan: &Arc<RunPlan>,
 ) -> EdbHost<SimulatedDirectory> {
     let places: BTreeMap<usize, _> = plan.shards[shard]
         .iter()
@@ -50,7 +50,7 @@ pub fn host(
             (database, places)
         })
         .collect();
-    EdbHost::new(handle.clone(), Arc::new(plan.clone()), places)
+    EdbHost::new(handle.clone(), Arc::clone(plan), places)
 }
 
 pub fn run(profile: &Profile) -> Outcome {
@@ -61,9 +61,20 @@ pub fn run(profile: &Profile) -> Outcome {
 pub fn run_with(profile: &Profile, prepare: impl FnOnce(&SimulatedDisk)) -> Outcome {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
-    let disk = SimulatedDisk::new(&handle, SimulatedOptions::seeded(7));
+    let disk = SimulatedDisk::new(&handle, slow_disk());
     prepare(&disk);
     run_on(&runtime, &disk, profile)
+}
+
+/// A disk with the latencies of a good array, so that a minute holds a bounded amount of work.
+pub fn slow_disk() -> SimulatedOptions {
+    SimulatedOptions {
+        read_ns: 4_000_000..=8_000_000,
+        write_ns: 500_000..=1_500_000,
+        sync_ns: 500_000..=1_500_000,
+        queue_depth: 16,
+        ..SimulatedOptions::seeded(7)
+    }
 }
 
 pub fn run_on(runtime: &Runtime, disk: &SimulatedDisk, profile: &Profile) -> Outcome {
@@ -71,7 +82,7 @@ pub fn run_on(runtime: &Runtime, disk: &SimulatedDisk, profile: &Profile) -> Out
     let plan = RunPlan::new(profile, 2);
     let (for_hosts, disk_of_hosts) = (handle.clone(), disk.clone());
     let result = runtime.block_on(async move {
-        let make = move |shard, plan: &RunPlan| host(&for_hosts, &disk_of_hosts, shard, plan);
+        let make = move |shard, plan: &Arc<RunPlan>| host(&for_hosts, &disk_of_hosts, shard, plan);
         let stop = StopRequest::new();
         run_on_virtual_clock(handle, plan, RunResult::new(), stop, Unheard, make).await
     });
