@@ -1,17 +1,19 @@
 //! How fast a page's checksum is verified, beside summing the same bytes as 64-bit words; both hot
 //! in cache.
 //!
-//! Prints one JSON line. `ratio` is the checksum's rate divided by the sum's rate, the median over
-//! the rounds.
+//! Prints one JSON line. The rates are those of the fastest of many short rounds, which are the ones
+//! that other work on the machine did not disturb; `ratio` is one divided by the other.
+//! `median_ratio` is the median over all rounds, disturbed ones included.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use edb::format::page::{PageChange, PageFlags, seal, verify};
 use multiversion::multiversion;
+use runtime::Buffer;
 
 const PAGE_SIZE_BYTES: usize = 32_768;
-/// Short rounds, so that most of them run undisturbed by the rest of the machine.
+/// Short rounds, so that some of them run undisturbed by the rest of the machine.
 const ROUNDS: usize = 401;
 const PASSES: usize = 1000;
 
@@ -23,8 +25,9 @@ fn sum_words(bytes: &[u8]) -> u64 {
     })
 }
 
-fn page_of_random_bytes() -> Vec<u8> {
-    let mut bytes = vec![0; PAGE_SIZE_BYTES];
+/// A page in memory as the page cache has it, aligned to 4 KiB.
+fn page_of_random_bytes() -> Buffer {
+    let mut bytes = Buffer::zeroed(PAGE_SIZE_BYTES);
     let mut page = PageChange::new(&mut bytes);
     page.format_new(1, 8, PageFlags::LEAF);
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
@@ -64,10 +67,12 @@ fn main() {
         checks.push(check);
         ratios.push(check / sum);
     }
+    let best = |rates: &[f64]| rates.iter().copied().fold(0.0, f64::max);
+    let (sum, check) = (best(&sums), best(&checks));
     println!(
-        "{{\"sum_gb_per_s\": {:.1}, \"verify_gb_per_s\": {:.1}, \"ratio\": {:.2}}}",
-        median(sums),
-        median(checks),
+        "{{\"sum_gb_per_s\": {sum:.1}, \"verify_gb_per_s\": {check:.1}, \"ratio\": {:.2}, \
+         \"median_ratio\": {:.2}}}",
+        check / sum,
         median(ratios)
     );
 }
