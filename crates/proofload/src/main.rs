@@ -38,6 +38,7 @@ fn obey(line: CommandLine) -> Result<ExitStatus, Failure> {
         Command::Report(options) => commands::report(&options),
         Command::List(options) => commands::list(&options),
         Command::Show(options) => commands::show(&options),
+        Command::Edb { command } => commands::edb(&command),
         Command::Completions { shell } => commands::completions(shell),
         Command::Manual => commands::manual(),
     }

@@ -94,6 +94,22 @@ fn a_wrong_command_line_is_a_usage_error() {
 }
 
 #[test]
+fn a_file_that_is_no_database_is_told_apart_from_one_that_is_missing() {
+    let here = Scratch::new();
+    here.file("letter.edb", &"Dear Sir. ".repeat(10_000));
+    here.proofload("edb info letter.edb")
+        .exits(4)
+        .says("letter.edb");
+    here.proofload("edb check letter.edb")
+        .exits(4)
+        .says("Is it a database file at all?");
+    here.proofload("edb check missing.edb")
+        .exits(2)
+        .says("does not exist");
+    here.proofload("edb check .").exits(2).says("is not a file");
+}
+
+#[test]
 fn a_reader_that_leaves_early_is_no_error() {
     let here = Scratch::new();
     let (reader, writer) = std::io::pipe().expect("a pipe");

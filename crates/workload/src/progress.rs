@@ -1,7 +1,7 @@
 //! What a run tells while it is under way, and how it is asked to stop.
 //!
-//! The controller of a run calls a [`RunObserver`]; the command line implements it as a live line
-//! in a terminal or as one log line per sample. Both sides know only this file.
+//! The controller of a run tells a [`crate::controller::RunListener`]; the command line implements
+//! it as a live line in a terminal or as one log line per sample.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -68,29 +68,6 @@ pub struct LiveSample {
     pub threads: u32,
     /// Names of the service levels that would fail if the run ended now; empty while all hold.
     pub failing: Vec<String>,
-}
-
-/// Listens to a run. Called from the controller's thread, never from a database's thread.
-pub trait RunObserver {
-    /// A phase begins. `expected` is its length when that is known beforehand.
-    fn phase(&self, phase: Phase, expected: Option<Duration>);
-    /// The current phase has come so far through its bytes.
-    fn progress(&self, progress: ByteProgress);
-    /// A sample interval has ended.
-    fn sample(&self, sample: &LiveSample);
-    /// Something worth a line of its own: a tuning step, recovery figures, a warning.
-    fn note(&self, text: &str);
-}
-
-/// An observer that ignores everything.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SilentObserver;
-
-impl RunObserver for SilentObserver {
-    fn phase(&self, _phase: Phase, _expected: Option<Duration>) {}
-    fn progress(&self, _progress: ByteProgress) {}
-    fn sample(&self, _sample: &LiveSample) {}
-    fn note(&self, _text: &str) {}
 }
 
 /// Asks a run to stop early and keep what it has. Clones share one flag, across threads too.

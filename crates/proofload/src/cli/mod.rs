@@ -54,6 +54,12 @@ pub enum Command {
     List(ListOptions),
     /// Print a bundled profile, or the settings that a profile comes to.
     Show(ShowOptions),
+    /// Look into database files.
+    Edb {
+        /// What to look for.
+        #[command(subcommand)]
+        command: EdbCommand,
+    },
     /// Print the completion script of a shell.
     ///
     /// Example: proofload completions bash > /etc/bash_completion.d/proofload
@@ -115,6 +121,23 @@ pub struct ShowOptions {
     /// Print every setting with its value, also those that the profile leaves at their default.
     #[arg(long)]
     pub resolved: bool,
+}
+
+/// The commands below `edb`.
+#[derive(Debug, Subcommand)]
+pub enum EdbCommand {
+    /// Print headers, tables and space of database files.
+    Info {
+        /// Database files.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Verify every page of database files, and the trees they form.
+    Check {
+        /// Database files.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
 }
 
 #[cfg(test)]

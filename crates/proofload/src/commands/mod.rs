@@ -1,5 +1,6 @@
 //! The commands that need no storage of their own.
 
+mod edb;
 mod list;
 mod report;
 mod show;
@@ -12,6 +13,7 @@ use crate::cli::CommandLine;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 
+pub use edb::edb;
 pub use list::list;
 pub use report::report;
 pub use show::show;

@@ -1,0 +1,176 @@
+//! `proofload edb`: looking into database files from outside, without the engine.
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use edb::check::{CheckError, CheckReport, DatabaseInfo, check, info};
+use indicatif::{ProgressBar, ProgressStyle};
+use runtime::{Directory, HostDirectory, HostFile, IoFailure, Runtime, UringOptions};
+
+use super::print;
+use crate::cli::EdbCommand;
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::human;
+
+/// Looks into each file. Damage in any of them is an integrity failure, told once all are seen.
+pub fn edb(command: &EdbCommand) -> Result<ExitStatus, Failure> {
+    let runtime = Runtime::wall_clock(&UringOptions::default())
+        .map_err(|error| Failure::environment(format!("Files cannot be read: {error}."), ""))?;
+    let mut status = ExitStatus::Pass;
+    match command {
+        EdbCommand::Info { files } => {
+            for path in files {
+                let file = open(&runtime, path)?;
+                let found = runtime.block_on(async move { info(&file).await });
+                let found = found.map_err(|error| unusable(&error))?;
+                print(&describe(path, &found))?;
+            }
+        }
+        EdbCommand::Check { files } => {
+            for path in files {
+                let file = open(&runtime, path)?;
+                let line = progress_line(path);
+                let shown = line.clone();
+                let progress = move |done, total| {
+                    shown.set_length(total);
+                    shown.set_position(done);
+                };
+                let found = runtime.block_on(async move { check(&file, progress).await });
+                line.finish_and_clear();
+                let report = found.map_err(|error| unusable(&error))?;
+                print(&judge(path, &report))?;
+                if !report.is_sound() {
+                    status = ExitStatus::Integrity;
+                }
+            }
+        }
+    }
+    Ok(status)
+}
+
+fn open(runtime: &Runtime, path: &Path) -> Result<HostFile, Failure> {
+    let shown = path.display();
+    let name = path.file_name().and_then(|name| name.to_str());
+    let Some(name) = name.filter(|_| !path.is_dir()) else {
+        return Err(Failure::usage(
+            format!("{shown} is not a file."),
+            "Name database files, such as mail-001/mail.edb.",
+        ));
+    };
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let directory = HostDirectory::open(&runtime.handle(), parent)
+        .map_err(|error| Failure::environment(format!("{shown} cannot be opened: {error}."), ""))?;
+    let name = name.to_owned();
+    let opened = runtime.block_on(async move { directory.open(&name).await });
+    opened.map_err(|error| match error.failure {
+        IoFailure::NotFound => {
+            Failure::usage(format!("{shown} does not exist."), "Correct the path.")
+        }
+        IoFailure::PermissionDenied => Failure::environment(
+            format!("You may not open {shown}."),
+            "Run as a user who may, such as root.",
+        ),
+        _ => Failure::integrity(
+            format!("{error}."),
+            "See whether the storage is well ('dmesg' shows I/O errors).",
+        ),
+    })
+}
+
+/// A file that cannot be looked into at all.
+fn unusable(error: &CheckError) -> Failure {
+    let message = format!("{error}.");
+    match error {
+        CheckError::Io(_) => Failure::integrity(
+            message,
+            "See whether the storage is well ('dmesg' shows I/O errors).",
+        ),
+        CheckError::Header { .. } => Failure::integrity(
+            message,
+            "Is it a database file at all? If it was one, it is damaged beyond use.",
+        ),
+        CheckError::NotClean { .. } | CheckError::Unfinished { .. } => {
+            Failure::environment(message, "")
+        }
+    }
+}
+
+/// A line in a terminal, nothing elsewhere.
+fn progress_line(path: &Path) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let template = "{spinner} checking {prefix} [{bar:20}] {percent} %, {eta} left";
+    let style = ProgressStyle::with_template(template);
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(0)
+        .with_style(style)
+        .with_prefix(path.display().to_string())
+}
+
+/// What a file says of itself.
+fn describe(path: &Path, found: &DatabaseInfo) -> String {
+    let header = &found.header;
+    let mut text = format!(
+        "{}\n  size        {} ({} bytes)\n  pages       {} of {} bytes, {} free\n  state       \
+         {:?}\n  headers     {}\n",
+        path.display(),
+        human::size(found.file_size_bytes),
+        found.file_size_bytes,
+        found.pages,
+        header.page_size_bytes,
+        found.free_pages,
+        header.state,
+        if found.headers_agree {
+            "both whole and the same"
+        } else {
+            "one is damaged or older"
+        },
+    );
+    if header.highest_log_needed > 0 {
+        text.push_str(&format!(
+            "  log needed  generations {} to {}\n",
+            header.lowest_log_needed, header.highest_log_needed
+        ));
+    }
+    for table in &found.tables {
+        text.push_str(&format!("  table {}\n", table.stored.definition.name));
+        for tree in &table.trees {
+            text.push_str(&format!(
+                "    {}: root {}, {}, {} pages, {} free\n",
+                tree.name,
+                tree.root,
+                human::count(u64::from(tree.levels), "level"),
+                tree.owned_pages,
+                tree.free_pages
+            ));
+        }
+    }
+    text
+}
+
+/// What a check found.
+fn judge(path: &Path, report: &CheckReport) -> String {
+    let shown = path.display();
+    if report.is_sound() {
+        return format!(
+            "{shown}: sound; {} pages in use, {}\n",
+            report.used_pages,
+            human::count(report.rows, "row")
+        );
+    }
+    let mut text = String::new();
+    for finding in &report.findings {
+        text.push_str(&format!("{shown}: {finding}\n"));
+    }
+    let all = report.findings.len() as u64 + report.further_findings;
+    text.push_str(&format!(
+        "{shown}: damaged; {}\n",
+        human::count(all, "finding")
+    ));
+    text
+}
