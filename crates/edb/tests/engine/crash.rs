@@ -2,11 +2,12 @@
 
 use crate::common::*;
 use crate::sessions::{Committed, State, World, equals, read_all};
-use edb::{EngineSettings, RecoveryReport};
+use edb::{EngineSettings, RecoveryReport, Row};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::Runtime;
 use runtime::simulated::{SimulatedDisk, SimulatedOptions, Tearing};
+use std::collections::BTreeMap;
 
 /// A disk with an empty table on it, made once and copied for each seed.
 fn prepared(settings: &EngineSettings, tearing: Tearing) -> SimulatedDisk {
@@ -106,7 +107,7 @@ fn live(
                 return cut_early(start, committed);
             }
         };
-        let (start, survived) = survivors(start, committed, |state| equals(&rows, state));
+        let (start, survived) = survivors(start, committed, &rows);
         let world = World::new(&handle, db.clone(), table, start.clone(), seed);
         let errors = world.run(seed, 4, 25).await;
         if work.has_power() {
@@ -140,18 +141,15 @@ fn live(
 }
 
 /// The state after as many commits as are left: at least all that were acknowledged as durable.
-fn survivors(
-    start: State,
-    history: Vec<Committed>,
-    matches: impl Fn(&State) -> bool,
-) -> (State, usize) {
+fn survivors(start: State, history: Vec<Committed>, rows: &BTreeMap<i64, Row>) -> (State, usize) {
     let acknowledged = history
         .iter()
         .rposition(|one| one.acknowledged)
         .map_or(0, |at| at + 1);
     let total = history.len();
     let mut state = start;
-    if acknowledged == 0 && matches(&state) {
+    let mut report = Vec::new();
+    if acknowledged == 0 && equals(rows, &state) {
         return (state, 0);
     }
     for (place, one) in history.into_iter().enumerate() {
@@ -161,11 +159,17 @@ fn survivors(
                 None => state.remove(&key),
             };
         }
-        if place + 1 >= acknowledged && matches(&state) {
+        if place + 1 >= acknowledged && equals(rows, &state) {
             return (state, place + 1);
         }
+        report.push(format!(
+            "after {}: {}",
+            place + 1,
+            differences(rows, &state)
+        ));
     }
-    panic!("the rows are those of no prefix of {acknowledged}..={total} commits")
+    let last = report.split_off(report.len().saturating_sub(8)).join("\n");
+    panic!("the rows are those of no prefix of {acknowledged}..={total} commits:\n{last}")
 }
 
 fn crash_and_recover(
@@ -201,11 +205,29 @@ fn crash_and_recover(
     }
 }
 
+/// The seeds to try: so many, or as many as the variable PROOFLOAD_CRASH_SEEDS says (`5000`, or a
+/// range such as `1756..1757`).
 fn seeds(default: u64) -> std::ops::Range<u64> {
-    let wanted = std::env::var("PROOFLOAD_CRASH_SEEDS").ok();
-    0..wanted
-        .and_then(|count| count.parse().ok())
-        .unwrap_or(default)
+    let wanted = std::env::var("PROOFLOAD_CRASH_SEEDS").unwrap_or_default();
+    match wanted.split_once("..") {
+        Some((first, end)) => first.parse().unwrap()..end.parse().unwrap(),
+        None => 0..wanted.parse().unwrap_or(default),
+    }
+}
+
+/// How rows differ from a model.
+fn differences(rows: &BTreeMap<i64, Row>, state: &State) -> String {
+    let missing = state.keys().filter(|key| !rows.contains_key(key));
+    let surplus = rows.keys().filter(|key| !state.contains_key(key));
+    let other = rows
+        .iter()
+        .filter(|(key, row)| state.get(key).is_some_and(|model| !model.is(row)));
+    format!(
+        "missing {:?}, surplus {:?}, other {:?}",
+        missing.collect::<Vec<_>>(),
+        surplus.collect::<Vec<_>>(),
+        other.map(|(key, _)| key).collect::<Vec<_>>()
+    )
 }
 
 #[test]
