@@ -253,7 +253,7 @@ impl<D: Directory> Parts<'_, D> {
         let Some(end) = start.reader.end() else {
             panic!("a reader that is done knows where the log ends");
         };
-        recovery.set_generations(end.generation);
+        recovery.set_generations(end.generation, end.file_size_bytes);
         let mut settings = self.log_settings(end.signature);
         settings.needed_from_generation = start.checkpoint.generation(end.file_size_bytes);
         let observer = Rc::clone(&self.observer);

@@ -32,7 +32,8 @@ pub(crate) struct Recovery<'a, D: Directory> {
     with_images: bool,
     /// Records waiting until the log can take page images.
     kept: Vec<(LogSpan, Vec<u8>)>,
-    first_generation: Option<u32>,
+    /// Where the first record read begins.
+    first: Option<LogPosition>,
     dbtime: u64,
     transactions: BTreeMap<u64, Found>,
     deleted: Vec<Deleted>,
@@ -80,7 +81,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
             checkpoint,
             with_images,
             kept: Vec::new(),
-            first_generation: None,
+            first: None,
             dbtime: 0,
             transactions: BTreeMap::new(),
             deleted: Vec::new(),
@@ -112,9 +113,9 @@ impl<'a, D: Directory> Recovery<'a, D> {
     }
 
     /// The last log file read.
-    pub(crate) fn set_generations(&mut self, last: u32) {
-        if let Some(first) = self.first_generation {
-            self.report.generations = last - first + 1;
+    pub(crate) fn set_generations(&mut self, last: u32, file_size_bytes: u64) {
+        if let Some(first) = self.first {
+            self.report.generations = last + 1 - first.generation(file_size_bytes).min(last);
         }
     }
 
@@ -122,6 +123,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
     /// written, which needs the end of the log first.
     pub(crate) async fn read(&mut self, span: LogSpan, record: Vec<u8>) -> Result<(), EngineError> {
         self.report.was_clean = false;
+        self.first.get_or_insert(span.begin);
         if self.with_images {
             self.kept.push((span, record));
             return Ok(());

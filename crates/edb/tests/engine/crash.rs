@@ -191,6 +191,7 @@ fn crash_and_recover(
         match lived.report {
             None => tally.cut_recoveries += 1,
             Some((report, survived)) => {
+                assert_eq!(report.was_clean, report.generations == 0, "{report:?}");
                 tally.unclean += u64::from(!report.was_clean);
                 tally.redone += report.redone;
                 tally.skipped += report.skipped;

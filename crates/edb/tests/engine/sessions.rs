@@ -474,7 +474,14 @@ impl Session {
 fn check_row(open: &Open, key: i64, found: Option<&Row>) {
     match (open.state.get(&key), found) {
         (None, None) => {}
-        (Some(model), Some(found)) => assert!(model.is(found), "row {key} is {found:?}"),
+        (Some(model), Some(found)) => assert!(
+            model.is(found),
+            "row {key} of transaction {} is {:?}, {:?}, {:?} bytes, not {model:?}",
+            open.id,
+            found.values[1],
+            found.values[2],
+            found.values[3].as_bytes().map(<[u8]>::len)
+        ),
         (model, found) => panic!("row {key}: {found:?} instead of {model:?}"),
     }
 }
