@@ -4,8 +4,10 @@
 mod support;
 
 use measure::result::Verdict;
-use support::{Outcome, profile, run};
-use workload::profile::TimeSpan;
+use runtime::simulated::{Fault, FaultEffect};
+use runtime::{Directory, File, IoOperation, Runtime, SimulatedDisk};
+use support::{Outcome, profile, run, run_on, run_with, slow_disk};
+use workload::profile::{ByteSize, TimeSpan};
 
 #[test]
 fn three_databases_go_from_nothing_to_a_verdict() {
@@ -38,4 +40,130 @@ fn one_seed_is_one_run_on_the_engine_too() {
     profile.run.duration = TimeSpan::seconds(10);
     let json = || serde_json::to_string(&run(&profile).result).unwrap();
     assert_eq!(json(), json());
+}
+
+#[test]
+fn a_held_rate_is_held_on_the_engine() {
+    let mut profile = profile();
+    profile.run.held_rate = Some(200.0);
+    profile.mail.threads = Some(48);
+    profile.run.warm_up.minimum = TimeSpan::seconds(60);
+    profile.run.duration = TimeSpan::seconds(120);
+    let Outcome { result, .. } = run(&profile);
+    let achieved = result.throughput.achieved_iops;
+    assert!((198.0..202.0).contains(&achieved), "{achieved}");
+    for operation in &result.operations {
+        let (Some(service), Some(from_due)) = (operation.service, operation.from_intended_start)
+        else {
+            continue;
+        };
+        assert!(
+            from_due.average_ms >= service.average_ms - 1e-6,
+            "{operation:?}"
+        );
+    }
+}
+
+#[test]
+fn a_bad_page_ends_the_run_and_is_named() {
+    let mut profile = profile();
+    profile.mail.databases = 2;
+    let Outcome { result, .. } = run_with(&profile, |disk| {
+        let read = Fault::from_then_on(IoOperation::Read, 3_000, FaultEffect::FlipBit);
+        disk.set_fault(read.on_file("mail-002.edb"));
+    });
+    assert_eq!((result.verdict, result.exit_status), (Verdict::Error, 4));
+    let error = &result.errors[0];
+    assert!(error.file.contains("mail-002.edb"), "{error:?}");
+    assert!(
+        error.page.is_some() && error.error.contains("damaged"),
+        "{error:?}"
+    );
+    assert!(result.duration_s < 60.0);
+}
+
+#[test]
+fn a_failed_read_ends_the_run_and_is_named() {
+    let mut profile = profile();
+    profile.mail.databases = 2;
+    let Outcome { result, .. } = run_with(&profile, |disk| {
+        let effect = FaultEffect::Fail(runtime::IoFailure::Device("no answer".into()));
+        let read = Fault::once(IoOperation::Read, 2_000, effect);
+        disk.set_fault(read.on_file("mail-001.edb"));
+    });
+    assert_eq!((result.verdict, result.exit_status), (Verdict::Error, 4));
+    let error = &result.errors[0];
+    assert!(
+        error.file.contains("mail-001.edb") && error.page.is_some(),
+        "{error:?}"
+    );
+    assert!(error.error.contains("no answer"), "{error:?}");
+}
+
+#[test]
+fn databases_are_used_again_and_unfinished_ones_built_anew() {
+    let mut profile = profile();
+    profile.mail.databases = 1;
+    profile.run.duration = TimeSpan::seconds(5);
+    let runtime = Runtime::virtual_clock();
+    let disk = SimulatedDisk::new(&runtime.handle(), slow_disk());
+    let first = run_on(&runtime, &disk, &profile).result;
+    let again = run_on(&runtime, &disk, &profile).result;
+    assert_eq!(again.errors, [], "{:#?}", again.errors);
+    // The second run goes on where the first one ended, rows and all.
+    let grown = first.databases[0].size_end_bytes;
+    assert!(again.databases[0].size_begin_bytes >= grown);
+    // A build that was cut off leaves its mark, and nothing of it is used.
+    let data = disk.directory("data0");
+    runtime.block_on(async move {
+        let state = data.open("mail.state").await.unwrap();
+        let (buffer, result) = state.read(0, runtime::Buffer::zeroed(4096)).await;
+        result.unwrap();
+        let text = String::from_utf8(buffer.to_vec()).unwrap();
+        let text = text.replace("\"ready\"", "\"building\"");
+        let mut changed = runtime::Buffer::zeroed(4096);
+        changed.copy_from_slice(&text.as_bytes()[..4096]);
+        let durable = runtime::Persistence::Durable;
+        state.write(0, changed.into(), durable).await.unwrap();
+    });
+    let rebuilt = run_on(&runtime, &disk, &profile).result;
+    assert_eq!(rebuilt.errors, []);
+    assert_eq!(
+        rebuilt.databases[0].size_begin_bytes,
+        first.databases[0].size_begin_bytes
+    );
+}
+
+#[test]
+fn the_default_profile_has_the_signature_of_a_mail_server() {
+    // The engine's and the mix's settings of exchange-2013, with a database 32 times the size
+    // of its cache, scaled down.
+    let mut profile = workload::profile::Profile::default();
+    profile.mail.databases = 1;
+    profile.mail.mailboxes_per_database = 8;
+    profile.mail.mailbox_size = ByteSize::mib(32);
+    profile.mail.threads = Some(8);
+    profile.engine.cache_size_per_database = ByteSize::mib(8);
+    profile.engine.checkpoint_depth = ByteSize::mib(10);
+    profile.run.duration = TimeSpan::seconds(60);
+    profile.run.warm_up.minimum = TimeSpan::seconds(20);
+    let Outcome { result, .. } = run(&profile);
+    let totals = &result.totals;
+    let (reads, writes) = (totals.reads.per_second, totals.writes.per_second);
+    let read_share = reads / (reads + writes);
+    let per_log_write = (reads + writes) / totals.log_writes.per_second;
+    println!(
+        "reads {:.1} % of {:.0} IOPS, {:.0} bytes; writes {:.0} bytes; {per_log_write:.2} per log \
+         write of {:.0} bytes",
+        read_share * 100.0,
+        reads + writes,
+        totals.reads.average_bytes,
+        totals.writes.average_bytes,
+        totals.log_writes.average_bytes
+    );
+    assert!((0.55..0.70).contains(&read_share), "{read_share}");
+    assert!((3.5..8.0).contains(&per_log_write), "{per_log_write}");
+    assert!((4_096.0..12_288.0).contains(&totals.log_writes.average_bytes));
+    assert!((32_768.0..34_000.0).contains(&totals.reads.average_bytes));
+    assert!((32_768.0..45_000.0).contains(&totals.writes.average_bytes));
 }

@@ -9,7 +9,7 @@
 /// The time over which I/Os per operation are averaged, in seconds.
 const SMOOTHING_S: f64 = 30.0;
 /// The time over which a shortfall is made good, in seconds.
-const RECOVERY_S: f64 = 15.0;
+const RECOVERY_S: f64 = 5.0;
 /// The most that the correction may add or take away.
 const CORRECTION: f64 = 0.25;
 
