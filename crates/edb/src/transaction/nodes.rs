@@ -192,9 +192,7 @@ impl<D: Directory> Core<D> {
                 )
             }
         };
-        if step.is_empty() {
-            return Ok(WriteOutcome::Done); // The same data again.
-        }
+        // Also if the data are the same again: writing a record means to own it until the commit.
         self.log_begin(transaction);
         let undo = NodeUndo {
             tree,

@@ -188,11 +188,6 @@ impl<'p> Step<'p> {
         Ok(())
     }
 
-    /// Whether nothing was changed.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// The operations, for the log record.
     pub(crate) fn finish(self) -> StepOperations {
         let Self {
