@@ -169,3 +169,24 @@ fn the_default_profile_has_the_signature_of_a_mail_server() {
     assert!((32_768.0..34_000.0).contains(&totals.reads.average_bytes));
     assert!((32_768.0..56_000.0).contains(&totals.writes.average_bytes));
 }
+
+#[test]
+fn a_full_disk_ends_the_run_and_says_so() {
+    let mut profile = profile();
+    profile.mail.databases = 1;
+    let runtime = Runtime::virtual_clock();
+    let options = runtime::SimulatedOptions {
+        capacity_bytes: 34 << 20,
+        ..slow_disk()
+    };
+    let disk = SimulatedDisk::new(&runtime.handle(), options);
+    let result = run_on(&runtime, &disk, &profile).result;
+    assert_eq!((result.verdict, result.exit_status), (Verdict::Error, 4));
+    let error = &result.errors[0];
+    assert!(error.error.contains("space"), "{error:?}");
+    assert!(
+        result.phases.iter().any(|phase| phase.name == "measured"),
+        "{:?}",
+        result.phases
+    );
+}
