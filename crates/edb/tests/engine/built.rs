@@ -1,7 +1,8 @@
 //! Databases from the bulk builder in everyday use.
 
 use crate::common::*;
-use crate::sessions::{RowModel, State, World, equals, read_all};
+use crate::reading::{equals, read_all};
+use crate::sessions::{RowModel, State, World};
 use edb::bulk::{BuildPlan, RowSource, build, long_value_id};
 use edb::format::database_header::{LogTime, Signature};
 use edb::format::record::Field;

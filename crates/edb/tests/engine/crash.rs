@@ -1,7 +1,8 @@
 //! Power cuts at random instants, during work and during recovery.
 
 use crate::common::*;
-use crate::sessions::{Committed, State, World, equals, read_all};
+use crate::reading::{equals, read_all};
+use crate::sessions::{Committed, State, World};
 use edb::{EngineSettings, RecoveryReport, Row};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

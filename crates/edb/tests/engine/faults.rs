@@ -1,7 +1,8 @@
 //! Storage that fails, fills up or lies.
 
 use crate::common::*;
-use crate::sessions::{State, World, read_all};
+use crate::reading::read_all;
+use crate::sessions::{State, World};
 use edb::{Commit, EngineError, EngineSettings, LongValues, ScanOptions};
 use runtime::file::{IoFailure, IoOperation};
 use runtime::simulated::{Fault, FaultEffect, SimulatedDisk, SimulatedOptions};

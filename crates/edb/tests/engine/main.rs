@@ -9,4 +9,5 @@ mod crash;
 mod export;
 mod faults;
 mod model;
+mod reading;
 mod sessions;

@@ -1,7 +1,8 @@
 //! Concurrent sessions against the model, and the same run twice.
 
 use crate::common::*;
-use crate::sessions::{State, World, equals, read_all};
+use crate::reading::{equals, read_all};
+use crate::sessions::{State, World};
 use runtime::Runtime;
 use runtime::simulated::{SimulatedDisk, SimulatedOptions};
 
