@@ -41,6 +41,7 @@ fn a_run_within_its_limits_passes_and_leaves_the_target_empty() {
         .exits(0)
         .prints("PASS")
         .prints("report.html")
+        .prints("Databases removed from target")
         .says("measuring");
     assert_eq!(entries(&target), 0);
     for file in [
@@ -56,6 +57,19 @@ fn a_run_within_its_limits_passes_and_leaves_the_target_empty() {
     here.proofload("report out --out again.html")
         .exits(0)
         .prints("PASS");
+    let csv = here.proofload("report out --csv -").exits(0).stdout;
+    assert_eq!(csv.lines().count(), 2, "{csv}");
+    assert!(csv.starts_with("run,verdict,"), "{csv}");
+    here.proofload("report out --csv runs.csv --fio-json fio.json --quiet")
+        .exits(0)
+        .prints_nothing();
+    assert_eq!(fs::read_to_string(here.path("runs.csv")).ok(), Some(csv));
+    let fio = fs::read(here.path("fio.json")).expect("a file");
+    let fio: serde_json::Value = serde_json::from_slice(&fio).expect("one document");
+    assert_eq!(fio["jobs"][0]["jobname"], "mail-001");
+    here.proofload("report out out --fio-json fio.json")
+        .exits(2)
+        .says("one run");
     here.proofload("show out/config.toml")
         .exits(0)
         .prints("\nthreads = 2\n");
@@ -109,7 +123,8 @@ fn kept_databases_are_run_on_again() {
     fs::remove_dir_all(here.path("out")).ok();
     here.proofload(&format!("{SMALL} {WIDE} --reuse --seed 7"))
         .exits(0)
-        .prints("PASS");
+        .prints("PASS")
+        .prints("Databases kept in target");
     assert!(target.join("mail-001").exists());
     fs::rename(here.path("out"), here.path("second")).expect("the old results aside");
     here.proofload(&format!("{SMALL} {WIDE} --reuse --rate 50"))
@@ -142,7 +157,8 @@ fn a_damaged_page_ends_in_a_report_that_names_it() {
     here.proofload(&format!("{SMALL} {WIDE} --reuse"))
         .exits(4)
         .prints("mail-001.edb")
-        .prints("page");
+        .prints("page")
+        .prints("Databases kept in target");
     assert!(database.exists(), "what is damaged stays for inspection");
 }
 

@@ -143,6 +143,18 @@ pub fn duration(seconds: f64) -> String {
     )
 }
 
+/// A moment given by RFC 3339 in UTC, to the second: `2026-11-21 21:26:12 UTC`. Any other text stays
+/// as it is.
+#[must_use]
+pub fn moment(text: &str) -> String {
+    let known = text.strip_suffix('Z').and_then(|rest| rest.split_once('T'));
+    let Some((date, time)) = known else {
+        return text.to_string();
+    };
+    let second = time.split_once('.').map_or(time, |(second, _)| second);
+    format!("{date} {second} UTC")
+}
+
 /// Sets commas between the thousands of a plain decimal number.
 fn group(text: &str) -> String {
     let (sign, digits) = text
@@ -205,6 +217,17 @@ mod tests {
         assert_eq!(change(2_000.0, 100.0), "+1,900 %");
         assert_eq!(change(1.0, 0.0), "-");
         assert_eq!(change(f64::NAN, 1.0), "-");
+    }
+
+    #[test]
+    fn moments_are_told_to_the_second() {
+        assert_eq!(
+            moment("2026-11-21T21:26:12.845924789Z"),
+            "2026-11-21 21:26:12 UTC"
+        );
+        assert_eq!(moment("2026-11-21T21:26:12Z"), "2026-11-21 21:26:12 UTC");
+        assert_eq!(moment("yesterday"), "yesterday");
+        assert_eq!(moment(""), "");
     }
 
     #[test]

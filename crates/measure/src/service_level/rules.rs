@@ -260,12 +260,24 @@ fn achieved(levels: &ServiceLevels, target: f64, totals: &RunTotals) -> Check {
         unit: "1/s".to_owned(),
         rule: format!(
             "Database reads plus database writes per second, all databases, without log, \
-             maintenance and header traffic, reach the target of {target} less a margin of {} %.",
-            100.0 * margin
+             maintenance and header traffic, reach the target of {} less a margin of {} %.",
+            short(target),
+            short(100.0 * margin)
         ),
         passed: None,
     }
     .judged()
+}
+
+/// A number for a sentence: whole from 1000 up, otherwise up to three significant digits.
+fn short(value: f64) -> String {
+    let magnitude = value.abs().max(1e-9).log10().floor();
+    let decimals = (2.0 - magnitude).clamp(0.0, 9.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if decimals == 0 {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn errors(levels: &ServiceLevels, measured: &Measured<'_>) -> Check {
@@ -296,4 +308,22 @@ pub(super) fn error_count(measured: &Measured<'_>) -> u64 {
         .flat_map(|(_, d)| Stream::ALL.map(|s| d.stream(s).meter.errors))
         .sum();
     counted.max(measured.errors.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn numbers_in_sentences_are_short() {
+        let shown = [
+            0.046_566_128_730_773_926,
+            5.000_000_000_000_001,
+            19.25,
+            1210.4,
+            0.0,
+        ]
+        .map(short);
+        assert_eq!(shown, ["0.0466", "5", "19.2", "1210", "0"]);
+    }
 }

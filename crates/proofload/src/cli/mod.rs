@@ -77,7 +77,9 @@ pub enum Command {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   proofload report proofload-runs/exchange-2013-20260801T120000Z
-  proofload report runs/raid5 runs/raid10 --out compare.html")]
+  proofload report runs/raid5 runs/raid10 --out compare.html
+  proofload report runs/* --quiet --csv runs.csv
+  proofload report runs/raid5 --fio-json raid5.json")]
 pub struct ReportOptions {
     /// Run directories. One gives its report, several a comparison.
     #[arg(required = true, value_name = "DIR")]
@@ -85,7 +87,13 @@ pub struct ReportOptions {
     /// The HTML file to write [default: report.html in the run directory, or comparison.html].
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Print no tables, only write the file.
+    /// Also write one row of figures for each run, for spreadsheets; '-' is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Also write the figures of one run in the shape of fio's JSON; '-' is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub fio_json: Option<PathBuf>,
+    /// Print no tables, only write the files.
     #[arg(long)]
     pub quiet: bool,
 }

@@ -14,8 +14,17 @@ use crate::failure::Failure;
 /// Name of the file that compares runs when no other is given.
 const COMPARISON_FILE: &str = "comparison.html";
 
-/// Writes the HTML file and prints the tables.
+/// What stands for standard output among file names.
+const OUTPUT: &str = "-";
+
+/// Writes the HTML file and what else was asked for, and prints the tables.
 pub fn report(options: &ReportOptions) -> Result<ExitStatus, Failure> {
+    if options.fio_json.is_some() && options.runs.len() > 1 {
+        return Err(Failure::usage(
+            "--fio-json takes one run, and several were named.",
+            "Call 'proofload report' once for each run; --csv takes several.",
+        ));
+    }
     let runs: Vec<Run> = options
         .runs
         .iter()
@@ -35,16 +44,32 @@ pub fn report(options: &ReportOptions) -> Result<ExitStatus, Failure> {
         ),
     };
     let path = options.out.as_ref().unwrap_or(&default_path);
-    fs::write(path, page).map_err(|error| {
-        Failure::environment(
-            format!("The report {} cannot be written: {error}.", path.display()),
-            "Name another file with --out.",
-        )
-    })?;
-    if !options.quiet {
+    write(path, "--out", &page)?;
+    if let Some(path) = &options.csv {
+        write(path, "--csv", &report::csv_summary(&runs))?;
+    }
+    if let (Some(path), [run]) = (&options.fio_json, runs.as_slice()) {
+        write(path, "--fio-json", &format!("{}\n", report::fio_json(run)))?;
+    }
+    let to_output =
+        [&options.csv, &options.fio_json].map(|path| path.as_deref() == Some(Path::new(OUTPUT)));
+    if !options.quiet && !to_output.contains(&true) {
         print(&format!("{tables}\nReport: {}\n", path.display()))?;
     }
     Ok(ExitStatus::Pass)
+}
+
+/// Writes a file that the user named with `option`.
+fn write(path: &Path, option: &str, text: &str) -> Result<(), Failure> {
+    if path == Path::new(OUTPUT) && option != "--out" {
+        return print(text).map(drop);
+    }
+    fs::write(path, text).map_err(|error| {
+        Failure::environment(
+            format!("{} cannot be written: {error}.", path.display()),
+            format!("Name another file with {option}."),
+        )
+    })
 }
 
 fn load(path: &Path) -> Result<Run, Failure> {

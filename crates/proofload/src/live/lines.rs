@@ -1,33 +1,45 @@
-//! One line per sample, for logs and pipes.
+//! Lines for logs and pipes: calm enough to be kept, complete enough to be read afterwards.
 
 use std::io::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use measure::result::RunResult;
-use measure::sample::Sample;
+use measure::sample::{Phase as SamplePhase, Sample};
 use workload::controller::RunListener;
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
 use super::figures;
 use crate::human;
 
-/// Writes a line for each phase, each sample, each note, and each tenth of a build.
+/// Time between two lines about the bytes of one phase.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// A sample shorter than this part of the usual length is only the rest of a phase.
+const REST_OF_A_PHASE: f64 = 0.5;
+
+/// Writes a line for each phase, for each sample under load, for each note, and one now and then
+/// while databases are built or verified.
 pub struct LinesView<W: Write> {
     out: W,
     phase: Phase,
-    expected: Option<Duration>,
-    /// The tenth of the present phase that was told last.
-    tenth: u64,
+    begun: Instant,
+    /// Expected length of the measured phase.
+    measured: Option<Duration>,
+    progress: Option<ByteProgress>,
+    told: Instant,
 }
 
 impl<W: Write> LinesView<W> {
     /// A view that writes to `out`.
     pub fn new(out: W) -> Self {
+        let now = Instant::now();
         Self {
             out,
             phase: Phase::Opening,
-            expected: None,
-            tenth: 0,
+            begun: now,
+            measured: None,
+            progress: None,
+            told: now,
         }
     }
 
@@ -37,27 +49,71 @@ impl<W: Write> LinesView<W> {
         let _ = writeln!(self.out, "{time} {text}");
     }
 
-    fn figures(&mut self, sample: &LiveSample) {
-        let expected = self.expected;
+    fn bytes(&mut self, progress: ByteProgress, now: Instant) {
+        self.progress = Some(progress);
+        if now.saturating_duration_since(self.told) >= QUIET {
+            self.told = now;
+            let text = format!("{}: {}", self.phase.title(), of_total(progress));
+            self.line(&text);
+        }
+    }
+
+    /// How far a phase that handles bytes came in the end.
+    fn end_of_bytes(&mut self, now: Instant) {
+        if let Some(progress) = self.progress.take() {
+            let took = figures::clock(now.saturating_duration_since(self.begun));
+            let text = format!("{}: {} in {took}", self.phase.title(), of_total(progress));
+            self.line(&text);
+        }
+    }
+
+    fn figures(&mut self, phase: SamplePhase, sample: &LiveSample) {
+        let (phase, expected) = match phase {
+            SamplePhase::WarmUp => (Phase::WarmingUp, None),
+            SamplePhase::Tuning => (Phase::Tuning, None),
+            SamplePhase::Measured => (Phase::Measuring, self.measured),
+            SamplePhase::Build | SamplePhase::Close | SamplePhase::Checksum => return,
+        };
         let of = expected.map_or(String::new(), |span| {
             format!(" of {}", figures::clock(span))
         });
         let mut text = format!(
             "{} {}{of}: {}",
-            self.phase.title(),
-            figures::clock(sample.elapsed),
+            phase.title(),
+            figures::clock(nearest_second(sample.elapsed)),
             figures::sample(sample)
         );
-        if self.phase == Phase::Measuring {
+        if phase == Phase::Measuring {
             text.push_str(&format!("; {}", figures::standing(sample)));
         }
         self.line(&text);
     }
 }
 
+/// Samples end some milliseconds beside their time.
+fn nearest_second(span: Duration) -> Duration {
+    Duration::from_secs_f64(span.as_secs_f64().round())
+}
+
+fn of_total(progress: ByteProgress) -> String {
+    let done = human::size(progress.done_bytes);
+    format!("{done} of {}", human::size(progress.total_bytes))
+}
+
+impl<W: Write> Drop for LinesView<W> {
+    fn drop(&mut self) {
+        self.end_of_bytes(Instant::now());
+    }
+}
+
 impl<W: Write> RunListener for LinesView<W> {
     fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
-        (self.phase, self.expected, self.tenth) = (phase, expected, 0);
+        let now = Instant::now();
+        self.end_of_bytes(now);
+        (self.phase, self.begun, self.told) = (phase, now, now);
+        if phase == Phase::Measuring {
+            self.measured = expected;
+        }
         let length = expected.map_or(String::new(), |span| {
             format!(" for {}", figures::clock(span))
         });
@@ -65,19 +121,13 @@ impl<W: Write> RunListener for LinesView<W> {
     }
 
     fn progress(&mut self, progress: ByteProgress) {
-        let total = progress.total_bytes.max(1);
-        let tenth = (u128::from(progress.done_bytes) * 10 / u128::from(total)) as u64;
-        let tenth = tenth.min(10);
-        if tenth > self.tenth {
-            self.tenth = tenth;
-            let done = human::size(progress.done_bytes);
-            let total = human::size(progress.total_bytes);
-            self.line(&format!("{}: {done} of {total}", self.phase.title()));
-        }
+        self.bytes(progress, Instant::now());
     }
 
-    fn sample(&mut self, _sample: &Sample, figures: &LiveSample, _so_far: &RunResult) {
-        self.figures(figures);
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
+        if sample.length_s >= so_far.samples.interval_s * REST_OF_A_PHASE {
+            self.figures(sample.phase, figures);
+        }
     }
 
     fn note(&mut self, text: &str) {
@@ -89,18 +139,24 @@ impl<W: Write> RunListener for LinesView<W> {
 mod tests {
     use super::*;
 
+    fn part(done_bytes: u64) -> ByteProgress {
+        ByteProgress {
+            done_bytes,
+            total_bytes: 100,
+        }
+    }
+
     #[test]
     fn a_run_reads_as_a_log() {
-        let mut view = LinesView::new(Vec::new());
+        let mut out = Vec::new();
+        let mut view = LinesView::new(&mut out);
         view.phase(Phase::Building, None);
-        for done_bytes in 0..=100 {
-            view.progress(ByteProgress {
-                done_bytes,
-                total_bytes: 100,
-            });
+        let begun = view.begun;
+        for second in 0..=60 {
+            view.bytes(part(second), begun + Duration::from_secs(second));
         }
         view.phase(Phase::Measuring, Some(Duration::from_secs(60)));
-        view.figures(&LiveSample {
+        let mut sample = LiveSample {
             elapsed: Duration::from_secs(15),
             iops: 10.0,
             target_iops: None,
@@ -108,13 +164,38 @@ mod tests {
             log_write_ms: Some(2.0),
             threads: 4,
             failing: Vec::new(),
-        });
+        };
+        view.figures(SamplePhase::Build, &sample);
+        view.figures(SamplePhase::Measured, &sample);
+        view.phase(Phase::Closing, None);
+        view.figures(SamplePhase::Close, &sample);
+        // The counts of the end of a phase come when the next one has begun.
+        sample.elapsed = Duration::from_secs(60);
+        view.figures(SamplePhase::Measured, &sample);
+        view.phase(Phase::Verifying, None);
+        view.bytes(part(40), view.begun);
         view.note("something");
-        let text = String::from_utf8(view.out).unwrap();
-        assert_eq!(text.lines().count(), 1 + 10 + 1 + 1 + 1, "{text}");
-        assert!(
-            text.contains("measuring 0:15 of 1:00: 10 IOPS, read 1.00 ms"),
-            "{text}"
-        );
+        drop(view);
+        let text = String::from_utf8(out).unwrap();
+        let lines: Vec<&str> = text.lines().filter_map(|line| line.get(21..)).collect();
+        let sample = "10 IOPS, read 1.00 ms, log write 2.00 ms, 4 threads; all levels met so far";
+        let expected = [
+            "building databases",
+            "building databases: 10 B of 100 B",
+            "building databases: 20 B of 100 B",
+            "building databases: 30 B of 100 B",
+            "building databases: 40 B of 100 B",
+            "building databases: 50 B of 100 B",
+            "building databases: 60 B of 100 B",
+            "building databases: 60 B of 100 B in 0:00",
+            "measuring for 1:00",
+            &format!("measuring 0:15 of 1:00: {sample}"),
+            "closing databases",
+            &format!("measuring 1:00 of 1:00: {sample}"),
+            "verifying checksums",
+            "something",
+            "verifying checksums: 40 B of 100 B in 0:00",
+        ];
+        assert_eq!(lines, expected, "{text}");
     }
 }

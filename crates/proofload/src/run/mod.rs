@@ -22,7 +22,7 @@ use crate::cli::RunOptions;
 use crate::commands::print;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
-use crate::target::{self, Claim, Request};
+use crate::target::{self, Claim, Layout, Request};
 use crate::workloads;
 
 /// Runs a workload and says how it ended.
@@ -50,12 +50,12 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, Failure> {
     };
     let path = directory.path().to_owned();
     let driven = drive::drive(options, &profile, claim.layout(), base, directory);
-    settle(options, claim, driven.as_ref().ok())?;
+    let fate = settle(options, claim, driven.as_ref().ok())?;
     let result = driven?;
     if options.build_only {
-        return end_of_build(options, &result);
+        return end_of_build(options, &result, &fate);
     }
-    tell(options, &result, &path)?;
+    tell(options, &result, &path, &fate)?;
     Ok(ExitStatus::from(result.verdict))
 }
 
@@ -66,14 +66,24 @@ fn check_kernel() -> Result<(), Failure> {
         .map_err(|error| Failure::environment(format!("The run cannot begin: {error}."), ""))
 }
 
-/// Gives the targets back. Databases stay when they were to be kept, when an earlier run kept them,
-/// and when something went wrong with them.
-fn settle(options: &RunOptions, claim: Claim, result: Option<&RunResult>) -> Result<(), Failure> {
-    let went_wrong = result.is_some_and(|result| result.verdict == Verdict::Error);
+/// Gives the targets back, and says in a sentence what became of the databases. They stay when they
+/// were to be kept, when an earlier run kept them, and when something went wrong with them.
+fn settle(
+    options: &RunOptions,
+    claim: Claim,
+    result: Option<&RunResult>,
+) -> Result<String, Failure> {
+    let went_wrong = result.is_none_or(|result| result.verdict == Verdict::Error);
     let interrupted = result.is_some_and(|result| result.verdict == Verdict::Interrupted);
     let built = options.build_only && !interrupted;
-    if options.keep || built || went_wrong {
-        return Ok(());
+    let places = places(claim.layout());
+    if options.keep || options.reuse || built || went_wrong {
+        let next = match (went_wrong, interrupted && !options.reuse) {
+            (true, _) => "look at them with 'proofload edb check'",
+            (false, true) => "--reuse runs on them, if they were built to the end",
+            (false, false) => "run on them again with --reuse",
+        };
+        return Ok(format!("Databases kept in {places}: {next}."));
     }
     let left = claim.release()?;
     for path in left {
@@ -82,23 +92,44 @@ fn settle(options: &RunOptions, claim: Claim, result: Option<&RunResult>) -> Res
             path.display()
         );
     }
-    Ok(())
+    Ok(format!(
+        "Databases removed from {places}; --keep keeps them for the next run."
+    ))
+}
+
+/// The targets that hold databases or logs, as they were given.
+fn places(layout: &Layout) -> String {
+    let given: Vec<String> = layout
+        .sites
+        .iter()
+        .map(|site| site.given.display().to_string())
+        .collect();
+    given.join(", ")
 }
 
 /// A build without a run has no verdict, only an end.
-fn end_of_build(options: &RunOptions, result: &RunResult) -> Result<ExitStatus, Failure> {
+fn end_of_build(
+    options: &RunOptions,
+    result: &RunResult,
+    fate: &str,
+) -> Result<ExitStatus, Failure> {
     match result.verdict {
         Verdict::Error | Verdict::Interrupted => {
-            eprintln!("{}", result.verdict_reason);
+            eprintln!("{} {fate}", result.verdict_reason);
             Ok(ExitStatus::from(result.verdict))
         }
         _ if options.quiet || options.json => Ok(ExitStatus::Pass),
-        _ => print("The databases are built and kept; run on them with --reuse.\n"),
+        _ => print(&format!("{fate}\n")),
     }
 }
 
 /// Writes the report, and prints the verdict or the result.
-fn tell(options: &RunOptions, result: &RunResult, directory: &Path) -> Result<(), Failure> {
+fn tell(
+    options: &RunOptions,
+    result: &RunResult,
+    directory: &Path,
+    fate: &str,
+) -> Result<(), Failure> {
     let run = Run::load(directory).map_err(|error| {
         Failure::environment(format!("The results are unreadable: {error}."), "")
     })?;
@@ -115,7 +146,8 @@ fn tell(options: &RunOptions, result: &RunResult, directory: &Path) -> Result<()
         print(&format!("{text}\n"))?;
     } else if !options.quiet {
         let tables = report::terminal(&run, &Style::of_standard_output());
-        print(&format!("{tables}\nReport: {}\n", page.display()))?;
+        let page = page.display();
+        print(&format!("{tables}\n{fate}\nReport: {page}\n"))?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use maud::{Markup, PreEscaped, html};
 
-use super::{Across, Chart, Mark, Point, Scale, Series, data};
+use super::{Across, Chart, Mark, Point, Scale, Series, data, limits};
 
 /// Size of the drawing and the frame of its axes, in the units of the SVG.
 pub(super) const WIDTH: f64 = 560.0;
@@ -15,14 +15,12 @@ pub(super) const TOP: f64 = 10.0;
 pub(super) const BOTTOM: f64 = 224.0;
 /// Lines with at most this many points show every point.
 const FEW_POINTS: usize = 30;
-/// Room a label needs upwards.
-const LABEL_HEIGHT: f64 = 13.0;
 
 /// Both scales of a drawing.
 #[derive(Clone, Copy)]
-struct Frame {
-    across: Scale,
-    upright: Scale,
+pub(super) struct Frame {
+    pub(super) across: Scale,
+    pub(super) upright: Scale,
 }
 
 impl Frame {
@@ -30,7 +28,7 @@ impl Frame {
         LEFT + self.across.place(value) * (RIGHT - LEFT)
     }
 
-    fn y(self, value: f64) -> f64 {
+    pub(super) fn y(self, value: f64) -> f64 {
         BOTTOM - self.upright.place(value) * (BOTTOM - TOP)
     }
 }
@@ -66,7 +64,7 @@ impl Chart {
                         (self.draw_bands(frame))
                         (self.draw_axes(frame))
                         @for series in &self.series { (draw_series(series, frame)) }
-                        (self.draw_limits(frame))
+                        (limits::draw(&self.limits, frame))
                         g.cursor {}
                     }
                     div.readout hidden {}
@@ -175,58 +173,6 @@ impl Chart {
         }
         label
     }
-
-    /// Limits above the drawing are named at its upper edge, so that none is missing.
-    fn draw_limits(&self, frame: Frame) -> Markup {
-        let top = match frame.upright {
-            Scale::Linear { high, .. } | Scale::Logarithmic { high, .. } => high,
-            _ => f64::INFINITY,
-        };
-        let mut limits: Vec<_> = self.limits.iter().collect();
-        limits.sort_by(|a, b| b.value.total_cmp(&a.value));
-        let above: Vec<_> = limits.iter().filter(|limit| limit.value > top).collect();
-        // The labels at the upper edge come first, so the others keep clear of them.
-        let mut lowest_label = if above.is_empty() {
-            f64::NEG_INFINITY
-        } else {
-            TOP + 9.0 + LABEL_HEIGHT * (above.len() - 1) as f64
-        };
-        let mut drawn = Vec::new();
-        for limit in limits.iter().filter(|limit| limit.value <= top) {
-            let y = frame.y(limit.value);
-            // A label that would touch the one above it goes below its line.
-            let over = (y - 4.0).max(TOP + 9.0);
-            let crowded = over < lowest_label + LABEL_HEIGHT;
-            let label_y = if crowded {
-                (y + 11.0).max(lowest_label + LABEL_HEIGHT)
-            } else {
-                over
-            };
-            lowest_label = label_y;
-            drawn.push((limit, y, label_y));
-        }
-        html! {
-            @for (limit, y, label_y) in drawn {
-                @let class = limit.tone.map_or(String::new(), |tone| {
-                    format!(" tone-{}", data::tone(tone))
-                });
-                g class={ "limit" (class) } data-limit=(limit.value) {
-                    path d=(format!("M{LEFT} {y:.1}H{RIGHT}")) {}
-                    text x=(short(RIGHT - 4.0)) y=(short(label_y)) { (limit.label) }
-                }
-            }
-            @if !above.is_empty() {
-                @for (index, limit) in above.iter().enumerate() {
-                    g.limit.above data-limit=(limit.value) {
-                        text x=(short(RIGHT - 4.0))
-                            y=(short(TOP + 9.0 + LABEL_HEIGHT * index as f64)) {
-                            "\u{2191} " (limit.label)
-                        }
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// The measured phase is what counts; the other phases are shaded.
@@ -312,7 +258,7 @@ fn outline(points: &[Point]) -> String {
 }
 
 /// A coordinate with one decimal, without a needless `.0`.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0")
         .map_or(text.clone(), ToString::to_string)

@@ -7,6 +7,7 @@
 
 mod data;
 mod draw;
+mod limits;
 mod scale;
 mod thin;
 

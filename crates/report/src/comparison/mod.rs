@@ -6,7 +6,7 @@ mod figures;
 pub use charts::comparison_charts;
 pub use figures::Shown;
 
-use crate::number::{ABSENT, duration};
+use crate::number::{ABSENT, duration, moment};
 use crate::run::Run;
 use crate::settings::chosen;
 use crate::table::{Cell, Column, Table};
@@ -80,7 +80,7 @@ impl<'a> Comparison<'a> {
                 },
                 Cell::new(workload_name(&run.result)),
                 Cell::new(target_text(&run.result)),
-                Cell::new(run.result.started.clone()),
+                Cell::new(moment(&run.result.started)),
                 Cell::new(duration(run.result.duration_s)),
             ]);
         }

@@ -1,5 +1,7 @@
 //! The charts of a run: what happened over time, and how the latencies were spread.
 
+use measure::sample::Phase;
+
 use crate::chart::{Across, Band, Chart, Mark, Point, Upright};
 use crate::limits;
 use crate::run::{Flow, Moment, Run};
@@ -15,8 +17,9 @@ type Kind = (&'static str, usize, Mark, fn(&Moment) -> Flow);
 /// A line of the spread chart: name, mark, and which rank of so many it shows.
 type Ranked = (&'static str, Mark, fn(usize) -> usize);
 
-/// Every chart that has something to show.
+/// Every chart that has something to show, over the time under load.
 pub(super) fn charts(run: &Run) -> Vec<Chart> {
+    let run = &under_load(run);
     let mut charts = vec![
         latency(run),
         rates(run),
@@ -38,6 +41,21 @@ pub(super) fn charts(run: &Run) -> Vec<Chart> {
         }
     }
     charts
+}
+
+/// The run without building, closing and verifying: their bursts would flatten what users feel.
+/// A run that never came to its load is shown as it is.
+fn under_load(run: &Run) -> Run {
+    let is_load = |moment: &&Moment| {
+        let names = [Phase::Build, Phase::Close, Phase::Checksum].map(Phase::name);
+        !names.contains(&moment.phase.as_str())
+    };
+    let mut shown = run.clone();
+    let timeline: Vec<Moment> = run.timeline.iter().filter(is_load).cloned().collect();
+    if !timeline.is_empty() {
+        shown.timeline = timeline;
+    }
+    shown
 }
 
 fn over_time(identity: &'static str, title: &str, unit: &'static str) -> Chart {

@@ -31,7 +31,7 @@ pub fn html(run: &Run) -> String {
     let title = format!("{}: {}", headline(result).word, workload_name(result));
     let top = html! {
         span { (workload_name(result)) " on " (target_text(result)) }
-        @if !result.started.is_empty() { span { "started " (result.started) } }
+        @if !result.started.is_empty() { span { "started " (crate::number::moment(&result.started)) } }
         @if !result.host.name.is_empty() { span { "on host " (result.host.name) } }
     };
     let body = html! {

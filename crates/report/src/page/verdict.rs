@@ -43,7 +43,7 @@ pub(super) fn tiles(result: &RunResult) -> Markup {
     let throughput = &result.throughput;
     let target = match (throughput.target_iops, throughput.achieved_fraction) {
         (Some(target), Some(share)) => {
-            format!("{} % of the target, {}", percent(share), limit(target))
+            format!("{}, {}", share_of_target(share), limit(target))
         }
         (Some(target), None) => format!("target {}", limit(target)),
         _ => "no target: the maximum was looked for".to_string(),
@@ -67,6 +67,15 @@ pub(super) fn tiles(result: &RunResult) -> Markup {
             (tile("Measured", &duration(result.duration_s), "", &samples))
             (tile("Databases", &count(result.databases.len() as u64), "", &sizes(result)))
         }
+    }
+}
+
+/// Beyond ten times the target nobody needs digits.
+fn share_of_target(share: f64) -> String {
+    if share > 10.0 {
+        "more than 10 times the target".to_string()
+    } else {
+        format!("{} % of the target", percent(share))
     }
 }
 
@@ -118,4 +127,16 @@ fn worst_average(result: &RunResult, scope: Scope) -> (String, String) {
         .latency
         .map_or(f64::NAN, |latency| latency.average_ms);
     (figure(average), "not judged".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn far_above_the_target_no_digits_are_told() {
+        assert_eq!(share_of_target(0.9512), "95.1 % of the target");
+        assert_eq!(share_of_target(9.5), "950 % of the target");
+        assert_eq!(share_of_target(34_103.9), "more than 10 times the target");
+    }
 }

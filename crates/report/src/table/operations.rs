@@ -3,7 +3,7 @@
 use measure::result::{IoFigures, RunResult};
 
 use super::{Cell, Column, Table};
-use crate::number::{bytes, count, duration, figure, figure_or_absent};
+use crate::number::{bytes, count, duration, figure, figure_or_absent, moment};
 
 /// What the users did: one row for each kind of operation.
 #[must_use]
@@ -106,7 +106,7 @@ pub fn phases_table(result: &RunResult) -> Table {
     for phase in &result.phases {
         table.push(vec![
             Cell::new(phase.name.clone()),
-            Cell::new(phase.started.clone()),
+            Cell::new(moment(&phase.started)),
             Cell::new(duration(phase.duration_s)),
         ]);
     }

@@ -38,6 +38,10 @@ pub struct Conductor {
     done: usize,
     ended: usize,
     progress: Vec<u64>,
+    /// Bytes that each shard has to handle in the present stage.
+    totals: Vec<u64>,
+    /// Number and begin (in seconds) of the phase that the last sample belongs to.
+    sampled_phase: (u32, f64),
     cache_fill: Vec<f64>,
     shed: Vec<u64>,
     is_tuned: bool,
@@ -68,6 +72,8 @@ impl Conductor {
             done: 0,
             ended: 0,
             progress: vec![0; shards],
+            totals: vec![0; shards],
+            sampled_phase: (u32::MAX, 0.0),
             cache_fill: vec![0.0; shards],
             shed: vec![0; shards],
             is_tuned: false,
@@ -120,11 +126,13 @@ impl Conductor {
             }
             News::Done(stage) if stage == self.stage => self.done += 1,
             News::Done(_) => {}
+            News::ToHandle(bytes) => self.totals[shard] = bytes,
             News::Progress(bytes) => {
                 self.progress[shard] = bytes;
+                let total_bytes = self.totals.iter().sum();
                 listener.progress(ByteProgress {
-                    done_bytes: self.progress.iter().sum(),
-                    total_bytes: self.plan.profile.mail.total_bytes(),
+                    done_bytes: self.progress.iter().sum::<u64>().min(total_bytes),
+                    total_bytes,
                 });
             }
             News::CacheFill(fill) => self.cache_fill[shard] = fill,
@@ -298,8 +306,12 @@ impl Conductor {
 
     fn tell_sample(&mut self, sample: &Sample, listener: &mut dyn RunListener) {
         self.account.judge(&self.plan, self.collector.totals());
+        // The rest of a phase comes when the next stage has begun already.
+        if self.sampled_phase.0 != sample.phase_number {
+            self.sampled_phase = (sample.phase_number, sample.begins_s);
+        }
         let ends_s = sample.begins_s + sample.length_s;
-        let elapsed_s = (ends_s - self.stage_begun_ns as f64 / 1e9).max(0.0);
+        let elapsed_s = (ends_s - self.sampled_phase.1).max(0.0);
         let latency = |stream| worst_ms(sample, stream);
         let live = LiveSample {
             elapsed: Duration::from_secs_f64(elapsed_s),

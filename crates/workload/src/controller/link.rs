@@ -115,6 +115,8 @@ pub enum News {
     Counts(Box<ShardSample>),
     /// A stage that has an end of its own is done (build, open, close, verify).
     Done(Stage),
+    /// Bytes that the shard will handle in the present stage.
+    ToHandle(u64),
     /// Bytes of the present stage handled so far, all databases of the shard.
     Progress(u64),
     /// How full the least filled cache is, of what it could hold; 0 to 1.

@@ -27,6 +27,8 @@ pub struct Shard<H: DatabaseHost> {
     offset_ns: u64,
     recorder: Rc<RefCell<Recorder>>,
     load: RefCell<Option<Rc<Load<H::Store>>>>,
+    /// Sizes of the databases as last seen open, in the order of [`Self::databases`].
+    sizes_bytes: RefCell<Vec<u64>>,
     next_tick_ns: Cell<u64>,
     ended: Cell<bool>,
     failed: Cell<bool>,
@@ -55,6 +57,7 @@ impl<H: DatabaseHost> Shard<H> {
             offset_ns,
             recorder: Rc::new(RefCell::new(recorder)),
             load: RefCell::new(None),
+            sizes_bytes: RefCell::default(),
             next_tick_ns: Cell::new(0),
             ended: Cell::new(false),
             failed: Cell::new(false),
@@ -131,6 +134,8 @@ impl<H: DatabaseHost> Shard<H> {
 
     async fn build(&self) -> Result<(), Failure> {
         let mut before = 0;
+        let count = self.databases().len() as u64;
+        self.report(News::ToHandle(self.plan.database_bytes * count));
         for &database in self.databases() {
             let progress = self.progress(before);
             self.host
@@ -197,10 +202,14 @@ impl<H: DatabaseHost> Shard<H> {
     async fn verify(&self) -> Result<(), Failure> {
         let mut before = 0;
         let mut result = Ok(());
-        for &database in self.databases() {
+        let mut sizes_bytes = self.sizes_bytes.take();
+        sizes_bytes.resize(self.databases().len(), self.plan.database_bytes);
+        self.report(News::ToHandle(sizes_bytes.iter().sum()));
+        for (&database, size_bytes) in self.databases().iter().zip(sizes_bytes) {
             let verified = self.host.verify(database, self.progress(before)).await;
             result = result.and(verified);
-            before += self.plan.database_bytes;
+            before += size_bytes;
+            self.report(News::Progress(before));
         }
         result
     }
@@ -238,11 +247,14 @@ impl<H: DatabaseHost> Shard<H> {
             return;
         };
         let mut fill: f64 = 1.0;
+        let mut sizes_bytes = self.sizes_bytes.borrow_mut();
+        sizes_bytes.clear();
         for database in load.databases() {
             let now = database.store().statistics();
             let mut recorder = self.recorder.borrow_mut();
             recorder.page_fault_stalls_so_far(database.index(), now.page_fault_stalls);
             recorder.database_size(database.index(), now.size_bytes);
+            sizes_bytes.push(now.size_bytes);
             let could_hold = now.cache_capacity_pages.min(now.database_pages).max(1);
             fill = fill.min(now.cached_pages as f64 / could_hold as f64);
         }
