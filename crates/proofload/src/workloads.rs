@@ -62,6 +62,9 @@ pub fn resolve(options: &RunOptions) -> Result<Profile, Failure> {
     let mut layers = vec![find(&options.workload)?];
     layers.extend(options.layers());
     let mut profile = load(layers)?;
+    if let Some(text) = &options.mailboxes {
+        profile.mail.mailboxes_per_database = shared_out(text, profile.mail.databases)?;
+    }
     if let Some(text) = &options.target_size {
         let size = ByteSize::parse(text)
             .map_err(|problem| Failure::usage(format!("--target-size: {problem}."), SIZE_HELP))?;
@@ -77,9 +80,6 @@ pub fn resolve(options: &RunOptions) -> Result<Profile, Failure> {
             ));
         }
         profile.mail.scale_to(size);
-    }
-    if let Some(text) = &options.mailboxes {
-        profile.mail.mailboxes_per_database = shared_out(text, profile.mail.databases)?;
     }
     Ok(profile)
 }
@@ -129,14 +129,15 @@ mod tests {
     }
 
     #[test]
-    fn a_target_size_takes_fewer_mailboxes() {
+    fn a_target_size_keeps_the_mailboxes_and_their_load() {
         let profile = resolve(&RunOptions {
             target_size: Some("20GB".to_owned()),
             ..options()
         });
         let profile = profile.unwrap();
         assert!(profile.mail.total_bytes() <= 20_000_000_000);
-        assert_eq!(profile.mail.mailboxes_per_database, 2);
+        assert!(profile.mail.total_bytes() > 19_999_000_000);
+        assert_eq!(profile.mail.mailboxes_per_database, 250);
     }
 
     #[test]

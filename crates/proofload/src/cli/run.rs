@@ -64,15 +64,10 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub databases: Option<String>,
     /// Number of mailboxes over all databases, rounded up so that databases are alike.
-    #[arg(
-        long,
-        value_name = "N",
-        conflicts_with = "target_size",
-        help_heading = "Load"
-    )]
+    #[arg(long, value_name = "N", help_heading = "Load")]
     pub mailboxes: Option<String>,
-    /// Data over all databases, such as 20GB: take as many mailboxes as fit. Room to grow and the
-    /// logs come on top.
+    /// Data over all databases, such as 20GB: the same mailboxes and the same load, with less mail
+    /// in each. Room to grow and the logs come on top.
     #[arg(long, value_name = "SIZE", help_heading = "Load")]
     pub target_size: Option<String>,
     /// Start of every random choice; the same seed makes the same choices.

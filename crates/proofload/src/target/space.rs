@@ -133,7 +133,7 @@ fn too_little(
     );
     let help = match fitting {
         Some(bytes) => format!(
-            "Take fewer mailboxes with --target-size {}, name more directories with --on, or make \
+            "Put less mail into the mailboxes with --target-size {}, name more directories with --on, or make \
              room.",
             round_size(bytes)
         ),

@@ -172,18 +172,11 @@ impl Mail {
         self.mailboxes() as f64 * self.iops_per_mailbox
     }
 
-    /// Scales the mailboxes so that all databases together hold about `total` bytes. Mailboxes keep
-    /// their size, and with it the rate per gigabyte stays; only when less than one mailbox per
-    /// database would be left, each database gets one smaller mailbox.
+    /// Shrinks or grows the mailboxes so that all databases together hold about `total` bytes.
+    /// Their number stays, and with it the rate to reach: the whole load falls on less data.
     pub fn scale_to(&mut self, total: ByteSize) {
-        let per_database = total.bytes() / u64::from(self.databases.max(1));
-        let mailboxes = per_database / self.mailbox_size.bytes().max(1);
-        if mailboxes == 0 {
-            let smaller = per_database as f64 / self.mailbox_size.bytes() as f64;
-            self.iops_per_mailbox *= smaller;
-            self.mailbox_size = ByteSize(per_database.max(1));
-        }
-        self.mailboxes_per_database = u32::try_from(mailboxes.max(1)).unwrap_or(u32::MAX);
+        let mailboxes = self.mailboxes().max(1);
+        self.mailbox_size = ByteSize((total.bytes() / mailboxes).max(1));
     }
 
     pub(super) fn visit(&mut self, v: &mut dyn SettingVisitor) {
@@ -416,22 +409,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scaling_keeps_the_size_of_a_mailbox_and_its_rate() {
+    fn scaling_keeps_the_mailboxes_and_their_load() {
         let mut mail = Mail::default();
-        mail.scale_to(ByteSize::gib(24));
-        assert_eq!(mail.mailboxes_per_database, 3);
-        assert_eq!(mail.total_bytes(), 24 << 30);
-        assert!((mail.target_iops() - 1.2).abs() < 1e-9);
-    }
-
-    #[test]
-    fn scaling_below_one_mailbox_per_database_shrinks_the_mailbox() {
-        let mut mail = Mail::default();
-        let per_byte = mail.target_iops() / mail.total_bytes() as f64;
-        mail.scale_to(ByteSize::gib(1));
-        assert_eq!(mail.mailboxes_per_database, 1);
-        assert_eq!(mail.total_bytes(), 1 << 30);
-        let scaled_per_byte = mail.target_iops() / mail.total_bytes() as f64;
-        assert!((scaled_per_byte / per_byte - 1.0).abs() < 1e-9);
+        let (mailboxes, target_iops) = (mail.mailboxes(), mail.target_iops());
+        for total in [ByteSize::gib(1), ByteSize::gib(24), ByteSize::gib(9000)] {
+            mail.scale_to(total);
+            assert_eq!(mail.mailboxes(), mailboxes);
+            assert!((mail.target_iops() - target_iops).abs() < 1e-9);
+            let off = total.bytes() - mail.total_bytes();
+            assert!(off < mailboxes, "{off} bytes are lost to rounding");
+        }
     }
 }
