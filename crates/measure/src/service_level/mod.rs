@@ -70,7 +70,7 @@ impl Default for ServiceLevels {
             maximum_log_write_strict_ms: 100.0,
             maximum_log_write_lenient_ms: 200.0,
             lenient_above_s: 6.0 * 3600.0,
-            allowed_maximum_violations: 6,
+            allowed_maximum_violations: 0,
             page_fault_stalls_per_second: 1.0,
             achieved_margin_fraction: 0.05,
             allowed_errors: 0,
