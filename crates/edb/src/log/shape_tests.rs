@@ -46,7 +46,7 @@ struct Bench {
 }
 
 fn with_bench<T: Future<Output = ()> + 'static>(
-    engine: EngineSettings,
+    engine: &EngineSettings,
     capacity_bytes: u64,
     test: impl FnOnce(Bench) -> T + 'static,
 ) {
@@ -59,7 +59,7 @@ fn with_bench<T: Future<Output = ()> + 'static>(
     let disk = SimulatedDisk::new(&handle, options);
     let bench = Bench {
         directory: disk.directory("log"),
-        settings: LogSettings::new(&engine, "E00", Signature::default()),
+        settings: LogSettings::new(engine, "E00", Signature::default()),
         recorder: Rc::default(),
         handle,
         disk,
@@ -88,7 +88,7 @@ impl Bench {
 
 #[test]
 fn commits_gather_in_whole_segments_that_are_written_once() {
-    with_bench(EngineSettings::default(), u64::MAX, |bench| async move {
+    with_bench(&EngineSettings::default(), u64::MAX, |bench| async move {
         let log = bench.create().await.expect("created");
         // Two reserves, the first file, its header; the second file waits for progress.
         let formats = bench.recorder.writes(IoCause::LogFormat);
@@ -148,7 +148,7 @@ fn tiny() -> EngineSettings {
 
 #[test]
 fn released_files_are_used_again_without_being_filled() {
-    with_bench(tiny(), u64::MAX, |bench| async move {
+    with_bench(&tiny(), u64::MAX, |bench| async move {
         let log = bench.create().await.expect("created");
         for _ in 0..200 {
             let span = log.append(&[7; 3000]);
@@ -168,7 +168,7 @@ fn released_files_are_used_again_without_being_filled() {
 #[test]
 fn a_full_disk_refuses_new_work_and_finishes_the_old() {
     // Room for the log, its successor, the reserves and a little more.
-    with_bench(tiny(), 5 * 64 * KIB + 32 * KIB, |bench| async move {
+    with_bench(&tiny(), 5 * 64 * KIB + 32 * KIB, |bench| async move {
         let log = bench.create().await.expect("created");
         let mut refused = None;
         let mut records = 0;
@@ -200,7 +200,7 @@ fn a_full_disk_refuses_new_work_and_finishes_the_old() {
 
 #[test]
 fn damage_in_the_middle_is_told_from_a_torn_end() {
-    with_bench(tiny(), u64::MAX, |bench| async move {
+    with_bench(&tiny(), u64::MAX, |bench| async move {
         // The fifth write to the stream is damaged by the disk, the sixth follows it.
         let log = bench.create().await.expect("created");
         let fault = Fault::once(IoOperation::Write, 5, FaultEffect::CorruptWrite);
@@ -227,7 +227,7 @@ fn damage_in_the_middle_is_told_from_a_torn_end() {
 
 #[test]
 fn a_failed_write_fails_everybody_who_waits() {
-    with_bench(tiny(), u64::MAX, |bench| async move {
+    with_bench(&tiny(), u64::MAX, |bench| async move {
         let log = bench.create().await.expect("created");
         let failure = runtime::IoFailure::Device("bad".to_owned());
         let fault = Fault::once(IoOperation::Write, 1, FaultEffect::Fail(failure));

@@ -155,7 +155,7 @@ fn doubt(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> O
     match state.steady {
         Some(true) => None,
         Some(false) => Some(format!(
-            "The run was not steady: {} ranged over {:.0} % and drifted by {:.0} % of its mean; \
+            "The run was not steady: {} ranged over {:.0} % and drifted by {:.0} % of the mean; \
              run longer, or warm up longer.",
             state.variable,
             100.0 * state.range_fraction,

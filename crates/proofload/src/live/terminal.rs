@@ -1,4 +1,4 @@
-//! The live line of a terminal.
+//! The live lines of a terminal.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -17,7 +17,8 @@ const REDRAW: Duration = Duration::from_millis(200);
 /// Cells of the bar.
 const BAR_CELLS: usize = 20;
 
-/// One line that is drawn over and over; notes scroll past above it.
+/// Up to three lines that are drawn over and over: the course of the phase, the figures of the last
+/// second, the verdict so far. Each fits 80 columns. Notes scroll past above them.
 pub struct TerminalView {
     line: ProgressBar,
 }
@@ -64,10 +65,12 @@ impl RunListener for TerminalView {
             let draw = move |state: &ProgressState, out: &mut dyn Write| {
                 let _ = write!(out, "{}", course(state.elapsed(), expected));
             };
-            let template = "{spinner} {prefix} {elapsed} {course} {wide_msg}";
+            let template = "{spinner} {prefix} {elapsed} {course}\n  {msg}";
             line.set_style(style(template).with_key("course", draw));
+        } else if matches!(phase, Phase::WarmingUp | Phase::Tuning) {
+            line.set_style(style("{spinner} {prefix} {elapsed}\n  {msg}"));
         } else {
-            line.set_style(style("{spinner} {prefix} {elapsed} {wide_msg}"));
+            line.set_style(style("{spinner} {prefix} {elapsed}"));
         }
         self.replace(line);
     }
@@ -75,8 +78,8 @@ impl RunListener for TerminalView {
     fn progress(&mut self, progress: ByteProgress) {
         let line = &self.line;
         if line.length() != Some(progress.total_bytes) {
-            let template = "{spinner} {prefix} [{bar:20.green}] {bytes} of {total_bytes}, \
-                            {bytes_per_sec}, {eta} left";
+            let template = "{spinner} {prefix} [{bar:20.green}] {decimal_bytes} of \
+                            {decimal_total_bytes}, {decimal_bytes_per_sec}, {eta} left";
             line.set_style(style(template).progress_chars("## "));
             line.set_length(progress.total_bytes);
         }
@@ -90,7 +93,7 @@ impl RunListener for TerminalView {
         } else {
             console::style(standing).red()
         };
-        let text = format!("{}; {}", figures::sample(sample), shown.for_stderr());
+        let text = format!("{}\n  {}", figures::sample(sample), shown.for_stderr());
         self.line.set_message(text);
     }
 

@@ -178,11 +178,11 @@ pub(super) fn not_steady(result: &RunResult) -> Option<Advice> {
     Some(Advice::new(
         "The run was not steady",
         format!(
-            "{} spread over {} % of its mean, with a trend of {} %. {course}caches fill, flash \
-             starts to collect garbage, tiers move data. Run longer (--duration), until the curves \
+            "The rate ({}) spread over {} % of its mean, with a trend of {} %. {course}caches fill, \
+             flash starts to collect garbage, tiers move data. Run longer (--duration), until the curves \
              are level; what counts is what the storage does on an ordinary day.",
             if state.variable.is_empty() {
-                "The tracked rate"
+                "as tracked"
             } else {
                 &state.variable
             },

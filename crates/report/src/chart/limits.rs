@@ -16,7 +16,7 @@ const LAST: f64 = BOTTOM - 4.0;
 /// Lines nearer to each other than this look like one.
 const TOGETHER: f64 = 2.5;
 /// Letters that fit on one line.
-const LONGEST_LABEL: usize = 70;
+const LONGEST_LABEL: usize = 60;
 
 /// Limits that share a label.
 struct Group<'a> {

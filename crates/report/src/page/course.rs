@@ -44,11 +44,13 @@ pub(super) fn charts(run: &Run) -> Vec<Chart> {
 }
 
 /// The run without building, closing and verifying: their bursts would flatten what users feel.
-/// A run that never came to its load is shown as it is.
+/// Nor is the short rest of a phase a point of a curve. A run that never came to its load is shown
+/// as it is.
 fn under_load(run: &Run) -> Run {
+    let whole_s = run.result.samples.interval_s / 2.0;
     let is_load = |moment: &&Moment| {
         let names = [Phase::Build, Phase::Close, Phase::Checksum].map(Phase::name);
-        !names.contains(&moment.phase.as_str())
+        !names.contains(&moment.phase.as_str()) && moment.length_s >= whole_s
     };
     let mut shown = run.clone();
     let timeline: Vec<Moment> = run.timeline.iter().filter(is_load).cloned().collect();
