@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::kernel;
 use super::signature::{self, END_BYTES};
@@ -126,14 +127,25 @@ fn refuse_built_upon(site: &Site, sys: &Path) -> Result<(), Failure> {
     ))
 }
 
+/// A device that somebody uses stays busy; one that somebody only looks at (a probe of the system,
+/// a program just being started beside us) is free again after a moment.
+const CLAIM_ATTEMPTS: u32 = 6;
+const CLAIM_PAUSE: Duration = Duration::from_millis(50);
+
 /// Opens a device so that nobody else has claimed it: the kernel refuses what is in use in any way.
 fn open_alone(site: &Site) -> Result<File, Failure> {
     let exclusive = i32::try_from(rustix::fs::OFlags::EXCL.bits()).unwrap_or(0);
-    let opened = fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(exclusive)
-        .open(&site.path);
+    let mut how = fs::OpenOptions::new();
+    how.read(true).write(true).custom_flags(exclusive);
+    let mut opened = how.open(&site.path);
+    for _ in 1..CLAIM_ATTEMPTS {
+        match &opened {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
+            _ => break,
+        }
+        std::thread::sleep(CLAIM_PAUSE);
+        opened = how.open(&site.path);
+    }
     let shown = site.given.display();
     opened.map_err(|error| match error.kind() {
         io::ErrorKind::ResourceBusy => Failure::environment(
