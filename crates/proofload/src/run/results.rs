@@ -40,11 +40,13 @@ pub fn unwritable(error: &RunDirectoryError) -> Failure {
     Failure::environment(sentence(&error.to_string()), "")
 }
 
+/// An error as a sentence. A name of a file at its beginning stays as it is.
 fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
     let end = if text.ends_with(['.', '?']) { "" } else { "." };
-    format!("{}{}{end}", first.unwrap_or_default(), letters.as_str())
+    match text.strip_prefix("the ") {
+        Some(rest) => format!("The {rest}{end}"),
+        None => format!("{text}{end}"),
+    }
 }
 
 /// Results on the storage under test would disturb it, and make its directory a foreign one.
@@ -115,4 +117,15 @@ fn targets(
             described
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+
+    #[test]
+    fn names_of_files_keep_their_letters() {
+        assert_eq!(sentence("out is full"), "out is full.");
+        assert_eq!(sentence("the place is full?"), "The place is full?");
+    }
 }
