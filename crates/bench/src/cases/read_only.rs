@@ -31,8 +31,8 @@ pub fn rows(bench: &Bench) -> Result<Vec<String>, String> {
             .product
             .run(&format!("read-only-{round}"), &arguments)?;
         let ours_per_second = result.totals.reads.per_second;
-        let cpu_percent = host_counter(&result, "process_cpu_percent")?.average;
-        let peak_bytes = host_counter(&result, "process_resident_bytes")?.maximum;
+        let cpu_percent = host_counter(&result, "processor time of this process")?.average;
+        let peak_bytes = host_counter(&result, "memory of this process")?.maximum;
         let database = &result
             .databases
             .first()
