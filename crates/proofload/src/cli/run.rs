@@ -20,7 +20,7 @@ use workload::profile::Layer;
     proofload run exchange-2013 --on /dev/disk/by-id/nvme-X --databases 1 --erase-device")]
 pub struct RunOptions {
     /// A bundled profile (see `proofload list`), or the path of a profile file.
-    #[arg(value_name = "WORKLOAD")]
+    #[arg(value_name = "WORKLOAD", default_value = "exchange-2013")]
     pub workload: String,
 
     /// Directories or block devices for the databases, dealt out in turn.
