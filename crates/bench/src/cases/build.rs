@@ -38,7 +38,10 @@ pub fn rows(bench: &Bench) -> Result<Vec<String>, String> {
             .find(|phase| phase.name == "build")
             .map(|phase| phase.duration_s)
             .ok_or("the result has no build phase")?;
-        let bytes = result.totals.size_end_bytes as f64;
+        let database = bench.product.storage.join("mail-001/mail-001.edb");
+        let bytes = std::fs::metadata(&database)
+            .map_err(|error| format!("{}: {error}", database.display()))?
+            .len() as f64;
         let file = bench.scratch.join("fio-sequential");
         let peer = fio::run(
             &format!(

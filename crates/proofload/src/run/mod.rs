@@ -118,9 +118,17 @@ fn end_of_build(
             eprintln!("{} {fate}", result.verdict_reason);
             Ok(ExitStatus::from(result.verdict))
         }
-        _ if options.quiet || options.json => Ok(ExitStatus::Pass),
+        _ if options.json => print_json(result).map(|()| ExitStatus::Pass),
+        _ if options.quiet => Ok(ExitStatus::Pass),
         _ => print(&format!("{fate}\n")),
     }
+}
+
+/// The result document on standard output, and nothing else.
+fn print_json(result: &RunResult) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(result)
+        .map_err(|error| Failure::environment(format!("The result: {error}."), ""))?;
+    print(&format!("{text}\n")).map(drop)
 }
 
 /// Writes the report, and prints the verdict or the result.
@@ -141,9 +149,7 @@ fn tell(
         )
     })?;
     if options.json {
-        let text = serde_json::to_string_pretty(result)
-            .map_err(|error| Failure::environment(format!("The result: {error}."), ""))?;
-        print(&format!("{text}\n"))?;
+        print_json(result)?;
     } else if !options.quiet {
         let tables = report::terminal(&run, &Style::of_standard_output());
         let page = page.display();
