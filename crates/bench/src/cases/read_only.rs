@@ -40,7 +40,7 @@ pub fn rows(bench: &Bench) -> Result<Vec<String>, String> {
             .path;
         let peer = fio::run(
             &format!(
-                "[reads]\nfilename={database}\nreadonly\nrw=randread\nbs=32k\ndirect=1\n\
+                "[reads]\nfilename={database}\nrw=randread\nbs=32k\ndirect=1\n\
                  ioengine=io_uring\niodepth=32\ntime_based\nruntime={}\nnorandommap\n",
                 bench.seconds
             ),

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use measure::host;
-use measure::result::{RunResult, TargetPath};
+use measure::result::{DatabaseResult, RunResult, TargetPath};
 use measure::run_directory::{DEFAULT_PARENT, RunDirectory, RunDirectoryError};
 use workload::profile::Profile;
 
 use crate::cli::RunOptions;
 use crate::failure::Failure;
-use crate::target::{Layout, SiteKind};
+use crate::target::{DatabasePlace, Layout, Place, SiteKind};
 use crate::workloads;
 
 /// Makes the run directory with all its files, so that what can fail fails before the run.
@@ -87,6 +87,7 @@ pub fn base(
     result.workload.name = workloads::short_name(&options.workload);
     result.workload.description = profile.description.clone();
     result.workload.settings = profile.settings();
+    result.databases = layout.databases.iter().map(database_entry).collect();
     result.target.databases = targets(layout, |place| place.data_site);
     result.target.logs = targets(layout, |place| place.log_site);
     let paths: Vec<&Path> = layout
@@ -98,6 +99,20 @@ pub fn base(
     result.seed = profile.run.seed;
     result.started = started.to_string();
     result
+}
+
+/// A database as it is known before the run: its name, and where it lies.
+fn database_entry(place: &DatabasePlace) -> DatabaseResult {
+    let path = match &place.data {
+        Place::Directory(path) => path.join(format!("{}.edb", place.name)),
+        Place::Device(path) => path.clone(),
+    };
+    DatabaseResult {
+        name: place.name.clone(),
+        path: path.display().to_string(),
+        log_path: place.log.path().display().to_string(),
+        ..DatabaseResult::default()
+    }
 }
 
 /// The targets that `site_of` names, each once, in the order given.
