@@ -2,7 +2,9 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -10,14 +12,30 @@ use workload::progress::StopRequest;
 
 use crate::exit::ExitStatus;
 
-/// A request that SIGINT and SIGTERM make. A second signal ends the program on the spot.
+/// A signal this soon after the first is the same key press: wrappers such as `timeout` and `make`
+/// hand it to the program once more.
+const SAME_PRESS: Duration = Duration::from_secs(1);
+
+/// How often the first signal is looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A request that SIGINT and SIGTERM make. A second signal, a moment later, ends the program on the
+/// spot.
 pub fn stop_on_signals() -> io::Result<StopRequest> {
     let asked = Arc::new(AtomicBool::new(false));
+    let impatient = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
-        // Registered first, so that it sees the flag as it was before this signal.
         let status = i32::from(ExitStatus::Interrupted.code());
-        flag::register_conditional_shutdown(signal, status, Arc::clone(&asked))?;
+        flag::register_conditional_shutdown(signal, status, Arc::clone(&impatient))?;
         flag::register(signal, Arc::clone(&asked))?;
     }
+    let first = Arc::clone(&asked);
+    thread::spawn(move || {
+        while !first.load(Ordering::Relaxed) {
+            thread::sleep(LOOK_EVERY);
+        }
+        thread::sleep(SAME_PRESS);
+        impatient.store(true, Ordering::Relaxed);
+    });
     Ok(StopRequest::sharing(asked))
 }
