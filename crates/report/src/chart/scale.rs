@@ -86,11 +86,7 @@ impl Scale {
     /// A linear axis from zero that leaves some room above `highest`.
     #[must_use]
     pub fn from_zero(highest: f64) -> Self {
-        let highest = if highest.is_finite() && highest > 0.0 {
-            highest
-        } else {
-            1.0
-        };
+        let highest = drawable(highest).unwrap_or(1.0);
         let roomy = highest * 1.06;
         let step = round_step(roomy / 5.0);
         Self::Linear {
@@ -102,16 +98,10 @@ impl Scale {
     /// A logarithmic axis that holds `lowest` and `highest`, widened to a mark below and above.
     #[must_use]
     pub fn logarithmic(lowest: f64, highest: f64) -> Self {
-        let lowest = if lowest.is_finite() && lowest > 0.0 {
-            lowest
-        } else {
-            0.1
-        };
-        let highest = if highest.is_finite() && highest > lowest {
-            highest
-        } else {
-            lowest * 10.0
-        };
+        let lowest = drawable(lowest).unwrap_or(0.1);
+        let highest = drawable(highest)
+            .filter(|highest| *highest > lowest)
+            .unwrap_or(lowest * 10.0);
         let low = [1.0, 2.0, 5.0]
             .iter()
             .map(|digit| digit * decade(lowest))
@@ -136,6 +126,12 @@ impl Scale {
         };
         Self::Elapsed { low, high }
     }
+}
+
+/// A positive value with room around it: at the very ends of what a number can hold, a mark above
+/// would be infinite and one below zero.
+fn drawable(value: f64) -> Option<f64> {
+    (value.is_finite() && value > 0.0).then(|| value.clamp(1e-300, 1e300))
 }
 
 /// How many nines a percentile has: 90 is one, 99 is two.
