@@ -70,8 +70,8 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
     }
     if wanted("build") {
         rows.extend(cases::build::rows(&bench)?);
-    } else {
-        prepare(&bench)?;
+    } else if wanted("read-only") || wanted("mixed") {
+        bench.build_afresh("prepare")?;
     }
     if wanted("read-only") {
         rows.extend(cases::read_only::rows(&bench)?);
@@ -85,24 +85,4 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
     }
     remove_directory(&bench.product.storage)?;
     remove_directory(&bench.scratch)
-}
-
-/// Builds the database the load cases run on, unless the build case did.
-fn prepare(bench: &Bench) -> Result<(), String> {
-    let size = bench.target_size();
-    let arguments: Vec<String> = [
-        "--databases",
-        "1",
-        "--target-size",
-        &size,
-        "--build-only",
-        "--keep",
-    ]
-    .iter()
-    .map(ToString::to_string)
-    .collect();
-    remove_directory(&bench.product.storage)?;
-    std::fs::create_dir_all(&bench.product.storage)
-        .map_err(|error| format!("cannot make the storage directory: {error}"))?;
-    bench.product.run("prepare", &arguments).map(drop)
 }

@@ -2,7 +2,6 @@
 
 use super::Bench;
 use crate::fio;
-use crate::product::remove_directory;
 use crate::ratio::{Goal, Pairs};
 
 /// One row: bytes built per second. Leaves the last database for the cases that follow.
@@ -15,23 +14,8 @@ pub fn rows(bench: &Bench) -> Result<Vec<String>, String> {
         "MB/s",
         Goal::AtLeast(0.7),
     );
-    let size = bench.target_size();
-    let arguments: Vec<String> = [
-        "--databases",
-        "1",
-        "--target-size",
-        &size,
-        "--build-only",
-        "--keep",
-    ]
-    .iter()
-    .map(ToString::to_string)
-    .collect();
     for round in 0..bench.rounds {
-        remove_directory(&bench.product.storage)?;
-        std::fs::create_dir_all(&bench.product.storage)
-            .map_err(|error| format!("cannot make the storage directory: {error}"))?;
-        let result = bench.product.run(&format!("build-{round}"), &arguments)?;
+        let result = bench.build_afresh(&format!("build-{round}"))?;
         let seconds = result
             .phases
             .iter()

@@ -5,7 +5,8 @@ pub mod checksum;
 pub mod mixed;
 pub mod read_only;
 
-use crate::product::Product;
+use crate::product::{Product, remove_directory};
+use measure::result::RunResult;
 use std::path::PathBuf;
 
 /// What every case needs.
@@ -26,6 +27,26 @@ impl Bench {
     /// `--target-size` of the database under test.
     pub fn target_size(&self) -> String {
         format!("{}GiB", self.size_gib)
+    }
+
+    /// Builds the database under test on emptied storage and keeps it; returns the result document.
+    ///
+    /// # Errors
+    /// A sentence when the storage cannot be emptied or the build does not end well.
+    pub fn build_afresh(&self, name: &str) -> Result<RunResult, String> {
+        let storage = &self.product.storage;
+        remove_directory(storage)?;
+        std::fs::create_dir_all(storage)
+            .map_err(|error| format!("cannot make {}: {error}", storage.display()))?;
+        let arguments = [
+            "--databases",
+            "1",
+            "--target-size",
+            &self.target_size(),
+            "--build-only",
+            "--keep",
+        ];
+        self.product.run(name, &arguments.map(str::to_owned))
     }
 
     /// Arguments that the runs over the kept database share, before those of the case.
