@@ -1,0 +1,22 @@
+//! A storage array as mechanism: what a request to a volume costs once it has gone through ports,
+//! controllers, caches, pools and RAID to the disks, and what is stored there.
+//!
+//! Everything here is plain state that is told the time. There are no tasks and no clock: whoever
+//! drives the array asks it when something happens next and lets it go on until then, so the same
+//! model runs a day in minutes or, paced, in real time.
+//!
+//! Addresses and lengths are in [`SECTOR_BYTES`]; times are nanoseconds since the model started.
+
+#![forbid(unsafe_code)]
+
+/// Bytes in a sector, the unit of every address and length in the model.
+pub const SECTOR_BYTES: u64 = 512;
+
+/// Which way bytes move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// From the storage.
+    Read,
+    /// To the storage.
+    Write,
+}
