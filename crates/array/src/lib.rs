@@ -9,6 +9,11 @@
 
 #![forbid(unsafe_code)]
 
+mod complaint;
+pub mod disk;
+
+pub use complaint::Complaint;
+
 /// Bytes in a sector, the unit of every address and length in the model.
 pub const SECTOR_BYTES: u64 = 512;
 

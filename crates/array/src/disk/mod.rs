@@ -1,0 +1,20 @@
+//! Disks: how long a request of sectors takes, and in which order a disk serves what it holds.
+//!
+//! [`Disk`] is what an array may ask of a disk. [`DiskModel`] is any of the models, built from a
+//! [`DiskDescription`]: the textbook station [`IdealDisk`] for checks against queueing theory.
+//! What is stored on a disk is not kept here but in the station around it.
+
+mod counters;
+mod description;
+mod ideal;
+mod model;
+mod request;
+
+#[cfg(test)]
+mod ideal_tests;
+
+pub use counters::{DiskCounters, LawBroken, ServiceParts};
+pub use description::{DiskDescription, MAX_CAPACITY_BYTES};
+pub use ideal::{IdealDescription, IdealDisk, ServiceDistribution};
+pub use model::{DiskError, DiskModel};
+pub use request::{Disk, DiskCompletion, DiskRequest};

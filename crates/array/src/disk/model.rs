@@ -1,0 +1,86 @@
+//! Any disk: one of the models behind one type, chosen by its description.
+
+use super::ideal::IdealDisk;
+use super::{Disk, DiskCompletion, DiskCounters, DiskDescription, DiskRequest};
+use crate::Complaint;
+
+/// Why a disk cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DiskError {
+    /// The description breaks rules.
+    #[error("the disk '{title}' cannot exist: {}", list(complaints))]
+    Description {
+        /// The disk's title.
+        title: String,
+        /// Every broken rule.
+        complaints: Vec<Complaint>,
+    },
+}
+
+fn list(complaints: &[Complaint]) -> String {
+    let lines: Vec<String> = complaints.iter().map(Complaint::to_string).collect();
+    lines.join(" ")
+}
+
+/// One of the models of a disk. A request costs a jump, not a call through a pointer.
+#[derive(Debug, Clone)]
+pub enum DiskModel {
+    /// Textbook servers with one queue.
+    Ideal(IdealDisk),
+}
+
+impl DiskModel {
+    /// Builds the disk a description speaks of. What is random in it comes from `seed`.
+    ///
+    /// # Errors
+    ///
+    /// [`DiskError::Description`] with every complaint of [`DiskDescription::check`].
+    pub fn new(description: &DiskDescription, seed: u64) -> Result<Self, DiskError> {
+        let complaints = description.check();
+        match &description.ideal {
+            Some(ideal) if complaints.is_empty() => Ok(Self::Ideal(IdealDisk::new(ideal, seed))),
+            _ => Err(DiskError::Description {
+                title: description.title.clone(),
+                complaints,
+            }),
+        }
+    }
+}
+
+macro_rules! each {
+    ($self:ident, $disk:ident => $call:expr) => {
+        match $self {
+            DiskModel::Ideal($disk) => $call,
+        }
+    };
+}
+
+impl Disk for DiskModel {
+    fn capacity_sectors(&self) -> u64 {
+        each!(self, disk => disk.capacity_sectors())
+    }
+
+    fn submit(&mut self, now_ns: u64, request: DiskRequest) {
+        each!(self, disk => disk.submit(now_ns, request));
+    }
+
+    fn next_completion_ns(&self) -> Option<u64> {
+        each!(self, disk => disk.next_completion_ns())
+    }
+
+    fn complete(&mut self, now_ns: u64) -> DiskCompletion {
+        each!(self, disk => disk.complete(now_ns))
+    }
+
+    fn queued(&self) -> usize {
+        each!(self, disk => disk.queued())
+    }
+
+    fn on_board_queue_depth(&self) -> usize {
+        each!(self, disk => disk.on_board_queue_depth())
+    }
+
+    fn counters(&self) -> &DiskCounters {
+        each!(self, disk => disk.counters())
+    }
+}
