@@ -5,6 +5,7 @@
 //! a timer is due. With the virtual clock everything, the order of tasks included, depends on
 //! nothing but the program and its seeds.
 
+use crate::source::{EventSource, Sources};
 use crate::time::{Sleep, Timers};
 use crate::uring::{Reactor, UringError, UringOptions};
 use std::cell::{Cell, RefCell};
@@ -206,6 +207,7 @@ struct Shared {
     reactor: Option<Rc<Reactor>>,
     is_virtual: bool,
     timers: Timers,
+    sources: Sources,
     tasks: RefCell<Vec<Option<Task>>>,
     free_slots: RefCell<Vec<usize>>,
     ready: Arc<ReadyQueue>,
@@ -214,6 +216,22 @@ struct Shared {
     waiting_tasks: RefCell<VecDeque<usize>>,
     /// Set when the runtime is dropped: nothing is started any more.
     closed: Cell<bool>,
+}
+
+impl Shared {
+    /// The next instant at which a timer or a model needs attention.
+    fn next_instant_ns(&self) -> Option<u64> {
+        let (timer_ns, event_ns) = (self.timers.next_deadline_ns(), self.sources.next_event_ns());
+        timer_ns.into_iter().chain(event_ns).min()
+    }
+
+    /// Lets models and timers have what is due by now.
+    fn fire_due(&self) {
+        if !self.sources.is_empty() {
+            self.sources.advance_to(self.driver.now_ns());
+        }
+        self.timers.fire_until(|| self.driver.now_ns());
+    }
 }
 
 /// Owns the tasks of one thread. Dropping it drops them and waits for requests under way.
@@ -251,6 +269,7 @@ impl Runtime {
             driver,
             reactor,
             timers: Timers::default(),
+            sources: Sources::default(),
             tasks: RefCell::default(),
             free_slots: RefCell::default(),
             waiting_tasks: RefCell::default(),
@@ -289,10 +308,10 @@ impl Runtime {
                 shared.driver.turn(); // What tasks have asked for goes on without us.
                 return result;
             }
-            shared.timers.fire_until(|| shared.driver.now_ns());
+            shared.fire_due();
             if running.len() == 0 && !shared.ready.remote_waits.load(Ordering::Acquire) {
-                shared.driver.park(shared.timers.next_deadline_ns());
-                shared.timers.fire_until(|| shared.driver.now_ns());
+                shared.driver.park(shared.next_instant_ns());
+                shared.fire_due();
             } else {
                 shared.driver.turn();
             }
@@ -336,6 +355,11 @@ impl Drop for Runtime {
 }
 
 impl Handle {
+    /// From now on `source` takes part in the course of time, as long as the runtime lives.
+    pub fn drive(&self, source: Rc<dyn EventSource>) {
+        self.shared.sources.add(source);
+    }
+
     pub(crate) fn timers(&self) -> &Timers {
         &self.shared.timers
     }

@@ -14,7 +14,8 @@
 //! A walk through the modules: [`executor`] runs tasks, [`time`] makes them wait, [`sync`] lets them
 //! wait for each other; [`buffer`] is memory that devices accept; [`file`] says what storage looks
 //! like and [`trace`] what is reported of each request made to it. [`simulated`] is storage for tests
-//! that fails, lies and loses power on demand.
+//! that fails, lies and loses power on demand; [`source`] lets a model with events of its own take
+//! part in the course of time.
 
 pub mod any;
 pub mod arena;
@@ -24,6 +25,7 @@ pub mod file;
 pub mod host;
 pub mod raw;
 pub mod simulated;
+pub mod source;
 pub mod sync;
 pub mod time;
 pub mod trace;
@@ -37,5 +39,6 @@ pub use file::{Directory, File, IoError, IoFailure, IoOperation, Persistence};
 pub use host::{HostDirectory, HostFile};
 pub use raw::{RawDirectory, RawFile};
 pub use simulated::{SimulatedDirectory, SimulatedDisk, SimulatedFile, SimulatedOptions};
+pub use source::EventSource;
 pub use trace::{IoCause, IoDirection, IoEvent, IoObserver};
 pub use uring::{UringError, UringOptions};

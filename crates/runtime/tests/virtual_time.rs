@@ -2,8 +2,9 @@
 
 use runtime::sync::{Channel, Notify, Semaphore};
 use runtime::time::{MILLISECOND_NS, SECOND_NS};
-use runtime::{Handle, Runtime};
+use runtime::{EventSource, Handle, Runtime};
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 #[test]
@@ -134,4 +135,64 @@ fn a_task_that_yields_for_ever_does_not_stop_time() {
         });
         handle.sleep_ns(2 * SECOND_NS).await;
     });
+}
+
+/// A model that answers after a delay of its own, one request at a time.
+struct Server {
+    queue: RefCell<VecDeque<(u64, Rc<Notify>)>>,
+}
+
+impl EventSource for Server {
+    fn next_event_ns(&self) -> Option<u64> {
+        self.queue.borrow().front().map(|(due_ns, _)| *due_ns)
+    }
+
+    fn advance_to(&self, now_ns: u64) {
+        while self.next_event_ns().is_some_and(|due_ns| due_ns <= now_ns) {
+            let answered = self.queue.borrow_mut().pop_front();
+            if let Some((_, answered)) = answered {
+                answered.notify_all();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_model_takes_part_in_the_course_of_time_beside_the_timers() {
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    let server = Rc::new(Server {
+        queue: RefCell::default(),
+    });
+    handle.drive(server.clone());
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let (clock, inside, notes) = (handle.clone(), server.clone(), Rc::clone(&seen));
+    runtime.block_on(async move {
+        let (ticking, ticks) = (clock.clone(), Rc::clone(&notes));
+        let ticker = clock.spawn(async move {
+            for _ in 0..3 {
+                ticking.sleep_ns(100).await;
+                ticks.borrow_mut().push(("tick", ticking.now_ns()));
+            }
+        });
+        for _ in 0..2 {
+            let answered = Rc::new(Notify::default());
+            let due_ns = clock.now_ns() + 130;
+            inside
+                .queue
+                .borrow_mut()
+                .push_back((due_ns, Rc::clone(&answered)));
+            answered.notified().await;
+            notes.borrow_mut().push(("answer", clock.now_ns()));
+        }
+        ticker.await;
+    });
+    let expected = [
+        ("tick", 100),
+        ("answer", 130),
+        ("tick", 200),
+        ("answer", 260),
+        ("tick", 300),
+    ];
+    assert_eq!(*seen.borrow(), expected);
 }
