@@ -9,8 +9,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod agenda;
 mod complaint;
 pub mod disk;
+pub mod group;
+pub mod payload;
+pub mod raid;
+mod slab;
+pub mod station;
 
 pub use complaint::Complaint;
 
