@@ -10,15 +10,24 @@
 #![forbid(unsafe_code)]
 
 pub mod agenda;
+mod array;
+mod calendar;
 mod complaint;
+mod controller;
 pub mod disk;
 pub mod group;
+mod host;
 pub mod payload;
 pub mod raid;
+pub mod settings;
 mod slab;
 pub mod station;
 
+pub use array::{Array, ArrayError, Fault};
 pub use complaint::Complaint;
+pub use controller::StationCounters;
+pub use host::{FirstWrite, HostCompletion, HostError, HostOperation, HostRequest, VolumeId};
+pub use settings::ArraySettings;
 
 /// Bytes in a sector, the unit of every address and length in the model.
 pub const SECTOR_BYTES: u64 = 512;

@@ -1,0 +1,102 @@
+//! The description of a whole array, as its TOML file says it.
+//!
+//! Every number is a setting with its unit in its name. Values by product family live in profiles,
+//! with their sources; `check` says every rule a description breaks.
+
+mod cache;
+mod controller;
+mod volume;
+
+pub use cache::{CacheSettings, DestageSettings, FlushPolicy, ReadAheadSettings};
+pub use controller::ServiceSettings;
+pub use controller::{ControllerSettings, FailoverSettings, HostPaths, LinkSettings, PortSettings};
+pub use volume::{VolumeSettings, WritePolicy};
+
+use serde::Deserialize;
+
+use crate::Complaint;
+
+/// A whole array.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArraySettings {
+    /// The array's name for people.
+    pub title: String,
+    /// Ports, controllers and what connects them.
+    pub controllers: ControllerSettings,
+    /// The data cache of each controller.
+    pub cache: CacheSettings,
+    /// The volumes; a volume's number is its place in this list.
+    pub volumes: Vec<VolumeSettings>,
+}
+
+impl ArraySettings {
+    /// Every rule this description breaks; nothing when an array can be built of it.
+    pub fn check(&self) -> Vec<Complaint> {
+        let mut complaints = self.controllers.check("controllers");
+        complaints.extend(self.cache.check("cache"));
+        if self.volumes.is_empty() || self.volumes.len() > usize::from(u16::MAX) {
+            complaints.push(Complaint::new(
+                "volumes",
+                "An array has at least one volume and at most 65535.",
+            ));
+        }
+        for (number, volume) in self.volumes.iter().enumerate() {
+            complaints.extend(volume.check(&format!("volumes.{number}"), &self.controllers));
+        }
+        complaints
+    }
+}
+
+/// Collects complaints about keys under one path.
+pub(crate) struct Checker {
+    path: String,
+    complaints: Vec<Complaint>,
+}
+
+impl Checker {
+    pub fn new(path: &str) -> Self {
+        Self {
+            path: path.to_string(),
+            complaints: Vec::new(),
+        }
+    }
+
+    /// Complains about `key` unless `holds`.
+    pub fn demand(&mut self, holds: bool, key: &str, rule: &str) {
+        if !holds {
+            self.complaints
+                .push(Complaint::new(format!("{}.{key}", self.path), rule));
+        }
+    }
+
+    /// Demands a finite number within bounds, both included.
+    pub fn demand_within(&mut self, value: f64, low: f64, high: f64, key: &str) {
+        let holds = value.is_finite() && (low..=high).contains(&value);
+        self.demand(
+            holds,
+            key,
+            &format!("The value must lie from {low} to {high}."),
+        );
+    }
+
+    /// Takes over the complaints of a part.
+    pub fn include(&mut self, complaints: Vec<Complaint>) {
+        self.complaints.extend(complaints);
+    }
+
+    pub fn finish(self) -> Vec<Complaint> {
+        self.complaints
+    }
+}
+
+/// Nanoseconds of a span given in microseconds.
+pub(crate) fn ns_of_us(span_us: f64) -> u64 {
+    (span_us * 1e3).round() as u64
+}
+
+/// Nanoseconds of a span given in milliseconds.
+#[allow(dead_code)] // Its users follow.
+pub(crate) fn ns_of_ms(span_ms: f64) -> u64 {
+    (span_ms * 1e6).round() as u64
+}

@@ -1,0 +1,62 @@
+//! Settings of a volume.
+
+use serde::Deserialize;
+
+use super::{Checker, ControllerSettings};
+use crate::{Complaint, SECTOR_BYTES};
+
+/// A volume that hosts see.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VolumeSettings {
+    /// Its name for people.
+    pub name: String,
+    /// Capacity, MiB.
+    pub capacity_mib: u64,
+    /// Number of the controller that owns it, from zero.
+    #[serde(default)]
+    pub owner: u32,
+    /// When a write is acknowledged.
+    #[serde(default)]
+    pub write_policy: WritePolicy,
+    /// Whether the controller reads ahead for this volume, where the cache does so at all.
+    #[serde(default = "yes")]
+    pub read_ahead: bool,
+    /// Whether reads of this volume go past the data cache (direct I/O of a RAID card).
+    #[serde(default)]
+    pub direct_io: bool,
+}
+
+/// When a write is acknowledged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WritePolicy {
+    /// Once it is in the cache (and mirrored, if the cache is).
+    #[default]
+    WriteBack,
+    /// Once it is on the disks.
+    WriteThrough,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl VolumeSettings {
+    /// Capacity in sectors.
+    pub(crate) fn capacity_sectors(&self) -> u64 {
+        self.capacity_mib * 1024 * 1024 / SECTOR_BYTES
+    }
+
+    pub(crate) fn check(&self, path: &str, controllers: &ControllerSettings) -> Vec<Complaint> {
+        let mut checker = Checker::new(path);
+        checker.demand(!self.name.is_empty(), "name", "A volume has a name.");
+        checker.demand_within(self.capacity_mib as f64, 1.0, 1e12 / 1.1, "capacity_mib");
+        checker.demand(
+            self.owner < controllers.count,
+            "owner",
+            "The owner is the number of a controller, from zero.",
+        );
+        checker.finish()
+    }
+}
