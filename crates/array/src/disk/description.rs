@@ -2,8 +2,9 @@
 
 use serde::Deserialize;
 
+use super::hard_disk::HardDiskDescription;
 use super::ideal::IdealDescription;
-use crate::Complaint;
+use crate::{Complaint, SECTOR_BYTES};
 
 /// No disk is larger than this. It keeps every address and product in the models within range.
 pub const MAX_CAPACITY_BYTES: u64 = 1_000_000_000_000_000;
@@ -14,6 +15,8 @@ pub const MAX_CAPACITY_BYTES: u64 = 1_000_000_000_000_000;
 pub struct DiskDescription {
     /// The disk's name for people.
     pub title: String,
+    /// Platters and an arm.
+    pub hard_disk: Option<HardDiskDescription>,
     /// A station of textbook queueing.
     pub ideal: Option<IdealDescription>,
 }
@@ -21,12 +24,24 @@ pub struct DiskDescription {
 impl DiskDescription {
     /// Every rule this description breaks; nothing when a disk can be built of it.
     pub fn check(&self) -> Vec<Complaint> {
-        match &self.ideal {
-            Some(ideal) => ideal.check("ideal"),
-            None => vec![Complaint::new(
+        match (&self.hard_disk, &self.ideal) {
+            (Some(hard_disk), None) => hard_disk.check("hard_disk"),
+            (None, Some(ideal)) => ideal.check("ideal"),
+            _ => vec![Complaint::new(
                 "title",
                 "A disk needs exactly one of the tables [hard_disk], [solid_state] and [ideal].",
             )],
         }
     }
+}
+
+/// The rule of every kind of disk for its capacity.
+pub(super) fn check_capacity(capacity_bytes: u64, prefix: &str) -> Vec<Complaint> {
+    if (SECTOR_BYTES..=MAX_CAPACITY_BYTES).contains(&capacity_bytes) {
+        return Vec::new();
+    }
+    vec![Complaint::new(
+        format!("{prefix}.capacity_bytes"),
+        "A disk holds between one sector (512 bytes) and 10^15 bytes.",
+    )]
 }

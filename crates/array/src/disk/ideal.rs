@@ -8,6 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Deserialize;
 
+use super::description::check_capacity;
 use super::request::assert_servable;
 use super::{Disk, DiskCompletion, DiskCounters, DiskRequest, ServiceParts};
 use crate::Complaint;
@@ -51,16 +52,10 @@ fn default_on_board_queue_depth() -> u32 {
 impl IdealDescription {
     /// Every rule this description breaks; paths start with `prefix`.
     pub fn check(&self, prefix: &str) -> Vec<Complaint> {
-        let mut complaints = Vec::new();
+        let mut complaints = check_capacity(self.capacity_bytes, prefix);
         let mut complain = |key: &str, message: &str| {
             complaints.push(Complaint::new(format!("{prefix}.{key}"), message));
         };
-        if !(crate::SECTOR_BYTES..=super::MAX_CAPACITY_BYTES).contains(&self.capacity_bytes) {
-            complain(
-                "capacity_bytes",
-                "A disk holds between one sector and 1 PB.",
-            );
-        }
         if !(0.001..=1e9).contains(&self.service_us) {
             complain(
                 "service_us",
@@ -145,6 +140,19 @@ impl IdealDisk {
             finishes: BinaryHeap::with_capacity(description.servers as usize),
             sequence: 0,
             counters: DiskCounters::default(),
+        }
+    }
+
+    /// An unused station of the same make.
+    pub(crate) fn another(&self, seed: u64) -> Self {
+        Self {
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+            waiting: VecDeque::new(),
+            free_slots: (0..self.in_service.len() as u32).rev().collect(),
+            finishes: BinaryHeap::with_capacity(self.in_service.len()),
+            sequence: 0,
+            counters: DiskCounters::default(),
+            ..self.clone()
         }
     }
 

@@ -9,6 +9,7 @@ use crate::Direction;
 fn ideal(distribution: ServiceDistribution, service_us: f64, servers: u32) -> DiskModel {
     let description = DiskDescription {
         title: "textbook".into(),
+        hard_disk: None,
         ideal: Some(IdealDescription {
             capacity_bytes: 1 << 30,
             service_us,
@@ -99,7 +100,7 @@ fn requests_are_served_in_the_order_they_came() {
 
 #[test]
 fn impossible_stations_are_refused_with_their_keys() {
-    let toml = "title = 'x'\n[ideal]\ncapacity_bytes = 1\nservice_us = nan\n\
+    let toml = "title = 'x'\n[ideal]\ncapacity_bytes = 511\nservice_us = nan\n\
                 distribution = 'fixed'\nservers = 0\non_board_queue_depth = 0";
     let description: DiskDescription = toml::from_str(toml).unwrap();
     let complaints = description.check();

@@ -1,11 +1,13 @@
 //! Disks: how long a request of sectors takes, and in which order a disk serves what it holds.
 //!
 //! [`Disk`] is what an array may ask of a disk. [`DiskModel`] is any of the models, built from a
-//! [`DiskDescription`]: the textbook station [`IdealDisk`] for checks against queueing theory.
+//! [`DiskDescription`]: [`HardDisk`] with platters and an arm, and the textbook station [`IdealDisk`]
+//! for checks against queueing theory.
 //! What is stored on a disk is not kept here but in the station around it.
 
 mod counters;
 mod description;
+mod hard_disk;
 mod ideal;
 mod model;
 mod request;
@@ -15,6 +17,10 @@ mod ideal_tests;
 
 pub use counters::{DiskCounters, LawBroken, ServiceParts};
 pub use description::{DiskDescription, MAX_CAPACITY_BYTES};
+pub use hard_disk::{
+    HardDisk, HardDiskDescription, MeasuredSeeks, MeasuredZone, ReadCacheDescription, Scheduler,
+    SeekCurve, SeekRow, SeekTimes, SheetSeeks,
+};
 pub use ideal::{IdealDescription, IdealDisk, ServiceDistribution};
 pub use model::{DiskError, DiskModel};
 pub use request::{Disk, DiskCompletion, DiskRequest};

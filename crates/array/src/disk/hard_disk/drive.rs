@@ -1,0 +1,433 @@
+//! The drive: it takes commands into its queue, lets the arm serve one at a time, reads on while
+//! nothing else waits, and answers from its buffer what it can.
+//!
+//! Two servers work side by side. The mechanism serves what needs the medium, one command at a
+//! time. The electronics send what the buffer holds, in the order it was asked for.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::mechanics::{Arm, Cursor, Mechanics};
+use super::read_cache::ReadCache;
+use super::rotation::TURN;
+use super::scheduler::{Choice, Queue, Waiting};
+use super::{HardDiskDescription, check};
+use crate::Direction;
+use crate::disk::request::assert_servable;
+use crate::disk::{Disk, DiskCompletion, DiskCounters, DiskRequest, ServiceParts};
+
+/// A command that is being served.
+#[derive(Debug, Clone, Copy)]
+struct InService {
+    request: DiskRequest,
+    submitted_ns: u64,
+    started_ns: u64,
+    finish_ns: u64,
+    parts: ServiceParts,
+}
+
+/// The head stays on after a read and goes on reading into a segment of the buffer.
+#[derive(Debug, Clone, Copy)]
+struct ReadAhead {
+    segment: usize,
+    cursor: Cursor,
+    /// The next sector to pass under the head.
+    next_sector: u64,
+    /// Where reading ahead ends unless more is asked for.
+    limit_sector: u64,
+    stopped: bool,
+}
+
+/// Where the last command ended: one that goes on from there needs no positioning.
+#[derive(Debug, Clone, Copy)]
+struct LastEnd {
+    direction: Direction,
+    sector: u64,
+    cursor: Cursor,
+}
+
+/// A hard disk. See the module.
+#[derive(Debug, Clone)]
+pub struct HardDisk {
+    mechanics: Arc<Mechanics>,
+    /// Spindle time is the time plus this: the platters stand at angle 0 at spindle time 0, and
+    /// every drive's spindle is out of step with the others. Cursors hold spindle times.
+    spindle_lead_ns: u64,
+    arm: Arm,
+    queue: Queue,
+    in_service: Option<InService>,
+    read_ahead: Option<ReadAhead>,
+    last_end: Option<LastEnd>,
+    cache: ReadCache,
+    from_buffer: VecDeque<InService>,
+    interface_free_ns: u64,
+    counters: DiskCounters,
+}
+
+impl HardDisk {
+    /// The drive of a description that [`check::check`] finds nothing wrong with; `None` for one
+    /// it does. The seed decides where the platters stand at the start.
+    pub(crate) fn new(description: &HardDiskDescription, seed: u64) -> Option<Self> {
+        if !check::check(description, "").is_empty() {
+            return None;
+        }
+        let mechanics = Arc::new(Mechanics::new(description)?);
+        let mut drive = Self {
+            spindle_lead_ns: 0,
+            arm: Arm {
+                cylinder: 0,
+                head: 0,
+            },
+            queue: Queue::new(mechanics.on_board_queue_depth),
+            in_service: None,
+            read_ahead: None,
+            last_end: None,
+            cache: ReadCache::new(description.read_cache.as_ref()),
+            from_buffer: VecDeque::new(),
+            interface_free_ns: 0,
+            counters: DiskCounters::default(),
+            mechanics,
+        };
+        drive.set_spindle(seed);
+        Some(drive)
+    }
+
+    fn set_spindle(&mut self, seed: u64) {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let angle = random.random_range(0..TURN);
+        self.spindle_lead_ns = self.mechanics.rotation.ns_of(angle);
+    }
+
+    /// An unused drive of the same make; it shares the tables of this one.
+    pub(crate) fn another(&self, seed: u64) -> Self {
+        let mut drive = Self {
+            arm: Arm {
+                cylinder: 0,
+                head: 0,
+            },
+            queue: Queue::new(self.mechanics.on_board_queue_depth),
+            in_service: None,
+            read_ahead: None,
+            last_end: None,
+            cache: self.cache.unused(),
+            from_buffer: VecDeque::new(),
+            interface_free_ns: 0,
+            counters: DiskCounters::default(),
+            ..self.clone()
+        };
+        drive.set_spindle(seed);
+        drive
+    }
+
+    /// Starts the next command if the mechanism is free and one waits.
+    #[inline]
+    fn start_next(&mut self, now_ns: u64) {
+        if self.in_service.is_some() {
+            return;
+        }
+        self.read_on(now_ns);
+        let moves_ns = now_ns + self.spindle_lead_ns + self.mechanics.overhead_ns;
+        let angle = self.mechanics.rotation.angle_at(moves_ns);
+        let arm = self.arm_now();
+        let Some(choice) = self.queue.choose(&self.mechanics, now_ns, arm, angle) else {
+            return;
+        };
+        let service = match self.following(now_ns) {
+            Some(following) if following.score <= choice.score => {
+                let waiting = self.queue.take(following.index);
+                self.go_on(now_ns, &waiting)
+            }
+            _ => {
+                let way = self.queue.way_to(&self.mechanics, choice.index, arm, angle);
+                let waiting = self.queue.take(choice.index);
+                let parts = ServiceParts {
+                    overhead_ns: self.mechanics.overhead_ns,
+                    seek_ns: self.mechanics.rotation.ns_of(way.seek),
+                    rotation_ns: self.mechanics.rotation.ns_of(way.rotation),
+                    transfer_ns: 0,
+                };
+                let cursor = Cursor {
+                    place: waiting.place,
+                    at_ns: now_ns + self.spindle_lead_ns + parts.total_ns(),
+                };
+                self.read_ahead = None;
+                self.serve_at(now_ns, &waiting, cursor, parts)
+            }
+        };
+        self.in_service = Some(service);
+    }
+
+    /// The waiting command, if any, that goes on where the head is.
+    #[inline]
+    fn following(&self, now_ns: u64) -> Option<Choice> {
+        if let Some(ahead) = &self.read_ahead {
+            let from = self.cache.first_sector(ahead.segment);
+            let to = ahead.next_sector;
+            return self
+                .queue
+                .following(&self.mechanics, now_ns, Direction::Read, from, to);
+        }
+        // Without read-ahead a command has to have been decoded before the one before it ended.
+        let last = self
+            .last_end
+            .filter(|last| last.cursor.at_ns == now_ns + self.spindle_lead_ns)?;
+        let choice = self.queue.following(
+            &self.mechanics,
+            now_ns,
+            last.direction,
+            last.sector,
+            last.sector,
+        )?;
+        let waited_ns = now_ns - self.queue.get(choice.index).submitted_ns;
+        (waited_ns >= self.mechanics.overhead_ns).then_some(choice)
+    }
+
+    /// Serves a command that goes on where the head is.
+    fn go_on(&mut self, now_ns: u64, waiting: &Waiting) -> InService {
+        if self.read_ahead.is_some() {
+            return self.go_on_reading(now_ns, waiting);
+        }
+        let cursor = match self.last_end {
+            Some(last) => last.cursor,
+            None => Cursor {
+                place: waiting.place,
+                at_ns: now_ns + self.spindle_lead_ns,
+            },
+        };
+        self.serve_at(now_ns, waiting, cursor, ServiceParts::default())
+    }
+
+    /// Serves a command whose first sector is under the head when the cursor says.
+    fn serve_at(
+        &mut self,
+        now_ns: u64,
+        waiting: &Waiting,
+        mut cursor: Cursor,
+        mut parts: ServiceParts,
+    ) -> InService {
+        let request = waiting.request;
+        let end_sector = request.first_sector + u64::from(request.sectors);
+        self.mechanics
+            .pass(&mut cursor, request.sectors, request.direction);
+        let finish_ns = cursor.at_ns - self.spindle_lead_ns;
+        parts.transfer_ns = finish_ns - now_ns - parts.total_ns();
+        self.arm = Arm {
+            cylinder: cursor.place.cylinder,
+            head: cursor.place.head,
+        };
+        self.last_end = Some(LastEnd {
+            direction: request.direction,
+            sector: end_sector,
+            cursor,
+        });
+        if self.cache.is_there() {
+            match request.direction {
+                Direction::Read => {
+                    let limit_sector = self.limit_after(end_sector);
+                    self.read_ahead = Some(ReadAhead {
+                        segment: self.cache.begin(request.first_sector),
+                        cursor,
+                        next_sector: end_sector,
+                        limit_sector,
+                        stopped: limit_sector == end_sector,
+                    });
+                }
+                Direction::Write => self.cache.invalidate(request.first_sector, end_sector),
+            }
+        }
+        InService {
+            request,
+            submitted_ns: waiting.submitted_ns,
+            started_ns: now_ns,
+            finish_ns,
+            parts,
+        }
+    }
+
+    /// Serves a read out of what is being read ahead: it ends when its last sector has passed, or
+    /// when the electronics have sent what had passed before.
+    fn go_on_reading(&mut self, now_ns: u64, waiting: &Waiting) -> InService {
+        let request = waiting.request;
+        let end_sector = request.first_sector + u64::from(request.sectors);
+        self.ask_ahead_to(now_ns, end_sector);
+        let mut finish_ns =
+            now_ns + self.mechanics.overhead_ns + self.mechanics.interface_ns(request.sectors);
+        if let Some(ahead) = &mut self.read_ahead {
+            if end_sector > ahead.next_sector {
+                let more = (end_sector - ahead.next_sector) as u32;
+                self.mechanics
+                    .pass(&mut ahead.cursor, more, Direction::Read);
+                ahead.next_sector = end_sector;
+                finish_ns = finish_ns.max(ahead.cursor.at_ns - self.spindle_lead_ns);
+            }
+            self.cache.touch(ahead.segment);
+        }
+        let overhead_ns = self.mechanics.overhead_ns.min(finish_ns - now_ns);
+        InService {
+            request,
+            submitted_ns: waiting.submitted_ns,
+            started_ns: now_ns,
+            finish_ns,
+            parts: ServiceParts {
+                overhead_ns,
+                transfer_ns: finish_ns - now_ns - overhead_ns,
+                ..ServiceParts::default()
+            },
+        }
+    }
+
+    fn limit_after(&self, end_sector: u64) -> u64 {
+        (end_sector + self.cache.read_ahead_sectors).min(self.mechanics.capacity_sectors)
+    }
+
+    /// A stream has been asked for up to `end_sector`: reads on from there by the usual length.
+    fn ask_ahead_to(&mut self, now_ns: u64, end_sector: u64) {
+        let limit_sector = self.limit_after(end_sector);
+        let spindle_ns = now_ns + self.spindle_lead_ns;
+        let Some(ahead) = &mut self.read_ahead else {
+            return;
+        };
+        ahead.limit_sector = ahead.limit_sector.max(limit_sector);
+        if ahead.stopped && ahead.limit_sector > ahead.next_sector {
+            // The head stayed on its track; the next sector has to come round again.
+            ahead.stopped = false;
+            ahead.cursor.at_ns = ahead.cursor.at_ns.max(spindle_ns);
+            self.mechanics.wait_for_place(&mut ahead.cursor);
+        }
+    }
+
+    /// Takes note of what has been read ahead by now.
+    #[inline]
+    fn read_on(&mut self, now_ns: u64) {
+        let spindle_ns = now_ns + self.spindle_lead_ns;
+        let Some(ahead) = &mut self.read_ahead else {
+            return;
+        };
+        if spindle_ns < ahead.cursor.at_ns {
+            return;
+        }
+        let most = ahead.limit_sector - ahead.next_sector;
+        if most > 0 {
+            let passed = self
+                .mechanics
+                .pass_until(&mut ahead.cursor, spindle_ns, most);
+            ahead.next_sector += passed;
+            ahead.stopped = ahead.next_sector == ahead.limit_sector;
+        }
+        self.cache.grow(ahead.segment, ahead.next_sector);
+    }
+
+    /// Where the arm is, having followed what is read ahead.
+    #[inline]
+    fn arm_now(&self) -> Arm {
+        self.read_ahead.map_or(self.arm, |ahead| Arm {
+            cylinder: ahead.cursor.place.cylinder,
+            head: ahead.cursor.place.head,
+        })
+    }
+
+    /// Answers a read from the buffer if all of it is there.
+    fn serve_from_buffer(&mut self, now_ns: u64, request: &DiskRequest) -> bool {
+        if request.direction == Direction::Write || !self.cache.is_there() {
+            return false;
+        }
+        self.read_on(now_ns);
+        let end_sector = request.first_sector + u64::from(request.sectors);
+        let Some(segment) = self.cache.find(request.first_sector, end_sector) else {
+            return false;
+        };
+        if self
+            .read_ahead
+            .is_some_and(|ahead| ahead.segment == segment)
+        {
+            self.ask_ahead_to(now_ns, end_sector);
+        }
+        let transfer_ns = self.mechanics.interface_ns(request.sectors);
+        let overhead_ns = self.mechanics.overhead_ns;
+        let finish_ns = self.interface_free_ns.max(now_ns + overhead_ns) + transfer_ns;
+        self.interface_free_ns = finish_ns;
+        self.from_buffer.push_back(InService {
+            request: *request,
+            submitted_ns: now_ns,
+            started_ns: now_ns,
+            finish_ns,
+            parts: ServiceParts {
+                overhead_ns,
+                transfer_ns,
+                ..ServiceParts::default()
+            },
+        });
+        true
+    }
+}
+
+impl Disk for HardDisk {
+    fn capacity_sectors(&self) -> u64 {
+        self.mechanics.capacity_sectors
+    }
+
+    #[inline]
+    fn submit(&mut self, now_ns: u64, request: DiskRequest) {
+        assert_servable(self, &request);
+        self.counters.arrive(now_ns);
+        if !self.serve_from_buffer(now_ns, &request) {
+            self.queue.push(&self.mechanics, now_ns, request);
+            self.start_next(now_ns);
+        }
+    }
+
+    #[inline]
+    fn next_completion_ns(&self) -> Option<u64> {
+        let mechanism = self.in_service.map(|service| service.finish_ns);
+        let electronics = self.from_buffer.front().map(|service| service.finish_ns);
+        match (mechanism, electronics) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    #[inline]
+    fn complete(&mut self, now_ns: u64) -> DiskCompletion {
+        let is_due = |service: &InService| service.finish_ns == now_ns;
+        let from_mechanism = self.in_service.as_ref().is_some_and(is_due);
+        let served = if from_mechanism {
+            self.in_service.take()
+        } else {
+            self.counters.buffer_hits += 1;
+            self.from_buffer.pop_front().filter(is_due)
+        };
+        let Some(served) = served else {
+            panic!("no request of this disk completes at {now_ns} ns");
+        };
+        let (submitted_ns, started_ns) = (served.submitted_ns, served.started_ns);
+        self.counters.leave(
+            now_ns,
+            submitted_ns,
+            started_ns,
+            &served.request,
+            served.parts,
+        );
+        if from_mechanism {
+            self.start_next(now_ns);
+        }
+        DiskCompletion {
+            tag: served.request.tag,
+            started_ns,
+        }
+    }
+
+    fn queued(&self) -> usize {
+        self.counters.inside as usize
+    }
+
+    fn on_board_queue_depth(&self) -> usize {
+        self.mechanics.on_board_queue_depth
+    }
+
+    fn counters(&self) -> &DiskCounters {
+        &self.counters
+    }
+}

@@ -1,0 +1,33 @@
+//! Hard disks from their mechanics: where a sector lies ([`geometry`], [`zones`]), how long the
+//! arm takes ([`seek`]), where the platters stand ([`rotation`]), which command comes next
+//! ([`scheduler`]), what the buffer holds ([`read_cache`]), and the drive that joins them
+//! ([`drive`]). [`mechanics`] is what all drives of a make share.
+
+mod check;
+mod description;
+mod drive;
+mod geometry;
+mod mechanics;
+mod read_cache;
+mod rotation;
+mod scheduler;
+mod seek;
+mod zones;
+
+#[cfg(test)]
+mod geometry_tests;
+#[cfg(test)]
+mod tests;
+
+pub use description::{
+    HardDiskDescription, MeasuredSeeks, MeasuredZone, ReadCacheDescription, Scheduler, SheetSeeks,
+};
+pub use drive::HardDisk;
+pub use seek::{SeekCurve, SeekRow, SeekTimes};
+
+impl HardDiskDescription {
+    /// Every rule this description breaks; paths start with `prefix`.
+    pub fn check(&self, prefix: &str) -> Vec<crate::Complaint> {
+        check::check(self, prefix)
+    }
+}
