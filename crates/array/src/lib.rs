@@ -18,6 +18,7 @@ pub mod disk;
 pub mod group;
 mod host;
 pub mod payload;
+pub mod pool;
 pub mod raid;
 pub mod settings;
 mod slab;

@@ -1,0 +1,123 @@
+//! Any kind of pool behind one interface, without indirection.
+
+use super::groups::{Groups, Piece};
+use super::linear::LinearPool;
+use super::request::{Extent, PoolCompletion, PoolFull, PoolRead, PoolWrite};
+use crate::group::GroupCompletion;
+use crate::payload::Payload;
+use crate::{FirstWrite, VolumeId};
+
+/// A pool of one kind or another.
+///
+/// The caller sees to the order of what overlaps: a read and a write, or two writes, of the same
+/// sectors that are in flight together take effect in any order. It hands every completion of a
+/// group request with `OwnerRoom::Pool` to [`Pool::backend_done`], calls [`Pool::on_timer`] at
+/// exactly the time [`Pool::next_event_ns`] says, and fetches with [`Pool::pop_done`] after each
+/// call.
+#[derive(Debug)]
+pub enum Pool<P> {
+    /// One run of a disk group per volume.
+    Linear(LinearPool<P>),
+}
+
+impl<P: Payload> Pool<P> {
+    /// Appends where a stretch of a volume lies now.
+    pub fn map(&self, volume: VolumeId, first_sector: u64, sectors: u32, out: &mut Vec<Extent>) {
+        match self {
+            Self::Linear(pool) => pool.map(volume, first_sector, sectors, out),
+        }
+    }
+
+    /// Takes the pages that a first write to this stretch needs; pages that are there stay.
+    ///
+    /// # Errors
+    ///
+    /// [`PoolFull`] if there are not enough; then none is taken.
+    pub fn map_for_write(
+        &mut self,
+        _volume: VolumeId,
+        _first_sector: u64,
+        _sectors: u64,
+        _first_write: FirstWrite,
+    ) -> Result<(), PoolFull> {
+        match self {
+            Self::Linear(_) => Ok(()),
+        }
+    }
+
+    /// Reads a stretch of a volume. What was never written reads as zeros.
+    pub fn read(&mut self, now_ns: u64, read: PoolRead, groups: &mut impl Groups<P>) {
+        match self {
+            Self::Linear(pool) => pool.read(now_ns, read, groups),
+        }
+    }
+
+    /// Writes pieces of a volume, best in ascending order; those in one stripe are written
+    /// together. Pages that are missing are taken; if there are none, the write fails.
+    pub fn write(
+        &mut self,
+        now_ns: u64,
+        write: PoolWrite,
+        pieces: &[Piece<P>],
+        groups: &mut impl Groups<P>,
+    ) {
+        match self {
+            Self::Linear(pool) => pool.write(now_ns, write, pieces, groups),
+        }
+    }
+
+    /// A group request of this pool is done.
+    pub fn backend_done(
+        &mut self,
+        _now_ns: u64,
+        completion: GroupCompletion<P>,
+        _groups: &mut impl Groups<P>,
+    ) {
+        match self {
+            Self::Linear(pool) => pool.backend_done(completion),
+        }
+    }
+
+    /// The next completion nobody has fetched.
+    pub fn pop_done(&mut self) -> Option<PoolCompletion<P>> {
+        match self {
+            Self::Linear(pool) => pool.pop_done(),
+        }
+    }
+
+    /// When the pool wants to do something of itself.
+    pub fn next_event_ns(&self) -> Option<u64> {
+        match self {
+            Self::Linear(_) => None,
+        }
+    }
+
+    /// Does what is due at `now_ns`.
+    pub fn on_timer(&mut self, _now_ns: u64, _groups: &mut impl Groups<P>) {
+        match self {
+            Self::Linear(_) => {}
+        }
+    }
+
+    /// Gives pages that lie wholly in this stretch back; they read as zeros from now on. What
+    /// lies in other pages stays as it is.
+    pub fn trim(&mut self, _volume: VolumeId, _first_sector: u64, _sectors: u64) {
+        match self {
+            Self::Linear(_) => {}
+        }
+    }
+
+    /// The controller that runs the pool fails over: the contents of a read cache are lost.
+    pub fn fail_over(&mut self) {
+        match self {
+            Self::Linear(_) => {}
+        }
+    }
+
+    /// Reads and writes that are not complete.
+    pub fn in_flight(&self) -> usize {
+        match self {
+            Self::Linear(pool) => pool.in_flight(),
+        }
+    }
+}
