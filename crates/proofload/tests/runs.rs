@@ -6,28 +6,9 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
-use common::{Ended, Scratch, proofload};
-
-/// A database of 48 MiB under a cache of 8 MiB, two sessions, some seconds.
-const SMALL: &str = "run exchange-2013 --on target --out out --databases 1 --target-size 48MiB \
-    --threads 2 --duration 2s --set run.sample_interval=250ms \
-    --set engine.cache_size_per_database=8MiB --set engine.checkpoint_depth=4MiB \
-    --set run.warm_up.maximum=1s --set run.steady_state.required=false";
-
-/// Limits that any storage keeps.
-const WIDE: &str = "--set service_levels.average_database_read=10m \
-    --set service_levels.average_log_write=10m \
-    --set service_levels.maximum_database_read_strict=10m \
-    --set service_levels.maximum_database_read_lenient=10m \
-    --set service_levels.maximum_log_write_strict=10m \
-    --set service_levels.maximum_log_write_lenient=10m \
-    --set service_levels.page_fault_stalls_per_second=1000000 \
-    --set service_levels.achieved_margin_fraction=1 --set service_levels.fewest_samples=1";
+use common::{Running, SMALL, Scratch, WIDE};
 
 fn entries(path: &Path) -> usize {
     fs::read_dir(path).expect("a directory").count()
@@ -133,63 +114,19 @@ fn kept_databases_are_run_on_again() {
 }
 
 #[test]
-fn a_damaged_page_ends_in_a_report_that_names_it() {
-    let here = Scratch::new();
-    let target = here.directory("target");
-    here.proofload(&format!("{SMALL} {WIDE} --build-only"))
-        .exits(0);
-    fs::rename(here.path("out"), here.path("built")).expect("the old results aside");
-    let database = target.join("mail-001").join("mail-001.edb");
-    let file = fs::File::options()
-        .read(true)
-        .write(true)
-        .open(&database)
-        .expect("a database");
-    let size = file.metadata().expect("its size").len();
-    // A byte of every tenth page, so that whatever is read first meets damage.
-    for page in (20..size / 32_768).step_by(10) {
-        let at = page * 32_768 + 5_000;
-        let mut byte = [0];
-        file.read_exact_at(&mut byte, at).expect("a byte");
-        file.write_all_at(&[!byte[0]], at).expect("another byte");
-    }
-    drop(file);
-    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
-        .exits(4)
-        .prints("mail-001.edb")
-        .prints("page")
-        .prints("Databases kept in target");
-    assert!(database.exists(), "what is damaged stays for inspection");
-}
-
-#[test]
 fn an_interrupted_run_keeps_what_it_has() {
     let here = Scratch::new();
     let target = here.directory("target");
     let line = format!("{SMALL} {WIDE} --duration 10m");
     let line = line.replace("--duration 2s", "");
-    let mut child = proofload(&here.path(""))
-        .args(line.split_whitespace())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    let mut said = BufReader::new(child.stderr.take().expect("its messages"));
-    let mut text = String::new();
-    while !text.contains("measuring 0:0") {
-        assert_ne!(said.read_line(&mut text).expect("a line"), 0, "{text}");
-    }
-    let signal = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(signal.expect("kill").success());
-    // The pipe is read on, or the program would wait for room in it.
-    while said.read_line(&mut text).expect("a line") > 0 {}
-    let output = child.wait_with_output().expect("its end");
-    Ended::from_output(line, &output)
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("measuring 0:0");
+    running.signal("INT");
+    running
+        .end()
         .exits(130)
-        .prints("INTERRUPTED");
-    assert!(text.contains("Press Ctrl-C again"), "{text}");
+        .prints("INTERRUPTED")
+        .says("Press Ctrl-C again");
     let result = fs::read_to_string(here.path("out").join("result.json")).expect("a result");
     assert!(result.contains("\"verdict\": \"interrupted\""));
     assert_eq!(entries(&target), 0);

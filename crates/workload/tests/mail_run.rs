@@ -1,5 +1,7 @@
 //! Whole mail runs on the real engine over simulated disks, in virtual time.
 
+#[path = "mail_run/cut_off.rs"]
+mod cut_off;
 #[path = "mail_run/support.rs"]
 mod support;
 

@@ -93,9 +93,11 @@ fn unusable(error: &CheckError) -> Failure {
             message,
             "Is it a database file at all? If it was one, it is damaged beyond use.",
         ),
-        CheckError::NotClean { .. } | CheckError::Unfinished { .. } => {
-            Failure::environment(message, "")
-        }
+        CheckError::NotClean { .. } => Failure::environment(
+            message,
+            "A run with --reuse recovers the databases of a run that was cut off.",
+        ),
+        CheckError::Unfinished { .. } => Failure::environment(message, ""),
     }
 }
 

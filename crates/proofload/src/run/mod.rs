@@ -79,8 +79,11 @@ fn settle(
     let places = places(claim.layout());
     if options.keep || options.reuse || built || went_wrong {
         let next = match (went_wrong, interrupted && !options.reuse) {
-            (true, _) => "look at them with 'proofload edb check'",
-            (false, true) => "--reuse runs on them, if they were built to the end",
+            (true, _) => {
+                "--reuse recovers them when the cause is mended, 'proofload edb check' looks at \
+                 closed ones"
+            }
+            (false, true) => "--reuse builds what is unfinished, and runs on them",
             (false, false) => "run on them again with --reuse",
         };
         return Ok(format!("Databases kept in {places}: {next}."));

@@ -7,6 +7,7 @@ use runtime::raw::FormatOptions;
 use runtime::{AnyDirectory, Handle, HostDirectory, HostFile, RawDirectory, Runtime, UringOptions};
 use workload::controller::RunPlan;
 use workload::mail::edb_host::{DatabaseDirectories, EdbHost};
+use workload::mail::state_file::DatabaseState;
 use workload::mail::store::{Failure, FailureKind};
 
 use crate::target::{DatabasePlace, Layout, Place};
@@ -36,6 +37,29 @@ pub fn host(
     }
     let host = EdbHost::new(handle, Arc::new(plan.clone()), places);
     Ok((runtime, host))
+}
+
+/// What kept databases say of themselves, in the order of the layout; `None` for one whose build
+/// has not begun.
+pub fn kept_states(layout: &Layout) -> Result<Vec<Option<DatabaseState>>, crate::failure::Failure> {
+    let unreadable = |error: String| {
+        crate::failure::Failure::integrity(
+            format!("The kept databases cannot be read: {error}."),
+            "See whether the storage is well ('dmesg' shows I/O errors).",
+        )
+    };
+    let runtime = Runtime::wall_clock(&UringOptions::default())
+        .map_err(|error| unreadable(error.to_string()))?;
+    let mut states = Vec::new();
+    for place in &layout.databases {
+        let (handle, data) = (runtime.handle(), place.data.clone());
+        let state = runtime.block_on(async move {
+            let directory = open_one(&handle, &data, false).await?;
+            DatabaseState::read(&directory).await
+        });
+        states.push(state.map_err(|failure| unreadable(failure.to_string()))?);
+    }
+    Ok(states)
 }
 
 /// The directories of a database and of its log.

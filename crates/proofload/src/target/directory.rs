@@ -103,7 +103,17 @@ fn check_reuse(
     wanted.sort();
     kept.sort();
     let missing = wanted.iter().find(|name| !found.contains(name));
-    if wanted != kept || missing.is_some() {
+    if let (true, Some(missing)) = (wanted == kept, missing) {
+        return Err(Failure::usage(
+            format!("The directory {missing} is missing in {shown}."),
+            format!(
+                "Bring it back, or remove the rest with 'rm -r {shown}/{MARKER_NAME} {}' and build \
+                 anew.",
+                removal(site, marker)
+            ),
+        ));
+    }
+    if wanted != kept {
         return Err(Failure::usage(
             format!(
                 "{shown} holds other databases than asked for: {} instead of {}.",

@@ -2,10 +2,27 @@
 
 #![allow(dead_code)] // Each test binary uses a part of it.
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 use tempfile::TempDir;
+
+/// A database of 48 MiB under a cache of 8 MiB, two sessions, some seconds.
+pub const SMALL: &str = "run exchange-2013 --on target --out out --databases 1 \
+    --target-size 48MiB --threads 2 --duration 2s --set run.sample_interval=250ms \
+    --set engine.cache_size_per_database=8MiB --set engine.checkpoint_depth=4MiB \
+    --set run.warm_up.maximum=1s --set run.steady_state.required=false";
+
+/// Limits that any storage keeps.
+pub const WIDE: &str = "--set service_levels.average_database_read=10m \
+    --set service_levels.average_log_write=10m \
+    --set service_levels.maximum_database_read_strict=10m \
+    --set service_levels.maximum_database_read_lenient=10m \
+    --set service_levels.maximum_log_write_strict=10m \
+    --set service_levels.maximum_log_write_lenient=10m \
+    --set service_levels.page_fault_stalls_per_second=1000000 \
+    --set service_levels.achieved_margin_fraction=1 --set service_levels.fewest_samples=1";
 
 /// A scratch directory on a disk, with a place for storage under test and one for results.
 pub struct Scratch(TempDir);
@@ -51,6 +68,79 @@ pub fn proofload(directory: &Path) -> Command {
     command
 }
 
+/// A program that runs, with what it has said on standard error so far.
+pub struct Running {
+    line: String,
+    child: Child,
+    said: BufReader<ChildStderr>,
+    text: String,
+}
+
+impl Running {
+    /// Starts `proofload` with these words from within a directory.
+    pub fn start(scratch: &Scratch, line: &str) -> Self {
+        let mut child = proofload(&scratch.path(""))
+            .args(line.split_whitespace())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let said = BufReader::new(child.stderr.take().expect("its messages"));
+        Self {
+            line: line.to_owned(),
+            child,
+            said,
+            text: String::new(),
+        }
+    }
+
+    /// Waits until it has said this.
+    #[track_caller]
+    pub fn wait_until_it_says(&mut self, text: &str) {
+        while !self.text.contains(text) {
+            let read = self.said.read_line(&mut self.text).expect("a line");
+            assert_ne!(read, 0, "{}", self.text);
+        }
+    }
+
+    /// Whether it has not ended yet.
+    pub fn is_alive(&mut self) -> bool {
+        self.child.try_wait().expect("its state").is_none()
+    }
+
+    /// Sends it a signal: `INT`, `KILL`.
+    pub fn signal(&mut self, name: &str) {
+        let sent = Command::new("kill")
+            .args([&format!("-{name}"), &self.child.id().to_string()])
+            .status();
+        assert!(sent.expect("kill").success());
+    }
+
+    /// Waits for its end.
+    pub fn end(mut self) -> Ended {
+        // The pipe is read on, or the program would wait for room in it.
+        while self.said.read_line(&mut self.text).expect("a line") > 0 {}
+        let mut stdout = String::new();
+        let printed = self.child.stdout.as_mut().expect("its result");
+        printed.read_to_string(&mut stdout).expect("its result");
+        let status = self.child.wait().expect("its end");
+        Ended {
+            line: std::mem::take(&mut self.line),
+            stdout,
+            stderr: std::mem::take(&mut self.text),
+            status: status.code(),
+        }
+    }
+}
+
+impl Drop for Running {
+    /// A test that fails leaves nothing running behind.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 /// A program that has ended.
 pub struct Ended {
     line: String,
@@ -66,11 +156,6 @@ impl Ended {
     pub fn of(command: &mut Command) -> Self {
         let line = format!("{command:?}");
         let output = command.output().expect("the program starts");
-        Self::from_output(line, &output)
-    }
-
-    /// The end of a program that ran on its own.
-    pub fn from_output(line: String, output: &Output) -> Self {
         Self {
             line,
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -120,4 +205,41 @@ impl Ended {
         assert_eq!(self.stdout, "");
         self
     }
+}
+
+/// A file system of its own on a loop device, unmounted when dropped.
+pub struct LoopMount {
+    device: String,
+    at: PathBuf,
+}
+
+impl LoopMount {
+    /// Makes one in the file `image` and mounts it; `None` where that is not allowed.
+    pub fn new(image: &Path, size_bytes: u64, at: &Path) -> Option<Self> {
+        let file = std::fs::File::create(image).expect("a file");
+        file.set_len(size_bytes).expect("its size");
+        let device = run("losetup", &["--find", "--show", image.to_str()?])?;
+        let at = at.to_owned();
+        let made = run("mkfs.ext4", &["-q", "-m", "0", &device])
+            .and_then(|_| run("mount", &[&device, at.to_str()?]));
+        if made.is_none() {
+            run("losetup", &["--detach", &device]);
+            return None;
+        }
+        Some(Self { device, at })
+    }
+}
+
+impl Drop for LoopMount {
+    fn drop(&mut self) {
+        run("umount", &[&self.at.display().to_string()]);
+        run("losetup", &["--detach", &self.device]);
+    }
+}
+
+/// Runs a program; what it printed, or `None` if it failed or is not there.
+fn run(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(text)
 }

@@ -26,13 +26,14 @@ pub trait DatabaseHost: 'static {
     /// The engine's side of a database.
     type Store: MailStore;
 
-    /// Makes sure that the database is there and complete.
+    /// Makes sure that the database is there and complete. Gives a sentence about what an earlier
+    /// build had left; empty when there is nothing to say.
     async fn build(
         &self,
         database: usize,
         observer: Rc<dyn IoObserver>,
         progress: Progress,
-    ) -> Result<(), Failure>;
+    ) -> Result<String, Failure>;
 
     /// Opens the database.
     async fn open(
@@ -41,12 +42,13 @@ pub trait DatabaseHost: 'static {
         observer: Rc<dyn IoObserver>,
     ) -> Result<OpenedDatabase<Self::Store>, Failure>;
 
-    /// Writes back what is dirty and closes the database; notes its rows for the next run.
+    /// Writes back what is dirty and closes the database; notes its rows for the next run. Without
+    /// `population` transactions have ended in the middle, and the next run counts the rows itself.
     async fn close(
         &self,
         database: usize,
         store: Self::Store,
-        population: PopulationState,
+        population: Option<PopulationState>,
     ) -> Result<(), Failure>;
 
     /// Reads every page of the closed database and verifies its checksum.

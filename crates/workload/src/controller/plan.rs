@@ -6,6 +6,7 @@ use crate::mail::deck::Operation;
 use crate::mail::item::ItemMaker;
 use crate::mail::permutation::RowKeys;
 use crate::mail::population::HotSet;
+use crate::mail::recount::InFlight;
 use crate::mail::session::{SessionSettings, layout};
 use crate::mail::sizing::RowSizes;
 use crate::pacing::arrivals::Spacing;
@@ -107,6 +108,15 @@ impl RunPlan {
         let open = || OPEN_LOOP_SESSIONS_PER_DATABASE * self.profile.mail.databases;
         let threads = self.profile.mail.threads;
         threads.or_else(|| self.profile.run.held_rate.map(|_| open()))
+    }
+
+    /// The most rows that sessions insert or delete at one time in one database.
+    #[must_use]
+    pub fn most_in_flight(&self) -> InFlight {
+        let sessions = self.fixed_sessions();
+        let sessions = sessions.unwrap_or(self.profile.tuning.maximum_threads);
+        let operations = self.profile.mail.mix.operations_per_transaction;
+        InFlight(u64::from(sessions) * u64::from(operations))
     }
 
     /// Deals `sessions` over the shards by their numbers of databases, every shard at least one.

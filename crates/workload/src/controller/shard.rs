@@ -138,9 +138,11 @@ impl<H: DatabaseHost> Shard<H> {
         self.report(News::ToHandle(self.plan.database_bytes * count));
         for &database in self.databases() {
             let progress = self.progress(before);
-            self.host
+            let note = self
+                .host
                 .build(database, self.observer(database), progress)
                 .await?;
+            self.note(note);
             before += self.plan.database_bytes;
             self.report(News::Progress(before));
         }
@@ -151,9 +153,7 @@ impl<H: DatabaseHost> Shard<H> {
         let mut opened = Vec::new();
         for &database in self.databases() {
             let open = self.host.open(database, self.observer(database)).await?;
-            if !open.note.is_empty() {
-                self.report(News::Note(open.note));
-            }
+            self.note(open.note);
             let seed = self.plan.database_seed(database);
             opened.push(MailDatabase::new(MailDatabaseParts {
                 store: open.store,
@@ -191,7 +191,9 @@ impl<H: DatabaseHost> Shard<H> {
         load.stop().await;
         let mut result = load.failure().map_or(Ok(()), Err);
         for database in load.databases() {
-            let (store, rows) = (database.store().clone(), database.population_state());
+            let store = database.store().clone();
+            let whole = load.failure().is_none();
+            let rows = whole.then(|| database.population_state());
             // Every database is closed, whatever became of the others.
             let closed = self.host.close(database.index(), store, rows).await;
             result = result.and(closed);
@@ -291,6 +293,12 @@ impl<H: DatabaseHost> Shard<H> {
     fn fail(&self, failure: Failure) {
         if !self.failed.replace(true) && failure.kind != FailureKind::Stopped {
             self.report(News::Failed(failure));
+        }
+    }
+
+    fn note(&self, text: String) {
+        if !text.is_empty() {
+            self.report(News::Note(text));
         }
     }
 

@@ -39,12 +39,12 @@ impl DatabaseHost for TestHost {
         _: usize,
         _: Rc<dyn IoObserver>,
         progress: Progress,
-    ) -> Result<(), Failure> {
+    ) -> Result<String, Failure> {
         for step in 1..=10 {
             self.handle.sleep_ns(100_000_000).await;
             progress(self.plan.database_bytes / 10 * step);
         }
-        Ok(())
+        Ok(String::new())
     }
 
     async fn open(
@@ -70,8 +70,14 @@ impl DatabaseHost for TestHost {
         })
     }
 
-    async fn close(&self, _: usize, _: TestStore, rows: PopulationState) -> Result<(), Failure> {
-        assert!(rows.next_row > rows.built_rows && rows.deletes > 0);
+    async fn close(
+        &self,
+        _: usize,
+        _: TestStore,
+        rows: Option<PopulationState>,
+    ) -> Result<(), Failure> {
+        assert_eq!(rows.is_none(), self.fail_after < u64::MAX);
+        assert!(rows.is_none_or(|rows| rows.next_row > rows.built_rows && rows.deletes > 0));
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use super::edb_store::{EdbStore, failure_of};
 use super::population::PopulationState;
+use super::recount::Recount;
 use super::schema::{self, BuiltRows};
 use super::state_file::{Condition, DatabaseState, io_failure};
 use super::store::{Failure, FailureKind, MailStore};
@@ -12,7 +13,7 @@ use crate::profile::{DatabaseWrites, Engine, Maintenance, Profile, TornPageGuard
 use edb::bulk::{BuildError, BuildPlan};
 use edb::format::database_header::Signature;
 use edb::settings::{MaintenanceSettings, MaintenanceThrottle, TornPages, WritePolicy};
-use edb::{Database, EngineSettings};
+use edb::{Database, EngineSettings, RecoveryReport};
 use runtime::{Directory, File, Handle, IoFailure, IoObserver};
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -51,6 +52,15 @@ impl<D: Directory> EdbHost<D> {
         }
     }
 
+    /// Says that a run works on the database from now on.
+    async fn in_use(&self, directory: &D, population: PopulationState) -> Result<(), Failure> {
+        let state = DatabaseState {
+            population,
+            ..self.new_state(Condition::InUse)
+        };
+        state.write(directory).await
+    }
+
     fn place(&self, database: usize) -> &DatabaseDirectories<D> {
         &self.places[&database]
     }
@@ -64,7 +74,62 @@ impl<D: Directory> EdbHost<D> {
                 next_row: self.plan.built_rows,
                 deletes: 0,
             },
+            in_flight: self.plan.most_in_flight(),
         }
+    }
+
+    /// Whether a whole database is there already. `None`: a build was cut off, or none has begun.
+    async fn is_built(&self, database: usize) -> Result<Option<bool>, Failure> {
+        let place = self.place(database);
+        let name = file_name(database);
+        let refuse = |error: &str| {
+            Err(Failure {
+                kind: FailureKind::Internal,
+                file: format!("{}/{name}", place.data.describe()),
+                page: None,
+                operation: "looking for the database".to_owned(),
+                error: error.to_owned(),
+            })
+        };
+        let Some(state) = DatabaseState::read(&place.data).await? else {
+            let names = place.data.list().await;
+            let names = names.map_err(|error| io_failure(&error, "looking for the database"))?;
+            if names.contains(&name) {
+                return refuse(
+                    "the file that says what has become of it (mail.state) is missing or \
+                     unreadable; remove the database and build it again",
+                );
+            }
+            return Ok(None);
+        };
+        let asked_for = (self.plan.data_seed, self.plan.built_rows);
+        match state.condition {
+            Condition::Building => Ok(Some(false)),
+            _ if (state.seed, state.population.built_rows) == asked_for => Ok(Some(true)),
+            _ => refuse("it was built with another seed or of another size than asked for now"),
+        }
+    }
+
+    /// The rows of a database that has just been opened, and a sentence if a run on it was cut off.
+    async fn rows_of(
+        &self,
+        database: usize,
+        store: &EdbStore<D>,
+        state: &DatabaseState,
+        recovery: &RecoveryReport,
+    ) -> Result<(PopulationState, String), Failure> {
+        if state.condition != Condition::InUse {
+            return Ok((state.population, recovered(&store.name(), recovery)));
+        }
+        let recount = Recount {
+            store,
+            handle: &self.handle,
+            maker: &self.plan.item_maker(database, state.population.built_rows),
+            seed: self.plan.database_seed(database),
+            in_flight: state.in_flight,
+        };
+        let counted = recount.count(state.population).await?;
+        Ok((counted, recovered(&store.name(), recovery)))
     }
 
     /// Removes what an earlier, unfinished use of the directories has left.
@@ -132,17 +197,17 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         database: usize,
         _: Rc<dyn IoObserver>,
         progress: Progress,
-    ) -> Result<(), Failure> {
-        let state = DatabaseState::read(&self.place(database).data).await?;
-        let fits = |state: &DatabaseState| {
-            let built_rows = state.population.built_rows;
-            state.condition == Condition::Ready
-                && (state.seed, built_rows) == (self.plan.data_seed, self.plan.built_rows)
-        };
-        if state.as_ref().is_some_and(fits) {
-            return Ok(());
+    ) -> Result<String, Failure> {
+        let is_built = self.is_built(database).await?;
+        if is_built == Some(true) {
+            return Ok(String::new());
         }
-        self.build_anew(database, progress).await
+        self.build_anew(database, progress).await?;
+        Ok(is_built.map_or_else(String::new, |_| {
+            let place = self.place(database).data.describe();
+            let name = file_name(database);
+            format!("The build of {place}/{name} had been cut off; it was built anew")
+        }))
     }
 
     async fn open(
@@ -154,11 +219,9 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         let name = file_name(database);
         let state = DatabaseState::read(&place.data).await?;
         let state = state.unwrap_or_else(|| self.new_state(Condition::Ready));
-        let in_use = DatabaseState {
-            condition: Condition::InUse,
-            ..state.clone()
-        };
-        in_use.write(&place.data).await?;
+        if state.condition != Condition::InUse {
+            self.in_use(&place.data, state.population).await?;
+        }
         let settings = engine_settings(&self.plan.profile);
         let opened = Database::open(
             &self.handle,
@@ -173,18 +236,14 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
             .await
             .map_err(|error| failure_of(&error, &file, "opening the database"))?;
         let short_bytes = self.plan.profile.mail.item.short_bytes as usize;
-        let note = if report.was_clean {
-            String::new()
-        } else {
-            format!(
-                "{file} was not closed properly: {} log records of {} log files were redone in \
-                 {:.1} s",
-                report.records, report.generations, report.seconds
-            )
-        };
+        let store = EdbStore::new(engine, &file, short_bytes)?;
+        let (population, note) = self.rows_of(database, &store, &state, &report).await?;
+        if state.condition == Condition::InUse {
+            self.in_use(&place.data, population).await?;
+        }
         Ok(OpenedDatabase {
-            store: EdbStore::new(engine, &file, short_bytes)?,
-            population: state.population,
+            store,
+            population,
             note,
         })
     }
@@ -193,14 +252,17 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         &self,
         database: usize,
         store: EdbStore<D>,
-        population: PopulationState,
+        population: Option<PopulationState>,
     ) -> Result<(), Failure> {
         let closed = store.database().close().await;
         closed.map_err(|error| failure_of(&error, &store.name(), "closing the database"))?;
+        let Some(population) = population else {
+            // It stays in use, so that whoever opens it next counts its rows.
+            return Ok(());
+        };
         let state = DatabaseState {
-            condition: Condition::Ready,
-            seed: self.plan.data_seed,
             population,
+            ..self.new_state(Condition::Ready)
         };
         state.write(&self.place(database).data).await
     }
@@ -233,6 +295,18 @@ async fn until<T>(work: impl Future<Output = T>, stop: impl Fn() -> bool) -> Opt
         }
     })
     .await
+}
+
+/// What recovery has done, as a sentence; empty when there was nothing to do.
+fn recovered(file: &str, recovery: &RecoveryReport) -> String {
+    if recovery.was_clean {
+        return String::new();
+    }
+    format!(
+        "{file} had not been closed properly; it was recovered in {:.1} s: {} log records redone, \
+         {} unfinished transactions undone",
+        recovery.seconds, recovery.records, recovery.undone_transactions
+    )
 }
 
 fn build_failure(error: &BuildError, file: &str) -> Failure {

@@ -108,6 +108,22 @@ impl<D: Directory> MailStore for EdbStore<D> {
         found.map(|row| self.item_of(&row)).transpose()
     }
 
+    async fn messages(
+        &self,
+        transaction: &mut Transaction<D>,
+        from: MessageNumber,
+        limit: u32,
+    ) -> Result<Vec<(MessageNumber, u64)>, StoreError> {
+        let options = ScanOptions {
+            limit: limit as usize,
+            ..ScanOptions::default()
+        };
+        let rows = transaction.scan(&self.table, from.., options).await;
+        let rows = rows.map_err(|error| self.error(&error, "reading the newest mail items"))?;
+        let numbers = rows.iter().map(|row| Ok((row.key, self.item_of(row)?.row)));
+        numbers.collect()
+    }
+
     async fn insert(
         &self,
         transaction: &mut Transaction<D>,

@@ -4,7 +4,8 @@
 //! goes, [`content`] what stands in it, [`population`] which rows exist, and [`deck`] what is done
 //! next. [`session`] runs transactions on a [`store`]; [`edb_store`] is the engine as such a store,
 //! with the table of [`schema`], and [`edb_host`] builds, opens and closes its databases, with a
-//! [`state_file`] beside each that tells a whole database from an unfinished one.
+//! [`state_file`] beside each that tells a whole database from an unfinished one. [`recount`] finds
+//! out which rows there are after a run was cut off.
 
 pub mod content;
 pub mod deck;
@@ -14,6 +15,9 @@ pub mod item;
 pub mod ledger;
 pub mod permutation;
 pub mod population;
+pub mod recount;
+#[cfg(test)]
+mod recount_tests;
 pub mod schema;
 pub mod session;
 #[cfg(test)]

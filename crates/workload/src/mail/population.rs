@@ -95,13 +95,19 @@ impl Population {
     /// Takes the next row to delete. It counts as deleted from now on; `None` when every row that
     /// could be deleted has been.
     pub fn begin_delete(&mut self) -> Option<u64> {
-        let turn = self.deletes / self.built_rows;
-        let row = turn * self.built_rows + self.delete_order.at(self.deletes % self.built_rows);
+        let row = self.row_of_delete(self.deletes);
         if row >= self.settled_rows() {
             return None;
         }
         self.deletes += 1;
         Some(row)
+    }
+
+    /// The row that the delete with this number takes, counted from 0.
+    #[must_use]
+    pub fn row_of_delete(&self, number: u64) -> u64 {
+        let turn = number / self.built_rows;
+        turn * self.built_rows + self.delete_order.at(number % self.built_rows)
     }
 
     /// Whether a delete of `row` has begun.

@@ -2,6 +2,7 @@
 //! off, or a run that was, is known again and never taken for a whole database.
 
 use super::population::PopulationState;
+use super::recount::InFlight;
 use super::store::{Failure, FailureKind};
 use runtime::buffer::BLOCK_BYTES;
 use runtime::{Buffer, Directory, File, IoError, IoFailure, Persistence};
@@ -16,11 +17,11 @@ const NEW_STATE_FILE: &str = "mail.state.new";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Condition {
-    /// It is being built; what is there is of no use.
+    /// It is being built; what is there is of no use, and is built anew.
     Building,
     /// It is complete and closed.
     Ready,
-    /// A run works on it; if none does, one was cut off.
+    /// A run works on it; if none does, one was cut off, and the database is recovered.
     InUse,
 }
 
@@ -31,8 +32,10 @@ pub struct DatabaseState {
     pub condition: Condition,
     /// Seed of its contents.
     pub seed: u64,
-    /// The rows that it holds when it is ready.
+    /// The rows that it holds when it is ready, or held before it was in use.
     pub population: PopulationState,
+    /// In use: the most rows that are inserted or deleted at one time.
+    pub in_flight: InFlight,
 }
 
 impl DatabaseState {

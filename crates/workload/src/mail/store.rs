@@ -138,6 +138,15 @@ pub trait MailStore: Clone + 'static {
         long: LongColumn,
     ) -> Result<Option<Item>, StoreError>;
 
+    /// The first messages from a number on, up to `limit`, in the order of their numbers: each with
+    /// its row.
+    async fn messages(
+        &self,
+        transaction: &mut Self::Transaction,
+        from: MessageNumber,
+        limit: u32,
+    ) -> Result<Vec<(MessageNumber, u64)>, StoreError>;
+
     /// Adds an item.
     async fn insert(
         &self,

@@ -224,8 +224,9 @@ impl TestStore {
                     item,
                 };
                 self.0.keys.borrow_mut().insert(message, row.item.key);
+                let before = rows.insert(row.item.key, row);
                 assert!(
-                    rows.insert(row.item.key, row).is_none(),
+                    before.is_none_or(|before| before.deleted),
                     "a key comes twice"
                 );
             }
@@ -281,6 +282,24 @@ impl MailStore for TestStore {
             .find(transaction, &key, long)
             .await?
             .map(|(_, item)| item))
+    }
+
+    async fn messages(
+        &self,
+        transaction: &mut TestTransaction,
+        from: MessageNumber,
+        limit: u32,
+    ) -> Result<Vec<(MessageNumber, u64)>, StoreError> {
+        let mut found = Vec::new();
+        let keys = self.0.keys.borrow().clone();
+        for (&message, key) in keys.range(from..) {
+            if found.len() < limit as usize
+                && let Some((_, item)) = self.find(transaction, key, LongColumn::Leave).await?
+            {
+                found.push((message, item.row));
+            }
+        }
+        Ok(found)
     }
 
     async fn insert(
