@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use workload::profile::{Engine, Profile};
+use workload::profile::Profile;
 
 use super::site::{Identity, Site, SiteKind};
 use super::{Layout, Place};
@@ -14,6 +14,12 @@ use crate::human;
 /// Log files beyond the checkpoint depth: the one being filled, the next, reserves, and those that
 /// are below the checkpoint but not yet used again.
 const SPARE_LOG_FILES: u64 = 16;
+
+/// Log records of an operation without the contents of its columns, generously.
+const LOG_RECORD_BYTES: f64 = 1024.0;
+
+/// The unit in which the log is written; half of one is left empty on average when a commit waits.
+const LOG_SEGMENT_BYTES: f64 = 4096.0;
 
 /// What a raw block device needs for its own table of files, with room to spare.
 const DEVICE_TABLE_BYTES: u64 = 16 << 20;
@@ -42,9 +48,9 @@ enum VolumeIdentity {
 
 /// Refuses a layout that does not fit, and says what would.
 pub fn check(layout: &Layout, profile: &Profile) -> Result<(), Failure> {
-    let volumes = volumes(layout)?;
+    let volumes = volumes(layout, profile.engine.circular_logging)?;
     let database_bytes = profile.mail.reserved_database_bytes();
-    let log_bytes = log_bytes(&profile.engine);
+    let log_bytes = log_bytes(profile);
     for volume in &volumes {
         let databases = database_bytes.saturating_mul(volume.databases);
         let needed = databases.saturating_add(log_bytes.saturating_mul(volume.logs));
@@ -56,16 +62,58 @@ pub fn check(layout: &Layout, profile: &Profile) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Space for the log of one database with circular logging. The flusher lets the log run to 1.25
-/// times the depth before it hurries, and never far beyond twice.
-fn log_bytes(engine: &Engine) -> u64 {
-    2 * engine.checkpoint_depth.bytes() + SPARE_LOG_FILES * engine.log_file_size.bytes()
+/// Space for the log of one database. With circular logging, the flusher lets it run to 1.25 times
+/// the checkpoint depth before it hurries, and never far beyond twice. Without, every file stays.
+fn log_bytes(profile: &Profile) -> u64 {
+    let engine = &profile.engine;
+    let in_use = engine
+        .checkpoint_depth
+        .bytes()
+        .saturating_mul(2)
+        .saturating_add(SPARE_LOG_FILES * engine.log_file_size.bytes());
+    if engine.circular_logging {
+        return in_use;
+    }
+    in_use.saturating_add(written_log_bytes(profile))
+}
+
+/// Log that one database writes from the beginning of the warm-up to the end of the run, at the
+/// rate that the run is to reach. A run with a fixed number of sessions on faster storage writes
+/// more; nobody knows before how much.
+fn written_log_bytes(profile: &Profile) -> u64 {
+    let (run, mail) = (&profile.run, &profile.mail);
+    let tuning = match (run.held_rate, mail.threads) {
+        (None, None) => profile.tuning.total_limit.as_seconds(),
+        _ => 0.0,
+    };
+    let seconds = run.warm_up.maximum.as_seconds() + tuning + run.duration.as_seconds();
+    let operations = profile.rate_to_reach() / f64::from(mail.databases);
+    // A float conversion saturates, so an absurd profile asks for an absurd amount of space.
+    (operations * seconds * log_bytes_of_operation(profile)).ceil() as u64
+}
+
+/// Log of an average operation, if each causes one database read or write (most cause more): what
+/// it inserts, or replaces with what was there before; the record around it with those of index,
+/// space and commit; and the rest of a segment that a commit leaves empty.
+fn log_bytes_of_operation(profile: &Profile) -> f64 {
+    let (mix, item) = (&profile.mail.mix, &profile.mail.item);
+    let (short, long) = (f64::from(item.short_bytes), f64::from(item.long_bytes));
+    let changed = if item.replace_long {
+        short + long
+    } else {
+        short
+    };
+    let share = |percent: f64| percent / 100.0;
+    let contents = share(mix.insert_percent + mix.delete_percent) * (short + long)
+        + share(mix.replace_percent) * 2.0 * changed;
+    let changing = share(mix.insert_percent + mix.delete_percent + mix.replace_percent);
+    contents + changing * (LOG_RECORD_BYTES + LOG_SEGMENT_BYTES / 2.0)
 }
 
 /// Data over all databases that would fit on every volume, without growth and logs; `None` when
 /// not even small databases would.
 fn fitting_data_bytes(volumes: &[Volume<'_>], profile: &Profile) -> Option<u64> {
-    let log_bytes = log_bytes(&profile.engine);
+    let log_bytes = log_bytes(profile);
     let mut per_database = u64::MAX;
     for volume in volumes {
         let room = volume.free_bytes.saturating_add(volume.present_bytes);
@@ -119,6 +167,10 @@ fn too_little(
         )
     };
     let logs = format!("the files of {}", human::count(volume.logs, "log"));
+    let logs = match profile.engine.circular_logging {
+        true => logs,
+        false => format!("{logs} (engine.circular_logging = false keeps every file)"),
+    };
     let contents = match (volume.databases, volume.logs) {
         (0, _) => logs,
         (_, 0) => databases,
@@ -137,13 +189,17 @@ fn too_little(
              room.",
             round_size(bytes)
         ),
+        None if !profile.engine.circular_logging => "Name storage with more room, make the run \
+             shorter (--duration), or add --set engine.circular_logging=true."
+            .to_owned(),
         None => "Name storage with more room.".to_owned(),
     };
     Failure::environment(message, help)
 }
 
-/// Every file system and block device of the layout once.
-fn volumes(layout: &Layout) -> Result<Vec<Volume<'_>>, Failure> {
+/// Every file system and block device of the layout once. Kept logs count as room only if their
+/// files are used again.
+fn volumes(layout: &Layout, circular_logging: bool) -> Result<Vec<Volume<'_>>, Failure> {
     let mut volumes: Vec<Volume<'_>> = Vec::new();
     for (index, site) in layout.sites.iter().enumerate() {
         let data = layout
@@ -155,7 +211,8 @@ fn volumes(layout: &Layout) -> Result<Vec<Volume<'_>>, Failure> {
             .iter()
             .filter(|place| place.log_site == index);
         let present = data.clone().map(|place| &place.data);
-        let present = present.chain(logs.clone().map(|place| &place.log));
+        let kept_logs = logs.clone().filter(|_| circular_logging);
+        let present = present.chain(kept_logs.map(|place| &place.log));
         let (data, logs) = (data.count() as u64, logs.count() as u64);
         let present_bytes = present.map(bytes_in).sum();
         let identity = match site.identity {
@@ -220,7 +277,29 @@ fn allocated_bytes(directory: &Path) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::round_size;
+    use super::*;
+    use workload::profile::TimeSpan;
+
+    #[test]
+    fn a_log_that_is_never_used_again_needs_room_for_the_whole_run() {
+        let mut profile = Profile::default();
+        let circular = log_bytes(&profile);
+        profile.engine.circular_logging = false;
+        profile.run.held_rate = Some(400.0);
+        profile.mail.databases = 4;
+        let two_hours = log_bytes(&profile) - circular;
+        // 100 operations a second in each database, two thirds of them changes of some kilobytes,
+        // for half an hour of warm-up and two hours.
+        let operations = 100 * 9_000;
+        assert!(
+            (operations * 2_000..operations * 8_000).contains(&two_hours),
+            "{two_hours}"
+        );
+        profile.run.duration = TimeSpan::seconds(2 * 3600 + 9_000);
+        assert_eq!(log_bytes(&profile) - circular, 2 * two_hours);
+        profile.run.held_rate = Some(1e300);
+        assert_eq!(log_bytes(&profile), u64::MAX);
+    }
 
     #[test]
     fn a_suggestion_has_two_digits_and_never_rounds_up() {

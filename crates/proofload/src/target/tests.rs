@@ -174,6 +174,24 @@ fn too_little_space_says_what_would_fit() {
 }
 
 #[test]
+fn a_log_that_keeps_every_file_must_fit_for_the_whole_run() {
+    let root = temporary();
+    let mut request = on(&[root.path()]);
+    request.survey().unwrap();
+    // A month at a rate that writes some megabytes of log per second.
+    request.profile.run.duration = workload::profile::TimeSpan::seconds(31 * 86_400);
+    request.profile.run.held_rate = Some(20_000.0);
+    request.survey().unwrap();
+    request.profile.engine.circular_logging = false;
+    let said = request.refusal(3);
+    assert!(
+        said.contains("circular_logging = false keeps every file"),
+        "{said}"
+    );
+    assert!(said.contains("--duration"), "{said}");
+}
+
+#[test]
 fn one_file_system_under_two_targets_counts_once() {
     let root = temporary();
     let [a, b] = ["a", "b"].map(|name| root.path().join(name));
