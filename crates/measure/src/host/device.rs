@@ -22,7 +22,12 @@ pub struct BlockDevice {
     pub rotational: Option<bool>,
     /// The I/O scheduler in force; empty when unknown.
     pub scheduler: String,
+    /// Kernel names of the devices that this one lies on, directly or not, nearest first.
+    pub lies_on: Vec<String>,
 }
+
+/// Devices on devices on devices are looked through to this depth.
+const DEEPEST_STACK: usize = 16;
 
 impl BlockDevice {
     /// The block device under a file, a directory or a device node. `None` when there is none, as
@@ -38,14 +43,13 @@ impl BlockDevice {
         } else {
             metadata.dev()
         };
-        BlockDevice::of_number(number, sys)
-            .or_else(|| BlockDevice::of_number(mounted_device(path, proc)?, sys))
-    }
-
-    fn of_number(number: u64, sys: &Path) -> Option<BlockDevice> {
-        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
-        let link = sys.join("dev/block").join(format!("{major}:{minor}"));
-        BlockDevice::of_directory(&fs::canonicalize(link).ok()?)
+        let directory = directory_of_number(number, sys)
+            .or_else(|| directory_of_number(mounted_device(path, proc)?, sys))?;
+        let mut device = BlockDevice::of_directory(&directory)?;
+        let mut below = vec![];
+        add_below(&directory, proc, sys, DEEPEST_STACK, &mut below);
+        device.lies_on = below;
+        Some(device)
     }
 
     /// Reads the directory of a device in `/sys`. A partition takes the facts of the whole disk,
@@ -60,12 +64,56 @@ impl BlockDevice {
             .and_then(|t| t.parse().ok())
             .unwrap_or(0);
         Some(BlockDevice {
-            name: directory.file_name()?.to_string_lossy().replace('!', "/"),
+            name: kernel_name(directory)?,
             model: text(&disk.join("device/model")).unwrap_or_default(),
             size_bytes: sectors * SECTOR_BYTES,
             rotational: text(&disk.join("queue/rotational")).map(|t| t == "1"),
             scheduler: text(&disk.join("queue/scheduler")).map_or(String::new(), |t| chosen(&t)),
+            lies_on: Vec::new(),
         })
+    }
+}
+
+/// The directory of a device in `/sys`.
+fn directory_of_number(number: u64, sys: &Path) -> Option<PathBuf> {
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    let link = sys.join("dev/block").join(format!("{major}:{minor}"));
+    fs::canonicalize(link).ok()
+}
+
+fn kernel_name(directory: &Path) -> Option<String> {
+    let name = directory.file_name()?;
+    Some(name.to_string_lossy().replace('!', "/"))
+}
+
+/// Adds the names of the devices below the one in `directory`: the disk of a partition, the members
+/// of a mapped device or an array, the device that the file of a loop device lies on.
+fn add_below(directory: &Path, proc: &Path, sys: &Path, depth: usize, names: &mut Vec<String>) {
+    let mut below = Vec::new();
+    if directory.join("partition").exists() {
+        below.extend(directory.parent().map(Path::to_owned));
+    }
+    let members = fs::read_dir(directory.join("slaves"));
+    let members = members.into_iter().flatten().flatten();
+    let mut members: Vec<PathBuf> = members
+        .filter_map(|entry| fs::canonicalize(entry.path()).ok())
+        .collect();
+    members.sort();
+    below.append(&mut members);
+    if let Some(file) = text(&directory.join("loop/backing_file")) {
+        let device = fs::metadata(&file).ok().map(|facts| facts.dev());
+        let found = device.and_then(|number| directory_of_number(number, sys));
+        let mounted = || directory_of_number(mounted_device(Path::new(&file), proc)?, sys);
+        below.extend(found.or_else(mounted));
+    }
+    for device in below {
+        let Some(name) = kernel_name(&device) else {
+            continue;
+        };
+        if !names.contains(&name) && depth > 0 {
+            names.push(name);
+            add_below(&device, proc, sys, depth - 1, names);
+        }
     }
 }
 
@@ -122,22 +170,67 @@ mod tests {
     fn a_disk_and_its_partition_are_described() {
         let sys = tempfile::tempdir().unwrap();
         recorded_sys(sys.path());
-        let disk = BlockDevice::of_number(rustix::fs::makedev(8, 0), sys.path()).unwrap();
+        let device_of = |minor| {
+            let number = rustix::fs::makedev(8, minor);
+            BlockDevice::of_directory(&directory_of_number(number, sys.path()).unwrap()).unwrap()
+        };
+        let disk = device_of(0);
         let expected = BlockDevice {
             name: "sda".to_owned(),
             model: "EXOS 7E8".to_owned(),
             size_bytes: 1_024_000,
             rotational: Some(true),
             scheduler: "mq-deadline".to_owned(),
+            lies_on: Vec::new(),
         };
         assert_eq!(disk, expected);
-        let partition = BlockDevice::of_number(rustix::fs::makedev(8, 2), sys.path()).unwrap();
+        let partition = device_of(2);
         let expected = BlockDevice {
             name: "sda2".to_owned(),
             size_bytes: 512_000,
             ..expected
         };
         assert_eq!(partition, expected);
+    }
+
+    #[test]
+    fn what_lies_below_a_device_is_found_down_to_the_disk() {
+        let root = tempfile::tempdir().unwrap();
+        recorded_sys(root.path());
+        let blocks = root.path().join("devices/virtual/block");
+        let (mapped, looped) = (blocks.join("dm-0"), blocks.join("loop3"));
+        fs::create_dir_all(mapped.join("slaves")).unwrap();
+        let partition = root.path().join("devices/pci0/host0/block/sda/sda2");
+        symlink(&partition, mapped.join("slaves/sda2")).unwrap();
+        // The file of the loop device lies on this machine's own device, which stands for dm-0.
+        let file = root.path().join("image");
+        write(&file, "");
+        write(
+            &looped.join("loop/backing_file"),
+            &format!("{}\n", file.display()),
+        );
+        let number = fs::metadata(&file).unwrap().dev();
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let link = root
+            .path()
+            .join("dev/block")
+            .join(format!("{major}:{minor}"));
+        let _ = fs::remove_file(&link);
+        symlink(&mapped, link).unwrap();
+        let below = |directory: &Path| {
+            let mut names = Vec::new();
+            add_below(
+                directory,
+                Path::new("/proc"),
+                root.path(),
+                DEEPEST_STACK,
+                &mut names,
+            );
+            names
+        };
+        assert_eq!(below(&looped), ["dm-0", "sda2", "sda"]);
+        assert_eq!(below(&partition), ["sda"]);
+        assert!(below(partition.parent().unwrap()).is_empty());
     }
 
     #[test]

@@ -47,6 +47,7 @@ fn devices<P: AsRef<Path>>(targets: &[P]) -> Vec<DeviceResult> {
             size_bytes: device.size_bytes,
             rotational: device.rotational,
             scheduler: device.scheduler,
+            lies_on: device.lies_on,
             targets: vec![path],
             ..DeviceResult::default()
         });

@@ -55,6 +55,9 @@ pub struct DeviceResult {
     pub rotational: Option<bool>,
     /// The I/O scheduler in force, such as `none` or `mq-deadline`; empty when unknown.
     pub scheduler: String,
+    /// Kernel names of the devices that this one lies on, directly or not: the disk of a partition,
+    /// the members of an array, the device under the file of a loop device. Its traffic is in theirs.
+    pub lies_on: Vec<String>,
     /// The targets of the run that lie on this device.
     pub targets: Vec<String>,
     /// Reads per second.

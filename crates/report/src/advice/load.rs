@@ -1,6 +1,6 @@
 //! Rules about the load and the run itself: errors, cache, target rate, steadiness, length.
 
-use measure::result::{Bound, CheckKind, RunResult, Verdict};
+use measure::result::{Bound, CheckKind, DeviceResult, RunResult, Verdict};
 
 use super::Advice;
 use super::evidence::processor_percent;
@@ -10,6 +10,9 @@ use crate::number::{count, figure, limit, percent};
 const FEW_SAMPLES: u64 = 20;
 /// An operation that ends this many times later than it took has waited for its turn.
 const PILING_UP: f64 = 3.0;
+/// A shorter wait is nothing that anybody feels, and may be the grain of timers and of this host's
+/// scheduler; it is also the limit of an average database read.
+const FELT_MS: f64 = 20.0;
 /// A device that serves this many times the requests of the run serves somebody else too.
 const OTHER_TRAFFIC: f64 = 1.25;
 
@@ -62,7 +65,8 @@ pub(super) fn piling_up(result: &RunResult) -> Option<Advice> {
         let (Some(service), Some(due)) = (operation.service, operation.from_intended_start) else {
             return false;
         };
-        due.p99_ms > service.p99_ms * PILING_UP
+        let late_ms = due.p99_ms - service.p99_ms;
+        due.p99_ms > service.p99_ms * PILING_UP && late_ms >= FELT_MS
     })?;
     let due = late
         .from_intended_start
@@ -247,8 +251,7 @@ pub(super) fn other_traffic(result: &RunResult) -> Option<Advice> {
         .iter()
         .map(|(_, figures)| figures.bytes_per_second())
         .sum();
-    let devices = result.host.devices.iter();
-    let seen: f64 = devices
+    let seen: f64 = lowest_devices(result)
         .map(|one| one.read_bytes_per_second + one.write_bytes_per_second)
         .sum();
     let much = seen > own * OTHER_TRAFFIC && seen - own > 1_048_576.0;
@@ -263,6 +266,16 @@ pub(super) fn other_traffic(result: &RunResult) -> Option<Advice> {
             ),
         )
     })
+}
+
+/// The devices that do not lie on other ones of the list: what a loop device or a partition moves,
+/// the disk below it has moved too.
+fn lowest_devices(result: &RunResult) -> impl Iterator<Item = &DeviceResult> {
+    let devices = &result.host.devices;
+    let is_listed = |name: &String| devices.iter().any(|one| one.name == *name);
+    devices
+        .iter()
+        .filter(move |one| !one.lies_on.iter().any(is_listed))
 }
 
 /// How close a passed run came to its nearest limit.

@@ -209,6 +209,34 @@ fn work_that_piles_up_is_told() {
             .text
             .contains("one insert of a hundred ended 480 ms")
     );
+    // Ten times as long, and still nothing that anybody would feel.
+    result.operations[0].service = latency(0.5);
+    result.operations[0].from_intended_start = latency(5.0);
+    assert!(!titles(&result).contains("start late"));
+    result.operations[0].from_intended_start = latency(25.0);
+    assert!(titles(&result).contains("start late"));
+}
+
+#[test]
+fn traffic_of_stacked_devices_counts_once() {
+    let mut result = slow_run(5.0, 4.0, 1.0);
+    result.totals.reads = requests(5.0);
+    let own = result.totals.reads.bytes_per_second();
+    let device = |name: &str, lies_on: &[&str], bytes: f64| DeviceResult {
+        name: name.into(),
+        lies_on: lies_on.iter().map(|&name| name.into()).collect(),
+        read_bytes_per_second: bytes,
+        ..DeviceResult::default()
+    };
+    // A file system on a loop device, whose file lies on the disk that holds the log.
+    result.host.devices = vec![
+        device("loop0", &["sda2", "sda"], own),
+        device("sda2", &["sda"], own),
+    ];
+    assert!(!titles(&result).contains("Somebody else"));
+    // Two partitions of one disk that is no target itself.
+    result.host.devices[0] = device("sda1", &["sda"], own);
+    assert!(titles(&result).contains("Somebody else"));
 }
 
 #[test]
