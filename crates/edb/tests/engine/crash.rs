@@ -6,8 +6,8 @@ use crate::sessions::{Committed, State, World};
 use edb::{EngineSettings, RecoveryReport, Row};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use runtime::Runtime;
 use runtime::simulated::{SimulatedDisk, SimulatedOptions, Tearing};
+use runtime::{Directory, Runtime};
 use std::collections::BTreeMap;
 
 /// A disk with an empty table on it, made once and copied for each seed.
@@ -141,6 +141,23 @@ fn live(
     (disk, life)
 }
 
+/// Recovers a copy of a crashed disk without trouble, closes the database and holds everything in
+/// it against everything: trees, space, indexes, long values.
+fn check_recovered(disk: &SimulatedDisk, settings: &EngineSettings) {
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    let (disk, settings) = (disk.reopen(&handle), settings.clone());
+    runtime.block_on(async move {
+        let (db, report) = open(&handle, &disk, &settings).await.unwrap();
+        let rows = read_all(&db, &db.table("messages").unwrap()).await.unwrap();
+        db.close().await.unwrap();
+        let file = disk.directory("database").open("mail.edb").await.unwrap();
+        let checked = edb::check::check(&file, |_, _| {}).await.unwrap();
+        assert_eq!(checked.findings, [], "after {report:?}");
+        assert_eq!(checked.rows, rows.len() as u64);
+    });
+}
+
 /// The state after as many commits as are left: at least all that were acknowledged as durable.
 fn survivors(start: State, history: Vec<Committed>, rows: &BTreeMap<i64, Row>) -> (State, usize) {
     let acknowledged = history
@@ -188,6 +205,7 @@ fn crash_and_recover(
         let commits_before = history.len();
         let (after, lived) = live(&disk, settings, seed, &mut state, &mut history);
         disk = after;
+        check_recovered(&disk, settings);
         tally.lives += 1;
         match lived.report {
             None => tally.cut_recoveries += 1,
