@@ -1,7 +1,9 @@
 //! Any kind of pool behind one interface, without indirection.
 
+use super::counters::PoolCounters;
 use super::groups::{Groups, Piece};
 use super::linear::LinearPool;
+use super::paged::PagedPool;
 use super::request::{Extent, PoolCompletion, PoolFull, PoolRead, PoolWrite};
 use crate::group::GroupCompletion;
 use crate::payload::Payload;
@@ -18,6 +20,8 @@ use crate::{FirstWrite, VolumeId};
 pub enum Pool<P> {
     /// One run of a disk group per volume.
     Linear(LinearPool<P>),
+    /// Pages on tiers of disk groups.
+    Paged(Box<PagedPool<P>>),
 }
 
 impl<P: Payload> Pool<P> {
@@ -25,6 +29,7 @@ impl<P: Payload> Pool<P> {
     pub fn map(&self, volume: VolumeId, first_sector: u64, sectors: u32, out: &mut Vec<Extent>) {
         match self {
             Self::Linear(pool) => pool.map(volume, first_sector, sectors, out),
+            Self::Paged(pool) => pool.map(volume, first_sector, sectors, out),
         }
     }
 
@@ -35,13 +40,14 @@ impl<P: Payload> Pool<P> {
     /// [`PoolFull`] if there are not enough; then none is taken.
     pub fn map_for_write(
         &mut self,
-        _volume: VolumeId,
-        _first_sector: u64,
-        _sectors: u64,
-        _first_write: FirstWrite,
+        volume: VolumeId,
+        first_sector: u64,
+        sectors: u64,
+        first_write: FirstWrite,
     ) -> Result<(), PoolFull> {
         match self {
             Self::Linear(_) => Ok(()),
+            Self::Paged(pool) => pool.map_for_write(volume, first_sector, sectors, first_write),
         }
     }
 
@@ -49,6 +55,7 @@ impl<P: Payload> Pool<P> {
     pub fn read(&mut self, now_ns: u64, read: PoolRead, groups: &mut impl Groups<P>) {
         match self {
             Self::Linear(pool) => pool.read(now_ns, read, groups),
+            Self::Paged(pool) => pool.read(now_ns, read, groups),
         }
     }
 
@@ -63,18 +70,20 @@ impl<P: Payload> Pool<P> {
     ) {
         match self {
             Self::Linear(pool) => pool.write(now_ns, write, pieces, groups),
+            Self::Paged(pool) => pool.write(now_ns, write, pieces, groups),
         }
     }
 
     /// A group request of this pool is done.
     pub fn backend_done(
         &mut self,
-        _now_ns: u64,
+        now_ns: u64,
         completion: GroupCompletion<P>,
-        _groups: &mut impl Groups<P>,
+        groups: &mut impl Groups<P>,
     ) {
         match self {
             Self::Linear(pool) => pool.backend_done(completion),
+            Self::Paged(pool) => pool.backend_done(now_ns, completion, groups),
         }
     }
 
@@ -82,6 +91,7 @@ impl<P: Payload> Pool<P> {
     pub fn pop_done(&mut self) -> Option<PoolCompletion<P>> {
         match self {
             Self::Linear(pool) => pool.pop_done(),
+            Self::Paged(pool) => pool.pop_done(),
         }
     }
 
@@ -89,21 +99,24 @@ impl<P: Payload> Pool<P> {
     pub fn next_event_ns(&self) -> Option<u64> {
         match self {
             Self::Linear(_) => None,
+            Self::Paged(pool) => pool.next_event_ns(),
         }
     }
 
     /// Does what is due at `now_ns`.
-    pub fn on_timer(&mut self, _now_ns: u64, _groups: &mut impl Groups<P>) {
+    pub fn on_timer(&mut self, now_ns: u64, groups: &mut impl Groups<P>) {
         match self {
             Self::Linear(_) => {}
+            Self::Paged(pool) => pool.on_timer(now_ns, groups),
         }
     }
 
     /// Gives pages that lie wholly in this stretch back; they read as zeros from now on. What
     /// lies in other pages stays as it is.
-    pub fn trim(&mut self, _volume: VolumeId, _first_sector: u64, _sectors: u64) {
+    pub fn trim(&mut self, volume: VolumeId, first_sector: u64, sectors: u64) {
         match self {
             Self::Linear(_) => {}
+            Self::Paged(pool) => pool.trim(volume, first_sector, sectors),
         }
     }
 
@@ -111,6 +124,15 @@ impl<P: Payload> Pool<P> {
     pub fn fail_over(&mut self) {
         match self {
             Self::Linear(_) => {}
+            Self::Paged(pool) => pool.fail_over(),
+        }
+    }
+
+    /// Counters and state; zeros for a pool without pages.
+    pub fn counters(&self) -> PoolCounters {
+        match self {
+            Self::Linear(_) => PoolCounters::default(),
+            Self::Paged(pool) => pool.counters(),
         }
     }
 
@@ -118,6 +140,7 @@ impl<P: Payload> Pool<P> {
     pub fn in_flight(&self) -> usize {
         match self {
             Self::Linear(pool) => pool.in_flight(),
+            Self::Paged(pool) => pool.in_flight(),
         }
     }
 }

@@ -97,6 +97,11 @@ impl<P: Payload> Operations<P> {
         self.done.push_back(completion);
     }
 
+    /// A part of a read holds nothing but zeros; the part is done.
+    pub(crate) fn part_zero(&mut self, operation: u32, offset: u32, sectors: u32) {
+        self.part_read(operation, offset, sectors, P::zeroed(sectors));
+    }
+
     /// The next completion nobody has fetched.
     pub(crate) fn pop_done(&mut self) -> Option<PoolCompletion<P>> {
         self.done.pop_front()

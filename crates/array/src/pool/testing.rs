@@ -73,6 +73,23 @@ impl<P: Payload> MemoryGroups<P> {
         Some(self.complete(chosen))
     }
 
+    /// Requests of a class that are not complete.
+    pub(crate) fn in_flight_of(&self, class: IoClass) -> usize {
+        let of_class = |pending: &&Pending<P>| pending.class == class;
+        self.pending.iter().filter(of_class).count()
+    }
+
+    /// Lets the oldest request take effect and complete.
+    pub(crate) fn complete_oldest(&mut self) -> Option<GroupCompletion<P>> {
+        if self.pending.is_empty() {
+            return None;
+        }
+        if self.pending[0].result.is_none() {
+            self.perform(0);
+        }
+        Some(self.complete(0))
+    }
+
     fn complete(&mut self, chosen: usize) -> GroupCompletion<P> {
         let pending = self.pending.remove(chosen);
         let (result, payload) = match pending.result {

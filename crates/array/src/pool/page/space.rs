@@ -1,0 +1,184 @@
+//! The pages of one disk group: which are free, whose the others are, and what is in flight on
+//! each.
+
+use super::free_map::FreeMap;
+use crate::group::GroupId;
+use crate::pool::settings::Tier;
+
+/// Requests in flight on a page of a disk group. A page that lost its owner is free again only
+/// when both are zero, so that a late read never sees what the next owner wrote.
+#[derive(Debug, Clone, Copy, Default)]
+struct InFlight {
+    reads: u16,
+    writes: u16,
+}
+
+/// The pages of one disk group.
+#[derive(Debug)]
+pub(crate) struct GroupSpace {
+    pub(crate) group: GroupId,
+    pub(crate) tier: Tier,
+    /// Nothing new is put here: the group is critical and is being emptied.
+    pub(crate) draining: bool,
+    free_map: FreeMap,
+    /// Slots that hold a page.
+    owned: u32,
+    /// The page of the pool that lies in each slot, or `NOBODY`, or `RESERVED`.
+    owners: Vec<u32>,
+    in_flight: Vec<InFlight>,
+    /// One bit per slot: something may have been written there, so it does not read as zeros.
+    used: Vec<u64>,
+}
+
+/// The slot is free, or becomes so once nothing is in flight on it.
+const NOBODY: u32 = u32::MAX;
+/// The slot is the target of a move.
+const RESERVED: u32 = u32::MAX - 1;
+
+impl GroupSpace {
+    /// A group of `slots` free slots.
+    pub(crate) fn new(group: GroupId, tier: Tier, slots: u32) -> Self {
+        Self {
+            group,
+            tier,
+            draining: false,
+            free_map: FreeMap::new(slots),
+            owned: 0,
+            owners: vec![NOBODY; slots as usize],
+            in_flight: vec![InFlight::default(); slots as usize],
+            used: vec![0; (slots as usize).div_ceil(64)],
+        }
+    }
+
+    /// Slots in all.
+    pub(crate) fn slots(&self) -> u32 {
+        self.owners.len() as u32
+    }
+
+    /// Slots that hold a page.
+    pub(crate) fn owned(&self) -> u32 {
+        self.owned
+    }
+
+    /// Slots that can be taken now.
+    pub(crate) fn free(&self) -> u32 {
+        if self.draining {
+            0
+        } else {
+            self.free_map.free()
+        }
+    }
+
+    /// Takes the lowest free slot for `page`; the second value says whether it must be zeroed
+    /// before a part of it is written.
+    pub(crate) fn take_for(&mut self, page: u32) -> Option<(u32, bool)> {
+        let slot = self.take()?;
+        self.owners[slot as usize] = page;
+        self.owned += 1;
+        let used = self.is_used(slot);
+        Some((slot, used))
+    }
+
+    /// Takes the lowest free slot as the target of a move.
+    pub(crate) fn reserve(&mut self) -> Option<u32> {
+        let slot = self.take()?;
+        self.owners[slot as usize] = RESERVED;
+        Some(slot)
+    }
+
+    fn take(&mut self) -> Option<u32> {
+        if self.draining {
+            return None;
+        }
+        self.free_map.take_lowest()
+    }
+
+    /// A reserved slot now holds `page`.
+    pub(crate) fn settle(&mut self, slot: u32, page: u32) {
+        assert_eq!(self.owners[slot as usize], RESERVED, "slot {slot}");
+        self.owners[slot as usize] = page;
+        self.owned += 1;
+    }
+
+    /// The owner of `slot` is gone; it is free at once or when nothing is in flight on it.
+    pub(crate) fn release(&mut self, slot: u32) {
+        assert_ne!(
+            self.owners[slot as usize], NOBODY,
+            "slot {slot} has no owner"
+        );
+        self.owned -= u32::from(self.owner(slot).is_some());
+        self.owners[slot as usize] = NOBODY;
+        self.free_if_idle(slot);
+    }
+
+    /// The page that lies in `slot`.
+    pub(crate) fn owner(&self, slot: u32) -> Option<u32> {
+        Some(self.owners[slot as usize]).filter(|&owner| owner < RESERVED)
+    }
+
+    /// Whether `slot` is the target of a move.
+    pub(crate) fn is_reserved(&self, slot: u32) -> bool {
+        self.owners[slot as usize] == RESERVED
+    }
+
+    /// Whether `slot` is free, or waits for requests in flight to become so.
+    pub(crate) fn is_free_or_lingers(&self, slot: u32) -> (bool, bool) {
+        let in_flight = self.in_flight[slot as usize];
+        let idle = in_flight.reads == 0 && in_flight.writes == 0;
+        (
+            self.free_map.is_free(slot),
+            self.owners[slot as usize] == NOBODY && !idle,
+        )
+    }
+
+    pub(crate) fn read_begins(&mut self, slot: u32) {
+        let reads = &mut self.in_flight[slot as usize].reads;
+        assert!(*reads < u16::MAX, "too many reads in flight on slot {slot}");
+        *reads += 1;
+    }
+
+    pub(crate) fn read_ends(&mut self, slot: u32) {
+        let reads = &mut self.in_flight[slot as usize].reads;
+        assert!(*reads > 0, "no read is in flight on slot {slot}");
+        *reads -= 1;
+        if *reads == 0 {
+            self.free_if_idle(slot);
+        }
+    }
+
+    pub(crate) fn write_begins(&mut self, slot: u32) {
+        self.mark_used(slot);
+        let writes = &mut self.in_flight[slot as usize].writes;
+        assert!(*writes < u16::MAX, "too many writes in flight on {slot}");
+        *writes += 1;
+    }
+
+    pub(crate) fn write_ends(&mut self, slot: u32) {
+        let writes = &mut self.in_flight[slot as usize].writes;
+        assert!(*writes > 0, "no write is in flight on slot {slot}");
+        *writes -= 1;
+        if *writes == 0 {
+            self.free_if_idle(slot);
+        }
+    }
+
+    /// Whether a write is in flight on `slot`.
+    pub(crate) fn is_written(&self, slot: u32) -> bool {
+        self.in_flight[slot as usize].writes > 0
+    }
+
+    fn free_if_idle(&mut self, slot: u32) {
+        let InFlight { reads, writes } = self.in_flight[slot as usize];
+        if self.owners[slot as usize] == NOBODY && reads == 0 && writes == 0 {
+            self.free_map.put_back(slot);
+        }
+    }
+
+    fn is_used(&self, slot: u32) -> bool {
+        self.used[slot as usize / 64] & (1 << (slot % 64)) != 0
+    }
+
+    fn mark_used(&mut self, slot: u32) {
+        self.used[slot as usize / 64] |= 1 << (slot % 64);
+    }
+}

@@ -1,0 +1,298 @@
+//! Virtual storage: volumes cut into pages, pages on tiers of disk groups, a rule that moves them,
+//! and a read cache.
+//!
+//! - [`read`] and [`write`]: the way of a request.
+//! - [`moves`]: pages on their way from one place to another, and writes that meet them.
+//! - [`timer`]: what happens every few seconds: drains and the plan of the tiering rule.
+
+mod moves;
+mod read;
+mod space;
+mod timer;
+mod write;
+
+use super::counters::PoolCounters;
+use super::groups::Groups;
+use super::operations::Operations;
+use super::page::{Location, PageMap};
+use super::read_cache::ReadCache;
+use super::records::Records;
+use super::request::{Extent, Place, PoolCompletion};
+use super::settings::{Affinity, PoolSettings};
+use super::stripes::StripeBatch;
+use super::tiering::AnyTiering;
+use crate::VolumeId;
+use crate::group::{GroupCompletion, IoClass, Owner, OwnerRoom};
+use crate::payload::Payload;
+
+use moves::Moves;
+
+/// What a group request of a pool is for: the top two bits of its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RequestKind {
+    /// A part of a read or write from above.
+    Part,
+    /// A page that moves or is zeroed.
+    Move,
+    /// A line that is copied into the read cache.
+    Fill,
+}
+
+impl RequestKind {
+    const SHIFT: u32 = 30;
+
+    /// The number of the request of this kind with that number of its own.
+    pub(crate) fn request(self, number: u32) -> u32 {
+        assert!(number < 1 << Self::SHIFT, "too many requests in flight");
+        (self as u32) << Self::SHIFT | number
+    }
+
+    /// The kind of a request and its number of its own.
+    pub(crate) fn of(request: u32) -> (Self, u32) {
+        let number = request & ((1 << Self::SHIFT) - 1);
+        let kind = match request >> Self::SHIFT {
+            0 => Self::Part,
+            1 => Self::Move,
+            _ => Self::Fill,
+        };
+        (kind, number)
+    }
+
+    fn owner(self, number: u32) -> Owner {
+        Owner {
+            room: OwnerRoom::Pool,
+            id: self.request(number),
+        }
+    }
+}
+
+/// Sectors of one page: first sector within the page, and how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stretch {
+    page: u32,
+    first: u32,
+    sectors: u32,
+}
+
+/// A group request that serves a part of a read or write.
+#[derive(Debug)]
+enum Part<P> {
+    Read(ReadPart),
+    CacheRead(CacheReadPart),
+    Write(WritePart<P>),
+}
+
+/// A read of a page.
+#[derive(Debug, Clone, Copy)]
+struct ReadPart {
+    operation: u32,
+    /// Where the part begins in the read from above, and its length.
+    offset: u32,
+    sectors: u32,
+    at: Location,
+    /// Sectors read in front of the part, for whole lines.
+    skip: u32,
+    lines: CopiedLines,
+}
+
+/// The lines that a read may copy into the read cache.
+#[derive(Debug, Clone, Copy, Default)]
+struct CopiedLines {
+    first_line: u32,
+    lines: u32,
+    /// Where the first of them begins in what is read.
+    begins: u32,
+}
+
+/// A read of adjacent slots of the read cache.
+#[derive(Debug, Clone, Copy)]
+struct CacheReadPart {
+    operation: u32,
+    offset: u32,
+    stretch: Stretch,
+    first_slot: u32,
+    slots: u32,
+    class: IoClass,
+}
+
+/// A write to a page.
+#[derive(Debug)]
+struct WritePart<P> {
+    operation: u32,
+    page: u32,
+    at: Location,
+    /// What brings copies in the read cache up to date once the write is done.
+    updates: Vec<LineUpdate<P>>,
+}
+
+/// What a write changes of a line: first sector within it, sectors, contents.
+#[derive(Debug)]
+struct LineUpdate<P> {
+    line: u32,
+    change: (u32, u32, P),
+}
+
+/// A pool of pages.
+#[derive(Debug)]
+pub struct PagedPool<P> {
+    map: PageMap,
+    settings: PoolSettings,
+    /// By `VolumeId`.
+    affinities: Vec<Affinity>,
+    tiering: AnyTiering,
+    interval_ns: u64,
+    next_plan_ns: Option<u64>,
+    cache: Option<ReadCache<P>>,
+    moves: Moves<P>,
+    operations: Operations<P>,
+    parts: Records<Part<P>>,
+    batch: StripeBatch<P>,
+    /// Pieces of the page that is being written, addresses within the page.
+    pieces: Vec<(u32, u32, P)>,
+    /// Slots of the lines of a read.
+    slots: Vec<u32>,
+    /// Warning levels that the pages in use are above.
+    levels_passed: usize,
+    counters: PoolCounters,
+}
+
+impl<P: Payload> PagedPool<P> {
+    /// Appends where a stretch of a volume lies now, in runs that lie together.
+    pub fn map(&self, volume: VolumeId, first_sector: u64, sectors: u32, out: &mut Vec<Extent>) {
+        let from = out.len();
+        self.for_pages(volume, first_sector, u64::from(sectors), |stretch| {
+            let place = match self.map.location(stretch.page) {
+                None => Place::Unallocated,
+                Some(at) => Place::Group {
+                    group: self.map.spaces[at.group()].group,
+                    first_sector: self.map.first_sector(at) + u64::from(stretch.first),
+                },
+            };
+            let extent = Extent {
+                place,
+                sectors: stretch.sectors,
+            };
+            match out[from..].last_mut() {
+                Some(last) if follows(last, &extent) => last.sectors += extent.sectors,
+                _ => out.push(extent),
+            }
+        });
+    }
+
+    /// Calls `each` for every page that a stretch of a volume touches.
+    fn for_pages(
+        &self,
+        volume: VolumeId,
+        first_sector: u64,
+        sectors: u64,
+        mut each: impl FnMut(Stretch),
+    ) {
+        let page_sectors = self.map.page_sectors();
+        let end = first_sector + sectors;
+        let mut sector = first_sector;
+        while sector < end {
+            let (page, first) = self.map.page_of(volume, sector);
+            let length = u64::from(page_sectors - first).min(end - sector) as u32;
+            each(Stretch {
+                page,
+                first,
+                sectors: length,
+            });
+            sector += u64::from(length);
+        }
+    }
+
+    /// A group request of this pool is done.
+    pub fn backend_done(
+        &mut self,
+        now_ns: u64,
+        completion: GroupCompletion<P>,
+        groups: &mut impl Groups<P>,
+    ) {
+        let (kind, number) = RequestKind::of(completion.owner.id);
+        match kind {
+            RequestKind::Part => self.part_done(now_ns, number, completion, groups),
+            RequestKind::Move => self.move_step_done(now_ns, number, completion, groups),
+            RequestKind::Fill => {
+                if let Some(cache) = &mut self.cache {
+                    cache.fill_done(now_ns, number, completion.result.is_ok(), groups);
+                }
+            }
+        }
+    }
+
+    fn part_done(
+        &mut self,
+        now_ns: u64,
+        number: u32,
+        completion: GroupCompletion<P>,
+        groups: &mut impl Groups<P>,
+    ) {
+        match self.parts.remove(number) {
+            Part::Read(part) => self.read_done(now_ns, number, part, completion, groups),
+            Part::CacheRead(part) => self.cache_read_done(now_ns, part, completion, groups),
+            Part::Write(part) => self.write_done(now_ns, number, part, completion.result, groups),
+        }
+    }
+
+    /// The next completion nobody has fetched.
+    pub fn pop_done(&mut self) -> Option<PoolCompletion<P>> {
+        self.operations.pop_done()
+    }
+
+    /// Reads and writes from above that are not complete.
+    pub fn in_flight(&self) -> usize {
+        self.operations.in_flight()
+    }
+
+    /// The controller that runs the pool fails over: the contents of its read cache are lost.
+    pub fn fail_over(&mut self) {
+        if let Some(cache) = &mut self.cache {
+            cache.lose_contents();
+        }
+    }
+
+    /// Counters and state.
+    pub fn counters(&self) -> PoolCounters {
+        let mut counters = self.counters;
+        counters.page_bytes = u64::from(self.map.page_sectors()) * crate::SECTOR_BYTES;
+        counters.pages_promised = u64::from(self.map.pages());
+        for space in &self.map.spaces {
+            let rank = space.tier.rank();
+            counters.slots[rank] += u64::from(space.slots());
+            counters.pages[rank] += u64::from(space.owned());
+        }
+        counters.moves_pending = self.moves.pending() as u64;
+        if let Some(cache) = &self.cache {
+            counters.read_cache = cache.counters();
+        }
+        counters
+    }
+
+    /// Asserts that every page lies in exactly one place and every place holds at most one page.
+    ///
+    /// # Panics
+    ///
+    /// If not. Costs a pass over all pages.
+    pub fn check_pages(&self) {
+        self.map.check();
+    }
+}
+
+/// Whether `next` continues `last`.
+fn follows(last: &Extent, next: &Extent) -> bool {
+    match (last.place, next.place) {
+        (Place::Unallocated, Place::Unallocated) => true,
+        (
+            Place::Group {
+                group,
+                first_sector,
+            },
+            Place::Group {
+                group: next_group,
+                first_sector: next_sector,
+            },
+        ) => group == next_group && first_sector + u64::from(last.sectors) == next_sector,
+        _ => false,
+    }
+}

@@ -1,0 +1,217 @@
+//! Making a pool, taking pages and giving them back.
+
+use super::moves::Moves;
+use super::{PagedPool, Stretch};
+use crate::payload::Payload;
+use crate::pool::allocation;
+use crate::pool::counters::PoolCounters;
+use crate::pool::operations::Operations;
+use crate::pool::page::{GroupSpace, PageMap};
+use crate::pool::read_cache::ReadCache;
+use crate::pool::records::Records;
+use crate::pool::request::PoolFull;
+use crate::pool::settings::{Affinity, GroupFacts, PoolSettings, PoolVolume, Tier, TieringName};
+use crate::pool::stripes::StripeBatch;
+use crate::pool::tiering::{AnyTiering, TieringPolicy};
+use crate::{Complaint, FirstWrite, VolumeId};
+
+impl<P: Payload> PagedPool<P> {
+    /// The pool that `settings` describe, with all pages of its thick volumes taken. `groups` are
+    /// the disk groups that exist, `volumes` those of this pool.
+    ///
+    /// # Errors
+    ///
+    /// All complaints, when the settings break a rule; their paths begin with `path`.
+    pub fn new(
+        path: &str,
+        settings: &PoolSettings,
+        groups: &[GroupFacts],
+        volumes: &[PoolVolume],
+    ) -> Result<Self, Vec<Complaint>> {
+        let complaints = settings.check(path, groups, volumes);
+        if !complaints.is_empty() {
+            return Err(complaints);
+        }
+        let facts = |name: &str| groups.iter().find(|facts| facts.name == name);
+        let page_sectors = settings.page_sectors();
+        let space = |facts: &GroupFacts, tier| {
+            let slots = (facts.usable_sectors / page_sectors) as u32;
+            GroupSpace::new(facts.id, tier, slots)
+        };
+        let spaces: Vec<GroupSpace> = settings
+            .groups
+            .iter()
+            .filter_map(|entry| facts(&entry.group).map(|facts| space(facts, entry.tier)))
+            .collect();
+        let cache = settings.read_cache.as_ref();
+        let cache = cache.and_then(|cache| Some(ReadCache::new(cache, facts(&cache.group)?)));
+        let interval_ns = (settings.tiering.interval_s * 1e9) as u64;
+        let plans = settings.tiering.policy != TieringName::Off || settings.tiering.drain_critical;
+        let mut pool = Self {
+            next_plan_ns: (spaces.len() > 1 && plans).then_some(interval_ns),
+            map: PageMap::new(page_sectors.trailing_zeros(), spaces),
+            settings: settings.clone(),
+            affinities: Vec::new(),
+            tiering: AnyTiering::new(&settings.tiering),
+            interval_ns,
+            cache,
+            moves: Moves::new(),
+            operations: Operations::new(),
+            parts: Records::default(),
+            batch: StripeBatch::new(),
+            pieces: Vec::new(),
+            slots: Vec::new(),
+            levels_passed: 0,
+            counters: PoolCounters::default(),
+        };
+        for volume in volumes {
+            pool.add_volume(volume);
+        }
+        Ok(pool)
+    }
+
+    fn add_volume(&mut self, volume: &PoolVolume) {
+        self.map.add_volume(volume.id, volume.sectors);
+        let index = usize::from(volume.id.0);
+        if self.affinities.len() <= index {
+            self.affinities.resize(index + 1, Affinity::None);
+        }
+        self.affinities[index] = volume.affinity;
+        self.tiering.add_pages(self.map.pages(), volume.affinity);
+        if volume.thick {
+            let taken = self.map_for_write(volume.id, 0, volume.sectors, FirstWrite::Sequential);
+            assert!(taken.is_ok(), "the check lets no thick volume overflow");
+        }
+    }
+
+    /// Takes the pages that a first write to this stretch needs, as it would, without time
+    /// passing. Pages that are there stay where they are.
+    ///
+    /// # Errors
+    ///
+    /// [`PoolFull`] if there are not enough; then none is taken.
+    pub fn map_for_write(
+        &mut self,
+        volume: VolumeId,
+        first_sector: u64,
+        sectors: u64,
+        first_write: FirstWrite,
+    ) -> Result<(), PoolFull> {
+        let (mut needed, mut last) = (0, None);
+        let mut first = None;
+        self.for_pages(volume, first_sector, sectors, |Stretch { page, .. }| {
+            needed += u64::from(self.map.location(page).is_none());
+            first.get_or_insert(page);
+            last = Some(page);
+        });
+        if needed == 0 {
+            return Ok(());
+        }
+        let free = self.map.free();
+        if needed > free {
+            self.counters.refused_first_writes += 1;
+            return Err(PoolFull { needed, free });
+        }
+        if let (Some(first), Some(last)) = (first, last) {
+            for page in first..=last {
+                let taken = self.take_page(volume, page, first_write);
+                assert!(taken, "the free pages were counted");
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a place for `page`, if it has none and there is one.
+    pub(super) fn take_page(
+        &mut self,
+        volume: VolumeId,
+        page: u32,
+        first_write: FirstWrite,
+    ) -> bool {
+        if self.map.location(page).is_some() {
+            return true;
+        }
+        let affinity = self.affinities[usize::from(volume.0)];
+        let order = allocation::order(self.settings.allocation, affinity, first_write);
+        for tier in order {
+            let Some(group) = self.roomiest_group(tier) else {
+                continue;
+            };
+            let taken = self.map.place(page, group);
+            assert!(taken, "the group has room");
+            self.tiering.placed(page, tier);
+            self.warn_if_filling();
+            return true;
+        }
+        false
+    }
+
+    /// The group of `tier` with the largest share of free pages, the first of them if they are
+    /// alike.
+    pub(super) fn roomiest_group(&self, tier: Tier) -> Option<usize> {
+        let mut best: Option<(usize, u64, u64)> = None;
+        for (index, space) in self.map.spaces.iter().enumerate() {
+            let (free, slots) = (u64::from(space.free()), u64::from(space.slots()));
+            if space.tier != tier || free == 0 {
+                continue;
+            }
+            if best.is_none_or(|(_, best_free, best_slots)| free * best_slots > best_free * slots) {
+                best = Some((index, free, slots));
+            }
+        }
+        best.map(|(index, ..)| index)
+    }
+
+    /// Counts a warning when the pages in use rise over a level.
+    fn warn_if_filling(&mut self) {
+        let levels = &self.settings.warning_levels_percent;
+        let Some(&level) = levels.get(self.levels_passed) else {
+            return;
+        };
+        let slots: u64 = self.map.spaces.iter().map(|s| u64::from(s.slots())).sum();
+        let used: u64 = self.map.spaces.iter().map(|s| u64::from(s.owned())).sum();
+        if used * 100 > slots * u64::from(level) {
+            self.counters.warnings += 1;
+            self.levels_passed += 1;
+        }
+    }
+
+    /// Gives pages that lie wholly in this stretch back; they read as zeros from now on. What
+    /// lies in other pages stays as it is.
+    pub fn trim(&mut self, volume: VolumeId, first_sector: u64, sectors: u64) {
+        let page_sectors = self.map.page_sectors();
+        let mut pages = Vec::new();
+        self.for_pages(volume, first_sector, sectors, |stretch| {
+            if stretch.sectors == page_sectors {
+                pages.push(stretch.page);
+            }
+        });
+        for page in pages {
+            self.drop_page(page);
+        }
+        self.forget_warnings();
+    }
+
+    fn drop_page(&mut self, page: u32) {
+        if let Some(cache) = &mut self.cache {
+            let lines = self.map.page_sectors() >> cache.line_shift();
+            for line in page * lines..(page + 1) * lines {
+                cache.drop_line(line);
+            }
+        }
+        self.cancel_move(page);
+        if self.map.release(page).is_some() {
+            self.tiering.removed(page);
+        }
+    }
+
+    /// Lets levels that the pages in use are below again warn anew.
+    fn forget_warnings(&mut self) {
+        let slots: u64 = self.map.spaces.iter().map(|s| u64::from(s.slots())).sum();
+        let used: u64 = self.map.spaces.iter().map(|s| u64::from(s.owned())).sum();
+        let levels = &self.settings.warning_levels_percent;
+        let passed = |&&level: &&u32| used * 100 > slots * u64::from(level);
+        let passed = levels.iter().take_while(passed).count();
+        self.levels_passed = self.levels_passed.min(passed);
+    }
+}

@@ -1,0 +1,94 @@
+//! What happens every few seconds: groups in danger are emptied, and the tiering rule plans.
+
+use super::PagedPool;
+use crate::group::GroupState;
+use crate::payload::Payload;
+use crate::pool::groups::Groups;
+use crate::pool::page::GroupSpace;
+use crate::pool::settings::Tier;
+use crate::pool::tiering::{PlannedMove, TierRoom, TieringPolicy};
+
+impl<P: Payload> PagedPool<P> {
+    /// When the next plan is due.
+    pub fn next_event_ns(&self) -> Option<u64> {
+        self.next_plan_ns
+    }
+
+    /// Does what is due at `now_ns`: drains first, then the plan of the rule, as far as the limit
+    /// of an interval allows. What is left of the last plan counts against it.
+    pub fn on_timer(&mut self, now_ns: u64, groups: &mut impl Groups<P>) {
+        if self.next_plan_ns.is_none_or(|due_ns| now_ns < due_ns) {
+            return;
+        }
+        self.next_plan_ns = Some(now_ns + self.interval_ns);
+        self.note_states(groups);
+        let limit_kib = u64::from(self.settings.tiering.move_limit_mib) * 1024;
+        let limit = (limit_kib / u64::from(self.settings.page_size_kib)) as usize;
+        let budget = limit.saturating_sub(self.moves.pending());
+        let drained = self.plan_drains(budget, groups);
+        let budget = budget - drained.len();
+        let room = self.room(budget as u32);
+        let (map, moves) = (&self.map, &self.moves);
+        let movable = |page: u32| {
+            let location = map.location(page);
+            location.is_some_and(|at| !at.is_blank() && !map.spaces[at.group()].draining)
+                && !moves.is_moving(page)
+        };
+        let planned = self.tiering.plan(&room, &movable);
+        self.moves.plan(drained.into_iter().chain(planned));
+        self.begin_moves(now_ns, groups);
+    }
+
+    /// Groups of the performance tier that one more failed disk would destroy take nothing new
+    /// and are emptied; groups that failed take nothing new.
+    fn note_states(&mut self, groups: &impl Groups<P>) {
+        let drain_critical = self.settings.tiering.drain_critical;
+        for space in &mut self.map.spaces {
+            space.draining = match groups.state(space.group) {
+                GroupState::Failed => true,
+                GroupState::Critical => drain_critical && space.tier == Tier::Performance,
+                GroupState::Healthy | GroupState::Degraded => false,
+            };
+        }
+    }
+
+    /// Up to `budget` moves out of groups that are being emptied, to the highest tier with room.
+    fn plan_drains(&self, budget: usize, groups: &impl Groups<P>) -> Vec<PlannedMove> {
+        let mut free = self.room(0).free;
+        let mut moves = Vec::new();
+        let in_danger =
+            |space: &&GroupSpace| space.draining && groups.state(space.group) != GroupState::Failed;
+        for space in self.map.spaces.iter().filter(in_danger) {
+            let pages = (0..space.slots()).filter_map(|slot| space.owner(slot));
+            for page in pages {
+                let Some(tier) = Tier::ALL.into_iter().find(|tier| free[tier.rank()] > 0) else {
+                    return moves;
+                };
+                if moves.len() == budget {
+                    return moves;
+                }
+                let location = self.map.location(page);
+                let settled = location.is_some_and(|at| !at.is_blank());
+                if settled && !self.moves.is_moving(page) {
+                    moves.push(PlannedMove { page, to: tier });
+                    free[tier.rank()] -= 1;
+                }
+            }
+        }
+        moves
+    }
+
+    /// What there is room for, groups that are being emptied left out.
+    fn room(&self, budget: u32) -> TierRoom {
+        let mut room = TierRoom {
+            slots: [0; 3],
+            free: [0; 3],
+            budget,
+        };
+        for space in self.map.spaces.iter().filter(|space| !space.draining) {
+            room.slots[space.tier.rank()] += space.slots();
+            room.free[space.tier.rank()] += space.free();
+        }
+        room
+    }
+}

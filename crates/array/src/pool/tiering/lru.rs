@@ -1,0 +1,55 @@
+//! The pages used last are on the highest tier: LRU over pages.
+//!
+//! Source: the textbook rule of caches, applied to tiers for comparison; no array is known to do
+//! it. Pages that are used alike change places for ever, as fast as the limit lets them: that is
+//! what the rule does.
+
+use super::plan::{PlannedMove, TierRoom, plan_moves};
+use super::recency::{RankedBy, Recency};
+use super::{TieringPolicy, Touch};
+use crate::pool::settings::{Affinity, Tier, TieringSettings};
+
+/// Pages by their last use.
+#[derive(Debug)]
+pub(crate) struct Lru {
+    recency: Recency,
+    counted_sectors_max: u32,
+    free_pages: u32,
+}
+
+impl Lru {
+    pub(crate) fn new(settings: &TieringSettings) -> Self {
+        Self {
+            recency: Recency::new(RankedBy::LastUse),
+            counted_sectors_max: settings.counted_io_max_kib.saturating_mul(2),
+            free_pages: settings.free_pages,
+        }
+    }
+}
+
+impl TieringPolicy for Lru {
+    fn add_pages(&mut self, pages: u32, affinity: Affinity) {
+        self.recency.add_pages(pages, affinity);
+    }
+
+    #[inline]
+    fn touched(&mut self, touch: Touch) {
+        if !touch.sequential && touch.sectors <= self.counted_sectors_max {
+            self.recency.touched(touch.page);
+        }
+    }
+
+    fn placed(&mut self, page: u32, tier: Tier) {
+        self.recency.placed(page, tier);
+    }
+
+    fn removed(&mut self, page: u32) {
+        self.recency.removed(page);
+    }
+
+    fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
+        let moves = plan_moves(&mut self.recency, room, self.free_pages, movable);
+        self.recency.plan_made();
+        moves
+    }
+}

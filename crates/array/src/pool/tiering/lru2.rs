@@ -1,0 +1,54 @@
+//! The pages whose last use but one is most recent are on the highest tier: LRU-2 over pages.
+//!
+//! Source: O'Neil, O'Neil, Weikum, "The LRU-K page replacement algorithm for database disk
+//! buffering", SIGMOD 1993, applied to tiers for comparison. One use alone promotes nothing.
+
+use super::plan::{PlannedMove, TierRoom, plan_moves};
+use super::recency::{RankedBy, Recency};
+use super::{TieringPolicy, Touch};
+use crate::pool::settings::{Affinity, Tier, TieringSettings};
+
+/// Pages by their last use but one.
+#[derive(Debug)]
+pub(crate) struct Lru2 {
+    recency: Recency,
+    counted_sectors_max: u32,
+    free_pages: u32,
+}
+
+impl Lru2 {
+    pub(crate) fn new(settings: &TieringSettings) -> Self {
+        Self {
+            recency: Recency::new(RankedBy::LastButOne),
+            counted_sectors_max: settings.counted_io_max_kib.saturating_mul(2),
+            free_pages: settings.free_pages,
+        }
+    }
+}
+
+impl TieringPolicy for Lru2 {
+    fn add_pages(&mut self, pages: u32, affinity: Affinity) {
+        self.recency.add_pages(pages, affinity);
+    }
+
+    #[inline]
+    fn touched(&mut self, touch: Touch) {
+        if !touch.sequential && touch.sectors <= self.counted_sectors_max {
+            self.recency.touched(touch.page);
+        }
+    }
+
+    fn placed(&mut self, page: u32, tier: Tier) {
+        self.recency.placed(page, tier);
+    }
+
+    fn removed(&mut self, page: u32) {
+        self.recency.removed(page);
+    }
+
+    fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
+        let moves = plan_moves(&mut self.recency, room, self.free_pages, movable);
+        self.recency.plan_made();
+        moves
+    }
+}

@@ -1,0 +1,116 @@
+//! How pages move between tiers: one rule per file, behind [`TieringPolicy`].
+//!
+//! A rule is told what is done with each page and is asked for a plan once per interval. The pool
+//! carries the plan out.
+
+mod heat;
+mod lru;
+mod lru2;
+mod off;
+mod plan;
+mod ranked;
+mod recency;
+mod scan_rank_move;
+#[cfg(test)]
+mod tests;
+
+use super::settings::{Affinity, Tier, TieringName, TieringSettings};
+
+pub(crate) use plan::{PlannedMove, TierRoom};
+
+/// A request to a page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Touch {
+    pub(crate) page: u32,
+    pub(crate) sectors: u32,
+    /// Part of a stream.
+    pub(crate) sequential: bool,
+}
+
+/// A rule for moving pages between tiers.
+pub(crate) trait TieringPolicy {
+    /// Volumes were added: pages below `pages` exist, the new ones with this affinity.
+    fn add_pages(&mut self, pages: u32, affinity: Affinity);
+
+    /// A page was read or written.
+    fn touched(&mut self, touch: Touch);
+
+    /// A page lies on `tier` from now on.
+    fn placed(&mut self, page: u32, tier: Tier);
+
+    /// A page lies nowhere any more.
+    fn removed(&mut self, page: u32);
+
+    /// An interval has passed: what should move. `room` says what fits; only pages that
+    /// `movable` holds for can move.
+    fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove>;
+}
+
+/// The rules by name, without indirection on the way of a request.
+#[derive(Debug)]
+pub(crate) enum AnyTiering {
+    Off(off::Off),
+    ScanRankMove(scan_rank_move::ScanRankMove),
+    Heat(heat::Heat),
+    Lru(lru::Lru),
+    Lru2(lru2::Lru2),
+}
+
+impl AnyTiering {
+    /// The rule that `settings` name.
+    pub(crate) fn new(settings: &TieringSettings) -> Self {
+        match settings.policy {
+            TieringName::Off => Self::Off(off::Off),
+            TieringName::ScanRankMove => {
+                Self::ScanRankMove(scan_rank_move::ScanRankMove::new(settings))
+            }
+            TieringName::Heat => Self::Heat(heat::Heat::new(settings)),
+            TieringName::Lru => Self::Lru(lru::Lru::new(settings)),
+            TieringName::Lru2 => Self::Lru2(lru2::Lru2::new(settings)),
+        }
+    }
+}
+
+macro_rules! forward {
+    ($self:ident, $rule:ident => $call:expr) => {
+        match $self {
+            Self::Off($rule) => $call,
+            Self::ScanRankMove($rule) => $call,
+            Self::Heat($rule) => $call,
+            Self::Lru($rule) => $call,
+            Self::Lru2($rule) => $call,
+        }
+    };
+}
+
+impl TieringPolicy for AnyTiering {
+    fn add_pages(&mut self, pages: u32, affinity: Affinity) {
+        forward!(self, rule => rule.add_pages(pages, affinity));
+    }
+
+    #[inline]
+    fn touched(&mut self, touch: Touch) {
+        forward!(self, rule => rule.touched(touch));
+    }
+
+    fn placed(&mut self, page: u32, tier: Tier) {
+        forward!(self, rule => rule.placed(page, tier));
+    }
+
+    fn removed(&mut self, page: u32) {
+        forward!(self, rule => rule.removed(page));
+    }
+
+    fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
+        forward!(self, rule => rule.plan(room, movable))
+    }
+}
+
+/// Growth of the weight of a count from one interval to the next, for scores that halve in
+/// `half_life_s`.
+fn growth_per_interval(settings: &TieringSettings) -> f32 {
+    if settings.half_life_s == 0.0 {
+        return 1.0;
+    }
+    (settings.interval_s / settings.half_life_s).exp2() as f32
+}

@@ -1,0 +1,135 @@
+//! Score every page, rank them every few seconds, move a bounded number.
+//!
+//! Source: the real-time engine of the MSA 2040 family (Dot Hill). Confirmed: it works on 4 MB
+//! pages it keeps I/O statistics for, every five seconds, and a page with performance affinity
+//! has a lower promotion threshold and preferred residency. *Unconfirmed*, remembered only: only
+//! random I/O counts, streams being filtered out, and at most 80 MB move per five seconds. Not
+//! public: how scores fade, the threshold, and what keeps equal pages from changing places for
+//! ever; here an exponential half-life, and a page must beat another by a ratio and a margin.
+
+use super::plan::{Movable, PlannedMove, Ranking, TierRoom, plan_moves};
+use super::ranked::RankedPages;
+use super::{TieringPolicy, Touch, growth_per_interval};
+use crate::pool::settings::{Affinity, Tier, TieringSettings};
+
+/// Scores of random I/O, fading with age.
+#[derive(Debug)]
+pub(crate) struct ScanRankMove {
+    scores: Scores,
+    counted_sectors_max: u32,
+    free_pages: u32,
+}
+
+/// Ranked pages and the thresholds their scores are held against.
+#[derive(Debug)]
+pub(super) struct Scores {
+    pub(super) ranked: RankedPages,
+    affinities: Vec<Affinity>,
+    promote_score: f32,
+    promote_score_preferred: f32,
+    swap_ratio: f32,
+    swap_margin: f32,
+    cold_score: f32,
+}
+
+impl Scores {
+    pub(super) fn new(settings: &TieringSettings, cold_score: f32) -> Self {
+        Self {
+            ranked: RankedPages::new(growth_per_interval(settings)),
+            affinities: Vec::new(),
+            promote_score: settings.promote_score,
+            promote_score_preferred: settings.promote_score_preferred,
+            swap_ratio: settings.swap_ratio,
+            swap_margin: settings.swap_margin,
+            cold_score,
+        }
+    }
+
+    pub(super) fn add_pages(&mut self, pages: u32, affinity: Affinity) {
+        self.ranked.resize(pages);
+        self.affinities.resize(pages as usize, affinity);
+    }
+
+    fn promotable(&self, page: u32) -> bool {
+        let threshold = match self.affinities[page as usize] {
+            Affinity::None => self.promote_score,
+            Affinity::Performance => self.promote_score_preferred,
+            Affinity::Archive => return false,
+        };
+        self.ranked.score(page) >= threshold
+    }
+}
+
+impl Ranking for Scores {
+    fn hottest(&mut self, tier: Tier, limit: usize, pages: &mut Vec<u32>, movable: Movable<'_>) {
+        // Below the lower of both thresholds nothing is promotable.
+        let threshold = self.promote_score.min(self.promote_score_preferred);
+        // A bucket is an eighth of an octave wide and not ordered within.
+        let threshold = threshold * 0.875;
+        let hot = self.ranked.hottest(tier);
+        let hot = hot.take_while(|&page| self.ranked.score(page) >= threshold);
+        let hot = hot.filter(|&page| self.promotable(page) && movable(page));
+        pages.extend(hot.take(limit));
+    }
+
+    fn coldest(&mut self, tier: Tier, limit: usize, pages: &mut Vec<u32>, movable: Movable<'_>) {
+        let cold = self.ranked.coldest(tier).filter(|&page| movable(page));
+        pages.extend(cold.take(limit));
+    }
+
+    fn is_hotter(&self, one: u32, other: u32) -> bool {
+        self.ranked.score(one) > self.ranked.score(other)
+    }
+
+    fn beats(&self, waiting: u32, resident: u32) -> bool {
+        let preferred = |page: u32| self.affinities[page as usize] == Affinity::Performance;
+        let ratio = if preferred(resident) && !preferred(waiting) {
+            self.swap_ratio * self.swap_ratio
+        } else {
+            self.swap_ratio
+        };
+        let (waiting, resident) = (self.ranked.score(waiting), self.ranked.score(resident));
+        waiting > resident && waiting >= resident * ratio && waiting >= resident + self.swap_margin
+    }
+
+    fn is_cold(&self, resident: u32) -> bool {
+        self.ranked.score(resident) < self.cold_score
+    }
+}
+
+impl ScanRankMove {
+    pub(crate) fn new(settings: &TieringSettings) -> Self {
+        Self {
+            scores: Scores::new(settings, 0.0),
+            counted_sectors_max: settings.counted_io_max_kib.saturating_mul(2),
+            free_pages: settings.free_pages,
+        }
+    }
+}
+
+impl TieringPolicy for ScanRankMove {
+    fn add_pages(&mut self, pages: u32, affinity: Affinity) {
+        self.scores.add_pages(pages, affinity);
+    }
+
+    #[inline]
+    fn touched(&mut self, touch: Touch) {
+        if !touch.sequential && touch.sectors <= self.counted_sectors_max {
+            self.scores.ranked.count(touch.page);
+        }
+    }
+
+    fn placed(&mut self, page: u32, tier: Tier) {
+        self.scores.ranked.place(page, tier);
+    }
+
+    fn removed(&mut self, page: u32) {
+        self.scores.ranked.remove(page);
+    }
+
+    fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
+        let moves = plan_moves(&mut self.scores, room, self.free_pages, movable);
+        self.scores.ranked.tick();
+        moves
+    }
+}
