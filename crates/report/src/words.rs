@@ -31,6 +31,14 @@ pub fn headline(result: &RunResult) -> Headline {
                 lower(storage)
             ),
         ),
+        Verdict::Interrupted if !result.complete => (
+            "UNFINISHED",
+            format!(
+                "The run did not come to its end, so it does not tell whether {} carries \
+                 {workload}.",
+                lower(storage)
+            ),
+        ),
         Verdict::Interrupted => (
             "INTERRUPTED",
             format!(
@@ -62,6 +70,12 @@ pub fn workload_name(result: &RunResult) -> &str {
     } else {
         name
     }
+}
+
+/// Whether the run came to its measured phase: without it there are no figures to show.
+#[must_use]
+pub fn was_measured(result: &RunResult) -> bool {
+    result.duration_s > 0.0
 }
 
 /// The places under test: databases, and logs where they differ.
@@ -110,7 +124,10 @@ mod tests {
             "This storage does not carry exchange-2013."
         );
         assert!(sentence(Verdict::Inconclusive).contains("whether this storage carries"));
-        assert!(sentence(Verdict::Interrupted).contains("stopped"));
+        assert!(sentence(Verdict::Interrupted).contains("did not come to its end"));
         assert!(sentence(Verdict::Error).contains("error"));
+        result.complete = true;
+        result.verdict = Verdict::Interrupted;
+        assert!(headline(&result).sentence.contains("stopped"));
     }
 }

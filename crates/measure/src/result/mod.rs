@@ -135,8 +135,45 @@ impl RunResult {
         self.exit_status = verdict.exit_status();
     }
 
+    /// Marks the document as one of a run that has not ended. Should the run be cut off now, this is
+    /// what stays of it, and levels that were met for a while must not pass for an answer.
+    pub fn mark_unfinished(&mut self) {
+        self.complete = false;
+        if self.verdict == Verdict::Error {
+            return;
+        }
+        let so_far = match self.verdict {
+            Verdict::Pass => "every service level was met.".to_owned(),
+            _ => self.verdict_reason.clone(),
+        };
+        self.set_verdict(
+            Verdict::Interrupted,
+            format!("The run was cut off, or still goes on. Until then: {so_far}"),
+        );
+    }
+
     /// The checks that failed, in order.
     pub fn failed_checks(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|c| c.passed == Some(false))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unfinished_run_never_passes() {
+        let mut result = RunResult::new();
+        result.set_verdict(Verdict::Pass, "All 12 checks passed.");
+        result.mark_unfinished();
+        assert_eq!(
+            (result.complete, result.verdict, result.exit_status),
+            (false, Verdict::Interrupted, 130)
+        );
+        assert!(result.verdict_reason.contains("every service level"));
+        result.set_verdict(Verdict::Error, "A page is bad.");
+        result.mark_unfinished();
+        assert_eq!(result.verdict, Verdict::Error);
     }
 }

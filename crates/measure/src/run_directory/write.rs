@@ -244,26 +244,33 @@ fn append_histograms(
     Ok(())
 }
 
-/// Takes the directory that the user named, when it is new or empty.
-fn claim(out: &Path) -> Result<PathBuf, RunDirectoryError> {
+/// Looks whether the results of a run may go to `out`: it is an empty directory, or there is
+/// nothing of that name yet. Writes nothing.
+///
+/// # Errors
+/// [`RunDirectoryError::NotEmpty`], [`RunDirectoryError::NotADirectory`], or what the system says.
+pub fn check_vacant(out: &Path) -> Result<(), RunDirectoryError> {
     let path = out.to_owned();
-    let create = |error| RunDirectoryError::Create {
-        path: out.to_owned(),
-        error,
-    };
     match fs::read_dir(out) {
         Ok(mut entries) => match entries.next() {
-            None => Ok(path),
+            None => Ok(()),
             Some(_) => Err(RunDirectoryError::NotEmpty { path }),
         },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(out).map_err(create)?;
-            Ok(path)
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             Err(RunDirectoryError::NotADirectory { path })
         }
-        Err(error) => Err(create(error)),
+        Err(error) => Err(RunDirectoryError::Create { path, error }),
+    }
+}
+
+/// Takes the directory that the user named, when it is new or empty.
+fn claim(out: &Path) -> Result<PathBuf, RunDirectoryError> {
+    check_vacant(out)?;
+    let path = out.to_owned();
+    match fs::create_dir_all(out) {
+        Ok(()) => Ok(path),
+        Err(error) => Err(RunDirectoryError::Create { path, error }),
     }
 }
 

@@ -136,8 +136,12 @@ fn doubt(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> O
     let samples = measured.totals.full_samples();
     if samples < levels.fewest_samples {
         return Some(format!(
-            "Only {samples} samples were taken and {} are needed: run longer, or sample more \
-             often.",
+            "Only {samples} {} taken and {} are needed: run longer, or sample more often.",
+            if samples == 1 {
+                "sample was"
+            } else {
+                "samples were"
+            },
             levels.fewest_samples
         ));
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use measure::host;
 use measure::result::{DatabaseResult, RunResult, TargetPath};
-use measure::run_directory::{DEFAULT_PARENT, RunDirectory, RunDirectoryError};
+use measure::run_directory::{DEFAULT_PARENT, RunDirectory, RunDirectoryError, check_vacant};
 use workload::profile::Profile;
 
 use crate::cli::RunOptions;
@@ -24,15 +24,33 @@ pub fn open(
         "# All settings in force. Run it again with 'proofload run config.toml --on ...'.\n{}",
         profile.to_toml()
     );
-    RunDirectory::create(options.out.as_deref(), &name, started, &config).map_err(|error| {
-        let message = sentence(&error.to_string());
-        match error {
-            RunDirectoryError::NotEmpty { .. } | RunDirectoryError::NotADirectory { .. } => {
-                Failure::usage(message, "")
-            }
-            _ => Failure::environment(message, ""),
+    let made = RunDirectory::create(options.out.as_deref(), &name, started, &config);
+    made.map_err(|error| refusal(&error))
+}
+
+/// Refuses a directory for the results that holds something already. Writes nothing.
+pub fn check(options: &RunOptions) -> Result<(), Failure> {
+    let vacant = options.out.as_deref().map_or(Ok(()), check_vacant);
+    vacant.map_err(|error| refusal(&error))
+}
+
+fn refusal(error: &RunDirectoryError) -> Failure {
+    let message = sentence(&error.to_string());
+    match error {
+        RunDirectoryError::NotEmpty { .. } | RunDirectoryError::NotADirectory { .. } => {
+            Failure::usage(message, "")
         }
-    })
+        _ => Failure::environment(message, ""),
+    }
+}
+
+/// Writes the document of a run that has only begun, so that one that is cut off says what it was.
+pub fn begin(directory: &RunDirectory, base: &RunResult) -> Result<(), Failure> {
+    let mut begun = base.clone();
+    begun.verdict_reason = "Nothing has been measured yet.".to_owned();
+    begun.mark_unfinished();
+    let written = directory.write_result(&begun);
+    written.map_err(|error| unwritable(&error))
 }
 
 /// A failure to write results, while the run goes on or at its end.

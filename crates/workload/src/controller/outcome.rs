@@ -203,6 +203,9 @@ impl Account {
         let checks = evaluate(levels, &measured);
         let judgement = judge(levels, &measured, &checks);
         enter(judgement, checks, &mut result, totals);
+        if !complete {
+            result.mark_unfinished();
+        }
         if steady.steady == Some(false) && !rule.required {
             result.warnings.push(format!(
                 "The rate was not steady: its five parts range over {:.0} % of their mean.",

@@ -102,7 +102,11 @@ impl RunListener for Heard {
     }
 
     fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
-        assert!(!so_far.complete);
+        // Should the run be cut off now, this document is what stays of it.
+        assert_eq!(
+            (so_far.complete, so_far.verdict),
+            (false, Verdict::Interrupted)
+        );
         if sample.phase == measure::sample::Phase::Measured {
             self.samples.borrow_mut().push(figures.clone());
             if Some(self.samples.borrow().len()) == self.stop_after_samples {
