@@ -90,7 +90,7 @@ fn a_wrong_command_line_is_a_usage_error() {
     here.proofload("report").exits(2);
     here.proofload("report nowhere")
         .exits(2)
-        .says("is not a run directory");
+        .says("does not exist");
 }
 
 #[test]

@@ -51,6 +51,16 @@ fn what_was_typed_wrong_exits_2() {
     run("--on target --out target/results")
         .exits(2)
         .says("inside the target");
+    fs::write(here.directory("results").join("report.html"), "x").expect("a report");
+    run("--on target --out results --dry-run")
+        .exits(2)
+        .says("already holds files");
+    run("--on target --set extends=exchange-2003")
+        .exits(2)
+        .says("as the workload to run");
+    run("--on target --set mail=5")
+        .exits(2)
+        .says("write --set mail.SETTING=VALUE");
     assert_eq!(
         fs::read_dir(here.path("target"))
             .expect("the target")

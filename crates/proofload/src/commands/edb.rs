@@ -1,11 +1,15 @@
 //! `proofload edb`: looking into database files from outside, without the engine.
 
 use std::io::IsTerminal;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use edb::check::{CheckError, CheckReport, DatabaseInfo, check, info};
 use indicatif::{ProgressBar, ProgressStyle};
-use runtime::{Directory, HostDirectory, HostFile, IoFailure, Runtime, UringOptions};
+use runtime::{
+    AnyDirectory, AnyFile, Directory, HostDirectory, HostFile, IoError, IoFailure, RawDirectory,
+    Runtime, UringOptions,
+};
 
 use super::print;
 use crate::cli::EdbCommand;
@@ -49,36 +53,78 @@ pub fn edb(command: &EdbCommand) -> Result<ExitStatus, Failure> {
     Ok(status)
 }
 
-fn open(runtime: &Runtime, path: &Path) -> Result<HostFile, Failure> {
+/// Opens a database file, or the database on a block device of ours.
+fn open(runtime: &Runtime, path: &Path) -> Result<AnyFile, Failure> {
+    if path
+        .metadata()
+        .is_ok_and(|facts| facts.file_type().is_block_device())
+    {
+        return open_on_device(runtime, path);
+    }
     let shown = path.display();
     let name = path.file_name().and_then(|name| name.to_str());
     let Some(name) = name.filter(|_| !path.is_dir()) else {
         return Err(Failure::usage(
             format!("{shown} is not a file."),
-            "Name database files, such as mail-001/mail.edb.",
+            "Name database files, such as mail-001/mail-001.edb.",
         ));
     };
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
+    if !parent.is_dir() {
+        return Err(missing(path));
+    }
     let directory = HostDirectory::open(&runtime.handle(), parent)
         .map_err(|error| Failure::environment(format!("{shown} cannot be opened: {error}."), ""))?;
     let name = name.to_owned();
     let opened = runtime.block_on(async move { directory.open(&name).await });
-    opened.map_err(|error| match error.failure {
-        IoFailure::NotFound => {
-            Failure::usage(format!("{shown} does not exist."), "Correct the path.")
-        }
+    opened
+        .map(AnyFile::Host)
+        .map_err(|error| not_opened(path, &error))
+}
+
+/// The one database that Proofload keeps on a block device.
+fn open_on_device(runtime: &Runtime, path: &Path) -> Result<AnyFile, Failure> {
+    let shown = path.display();
+    let device = HostFile::open_device(&runtime.handle(), path).map_err(|error| {
+        Failure::environment(
+            format!("{error}."),
+            "Run as a user who may, such as root, and while nothing else uses the device.",
+        )
+    })?;
+    let found = runtime.block_on(async move {
+        let directory = AnyDirectory::Raw(RawDirectory::open(device).await.ok()?);
+        let names = directory.list().await.ok()?;
+        let name = names.iter().find(|name| name.ends_with(".edb"))?;
+        directory.open(name).await.ok()
+    });
+    found.ok_or_else(|| {
+        Failure::usage(
+            format!("{shown} holds no database of Proofload."),
+            "Name a block device that a run kept a database on, or a database file.",
+        )
+    })
+}
+
+fn missing(path: &Path) -> Failure {
+    let shown = path.display();
+    Failure::usage(format!("{shown} does not exist."), "Correct the path.")
+}
+
+fn not_opened(path: &Path, error: &IoError) -> Failure {
+    match error.failure {
+        IoFailure::NotFound => missing(path),
         IoFailure::PermissionDenied => Failure::environment(
-            format!("You may not open {shown}."),
+            format!("You may not open {}.", path.display()),
             "Run as a user who may, such as root.",
         ),
         _ => Failure::integrity(
             format!("{error}."),
             "See whether the storage is well ('dmesg' shows I/O errors).",
         ),
-    })
+    }
 }
 
 /// A file that cannot be looked into at all.

@@ -25,6 +25,14 @@ pub fn report(options: &ReportOptions) -> Result<ExitStatus, Failure> {
             "Call 'proofload report' once for each run; --csv takes several.",
         ));
     }
+    let to_output =
+        [&options.csv, &options.fio_json].map(|path| path.as_deref() == Some(Path::new(OUTPUT)));
+    if to_output == [true, true] {
+        return Err(Failure::usage(
+            "Both --csv and --fio-json were to go to standard output.",
+            "Give one of them the name of a file.",
+        ));
+    }
     let runs: Vec<Run> = options
         .runs
         .iter()
@@ -51,8 +59,6 @@ pub fn report(options: &ReportOptions) -> Result<ExitStatus, Failure> {
     if let (Some(path), [run]) = (&options.fio_json, runs.as_slice()) {
         write(path, "--fio-json", &format!("{}\n", report::fio_json(run)))?;
     }
-    let to_output =
-        [&options.csv, &options.fio_json].map(|path| path.as_deref() == Some(Path::new(OUTPUT)));
     if !options.quiet && !to_output.contains(&true) {
         print(&format!("{tables}\nReport: {}\n", path.display()))?;
     }
@@ -73,12 +79,12 @@ fn write(path: &Path, option: &str, text: &str) -> Result<(), Failure> {
 }
 
 fn load(path: &Path) -> Result<Run, Failure> {
-    Run::load(path).map_err(|error| {
-        Failure::usage(
-            format!("{error}."),
-            "Name the directory of a run, such as proofload-runs/exchange-2013-...",
-        )
-    })
+    let help = "Name the directory of a run, such as proofload-runs/exchange-2013-...";
+    if !path.exists() {
+        let message = format!("{} does not exist.", path.display());
+        return Err(Failure::usage(message, help));
+    }
+    Run::load(path).map_err(|error| Failure::usage(format!("{error}."), help))
 }
 
 fn directory_of(path: &Path) -> PathBuf {

@@ -78,8 +78,8 @@ impl RunListener for TerminalView {
     fn progress(&mut self, progress: ByteProgress) {
         let line = &self.line;
         if line.length() != Some(progress.total_bytes) {
-            let template = "{spinner} {prefix} [{bar:20.green}] {decimal_bytes} of \
-                            {decimal_total_bytes}, {decimal_bytes_per_sec}, {eta} left";
+            let template = "{spinner} {prefix} {elapsed} [{bar:20}] {eta} left\n  {decimal_bytes} \
+                            of {decimal_total_bytes}, {decimal_bytes_per_sec}";
             line.set_style(style(template).progress_chars("## "));
             line.set_length(progress.total_bytes);
         }

@@ -2,14 +2,24 @@
 
 use workload::profile::Profile;
 
+use crate::cli::RunOptions;
+use crate::failure::Failure;
 use crate::human;
-use crate::target::Layout;
+use crate::target::{Layout, SiteKind, space};
 
 /// The plan as text.
-pub fn describe(workload: &str, profile: &Profile, layout: &Layout) -> String {
+///
+/// # Errors
+/// When a file system does not say how much room it has.
+pub fn describe(
+    options: &RunOptions,
+    profile: &Profile,
+    layout: &Layout,
+) -> Result<String, Failure> {
     let mail = &profile.mail;
     let mut text = format!(
-        "{workload}: {} of {} each, {} of {} per database\n",
+        "{}: {} of {} each, {} of {} per database\n",
+        options.workload,
         human::count(u64::from(mail.databases), "database"),
         human::size(mail.database_bytes()),
         human::count(u64::from(mail.mailboxes_per_database), "mailbox").replace("xs", "xes"),
@@ -23,6 +33,16 @@ pub fn describe(workload: &str, profile: &Profile, layout: &Layout) -> String {
             place.log.path().display()
         ));
     }
+    for need in space::needs(layout, profile)? {
+        text.push_str(&format!("Space: {need}\n"));
+    }
+    let devices = layout.sites.iter().filter(|_| options.erase_device);
+    for site in devices.filter(|site| site.kind != SiteKind::Directory) {
+        text.push_str(&format!(
+            "Everything on {} will be overwritten\n",
+            site.given.display()
+        ));
+    }
     let load = match (profile.run.held_rate, mail.threads) {
         (Some(rate), _) => format!("{rate} IOPS held"),
         (None, Some(threads)) => human::count(u64::from(threads), "thread"),
@@ -32,5 +52,22 @@ pub fn describe(workload: &str, profile: &Profile, layout: &Layout) -> String {
         "Load: {load}, measured for {} in samples of {}\n",
         profile.run.duration, profile.run.sample_interval
     ));
-    text
+    Ok(text)
+}
+
+/// What a run of this profile cannot give, known before hours are spent on it.
+pub fn caution(profile: &Profile) -> Option<String> {
+    let interval_s = profile.run.sample_interval.as_seconds();
+    let samples = (profile.run.duration.as_seconds() / interval_s) as u64;
+    let fewest = profile.service_levels.fewest_samples as u64;
+    (samples < fewest).then(|| {
+        format!(
+            "Caution: this will be inconclusive at best. {} of {} fit into {}, and a verdict needs \
+             {fewest}: run longer with --duration, or sample more often with --set \
+             run.sample_interval=1s.\n",
+            human::count(samples, "sample"),
+            profile.run.sample_interval,
+            profile.run.duration,
+        )
+    })
 }

@@ -36,13 +36,20 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, Failure> {
         erase_device: options.erase_device,
     })?;
     results::refuse_on_target(options, &layout)?;
+    results::check(options)?;
+    let caution = dry::caution(&profile).filter(|_| !options.build_only);
     if options.dry_run {
-        return print(&dry::describe(&options.workload, &profile, &layout));
+        let plan = dry::describe(options, &profile, &layout)?;
+        return print(&format!("{plan}{}", caution.unwrap_or_default()));
+    }
+    if let Some(caution) = caution.filter(|_| !options.quiet) {
+        eprint!("{caution}");
     }
     check_kernel()?;
     let started = Timestamp::now();
     let directory = results::open(options, &profile, started)?;
     let base = results::base(options, &profile, &layout, started);
+    results::begin(&directory, &base)?;
     let claim = if options.reuse {
         Claim::reuse(layout)
     } else {
@@ -152,6 +159,9 @@ fn tell(
         )
     })?;
     if options.json {
+        if !options.quiet {
+            eprintln!("{fate}");
+        }
         print_json(result)?;
     } else if !options.quiet {
         let tables = report::terminal(&run, &Style::of_standard_output());

@@ -52,8 +52,9 @@ pub fn check(site: &Site, request: &Request<'_>, names: &[String]) -> Result<(),
         return Err(Failure::environment(
             format!("{shown} is not empty: it holds '{first}'{others}."),
             format!(
-                "Name an empty directory, such as a new one: 'mkdir {shown}/proofload'. Proofload \
-                 never touches what it did not make."
+                "Name an empty directory, such as a new one: 'mkdir {}'. Proofload never touches \
+                 what it did not make.",
+                site.given.join("proofload").display()
             ),
         ));
     }

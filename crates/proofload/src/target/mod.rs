@@ -12,7 +12,7 @@ mod kernel;
 mod marker;
 mod signature;
 mod site;
-mod space;
+pub mod space;
 
 #[cfg(test)]
 mod device_tests;
@@ -92,6 +92,7 @@ pub fn survey(request: &Request<'_>) -> Result<Layout, Failure> {
     let on = sites(request.on, "--on")?;
     let log_on = sites(request.log_on, "--log-on")?;
     let layout = lay_out(on, log_on, request.profile.mail.databases)?;
+    refuse_idle(&layout)?;
     refuse_nested(&layout.sites)?;
     for (index, site) in layout.sites.iter().enumerate() {
         match site.kind {
@@ -205,6 +206,26 @@ fn refuse_shared_devices(layout: &Layout) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// A target without a database or log would be in the report, and not be tested.
+fn refuse_idle(layout: &Layout) -> Result<(), Failure> {
+    let busy = |index: usize| {
+        let mut places = layout.databases.iter();
+        places.any(|place| place.data_site == index || place.log_site == index)
+    };
+    let idle = (0..layout.sites.len()).find(|index| !busy(*index));
+    let Some(site) = idle.map(|index| &layout.sites[index]) else {
+        return Ok(());
+    };
+    let (shown, databases) = (site.given.display(), layout.databases.len() as u64);
+    Err(Failure::usage(
+        format!(
+            "{shown} would not be tested: there are more targets than databases ({databases}), and \
+             nothing would go there."
+        ),
+        format!("Raise the number with --databases, or leave {shown} away."),
+    ))
 }
 
 /// A target inside another would be filled from two sides.

@@ -62,6 +62,33 @@ pub fn check(layout: &Layout, profile: &Profile) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What each file system and block device must hold, and what room it has, as sentences.
+pub fn needs(layout: &Layout, profile: &Profile) -> Result<Vec<String>, Failure> {
+    let (database, log) = (profile.mail.reserved_database_bytes(), log_bytes(profile));
+    let need = |volume: &Volume<'_>| {
+        let needed = database.saturating_mul(volume.databases);
+        let needed = needed.saturating_add(log.saturating_mul(volume.logs));
+        format!(
+            "{} with room to grow on {}, where {} are free",
+            human::size(needed.saturating_sub(volume.present_bytes)),
+            volume.names().join(" and "),
+            human::size(volume.free_bytes)
+        )
+    };
+    Ok(volumes(layout, profile.engine.circular_logging)?
+        .iter()
+        .map(need)
+        .collect())
+}
+
+impl Volume<'_> {
+    /// Its targets as they were given.
+    fn names(&self) -> Vec<String> {
+        let given = self.sites.iter().map(|site| site.given.display());
+        given.map(|given| given.to_string()).collect()
+    }
+}
+
 /// Space for the log of one database. With circular logging, the flusher lets it run to 1.25 times
 /// the checkpoint depth before it hurries, and never far beyond twice. Without, every file stays.
 fn log_bytes(profile: &Profile) -> u64 {
@@ -150,11 +177,7 @@ fn too_little(
     profile: &Profile,
     fitting: Option<u64>,
 ) -> Failure {
-    let names: Vec<String> = volume
-        .sites
-        .iter()
-        .map(|site| site.given.display().to_string())
-        .collect();
+    let names = volume.names();
     let mail = &profile.mail;
     let databases = if volume.databases == 0 {
         String::new()

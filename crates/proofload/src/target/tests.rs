@@ -138,6 +138,24 @@ fn the_same_place_twice_is_refused_whatever_it_is_called() {
 }
 
 #[test]
+fn a_target_that_nothing_would_go_to_is_refused() {
+    let root = temporary();
+    let paths = ["a", "b", "c", "log"].map(|name| root.path().join(name));
+    paths.iter().for_each(|path| fs::create_dir(path).unwrap());
+    let [a, b, c, log] = &paths;
+    let said = on(&[a, b, c]).refusal(2);
+    assert!(
+        said.contains("/c would not be tested") && said.contains("--databases"),
+        "{said}"
+    );
+    let mut request = on(&[a]);
+    request.log_on = vec![log.clone(), b.clone(), c.clone()];
+    assert!(request.refusal(2).contains("/c would not be tested"));
+    request.profile.mail.databases = 3;
+    request.survey().unwrap();
+}
+
+#[test]
 fn the_same_directory_may_take_databases_and_logs() {
     let root = temporary();
     let mut request = on(&[root.path()]);

@@ -267,6 +267,14 @@ impl Loader {
             );
             return;
         };
+        if path.trim() == "extends" {
+            self.fault(
+                Some((index, 0..path.len())),
+                "the profile to extend is no setting".to_owned(),
+                Some("name the profile itself as the workload to run".to_owned()),
+            );
+            return;
+        }
         let value = path.len() + 1..text.len();
         self.assign(path.trim(), 0..path.len(), value);
     }
@@ -297,8 +305,15 @@ impl Loader {
                 }
                 let place = Some((entry.layer, entry.key.clone()));
                 if is_section {
-                    let message = format!("'{joined}' is a section, not a setting");
-                    let help = format!("write [{joined}] and its settings below");
+                    let message = match joined.as_str() {
+                        "" => "the name of the setting is missing".to_owned(),
+                        _ => format!("'{joined}' is a section, not a setting"),
+                    };
+                    let help = match (self.layers[entry.layer].kind, joined.as_str()) {
+                        (LayerKind::File, _) => format!("write [{joined}] and its settings below"),
+                        (_, "") => "write --set PATH.TO.KEY=VALUE".to_owned(),
+                        (_, section) => format!("write --set {section}.SETTING=VALUE"),
+                    };
                     self.fault(place, message, Some(help));
                     continue;
                 }

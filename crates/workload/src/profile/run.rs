@@ -311,7 +311,8 @@ impl Tuning {
         v.setting(Setting {
             key: "rate_margin_percent",
             value: &mut Within(&mut self.rate_margin_percent, 0.1..=100.0),
-            meaning: "How near the achieved rate must come to the rate to reach.",
+            meaning: "How near the achieved rate must come to the rate to reach. Tuning keeps to \
+                      half of it, so that chance does not fail the run.",
             source: "JetstressConfig.xml 2013, MarginIops; its use in tuning is unconfirmed.",
         });
     }

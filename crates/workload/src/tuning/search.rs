@@ -187,7 +187,7 @@ impl Search {
         match self.settings.goal {
             Goal::Rate(iops) => format!(
                 "The fewest threads that reach {iops:.0} database reads and writes per second \
-                 (less a margin of {:.0} %) with every service level kept.",
+                 (less a margin of {} %) with every service level kept.",
                 self.settings.rate_margin * 100.0
             ),
             Goal::Maximum => "The most threads with every service level kept.".to_owned(),
