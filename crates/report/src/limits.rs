@@ -18,6 +18,13 @@ impl Limits {
         }
     }
 
+    /// The limits that are in `self` and in `other`.
+    #[must_use]
+    pub fn in_both(mut self, other: &Self) -> Self {
+        self.list.retain(|limit| other.list.contains(limit));
+        self
+    }
+
     /// Draws them across a chart.
     pub fn draw(&self, chart: &mut Chart, tone: Option<usize>) {
         for (label, value) in &self.list {

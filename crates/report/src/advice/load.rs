@@ -5,6 +5,7 @@ use measure::result::{Bound, CheckKind, DeviceResult, RunResult, Verdict};
 use super::Advice;
 use super::evidence::processor_percent;
 use crate::number::{count, figure, limit, percent};
+use crate::words::was_measured;
 
 /// Fewer samples than this say little about a storage system.
 const FEW_SAMPLES: u64 = 20;
@@ -32,9 +33,10 @@ pub(super) fn errors(result: &RunResult) -> Option<Advice> {
     Some(Advice::new(
         "Settle the errors before looking at any number",
         format!(
-            "{what} failed on {}{page}: {} Look at the kernel log of this time, at the counters of \
+            "{} failed on {}{page}: {} Look at the kernel log of this time, at the counters of \
              the device and at the event log of the storage; `proofload edb check {}` reads every \
              page again.",
+            capital(what),
             first.file,
             sentence(&first.error),
             first.file
@@ -90,12 +92,19 @@ pub(super) fn piling_up(result: &RunResult) -> Option<Advice> {
 /// A run that was stopped.
 pub(super) fn interrupted(result: &RunResult) -> Option<Advice> {
     (result.verdict == Verdict::Interrupted).then(|| {
+        let figures = match was_measured(result) {
+            true => {
+                "The figures cover the time until the run was stopped; they are right, but too \
+                 short to judge by."
+            }
+            false => "The run was stopped before it measured anything.",
+        };
         Advice::new(
             "Let a run finish",
-            "The figures cover the time until the run was stopped; they are right, but too short \
-             to judge by. Run again; --reuse takes the databases that are already built, if they \
-             were kept with --keep."
-                .to_string(),
+            format!(
+                "{figures} Run again; --reuse takes the databases that are already built, if they \
+                 were kept with --keep."
+            ),
         )
     })
 }
@@ -204,9 +213,12 @@ pub(super) fn too_few_samples(result: &RunResult) -> Option<Advice> {
         Advice::new(
             "The run is short",
             format!(
-                "{} samples were taken. That shows that everything works; to sign off storage, run \
+                "{} taken. That shows that everything works; to sign off storage, run \
                  at least 2 hours, and 24 hours to see what caches, flash and nightly jobs do.",
-                count(samples.count)
+                match samples.count {
+                    1 => "One sample was".to_string(),
+                    samples => format!("{} samples were", count(samples)),
+                }
             ),
         )
     })
@@ -316,6 +328,14 @@ fn sentence(text: &str) -> String {
     } else {
         format!("{text}.")
     }
+}
+
+/// The text with a capital at its beginning.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! The courses of several runs laid over one another, each from the start of its measured phase.
 
+use measure::result::RunResult;
+
 use super::Comparison;
 use crate::chart::{Across, Chart, Mark, Point, Upright};
-use crate::limits;
+use crate::limits::{self, Limits};
 use crate::run::{Moment, Run};
 
 /// Latency, rates and distributions of all runs in common charts; only those with lines.
@@ -42,10 +44,10 @@ pub fn comparison_charts(comparison: &Comparison) -> Vec<Chart> {
             },
         ),
     ];
-    if let Some(first) = comparison.runs().first() {
-        limits::database_read(&first.result).draw(&mut charts[0], None);
-        limits::log_write(&first.result).draw(&mut charts[1], None);
-        limits::rate(&first.result).draw(&mut charts[2], None);
+    let of_each: [fn(&RunResult) -> Limits; 3] =
+        [limits::database_read, limits::log_write, limits::rate];
+    for (chart, limits) in charts.iter_mut().zip(of_each) {
+        shared(comparison, limits).draw(chart, None);
     }
     charts[0].upright = Upright::ByLimits;
     charts[1].upright = Upright::ByLimits;
@@ -57,6 +59,15 @@ pub fn comparison_charts(comparison: &Comparison) -> Vec<Chart> {
     charts.push(distributions(comparison, "log-distribution", "log writes"));
     charts.retain(|chart| !chart.is_empty());
     charts
+}
+
+/// The limits that hold for every run; one that holds for some would be read as one for all.
+fn shared(comparison: &Comparison, limits: fn(&RunResult) -> Limits) -> Limits {
+    let runs = comparison.runs().iter();
+    let of_runs = runs.map(|run| limits(&run.result));
+    of_runs
+        .reduce(|shared, limits| shared.in_both(&limits))
+        .unwrap_or_default()
 }
 
 fn over_time(

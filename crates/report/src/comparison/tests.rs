@@ -1,4 +1,5 @@
 use super::*;
+use crate::limits::{self, Limits};
 use serde_json::json;
 
 fn run(name: &str, threads: u64, achieved_iops: f64) -> Run {
@@ -68,4 +69,24 @@ fn changes_are_against_the_first() {
     assert_eq!(texts(&changes)[0][2..], ["+25.0 % better", "-50.0 % worse"]);
     let values = comparison.figures_table(Shown::Values);
     assert_eq!(texts(&values)[0][2..], ["800", "1,000", "400"]);
+}
+
+#[test]
+fn only_limits_of_all_runs_stand_in_common_charts() {
+    let limited = |name, limit| {
+        let mut run = run(name, 1, 1.0);
+        run.result.checks.push(measure::result::Check {
+            kind: measure::result::CheckKind::Latency,
+            scope: measure::result::Scope::Database,
+            bound: measure::result::Bound::AtMost,
+            unit: "ms".into(),
+            limit,
+            ..Default::default()
+        });
+        run
+    };
+    let same = limits::database_read(&limited("a", 20.0).result);
+    let other = limits::database_read(&limited("b", 0.1).result);
+    assert_eq!(same.clone().in_both(&same), same);
+    assert_eq!(same.in_both(&other), Limits::default());
 }

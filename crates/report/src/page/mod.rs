@@ -99,7 +99,18 @@ pub fn html_comparison(runs: &[Run]) -> String {
 fn with_commands(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
-            @if index.is_multiple_of(2) { (part) } @else { code { (part) } }
+            @if index.is_multiple_of(2) { (with_options(part)) } @else { code { (part) } }
+        }
+    }
+}
+
+/// Text in which options such as `--threads` are not broken at their hyphens.
+fn with_options(text: &str) -> Markup {
+    html! {
+        @for word in text.split_inclusive(' ') {
+            @if word.trim_start_matches('(').starts_with("--") {
+                span.option { (word.trim_end()) } " "
+            } @else { (word) }
         }
     }
 }

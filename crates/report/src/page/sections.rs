@@ -15,6 +15,7 @@ use crate::table::{
     Detail, Table, counters_table, databases_table, devices_table, operations_table, phases_table,
     traffic_table, tuning_table,
 };
+use crate::words::was_measured;
 
 /// Errors, warnings and notes.
 pub(super) fn troubles(result: &RunResult) -> Markup {
@@ -58,8 +59,10 @@ fn section(title: &str, table: &Table) -> Markup {
 /// The databases and all requests by cause.
 pub(super) fn databases(result: &RunResult) -> Markup {
     html! {
-        (section("Databases", &databases_table(result, Detail::Full)))
-        (section("Requests by cause, all databases", &traffic_table(result)))
+        @if was_measured(result) {
+            (section("Databases", &databases_table(result, Detail::Full)))
+            (section("Requests by cause, all databases", &traffic_table(result)))
+        }
         @if !result.databases.is_empty() {
             details {
                 summary { "Where the files lie" }

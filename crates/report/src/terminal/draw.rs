@@ -182,11 +182,14 @@ fn clean(text: &str) -> String {
         .collect()
 }
 
-/// `text` broken into lines of at most `width` columns.
+/// `text` broken into lines of at most `width` columns, at blanks only: paths, commands and names
+/// stay whole, so that they can be copied.
 fn wrap(text: &str, width: usize, first: &str, next: &str) -> String {
     let options = textwrap::Options::new(width)
         .initial_indent(first)
         .subsequent_indent(next)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
         .break_words(true);
     textwrap::fill(&clean(text), options)
 }

@@ -16,7 +16,7 @@ use crate::number::{bytes, count, duration, figure, limit};
 use crate::run::Run;
 use crate::table::{Detail, Table, checks_table, databases_table, grouped_checks_table};
 use crate::tone::Tone;
-use crate::words::{headline, target_text, workload_name};
+use crate::words::{headline, target_text, was_measured, workload_name};
 use draw::Text;
 
 /// Up to this many checks are listed one by one; more are gathered by service level.
@@ -117,8 +117,16 @@ fn facts(text: &mut Text, result: &RunResult) {
         } else {
             "databases"
         };
-        let size = bytes(result.totals.size_end_bytes as f64);
-        facts.push(format!("{databases} {noun}, {size}"));
+        let size = match result.totals.size_end_bytes {
+            0 => String::new(),
+            size => format!(", {}", bytes(size as f64)),
+        };
+        facts.push(format!("{databases} {noun}{size}"));
+    }
+    if !was_measured(result) {
+        facts.push("nothing was measured".to_owned());
+        text.line(&facts.join("; "));
+        return;
     }
     let throughput = &result.throughput;
     let target = throughput.target_iops.map_or(String::new(), |target| {
@@ -135,6 +143,9 @@ fn facts(text: &mut Text, result: &RunResult) {
 }
 
 fn databases(text: &mut Text, result: &RunResult) {
+    if !was_measured(result) {
+        return;
+    }
     let mut table: Table = databases_table(result, Detail::Short);
     if table.is_empty() {
         return;
