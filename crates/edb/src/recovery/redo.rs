@@ -37,8 +37,9 @@ pub(crate) struct Recovery<'a, D: Directory> {
     dbtime: u64,
     transactions: BTreeMap<u64, Found>,
     deleted: Vec<Deleted>,
-    /// Torn pages whose image has not come yet.
-    torn: BTreeMap<u32, PoolError>,
+    /// Pages whose image has not come yet: torn ones, and ones that a later tear has made look like
+    /// what they were before the first.
+    torn: BTreeMap<u32, EngineError>,
     report: RecoveryReport,
 }
 
@@ -143,7 +144,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
     /// Says what was found; an error if a torn page was not restored.
     pub(crate) fn finish(self) -> Result<Outcome, EngineError> {
         if let Some((_, error)) = self.torn.into_iter().next() {
-            return Err(error.into());
+            return Err(error);
         }
         Ok(Outcome {
             dbtime: self.dbtime,
@@ -243,27 +244,35 @@ impl<'a, D: Directory> Recovery<'a, D> {
         }
         let page = match self.page(number).await {
             Ok(page) => page,
-            Err(_) if formats => {
-                self.torn.remove(&one.page);
-                self.pool.create(number)
-            }
+            Err(_) if formats => self.pool.create(number),
             Err(error) if self.with_images && is_damage(&error) => {
-                self.torn.insert(one.page, error);
+                self.torn.insert(one.page, error.into());
                 return Ok(());
             }
             Err(error) => return Err(error.into()),
         };
+        if formats {
+            self.torn.remove(&one.page);
+        }
         let dbtime = PageView::new(&page.payload()).dbtime();
         if dbtime >= one.after {
             self.report.skipped += 1;
             return Ok(());
         }
         if !formats && dbtime != one.before {
-            return Err(self.refuse(format!(
+            let lost = self.refuse(format!(
                 "page {} is of database time {dbtime} where the log expects {}: the storage lost \
                  a write; restore the database from a backup",
                 one.page, one.before
-            )));
+            ));
+            if !self.with_images {
+                return Err(lost);
+            }
+            // An earlier recovery restored the page from its image, so the checkpoint may have
+            // passed what was logged before that. Then the write of the restored page was torn, in
+            // such a way that the page looks whole, and older. That image is still ahead.
+            self.torn.insert(one.page, lost);
+            return Ok(());
         }
         page.change(span.begin, span.end, |bytes| {
             one.operation.apply(bytes, one.page, one.after);
@@ -285,14 +294,11 @@ impl<'a, D: Directory> Recovery<'a, D> {
         if span.begin < self.checkpoint || !self.with_images {
             return Ok(());
         }
-        let target = if self.torn.remove(&page).is_some() {
-            self.pool.create(PageNumber(page))
-        } else {
-            match self.page(PageNumber(page)).await {
-                Ok(target) => target,
-                Err(error) if is_damage(&error) => self.pool.create(PageNumber(page)),
-                Err(error) => return Err(error.into()),
-            }
+        self.torn.remove(&page);
+        let target = match self.page(PageNumber(page)).await {
+            Ok(target) => target,
+            Err(error) if is_damage(&error) => self.pool.create(PageNumber(page)),
+            Err(error) => return Err(error.into()),
         };
         let (found, imaged) = {
             let present = target.payload();
