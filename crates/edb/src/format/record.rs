@@ -10,10 +10,13 @@
 pub use super::record_view::RecordView;
 use super::schema::{ColumnDefinition, ColumnStorage, ColumnType};
 
-/// One column's value.
+/// One column's value, with its bytes borrowed from a page or a row.
+pub type Field<'a> = Cell<&'a [u8]>;
+
+/// One column's value; `B` is how binary and text are held.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[allow(missing_docs)] // The names are those of `ColumnType`.
-pub enum Field<'a> {
+pub enum Cell<B> {
     Null,
     Bit(bool),
     UnsignedByte(u8),
@@ -29,9 +32,32 @@ pub enum Field<'a> {
     DateTime(u64),
     Guid([u8; 16]),
     /// Binary and text of every kind; text is in the column's code page.
-    Bytes(&'a [u8]),
-    /// A long value outside the record: its id in the long value tree.
+    Bytes(B),
+    /// A long value outside the record: its id in the long value tree. In a row, it was not
+    /// fetched; given back in a replacement, it stays as it is.
     LongValue(u32),
+}
+
+impl<B> Cell<B> {
+    /// The same value with its bytes held in another way.
+    pub(crate) fn with_bytes<'a, C>(&'a self, hold: impl FnOnce(&'a B) -> C) -> Cell<C> {
+        match self {
+            Self::Null => Cell::Null,
+            Self::Bit(value) => Cell::Bit(*value),
+            Self::UnsignedByte(value) => Cell::UnsignedByte(*value),
+            Self::Short(value) => Cell::Short(*value),
+            Self::UnsignedShort(value) => Cell::UnsignedShort(*value),
+            Self::Long(value) => Cell::Long(*value),
+            Self::UnsignedLong(value) => Cell::UnsignedLong(*value),
+            Self::LongLong(value) => Cell::LongLong(*value),
+            Self::Float32(value) => Cell::Float32(*value),
+            Self::Float64(value) => Cell::Float64(*value),
+            Self::DateTime(value) => Cell::DateTime(*value),
+            Self::Guid(value) => Cell::Guid(*value),
+            Self::Bytes(value) => Cell::Bytes(hold(value)),
+            Self::LongValue(id) => Cell::LongValue(*id),
+        }
+    }
 }
 
 /// What is wrong with values or a record.

@@ -14,7 +14,7 @@ use runtime::Directory;
 pub enum LongValues {
     /// They come with the row.
     Fetch,
-    /// They stay where they are; the row holds [`Value::Unfetched`].
+    /// They stay where they are; the row holds [`Value::LongValue`].
     Leave,
 }
 
@@ -133,7 +133,7 @@ impl<D: Directory> Core<D> {
         };
         if long_values == LongValues::Fetch {
             for value in &mut row.values {
-                if let Value::Unfetched(id) = *value {
+                if let Value::LongValue(id) = *value {
                     *value = Value::Bytes(self.fetch_long_value(table, id, sight).await?);
                 }
             }

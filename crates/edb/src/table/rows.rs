@@ -33,7 +33,7 @@ impl<D: Directory> Transaction<D> {
     }
 
     /// Gives a row other values; `false` if there is no such row. Long values that are given as
-    /// [`Value::Unfetched`] stay.
+    /// [`Value::LongValue`] stay.
     ///
     /// # Errors
     /// As [`Transaction::insert`].
@@ -108,7 +108,7 @@ impl<D: Directory> Transaction<D> {
 /// A reference to a long value can only stay where it is.
 fn check_references(table: &TableState, old: &[Value], new: &[Value]) -> Result<(), EngineError> {
     for (position, value) in new.iter().enumerate() {
-        if matches!(value, Value::Unfetched(_)) && old[position] != *value {
+        if matches!(value, Value::LongValue(_)) && old[position] != *value {
             let reason = format!("the long value of column {position} belongs to another row");
             return Err(EngineError::Row {
                 table: table.name().to_owned(),
@@ -229,7 +229,7 @@ impl<D: Directory> Core<D> {
             }
         }
         for (position, value) in old.iter().enumerate() {
-            if let Value::Unfetched(id) = *value
+            if let Value::LongValue(id) = *value
                 && new[position] != *value
             {
                 self.release_long_value(open, table, id).await?;
@@ -276,7 +276,7 @@ impl<D: Directory> Core<D> {
                 .await?;
         }
         for value in old {
-            if let Value::Unfetched(id) = *value {
+            if let Value::LongValue(id) = *value {
                 self.release_long_value(open, table, id).await?;
             }
         }
