@@ -10,6 +10,7 @@
 //!   back; [`transaction`] adds snapshots and rollback, [`table`] rows, indexes and long values.
 //! - [`database`] puts it all together; [`recovery`] brings a database back after a crash.
 
+mod accounting;
 pub mod bulk;
 pub mod check;
 pub mod checkpoint;

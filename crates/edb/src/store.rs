@@ -1,12 +1,13 @@
 //! The database file as the pool sees it: pages read and verified, sealed and written.
 
+use crate::accounting::{Shape, tell};
 use crate::format::page;
 use crate::pool::{PageError, PageProblem, PageStore};
 use crate::position::PageNumber;
 use crate::settings::{EngineSettings, WritePolicy};
 use runtime::{
-    Buffer, BufferArena, File, Handle, IoCause, IoDirection, IoError, IoEvent, IoObserver,
-    Persistence, SharedBuffer,
+    Buffer, BufferArena, File, Handle, IoCause, IoDirection, IoError, IoObserver, Persistence,
+    SharedBuffer,
 };
 use std::rc::Rc;
 
@@ -128,23 +129,9 @@ impl<F: File> FileStore<F> {
         result
     }
 
-    fn tell(
-        &self,
-        cause: IoCause,
-        shape: (IoDirection, u64, u64),
-        issued_ns: u64,
-        succeeded: bool,
-    ) {
-        let (direction, offset_bytes, length_bytes) = shape;
-        self.observer.completed(&IoEvent {
-            cause,
-            direction,
-            offset_bytes,
-            length_bytes,
-            issued_ns,
-            completed_ns: self.handle.now_ns(),
-            succeeded,
-        });
+    fn tell(&self, cause: IoCause, shape: Shape, issued_ns: u64, succeeded: bool) {
+        let observer = &*self.observer;
+        tell(&self.handle, observer, cause, shape, issued_ns, succeeded);
     }
 
     /// A buffer of one page with arbitrary contents.

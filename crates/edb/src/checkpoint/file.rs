@@ -2,6 +2,7 @@
 //!
 //! Two copies of 4 KiB, written one after the other, so that a torn write leaves one whole.
 
+use crate::accounting::{Shape, tell};
 use crate::format::checksum::header_checksum;
 use crate::format::database_header::{
     HeaderLogPosition, LogTime, Signature, put_signature, signature_at,
@@ -9,7 +10,7 @@ use crate::format::database_header::{
 use crate::log::{checkpoint_name, eight, put, word};
 use crate::position::{LogPosition, SEGMENT_BYTES};
 use runtime::{
-    Buffer, Directory, File, Handle, IoCause, IoDirection, IoError, IoEvent, IoFailure, IoObserver,
+    Buffer, Directory, File, Handle, IoCause, IoDirection, IoError, IoFailure, IoObserver,
     Persistence,
 };
 use std::rc::Rc;
@@ -148,16 +149,8 @@ impl<F: File> CheckpointFile<F> {
         Ok(())
     }
 
-    fn tell(&self, shape: (IoDirection, u64, u64), issued_ns: u64, succeeded: bool) {
-        let (direction, offset_bytes, length_bytes) = shape;
-        self.observer.completed(&IoEvent {
-            cause: IoCause::Checkpoint,
-            direction,
-            offset_bytes,
-            length_bytes,
-            issued_ns,
-            completed_ns: self.handle.now_ns(),
-            succeeded,
-        });
+    fn tell(&self, shape: Shape, issued_ns: u64, succeeded: bool) {
+        let (observer, cause) = (&*self.observer, IoCause::Checkpoint);
+        tell(&self.handle, observer, cause, shape, issued_ns, succeeded);
     }
 }

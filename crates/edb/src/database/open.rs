@@ -34,16 +34,8 @@ impl<D: Directory> Database<D> {
         settings: EngineSettings,
         observer: Rc<dyn IoObserver>,
     ) -> Result<(Self, RecoveryReport), EngineError> {
-        settings.check().map_err(EngineError::Settings)?;
-        let settings = &settings;
-        let parts = Parts {
-            handle,
-            database_directory,
-            name,
-            log_directory,
-            settings,
-            observer,
-        };
+        let file = (database_directory, name);
+        let parts = Parts::new(handle, file, log_directory, &settings, observer)?;
         parts.open().await
     }
 }

@@ -31,7 +31,26 @@ pub(crate) struct Keepers<D: Directory> {
     pub(crate) checkpointer: Checkpointer<Page, FileStore<D::File>, D::File>,
 }
 
-impl<D: Directory> Parts<'_, D> {
+impl<'a, D: Directory> Parts<'a, D> {
+    /// A database in these places, if the settings can work.
+    pub(crate) fn new(
+        handle: &'a Handle,
+        (database_directory, name): (&'a D, &'a str),
+        log_directory: &'a D,
+        settings: &'a EngineSettings,
+        observer: Rc<dyn IoObserver>,
+    ) -> Result<Self, EngineError> {
+        settings.check().map_err(EngineError::Settings)?;
+        Ok(Self {
+            handle,
+            database_directory,
+            name,
+            log_directory,
+            settings,
+            observer,
+        })
+    }
+
     /// A signature for a new database or a new log. On the virtual clock it depends on nothing but
     /// the name and the time.
     pub(crate) fn signature(&self, purpose: &str) -> Signature {

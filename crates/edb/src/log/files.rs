@@ -16,10 +16,11 @@ use super::names::Names;
 use super::prepare::Next;
 use super::reader::LogEnd;
 use super::state::LogCore;
+use crate::accounting::{Shape, tell};
 use crate::format::database_header::LogTime;
 use crate::position::SEGMENT_BYTES;
 use runtime::sync::Notify;
-use runtime::{Buffer, Directory, File, IoCause, IoDirection, IoEvent, IoObserver, Persistence};
+use runtime::{Buffer, Directory, File, IoCause, IoDirection, IoObserver, Persistence};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -247,22 +248,8 @@ impl<D: Directory> LogFiles<D> {
         self.current_bytes.set(bytes);
     }
 
-    pub(super) fn tell(
-        &self,
-        cause: IoCause,
-        shape: (IoDirection, u64, u64),
-        issued_ns: u64,
-        succeeded: bool,
-    ) {
-        let (direction, offset_bytes, length_bytes) = shape;
-        self.observer.completed(&IoEvent {
-            cause,
-            direction,
-            offset_bytes,
-            length_bytes,
-            issued_ns,
-            completed_ns: self.core.handle.now_ns(),
-            succeeded,
-        });
+    pub(super) fn tell(&self, cause: IoCause, shape: Shape, issued_ns: u64, succeeded: bool) {
+        let (handle, observer) = (&self.core.handle, &*self.observer);
+        tell(handle, observer, cause, shape, issued_ns, succeeded);
     }
 }

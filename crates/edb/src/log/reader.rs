@@ -6,11 +6,10 @@ use super::layout::{
     FRAMING, Geometry, KIND_NOTHING, KIND_RECORD, SEGMENT, SEGMENT_HEADER, SegmentHead,
 };
 use super::set::LogSet;
+use crate::accounting::tell;
 use crate::format::database_header::{LogTime, Signature};
 use crate::position::{LogPosition, LogSpan, SEGMENT_BYTES};
-use runtime::{
-    Buffer, Directory, File, Handle, IoCause, IoDirection, IoEvent, IoFailure, IoObserver,
-};
+use runtime::{Buffer, Directory, File, Handle, IoCause, IoDirection, IoFailure, IoObserver};
 use std::rc::Rc;
 
 /// Where a log ends: what [`super::Log::open`] needs to go on with it.
@@ -340,15 +339,16 @@ impl<D: Directory> LogReader<D> {
         let bytes = Buffer::zeroed(self.geometry.file_bytes as usize);
         let issued_ns = self.handle.now_ns();
         let (bytes, result) = file.read(0, bytes).await;
-        self.observer.completed(&IoEvent {
-            cause: IoCause::Log,
-            direction: IoDirection::Read,
-            offset_bytes: 0,
-            length_bytes: bytes.len() as u64,
+        let shape = (IoDirection::Read, 0, bytes.len() as u64);
+        let (observer, succeeded) = (&*self.observer, result.is_ok());
+        tell(
+            &self.handle,
+            observer,
+            IoCause::Log,
+            shape,
             issued_ns,
-            completed_ns: self.handle.now_ns(),
-            succeeded: result.is_ok(),
-        });
+            succeeded,
+        );
         result?;
         let header = LogFileHeader::decode(&bytes).map_err(|problem| self.damaged(problem))?;
         if header.signature != self.set.header.signature || header.generation != generation {
