@@ -150,6 +150,23 @@ pub trait File: Clone + 'static {
 
     /// The name for messages, such as a path.
     fn name(&self) -> String;
+
+    /// The error of a request to this file that came to nothing.
+    fn error(
+        &self,
+        operation: IoOperation,
+        offset_bytes: u64,
+        length_bytes: u64,
+        failure: IoFailure,
+    ) -> IoError {
+        IoError {
+            operation,
+            file: self.name(),
+            offset_bytes,
+            length_bytes,
+            failure,
+        }
+    }
 }
 
 /// A flat directory of files. Clones share it.

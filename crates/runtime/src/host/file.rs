@@ -37,22 +37,6 @@ impl HostFile {
         self.device_bytes.is_some()
     }
 
-    fn error(
-        &self,
-        operation: IoOperation,
-        offset_bytes: u64,
-        length_bytes: u64,
-        failure: IoFailure,
-    ) -> IoError {
-        IoError {
-            operation,
-            file: self.name(),
-            offset_bytes,
-            length_bytes,
-            failure,
-        }
-    }
-
     /// Moves all bytes of `memory`, in one request if the kernel does not split it.
     async fn transfer(
         &self,

@@ -32,22 +32,6 @@ impl<F: File> RawFile<F> {
         Self { table, inode }
     }
 
-    fn error(
-        &self,
-        operation: IoOperation,
-        offset_bytes: u64,
-        length_bytes: u64,
-        failure: IoFailure,
-    ) -> IoError {
-        IoError {
-            operation,
-            file: self.name(),
-            offset_bytes,
-            length_bytes,
-            failure,
-        }
-    }
-
     /// The places on the device of a range of the file, in order.
     fn places(&self, offset_bytes: u64, length_bytes: u64) -> Vec<(u64, u64)> {
         let unit_bytes = self.table.label.allocation_bytes;
