@@ -1,6 +1,6 @@
 //! The figures that are compared.
 
-use measure::result::{IoFigures, RunResult};
+use measure::result::{DatabaseResult, IoFigures, RunResult};
 
 use super::Comparison;
 use crate::number::{change, figure_or_absent, limit};
@@ -39,10 +39,7 @@ const FIGURES: [Figure; 17] = [
     }),
     lower("database read, 99 %", "ms", |run| p99(&run.totals.reads)),
     lower("database read, slowest one", "ms", |run| {
-        run.databases
-            .iter()
-            .filter_map(|one| average(&one.reads))
-            .reduce(f64::max)
+        slowest(run, |one| &one.reads)
     }),
     lower("database write, average", "ms", |run| {
         average(&run.totals.writes)
@@ -53,10 +50,7 @@ const FIGURES: [Figure; 17] = [
     }),
     lower("log write, 99 %", "ms", |run| p99(&run.totals.log_writes)),
     lower("log write, slowest one", "ms", |run| {
-        run.databases
-            .iter()
-            .filter_map(|one| average(&one.log_writes))
-            .reduce(f64::max)
+        slowest(run, |one| &one.log_writes)
     }),
     higher("database reads", "1/s", |run| {
         Some(run.totals.reads.per_second)
@@ -116,6 +110,12 @@ const fn lower(
 
 fn average(figures: &IoFigures) -> Option<f64> {
     figures.latency.map(|latency| latency.average_ms)
+}
+
+/// The average of the database where it is highest.
+fn slowest(run: &RunResult, figures: fn(&DatabaseResult) -> &IoFigures) -> Option<f64> {
+    let averages = run.databases.iter().filter_map(|one| average(figures(one)));
+    averages.reduce(f64::max)
 }
 
 fn p99(figures: &IoFigures) -> Option<f64> {

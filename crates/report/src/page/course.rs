@@ -12,7 +12,7 @@ const MOST_LINES: usize = 6;
 const MOST_DEVICES: usize = 3;
 const MIB: f64 = 1_048_576.0;
 
-/// A line of the throughput chart: name, tone, mark, and where its values come from.
+/// A line of a chart of requests: name, tone, mark, and where its values come from.
 type Kind = (&'static str, usize, Mark, fn(&Moment) -> Flow);
 /// A line of the spread chart: name, mark, and which rank of so many it shows.
 type Ranked = (&'static str, Mark, fn(usize) -> usize);
@@ -71,27 +71,22 @@ fn line(run: &Run, value: impl Fn(&Moment) -> f64) -> Vec<Point> {
         .collect()
 }
 
+/// Adds a line each for database reads, database writes and log writes.
+fn add_streams(chart: &mut Chart, run: &Run, log_mark: Mark, value: fn(&Flow) -> f64) {
+    let streams: [Kind; 3] = [
+        ("database reads", 0, Mark::Line, |moment| moment.reads),
+        ("database writes", 2, Mark::Line, |moment| moment.writes),
+        ("log writes", 1, log_mark, |moment| moment.log_writes),
+    ];
+    for (name, tone, mark, flow) in streams {
+        chart.add(name, tone, mark, &line(run, |moment| value(&flow(moment))));
+    }
+}
+
 fn latency(run: &Run) -> Chart {
     let mut chart = over_time("latency", "Latency, average of each sample", "ms");
     chart.upright = Upright::ByLimits;
-    chart.add(
-        "database reads",
-        0,
-        Mark::Line,
-        &line(run, |moment| moment.reads.average_ms),
-    );
-    chart.add(
-        "database writes",
-        2,
-        Mark::Line,
-        &line(run, |moment| moment.writes.average_ms),
-    );
-    chart.add(
-        "log writes",
-        1,
-        Mark::Line,
-        &line(run, |moment| moment.log_writes.average_ms),
-    );
+    add_streams(&mut chart, run, Mark::Line, |flow| flow.average_ms);
     limits::database_read(&run.result).draw(&mut chart, Some(0));
     limits::log_write(&run.result).draw(&mut chart, Some(1));
     chart
@@ -107,24 +102,7 @@ fn slowest_hundredth(run: &Run) -> Chart {
     chart.note = "One request of a hundred took longer.".to_string();
     chart.upright = Upright::ByLimits;
     limits::percentiles(&run.result).draw(&mut chart, None);
-    chart.add(
-        "database reads",
-        0,
-        Mark::Line,
-        &line(run, |moment| moment.reads.p99_ms),
-    );
-    chart.add(
-        "database writes",
-        2,
-        Mark::Line,
-        &line(run, |moment| moment.writes.p99_ms),
-    );
-    chart.add(
-        "log writes",
-        1,
-        Mark::Line,
-        &line(run, |moment| moment.log_writes.p99_ms),
-    );
+    add_streams(&mut chart, run, Mark::Line, |flow| flow.p99_ms);
     chart
 }
 
@@ -137,24 +115,7 @@ fn rates(run: &Run) -> Chart {
         Mark::Line,
         &line(run, transactional),
     );
-    chart.add(
-        "database reads",
-        0,
-        Mark::Line,
-        &line(run, |moment| moment.reads.per_second),
-    );
-    chart.add(
-        "database writes",
-        2,
-        Mark::Line,
-        &line(run, |moment| moment.writes.per_second),
-    );
-    chart.add(
-        "log writes",
-        1,
-        Mark::Dashed,
-        &line(run, |moment| moment.log_writes.per_second),
-    );
+    add_streams(&mut chart, run, Mark::Dashed, |flow| flow.per_second);
     let maintenance = line(run, |moment| moment.maintenance_reads.per_second);
     if maintenance.iter().any(|point| point.1 > 0.0) {
         chart.add("maintenance reads", 3, Mark::Dashed, &maintenance);
