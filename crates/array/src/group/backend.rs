@@ -8,11 +8,16 @@ use crate::disk::{Disk, DiskModel};
 use crate::payload::Payload;
 use crate::raid::{Layout, Striped};
 use crate::slab::Slab;
-use crate::station::{Outcome, Station, StationLawBroken, StationRequest};
+use crate::station::{DispatchSettings, Station, StationLawBroken, StationRequest};
 
+use super::lock::LockTable;
+use super::rebuild::{Pace, Rebuild, ns_per_sector};
 use super::request::Pending;
+use super::scrub::Scrub;
 use super::set::{DiskSet, Group, GroupView, Member, MemberState};
-use super::{BackendSettings, DiskGroupSettings, GroupCompletion, GroupId, StationId};
+use super::task::{Piece, Task};
+use super::{BackendSettings, DiskGroupSettings, GroupCompletion, GroupId};
+use super::{MirrorRead, SmallWrite};
 
 /// Why a back end cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,6 +36,40 @@ pub enum BackendError {
         /// Disks given.
         given: usize,
     },
+    /// A new disk does not hold what the old one held.
+    #[error(
+        "the new disk has {given_sectors} sectors and {needed_sectors} are in use on its \
+         neighbours; take a larger one"
+    )]
+    TooSmall {
+        /// Sectors in use on every disk of the group.
+        needed_sectors: u64,
+        /// Sectors of the new disk.
+        given_sectors: u64,
+    },
+}
+
+/// A law that the counters of a back end do not obey: the model has an error.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BackendLawBroken {
+    /// At one station.
+    #[error(transparent)]
+    Station(#[from] StationLawBroken),
+    /// What belongs together was not there together.
+    #[error(
+        "{requests} requests and {tasks} stripe tasks are in flight with {disk_requests} disk \
+         requests and stripes locked: {locked}"
+    )]
+    LeftBehind {
+        /// Group requests in flight.
+        requests: usize,
+        /// Stripe tasks in flight.
+        tasks: usize,
+        /// Disk requests in flight.
+        disk_requests: usize,
+        /// Whether any stripe is locked.
+        locked: bool,
+    },
 }
 
 fn list(complaints: &[Complaint]) -> String {
@@ -40,7 +79,12 @@ fn list(complaints: &[Complaint]) -> String {
 
 /// What a timer is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Timer {}
+pub(super) enum Timer {
+    /// The next step of the rebuild of that number.
+    Rebuild(u32),
+    /// The next step of the scrub of that disk set.
+    Scrub(u16),
+}
 
 /// The disks, the groups on them, and everything in flight.
 ///
@@ -49,6 +93,12 @@ pub(super) enum Timer {}
 /// [`Backend::pop_done`]. Times handed in never run backwards and never pass by an event.
 #[derive(Debug)]
 pub struct Backend<P> {
+    pub(super) dispatch: DispatchSettings,
+    pub(super) mirror_read: MirrorRead,
+    pub(super) small_write: SmallWrite,
+    pub(super) parity_gap_sectors: u32,
+    pub(super) rebuild_pace: Pace,
+    pub(super) scrub_ns_per_sector: f64,
     pub(super) stations: Vec<Station<P>>,
     pub(super) sets: Vec<DiskSet>,
     pub(super) groups: Vec<Group>,
@@ -58,6 +108,21 @@ pub struct Backend<P> {
     pub(super) done: VecDeque<GroupCompletion<P>>,
     /// Disk requests that were aimed at a failed disk and are still to be told so.
     pub(super) undeliverable: VecDeque<u32>,
+    pub(super) tasks: Slab<Task<P>>,
+    pub(super) locks: LockTable,
+    /// Tasks that hold their rows and are still to be started.
+    pub(super) ready: VecDeque<u32>,
+    /// Rebuilds and scrubs that may be able to start a step.
+    pub(super) pumps: VecDeque<Timer>,
+    pub(super) rebuilds: Vec<Rebuild>,
+    pub(super) rebuild_number: u32,
+    pub(super) scrubs: Vec<Scrub>,
+    /// Turns of reading mirrors.
+    pub(super) mirror_turn: u32,
+    /// Pieces of the write that is being set up, with their stripes.
+    pub(super) cuts: Vec<(u64, Piece<P>)>,
+    /// The same for a group without protection, with their rows.
+    pub(super) direct_cuts: Vec<(u64, u64, Piece<P>)>,
     names: Vec<String>,
 }
 
@@ -84,6 +149,12 @@ impl<P: Payload> Backend<P> {
             .into_iter()
             .map(|disk| Station::new(disk, &settings.dispatch));
         let mut backend = Self {
+            dispatch: settings.dispatch.clone(),
+            mirror_read: settings.mirror_read,
+            small_write: settings.small_write,
+            parity_gap_sectors: settings.parity_gap_sectors(),
+            rebuild_pace: Pace::new(&settings.rebuild),
+            scrub_ns_per_sector: ns_per_sector(settings.scrub.rate_mb_per_s),
             stations: stations.collect(),
             sets: Vec::new(),
             groups: Vec::new(),
@@ -92,6 +163,16 @@ impl<P: Payload> Backend<P> {
             requests: Slab::new(),
             done: VecDeque::new(),
             undeliverable: VecDeque::new(),
+            tasks: Slab::new(),
+            locks: LockTable::default(),
+            ready: VecDeque::new(),
+            pumps: VecDeque::new(),
+            rebuilds: Vec::new(),
+            rebuild_number: 0,
+            scrubs: vec![Scrub::default(); settings.disk_group.len()],
+            mirror_turn: 0,
+            cuts: Vec::new(),
+            direct_cuts: Vec::new(),
             names: settings
                 .group_names()
                 .into_iter()
@@ -101,6 +182,10 @@ impl<P: Payload> Backend<P> {
         let mut first_station = 0;
         for disk_group in &settings.disk_group {
             backend.add_set(disk_group, &mut first_station, &capacities);
+        }
+        if settings.scrub.enabled {
+            backend.begin_scrubs(0, true);
+            backend.settle(0);
         }
         Ok(backend)
     }
@@ -120,6 +205,7 @@ impl<P: Payload> Backend<P> {
             .map(|station| capacities[usize::from(station)])
             .min()
             .unwrap_or(0);
+        let members_start = members.start;
         let set_number = self.sets.len() as u16;
         let layout = Layout::Striped(Striped::new(
             disk_group.level,
@@ -136,7 +222,9 @@ impl<P: Payload> Backend<P> {
                     state: MemberState::Present,
                 })
                 .collect(),
+            stations: members_start..spares.end,
             spares: spares.collect(),
+            member_sectors: smallest,
             groups: vec![group],
             all_present: true,
         });
@@ -152,12 +240,16 @@ impl<P: Payload> Backend<P> {
     #[inline]
     pub fn advance_one(&mut self, now_ns: u64) {
         debug_assert_eq!(self.agenda.next_ns(), Some(now_ns));
-        if let Some(Due::Station(number)) = self.agenda.take_next() {
-            let station = &mut self.stations[number];
-            let (op, outcome) = station.complete(now_ns, &mut self.ops);
-            let next_ns = station.next_completion_ns();
-            self.agenda.set_station(number, next_ns);
-            self.finish_op(op, outcome);
+        match self.agenda.take_next() {
+            Some(Due::Station(number)) => {
+                let station = &mut self.stations[number];
+                let (op, outcome) = station.complete(now_ns, &mut self.ops);
+                let next_ns = station.next_completion_ns();
+                self.agenda.set_station(number, next_ns);
+                self.finish_op(now_ns, op, outcome);
+            }
+            Some(Due::Timer(timer)) => self.pump(now_ns, timer, true),
+            None => {}
         }
         self.settle(now_ns);
     }
@@ -168,40 +260,12 @@ impl<P: Payload> Backend<P> {
         self.done.pop_front()
     }
 
-    /// Does what has become possible without time passing.
-    #[inline]
-    pub(super) fn settle(&mut self, _now_ns: u64) {
-        while let Some(op) = self.undeliverable.pop_front() {
-            self.finish_op(op, Outcome::DiskFailed);
+    /// Lets a rebuild or a scrub go on if it can.
+    pub(super) fn pump(&mut self, now_ns: u64, timer: Timer, by_timer: bool) {
+        match timer {
+            Timer::Rebuild(number) => self.pump_rebuild(now_ns, number, by_timer),
+            Timer::Scrub(set) => self.pump_scrub(now_ns, set, by_timer),
         }
-    }
-
-    /// A disk fails: what it held is gone, what waited for it goes on without it.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such station.
-    pub fn fail_disk(&mut self, now_ns: u64, station: StationId) {
-        self.assert_station(station);
-        let number = usize::from(station.0);
-        if !self.stations[number].is_working() {
-            return;
-        }
-        let mut lost = Vec::new();
-        self.stations[number].fail(now_ns, station.0, &mut self.ops, &mut lost);
-        self.agenda.set_station(number, None);
-        self.undeliverable.extend(lost);
-        for set in &mut self.sets {
-            set.spares.retain(|&spare| spare != station.0);
-            if let Some(member) = set.member_at(station.0) {
-                set.members[usize::from(member)].state = MemberState::Missing;
-                set.note_presence();
-                for &group in &set.groups {
-                    self.groups[usize::from(group)].note_state(set);
-                }
-            }
-        }
-        self.settle(now_ns);
     }
 
     /// A group as it is now.
@@ -217,6 +281,7 @@ impl<P: Payload> Backend<P> {
             state: group.state,
             geometry: group.geometry,
             capacity_sectors: group.capacity_sectors,
+            counters: &group.counters,
         }
     }
 
@@ -235,14 +300,26 @@ impl<P: Payload> Backend<P> {
         self.requests.in_use()
     }
 
-    /// Little's law at every station and in every disk, and conservation of requests.
+    /// Little's law at every station and in every disk, and that nothing is left behind once
+    /// nothing is asked for any more.
     ///
     /// # Errors
     ///
     /// The first law that does not hold.
-    pub fn check_laws(&self) -> Result<(), StationLawBroken> {
+    pub fn check_laws(&self) -> Result<(), BackendLawBroken> {
         for (number, station) in self.stations.iter().enumerate() {
             station.check_laws(number, &self.ops)?;
+        }
+        let (requests, tasks) = (self.requests.in_use(), self.tasks.in_use());
+        let (disk_requests, locked) = (self.ops.in_use(), !self.locks.is_empty());
+        let idle = requests + tasks == 0;
+        if idle && (disk_requests > 0 || locked) || tasks > 0 && !locked {
+            return Err(BackendLawBroken::LeftBehind {
+                requests,
+                tasks,
+                disk_requests,
+                locked,
+            });
         }
         Ok(())
     }

@@ -8,8 +8,8 @@ use super::{BackendSettings, DiskGroupSettings, RebuildSettings, ScrubSettings};
 /// More disks than any array of these families takes; station numbers stay small.
 const MAX_DISKS: usize = 4096;
 
-/// Stripes with parity are at most that wide.
-const MAX_PARITY_DISKS: u16 = 32;
+/// Stripes with more than a pair of disks are at most that wide.
+const MAX_STRIPE_DISKS: u16 = 32;
 
 /// Joins a prefix and a key by a dot.
 pub(super) fn path(prefix: &str, key: &str) -> String {
@@ -63,13 +63,8 @@ impl DiskGroupSettings {
         let mut complain = |key: &str, message: String| {
             complaints.push(Complaint::new(path(here, key), message));
         };
-        if !matches!(self.level, Level::Linear | Level::Raid0) {
-            complain(
-                "level",
-                "Only linear groups and RAID 0 can be built as yet.".into(),
-            );
-        }
         if self.level == Level::Vraid {
+            complain("level", "Vraids cannot be built as yet.".into());
             return complaints;
         }
         let minimum = Striped::minimum_members(self.level);
@@ -85,10 +80,10 @@ impl DiskGroupSettings {
             let message = format!("RAID 10 pairs its disks; {} is an odd number.", self.disks);
             complain("disks", message);
         }
-        let parity = matches!(self.level, Level::Raid5 | Level::Raid6);
-        if parity && self.disks > MAX_PARITY_DISKS {
+        let wide = matches!(self.level, Level::Raid1 | Level::Raid5 | Level::Raid6);
+        if wide && self.disks > MAX_STRIPE_DISKS {
             let message = format!(
-                "A {} group has at most {MAX_PARITY_DISKS} disks, this one has {}.",
+                "A {} group has at most {MAX_STRIPE_DISKS} disks, this one has {}.",
                 self.level.title(),
                 self.disks
             );

@@ -6,21 +6,33 @@
 //!
 //! - [`settings`] and [`check`]: the description, and what can be wrong with it.
 //! - [`backend`]: construction, the course of events, failing disks.
-//! - [`request`]: requests in flight, and what is served by single disk requests.
-//! - [`set`]: members that can be missing, groups and their state.
+//! - [`request`]: requests in flight. [`task`]: what is done to rows of one stripe. [`lock`]: tasks
+//!   of a stripe wait for each other. [`flow`]: how disk requests and tasks follow each other.
+//! - [`read`], [`write`]: the quick ways. [`repair`]: the careful way when something cannot be read.
+//! - [`set`]: members that can be missing, groups and their state. [`faults`]: what goes wrong.
+//! - [`rebuild`], [`scrub`]: the background.
 
 mod backend;
 mod check;
+mod faults;
+mod flow;
+mod lock;
+mod read;
+mod rebuild;
+mod repair;
 mod request;
+mod scrub;
 mod set;
 mod settings;
+mod task;
 mod types;
+mod write;
 
 #[cfg(test)]
 mod tests;
 
-pub use backend::{Backend, BackendError};
-pub use set::GroupView;
+pub use backend::{Backend, BackendError, BackendLawBroken};
+pub use set::{GroupCounters, GroupView};
 pub use settings::{
     BackendSettings, DiskGroupSettings, MirrorRead, PlacementSettings, RebuildSettings,
     ScrubSettings, SmallWrite, VirtualDiskSettings, VraidLevel,

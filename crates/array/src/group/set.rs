@@ -4,6 +4,76 @@ use crate::raid::{Geometry, Layout};
 
 use super::{GroupId, GroupState};
 
+/// Which steps of a rebuild are done, by group of the set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rebuilt {
+    /// Tells this rebuild from earlier ones of the member.
+    pub(super) number: u32,
+    /// Most rows in a step.
+    pub(super) unit_sectors: u32,
+    /// For every group of the set, in order, a bit per step.
+    pub(super) done: Vec<Vec<u64>>,
+}
+
+/// Steps that the chunks of a group are rebuilt in.
+pub(super) fn units_per_chunk(geometry: &Geometry, unit_sectors: u32) -> u64 {
+    geometry.chunk_sectors.div_ceil(u64::from(unit_sectors))
+}
+
+impl Rebuilt {
+    fn unit(&self, geometry: &Geometry, stripe: u64, row: u32) -> (usize, u64) {
+        let per_chunk = units_per_chunk(geometry, self.unit_sectors);
+        let unit = stripe * per_chunk + u64::from(row / self.unit_sectors);
+        ((unit / 64) as usize, 1 << (unit % 64))
+    }
+
+    /// Whether all of the rows are rebuilt. `group` counts within the set.
+    pub(super) fn has(
+        &self,
+        group: usize,
+        geometry: &Geometry,
+        stripe: u64,
+        from: u32,
+        to: u32,
+    ) -> bool {
+        let mut row = from;
+        while row < to {
+            let (word, bit) = self.unit(geometry, stripe, row);
+            if self.done[group][word] & bit == 0 {
+                return false;
+            }
+            row = (row / self.unit_sectors + 1) * self.unit_sectors;
+        }
+        true
+    }
+
+    /// The rows that are not rebuilt, as ranges.
+    pub(super) fn gaps(
+        &self,
+        group: usize,
+        geometry: &Geometry,
+        stripe: u64,
+        (from, to): (u32, u32),
+    ) -> Vec<(u32, u32)> {
+        let mut gaps = Vec::new();
+        let mut row = from;
+        while row < to {
+            let next = ((row / self.unit_sectors + 1) * self.unit_sectors).min(to);
+            if !self.has(group, geometry, stripe, row, next) {
+                gaps.push((row, next));
+            }
+            row = next;
+        }
+        gaps
+    }
+
+    /// Notes that the step that starts at `row` is done.
+    pub(super) fn note(&mut self, group: usize, geometry: &Geometry, stripe: u64, row: u32) {
+        let (word, bit) = self.unit(geometry, stripe, row);
+        self.done[group][word] |= bit;
+    }
+}
+
 /// How much of a member can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum MemberState {
@@ -11,6 +81,8 @@ pub(super) enum MemberState {
     Present,
     /// Nothing: the disk failed and nothing has taken its place.
     Missing,
+    /// What has been rebuilt onto the disk that takes its place.
+    Rebuilding(Rebuilt),
 }
 
 /// One of the disks a layout is laid out over.
@@ -27,6 +99,10 @@ pub(super) struct DiskSet {
     pub(super) members: Vec<Member>,
     /// Stations of spares that are free.
     pub(super) spares: Vec<u16>,
+    /// Sectors in use on every member.
+    pub(super) member_sectors: u64,
+    /// All stations of the set.
+    pub(super) stations: std::ops::Range<u16>,
     /// Groups laid out over the members.
     pub(super) groups: Vec<u16>,
     /// Whether every member is present: what the hot path asks first.
@@ -43,6 +119,11 @@ impl DiskSet {
         position.map(|member| member as u16)
     }
 
+    /// Where a group stands among the set's groups.
+    pub(super) fn index_of(&self, group: u16) -> usize {
+        (group - self.groups[0]) as usize
+    }
+
     /// Brings `all_present` up to date.
     pub(super) fn note_presence(&mut self) {
         self.all_present = self
@@ -50,6 +131,39 @@ impl DiskSet {
             .iter()
             .all(|member| member.state == MemberState::Present);
     }
+}
+
+/// What a group did, counted since the model started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GroupCounters {
+    /// Reads done, failed ones included.
+    pub reads: u64,
+    /// Writes done, failed ones included.
+    pub writes: u64,
+    /// Requests that ended in an error.
+    pub errors: u64,
+    /// Stripe updates by read-modify-write.
+    pub read_modify_writes: u64,
+    /// Stripe updates that read the rest of the stripe.
+    pub reconstruct_writes: u64,
+    /// Stripe updates that needed no reading: whole rows, mirrors, and stripes without parity left.
+    pub plain_writes: u64,
+    /// Stripe reads that computed a missing column.
+    pub degraded_reads: u64,
+    /// Stripes that were read as a whole because something could not be read.
+    pub repairs: u64,
+    /// Sectors written anew because they could not be read or were wrong.
+    pub mended_sectors: u64,
+    /// Sectors marked unreadable because they could not be computed.
+    pub lost_sectors: u64,
+    /// Tasks that had to wait for another one of the same stripe.
+    pub lock_waits: u64,
+    /// Sectors rebuilt.
+    pub rebuilt_sectors: u64,
+    /// Rows scrubbed, in sectors of one column.
+    pub scrubbed_rows: u64,
+    /// Sectors where the redundancy did not agree with the data.
+    pub mismatches: u64,
 }
 
 /// A group: a layout over a disk set.
@@ -60,6 +174,7 @@ pub(super) struct Group {
     pub(super) geometry: Geometry,
     pub(super) capacity_sectors: u64,
     pub(super) state: GroupState,
+    pub(super) counters: GroupCounters,
 }
 
 impl Group {
@@ -71,6 +186,7 @@ impl Group {
             geometry,
             capacity_sectors: geometry.capacity_sectors(),
             state: GroupState::Healthy,
+            counters: GroupCounters::default(),
         }
     }
 
@@ -109,4 +225,6 @@ pub struct GroupView<'a> {
     pub geometry: Geometry,
     /// Sectors of data.
     pub capacity_sectors: u64,
+    /// What it did so far.
+    pub counters: &'a GroupCounters,
 }

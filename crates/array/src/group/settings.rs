@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::SECTOR_BYTES;
 use crate::raid::Level;
 use crate::station::DispatchSettings;
 
@@ -168,6 +169,13 @@ impl Default for PlacementSettings {
 }
 
 impl BackendSettings {
+    /// The widest gap between pieces that share an update of the parity, sectors.
+    pub(super) fn parity_gap_sectors(&self) -> u32 {
+        self.parity_gap_kib.map_or(u32::MAX, |gap_kib| {
+            gap_kib.saturating_mul((1024 / SECTOR_BYTES) as u32)
+        })
+    }
+
     /// For every station in turn the name of the description of its disk: disk group by disk
     /// group its disks, then its spares.
     pub fn disk_names(&self) -> Vec<&str> {

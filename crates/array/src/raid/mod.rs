@@ -5,8 +5,13 @@
 //! member disk. Everything above works with stripes and columns and does not know the level.
 //!
 //! - [`striped`]: linear, RAID 0, 1, 10, 5 and 6 over whole disks.
+//! - [`parity`]: redundancy, and lost columns computed from the rest.
 
+pub mod parity;
 mod striped;
+
+#[cfg(test)]
+mod tests;
 
 pub use striped::Striped;
 

@@ -42,7 +42,6 @@ pub(crate) enum Parent {
     /// A group request whose sectors from `slot` on this disk request reads or writes.
     Request(u32),
     /// A stripe task; `slot` says which of its requests it is.
-    #[expect(dead_code, reason = "the protected levels come next")]
     Task(u32),
 }
 
@@ -146,7 +145,6 @@ impl<P: Payload> Station<P> {
 
     /// Requests in the station.
     #[inline]
-    #[expect(dead_code, reason = "the protected levels come next")]
     pub(crate) fn load(&self) -> u32 {
         self.counters.inside
     }
@@ -276,6 +274,11 @@ impl<P: Payload> Station<P> {
         self.bad_sectors.range(range).copied()
     }
 
+    /// Sectors that cannot be read.
+    pub fn bad_sectors(&self) -> usize {
+        self.bad_sectors.len()
+    }
+
     fn mend(&mut self, first_sector: u64, sectors: u32) {
         if self.bad_sectors.is_empty() {
             return;
@@ -288,7 +291,6 @@ impl<P: Payload> Station<P> {
 
     /// Makes sectors unreadable until they are written, as a flaw in the medium does, or a
     /// controller that has to mark contents it could not recover.
-    #[expect(dead_code, reason = "the protected levels come next")]
     pub(crate) fn spoil(&mut self, first_sector: u64, sectors: u32) {
         if self.working {
             let spoilt = first_sector..first_sector + u64::from(sectors);
@@ -297,7 +299,6 @@ impl<P: Payload> Station<P> {
     }
 
     /// Changes what is stored without anybody noticing: a lost or misdirected write.
-    #[expect(dead_code, reason = "the protected levels come next")]
     pub(crate) fn plant(&mut self, first_sector: u64, sectors: u32, payload: &P) {
         self.contents.write(first_sector, sectors, payload);
     }
@@ -330,7 +331,6 @@ impl<P: Payload> Station<P> {
     }
 
     /// Puts a new, blank disk in the place of the failed one.
-    #[expect(dead_code, reason = "the protected levels come next")]
     pub(crate) fn replace(&mut self, disk: DiskModel, settings: &DispatchSettings) {
         assert!(!self.working, "only a failed disk is replaced");
         self.dispatch = Dispatch::new(settings, disk.on_board_queue_depth());

@@ -1,0 +1,167 @@
+//! What goes wrong, and what is put right by hand.
+
+use crate::disk::{Disk, DiskModel};
+use crate::payload::Payload;
+
+use super::backend::{Backend, BackendError};
+use super::set::MemberState;
+use super::{GroupState, StationId};
+
+impl<P: Payload> Backend<P> {
+    /// A disk fails: what it held is gone, and what waited for it goes on without it. A spare of
+    /// its disk group takes its place at once if there is one.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such station.
+    pub fn fail_disk(&mut self, now_ns: u64, station: StationId) {
+        self.assert_station(station);
+        let number = usize::from(station.0);
+        if !self.stations[number].is_working() {
+            return;
+        }
+        let mut lost = Vec::new();
+        self.stations[number].fail(now_ns, station.0, &mut self.ops, &mut lost);
+        self.agenda.set_station(number, None);
+        self.undeliverable.extend(lost);
+        let set_number = self.set_of(station);
+        let set = &mut self.sets[usize::from(set_number)];
+        set.spares.retain(|&spare| spare != station.0);
+        if let Some(member) = set.member_at(station.0) {
+            set.members[usize::from(member)].state = MemberState::Missing;
+            set.note_presence();
+            for &group in &set.groups {
+                self.groups[usize::from(group)].note_state(set);
+            }
+            self.drop_rebuild(set_number, member);
+            self.use_spare(now_ns, set_number);
+        }
+        self.settle(now_ns);
+    }
+
+    /// Puts a new, blank disk into a bay. If the bay's disk still works it is pulled first. The
+    /// lost contents are rebuilt onto the new disk; if a spare has taken over, or nothing was
+    /// lost, the new disk is a spare.
+    ///
+    /// # Errors
+    ///
+    /// [`BackendError::TooSmall`] for a disk smaller than what is laid out on its neighbours.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such station.
+    pub fn replace_disk(
+        &mut self,
+        now_ns: u64,
+        station: StationId,
+        disk: DiskModel,
+    ) -> Result<(), BackendError> {
+        self.assert_station(station);
+        let set_number = self.set_of(station);
+        let needed_sectors = self.sets[usize::from(set_number)].member_sectors;
+        if disk.capacity_sectors() < needed_sectors {
+            return Err(BackendError::TooSmall {
+                needed_sectors,
+                given_sectors: disk.capacity_sectors(),
+            });
+        }
+        self.fail_disk(now_ns, station);
+        self.stations[usize::from(station.0)].replace(disk, &self.dispatch);
+        let set = &mut self.sets[usize::from(set_number)];
+        match set.member_at(station.0) {
+            Some(member) => self.rebuild_if_worth_it(now_ns, set_number, member),
+            None => {
+                set.spares.push(station.0);
+                self.use_spare(now_ns, set_number);
+            }
+        }
+        self.settle(now_ns);
+        Ok(())
+    }
+
+    /// Gives free spares to members that miss their disk.
+    fn use_spare(&mut self, now_ns: u64, set_number: u16) {
+        loop {
+            let set = &mut self.sets[usize::from(set_number)];
+            let missing = set
+                .members
+                .iter()
+                .position(|member| member.state == MemberState::Missing);
+            let (Some(member), Some(&spare)) = (missing, set.spares.first()) else {
+                return;
+            };
+            let worth_it = set
+                .groups
+                .iter()
+                .any(|&group| self.groups[usize::from(group)].state != GroupState::Failed);
+            if !worth_it {
+                return;
+            }
+            set.spares.remove(0);
+            set.members[member].station = spare;
+            self.begin_rebuild(now_ns, set_number, member as u16);
+        }
+    }
+
+    /// Rebuilds a member unless all groups have failed.
+    fn rebuild_if_worth_it(&mut self, now_ns: u64, set_number: u16, member: u16) {
+        let set = &self.sets[usize::from(set_number)];
+        let worth_it = set
+            .groups
+            .iter()
+            .any(|&group| self.groups[usize::from(group)].state != GroupState::Failed);
+        if worth_it {
+            self.begin_rebuild(now_ns, set_number, member);
+        }
+    }
+
+    /// Makes sectors of a disk unreadable until they are written: a flaw in the medium. Of a disk
+    /// that has failed nothing can be read anyway.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such station, or the sectors end beyond the disk.
+    pub fn spoil_sectors(&mut self, station: StationId, first_sector: u64, sectors: u32) {
+        self.assert_station(station);
+        let station = &mut self.stations[usize::from(station.0)];
+        let capacity_sectors = station.disk().capacity_sectors();
+        assert!(first_sector + u64::from(sectors) <= capacity_sectors);
+        station.spoil(first_sector, sectors);
+    }
+
+    /// Changes what a disk stores without anybody noticing: what a lost or misdirected write
+    /// leaves behind, and what a scrub is there to find.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such station.
+    pub fn plant_sectors(
+        &mut self,
+        station: StationId,
+        first_sector: u64,
+        sectors: u32,
+        payload: &P,
+    ) {
+        self.assert_station(station);
+        self.stations[usize::from(station.0)].plant(first_sector, sectors, payload);
+    }
+
+    fn assert_station(&self, station: StationId) {
+        assert!(
+            usize::from(station.0) < self.stations.len(),
+            "there is no station {}",
+            station.0
+        );
+    }
+
+    fn set_of(&self, station: StationId) -> u16 {
+        let position = self
+            .sets
+            .iter()
+            .position(|set| set.stations.contains(&station.0));
+        let Some(set) = position else {
+            unreachable!("every station belongs to a disk group");
+        };
+        set as u16
+    }
+}
