@@ -234,7 +234,7 @@ impl Run {
         }
     }
 
-    fn check(&mut self, done: GroupCompletion<Bytes>) {
+    fn check(&mut self, done: &GroupCompletion<Bytes>) {
         let id = done.owner.id as usize;
         let (group, asked) = self.asked[id].take().unwrap();
         assert_eq!(done.group.0, group);
@@ -264,7 +264,7 @@ impl Run {
 
     fn drain(&mut self) {
         while let Some(done) = self.backend.pop_done() {
-            self.check(done);
+            self.check(&done);
         }
     }
 
@@ -401,4 +401,28 @@ fn double_parity_stores_what_it_is_given() {
         disk_group("raid6", 8, "chunk_kib = 1", 2),
     ];
     try_layouts(&layouts, 1800);
+}
+
+fn virtual_disks(disks: u16, spares: u16, levels: &[&str]) -> String {
+    let mut text = format!(
+        "[[disk_group]]\nname='g'\ndisk='d'\ndisks={disks}\nspares={spares}\nlevel='vraid'\n\
+         chunk_kib=1\nplacement = {{ segment_kib = 2, stroke_fraction = 1.0 }}\n"
+    );
+    for (number, level) in levels.iter().enumerate() {
+        text += &format!(
+            "[[disk_group.virtual_disk]]\nname='v{number}'\nlevel='{level}'\nsize_gib=0.00002\n"
+        );
+    }
+    text
+}
+
+#[test]
+fn virtual_disks_store_what_they_are_given() {
+    let layouts = [
+        virtual_disks(6, 0, &["vraid5", "vraid1"]),
+        virtual_disks(9, 1, &["vraid1", "vraid5", "vraid1"]),
+        virtual_disks(7, 1, &["vraid5"]),
+        virtual_disks(6, 1, &["vraid0", "vraid5", "vraid1"]),
+    ];
+    try_layouts(&layouts, 600);
 }

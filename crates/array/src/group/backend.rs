@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
-use crate::Complaint;
 use crate::agenda::{Agenda, Due};
 use crate::disk::{Disk, DiskModel};
 use crate::payload::Payload;
-use crate::raid::{Layout, Striped};
+use crate::raid::vraid::DiskGroup;
+use crate::raid::{Layout, Level, Striped};
 use crate::slab::Slab;
 use crate::station::{DispatchSettings, Station, StationLawBroken, StationRequest};
+use crate::{Complaint, SECTOR_BYTES};
 
 use super::lock::LockTable;
 use super::rebuild::{Pace, Rebuild, ns_per_sector};
@@ -75,6 +76,54 @@ pub enum BackendLawBroken {
 fn list(complaints: &[Complaint]) -> String {
     let lines: Vec<String> = complaints.iter().map(Complaint::to_string).collect();
     lines.join(" ")
+}
+
+/// The layouts of the groups of a disk group.
+fn layouts(
+    settings: &DiskGroupSettings,
+    number: u16,
+    member_sectors: u64,
+) -> Result<Vec<Layout>, BackendError> {
+    let complaint = |key: &str, message: String| BackendError::Settings {
+        complaints: vec![Complaint::new(
+            format!("disk_group.{number}.{key}"),
+            message,
+        )],
+    };
+    if settings.level != Level::Vraid {
+        let chunk_sectors = settings.chunk_sectors();
+        let (level, disks) = (settings.level, settings.disks);
+        let striped = Striped::new(level, disks, member_sectors, chunk_sectors);
+        if striped.geometry().capacity_sectors() == 0 {
+            let message = "The disks do not hold a single chunk; take a smaller one.";
+            return Err(complaint("chunk_kib", message.into()));
+        }
+        return Ok(vec![Layout::Striped(striped)]);
+    }
+    let mut disks = DiskGroup::new(
+        settings.disks,
+        member_sectors,
+        settings.placement.segment_sectors(),
+        settings.placement.stroke_fraction,
+    );
+    let mut layouts = Vec::new();
+    for (disk_number, disk) in settings.virtual_disk.iter().enumerate() {
+        let sectors = disk.size_sectors();
+        let Some(layout) = disks.create(disk.level, sectors, settings.chunk_sectors()) else {
+            let free_gib = (disks.free_sectors() * SECTOR_BYTES) >> 30;
+            let message = format!(
+                "'{}' does not fit: the disk group has {free_gib} GiB of segments free in \
+                 the part of the stroke it may use, before redundancy.",
+                disk.name
+            );
+            return Err(complaint(
+                &format!("virtual_disk.{disk_number}.size_gib"),
+                message,
+            ));
+        };
+        layouts.push(Layout::Virtual(layout));
+    }
+    Ok(layouts)
 }
 
 /// What a timer is for.
@@ -181,7 +230,7 @@ impl<P: Payload> Backend<P> {
         };
         let mut first_station = 0;
         for disk_group in &settings.disk_group {
-            backend.add_set(disk_group, &mut first_station, &capacities);
+            backend.add_set(disk_group, &mut first_station, &capacities)?;
         }
         if settings.scrub.enabled {
             backend.begin_scrubs(0, true);
@@ -195,7 +244,7 @@ impl<P: Payload> Backend<P> {
         disk_group: &DiskGroupSettings,
         first_station: &mut u16,
         capacities: &[u64],
-    ) {
+    ) -> Result<(), BackendError> {
         let members = *first_station..*first_station + disk_group.disks;
         let spares = members.end..members.end + disk_group.spares;
         *first_station = spares.end;
@@ -207,14 +256,10 @@ impl<P: Payload> Backend<P> {
             .unwrap_or(0);
         let members_start = members.start;
         let set_number = self.sets.len() as u16;
-        let layout = Layout::Striped(Striped::new(
-            disk_group.level,
-            disk_group.disks,
-            smallest,
-            disk_group.chunk_sectors(),
-        ));
-        let group = self.groups.len() as u16;
-        self.groups.push(Group::new(set_number, layout));
+        let first_group = self.groups.len() as u16;
+        for layout in layouts(disk_group, set_number, smallest)? {
+            self.groups.push(Group::new(set_number, layout));
+        }
         self.sets.push(DiskSet {
             members: members
                 .map(|station| Member {
@@ -225,9 +270,10 @@ impl<P: Payload> Backend<P> {
             stations: members_start..spares.end,
             spares: spares.collect(),
             member_sectors: smallest,
-            groups: vec![group],
+            groups: (first_group..self.groups.len() as u16).collect(),
             all_present: true,
         });
+        Ok(())
     }
 
     /// When something happens next; `None` when nothing is in flight.

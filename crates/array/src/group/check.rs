@@ -1,5 +1,6 @@
 //! Which rules the description of a back end breaks.
 
+use crate::raid::vraid::MINIMUM_DISKS;
 use crate::raid::{Level, Striped};
 use crate::{Complaint, SECTOR_BYTES};
 
@@ -64,8 +65,12 @@ impl DiskGroupSettings {
             complaints.push(Complaint::new(path(here, key), message));
         };
         if self.level == Level::Vraid {
-            complain("level", "Vraids cannot be built as yet.".into());
+            self.check_vraid(here, &mut complaints);
             return complaints;
+        }
+        if !self.virtual_disk.is_empty() {
+            let message = "Virtual disks are laid out over a disk group of level = \"vraid\".";
+            complain("virtual_disk", message.into());
         }
         let minimum = Striped::minimum_members(self.level);
         if self.disks < minimum {
@@ -113,6 +118,56 @@ impl DiskGroupSettings {
             _ => {}
         }
         complaints
+    }
+}
+
+impl DiskGroupSettings {
+    fn check_vraid(&self, here: &str, complaints: &mut Vec<Complaint>) {
+        let mut complain = |key: &str, message: String| {
+            complaints.push(Complaint::new(path(here, key), message));
+        };
+        if self.disks < MINIMUM_DISKS {
+            let message = format!(
+                "A Vraid disk group has at least {MINIMUM_DISKS} disks, this one has {}.",
+                self.disks
+            );
+            complain("disks", message);
+        }
+        let largest_kib = self.placement.segment_kib;
+        if !largest_kib.is_power_of_two() || largest_kib > 1 << 20 {
+            let message = "A segment is a power of two from 1 KiB to 1 GiB long.";
+            complain("placement.segment_kib", message.into());
+        }
+        let chunk_kib = self.chunk_kib.unwrap_or(0);
+        if !chunk_kib.is_power_of_two() || chunk_kib > largest_kib {
+            let message = format!(
+                "Vraids stripe in chunks of a power of two from 1 to {largest_kib} KiB, \
+                 as in chunk_kib = 128."
+            );
+            complain("chunk_kib", message);
+        }
+        if !(0.0..=1.0).contains(&self.placement.stroke_fraction) {
+            let message = "A share of the stroke lies between 0 and 1.";
+            complain("placement.stroke_fraction", message.into());
+        }
+        if self.virtual_disk.is_empty() {
+            let message = "A Vraid disk group without virtual disks stores nothing; add one.";
+            complain("virtual_disk", message.into());
+        }
+        for (number, disk) in self.virtual_disk.iter().enumerate() {
+            let key = format!("virtual_disk.{number}");
+            if !(1e-6..=1e7).contains(&disk.size_gib) {
+                let message = "A virtual disk is larger than nothing and at most 1e7 GiB large.";
+                complain(&format!("{key}.size_gib"), message.into());
+            }
+            let twin = self.virtual_disk[..number]
+                .iter()
+                .any(|other| other.name == disk.name);
+            if twin {
+                let message = format!("There is another virtual disk '{}'.", disk.name);
+                complain(&format!("{key}.name"), message);
+            }
+        }
     }
 }
 

@@ -35,7 +35,7 @@ pub use backend::{Backend, BackendError, BackendLawBroken};
 pub use set::{GroupCounters, GroupView};
 pub use settings::{
     BackendSettings, DiskGroupSettings, MirrorRead, PlacementSettings, RebuildSettings,
-    ScrubSettings, SmallWrite, VirtualDiskSettings, VraidLevel,
+    ScrubSettings, SmallWrite, VirtualDiskSettings,
 };
 pub use types::{
     GroupCompletion, GroupError, GroupId, GroupRequest, GroupState, IoClass, Owner, OwnerRoom,

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use crate::SECTOR_BYTES;
 use crate::raid::Level;
+use crate::raid::vraid::Vraid;
 use crate::station::DispatchSettings;
 
 /// Which copy of a mirror is read.
@@ -127,18 +128,6 @@ pub struct DiskGroupSettings {
     pub placement: PlacementSettings,
 }
 
-/// How a virtual disk of a Vraid is protected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum VraidLevel {
-    /// Striped, not protected.
-    Vraid0,
-    /// Every segment on a pair of disks.
-    Vraid1,
-    /// Four data segments and a parity segment.
-    Vraid5,
-}
-
 /// A virtual disk.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -146,7 +135,7 @@ pub struct VirtualDiskSettings {
     /// Name, unique among groups.
     pub name: String,
     /// Protection.
-    pub level: VraidLevel,
+    pub level: Vraid,
     /// Size that hosts see, GiB.
     pub size_gib: f64,
 }
@@ -158,13 +147,30 @@ pub struct PlacementSettings {
     /// Share of each disk, from its outer edge, over which the segments are scattered. Zero packs
     /// them one after the other at the edge. Not published for the EVA.
     pub stroke_fraction: f64,
+    /// Length of a segment, KiB: 2048 in the EVA (unconfirmed).
+    pub segment_kib: u32,
 }
 
 impl Default for PlacementSettings {
     fn default() -> Self {
         Self {
             stroke_fraction: 1.0,
+            segment_kib: 2048,
         }
+    }
+}
+
+impl PlacementSettings {
+    /// Length of a segment, sectors.
+    pub(super) fn segment_sectors(&self) -> u64 {
+        u64::from(self.segment_kib) * 1024 / SECTOR_BYTES
+    }
+}
+
+impl VirtualDiskSettings {
+    /// Size in whole sectors.
+    pub(super) fn size_sectors(&self) -> u64 {
+        (self.size_gib * 1024.0 * 1024.0 * 1024.0 / SECTOR_BYTES as f64).ceil() as u64
     }
 }
 

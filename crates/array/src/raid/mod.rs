@@ -5,10 +5,12 @@
 //! member disk. Everything above works with stripes and columns and does not know the level.
 //!
 //! - [`striped`]: linear, RAID 0, 1, 10, 5 and 6 over whole disks.
+//! - [`vraid`]: virtual disks over a disk group, as in the EVA.
 //! - [`parity`]: redundancy, and lost columns computed from the rest.
 
 pub mod parity;
 mod striped;
+pub mod vraid;
 
 #[cfg(test)]
 mod tests;
@@ -141,6 +143,8 @@ pub struct Place {
 pub enum Layout {
     /// Linear, RAID 0, 1, 10, 5, 6.
     Striped(Striped),
+    /// A virtual disk of a Vraid.
+    Virtual(vraid::VirtualDisk),
 }
 
 impl Layout {
@@ -149,6 +153,7 @@ impl Layout {
     pub fn geometry(&self) -> &Geometry {
         match self {
             Self::Striped(layout) => layout.geometry(),
+            Self::Virtual(layout) => layout.geometry(),
         }
     }
 
@@ -157,6 +162,7 @@ impl Layout {
     pub fn place(&self, stripe: u64, column: u16) -> Place {
         match self {
             Self::Striped(layout) => layout.place(stripe, column),
+            Self::Virtual(layout) => layout.place(stripe, column),
         }
     }
 
@@ -165,6 +171,7 @@ impl Layout {
     pub fn domain(&self, member: u16) -> u16 {
         match self {
             Self::Striped(layout) => layout.domain(member),
+            Self::Virtual(layout) => layout.domain(member),
         }
     }
 }

@@ -4,6 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::parity::{Columns, Verdict, coefficient, judge, recover};
+use super::vraid::Vraid;
 use super::*;
 use crate::payload::{Bytes, Payload};
 
@@ -99,6 +100,86 @@ fn parity_rotates_evenly() {
         }
         assert!(held.iter().all(|&held| held == parities));
     }
+}
+
+fn virtual_disks(disks: u16, stroke_fraction: f64, seed: u64) -> Vec<Layout> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut group = vraid::DiskGroup::new(disks, 64 * 40, 64, stroke_fraction);
+    let mut layouts = Vec::new();
+    loop {
+        let vraid = [Vraid::Vraid0, Vraid::Vraid1, Vraid::Vraid5][random.random_range(0..3)];
+        let sectors = random.random_range(1..4000);
+        match group.create(vraid, sectors, 8) {
+            Some(layout) => {
+                assert!(layout.geometry().capacity_sectors() >= sectors);
+                layouts.push(Layout::Virtual(layout));
+            }
+            None => return layouts,
+        }
+    }
+}
+
+#[test]
+fn virtual_disks_share_a_disk_group_without_overlap() {
+    for disks in 6..30 {
+        let sets = vraid::storage_sets(disks);
+        assert!(sets.iter().all(|&(_, size)| (6..=11).contains(&size)));
+        let set_of = |member: u16| {
+            let holds = |&(first, size): &(u16, u16)| first <= member && member < first + size;
+            sets.iter().position(holds).unwrap()
+        };
+        let mut used = BTreeSet::new();
+        let mut members_used = BTreeSet::new();
+        for layout in virtual_disks(disks, [0.0, 1.0, 0.6][usize::from(disks) % 3], 5) {
+            let geometry = *layout.geometry();
+            for stripe in 0..geometry.stripes {
+                let places: Vec<Place> = (0..geometry.columns())
+                    .map(|column| layout.place(stripe, column))
+                    .collect();
+                let members: BTreeSet<u16> = places.iter().map(|place| place.member).collect();
+                assert_eq!(members.len(), places.len(), "a stripe shares a disk");
+                let domain = |&member: &u16| layout.domain(member);
+                assert_eq!(members.iter().map(domain).collect::<BTreeSet<_>>().len(), 1);
+                assert_eq!(
+                    members
+                        .iter()
+                        .map(|&m| set_of(m))
+                        .collect::<BTreeSet<_>>()
+                        .len(),
+                    1
+                );
+                members_used.extend(members);
+                for place in places {
+                    assert!(place.first_sector + 8 <= 64 * 40);
+                    assert!(used.insert((place.member, place.first_sector)), "overlap");
+                }
+            }
+        }
+        assert_eq!(members_used.len(), usize::from(disks));
+    }
+}
+
+#[test]
+fn segments_are_packed_or_lie_all_over_the_stroke() {
+    let last = |stroke_fraction: f64| {
+        let mut group = vraid::DiskGroup::new(8, 64 * 1000, 64, stroke_fraction);
+        let layout = group.create(Vraid::Vraid5, 4 * 64 * 100, 8).unwrap();
+        let stripes = 0..layout.geometry().stripes;
+        let addresses = stripes.flat_map(|stripe| (0..5).map(move |column| (stripe, column)));
+        let mut addresses: Vec<u64> = addresses
+            .map(|(stripe, column)| layout.place(stripe, column).first_sector / 64)
+            .collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        let widest = addresses.windows(2).map(|pair| pair[1] - pair[0]).max();
+        (addresses.last().copied().unwrap(), widest.unwrap())
+    };
+    let (packed, gap) = last(0.0);
+    assert!(packed <= 63 && gap == 1, "{packed} {gap}");
+    let (half, gap) = last(0.5);
+    assert!((450..500).contains(&half) && gap < 20, "{half} {gap}");
+    let (whole, gap) = last(1.0);
+    assert!((900..1000).contains(&whole) && gap < 60, "{whole} {gap}");
 }
 
 fn random_stripe(geometry: &Geometry, sectors: u32, random: &mut Xoshiro256PlusPlus) -> Vec<Bytes> {

@@ -1,0 +1,310 @@
+//! Virtual disks over a disk group, as in the EVA.
+//!
+//! A disk group is divided into redundant storage sets (RSS) of 6 to 11 disks, aimed at 8. Disks
+//! are allocated in physical segments (PSEG), 2 MiB long in the EVA. A virtual disk is a row of *stores*: a
+//! Vraid5 store is five segments on five disks of one storage set, four for data and one for
+//! rotating parity; a Vraid1 store two pairs of segments, each on a pair of disks; a Vraid0 store
+//! four segments on four disks. Within a store chunks go from segment to segment.
+//!
+//! Source: public descriptions of the EVA, most of them unconfirmed (segment, storage set, 4+1,
+//! pairs, 128 KiB chunk). How segments are spread over disk and stroke is not published: stores
+//! go to the storage set and the disks that are filled least.
+
+use serde::Deserialize;
+
+use super::{Geometry, Place, Protection};
+
+/// Fewest disks in a disk group: those of the smallest storage set.
+pub const MINIMUM_DISKS: u16 = 6;
+
+/// How a virtual disk is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Vraid {
+    /// Striped, not protected.
+    Vraid0,
+    /// Every segment on a pair of disks.
+    Vraid1,
+    /// Four data segments and a parity segment.
+    Vraid5,
+}
+
+impl Vraid {
+    /// Segments of a store.
+    fn width(self) -> usize {
+        match self {
+            Self::Vraid0 | Self::Vraid1 => 4,
+            Self::Vraid5 => 5,
+        }
+    }
+
+    /// Segments' worth of data in a store.
+    fn data_segments(self) -> u64 {
+        match self {
+            Self::Vraid0 | Self::Vraid5 => 4,
+            Self::Vraid1 => 2,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    member: u16,
+    first_sector: u64,
+}
+
+/// The layout of one virtual disk.
+#[derive(Debug, Clone)]
+pub struct VirtualDisk {
+    vraid: Vraid,
+    geometry: Geometry,
+    /// Chunks in a segment.
+    rows: u64,
+    segments: Vec<Segment>,
+    domains: Vec<u16>,
+}
+
+impl VirtualDisk {
+    /// The shape of the virtual disk.
+    #[inline]
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// Where a column of a stripe lies.
+    #[inline]
+    pub fn place(&self, stripe: u64, column: u16) -> Place {
+        let column = u64::from(column);
+        let rows = self.rows;
+        let (store, segment, row) = match self.vraid {
+            Vraid::Vraid0 => {
+                let store = stripe / (4 * rows);
+                let chunk = stripe - store * 4 * rows;
+                (store, chunk % 4, chunk / 4)
+            }
+            Vraid::Vraid1 => {
+                let store = stripe / (2 * rows);
+                let chunk = stripe - store * 2 * rows;
+                (store, 2 * (chunk % 2) + column, chunk / 2)
+            }
+            Vraid::Vraid5 => {
+                let store = stripe / rows;
+                let row = stripe - store * rows;
+                // As in RAID 5: parity moves to the left, data starts after it.
+                let parity = 4 - row % 5;
+                (store, (parity + 1 + column) % 5, row)
+            }
+        };
+        let segment = self.segments[store as usize * self.vraid.width() + segment as usize];
+        Place {
+            member: segment.member,
+            first_sector: segment.first_sector + row * self.geometry.chunk_sectors,
+        }
+    }
+
+    /// The failure domain of a member: its pair in Vraid1, else its storage set.
+    pub fn domain(&self, member: u16) -> u16 {
+        self.domains[usize::from(member)]
+    }
+}
+
+/// A disk group while virtual disks are laid out over it.
+#[derive(Debug, Clone)]
+pub struct DiskGroup {
+    segment_sectors: u64,
+    /// First member and size of every storage set.
+    sets: Vec<(u16, u16)>,
+    /// Segments allocated on every member.
+    allocated: Vec<u64>,
+    /// Segments that a disk may hold, and the step from one allocated to the next.
+    slots: u64,
+    step: u64,
+}
+
+/// Sizes of the storage sets of a disk group: as equal as possible, aimed at 8, within 6 to 11.
+pub fn storage_sets(disks: u16) -> Vec<(u16, u16)> {
+    let count = ((disks + 4) / 8).max(1);
+    let mut first = 0;
+    (0..count)
+        .map(|set| {
+            let size = disks / count + u16::from(set < disks % count);
+            first += size;
+            (first - size, size)
+        })
+        .collect()
+}
+
+impl DiskGroup {
+    /// An empty disk group. Segments are scattered over `stroke_fraction` of each disk from its
+    /// outer edge, or packed one after the other if that is zero.
+    ///
+    /// # Panics
+    ///
+    /// With fewer than [`MINIMUM_DISKS`] disks.
+    pub fn new(
+        disks: u16,
+        member_sectors: u64,
+        segment_sectors: u64,
+        stroke_fraction: f64,
+    ) -> Self {
+        assert!(disks >= MINIMUM_DISKS);
+        let all = member_sectors / segment_sectors;
+        let packed = stroke_fraction <= 0.0;
+        let slots = if packed {
+            all
+        } else {
+            ((all as f64 * stroke_fraction) as u64).clamp(1, all.max(1))
+        };
+        // Steps by the golden section lie evenly however many are taken.
+        let mut step = if packed {
+            1
+        } else {
+            (slots as f64 * 0.618_033_988_749_895) as u64
+        };
+        while common_divisor(step.max(1), slots.max(1)) != 1 {
+            step += 1;
+        }
+        Self {
+            segment_sectors,
+            sets: storage_sets(disks),
+            allocated: vec![0; usize::from(disks)],
+            slots: slots.min(all),
+            step: step.max(1),
+        }
+    }
+
+    /// Segments that are not allocated, on all disks together.
+    fn free_segments(&self) -> u64 {
+        let allocated: u64 = self.allocated.iter().sum();
+        self.slots * self.allocated.len() as u64 - allocated
+    }
+
+    /// Sectors that are not allocated, on all disks together.
+    pub fn free_sectors(&self) -> u64 {
+        self.free_segments() * self.segment_sectors
+    }
+
+    fn allocate(&mut self, member: u16) -> Option<Segment> {
+        let number = self.allocated[usize::from(member)];
+        (number < self.slots).then(|| {
+            self.allocated[usize::from(member)] += 1;
+            let slot = (u128::from(number) * u128::from(self.step)) % u128::from(self.slots);
+            Segment {
+                member,
+                first_sector: slot as u64 * self.segment_sectors,
+            }
+        })
+    }
+
+    /// The storage set that is filled least.
+    fn emptiest_set(&self) -> usize {
+        let filled = |set: usize| {
+            let (first, size) = self.sets[set];
+            let members = usize::from(first)..usize::from(first + size);
+            let allocated: u64 = self.allocated[members].iter().sum();
+            // Compared per disk, in whole numbers.
+            allocated * 1000 / u64::from(size)
+        };
+        (0..self.sets.len())
+            .min_by_key(|&set| filled(set))
+            .unwrap_or(0)
+    }
+
+    /// Members of a store in a set: those filled least, in turn when equal.
+    fn members_of_store(&self, vraid: Vraid, set: usize, store: u64) -> Vec<u16> {
+        let (first, size) = self.sets[set];
+        if vraid == Vraid::Vraid1 {
+            let mut filled = self.allocated.clone();
+            let mut members = Vec::new();
+            for _ in 0..2 {
+                let pair = pairs(first, size).into_iter().min_by_key(|&(a, b)| {
+                    let both = filled[usize::from(a)] + filled[usize::from(b)];
+                    (both, a, b)
+                });
+                let Some((a, b)) = pair else {
+                    unreachable!("a storage set has pairs");
+                };
+                filled[usize::from(a)] += 1;
+                filled[usize::from(b)] += 1;
+                members.extend([a, b]);
+            }
+            return members;
+        }
+        let turn = (store % u64::from(size)) as u16;
+        let mut members: Vec<u16> = (0..size).map(|at| first + (at + turn) % size).collect();
+        members.sort_by_key(|&member| self.allocated[usize::from(member)]);
+        members.truncate(vraid.width());
+        members
+    }
+
+    /// Allocates a virtual disk of at least `sectors` sectors; `None` if it does not fit.
+    pub fn create(
+        &mut self,
+        vraid: Vraid,
+        sectors: u64,
+        chunk_sectors: u64,
+    ) -> Option<VirtualDisk> {
+        let rows = self.segment_sectors / chunk_sectors;
+        let stores = sectors.div_ceil(vraid.data_segments() * self.segment_sectors);
+        if stores.checked_mul(vraid.width() as u64)? > self.free_segments() {
+            return None;
+        }
+        let mut segments = Vec::with_capacity(stores as usize * vraid.width());
+        for store in 0..stores {
+            let set = self.emptiest_set();
+            for member in self.members_of_store(vraid, set, store) {
+                segments.push(self.allocate(member)?);
+            }
+        }
+        let (data_columns, protection) = match vraid {
+            Vraid::Vraid0 => (1, Protection::None),
+            Vraid::Vraid1 => (1, Protection::Copies(2)),
+            Vraid::Vraid5 => (4, Protection::Parity(1)),
+        };
+        let chunks = stores * vraid.data_segments() * rows;
+        Some(VirtualDisk {
+            vraid,
+            geometry: Geometry {
+                data_columns,
+                protection,
+                chunk_sectors,
+                stripes: chunks / u64::from(data_columns),
+            },
+            rows,
+            segments,
+            domains: self.domains(vraid),
+        })
+    }
+
+    fn domains(&self, vraid: Vraid) -> Vec<u16> {
+        let mut domains = Vec::with_capacity(self.allocated.len());
+        for &(first, size) in &self.sets {
+            for at in 0..size {
+                domains.push(if vraid == Vraid::Vraid1 {
+                    // The last pair of an odd set shares its domain with the odd disk.
+                    first + (at / 2).min(size / 2 - 1) * 2
+                } else {
+                    first
+                });
+            }
+        }
+        domains
+    }
+}
+
+/// The pairs of a storage set: neighbours, and of an odd number the last three in a ring.
+fn pairs(first: u16, size: u16) -> Vec<(u16, u16)> {
+    let mut pairs: Vec<(u16, u16)> = (0..size / 2)
+        .map(|pair| (first + 2 * pair, first + 2 * pair + 1))
+        .collect();
+    if size % 2 == 1 {
+        let last = first + size - 1;
+        pairs.push((last - 1, last));
+        pairs.push((last, last - 2));
+    }
+    pairs
+}
+
+fn common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
+}
