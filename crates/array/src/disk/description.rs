@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::hard_disk::HardDiskDescription;
 use super::ideal::IdealDescription;
+use super::solid_state::SolidStateDescription;
 use crate::{Complaint, SECTOR_BYTES};
 
 /// No disk is larger than this. It keeps every address and product in the models within range.
@@ -17,6 +18,8 @@ pub struct DiskDescription {
     pub title: String,
     /// Platters and an arm.
     pub hard_disk: Option<HardDiskDescription>,
+    /// Flash.
+    pub solid_state: Option<SolidStateDescription>,
     /// A station of textbook queueing.
     pub ideal: Option<IdealDescription>,
 }
@@ -24,9 +27,10 @@ pub struct DiskDescription {
 impl DiskDescription {
     /// Every rule this description breaks; nothing when a disk can be built of it.
     pub fn check(&self) -> Vec<Complaint> {
-        match (&self.hard_disk, &self.ideal) {
-            (Some(hard_disk), None) => hard_disk.check("hard_disk"),
-            (None, Some(ideal)) => ideal.check("ideal"),
+        match (&self.hard_disk, &self.solid_state, &self.ideal) {
+            (Some(hard_disk), None, None) => hard_disk.check("hard_disk"),
+            (None, Some(solid_state), None) => solid_state.check("solid_state"),
+            (None, None, Some(ideal)) => ideal.check("ideal"),
             _ => vec![Complaint::new(
                 "title",
                 "A disk needs exactly one of the tables [hard_disk], [solid_state] and [ideal].",

@@ -10,6 +10,7 @@ fn ideal(distribution: ServiceDistribution, service_us: f64, servers: u32) -> Di
     let description = DiskDescription {
         title: "textbook".into(),
         hard_disk: None,
+        solid_state: None,
         ideal: Some(IdealDescription {
             capacity_bytes: 1 << 30,
             service_us,

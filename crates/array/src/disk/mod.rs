@@ -1,20 +1,26 @@
 //! Disks: how long a request of sectors takes, and in which order a disk serves what it holds.
 //!
 //! [`Disk`] is what an array may ask of a disk. [`DiskModel`] is any of the models, built from a
-//! [`DiskDescription`]: [`HardDisk`] with platters and an arm, and the textbook station [`IdealDisk`]
-//! for checks against queueing theory.
-//! What is stored on a disk is not kept here but in the station around it.
+//! [`DiskDescription`]: [`HardDisk`] with platters and an arm, [`SolidState`] with dies and channels,
+//! and the textbook station [`IdealDisk`] for checks against queueing theory. What is stored on a
+//! disk is not kept here but in the station around it. [`BUNDLED_DISKS`] are descriptions of real
+//! products, each number with its source.
 
+mod bundled;
 mod counters;
 mod description;
 mod hard_disk;
 mod ideal;
 mod model;
 mod request;
+mod solid_state;
 
+#[cfg(test)]
+mod description_tests;
 #[cfg(test)]
 mod ideal_tests;
 
+pub use bundled::{BUNDLED_DISKS, BundledDisk};
 pub use counters::{DiskCounters, LawBroken, ServiceParts};
 pub use description::{DiskDescription, MAX_CAPACITY_BYTES};
 pub use hard_disk::{
@@ -24,3 +30,4 @@ pub use hard_disk::{
 pub use ideal::{IdealDescription, IdealDisk, ServiceDistribution};
 pub use model::{DiskError, DiskModel};
 pub use request::{Disk, DiskCompletion, DiskRequest};
+pub use solid_state::{SolidState, SolidStateDescription};

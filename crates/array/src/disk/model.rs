@@ -2,6 +2,7 @@
 
 use super::hard_disk::HardDisk;
 use super::ideal::IdealDisk;
+use super::solid_state::SolidState;
 use super::{Disk, DiskCompletion, DiskCounters, DiskDescription, DiskRequest};
 use crate::Complaint;
 
@@ -28,6 +29,8 @@ fn list(complaints: &[Complaint]) -> String {
 pub enum DiskModel {
     /// Platters and an arm.
     HardDisk(Box<HardDisk>),
+    /// Flash.
+    SolidState(Box<SolidState>),
     /// Textbook servers with one queue.
     Ideal(Box<IdealDisk>),
 }
@@ -55,6 +58,9 @@ impl DiskModel {
         if let Some(hard_disk) = &description.hard_disk {
             return HardDisk::new(hard_disk, seed).map(|disk| Self::HardDisk(Box::new(disk)));
         }
+        if let Some(flash) = &description.solid_state {
+            return SolidState::new(flash, seed).map(|disk| Self::SolidState(Box::new(disk)));
+        }
         let ideal = description.ideal.as_ref()?;
         Some(Self::Ideal(Box::new(IdealDisk::new(ideal, seed))))
     }
@@ -64,6 +70,7 @@ impl DiskModel {
     pub fn another(&self, seed: u64) -> Self {
         match self {
             Self::HardDisk(disk) => Self::HardDisk(Box::new(disk.another(seed))),
+            Self::SolidState(disk) => Self::SolidState(Box::new(disk.another(seed))),
             Self::Ideal(disk) => Self::Ideal(Box::new(disk.another(seed))),
         }
     }
@@ -73,6 +80,7 @@ macro_rules! each {
     ($self:ident, $disk:ident => $call:expr) => {
         match $self {
             DiskModel::HardDisk($disk) => $call,
+            DiskModel::SolidState($disk) => $call,
             DiskModel::Ideal($disk) => $call,
         }
     };

@@ -1,0 +1,94 @@
+//! Simulated requests per second of one core: a hard disk with 16 commands on board and a
+//! solid-state disk, 32 KiB at random, 60 % reads.
+//!
+//! `cargo run --release -p array --example disk_speed [MILLIONS]`
+
+use std::time::Instant;
+
+use array::Direction;
+use array::disk::{BUNDLED_DISKS, Disk, DiskDescription, DiskModel, DiskRequest};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// One case of the measurement.
+struct Case {
+    disk: &'static str,
+    disks: usize,
+    depth: u32,
+    read_share: f64,
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let millions: u64 = match std::env::args().nth(1) {
+        Some(text) => text.parse()?,
+        None => 10,
+    };
+    for (disk, disks, depth, read_share) in [
+        ("sas-10k-900gb", 1, 1, 0.6),
+        ("sas-10k-900gb", 1, 16, 0.6),
+        ("sas-10k-900gb", 20, 16, 0.6),
+        ("sas-10k-900gb", 1, 32, 0.6),
+        ("ssd-sas-800gb", 1, 16, 1.0),
+        ("ssd-sas-800gb", 1, 16, 0.6),
+        ("ssd-nvme-3840gb", 1, 64, 1.0),
+    ] {
+        let case = Case {
+            disk,
+            disks,
+            depth,
+            read_share,
+        };
+        measure(&case, millions * 1_000_000)?;
+    }
+    Ok(())
+}
+
+/// Runs a case with all its disks kept at the depth, one after the other for a request each.
+fn measure(case: &Case, requests: u64) -> Result<(), Box<dyn std::error::Error>> {
+    let bundled = BUNDLED_DISKS.iter().find(|disk| disk.name == case.disk);
+    let bundled = bundled.ok_or("no such disk")?;
+    let description: DiskDescription = toml::from_str(bundled.toml)?;
+    let make = DiskModel::new(&description, 1)?;
+    let mut disks: Vec<DiskModel> = (0..case.disks).map(|n| make.another(n as u64)).collect();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(42);
+    let places = make.capacity_sectors() / 64;
+    let mut draw = |tag| DiskRequest {
+        tag,
+        direction: if random.random::<f32>() < case.read_share as f32 {
+            Direction::Read
+        } else {
+            Direction::Write
+        },
+        first_sector: random.random_range(0..places) * 64,
+        sectors: 64,
+    };
+    for disk in &mut disks {
+        for tag in 0..case.depth {
+            disk.submit(0, draw(tag));
+        }
+    }
+    let began = Instant::now();
+    for request in 0..requests {
+        let disk = &mut disks[request as usize % case.disks];
+        if let Some(now_ns) = disk.next_completion_ns() {
+            let tag = disk.complete(now_ns).tag;
+            disk.submit(now_ns, draw(tag));
+        }
+    }
+    let took_s = began.elapsed().as_secs_f64();
+    let counters = disks[0].counters();
+    counters.check_laws()?;
+    println!(
+        "{:16} disks {:2}  depth {:2}  reads {:3.0} %: {:6.2} million requests/s \
+         ({:.0} ns each); the disk does {:.0}/s at {:.3} ms",
+        case.disk,
+        case.disks,
+        case.depth,
+        case.read_share * 100.0,
+        requests as f64 / took_s / 1e6,
+        took_s / requests as f64 * 1e9,
+        counters.completed() as f64 / (counters.last_change_ns as f64 / 1e9),
+        counters.mean_response_ns() / 1e6,
+    );
+    Ok(())
+}

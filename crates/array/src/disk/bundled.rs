@@ -1,0 +1,33 @@
+//! Descriptions of real disks that are built in.
+
+/// A built-in description.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BundledDisk {
+    /// The name by which an array's description asks for it.
+    pub name: &'static str,
+    /// The TOML of a [`super::DiskDescription`], with the source of each number.
+    pub toml: &'static str,
+}
+
+macro_rules! bundled {
+    ($($name:literal),* $(,)?) => {
+        &[$(BundledDisk {
+            name: $name,
+            toml: include_str!(concat!("../../../../profiles/disks/", $name, ".toml")),
+        }),*]
+    };
+}
+
+/// Every built-in disk, by kind and size.
+pub const BUNDLED_DISKS: &[BundledDisk] = bundled![
+    "sas-10k-600gb",
+    "sas-10k-900gb",
+    "sas-10k-1200gb",
+    "sas-15k-600gb",
+    "fc-15k-72gb",
+    "nl-sas-7k2-1tb",
+    "ssd-sas-400gb",
+    "ssd-sas-800gb",
+    "ssd-dc-s3500-800gb",
+    "ssd-nvme-3840gb",
+];
