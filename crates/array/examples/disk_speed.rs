@@ -1,7 +1,10 @@
 //! Simulated requests per second of one core: a hard disk with 16 commands on board and a
 //! solid-state disk, 32 KiB at random, 60 % reads.
 //!
-//! `cargo run --release -p array --example disk_speed [MILLIONS]`
+//! `cargo run --release -p array --example disk_speed [MILLIONS [CASE]]`
+//!
+//! The rate is per second of processor time where the kernel tells it, so that other work on the
+//! machine disturbs it little.
 
 use std::time::Instant;
 
@@ -23,7 +26,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Some(text) => text.parse()?,
         None => 10,
     };
-    for (disk, disks, depth, read_share) in [
+    let only: Option<usize> = match std::env::args().nth(2) {
+        Some(text) => Some(text.parse()?),
+        None => None,
+    };
+    let cases = [
         ("sas-10k-900gb", 1, 1, 0.6),
         ("sas-10k-900gb", 1, 16, 0.6),
         ("sas-10k-900gb", 20, 16, 0.6),
@@ -31,7 +38,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("ssd-sas-800gb", 1, 16, 1.0),
         ("ssd-sas-800gb", 1, 16, 0.6),
         ("ssd-nvme-3840gb", 1, 64, 1.0),
-    ] {
+    ];
+    for (number, (disk, disks, depth, read_share)) in cases.into_iter().enumerate() {
+        if only.is_some_and(|only| only != number) {
+            continue;
+        }
         let case = Case {
             disk,
             disks,
@@ -41,6 +52,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         measure(&case, millions * 1_000_000)?;
     }
     Ok(())
+}
+
+/// Processor time of this thread so far, seconds; `None` where the kernel does not tell.
+fn processor_s() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
+    let on_processor_ns: u64 = text.split_whitespace().next()?.parse().ok()?;
+    Some(on_processor_ns as f64 / 1e9)
 }
 
 /// Runs a case with all its disks kept at the depth, one after the other for a request each.
@@ -67,7 +85,7 @@ fn measure(case: &Case, requests: u64) -> Result<(), Box<dyn std::error::Error>>
             disk.submit(0, draw(tag));
         }
     }
-    let began = Instant::now();
+    let (began, began_processor_s) = (Instant::now(), processor_s());
     for request in 0..requests {
         let disk = &mut disks[request as usize % case.disks];
         if let Some(now_ns) = disk.next_completion_ns() {
@@ -75,7 +93,10 @@ fn measure(case: &Case, requests: u64) -> Result<(), Box<dyn std::error::Error>>
             disk.submit(now_ns, draw(tag));
         }
     }
-    let took_s = began.elapsed().as_secs_f64();
+    let took_s = match (began_processor_s, processor_s()) {
+        (Some(began_s), Some(ended_s)) if ended_s > began_s => ended_s - began_s,
+        _ => began.elapsed().as_secs_f64(),
+    };
     let counters = disks[0].counters();
     counters.check_laws()?;
     println!(

@@ -8,17 +8,17 @@ use crate::SECTOR_BYTES;
 struct Segment {
     first_sector: u64,
     end_sector: u64,
-    used: u64,
 }
 
 /// The segments.
 #[derive(Debug, Clone)]
 pub(super) struct ReadCache {
     segments: Vec<Segment>,
+    /// Numbers of the segments, the one used last first.
+    order: Vec<u8>,
     segment_sectors: u64,
     /// Sectors read ahead of the last one asked for.
     pub(super) read_ahead_sectors: u64,
-    stamp: u64,
 }
 
 impl ReadCache {
@@ -26,17 +26,17 @@ impl ReadCache {
         let Some(description) = description else {
             return Self {
                 segments: Vec::new(),
+                order: Vec::new(),
                 segment_sectors: 0,
                 read_ahead_sectors: 0,
-                stamp: 0,
             };
         };
         let bytes = description.bytes / u64::from(description.segments);
         Self {
             segments: vec![Segment::default(); description.segments as usize],
+            order: numbers(description.segments as usize),
             segment_sectors: bytes / SECTOR_BYTES,
             read_ahead_sectors: description.read_ahead_bytes / SECTOR_BYTES,
-            stamp: 0,
         }
     }
 
@@ -44,7 +44,7 @@ impl ReadCache {
     pub(super) fn unused(&self) -> Self {
         Self {
             segments: vec![Segment::default(); self.segments.len()],
-            stamp: 0,
+            order: numbers(self.segments.len()),
             ..*self
         }
     }
@@ -67,26 +67,20 @@ impl ReadCache {
 
     #[inline]
     pub(super) fn touch(&mut self, segment: usize) {
-        self.stamp += 1;
-        self.segments[segment].used = self.stamp;
+        if let Some(at) = self.order.iter().position(|&n| usize::from(n) == segment) {
+            self.order[..=at].rotate_right(1);
+        }
     }
 
     /// Takes the least recently used segment for a stretch that begins here and is still empty.
     #[inline]
     pub(super) fn begin(&mut self, first_sector: u64) -> usize {
-        let mut oldest = 0;
-        let mut oldest_used = u64::MAX;
-        for (index, segment) in self.segments.iter().enumerate() {
-            if segment.used < oldest_used {
-                (oldest, oldest_used) = (index, segment.used);
-            }
-        }
+        self.order.rotate_right(1);
+        let oldest = usize::from(self.order[0]);
         self.segments[oldest] = Segment {
             first_sector,
             end_sector: first_sector,
-            used: 0,
         };
-        self.touch(oldest);
         oldest
     }
 
@@ -115,4 +109,9 @@ impl ReadCache {
             }
         }
     }
+}
+
+/// The numbers of that many segments, at most 256.
+fn numbers(count: usize) -> Vec<u8> {
+    (0..count).map(|number| number as u8).collect()
 }

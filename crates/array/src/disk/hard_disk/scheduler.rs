@@ -45,6 +45,8 @@ pub(super) struct Choice {
 #[derive(Debug, Clone)]
 pub(super) struct Queue {
     candidates: Vec<Candidate>,
+    /// First sectors, apart so that looking for one passes little memory.
+    first_sectors: Vec<u64>,
     waiting: Vec<Waiting>,
     sequence: u64,
 }
@@ -53,6 +55,7 @@ impl Queue {
     pub(super) fn new(depth: usize) -> Self {
         Self {
             candidates: Vec::with_capacity(depth),
+            first_sectors: Vec::with_capacity(depth),
             waiting: Vec::with_capacity(depth),
             sequence: 0,
         }
@@ -69,6 +72,7 @@ impl Queue {
             switch_units: mechanics.switch_units(request.direction),
             submitted_ns: now_ns,
         });
+        self.first_sectors.push(request.first_sector);
         self.waiting.push(Waiting {
             request,
             place,
@@ -81,6 +85,7 @@ impl Queue {
     #[inline]
     pub(super) fn take(&mut self, index: usize) -> Waiting {
         self.candidates.swap_remove(index);
+        self.first_sectors.swap_remove(index);
         self.waiting.swap_remove(index)
     }
 
@@ -152,11 +157,10 @@ impl Queue {
         to: u64,
     ) -> Option<Choice> {
         let mut best: Option<usize> = None;
-        for (index, waiting) in self.waiting.iter().enumerate() {
-            let first = waiting.request.first_sector;
+        for (index, &first) in self.first_sectors.iter().enumerate() {
             if first.wrapping_sub(from) <= to - from
-                && waiting.request.direction == direction
-                && best.is_none_or(|best| first < self.waiting[best].request.first_sector)
+                && self.waiting[index].request.direction == direction
+                && best.is_none_or(|best| first < self.first_sectors[best])
             {
                 best = Some(index);
             }
