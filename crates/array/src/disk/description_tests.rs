@@ -294,6 +294,7 @@ proptest! {
         put("outer_to_inner_rate_ratio", Some(Value::Float(ratio)));
         put("zone_count", Some(Value::Integer(zone_count)));
         put("average_bytes_per_track", None);
-        prop_assert!(try_disk(&table) || per_track < 8 || tracks < 100);
+        // Over few tracks no curve has this average, and tiny tracks shrink to nothing inside.
+        prop_assert!(try_disk(&table) || per_track < 8 || tracks < 1_000);
     }
 }

@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::mechanics::{Arm, Cursor, Mechanics};
 use super::read_cache::ReadCache;
 use super::rotation::TURN;
-use super::scheduler::{Choice, Queue, Waiting};
+use super::scheduler::{Near, Queue, Waiting};
 use super::{HardDiskDescription, check};
 use crate::Direction;
 use crate::disk::request::assert_servable;
@@ -132,15 +132,15 @@ impl HardDisk {
         let moves_ns = now_ns + self.spindle_lead_ns + self.mechanics.overhead_ns;
         let angle = self.mechanics.rotation.angle_at(moves_ns);
         let arm = self.arm_now();
-        let Some(choice) = self.queue.choose(&self.mechanics, now_ns, arm, angle) else {
-            return;
-        };
-        let service = match self.following(now_ns) {
-            Some(following) if following.score <= choice.score => {
-                let waiting = self.queue.take(following.index);
+        let near = self.near(now_ns);
+        let choice = self.queue.choose(&self.mechanics, now_ns, arm, angle, near);
+        let service = match choice {
+            None => return,
+            Some(choice) if choice.goes_on => {
+                let waiting = self.queue.take(choice.index);
                 self.go_on(now_ns, &waiting)
             }
-            _ => {
+            Some(choice) => {
                 let way = self.queue.way_to(&self.mechanics, choice.index, arm, angle);
                 let waiting = self.queue.take(choice.index);
                 let parts = ServiceParts {
@@ -160,29 +160,27 @@ impl HardDisk {
         self.in_service = Some(service);
     }
 
-    /// The waiting command, if any, that goes on where the head is.
+    /// What the head can serve where it is.
     #[inline]
-    fn following(&self, now_ns: u64) -> Option<Choice> {
+    fn near(&self, now_ns: u64) -> Option<Near> {
         if let Some(ahead) = &self.read_ahead {
-            let from = self.cache.first_sector(ahead.segment);
-            let to = ahead.next_sector;
-            return self
-                .queue
-                .following(&self.mechanics, now_ns, Direction::Read, from, to);
+            let from_sector = self.cache.first_sector(ahead.segment);
+            return Some(Near {
+                direction: Direction::Read,
+                from_sector,
+                further_sectors: ahead.next_sector - from_sector,
+                least_wait_ns: 0,
+            });
         }
         // Without read-ahead a command has to have been decoded before the one before it ended.
-        let last = self
-            .last_end
-            .filter(|last| last.cursor.at_ns == now_ns + self.spindle_lead_ns)?;
-        let choice = self.queue.following(
-            &self.mechanics,
-            now_ns,
-            last.direction,
-            last.sector,
-            last.sector,
-        )?;
-        let waited_ns = now_ns - self.queue.get(choice.index).submitted_ns;
-        (waited_ns >= self.mechanics.overhead_ns).then_some(choice)
+        self.last_end
+            .filter(|last| last.cursor.at_ns == now_ns + self.spindle_lead_ns)
+            .map(|last| Near {
+                direction: last.direction,
+                from_sector: last.sector,
+                further_sectors: 0,
+                least_wait_ns: self.mechanics.overhead_ns,
+            })
     }
 
     /// Serves a command that goes on where the head is.
@@ -310,7 +308,7 @@ impl HardDisk {
             return;
         }
         let most = ahead.limit_sector - ahead.next_sector;
-        if most > 0 {
+        if most > 0 && spindle_ns > ahead.cursor.at_ns {
             let passed = self
                 .mechanics
                 .pass_until(&mut ahead.cursor, spindle_ns, most);

@@ -7,15 +7,17 @@ use super::rotation::Rotation;
 use crate::Direction;
 use crate::disk::DiskRequest;
 
-/// What choosing needs of a command, computed once when it comes: 32 bytes.
+/// What choosing needs of a command, computed once when it comes: 40 bytes.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
+    first_sector: u64,
+    /// Angle units that aging makes of the submission time, modulo 2^64.
+    aged_from: u64,
     cylinder: u32,
     head: u32,
     angle: u32,
     seek_base: u32,
     switch_units: u32,
-    submitted_ns: u64,
 }
 
 /// A command in the on-board queue.
@@ -34,19 +36,45 @@ pub(super) struct Positioning {
     pub(super) rotation: u32,
 }
 
-/// A command and how good it is to take it next; the least score wins.
+/// The command to take next; the least score wins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Choice {
     pub(super) index: usize,
-    pub(super) score: i64,
+    /// It goes on where the head is and needs no positioning.
+    pub(super) goes_on: bool,
+    score: i64,
+}
+
+/// First sectors that the head can serve without positioning, because it is there already.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Near {
+    pub(super) direction: Direction,
+    pub(super) from_sector: u64,
+    /// Sectors after `from_sector` that are near too.
+    pub(super) further_sectors: u64,
+    /// How long a command must have waited to be ready in time.
+    pub(super) least_wait_ns: u64,
+}
+
+impl Near {
+    /// No sector of any disk.
+    const NOTHING: Self = Self {
+        direction: Direction::Read,
+        from_sector: u64::MAX,
+        further_sectors: 0,
+        least_wait_ns: u64::MAX,
+    };
+
+    #[inline]
+    fn holds(&self, sector: u64) -> bool {
+        sector.wrapping_sub(self.from_sector) <= self.further_sectors
+    }
 }
 
 /// The on-board queue.
 #[derive(Debug, Clone)]
 pub(super) struct Queue {
     candidates: Vec<Candidate>,
-    /// First sectors, apart so that looking for one passes little memory.
-    first_sectors: Vec<u64>,
     waiting: Vec<Waiting>,
     sequence: u64,
 }
@@ -55,7 +83,6 @@ impl Queue {
     pub(super) fn new(depth: usize) -> Self {
         Self {
             candidates: Vec::with_capacity(depth),
-            first_sectors: Vec::with_capacity(depth),
             waiting: Vec::with_capacity(depth),
             sequence: 0,
         }
@@ -70,9 +97,9 @@ impl Queue {
             angle: mechanics.geometry.angle(&place),
             seek_base: mechanics.seek_base(request.direction),
             switch_units: mechanics.switch_units(request.direction),
-            submitted_ns: now_ns,
+            first_sector: request.first_sector,
+            aged_from: aged(mechanics, now_ns),
         });
-        self.first_sectors.push(request.first_sector);
         self.waiting.push(Waiting {
             request,
             place,
@@ -85,13 +112,7 @@ impl Queue {
     #[inline]
     pub(super) fn take(&mut self, index: usize) -> Waiting {
         self.candidates.swap_remove(index);
-        self.first_sectors.swap_remove(index);
         self.waiting.swap_remove(index)
-    }
-
-    #[inline]
-    pub(super) fn get(&self, index: usize) -> &Waiting {
-        &self.waiting[index]
     }
 
     /// The command to take next, for an arm that begins to move when the platters stand at
@@ -103,34 +124,68 @@ impl Queue {
         now_ns: u64,
         arm: Arm,
         angle: u32,
+        near: Option<Near>,
     ) -> Option<Choice> {
         match mechanics.scheduler {
-            Scheduler::ShortestPositioning => self.nearest(mechanics, now_ns, arm, angle),
+            Scheduler::ShortestPositioning => self.nearest(mechanics, now_ns, arm, angle, near),
             Scheduler::FirstCome => {
                 let order = self.waiting.iter().enumerate();
-                let first = order.min_by_key(|(_, waiting)| waiting.sequence);
-                first.map(|(index, waiting)| Choice {
+                let (index, waiting) = order.min_by_key(|(_, waiting)| waiting.sequence)?;
+                let first = self.candidates[index].first_sector;
+                Some(Choice {
                     index,
+                    goes_on: near.is_some_and(|near| {
+                        near.holds(first) && self.may_go_on(now_ns, index, &near)
+                    }),
                     score: waiting.sequence as i64,
                 })
             }
         }
     }
 
-    fn nearest(&self, mechanics: &Mechanics, now_ns: u64, arm: Arm, angle: u32) -> Option<Choice> {
+    fn nearest(
+        &self,
+        mechanics: &Mechanics,
+        now_ns: u64,
+        arm: Arm,
+        angle: u32,
+        near: Option<Near>,
+    ) -> Option<Choice> {
         let mut best = Choice {
             index: usize::MAX,
+            goes_on: false,
             score: i64::MAX,
         };
+        let aged_to = aged(mechanics, now_ns);
+        let near = near.unwrap_or(Near::NOTHING);
         for (index, candidate) in self.candidates.iter().enumerate() {
-            let way = way(mechanics, candidate, arm, angle);
-            let units = i64::from(way.seek) + i64::from(way.rotation);
-            let score = units - forgiven(mechanics, now_ns, candidate.submitted_ns);
+            let forgiven = aged_to.wrapping_sub(candidate.aged_from) as i64;
+            let goes_on =
+                near.holds(candidate.first_sector) && self.may_go_on(now_ns, index, &near);
+            let units = if goes_on {
+                0
+            } else {
+                let way = way(mechanics, candidate, arm, angle);
+                i64::from(way.seek) + i64::from(way.rotation)
+            };
+            let score = units - forgiven;
             if score < best.score {
-                best = Choice { index, score };
+                best = Choice {
+                    index,
+                    goes_on,
+                    score,
+                };
             }
         }
         (best.index != usize::MAX).then_some(best)
+    }
+
+    /// Whether a command whose first sector is near goes on where the head is.
+    #[cold]
+    fn may_go_on(&self, now_ns: u64, index: usize, near: &Near) -> bool {
+        let waiting = &self.waiting[index];
+        waiting.request.direction == near.direction
+            && now_ns - waiting.submitted_ns >= near.least_wait_ns
     }
 
     /// The way to the command at `index`.
@@ -144,46 +199,12 @@ impl Queue {
     ) -> Positioning {
         way(mechanics, &self.candidates[index], arm, angle)
     }
-
-    /// The command of a direction whose first sector lies in `from..=to`, the lowest of them, that
-    /// needs no positioning because the head is already there. Its score is what waiting earns it.
-    #[inline]
-    pub(super) fn following(
-        &self,
-        mechanics: &Mechanics,
-        now_ns: u64,
-        direction: Direction,
-        from: u64,
-        to: u64,
-    ) -> Option<Choice> {
-        let mut best: Option<usize> = None;
-        for (index, &first) in self.first_sectors.iter().enumerate() {
-            if first.wrapping_sub(from) <= to - from
-                && self.waiting[index].request.direction == direction
-                && best.is_none_or(|best| first < self.first_sectors[best])
-            {
-                best = Some(index);
-            }
-        }
-        best.map(|index| {
-            let waiting = &self.waiting[index];
-            let score = match mechanics.scheduler {
-                Scheduler::ShortestPositioning => {
-                    -forgiven(mechanics, now_ns, waiting.submitted_ns)
-                }
-                Scheduler::FirstCome => waiting.sequence as i64,
-            };
-            Choice { index, score }
-        })
-    }
 }
 
-/// Angle units forgiven for having waited. Ages are cut at about five hours, which keeps the
-/// product in range; any command that old comes first anyway.
+/// What aging makes of a time, in angle units modulo 2^64: differences count.
 #[inline]
-fn forgiven(mechanics: &Mechanics, now_ns: u64, submitted_ns: u64) -> i64 {
-    let age_ns = (now_ns - submitted_ns).min(1 << 44);
-    ((age_ns * mechanics.aging_q16) >> 16) as i64
+fn aged(mechanics: &Mechanics, time_ns: u64) -> u64 {
+    ((u128::from(time_ns) * u128::from(mechanics.aging_q16)) >> 16) as u64
 }
 
 #[inline]
