@@ -1,10 +1,10 @@
 //! Disks: how long a request of sectors takes, and in which order a disk serves what it holds.
 //!
 //! [`Disk`] is what an array may ask of a disk. [`DiskModel`] is any of the models, built from a
-//! [`DiskDescription`]: [`HardDisk`] with platters and an arm, [`SolidState`] with dies and channels,
-//! and the textbook station [`IdealDisk`] for checks against queueing theory. What is stored on a
-//! disk is not kept here but in the station around it. [`BUNDLED_DISKS`] are descriptions of real
-//! products, each number with its source.
+//! [`DiskDescription`]: [`HardDisk`] with platters and an arm, [`SolidState`] with dies and
+//! channels, and the textbook station [`IdealDisk`] for checks against queueing theory. What is
+//! stored on a disk is not kept here but in the station around it. [`BUNDLED_DISKS`] are
+//! descriptions of real products, each number with its source.
 
 mod bundled;
 mod counters;

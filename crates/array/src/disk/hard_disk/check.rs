@@ -1,5 +1,7 @@
 //! The rules a hard disk's description obeys.
 
+use std::ops::RangeInclusive;
+
 use super::description::{HardDiskDescription, MeasuredSeeks, SheetSeeks};
 use super::seek::{SeekCurve, SeekTimes};
 use super::zones::sheet_zones;
@@ -129,8 +131,16 @@ fn check_tracks(disk: &HardDiskDescription, complaints: &mut Complaints<'_>) {
             "Capacity, heads and tracks_per_surface make tracks of fewer than 2 or more than \
              200000 sectors.",
         );
-        return;
+    } else {
+        check_zones(disk, &possible, complaints);
     }
+}
+
+fn check_zones(
+    disk: &HardDiskDescription,
+    possible: &RangeInclusive<u32>,
+    complaints: &mut Complaints<'_>,
+) {
     let (mut cylinders, mut sectors) = (0_u64, 0_u64);
     for (index, zone) in disk.zones.iter().enumerate() {
         let per_track = zone.sectors_per_track;

@@ -38,7 +38,8 @@ pub struct HardDiskDescription {
     #[serde(default)]
     pub scheduler: Scheduler,
     /// Nanoseconds of positioning forgiven for each nanosecond a command has waited. 0 is plain
-    /// shortest positioning, under which a command can starve.
+    /// shortest positioning, under which a command can starve. With 16 commands on board 0.01 costs
+    /// 1 % of the rate, 0.03 costs 6 %, 0.1 a quarter; more commands cost more.
     #[serde(default = "default_aging")]
     pub aging: f64,
     /// Rate between buffer and host, 10^6 bytes per second; it bounds reads served from the buffer.
@@ -123,5 +124,5 @@ fn default_zone_count() -> u32 {
 }
 
 fn default_aging() -> f64 {
-    0.03
+    0.02
 }
