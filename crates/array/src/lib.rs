@@ -11,6 +11,7 @@
 
 pub mod agenda;
 mod array;
+mod cache;
 mod calendar;
 mod complaint;
 mod controller;
@@ -24,9 +25,12 @@ pub mod settings;
 mod slab;
 pub mod station;
 
+pub use array::counters::{
+    ArrayCounters, ControllerCounters, DiskFigures, PortCounters, VolumeCounters,
+};
 pub use array::{Array, ArrayError, Fault};
 pub use complaint::Complaint;
-pub use controller::StationCounters;
+pub use controller::SerialCounters;
 pub use host::{FirstWrite, HostCompletion, HostError, HostOperation, HostRequest, VolumeId};
 pub use settings::ArraySettings;
 

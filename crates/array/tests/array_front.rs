@@ -28,13 +28,30 @@ low_watermark_percent = 60
 idle_ms = 100
 in_flight = 16
 
+[disks.plain]
+title = "Plain"
+[disks.plain.ideal]
+capacity_bytes = 4_294_967_296
+service_us = 1000
+distribution = "fixed"
+servers = 1
+
+[[backend.disk_group]]
+name = "pair"
+disk = "plain"
+disks = 2
+level = "raid0"
+chunk_kib = 64
+
 [[volumes]]
 name = "first"
 capacity_mib = 1024
+group = "pair"
 
 [[volumes]]
 name = "second"
 capacity_mib = 1024
+group = "pair"
 owner = 1
 "#;
 
@@ -76,7 +93,7 @@ fn what_was_written_is_read() {
     assert_eq!(completed.len(), 1);
     assert_eq!((completed[0].tag, completed[0].result), (7, Ok(())));
     array.submit(
-        completed[0].completed_ns,
+        array.counters().now_ns,
         request(8, HostOperation::Read, 127, Bytes::default()),
     );
     assert_eq!(end_of_all(&mut array)[0].payload, written);

@@ -1,40 +1,95 @@
 //! Controllers: host ports, the processor that every command passes, ownership of volumes.
 
-#![allow(dead_code)] // Users of all of it follow.
-
 mod port;
 mod station;
 
-pub use station::StationCounters;
+pub use station::SerialCounters;
 
 pub(crate) use port::Port;
 pub(crate) use station::SerialStation;
 
+use std::collections::VecDeque;
+
+use crate::cache::DataCache;
 use crate::host::HostOperation;
-use crate::settings::{ControllerSettings, ServiceSettings, ns_of_us};
+use crate::payload::Payload;
+use crate::settings::{CacheSettings, ControllerSettings, ServiceSettings, ns_of_us};
+
+/// A host request by its number, as long as it is the one meant: a request that is sent again over
+/// another path gets a new epoch, which voids what was set in motion for the earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    pub id: u32,
+    pub epoch: u32,
+}
 
 const SECTORS_PER_MIB: f64 = 2048.0;
 
 /// One controller.
 #[derive(Debug)]
-pub(crate) struct Controller {
+pub(crate) struct Controller<P> {
     /// Its host ports.
     pub ports: Vec<Port>,
     /// Its processor.
     pub processor: SerialStation,
+    /// The direction of the link that leads to the partner.
+    pub link: SerialStation,
+    /// Its data cache.
+    pub cache: DataCache<P>,
     /// Whether it works.
     pub works: bool,
+    /// Whether it works again, but not before everything it had on its way has ended.
+    pub returning: bool,
+    /// Whether the partner may take its volumes over.
+    pub takeover_due: bool,
+    /// How often it has failed or come back: tells what belongs to an earlier life.
+    pub life: u32,
+    /// Whether the cache would survive a loss of power.
+    pub battery_works: bool,
+    /// Reads and writes it has at the back end.
+    pub operations_open: u32,
+    /// Writers that wait until the cache has room for them.
+    pub waiting_writers: VecDeque<Ticket>,
+    /// Requests that wait until their sectors hold nothing the disks lack.
+    pub waiting_clean: Vec<Ticket>,
+    /// Flushes that wait, and when they came.
+    pub flushes: Vec<(Ticket, u64)>,
+    /// The destages under way.
+    pub destages: Vec<u32>,
+    /// Whether the cache is above its low watermark since it was above the high one.
+    pub under_pressure: bool,
+    /// When the next look at ages and idleness is due.
+    pub tick_at_ns: u64,
+    /// When the last host request came.
+    pub last_host_ns: u64,
+    /// Host requests it works on.
+    pub active: u64,
     next_port: usize,
 }
 
-impl Controller {
-    pub fn new(settings: &ControllerSettings) -> Self {
+impl<P: Payload> Controller<P> {
+    pub fn new(settings: &ControllerSettings, cache: &CacheSettings, volumes: usize) -> Self {
         Self {
             ports: (0..settings.ports_per_controller)
                 .map(|_| Port::new(&settings.port))
                 .collect(),
             processor: SerialStation::default(),
+            link: SerialStation::default(),
+            cache: DataCache::new(cache.lines(), cache.line_sectors(), volumes),
             works: true,
+            returning: false,
+            takeover_due: false,
+            life: 0,
+            battery_works: true,
+            operations_open: 0,
+            waiting_writers: VecDeque::new(),
+            waiting_clean: Vec::new(),
+            flushes: Vec::new(),
+            destages: Vec::new(),
+            under_pressure: false,
+            tick_at_ns: u64::MAX,
+            last_host_ns: 0,
+            active: 0,
             next_port: 0,
         }
     }

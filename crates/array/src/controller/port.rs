@@ -1,7 +1,5 @@
 //! A host port: two serial lanes, since both directions carry at once.
 
-#![allow(dead_code)] // Users of all of it follow.
-
 use super::SerialStation;
 use crate::SECTOR_BYTES;
 use crate::host::HostOperation;

@@ -1,13 +1,11 @@
 //! A serial station: serves one thing after the other in the order they come.
 
-#![allow(dead_code)] // Users of all of it follow.
-
 /// What a station has done since the model started.
 ///
 /// `number_integral_ns` is the time integral of the number of things inside, waiting or served. It
 /// equals `response_sum_ns` whenever the station is empty: Little's law without a remainder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct StationCounters {
+pub struct SerialCounters {
     /// Things that came.
     pub arrivals: u64,
     /// Things that were served to their end.
@@ -33,7 +31,7 @@ pub(crate) struct SerialStation {
     free_at_ns: u64,
     counted_until_ns: u64,
     entered_sum_ns: u128,
-    counters: StationCounters,
+    counters: SerialCounters,
 }
 
 impl SerialStation {
@@ -85,7 +83,7 @@ impl SerialStation {
     }
 
     /// The counters, brought forward to `now_ns`.
-    pub fn counters(&self, now_ns: u64) -> StationCounters {
+    pub fn counters(&self, now_ns: u64) -> SerialCounters {
         let mut counters = self.counters;
         let passed_ns = now_ns.saturating_sub(self.counted_until_ns);
         counters.number_integral_ns += passed_ns * counters.inside;

@@ -1,14 +1,9 @@
 //! Settings of a controller's data cache.
 
-#![allow(dead_code)] // Users of all of it follow.
-
 use serde::Deserialize;
 
 use super::Checker;
 use crate::{Complaint, SECTOR_BYTES};
-
-/// Sectors of the largest cache line.
-pub const MAX_LINE_SECTORS: u32 = 128;
 
 /// The data cache of each controller.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -97,6 +97,9 @@ pub struct FailoverSettings {
     /// Whether a controller without its partner goes on acknowledging writes from its cache, which
     /// then hold the only copy. If not, it writes through until the partner is back.
     pub write_back_alone: bool,
+    /// Whether volumes return to a controller that works again. They do so once everything dirty of
+    /// them is on disk; until then their writes go through.
+    pub fail_back: bool,
 }
 
 impl Default for FailoverSettings {
@@ -106,6 +109,7 @@ impl Default for FailoverSettings {
             path_switch_ms: 1_000.0,
             give_up_ms: 30_000.0,
             write_back_alone: false,
+            fail_back: true,
         }
     }
 }

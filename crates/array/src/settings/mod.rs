@@ -12,9 +12,13 @@ pub use controller::ServiceSettings;
 pub use controller::{ControllerSettings, FailoverSettings, HostPaths, LinkSettings, PortSettings};
 pub use volume::{VolumeSettings, WritePolicy};
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use crate::Complaint;
+use crate::disk::DiskDescription;
+use crate::group::BackendSettings;
 
 /// A whole array.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -26,6 +30,11 @@ pub struct ArraySettings {
     pub controllers: ControllerSettings,
     /// The data cache of each controller.
     pub cache: CacheSettings,
+    /// Disks by the names that disk groups use; a loader adds those it knows from its profiles.
+    #[serde(default)]
+    pub disks: BTreeMap<String, DiskDescription>,
+    /// The disk groups.
+    pub backend: BackendSettings,
     /// The volumes; a volume's number is its place in this list.
     pub volumes: Vec<VolumeSettings>,
 }
@@ -35,6 +44,14 @@ impl ArraySettings {
     pub fn check(&self) -> Vec<Complaint> {
         let mut complaints = self.controllers.check("controllers");
         complaints.extend(self.cache.check("cache"));
+        complaints.extend(self.check_disks());
+        complaints.extend(self.backend.check("backend"));
+        if self.cache.mirror && self.controllers.count < 2 {
+            complaints.push(Complaint::new(
+                "cache.mirror",
+                "One controller has no partner to mirror to; set it to false.",
+            ));
+        }
         if self.volumes.is_empty() || self.volumes.len() > usize::from(u16::MAX) {
             complaints.push(Complaint::new(
                 "volumes",
@@ -42,7 +59,30 @@ impl ArraySettings {
             ));
         }
         for (number, volume) in self.volumes.iter().enumerate() {
-            complaints.extend(volume.check(&format!("volumes.{number}"), &self.controllers));
+            let path = format!("volumes.{number}");
+            complaints.extend(volume.check(&path, &self.controllers));
+            if !self.backend.group_names().contains(&volume.group.as_str()) {
+                let message = format!("There is no group '{}'.", volume.group);
+                complaints.push(Complaint::new(format!("{path}.group"), message));
+            }
+        }
+        complaints
+    }
+
+    fn check_disks(&self) -> Vec<Complaint> {
+        let mut complaints = Vec::new();
+        for (name, disk) in &self.disks {
+            for complaint in disk.check() {
+                let path = format!("disks.{name}.{}", complaint.path);
+                complaints.push(Complaint::new(path, complaint.message));
+            }
+        }
+        for (number, group) in self.backend.disk_group.iter().enumerate() {
+            if !self.disks.contains_key(&group.disk) {
+                let message = format!("There is no disk '{}'.", group.disk);
+                let path = format!("backend.disk_group.{number}.disk");
+                complaints.push(Complaint::new(path, message));
+            }
         }
         complaints
     }
@@ -96,7 +136,6 @@ pub(crate) fn ns_of_us(span_us: f64) -> u64 {
 }
 
 /// Nanoseconds of a span given in milliseconds.
-#[allow(dead_code)] // Its users follow.
 pub(crate) fn ns_of_ms(span_ms: f64) -> u64 {
     (span_ms * 1e6).round() as u64
 }

@@ -13,6 +13,8 @@ pub struct VolumeSettings {
     pub name: String,
     /// Capacity, MiB.
     pub capacity_mib: u64,
+    /// Name of the disk group, or of the virtual disk, it lies in.
+    pub group: String,
     /// Number of the controller that owns it, from zero.
     #[serde(default)]
     pub owner: u32,
@@ -22,7 +24,8 @@ pub struct VolumeSettings {
     /// Whether the controller reads ahead for this volume, where the cache does so at all.
     #[serde(default = "yes")]
     pub read_ahead: bool,
-    /// Whether reads of this volume go past the data cache (direct I/O of a RAID card).
+    /// Whether reads of this volume go past the data cache (direct I/O of a RAID card). Needs
+    /// write-through.
     #[serde(default)]
     pub direct_io: bool,
 }
@@ -56,6 +59,11 @@ impl VolumeSettings {
             self.owner < controllers.count,
             "owner",
             "The owner is the number of a controller, from zero.",
+        );
+        checker.demand(
+            !self.direct_io || self.write_policy == WritePolicy::WriteThrough,
+            "direct_io",
+            "Direct I/O needs write_policy = \"write-through\".",
         );
         checker.finish()
     }

@@ -1,0 +1,193 @@
+//! What the array has done since the model started, as performance monitors count it.
+
+use crate::controller::{SerialCounters, SerialStation};
+use crate::disk::Disk;
+use crate::host::HostOperation;
+use crate::payload::Payload;
+use crate::{SECTOR_BYTES, station};
+
+use super::Array;
+use super::flight::Flight;
+
+/// Everything there is to count. All counts and sums run from the start of the model; rates and
+/// means of an interval are differences of two of these.
+#[derive(Debug, Clone, Default)]
+pub struct ArrayCounters {
+    /// When the counters were read, ns.
+    pub now_ns: u64,
+    /// By controller.
+    pub controllers: Vec<ControllerCounters>,
+    /// By volume.
+    pub volumes: Vec<VolumeCounters>,
+    /// By disk.
+    pub disks: Vec<DiskFigures>,
+    /// Acknowledged sectors that were lost.
+    pub lost_sectors: u64,
+}
+
+/// A controller.
+#[derive(Debug, Clone, Default)]
+pub struct ControllerCounters {
+    /// Whether it works.
+    pub works: bool,
+    /// Its processor.
+    pub processor: SerialCounters,
+    /// The link to its partner.
+    pub link: SerialCounters,
+    /// Its host ports.
+    pub ports: Vec<PortCounters>,
+    /// Lines in its cache, and those that hold what the disks lack.
+    pub cached_lines: u64,
+    /// Lines with contents that the disks lack.
+    pub dirty_lines: u64,
+    /// Writers that wait for room in the cache.
+    pub waiting_writers: u64,
+    /// Stripes on their way to disk.
+    pub destages_in_flight: u64,
+    /// Reads and writes it has at the back end.
+    pub backend_in_flight: u64,
+}
+
+/// A host port.
+#[derive(Debug, Clone, Default)]
+pub struct PortCounters {
+    /// Reads that came.
+    pub reads: u64,
+    /// Writes that came.
+    pub writes: u64,
+    /// Flushes and trims that came.
+    pub others: u64,
+    /// Bytes from hosts.
+    pub received_bytes: u64,
+    /// Bytes to hosts.
+    pub sent_bytes: u64,
+    /// The lane from hosts.
+    pub inbound: SerialCounters,
+    /// The lane to hosts.
+    pub outbound: SerialCounters,
+}
+
+/// A volume, as hosts see it. Latencies run from the host's submission to its completion.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct VolumeCounters {
+    /// Reads whose data were all in the cache.
+    pub read_hits: u64,
+    /// The sum of their latencies, ns.
+    pub read_hit_latency_sum_ns: u64,
+    /// Reads that needed the disks.
+    pub read_misses: u64,
+    /// The sum of their latencies, ns.
+    pub read_miss_latency_sum_ns: u64,
+    /// Writes.
+    pub writes: u64,
+    /// The sum of their latencies, ns.
+    pub write_latency_sum_ns: u64,
+    /// Flushes and trims.
+    pub others: u64,
+    /// Requests that failed; they count nowhere else.
+    pub errors: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Requests inside, with the time integral of their number: the host's queue.
+    pub inside: SerialCounters,
+}
+
+/// A disk and the station it stands in.
+#[derive(Debug, Clone, Default)]
+pub struct DiskFigures {
+    /// Whether it works.
+    pub works: bool,
+    /// The disk itself: requests, sectors, where its time went.
+    pub disk: crate::disk::DiskCounters,
+    /// The station, with what waits for the disk: drive latency and drive queue.
+    pub station: station::StationCounters,
+}
+
+/// Counting for one volume.
+#[derive(Debug, Default)]
+pub(super) struct VolumeCounting {
+    pub inside: SerialStation,
+    counters: VolumeCounters,
+}
+
+impl VolumeCounting {
+    /// Counts a request that has ended.
+    #[inline]
+    pub fn note<P>(&mut self, flight: &Flight<P>, response_ns: u64) {
+        let counters = &mut self.counters;
+        if flight.result.is_some() {
+            counters.errors += 1;
+            return;
+        }
+        let bytes = u64::from(flight.sectors) * SECTOR_BYTES;
+        match flight.operation {
+            HostOperation::Read if flight.missed => {
+                counters.read_misses += 1;
+                counters.read_miss_latency_sum_ns += response_ns;
+                counters.read_bytes += bytes;
+            }
+            HostOperation::Read => {
+                counters.read_hits += 1;
+                counters.read_hit_latency_sum_ns += response_ns;
+                counters.read_bytes += bytes;
+            }
+            HostOperation::Write => {
+                counters.writes += 1;
+                counters.write_latency_sum_ns += response_ns;
+                counters.written_bytes += bytes;
+            }
+            HostOperation::Flush | HostOperation::Trim => counters.others += 1,
+        }
+    }
+}
+
+impl<P: Payload> Array<P> {
+    /// What has been done so far. Cheap: a few hundred bytes for each disk and volume.
+    pub fn counters(&self) -> ArrayCounters {
+        let volumes = self.volumes.iter().map(|volume| VolumeCounters {
+            inside: volume.counters.inside.counters(self.now_ns),
+            ..volume.counters.counters
+        });
+        let disks = self.backend.stations().iter().map(|station| DiskFigures {
+            works: station.is_working(),
+            disk: station.disk().counters().clone(),
+            station: *station.counters(),
+        });
+        ArrayCounters {
+            now_ns: self.now_ns,
+            controllers: (0..self.controllers.len())
+                .map(|each| self.controller(each))
+                .collect(),
+            volumes: volumes.collect(),
+            disks: disks.collect(),
+            lost_sectors: self.lost.counted,
+        }
+    }
+
+    fn controller(&self, number: usize) -> ControllerCounters {
+        let controller = &self.controllers[number];
+        let ports = controller.ports.iter().map(|port| PortCounters {
+            reads: port.requests[HostOperation::Read as usize],
+            writes: port.requests[HostOperation::Write as usize],
+            others: port.requests[HostOperation::Flush as usize]
+                + port.requests[HostOperation::Trim as usize],
+            received_bytes: port.sectors[0] * SECTOR_BYTES,
+            sent_bytes: port.sectors[1] * SECTOR_BYTES,
+            inbound: port.inbound.counters(self.now_ns),
+            outbound: port.outbound.counters(self.now_ns),
+        });
+        ControllerCounters {
+            works: controller.works,
+            processor: controller.processor.counters(self.now_ns),
+            link: controller.link.counters(self.now_ns),
+            ports: ports.collect(),
+            cached_lines: controller.cache.len(),
+            dirty_lines: controller.cache.unwritten_lines,
+            waiting_writers: controller.waiting_writers.len() as u64,
+            destages_in_flight: controller.destages.len() as u64,
+            backend_in_flight: u64::from(controller.operations_open),
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! The whole array: what a host talks to and what drives the model on.
+//!
+//! - [`flight`]: a request's way in and out: ports, processors, the link between controllers.
+//! - [`reads`], [`writes`], [`barrier`]: what the owner of a volume does with a request.
+//! - [`destage`]: from the cache to the disks.
+//! - [`operation`]: reads and writes at the back end, and where their ends lead.
+//! - [`failover`]: what breaks and is repaired; [`lost`]: what was lost by it.
+//! - [`build`]: from settings to an array; [`counters`]: what it has done.
+
+mod barrier;
+mod build;
+pub(crate) mod counters;
+mod destage;
+mod failover;
+mod flight;
+mod lost;
+mod operation;
+mod reads;
+mod seam;
+mod writes;
+
+use std::collections::VecDeque;
+
+use thiserror::Error;
+
+use crate::Complaint;
+use crate::cache::Streams;
+use crate::calendar::Calendar;
+use crate::controller::{Controller, Ticket};
+use crate::disk::DiskError;
+use crate::group::{Backend, BackendError, GroupId};
+use crate::host::{FirstWrite, HostCompletion, HostError, HostOperation, HostRequest, VolumeId};
+use crate::payload::Payload;
+use crate::pool::{Piece, Pool};
+use crate::settings::FlushPolicy;
+use crate::slab::Slab;
+
+use counters::VolumeCounting;
+use flight::{Flight, Times};
+use lost::LostSectors;
+use operation::Operation;
+use reads::Gap;
+
+/// Why there is no array.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ArrayError {
+    /// The description breaks rules.
+    #[error("The array cannot exist: {}", list(.0))]
+    Settings(Vec<Complaint>),
+    /// A disk cannot be built.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// The disk groups cannot be built.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}
+
+fn list(complaints: &[Complaint]) -> String {
+    let lines: Vec<String> = complaints.iter().map(Complaint::to_string).collect();
+    lines.join(" ")
+}
+
+/// Something that breaks or is repaired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The disk of that number fails.
+    FailDisk(u32),
+    /// The failed disk of that number is replaced by a new, empty one.
+    ReplaceDisk(u32),
+    /// The controller of that number stops working.
+    FailController(u32),
+    /// The failed controller of that number works again.
+    RestoreController(u32),
+    /// The cache of that controller would not survive a loss of power any more.
+    LoseCacheBattery(u32),
+    /// The cache of that controller would survive a loss of power again.
+    RestoreCacheBattery(u32),
+}
+
+/// What happens at a time that is known before.
+#[derive(Debug, Clone, Copy)]
+enum Event {
+    /// A request leaves the station it is at.
+    Step(Ticket),
+    /// A controller looks at the ages of its dirty lines.
+    Tick(u8),
+    /// The partner may take over from a controller that failed in that life of it.
+    Takeover(u8, u32),
+    /// A controller's partner has copies of everything, if both still live these lives.
+    Copied(u8, u64, (u32, u32)),
+    /// Something breaks or is repaired.
+    Fault(Fault),
+}
+
+/// What the front knows of a volume.
+#[derive(Debug)]
+struct Volume {
+    pool: u16,
+    capacity_sectors: u64,
+    owner: u8,
+    preferred_owner: u8,
+    /// The controller it is about to move to.
+    moving_to: Option<u8>,
+    /// Whether nobody serves it for the moment.
+    paused: bool,
+    waiting: VecDeque<Ticket>,
+    /// Requests being worked on, and reads and writes at the back end.
+    active: u64,
+    operations_open: u64,
+    write_back: bool,
+    direct_io: bool,
+    reads_ahead: bool,
+    /// Cache lines of a stripe of its disk group, or of a page.
+    lines_per_unit: u64,
+    /// Sectors of a page, if it is given back by a trim.
+    page_sectors: Option<u64>,
+    fast_path: Option<FastPath>,
+    readers: Streams,
+    writers: Streams,
+    counters: VolumeCounting,
+}
+
+/// Which requests a RAID card serves on its short path.
+#[derive(Debug, Clone, Copy)]
+struct FastPath {
+    group: GroupId,
+    strip_sectors: u64,
+    /// Whether writes take it, too.
+    writes: bool,
+}
+
+/// An array with all that is stored in it.
+///
+/// The driver submits requests, asks when something happens next, and lets time pass:
+/// [`Array::submit`], [`Array::next_event_ns`], [`Array::advance_to`]. Times handed in never run
+/// backwards.
+#[derive(Debug)]
+pub struct Array<P: Payload> {
+    calendar: Calendar<Event>,
+    controllers: Vec<Controller<P>>,
+    volumes: Vec<Volume>,
+    pools: Vec<Pool<P>>,
+    pool_of_group: Vec<u16>,
+    backend: Backend<P>,
+    flights: Slab<Flight<P>>,
+    operations: Slab<Operation>,
+    lost: LostSectors,
+    completed: Vec<HostCompletion<P>>,
+    now_ns: u64,
+    times: Times,
+    mirrors: bool,
+    holds_reads: bool,
+    flush_policy: FlushPolicy,
+    line_sectors: u32,
+    read_ahead_piece_sectors: u32,
+    dirty_limit_lines: u64,
+    high_watermark_lines: u64,
+    low_watermark_lines: u64,
+    destages_in_flight: usize,
+    next_path: usize,
+    /// Volumes that may be able to go on moving; controllers whose waiters may be able to go on.
+    moved: Vec<u16>,
+    woken: Vec<u8>,
+    moves_under_way: u32,
+    gaps: Vec<Gap>,
+    pieces: Vec<Piece<P>>,
+}
+
+impl<P: Payload> Array<P> {
+    /// Number of volumes.
+    pub fn volume_count(&self) -> usize {
+        self.volumes.len()
+    }
+
+    /// Capacity of a volume in sectors; `None` if there is no such volume.
+    pub fn capacity_sectors(&self, volume: VolumeId) -> Option<u64> {
+        let volume = self.volumes.get(usize::from(volume.0))?;
+        Some(volume.capacity_sectors)
+    }
+
+    /// Takes a request in at `now_ns`, which must not lie before any time told earlier. Its end
+    /// comes out of [`Array::advance_to`], never at once.
+    pub fn submit(&mut self, now_ns: u64, request: HostRequest<P>) {
+        debug_assert!(now_ns >= self.now_ns, "time runs backwards");
+        self.now_ns = self.now_ns.max(now_ns);
+        let refused = self.refusal(&request);
+        let id = self.flights.take();
+        let epoch = self.flights[id].epoch;
+        self.flights[id] = Flight {
+            tag: request.tag,
+            volume: request.volume.0,
+            operation: request.operation,
+            first_sector: request.first_sector,
+            sectors: request.sectors,
+            payload: request.payload,
+            submitted_ns: now_ns,
+            epoch,
+            result: refused,
+            ..Flight::default()
+        };
+        if refused.is_some() {
+            self.calendar.put(now_ns, Event::Step(Ticket { id, epoch }));
+            self.flights[id].stage = flight::Stage::Refused;
+            return;
+        }
+        self.volumes[usize::from(request.volume.0)]
+            .counters
+            .inside
+            .enter(now_ns, 0);
+        self.send(now_ns, id);
+    }
+
+    fn refusal(&self, request: &HostRequest<P>) -> Option<HostError> {
+        let Some(capacity_sectors) = self.capacity_sectors(request.volume) else {
+            return Some(HostError::NoSuchVolume);
+        };
+        if request.operation == HostOperation::Flush {
+            return None;
+        }
+        let fits = request.sectors > 0
+            && request.first_sector <= capacity_sectors
+            && u64::from(request.sectors) <= capacity_sectors - request.first_sector;
+        (!fits).then_some(HostError::OutOfRange)
+    }
+
+    /// When something happens next; `None` when nothing will unless asked for.
+    #[inline]
+    pub fn next_event_ns(&self) -> Option<u64> {
+        let mut next_ns = earlier(self.calendar.next_ns(), self.backend.next_event_ns());
+        for pool in &self.pools {
+            next_ns = earlier(next_ns, pool.next_event_ns());
+        }
+        next_ns
+    }
+
+    /// Lets everything happen that is due until `now_ns`, in order, and appends what ended to
+    /// `completed`.
+    pub fn advance_to(&mut self, now_ns: u64, completed: &mut Vec<HostCompletion<P>>) {
+        while let Some(next_ns) = self.next_event_ns() {
+            if next_ns > now_ns {
+                break;
+            }
+            self.now_ns = self.now_ns.max(next_ns);
+            self.happen(next_ns);
+        }
+        self.now_ns = self.now_ns.max(now_ns);
+        completed.append(&mut self.completed);
+    }
+
+    /// Lets one thing happen: at the disks first, then in pools, then at the front.
+    fn happen(&mut self, now_ns: u64) {
+        if self.backend.next_event_ns() == Some(now_ns) {
+            self.backend.advance_one(now_ns);
+            self.settle(now_ns);
+            return;
+        }
+        for pool in 0..self.pools.len() {
+            if self.pools[pool].next_event_ns() == Some(now_ns) {
+                self.pools[pool].on_timer(now_ns, &mut self.backend);
+                self.settle(now_ns);
+                return;
+            }
+        }
+        let Some((_, event)) = self.calendar.take() else {
+            return;
+        };
+        match event {
+            Event::Step(ticket) => {
+                if !self.is_current(ticket) {
+                    return;
+                }
+                self.step(now_ns, ticket.id);
+            }
+            Event::Tick(server) => self.tick(now_ns, usize::from(server)),
+            Event::Takeover(number, life) => self.takeover(now_ns, usize::from(number), life),
+            Event::Copied(from, since_ns, lives) => {
+                self.copied(now_ns, usize::from(from), since_ns, lives);
+            }
+            Event::Fault(fault) => self.fault(now_ns, fault),
+        }
+        self.settle(now_ns);
+    }
+
+    /// Notes a fault that happens at `at_ns`. One that names nothing there has no effect.
+    pub fn inject(&mut self, at_ns: u64, fault: Fault) {
+        self.calendar
+            .put(at_ns.max(self.now_ns), Event::Fault(fault));
+    }
+
+    /// Takes the space a first write would take, before the clock starts: no time passes.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such volume, the stretch does not lie within it, or the pool is full.
+    pub fn lay_out(
+        &mut self,
+        volume: VolumeId,
+        first_sector: u64,
+        sectors: u64,
+        first_write: FirstWrite,
+    ) -> Result<(), HostError> {
+        let capacity_sectors = self
+            .capacity_sectors(volume)
+            .ok_or(HostError::NoSuchVolume)?;
+        if first_sector > capacity_sectors || sectors > capacity_sectors - first_sector {
+            return Err(HostError::OutOfRange);
+        }
+        let pool = usize::from(self.volumes[usize::from(volume.0)].pool);
+        let place = self.pools[pool].map_for_write(volume, first_sector, sectors, first_write);
+        place.map_err(|_| HostError::PoolFull)
+    }
+
+    /// Checks the laws that must hold at any time.
+    ///
+    /// # Panics
+    ///
+    /// If a request was made or lost inside, a cache's lists disagree with its lines, or Little's
+    /// law is broken anywhere.
+    pub fn check_laws(&self) {
+        for controller in &self.controllers {
+            controller.processor.check_laws(self.now_ns);
+            controller.link.check_laws(self.now_ns);
+            controller.cache.check_laws();
+            for port in &controller.ports {
+                port.inbound.check_laws(self.now_ns);
+                port.outbound.check_laws(self.now_ns);
+            }
+        }
+        let mut inside = 0;
+        for volume in &self.volumes {
+            volume.counters.inside.check_laws(self.now_ns);
+            inside += volume.counters.inside.counters(self.now_ns).inside;
+        }
+        assert!(
+            inside <= self.flights.in_use() as u64,
+            "every request inside has an entry"
+        );
+        let operations: u32 = self
+            .controllers
+            .iter()
+            .map(|each| each.operations_open)
+            .sum();
+        assert_eq!(
+            operations as usize,
+            self.operations.in_use(),
+            "operations at the back end"
+        );
+        if let Err(broken) = self.backend.check_laws() {
+            panic!("{broken}");
+        }
+    }
+}
+
+#[inline]
+fn earlier(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}

@@ -1,0 +1,113 @@
+//! A line of the data cache: which of its sectors are known, changed, or on their way to disk.
+
+use crate::payload::Payload;
+
+/// No line: the end of a list.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Sectors of a line, one bit each.
+pub(crate) type Sectors = u128;
+
+/// The bits of `sectors` sectors from `first` on.
+#[inline]
+pub(crate) fn sectors_from(first: u32, sectors: u32) -> Sectors {
+    debug_assert!(sectors >= 1 && first + sectors <= Sectors::BITS);
+    (Sectors::MAX >> (Sectors::BITS - sectors)) << first
+}
+
+/// Calls `run(first, sectors)` for every run of set bits, in order.
+#[inline]
+pub(crate) fn for_runs(mut bits: Sectors, mut run: impl FnMut(u32, u32)) {
+    while bits != 0 {
+        let first = bits.trailing_zeros();
+        let sectors = (!(bits >> first)).trailing_zeros();
+        run(first, sectors);
+        bits &= !sectors_from(first, sectors);
+    }
+}
+
+/// One line. It belongs to the stretch of a volume that its key names.
+#[derive(Debug, Clone)]
+pub(crate) struct Line<P> {
+    /// Volume and number of the line within it.
+    pub key: u64,
+    /// Sectors whose contents are here.
+    pub valid: Sectors,
+    /// Sectors newer than what is on disk and not on their way there.
+    pub dirty: Sectors,
+    /// Sectors on their way to disk, as they were when they set out. A sector that is written again
+    /// meanwhile is dirty, too: its second version follows the first.
+    pub destaging: Sectors,
+    /// Sectors that the fills now in flight must not touch: what they bring is out of date.
+    pub blocked: Sectors,
+    /// Fills in flight and writes about to be put in. A pinned line stays.
+    pub pins: u32,
+    /// The last fill that set out for this line while it was pinned by fills.
+    pub last_fill: u32,
+    /// Whether the partner holds a copy of everything that is not on disk.
+    pub mirrored: bool,
+    /// Neighbours among the lines that may be replaced.
+    pub older: u32,
+    pub newer: u32,
+    pub replaceable: bool,
+    /// Neighbours among the dirty lines of its stripe.
+    pub unit_next: u32,
+    pub unit_previous: u32,
+    /// Contents; what is not valid has no meaning.
+    pub contents: P,
+}
+
+impl<P: Payload> Default for Line<P> {
+    fn default() -> Self {
+        Self {
+            key: 0,
+            valid: 0,
+            dirty: 0,
+            destaging: 0,
+            blocked: 0,
+            pins: 0,
+            last_fill: NONE,
+            mirrored: false,
+            older: NONE,
+            newer: NONE,
+            replaceable: false,
+            unit_next: NONE,
+            unit_previous: NONE,
+            contents: P::default(),
+        }
+    }
+}
+
+impl<P> Line<P> {
+    /// Whether disks lack something that is here.
+    #[inline]
+    pub fn is_unwritten(&self) -> bool {
+        self.dirty | self.destaging != 0
+    }
+
+    /// Forgets sectors that changed on disk, except those that are newer here.
+    #[inline]
+    pub fn forget(&mut self, sectors: Sectors) {
+        self.valid &= !sectors | self.dirty | self.destaging;
+        if self.pins > 0 {
+            self.blocked |= sectors;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_are_found_in_order() {
+        let mut bits = sectors_from(0, 1) | sectors_from(3, 5) | sectors_from(126, 2);
+        let mut runs = Vec::new();
+        for_runs(bits, |first, sectors| runs.push((first, sectors)));
+        assert_eq!(runs, [(0, 1), (3, 5), (126, 2)]);
+        bits = sectors_from(0, 128);
+        runs.clear();
+        for_runs(bits, |first, sectors| runs.push((first, sectors)));
+        assert_eq!(runs, [(0, 128)]);
+    }
+}

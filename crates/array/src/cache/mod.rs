@@ -1,0 +1,437 @@
+//! The data cache of a controller: lines keyed by volume address.
+//!
+//! - [`line`]: which sectors of a line are valid, dirty, on their way to disk.
+//! - [`dirty`]: dirty lines by stripe, in the orders they go to disk.
+//! - [`streams`]: sequential readers and writers.
+//!
+//! Lines that hold nothing the disks lack and that nobody is about to use stand in a list from the
+//! least recently used on; they are replaced in that order. Everything takes constant time, except
+//! for the dirty stripes, which stand in a tree.
+
+mod dirty;
+mod line;
+mod streams;
+
+pub(crate) use dirty::DirtyUnits;
+pub(crate) use line::{Line, NONE, Sectors, for_runs, sectors_from};
+pub(crate) use streams::Streams;
+
+use rustc_hash::FxHashMap;
+
+use crate::payload::Payload;
+
+/// Bits of a key that number the line or unit within its volume.
+const NUMBER_BITS: u32 = 44;
+
+/// Volume and number of a line or unit in one.
+#[inline]
+pub(crate) fn key_of(volume: u16, number: u64) -> u64 {
+    debug_assert!(number < 1 << NUMBER_BITS);
+    u64::from(volume) << NUMBER_BITS | number
+}
+
+/// The volume of a key.
+#[inline]
+pub(crate) fn volume_of(key: u64) -> u16 {
+    (key >> NUMBER_BITS) as u16
+}
+
+/// The number within its volume.
+#[inline]
+pub(crate) fn number_of(key: u64) -> u64 {
+    key & ((1 << NUMBER_BITS) - 1)
+}
+
+/// A part of a request that lies in one line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LinePart {
+    /// Key of the line.
+    pub key: u64,
+    /// First sector within the line.
+    pub within: u32,
+    /// First sector within the request.
+    pub offset: u32,
+    /// Length.
+    pub sectors: u32,
+}
+
+impl LinePart {
+    /// The part's bits in its line.
+    #[inline]
+    pub fn bits(&self) -> Sectors {
+        sectors_from(self.within, self.sectors)
+    }
+}
+
+/// The parts of a stretch, line by line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LineParts {
+    volume: u16,
+    line_shift: u32,
+    next_sector: u64,
+    first_sector: u64,
+    end_sector: u64,
+}
+
+impl Iterator for LineParts {
+    type Item = LinePart;
+
+    #[inline]
+    fn next(&mut self) -> Option<LinePart> {
+        if self.next_sector >= self.end_sector {
+            return None;
+        }
+        let line_sectors = 1u64 << self.line_shift;
+        let within = self.next_sector & (line_sectors - 1);
+        let sectors = (line_sectors - within).min(self.end_sector - self.next_sector);
+        let part = LinePart {
+            key: key_of(self.volume, self.next_sector >> self.line_shift),
+            within: within as u32,
+            offset: (self.next_sector - self.first_sector) as u32,
+            sectors: sectors as u32,
+        };
+        self.next_sector += sectors;
+        Some(part)
+    }
+}
+
+/// The cache of one controller.
+#[derive(Debug)]
+pub(crate) struct DataCache<P> {
+    by_key: FxHashMap<u64, u32>,
+    lines: Vec<Line<P>>,
+    free: Vec<u32>,
+    /// The least and the most recently used of the replaceable lines.
+    oldest: u32,
+    newest: u32,
+    replaceable: u64,
+    capacity_lines: u64,
+    line_shift: u32,
+    /// Lines that hold something the disks lack.
+    pub unwritten_lines: u64,
+    /// The same by volume.
+    pub unwritten_by_volume: Vec<u64>,
+    /// Lines that writes on their way into the cache may make dirty.
+    pub reserved_lines: u64,
+    /// Dirty lines by stripe.
+    pub dirty: DirtyUnits,
+}
+
+impl<P: Payload> DataCache<P> {
+    pub fn new(capacity_lines: u64, line_sectors: u32, volumes: usize) -> Self {
+        Self {
+            by_key: FxHashMap::default(),
+            lines: Vec::new(),
+            free: Vec::new(),
+            oldest: NONE,
+            newest: NONE,
+            replaceable: 0,
+            capacity_lines,
+            line_shift: line_sectors.trailing_zeros(),
+            unwritten_lines: 0,
+            unwritten_by_volume: vec![0; volumes],
+            reserved_lines: 0,
+            dirty: DirtyUnits::default(),
+        }
+    }
+
+    /// Sectors of a line.
+    #[inline]
+    pub fn line_sectors(&self) -> u32 {
+        1 << self.line_shift
+    }
+
+    /// The lines a stretch touches.
+    #[inline]
+    pub fn parts(&self, volume: u16, first_sector: u64, sectors: u32) -> LineParts {
+        LineParts {
+            volume,
+            line_shift: self.line_shift,
+            next_sector: first_sector,
+            first_sector,
+            end_sector: first_sector + u64::from(sectors),
+        }
+    }
+
+    /// The line with that key.
+    #[inline]
+    pub fn find(&self, key: u64) -> Option<u32> {
+        self.by_key.get(&key).copied()
+    }
+
+    #[inline]
+    pub fn line(&self, slot: u32) -> &Line<P> {
+        &self.lines[slot as usize]
+    }
+
+    #[inline]
+    pub fn line_mut(&mut self, slot: u32) -> &mut Line<P> {
+        &mut self.lines[slot as usize]
+    }
+
+    /// Lines that could be had at once, by replacement if need be.
+    #[inline]
+    pub fn available_lines(&self) -> u64 {
+        self.capacity_lines.saturating_sub(self.by_key.len() as u64) + self.replaceable
+    }
+
+    /// A new line for `key`, which must not be there; `None` if nothing can be replaced.
+    pub fn allocate(&mut self, key: u64) -> Option<u32> {
+        while self.by_key.len() as u64 >= self.capacity_lines {
+            if self.oldest == NONE {
+                return None;
+            }
+            self.remove(self.oldest);
+        }
+        Some(self.allocate_beyond(key))
+    }
+
+    /// A new line for `key`, which must not be there, whatever the capacity: what the partner
+    /// mirrored is there already when its owner fails.
+    pub fn allocate_beyond(&mut self, key: u64) -> u32 {
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => {
+                self.lines.push(Line::default());
+                (self.lines.len() - 1) as u32
+            }
+        };
+        let sectors = self.line_sectors();
+        let line = &mut self.lines[slot as usize];
+        let mut contents = std::mem::take(&mut line.contents);
+        if P::CARRIES_BYTES && contents.as_bytes().is_none_or(<[u8]>::is_empty) {
+            contents = P::zeroed(sectors);
+        }
+        *line = Line {
+            key,
+            contents,
+            ..Line::default()
+        };
+        self.by_key.insert(key, slot);
+        slot
+    }
+
+    /// Takes a line out that holds nothing the disks lack and is not pinned.
+    fn remove(&mut self, slot: u32) {
+        self.unlist(slot);
+        let line = &mut self.lines[slot as usize];
+        assert!(
+            line.pins == 0 && !line.is_unwritten(),
+            "only what is on disk and unused may be replaced"
+        );
+        line.valid = 0;
+        self.by_key.remove(&line.key);
+        self.free.push(slot);
+    }
+
+    /// Takes a line out of the list of replaceable ones, if it stands there.
+    #[inline]
+    pub fn unlist(&mut self, slot: u32) {
+        let line = &mut self.lines[slot as usize];
+        if !line.replaceable {
+            return;
+        }
+        line.replaceable = false;
+        let (older, newer) = (line.older, line.newer);
+        match older {
+            NONE => self.oldest = newer,
+            _ => self.lines[older as usize].newer = newer,
+        }
+        match newer {
+            NONE => self.newest = older,
+            _ => self.lines[newer as usize].older = older,
+        }
+        self.replaceable -= 1;
+    }
+
+    /// Puts a line at the end of the list of replaceable ones if it may be replaced.
+    #[inline]
+    pub fn list_if_replaceable(&mut self, slot: u32) {
+        let newest = self.newest;
+        let line = &mut self.lines[slot as usize];
+        if line.replaceable || line.pins > 0 || line.is_unwritten() {
+            return;
+        }
+        line.replaceable = true;
+        line.older = newest;
+        line.newer = NONE;
+        match newest {
+            NONE => self.oldest = slot,
+            _ => self.lines[newest as usize].newer = slot,
+        }
+        self.newest = slot;
+        self.replaceable += 1;
+    }
+
+    /// Notes a use of a line.
+    #[inline]
+    pub fn touch(&mut self, slot: u32) {
+        if self.newest != slot && self.lines[slot as usize].replaceable {
+            self.unlist(slot);
+            self.list_if_replaceable(slot);
+        }
+    }
+
+    /// Keeps a line from being replaced.
+    #[inline]
+    pub fn pin(&mut self, slot: u32) {
+        self.unlist(slot);
+        self.lines[slot as usize].pins += 1;
+    }
+
+    /// Takes back a [`DataCache::pin`].
+    #[inline]
+    pub fn unpin(&mut self, slot: u32) {
+        let line = &mut self.lines[slot as usize];
+        assert!(line.pins > 0, "a line is released as often as it is pinned");
+        line.pins -= 1;
+        if line.pins == 0 {
+            line.blocked = 0;
+            line.last_fill = NONE;
+            self.list_if_replaceable(slot);
+        }
+    }
+
+    /// Puts written contents into a line.
+    pub fn put(&mut self, write: PutWrite, slot: u32, part: LinePart, payload: &P) {
+        let line = &mut self.lines[slot as usize];
+        if P::CARRIES_BYTES {
+            line.contents
+                .overlay(part.within, &payload.part(part.offset, part.sectors));
+        }
+        line.valid |= part.bits();
+        if line.is_unwritten() {
+            line.mirrored &= write.mirrored;
+        } else {
+            line.mirrored = write.mirrored;
+            self.unwritten_lines += 1;
+            self.unwritten_by_volume[usize::from(volume_of(line.key))] += 1;
+        }
+        let joins = line.dirty == 0;
+        line.dirty |= part.bits();
+        self.unlist(slot);
+        let unit = self.dirty.note_dirty(write.unit, write.now_ns);
+        unit.writes += 1;
+        unit.sequential_writes += u32::from(write.sequential);
+        if joins {
+            let next = std::mem::replace(&mut unit.first_line, slot);
+            self.link(slot, next);
+        }
+    }
+
+    fn link(&mut self, slot: u32, next: u32) {
+        let line = &mut self.lines[slot as usize];
+        line.unit_previous = NONE;
+        line.unit_next = next;
+        if next != NONE {
+            self.lines[next as usize].unit_previous = slot;
+        }
+    }
+
+    /// What a destage carried of this line is on disk.
+    pub fn written(&mut self, slot: u32) {
+        let line = &mut self.lines[slot as usize];
+        line.destaging = 0;
+        if line.dirty == 0 {
+            self.unwritten_by_volume[usize::from(volume_of(line.key))] -= 1;
+            self.unwritten_lines -= 1;
+            self.list_if_replaceable(slot);
+        }
+    }
+
+    /// Drops dirty sectors that no longer matter.
+    pub fn drop_dirty(&mut self, slot: u32, unit: u64, sectors: Sectors) {
+        let line = &mut self.lines[slot as usize];
+        if line.dirty & sectors == 0 {
+            return;
+        }
+        line.dirty &= !sectors;
+        if line.dirty != 0 {
+            return;
+        }
+        let (previous, next) = (line.unit_previous, line.unit_next);
+        let clean = !line.is_unwritten();
+        let volume = usize::from(volume_of(line.key));
+        if next != NONE {
+            self.lines[next as usize].unit_previous = previous;
+        }
+        if previous != NONE {
+            self.lines[previous as usize].unit_next = next;
+        } else if let Some(unit) = self.dirty.get_mut(unit) {
+            unit.first_line = next;
+        }
+        self.dirty.drop_if_clean(unit);
+        if clean {
+            self.unwritten_by_volume[volume] -= 1;
+            self.unwritten_lines -= 1;
+            self.list_if_replaceable(slot);
+        }
+    }
+
+    /// Every line in use, by slot.
+    pub fn slots(&self) -> impl Iterator<Item = u32> + '_ {
+        let in_use = |&slot: &u32| {
+            let line = &self.lines[slot as usize];
+            self.by_key.get(&line.key) == Some(&slot)
+        };
+        (0..self.lines.len() as u32).filter(in_use)
+    }
+
+    /// Drops every line of a volume. None of them may be pinned or hold what the disks lack.
+    pub fn purge(&mut self, volume: u16) {
+        let slots: Vec<u32> = self
+            .slots()
+            .filter(|&slot| volume_of(self.line(slot).key) == volume)
+            .collect();
+        for slot in slots {
+            self.remove(slot);
+        }
+    }
+
+    /// Drops every line that holds nothing the disks lack.
+    pub fn drop_clean(&mut self) {
+        while self.oldest != NONE {
+            self.remove(self.oldest);
+        }
+    }
+
+    /// Lines in use.
+    pub fn len(&self) -> u64 {
+        self.by_key.len() as u64
+    }
+
+    /// Checks that counts and lists agree.
+    ///
+    /// # Panics
+    ///
+    /// If they do not.
+    pub fn check_laws(&self) {
+        let mut unwritten = 0;
+        let mut replaceable = 0;
+        for slot in self.slots() {
+            let line = self.line(slot);
+            unwritten += u64::from(line.is_unwritten());
+            replaceable += u64::from(line.replaceable);
+            let unwritten_bits = line.dirty | line.destaging;
+            assert_eq!(unwritten_bits & !line.valid, 0, "what is dirty is valid");
+            assert!(
+                line.replaceable == (line.pins == 0 && !line.is_unwritten()),
+                "a line is replaceable when it is neither pinned nor ahead of the disks"
+            );
+        }
+        assert_eq!(unwritten, self.unwritten_lines, "lines ahead of the disks");
+        assert_eq!(replaceable, self.replaceable, "replaceable lines");
+    }
+}
+
+/// A write on its way into the cache.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PutWrite {
+    pub now_ns: u64,
+    /// Key of the unit the line belongs to.
+    pub unit: u64,
+    /// Whether the partner holds a copy.
+    pub mirrored: bool,
+    /// Whether it continued a run of addresses.
+    pub sequential: bool,
+}
