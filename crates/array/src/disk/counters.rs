@@ -35,7 +35,8 @@ pub struct DiskCounters {
     pub read_sectors: u64,
     /// Sectors written.
     pub written_sectors: u64,
-    /// Reads answered from the on-board cache or read ahead, without positioning.
+    /// Reads answered from the on-board buffer and writes taken into an on-board write cache,
+    /// without positioning.
     pub buffer_hits: u64,
     /// Time with at least one request inside.
     pub busy_ns: u64,
@@ -192,8 +193,9 @@ impl DiskCounters {
 
     /// The laws of [`DiskCounters::check_laws`], and the utilisation law of a single server that
     /// is never idle with work inside: once empty, the time busy is the sum of the service times.
-    /// Reads served from a buffer are served beside the server, so with any of them the time busy
-    /// is at most that sum.
+    /// Commands served from the buffer are served beside the server, so with any of them the time busy
+    /// is at most that sum. It does not apply to a drive that empties a write cache, which is work
+    /// of its own beside that of commands.
     ///
     /// # Errors
     ///

@@ -43,7 +43,7 @@ pub(super) fn check(disk: &HardDiskDescription, prefix: &str) -> Vec<Complaint> 
     }
     check_tracks(disk, &mut complaints);
     check_seeks(disk, &mut complaints);
-    check_read_cache(disk, &mut complaints);
+    check_caches(disk, &mut complaints);
     complaints.list
 }
 
@@ -279,7 +279,12 @@ fn check_measured(
     );
 }
 
-fn check_read_cache(disk: &HardDiskDescription, complaints: &mut Complaints<'_>) {
+fn check_caches(disk: &HardDiskDescription, complaints: &mut Complaints<'_>) {
+    complaints.unless(
+        disk.write_cache_bytes <= 1 << 34,
+        "write_cache_bytes",
+        "A write cache has at most 16 GiB; 0 turns it off.",
+    );
     let Some(cache) = &disk.read_cache else {
         return;
     };

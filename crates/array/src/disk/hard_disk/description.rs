@@ -53,6 +53,10 @@ pub struct HardDiskDescription {
     pub zones: Vec<MeasuredZone>,
     /// The on-board read cache; without the table there is none.
     pub read_cache: Option<ReadCacheDescription>,
+    /// Bytes of the buffer that take writes before they reach the medium. 0, the default, turns
+    /// the write cache off, as array controllers do.
+    #[serde(default)]
+    pub write_cache_bytes: u64,
 }
 
 /// How the next command of the on-board queue is chosen.

@@ -1,6 +1,9 @@
 //! The drive: it takes commands into its queue, lets the arm serve one at a time, reads on while
 //! nothing else waits, and answers from its buffer what it can.
 //!
+//! With a write cache, writes are done once they are in it; the mechanism empties it while no
+//! command waits ([`super::write_cache`]).
+//!
 //! Two servers work side by side. The mechanism serves what needs the medium, one command at a
 //! time. The electronics send what the buffer holds, in the order it was asked for.
 
@@ -14,6 +17,7 @@ use super::mechanics::{Arm, Cursor, Mechanics};
 use super::read_cache::ReadCache;
 use super::rotation::TURN;
 use super::scheduler::{Near, Queue, Waiting};
+use super::write_cache::WriteCache;
 use super::{HardDiskDescription, check};
 use crate::Direction;
 use crate::disk::request::assert_servable;
@@ -21,11 +25,11 @@ use crate::disk::{Disk, DiskCompletion, DiskCounters, DiskRequest, ServiceParts}
 
 /// A command that is being served.
 #[derive(Debug, Clone, Copy)]
-struct InService {
-    request: DiskRequest,
+pub(super) struct InService {
+    pub(super) request: DiskRequest,
     submitted_ns: u64,
     started_ns: u64,
-    finish_ns: u64,
+    pub(super) finish_ns: u64,
     parts: ServiceParts,
 }
 
@@ -52,16 +56,17 @@ struct LastEnd {
 /// A hard disk. See the module.
 #[derive(Debug, Clone)]
 pub struct HardDisk {
-    mechanics: Arc<Mechanics>,
+    pub(super) mechanics: Arc<Mechanics>,
     /// Spindle time is the time plus this: the platters stand at angle 0 at spindle time 0, and
     /// every drive's spindle is out of step with the others. Cursors hold spindle times.
     spindle_lead_ns: u64,
     arm: Arm,
-    queue: Queue,
-    in_service: Option<InService>,
+    pub(super) queue: Queue,
+    pub(super) in_service: Option<InService>,
     read_ahead: Option<ReadAhead>,
     last_end: Option<LastEnd>,
-    cache: ReadCache,
+    pub(super) cache: ReadCache,
+    pub(super) write_cache: Option<Box<WriteCache>>,
     from_buffer: VecDeque<InService>,
     interface_free_ns: u64,
     counters: DiskCounters,
@@ -86,6 +91,7 @@ impl HardDisk {
             read_ahead: None,
             last_end: None,
             cache: ReadCache::new(description.read_cache.as_ref()),
+            write_cache: WriteCache::new(description.write_cache_bytes),
             from_buffer: VecDeque::new(),
             interface_free_ns: 0,
             counters: DiskCounters::default(),
@@ -113,6 +119,7 @@ impl HardDisk {
             read_ahead: None,
             last_end: None,
             cache: self.cache.unused(),
+            write_cache: self.write_cache.as_ref().and_then(|cache| cache.unused()),
             from_buffer: VecDeque::new(),
             interface_free_ns: 0,
             counters: DiskCounters::default(),
@@ -122,42 +129,62 @@ impl HardDisk {
         drive
     }
 
-    /// Starts the next command if the mechanism is free and one waits.
+    /// Starts the next command if the mechanism is free and one waits; with none waiting, begins
+    /// to empty the write cache.
     #[inline]
-    fn start_next(&mut self, now_ns: u64) {
+    pub(super) fn start_next(&mut self, now_ns: u64) {
         if self.in_service.is_some() {
             return;
         }
+        let Some(mut write_cache) = self.write_cache.take() else {
+            self.in_service = self.start_one(now_ns, None, self.mechanics.overhead_ns);
+            return;
+        };
+        if !write_cache.is_emptying() {
+            self.in_service = self.start_one(now_ns, None, self.mechanics.overhead_ns);
+            if self.in_service.is_none() {
+                // What the drive does of its own has no command to decode.
+                write_cache.emptying = self.start_one(now_ns, Some(&mut write_cache.dirty), 0);
+            }
+        }
+        self.write_cache = Some(write_cache);
+    }
+
+    /// Starts the best of a queue, the drive's own by default.
+    #[inline]
+    fn start_one(
+        &mut self,
+        now_ns: u64,
+        mut other: Option<&mut Queue>,
+        overhead_ns: u64,
+    ) -> Option<InService> {
         self.read_on(now_ns);
-        let moves_ns = now_ns + self.spindle_lead_ns + self.mechanics.overhead_ns;
+        let moves_ns = now_ns + self.spindle_lead_ns + overhead_ns;
         let angle = self.mechanics.rotation.angle_at(moves_ns);
         let arm = self.arm_now();
         let near = self.near(now_ns);
-        let choice = self.queue.choose(&self.mechanics, now_ns, arm, angle, near);
-        let service = match choice {
-            None => return,
-            Some(choice) if choice.goes_on => {
-                let waiting = self.queue.take(choice.index);
-                self.go_on(now_ns, &waiting)
-            }
-            Some(choice) => {
-                let way = self.queue.way_to(&self.mechanics, choice.index, arm, angle);
-                let waiting = self.queue.take(choice.index);
-                let parts = ServiceParts {
-                    overhead_ns: self.mechanics.overhead_ns,
-                    seek_ns: self.mechanics.rotation.ns_of(way.seek),
-                    rotation_ns: self.mechanics.rotation.ns_of(way.rotation),
-                    transfer_ns: 0,
-                };
-                let cursor = Cursor {
-                    place: waiting.place,
-                    at_ns: now_ns + self.spindle_lead_ns + parts.total_ns(),
-                };
-                self.read_ahead = None;
-                self.serve_at(now_ns, &waiting, cursor, parts)
-            }
+        let queue = match &mut other {
+            Some(other) => &mut **other,
+            None => &mut self.queue,
         };
-        self.in_service = Some(service);
+        let choice = queue.choose(&self.mechanics, now_ns, arm, angle, near)?;
+        let way = queue.way_to(&self.mechanics, choice.index, arm, angle);
+        let waiting = queue.take(choice.index);
+        if choice.goes_on {
+            return Some(self.go_on(now_ns, &waiting));
+        }
+        let parts = ServiceParts {
+            overhead_ns,
+            seek_ns: self.mechanics.rotation.ns_of(way.seek),
+            rotation_ns: self.mechanics.rotation.ns_of(way.rotation),
+            transfer_ns: 0,
+        };
+        let cursor = Cursor {
+            place: waiting.place,
+            at_ns: now_ns + self.spindle_lead_ns + parts.total_ns(),
+        };
+        self.read_ahead = None;
+        Some(self.serve_at(now_ns, &waiting, cursor, parts))
     }
 
     /// What the head can serve where it is.
@@ -327,9 +354,25 @@ impl HardDisk {
         })
     }
 
-    /// Answers a read from the buffer if all of it is there.
+    /// Answers a command from the buffer if that can be done: a read of what is there, a write
+    /// that the write cache has room for.
+    #[inline]
     fn serve_from_buffer(&mut self, now_ns: u64, request: &DiskRequest) -> bool {
-        if request.direction == Direction::Write || !self.cache.is_there() {
+        let served = match request.direction {
+            Direction::Read => self.read_from_buffer(now_ns, request),
+            Direction::Write => self.write_to_cache(now_ns, request),
+        };
+        if served {
+            self.send_from_buffer(now_ns, now_ns, request);
+        }
+        served
+    }
+
+    fn read_from_buffer(&mut self, now_ns: u64, request: &DiskRequest) -> bool {
+        if self.holds_unwritten(request) {
+            return true;
+        }
+        if !self.cache.is_there() {
             return false;
         }
         self.read_on(now_ns);
@@ -343,13 +386,23 @@ impl HardDisk {
         {
             self.ask_ahead_to(now_ns, end_sector);
         }
+        true
+    }
+
+    /// Moves the bytes of a command between buffer and host.
+    pub(super) fn send_from_buffer(
+        &mut self,
+        now_ns: u64,
+        submitted_ns: u64,
+        request: &DiskRequest,
+    ) {
         let transfer_ns = self.mechanics.interface_ns(request.sectors);
         let overhead_ns = self.mechanics.overhead_ns;
         let finish_ns = self.interface_free_ns.max(now_ns + overhead_ns) + transfer_ns;
         self.interface_free_ns = finish_ns;
         self.from_buffer.push_back(InService {
             request: *request,
-            submitted_ns: now_ns,
+            submitted_ns,
             started_ns: now_ns,
             finish_ns,
             parts: ServiceParts {
@@ -358,7 +411,6 @@ impl HardDisk {
                 ..ServiceParts::default()
             },
         });
-        true
     }
 }
 
@@ -371,15 +423,23 @@ impl Disk for HardDisk {
     fn submit(&mut self, now_ns: u64, request: DiskRequest) {
         assert_servable(self, &request);
         self.counters.arrive(now_ns);
+        self.catch_up(now_ns);
         if !self.serve_from_buffer(now_ns, &request) {
             self.queue.push(&self.mechanics, now_ns, request);
-            self.start_next(now_ns);
         }
+        self.start_next(now_ns);
+        self.foresee();
     }
 
     #[inline]
     fn next_completion_ns(&self) -> Option<u64> {
-        let mechanism = self.in_service.map(|service| service.finish_ns);
+        let mechanism = match &self.in_service {
+            Some(service) => Some(service.finish_ns),
+            None => self
+                .write_cache
+                .as_ref()
+                .and_then(|cache| cache.foreseen_ns),
+        };
         let electronics = self.from_buffer.front().map(|service| service.finish_ns);
         match (mechanism, electronics) {
             (Some(one), Some(other)) => Some(one.min(other)),
@@ -389,6 +449,7 @@ impl Disk for HardDisk {
 
     #[inline]
     fn complete(&mut self, now_ns: u64) -> DiskCompletion {
+        self.catch_up(now_ns);
         let is_due = |service: &InService| service.finish_ns == now_ns;
         let from_mechanism = self.in_service.as_ref().is_some_and(is_due);
         let served = if from_mechanism {
@@ -411,6 +472,7 @@ impl Disk for HardDisk {
         if from_mechanism {
             self.start_next(now_ns);
         }
+        self.foresee();
         DiskCompletion {
             tag: served.request.tag,
             started_ns,

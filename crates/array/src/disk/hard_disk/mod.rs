@@ -1,7 +1,7 @@
 //! Hard disks from their mechanics: where a sector lies ([`geometry`], [`zones`]), how long the
 //! arm takes ([`seek`]), where the platters stand ([`rotation`]), which command comes next
-//! ([`scheduler`]), what the buffer holds ([`read_cache`]), and the drive that joins them
-//! ([`drive`]). [`mechanics`] is what all drives of a make share.
+//! ([`scheduler`]), what the buffer holds ([`read_cache`], [`write_cache`]), and the drive that
+//! joins them ([`drive`]). [`mechanics`] is what all drives of a make share.
 
 mod check;
 mod description;
@@ -12,12 +12,15 @@ mod read_cache;
 mod rotation;
 mod scheduler;
 mod seek;
+mod write_cache;
 mod zones;
 
 #[cfg(test)]
 mod geometry_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod write_cache_tests;
 
 pub use description::{
     HardDiskDescription, MeasuredSeeks, MeasuredZone, ReadCacheDescription, Scheduler, SheetSeeks,

@@ -109,6 +109,37 @@ impl Queue {
         self.sequence += 1;
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// The write that came first, if there is one.
+    pub(super) fn first_write(&self) -> Option<usize> {
+        let writes = self.waiting.iter().enumerate();
+        writes
+            .filter(|(_, waiting)| waiting.request.direction == Direction::Write)
+            .min_by_key(|(_, waiting)| waiting.sequence)
+            .map(|(index, _)| index)
+    }
+
+    pub(super) fn request(&self, index: usize) -> DiskRequest {
+        self.waiting[index].request
+    }
+
+    /// Whether all sectors of a request lie in one command of the queue.
+    pub(super) fn holds(&self, request: &DiskRequest) -> bool {
+        self.waiting.iter().any(|waiting| {
+            let offset = request
+                .first_sector
+                .wrapping_sub(waiting.request.first_sector);
+            offset.saturating_add(u64::from(request.sectors)) <= u64::from(waiting.request.sectors)
+        })
+    }
+
     #[inline]
     pub(super) fn take(&mut self, index: usize) -> Waiting {
         self.candidates.swap_remove(index);

@@ -35,6 +35,7 @@ pub(super) fn savvio() -> HardDiskDescription {
         measured_seek: None,
         zones: Vec::new(),
         read_cache: None,
+        write_cache_bytes: 0,
     }
 }
 
