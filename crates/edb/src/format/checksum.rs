@@ -14,12 +14,16 @@
 //!
 //! # How it is computed fast
 //! Bit `b` of `L` is the parity of all those bits whose number has bit `b` set. Cut the block into
-//! rows of 512 bytes: the upper four bits of `L` then are parities of rows, and a pairwise tree
-//! over the rows finds them with two XORs per word: the right one of each pair goes into the
-//! accumulator of that level, the XOR of the pair goes on. The loop runs along the rows, which
-//! compilers turn into vector code. Everything inside a row is settled once, at the end.
+//! equal lines: the upper bits of `L` then are parities of lines, and a pairwise tree over the lines
+//! finds them with two XORs per word: the right one of each pair goes into the accumulator of that
+//! level, the XOR of the pair goes on. The loop runs along the lines, in vectors. Everything inside
+//! a line is settled once, at the end. There is a pass for the vectors of x86 in `x86`, and one that
+//! compilers turn into vectors of other processors.
 
-use multiversion::multiversion;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use multiversion::{multiversion, target::match_target};
 
 /// 64-bit words of a row. A block of 8,192 bytes is sixteen rows, one of 4,096 bytes is eight.
 const ROW_WORDS: usize = 64;
@@ -142,16 +146,33 @@ fn fold_eight(row: impl Fn(usize) -> u64, odd: &mut [u64; 4]) -> u64 {
     pair(left, right, &mut odd[2])
 }
 
+/// What a pass with vectors leaves behind.
+struct Parities {
+    /// Bit `i` is the parity of the lines of 64 bytes whose number has bit `i` set, for `i` in 0..7.
+    lines: u64,
+    /// Bit `i` is the parity of word `i` of all lines.
+    words: u64,
+    /// XOR of all words.
+    word: u64,
+}
+
 /// Checksum of a block with `left_out` XORed into its first word.
-#[multiversion(targets(
-    "x86_64+avx512f+avx512vl+avx512dq+avx512bw+popcnt",
-    "x86_64+avx2+popcnt"
-))]
+#[multiversion(targets("x86_64+avx512f+avx512vpopcntdq+avx2+popcnt", "x86_64+avx2+popcnt"))]
 fn checksum(block: &[u8], left_out: u64, seed: u32) -> u64 {
-    let mut folded = fold(block);
-    // The first word lies in row 0, which belongs to no odd row.
-    folded.columns[0] ^= left_out;
-    finish(&folded, block.len(), seed)
+    match_target! {
+        "x86_64+avx512f+avx512vpopcntdq+avx2+popcnt" => {
+            finish_lines(&x86::wide::parities(block, left_out), block.len(), seed)
+        }
+        "x86_64+avx2+popcnt" => {
+            finish_lines(&x86::narrow::parities(block, left_out), block.len(), seed)
+        }
+        _ => {
+            let mut folded = fold(block);
+            // The first word lies in row 0, which belongs to no odd row.
+            folded.columns[0] ^= left_out;
+            finish(&folded, block.len(), seed)
+        }
+    }
 }
 
 #[inline(always)]
@@ -223,17 +244,27 @@ fn finish(folded: &Folded, block_bytes: usize, seed: u32) -> u64 {
     numbers |= halve::<2>(&mut columns) << 7;
     numbers |= halve::<1>(&mut columns) << 6;
     let word = columns[0];
-    numbers |= numbers_in_word(word);
     for (i, &odd) in folded.odd_rows.iter().enumerate() {
         numbers |= parity(odd) << (12 + i);
     }
+    assemble(numbers, word, block_bytes, seed)
+}
+
+#[inline(always)]
+fn finish_lines(found: &Parities, block_bytes: usize, seed: u32) -> u64 {
+    let words_with = |mask: u64| parity(found.words & mask);
+    // Bit 7 of `lines` is the parity of the sum of all.
+    let mut numbers = (found.lines & 0x7F) << 9;
+    numbers |= words_with(0xAA) << 6 | words_with(0xCC) << 7 | words_with(0xF0) << 8;
+    assemble(numbers, found.word, block_bytes, seed)
+}
+
+/// The checksum of a block whose words XOR to `word`; `numbers` is `L` without its lowest six bits.
+#[inline(always)]
+fn assemble(numbers: u64, word: u64, block_bytes: usize, seed: u32) -> u64 {
+    let numbers = numbers | numbers_in_word(word);
     let xor = (word as u32) ^ ((word >> 32) as u32) ^ seed;
-    let ones_are_odd = parity(word) == 1;
-    let complements = if ones_are_odd {
-        numbers ^ number_mask(block_bytes)
-    } else {
-        numbers
-    };
+    let complements = numbers ^ (number_mask(block_bytes) * parity(word));
     (complements << 48) | (numbers << 32) | u64::from(xor)
 }
 

@@ -40,6 +40,8 @@ proptest! {
             block.iter_mut().enumerate().for_each(|(i, b)| if i % (kept + 1) != ones - 1 { *b = 0 });
         }
         prop_assert_eq!(block_checksum(&block, number), reference(&block, number));
+        let portable = finish(&fold(&block), block.len(), number);
+        prop_assert_eq!(portable, reference(&block, number));
         let skipping = block_checksum_skipping_itself(&block, number);
         block[..8].fill(0);
         prop_assert_eq!(skipping, reference(&block, number));
