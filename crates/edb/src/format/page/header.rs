@@ -19,16 +19,27 @@ pub(super) const PAGE_NUMBER: usize = 64;
 /// which stay zero.
 pub(super) const TAG_COUNT_MASK: u16 = 0x0FFF;
 
+#[inline]
 pub(super) fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+    u16::from_le_bytes(array_at(bytes, at))
 }
 
+#[inline]
 pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    u32::from_le_bytes(array_at(bytes, at))
 }
 
+#[inline]
 pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
+    u64::from_le_bytes(array_at(bytes, at))
+}
+
+/// `N` bytes, looked up with one check of the bounds.
+#[inline]
+fn array_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    let mut array = [0; N];
+    array.copy_from_slice(&bytes[at..at + N]);
+    array
 }
 
 pub(super) fn set_u16(bytes: &mut [u8], at: usize, value: u16) {

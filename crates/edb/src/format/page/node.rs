@@ -87,6 +87,7 @@ pub(super) const FLAG_SHIFT: u16 = 13;
 const COMPRESSION_COST: usize = 2;
 
 /// Reads a node out of its value; `external` is the page's external header.
+#[inline]
 pub(super) fn parse<'a>(value: &'a [u8], external: &'a [u8]) -> Node<'a> {
     let word = u16::from_le_bytes([value[0], value[1]]);
     let flags = NodeFlags((word >> FLAG_SHIFT) as u8);

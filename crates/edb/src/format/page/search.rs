@@ -5,6 +5,11 @@ use std::cmp::Ordering;
 use super::node::{FLAG_SHIFT, KEY_LENGTH_MASK, NodeFlags};
 use super::{PAGE_HEADER_BYTES, PageView, common_prefix_bytes, tags};
 
+/// Parts that a long range is cut into at once. Nodes of a page lie in memory without order, and
+/// most of the page is not in the processor's cache: the looks at seven nodes wait for memory
+/// together, where a search by halves would wait three times.
+const WAYS: usize = 8;
+
 /// A key compared with the page's prefix once, so that each step of a search compares only the
 /// rest.
 struct Probe<'k> {
@@ -36,14 +41,29 @@ impl<'k> Probe<'k> {
         let word = u16::from_le_bytes([value[0], value[1]]);
         let length = usize::from(word & KEY_LENGTH_MASK);
         if (word >> FLAG_SHIFT) as u8 & NodeFlags::COMPRESSED.0 == 0 {
-            return value[2..2 + length].cmp(self.key);
+            return compare(&value[2..2 + length], self.key);
         }
         if length > self.shared {
             return self.beyond;
         }
         let suffix = usize::from(u16::from_le_bytes([value[2], value[3]]));
-        value[4..4 + suffix].cmp(&self.key[length..])
+        compare(&value[4..4 + suffix], &self.key[length..])
     }
+}
+
+/// Order of two strings of bytes. Keys mostly differ within their first eight bytes, which are
+/// compared as one number.
+#[inline]
+fn compare(ours: &[u8], theirs: &[u8]) -> Ordering {
+    let (Some((our_head, ours)), Some((their_head, theirs))) = (
+        ours.split_first_chunk::<8>(),
+        theirs.split_first_chunk::<8>(),
+    ) else {
+        return ours.cmp(theirs);
+    };
+    u64::from_be_bytes(*our_head)
+        .cmp(&u64::from_be_bytes(*their_head))
+        .then_with(|| ours.cmp(theirs))
 }
 
 impl PageView<'_> {
@@ -76,16 +96,69 @@ impl PageView<'_> {
     fn search_among(self, key: &[u8], count: usize) -> Result<usize, usize> {
         let probe = Probe::new(key, self.prefix());
         let values = &self.bytes[PAGE_HEADER_BYTES..];
+        let order = |index: usize| {
+            let tag = tags::get(self.bytes, index + 1);
+            probe.compare(&values[tag.offset..tag.end()])
+        };
         let (mut low, mut high) = (0, count);
+        while high - low >= 2 * WAYS {
+            let part = (high - low) / WAYS;
+            let before = (1..WAYS)
+                .map(|way| usize::from(order(low + way * part).is_lt()))
+                .sum::<usize>();
+            if before + 1 < WAYS {
+                high = low + (before + 1) * part + 1; // That node may be the one.
+            }
+            low += before * part;
+        }
         while low < high {
             let middle = usize::midpoint(low, high);
-            let tag = tags::get(self.bytes, middle + 1);
-            match probe.compare(&values[tag.offset..tag.end()]) {
+            match order(middle) {
                 Ordering::Less => low = middle + 1,
                 Ordering::Equal => return Ok(middle),
                 Ordering::Greater => high = middle,
             }
         }
         Err(low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::page::{NodeFlags, PageChange, PageFlags};
+
+    #[test]
+    fn a_page_of_any_fill_is_searched_like_a_list() {
+        for (count, prefix) in [
+            (0, 0),
+            (1, 3),
+            (15, 3),
+            (16, 0),
+            (17, 3),
+            (300, 5),
+            (700, 3),
+        ] {
+            let mut bytes = vec![0; 32_768];
+            let mut page = PageChange::new(&mut bytes);
+            page.format_new(9, 8, PageFlags::LEAF);
+            page.set_prefix(&b"shared"[..prefix]).unwrap();
+            let key = |number: usize| format!("shared{:04}and the rest", 2 * number + 1);
+            for number in 0..count {
+                let key = key(number);
+                let inserted = page.insert_node(number, key.as_bytes(), b"x", NodeFlags::NONE);
+                inserted.unwrap();
+            }
+            let view = PageView::new(&bytes);
+            for number in 0..count {
+                assert_eq!(view.search(key(number).as_bytes()), Ok(number));
+                let before = format!("shared{:04}", 2 * number + 1);
+                assert_eq!(view.search(before.as_bytes()), Err(number));
+                let after = format!("shared{:04}b", 2 * number + 1);
+                assert_eq!(view.search(after.as_bytes()), Err(number + 1));
+            }
+            assert_eq!(view.search(b"sha"), Err(0));
+            assert_eq!(view.search(b"t"), Err(count));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The tag array: where each value lies and how long it is.
 
 use super::TAG_BYTES;
-use super::header::{set_u16, u16_at};
+use super::header::{set_u16, u32_at};
 
 /// Bits 0..15 of each half of a tag; bit 15 stays zero on the pages written here.
 const LOW_15: u16 = 0x7FFF;
@@ -14,20 +14,23 @@ pub(super) struct Tag {
 }
 
 impl Tag {
+    #[inline]
     pub(super) fn end(self) -> usize {
         self.offset + self.size
     }
 }
 
+#[inline]
 fn position(page_bytes: usize, index: usize) -> usize {
     page_bytes - TAG_BYTES * (index + 1)
 }
 
+#[inline]
 pub(super) fn get(page: &[u8], index: usize) -> Tag {
-    let at = position(page.len(), index);
+    let both = u32_at(page, position(page.len(), index));
     Tag {
-        size: usize::from(u16_at(page, at) & LOW_15),
-        offset: usize::from(u16_at(page, at + 2) & LOW_15),
+        size: usize::from(both as u16 & LOW_15),
+        offset: usize::from((both >> 16) as u16 & LOW_15),
     }
 }
 

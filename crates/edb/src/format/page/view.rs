@@ -17,6 +17,7 @@ impl<'a> PageView<'a> {
     /// # Panics
     /// If the length is none of the page sizes of the format.
     #[must_use]
+    #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
         assert!(
             PAGE_SIZES_BYTES.contains(&bytes.len()),
@@ -58,18 +59,21 @@ impl<'a> PageView<'a> {
 
     /// The page flags.
     #[must_use]
+    #[inline]
     pub fn flags(self) -> PageFlags {
         PageFlags(u32_at(self.bytes, header::FLAGS))
     }
 
     /// Whether this is a leaf.
     #[must_use]
+    #[inline]
     pub fn is_leaf(self) -> bool {
         self.flags().contains(PageFlags::LEAF)
     }
 
     /// Whether this is the root of a tree.
     #[must_use]
+    #[inline]
     pub fn is_root(self) -> bool {
         self.flags().contains(PageFlags::ROOT)
     }
@@ -90,16 +94,19 @@ impl<'a> PageView<'a> {
         usize::from(u16_at(self.bytes, header::FIRST_FREE))
     }
 
+    #[inline]
     pub(super) fn tag_count(self) -> usize {
         usize::from(u16_at(self.bytes, header::TAG_STATE) & header::TAG_COUNT_MASK)
     }
 
     /// Number of nodes, deleted ones included.
     #[must_use]
+    #[inline]
     pub fn node_count(self) -> usize {
         self.tag_count().saturating_sub(1)
     }
 
+    #[inline]
     pub(super) fn value(self, tag: usize) -> &'a [u8] {
         let tag = tags::get(self.bytes, tag);
         &self.bytes[PAGE_HEADER_BYTES + tag.offset..PAGE_HEADER_BYTES + tag.end()]
@@ -107,12 +114,14 @@ impl<'a> PageView<'a> {
 
     /// The external header: space header of a root, key prefix of any other page.
     #[must_use]
+    #[inline]
     pub fn external_header(self) -> &'a [u8] {
         self.value(0)
     }
 
     /// The prefix keys of this page may share: empty on a root, whose external header is taken.
     #[must_use]
+    #[inline]
     pub fn prefix(self) -> &'a [u8] {
         if self.is_root() {
             &[]
@@ -126,6 +135,7 @@ impl<'a> PageView<'a> {
     /// # Panics
     /// If there are not so many nodes.
     #[must_use]
+    #[inline]
     pub fn node(self, index: usize) -> Node<'a> {
         assert!(
             index < self.node_count(),
@@ -145,6 +155,7 @@ impl<'a> PageView<'a> {
     /// # Panics
     /// If the page is a leaf or the node has no page number as its data.
     #[must_use]
+    #[inline]
     pub fn child(self, index: usize) -> u32 {
         let data = self.node(index).data;
         assert!(
