@@ -8,7 +8,9 @@ mod support;
 use measure::result::Verdict;
 use runtime::simulated::{Fault, FaultEffect};
 use runtime::{Directory, File, IoOperation, Runtime, SimulatedDisk};
-use support::{Outcome, profile, run, run_on, run_with, slow_disk};
+use support::{Outcome, carry_out, profile, run, run_on, run_with, slow_disk};
+use workload::controller::RunPlan;
+use workload::pacing::arrivals::Spacing;
 use workload::profile::{ByteSize, TimeSpan};
 
 #[test]
@@ -63,6 +65,53 @@ fn a_held_rate_is_held_on_the_engine() {
             from_due.average_ms >= service.average_ms - 1e-6,
             "{operation:?}"
         );
+    }
+}
+
+#[test]
+fn poisson_arrivals_hold_the_rate_and_come_in_bursts() {
+    let mut profile = profile();
+    profile.run.held_rate = Some(100.0);
+    profile.mail.threads = Some(96);
+    profile.run.warm_up.minimum = TimeSpan::seconds(60);
+    profile.run.duration = TimeSpan::seconds(240);
+    // How far the rates of single samples lie from each other, as a share of their mean.
+    let mut spread_with = |arrivals| {
+        profile.run.arrivals = arrivals;
+        let Outcome { result, .. } = run(&profile);
+        let achieved = result.throughput.achieved_iops;
+        assert!(
+            (90.0..110.0).contains(&achieved),
+            "{arrivals:?}: {achieved}"
+        );
+        result.steady_state.unwrap().range_fraction
+    };
+    let (even, poisson) = (spread_with(Spacing::Even), spread_with(Spacing::Poisson));
+    assert!(poisson > even, "{poisson} against {even}");
+}
+
+#[test]
+fn a_build_alone_says_how_large_the_databases_are() {
+    let runtime = Runtime::virtual_clock();
+    let disk = SimulatedDisk::new(&runtime.handle(), slow_disk());
+    // Once to build them, once to find them there.
+    for _ in 0..2 {
+        let mut plan = RunPlan::new(&profile(), 2);
+        plan.build_only = true;
+        let Outcome { result, .. } = carry_out(&runtime, &disk, plan);
+        let mut sum_bytes = 0;
+        for (number, database) in result.databases.iter().enumerate() {
+            let directory = disk.directory(&format!("data{number}"));
+            let name = format!("{}.edb", database.name);
+            let file_bytes = runtime.block_on(async move {
+                let file = directory.open(&name).await.unwrap();
+                file.size_bytes().await.unwrap()
+            });
+            assert_eq!(database.size_end_bytes, file_bytes);
+            sum_bytes += file_bytes;
+        }
+        assert!(sum_bytes > 3 * (8 << 20), "{sum_bytes}");
+        assert_eq!(result.totals.size_end_bytes, sum_bytes);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Profiles as people write them, right and wrong.
 
 use proptest::prelude::*;
+use workload::pacing::arrivals::Spacing;
 use workload::profile::{
     BUNDLED, ByteSize, Kind, Layer, LoadError, Profile, TimeSpan, bundled, load, reference,
 };
@@ -42,6 +43,18 @@ fn set_takes_text_with_and_without_quotes() {
     assert_eq!(profile.mail.threads, Some(12));
     assert_eq!(profile.mail.mailbox_size, ByteSize(64_000_000));
     assert_eq!(with_set(&["mail.threads=auto"]).unwrap().mail.threads, None);
+}
+
+#[test]
+fn arrivals_of_a_held_rate_are_even_unless_told_otherwise() {
+    assert_eq!(Profile::default().run.arrivals, Spacing::Even);
+    let set = with_set(&["run.arrivals=poisson"]).unwrap();
+    assert_eq!(set.run.arrivals, Spacing::Poisson);
+    let error = with_set(&["run.arrivals=random"]).unwrap_err().to_string();
+    assert!(
+        error.contains("\"even\"") && error.contains("\"poisson\""),
+        "{error}"
+    );
 }
 
 #[test]

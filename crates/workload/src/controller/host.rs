@@ -19,6 +19,14 @@ pub struct OpenedDatabase<S> {
     pub note: String,
 }
 
+/// A database that is there and complete.
+pub struct BuiltDatabase {
+    /// Size of its file in bytes.
+    pub size_bytes: u64,
+    /// A sentence about what an earlier build had left; empty when there is nothing to say.
+    pub note: String,
+}
+
 /// Builds, opens, closes, verifies and removes databases, by their number in the run. One host
 /// serves the databases of one shard, on its thread.
 #[allow(async_fn_in_trait)] // Single-threaded by design: no caller needs `Send` futures.
@@ -26,14 +34,13 @@ pub trait DatabaseHost: 'static {
     /// The engine's side of a database.
     type Store: MailStore;
 
-    /// Makes sure that the database is there and complete. Gives a sentence about what an earlier
-    /// build had left; empty when there is nothing to say.
+    /// Makes sure that the database is there and complete.
     async fn build(
         &self,
         database: usize,
         observer: Rc<dyn IoObserver>,
         progress: Progress,
-    ) -> Result<String, Failure>;
+    ) -> Result<BuiltDatabase, Failure>;
 
     /// Opens the database.
     async fn open(

@@ -9,7 +9,6 @@ use crate::mail::population::HotSet;
 use crate::mail::recount::InFlight;
 use crate::mail::session::{SessionSettings, layout};
 use crate::mail::sizing::RowSizes;
-use crate::pacing::arrivals::Spacing;
 use crate::profile::{Mail, Profile};
 use crate::random::derive;
 use measure::sample::Layout;
@@ -62,7 +61,7 @@ impl RunPlan {
                 pause_ns: mail.session_pause.as_ns(),
             },
             Some(rate) => Loop::Open {
-                spacing: Spacing::Even,
+                spacing: profile.run.arrivals,
                 // An operation causes about one I/O or more.
                 backlog_limit: (rate / operations * BACKLOG_S).ceil() as usize,
             },

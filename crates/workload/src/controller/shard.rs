@@ -138,11 +138,12 @@ impl<H: DatabaseHost> Shard<H> {
         self.report(News::ToHandle(self.plan.database_bytes * count));
         for &database in self.databases() {
             let progress = self.progress(before);
-            let note = self
-                .host
-                .build(database, self.observer(database), progress)
-                .await?;
-            self.note(note);
+            let build = self.host.build(database, self.observer(database), progress);
+            let built = build.await?;
+            self.note(built.note);
+            self.recorder
+                .borrow_mut()
+                .database_size(database, built.size_bytes);
             before += self.plan.database_bytes;
             self.report(News::Progress(before));
         }

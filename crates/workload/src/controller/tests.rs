@@ -1,7 +1,7 @@
 //! Whole runs on the virtual clock, over a store in memory on a disk with a queue.
 
 use super::drive::run_on_virtual_clock;
-use super::host::{DatabaseHost, OpenedDatabase, Progress};
+use super::host::{BuiltDatabase, DatabaseHost, OpenedDatabase, Progress};
 use super::listener::RunListener;
 use super::plan::RunPlan;
 use crate::mail::population::PopulationState;
@@ -39,12 +39,15 @@ impl DatabaseHost for TestHost {
         _: usize,
         _: Rc<dyn IoObserver>,
         progress: Progress,
-    ) -> Result<String, Failure> {
+    ) -> Result<BuiltDatabase, Failure> {
         for step in 1..=10 {
             self.handle.sleep_ns(100_000_000).await;
             progress(self.plan.database_bytes / 10 * step);
         }
-        Ok(String::new())
+        Ok(BuiltDatabase {
+            size_bytes: self.plan.database_bytes,
+            note: String::new(),
+        })
     }
 
     async fn open(

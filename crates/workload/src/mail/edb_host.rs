@@ -7,7 +7,7 @@ use super::schema::{self, BuiltRows};
 use super::state_file::{Condition, DatabaseState, io_failure};
 use super::store::{Failure, FailureKind, MailStore};
 use crate::controller::RunPlan;
-use crate::controller::host::{DatabaseHost, OpenedDatabase, Progress};
+use crate::controller::host::{BuiltDatabase, DatabaseHost, OpenedDatabase, Progress};
 use crate::controller::plan::database_name;
 use crate::profile::{DatabaseWrites, Engine, Maintenance, Profile, TornPageGuard};
 use edb::bulk::{BuildError, BuildPlan};
@@ -148,7 +148,7 @@ impl<D: Directory> EdbHost<D> {
         Ok(())
     }
 
-    async fn build_anew(&self, database: usize, progress: Progress) -> Result<(), Failure> {
+    async fn build_anew(&self, database: usize, progress: Progress) -> Result<u64, Failure> {
         let place = self.place(database);
         self.new_state(Condition::Building)
             .write(&place.data)
@@ -184,8 +184,16 @@ impl<D: Directory> EdbHost<D> {
                 operation: "building a database".to_owned(),
                 error: "the build was stopped before its end".to_owned(),
             })?;
-        built.map_err(|error| build_failure(&error, &file.name()))?;
-        self.new_state(Condition::Ready).write(&place.data).await
+        let report = built.map_err(|error| build_failure(&error, &file.name()))?;
+        self.new_state(Condition::Ready).write(&place.data).await?;
+        Ok(report.file_size_bytes)
+    }
+
+    /// Size of the file of a database that is there already.
+    async fn size_bytes(&self, database: usize) -> Result<u64, Failure> {
+        let failure = |error| io_failure(&error, "looking at a built database");
+        let file = self.place(database).data.open(&file_name(database)).await;
+        file.map_err(failure)?.size_bytes().await.map_err(failure)
     }
 }
 
@@ -197,17 +205,21 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         database: usize,
         _: Rc<dyn IoObserver>,
         progress: Progress,
-    ) -> Result<String, Failure> {
+    ) -> Result<BuiltDatabase, Failure> {
         let is_built = self.is_built(database).await?;
         if is_built == Some(true) {
-            return Ok(String::new());
+            return Ok(BuiltDatabase {
+                size_bytes: self.size_bytes(database).await?,
+                note: String::new(),
+            });
         }
-        self.build_anew(database, progress).await?;
-        Ok(is_built.map_or_else(String::new, |_| {
+        let size_bytes = self.build_anew(database, progress).await?;
+        let note = is_built.map_or_else(String::new, |_| {
             let place = self.place(database).data.describe();
             let name = file_name(database);
             format!("The build of {place}/{name} had been cut off; it was built anew")
-        }))
+        });
+        Ok(BuiltDatabase { size_bytes, note })
     }
 
     async fn open(

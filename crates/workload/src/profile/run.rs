@@ -3,7 +3,8 @@
 use measure::steady::SteadyRule;
 
 use super::quantity::TimeSpan;
-use super::setting::{OrWord, Setting, SettingVisitor, Switch, Within};
+use super::setting::{Choice, Named, OrWord, Setting, SettingVisitor, Switch, Within};
+use crate::pacing::arrivals::Spacing;
 
 /// The course of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +16,8 @@ pub struct Run {
     /// A rate to hold, in database reads and writes per second over all databases. `None` lets
     /// the sessions go as fast as the storage answers.
     pub held_rate: Option<f64>,
+    /// How the transactions of a held rate are spread over time.
+    pub arrivals: Spacing,
     /// Start of every random choice.
     pub seed: u64,
     /// Whether every page is read and verified after the run.
@@ -72,12 +75,18 @@ pub struct Tuning {
     pub rate_margin_percent: f64,
 }
 
+impl Named for Spacing {
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("even", Self::Even), ("poisson", Self::Poisson)];
+}
+
 impl Default for Run {
     fn default() -> Self {
         Self {
             duration: TimeSpan::seconds(2 * 3600),
             sample_interval: TimeSpan::seconds(15),
             held_rate: None,
+            arrivals: Spacing::Even,
             seed: 1,
             verify_after_run: true,
             warm_up: WarmUp::default(),
@@ -153,6 +162,15 @@ impl Run {
             meaning: "Database reads and writes per second to hold over all databases (--rate). \
                       Transactions then start by the clock, and latency counts from the intended \
                       start. \"none\" lets the sessions go as fast as the storage answers.",
+            source: "Jetstress has no held rate; a setting.",
+        });
+        v.setting(Setting {
+            key: "arrivals",
+            value: &mut Choice(&mut self.arrivals),
+            meaning: "How the transactions of a held rate are spread over time: \"even\" at equal \
+                      distances, \"poisson\" at random and independently of each other, as many \
+                      users cause them, so that some come in bursts. Without a held rate it \
+                      means nothing.",
             source: "Jetstress has no held rate; a setting.",
         });
         v.setting(Setting {

@@ -78,8 +78,12 @@ pub fn slow_disk() -> SimulatedOptions {
 }
 
 pub fn run_on(runtime: &Runtime, disk: &SimulatedDisk, profile: &Profile) -> Outcome {
+    carry_out(runtime, disk, RunPlan::new(profile, 2))
+}
+
+/// Carries out a plan that is there already.
+pub fn carry_out(runtime: &Runtime, disk: &SimulatedDisk, plan: RunPlan) -> Outcome {
     let handle = runtime.handle();
-    let plan = RunPlan::new(profile, 2);
     let (for_hosts, disk_of_hosts) = (handle.clone(), disk.clone());
     let result = runtime.block_on(async move {
         let make = move |shard, plan: &Arc<RunPlan>| host(&for_hosts, &disk_of_hosts, shard, plan);
