@@ -56,14 +56,16 @@ impl RowSource for Rows {
         ]
     }
 
-    fn long_value(&mut self, row: u64, value: &mut Vec<u8>) -> bool {
-        value.clear();
-        value.extend_from_slice(self.piece(row, BODY_BYTES));
-        true
+    fn long_value_bytes(&mut self, _row: u64) -> Option<usize> {
+        Some(BODY_BYTES)
     }
 
-    fn index_entries(&mut self) -> Box<dyn Iterator<Item = (Vec<u8>, u64)> + '_> {
-        Box::new(std::iter::empty())
+    fn write_long_value(&mut self, row: u64, value: &mut [u8]) {
+        value.copy_from_slice(self.piece(row, BODY_BYTES));
+    }
+
+    fn next_index_entry(&mut self, _value: &mut Vec<u8>) -> Option<u64> {
+        None // The table has no secondary index.
     }
 }
 

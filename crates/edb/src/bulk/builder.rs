@@ -287,7 +287,8 @@ impl<F: File, P: FnMut(u64)> Builder<'_, F, P> {
         let kind = self.kind(object_id, PageFlags::INDEX, density);
         let mut writer = TreeWriter::new(kind, self.plan.page_size_bytes);
         let (mut key, mut before, mut entries) = (Vec::new(), Vec::new(), 0);
-        for (value, row) in source.index_entries() {
+        let mut value = Vec::new();
+        while let Some(row) = source.next_index_entry(&mut value) {
             key.clear();
             push_binary(&mut key, &value);
             if key <= before || row >= self.rows {
@@ -324,28 +325,36 @@ impl<F: File, P: FnMut(u64)> Builder<'_, F, P> {
         let mut writer = TreeWriter::new(kind, size);
         let mut value = Vec::new();
         for row in 0..self.rows {
-            if !source.long_value(row, &mut value) {
+            let Some(length) = source.long_value_bytes(row) else {
                 continue;
-            }
+            };
             let id = long_value_id(row);
-            let size_bytes = u32::try_from(value.len()).unwrap_or(u32::MAX);
+            let size_bytes = u32::try_from(length).unwrap_or(u32::MAX);
             let data = LongValueRoot {
                 references: 1,
                 size_bytes,
             }
             .encode();
-            let copy = |from: &[u8], to: &mut [u8]| to.copy_from_slice(from);
             writer.add(&mut self.stream, &root_key(id), data.len(), |room| {
-                copy(&data, room);
+                room.copy_from_slice(&data);
             });
-            for (number, chunk) in value.chunks(chunk_bytes(size)).enumerate() {
-                let key = chunk_key(id, (number * chunk_bytes(size)) as u32);
-                writer.add(&mut self.stream, &key, chunk.len(), |room| {
-                    copy(chunk, room);
+            if length > 0 && length <= chunk_bytes(size) {
+                // The usual case: the value is made where it will lie.
+                writer.add(&mut self.stream, &chunk_key(id, 0), length, |room| {
+                    source.write_long_value(row, room);
                 });
+            } else {
+                value.resize(length, 0);
+                source.write_long_value(row, &mut value);
+                for (number, chunk) in value.chunks(chunk_bytes(size)).enumerate() {
+                    let key = chunk_key(id, (number * chunk_bytes(size)) as u32);
+                    writer.add(&mut self.stream, &key, chunk.len(), |room| {
+                        room.copy_from_slice(chunk);
+                    });
+                }
             }
             self.long_values -= 1;
-            self.bytes += value.len() as u64;
+            self.bytes += length as u64;
             if self.stream.has_full() {
                 self.flush().await?;
             }
@@ -360,15 +369,14 @@ impl<F: File, P: FnMut(u64)> Builder<'_, F, P> {
     /// Gives the file about its final size at once, so that writes need not extend it one by one.
     async fn pre_extend(&mut self, source: &mut impl RowSource) -> Result<(), BuildError> {
         let step = (self.rows / SAMPLED_ROWS).max(1);
-        let (mut sampled, mut bytes, mut value) = (0_u64, 0, Vec::new());
+        let (mut sampled, mut bytes) = (0_u64, 0);
         for row in (0..self.rows).step_by(step as usize) {
             let fields = source.row(row);
             let record = self.layout.encoded_bytes(&fields).unwrap_or(0);
             bytes += (record + 80) as u64 * 100 / u64::from(self.plan.table.density_percent);
             drop(fields);
-            if source.long_value(row, &mut value) {
-                bytes += value.len() as u64 + 200;
-            }
+            let long_value = source.long_value_bytes(row);
+            bytes += long_value.map_or(0, |length| length as u64 + 200);
             sampled += 1;
         }
         let size = bytes / sampled.max(1) * self.rows;

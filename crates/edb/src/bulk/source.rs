@@ -76,13 +76,18 @@ pub trait RowSource {
     /// outside the record is given as `Field::LongValue(long_value_id(row))`.
     fn row(&mut self, row: u64) -> Vec<Field<'_>>;
 
-    /// Replaces `value` by the long value of a row and returns whether it has one: for exactly
-    /// those rows whose record refers to one.
-    fn long_value(&mut self, row: u64, value: &mut Vec<u8>) -> bool;
+    /// Bytes of the long value of a row; `None` if it has none. Rows have one exactly where their
+    /// record refers to it.
+    fn long_value_bytes(&mut self, row: u64) -> Option<usize>;
 
-    /// All rows in ascending order of their value in the secondary index's column: that value and
-    /// the row number. Empty if the table has no secondary index.
-    fn index_entries(&mut self) -> Box<dyn Iterator<Item = (Vec<u8>, u64)> + '_>;
+    /// Writes the long value of a row into `value`, which has just its length and undefined
+    /// content.
+    fn write_long_value(&mut self, row: u64, value: &mut [u8]);
+
+    /// The next row in ascending order of the value in the secondary index's column, with that
+    /// value in place of what `value` held. `None` after the last row. Asked for only if the table
+    /// has a secondary index, and only once through all rows.
+    fn next_index_entry(&mut self, value: &mut Vec<u8>) -> Option<u64>;
 }
 
 impl BuildPlan {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use runtime::sync::Semaphore;
-use runtime::{Buffer, File, Handle, IoError, Persistence};
+use runtime::{Buffer, BufferArena, File, Handle, IoError, Persistence};
 
 use crate::format::layout::page_offset;
 use crate::format::page::seal;
@@ -15,7 +15,10 @@ use super::tree::PageSink;
 /// Bytes of one write.
 const WRITE_BYTES: usize = 512 * 1024;
 /// Writes under way at the same time.
-const WRITES_IN_FLIGHT: usize = 16;
+const WRITES_IN_FLIGHT: usize = 8;
+/// Batches of which there is memory: those under way, the one being filled, and the one before it,
+/// whose last page may still be open.
+const BATCHES: usize = WRITES_IN_FLIGHT + 2;
 
 /// Some pages in a row that become one write.
 struct Batch {
@@ -23,13 +26,6 @@ struct Batch {
     buffer: Buffer,
     /// Pages handed out and not finished.
     open_pages: u32,
-}
-
-/// What the writing tasks leave behind.
-#[derive(Default)]
-struct Outcome {
-    error: Option<IoError>,
-    spare: Vec<Buffer>,
 }
 
 /// Hands out page numbers in ascending order and writes finished pages.
@@ -40,7 +36,11 @@ pub(super) struct PageStream<F: File> {
     next_page: u32,
     batches: VecDeque<Batch>,
     permits: Rc<Semaphore>,
-    outcome: Rc<RefCell<Outcome>>,
+    /// Memory of the batches, known to the device where that is possible. Without it every batch
+    /// comes from the heap: slower, not wrong.
+    arena: Option<BufferArena>,
+    /// The first failure of a write.
+    failure: Rc<RefCell<Option<IoError>>>,
     written_bytes: u64,
 }
 
@@ -54,7 +54,8 @@ impl<F: File> PageStream<F> {
             next_page: first_page,
             batches: VecDeque::new(),
             permits: Semaphore::new(WRITES_IN_FLIGHT),
-            outcome: Rc::default(),
+            arena: BufferArena::new(handle, WRITE_BYTES, BATCHES as u32).ok(),
+            failure: Rc::default(),
             written_bytes: 0,
         }
     }
@@ -116,18 +117,14 @@ impl<F: File> PageStream<F> {
         let (first_page, bytes) = buffer;
         let offset = page_offset(first_page, self.page_size_bytes);
         self.written_bytes += bytes.len() as u64;
-        let (file, outcome) = (self.file.clone(), Rc::clone(&self.outcome));
+        let (file, failure) = (self.file.clone(), Rc::clone(&self.failure));
         self.handle.spawn(async move {
-            let shared = Rc::new(bytes);
             let written = file
-                .write(offset, Rc::clone(&shared), Persistence::Volatile)
+                .write(offset, Rc::new(bytes), Persistence::Volatile)
                 .await;
-            let mut outcome = outcome.borrow_mut();
             if let Err(error) = written {
-                outcome.error.get_or_insert(error);
+                failure.borrow_mut().get_or_insert(error);
             }
-            // The storage has let go of its share, so the memory can serve again.
-            outcome.spare.extend(Rc::try_unwrap(shared).ok());
             drop(permit);
         });
         // Let the new task hand its write to the storage before more pages are filled.
@@ -148,7 +145,7 @@ impl<F: File> PageStream<F> {
     }
 
     fn check(&self) -> Result<(), IoError> {
-        self.outcome.borrow().error.clone().map_or(Ok(()), Err)
+        self.failure.borrow().clone().map_or(Ok(()), Err)
     }
 
     fn pages_per_batch(&self) -> u32 {
@@ -156,18 +153,11 @@ impl<F: File> PageStream<F> {
     }
 
     fn index_of(&self, page: u32) -> usize {
-        let first = self.batches.front().map_or(0, |batch| batch.first_page);
-        // Only the first batch of a stream may be shorter than the others, to end on a round
-        // offset.
-        let index = self
-            .batches
-            .iter()
-            .rposition(|batch| batch.first_page <= page);
-        assert!(
-            page >= first && index.is_some(),
-            "page {page} is written already"
-        );
-        index.unwrap_or(0)
+        let holds = |batch: &Batch| batch.first_page <= page;
+        match self.batches.iter().rposition(holds) {
+            Some(index) => index,
+            None => panic!("page {page} is written already"),
+        }
     }
 
     fn batch(&mut self, page: u32) -> &mut Batch {
@@ -191,9 +181,8 @@ impl<F: File> PageSink for PageStream<F> {
             let slot = page + crate::format::layout::HEADER_PAGES - 1;
             let count = pages - slot % pages;
             let bytes = count as usize * size;
-            let spare = self.outcome.borrow_mut().spare.pop();
-            let buffer = match spare {
-                Some(buffer) if buffer.len() == bytes => buffer,
+            let buffer = match &self.arena {
+                Some(arena) if arena.slot_bytes() == bytes => arena.buffer(),
                 _ => Buffer::zeroed(bytes),
             };
             self.batches.push_back(Batch {

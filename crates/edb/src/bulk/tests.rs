@@ -15,6 +15,8 @@ pub(crate) struct TestRows {
     pub(crate) count: u64,
     pub(crate) longest_value: usize,
     buffer: Vec<u8>,
+    /// Tokens not given yet, the lowest last.
+    index: Option<Vec<([u8; 16], u64)>>,
 }
 
 impl TestRows {
@@ -23,6 +25,7 @@ impl TestRows {
             count,
             longest_value,
             buffer: Vec::new(),
+            index: None,
         }
     }
 
@@ -85,22 +88,26 @@ impl RowSource for TestRows {
         ]
     }
 
-    fn long_value(&mut self, row: u64, value: &mut Vec<u8>) -> bool {
-        match self.body(row) {
-            Some(body) if body.len() > 1023 => {
-                *value = body;
-                true
-            }
-            _ => false,
-        }
+    fn long_value_bytes(&mut self, row: u64) -> Option<usize> {
+        self.body(row)
+            .map(|body| body.len())
+            .filter(|&length| length > 1023)
     }
 
-    fn index_entries(&mut self) -> Box<dyn Iterator<Item = (Vec<u8>, u64)> + '_> {
-        let mut entries: Vec<_> = (0..self.count)
-            .map(|r| (Self::token(r).to_vec(), r))
-            .collect();
-        entries.sort();
-        Box::new(entries.into_iter())
+    fn write_long_value(&mut self, row: u64, value: &mut [u8]) {
+        value.copy_from_slice(&self.body(row).unwrap_or_default());
+    }
+
+    fn next_index_entry(&mut self, value: &mut Vec<u8>) -> Option<u64> {
+        let count = self.count;
+        let entries = self.index.get_or_insert_with(|| {
+            let mut entries: Vec<_> = (0..count).map(|row| (Self::token(row), row)).collect();
+            entries.sort_unstable_by(|a, b| b.cmp(a));
+            entries
+        });
+        let (token, row) = entries.pop()?;
+        *value = token.to_vec();
+        Some(row)
     }
 }
 
@@ -197,11 +204,18 @@ fn an_inconsistent_source_is_refused() {
         fn row(&mut self, row: u64) -> Vec<Field<'_>> {
             self.0.row(row)
         }
-        fn long_value(&mut self, row: u64, value: &mut Vec<u8>) -> bool {
-            row.is_multiple_of(8) || self.0.long_value(row, value)
+        fn long_value_bytes(&mut self, row: u64) -> Option<usize> {
+            let right = self.0.long_value_bytes(row);
+            right.or(row.is_multiple_of(8).then_some(2000))
         }
-        fn index_entries(&mut self) -> Box<dyn Iterator<Item = (Vec<u8>, u64)> + '_> {
-            self.0.index_entries()
+        fn write_long_value(&mut self, row: u64, value: &mut [u8]) {
+            match self.0.long_value_bytes(row) {
+                Some(_) => self.0.write_long_value(row, value),
+                None => value.fill(0x55),
+            }
+        }
+        fn next_index_entry(&mut self, value: &mut Vec<u8>) -> Option<u64> {
+            self.0.next_index_entry(value)
         }
     }
     let runtime = Runtime::virtual_clock();

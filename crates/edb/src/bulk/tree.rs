@@ -1,7 +1,8 @@
 //! One tree, filled from left to right.
 
 use crate::format::page::{
-    NodeFlags, PageChange, PageFlags, PageView, node_bytes, shortest_separator,
+    NodeFlags, PageAppend, PageChange, PageFlags, PageHead, PageView, node_bytes,
+    shortest_separator,
 };
 
 /// The database time of every page of a built database.
@@ -39,6 +40,7 @@ struct Level {
 /// The leaf that is being filled.
 struct Leaf {
     number: u32,
+    filling: PageAppend,
     previous: u32,
     last_key: Vec<u8>,
 }
@@ -85,62 +87,59 @@ impl TreeWriter {
         data_bytes: usize,
         write: impl FnOnce(&mut [u8]),
     ) {
-        let number = self.leaf_for(sink, key, data_bytes);
-        let mut page = PageChange::new(sink.page(number));
-        let index = page.view().node_count();
-        let inserted = page.insert_node_with(index, key, data_bytes, NodeFlags::NONE, write);
-        assert!(
-            inserted.is_ok(),
-            "a node of {data_bytes} bytes fits no page"
-        );
-        if let Some(leaf) = &mut self.leaf {
-            leaf.last_key.clear();
-            leaf.last_key.extend_from_slice(key);
-        }
+        self.make_room(sink, key, data_bytes);
+        let Some(leaf) = &mut self.leaf else {
+            unreachable!("room was made in an open leaf");
+        };
+        let page = sink.page(leaf.number);
+        leaf.filling.append(page, key, data_bytes, write);
+        leaf.last_key.clear();
+        leaf.last_key.extend_from_slice(key);
     }
 
-    /// The leaf in which a node has room: the open one, or a new one.
-    fn leaf_for(&mut self, sink: &mut impl PageSink, key: &[u8], data_bytes: usize) -> u32 {
+    /// Sees to it that the open leaf has room for a node; opens a new one if need be.
+    fn make_room(&mut self, sink: &mut impl PageSink, key: &[u8], data_bytes: usize) {
         let Some(leaf) = &self.leaf else {
-            return self.open_leaf(sink, 0, key);
+            self.leaf = Some(self.open_leaf(sink, 0, key));
+            return;
         };
         assert!(leaf.last_key.as_slice() < key, "keys must ascend");
-        let view = PageView::new(sink.page(leaf.number));
-        let room = view.free_bytes().saturating_sub(self.reserve_bytes);
-        let needed = view.space_for(key, data_bytes);
-        let below_limit = view.node_count() + 2 < crate::format::page::MAX_TAGS;
-        if (needed <= room || view.node_count() == 0) && below_limit {
-            return leaf.number;
+        let filling = &leaf.filling;
+        let room = filling.free_bytes().saturating_sub(self.reserve_bytes);
+        let needed = filling.space_for(key, data_bytes);
+        let below_limit = filling.node_count() + 2 < crate::format::page::MAX_TAGS;
+        if (needed <= room || filling.node_count() == 0) && below_limit {
+            return;
         }
-        let number = leaf.number;
         let separator = shortest_separator(&leaf.last_key, key).to_vec();
+        let number = leaf.number;
         self.push_child(sink, 0, separator, number);
         let next = self.open_leaf(sink, number, key);
-        PageChange::new(sink.page(number)).set_next(next);
-        sink.finished(number);
-        next
+        let next_number = next.number;
+        if let Some(full) = self.leaf.replace(next) {
+            let page = sink.page(number);
+            full.filling.finish(page);
+            PageChange::new(page).set_next(next_number);
+            sink.finished(number);
+        }
     }
 
-    fn open_leaf(&mut self, sink: &mut impl PageSink, previous: u32, key: &[u8]) -> u32 {
+    fn open_leaf(&self, sink: &mut impl PageSink, previous: u32, key: &[u8]) -> Leaf {
         let number = sink.allocate();
-        let mut page = PageChange::new(sink.page(number));
-        page.format_new(
+        let head = PageHead {
+            page_number: number,
+            object_id: self.kind.object_id,
+            flags: self.kind.flags | PageFlags::LEAF,
+            dbtime: BUILD_DBTIME,
+            previous,
+            prefix: if self.kind.compress { key } else { &[] },
+        };
+        Leaf {
             number,
-            self.kind.object_id,
-            self.kind.flags | PageFlags::LEAF,
-        );
-        page.set_dbtime(BUILD_DBTIME);
-        page.set_previous(previous);
-        if self.kind.compress {
-            let kept = page.set_prefix(key);
-            assert!(kept.is_ok(), "a key fits an empty page");
-        }
-        self.leaf = Some(Leaf {
-            number,
+            filling: PageAppend::new(sink.page(number), &head),
             previous,
             last_key: Vec::new(),
-        });
-        number
+        }
     }
 
     /// Adds a child whose keys are all below `separator` to level `level` above the leaves.
@@ -216,12 +215,11 @@ impl TreeWriter {
             root: page,
             unused_page: None,
         };
-        let Some(Leaf {
-            number, previous, ..
-        }) = self.leaf.take()
-        else {
+        let Some(leaf) = self.leaf.take() else {
             return finished(self.root_page(sink, root, external, PageFlags::LEAF));
         };
+        let (number, previous) = (leaf.number, leaf.previous);
+        leaf.filling.finish(sink.page(number));
         if previous == 0 {
             // The only leaf becomes the root, if its keys fit without compression.
             let leaf = sink.page(number).to_vec();

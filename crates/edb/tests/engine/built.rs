@@ -25,6 +25,8 @@ fn model_row(row: u64) -> RowModel {
 struct Rows {
     token: Vec<u8>,
     body: Vec<u8>,
+    /// Tokens not given yet, the lowest last.
+    index: Option<Vec<(Vec<u8>, u64)>>,
 }
 
 impl RowSource for Rows {
@@ -49,15 +51,24 @@ impl RowSource for Rows {
         ]
     }
 
-    fn long_value(&mut self, row: u64, value: &mut Vec<u8>) -> bool {
-        *value = model_row(row).body_bytes();
-        value.len() > 1023
+    fn long_value_bytes(&mut self, row: u64) -> Option<usize> {
+        let length = model_row(row).body_bytes().len();
+        (length > 1023).then_some(length)
     }
 
-    fn index_entries(&mut self) -> Box<dyn Iterator<Item = (Vec<u8>, u64)> + '_> {
-        let mut entries: Vec<_> = (0..ROWS).map(|row| (model_row(row).token, row)).collect();
-        entries.sort();
-        Box::new(entries.into_iter())
+    fn write_long_value(&mut self, row: u64, value: &mut [u8]) {
+        value.copy_from_slice(&model_row(row).body_bytes());
+    }
+
+    fn next_index_entry(&mut self, value: &mut Vec<u8>) -> Option<u64> {
+        let entries = self.index.get_or_insert_with(|| {
+            let mut entries: Vec<_> = (0..ROWS).map(|row| (model_row(row).token, row)).collect();
+            entries.sort_by(|a, b| b.cmp(a));
+            entries
+        });
+        let (token, row) = entries.pop()?;
+        *value = token;
+        Some(row)
     }
 }
 

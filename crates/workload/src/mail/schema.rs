@@ -120,6 +120,8 @@ pub struct BuiltRows {
     maker: ItemMaker,
     rows: u64,
     item: Item,
+    /// Rows in the order of the index, those not given yet.
+    in_key_order: Box<dyn Iterator<Item = u64>>,
 }
 
 impl BuiltRows {
@@ -128,6 +130,7 @@ impl BuiltRows {
     pub fn new(maker: ItemMaker, rows: u64) -> Self {
         Self {
             item: maker.first(0),
+            in_key_order: Box::new(maker.keys.rows_in_key_order(rows)),
             maker,
             rows,
         }
@@ -167,19 +170,19 @@ impl RowSource for BuiltRows {
         fields
     }
 
-    fn long_value(&mut self, row: u64, value: &mut Vec<u8>) -> bool {
-        if !self.is_separated() {
-            return false;
-        }
-        value.resize(self.maker.long_bytes, 0);
-        let version = RowVersion { row, version: 0 };
-        self.maker.content.fill(version, Part::Long, value);
-        true
+    fn long_value_bytes(&mut self, _row: u64) -> Option<usize> {
+        self.is_separated().then_some(self.maker.long_bytes)
     }
 
-    fn index_entries(&mut self) -> Box<dyn Iterator<Item = (Vec<u8>, u64)> + '_> {
-        let keys = self.maker.keys.clone();
-        let rows = self.maker.keys.rows_in_key_order(self.rows);
-        Box::new(rows.map(move |row| (keys.key(row).to_vec(), row)))
+    fn write_long_value(&mut self, row: u64, value: &mut [u8]) {
+        let version = RowVersion { row, version: 0 };
+        self.maker.content.fill(version, Part::Long, value);
+    }
+
+    fn next_index_entry(&mut self, value: &mut Vec<u8>) -> Option<u64> {
+        let row = self.in_key_order.next()?;
+        value.clear();
+        value.extend_from_slice(&self.maker.keys.key(row));
+        Some(row)
     }
 }

@@ -7,12 +7,14 @@
 //!
 //! - [`PageView`] reads a page, [`PageChange`] changes one; both take the page size from the length
 //!   of the bytes.
+//! - [`PageAppend`] fills a page from its first node to its last, for builders.
 //! - [`seal`] stores the checksums before a write, [`verify`] checks a page that was read.
 //! - [`SplitPoint`] and [`PageView::best_prefix`] help to split a page.
 //!
 //! All sizes use the layout of large pages. 4 and 8 KiB pages differ only by having one checksum
 //! block: original small pages have a shorter header, which this project does not reproduce.
 
+mod append;
 mod change;
 mod header;
 mod node;
@@ -26,6 +28,7 @@ mod view;
 #[cfg(test)]
 mod model_tests;
 
+pub use append::{PageAppend, PageHead};
 pub use change::{PageChange, PageFull};
 pub use header::PageFlags;
 pub use node::{Node, NodeFlags, common_prefix_bytes, node_bytes};
