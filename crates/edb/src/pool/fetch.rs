@@ -212,14 +212,18 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
 
     /// Makes sure that a frame is free, evicting clean pages if the free ones run short.
     pub(super) fn find_frame(self: &Rc<Self>) -> bool {
-        let available = self.core.state.borrow().available(&self.core.limits);
-        if available <= self.core.limits.low {
-            self.scavenge(self.core.limits.low + 1);
-            self.core.scavenger.raise();
-        } else if available <= self.core.limits.target {
+        let limits = &self.core.limits;
+        let mut state = self.core.state.borrow_mut();
+        state.adapt(limits);
+        let (available, supply) = (state.available(limits), state.supply(limits));
+        drop(state);
+        if supply <= limits.low || available == 0 {
+            self.scavenge(limits.low + 1, 1);
+        }
+        if supply <= limits.target || available == 0 {
             self.core.scavenger.raise();
         }
-        self.core.state.borrow().available(&self.core.limits) > 0
+        self.core.state.borrow().available(limits) > 0
     }
 
     /// How far the log must be durable before the page in `slot` may be written, unless it is.

@@ -44,7 +44,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
     fn find_frames(self: &Rc<Self>, wanted: usize) -> bool {
         let floor = self.core.limits.low;
         if self.core.state.borrow().available(&self.core.limits) < wanted + floor {
-            self.scavenge(wanted + floor);
+            self.scavenge(wanted + floor, wanted + floor);
             self.core.scavenger.raise();
         }
         self.core.state.borrow().available(&self.core.limits) >= wanted + floor

@@ -10,21 +10,29 @@ use std::rc::Rc;
 const MOST_LOOKS: usize = 4096;
 
 impl<P: Payload, S: PageStore<P>> Inner<P, S> {
-    /// Evicts in the order of replacement until `wanted` frames are free, starting writes of dirty
-    /// pages on the way as far as the shortage allows.
-    pub(super) fn scavenge(self: &Rc<Self>, wanted: usize) {
+    /// Evicts in the order of replacement until `wanted` frames are free or on their way to being
+    /// free, starting writes of dirty pages on the way as far as the shortage allows. Then it goes
+    /// on with clean pages alone until `at_once` frames are free now.
+    ///
+    /// The frames on their way count, or every step would start as many writes again as are under
+    /// way already, and the disk would see bursts instead of a stream.
+    pub(super) fn scavenge(self: &Rc<Self>, wanted: usize, at_once: usize) {
         let limits = &self.core.limits;
         let now_ns = self.core.handle.now_ns();
-        let available = self.core.state.borrow().available(limits);
-        let most_writes = limits.scavenger_writes(available);
+        let supply = self.core.state.borrow().supply(limits);
+        let most_writes = limits.scavenger_writes(supply);
         let mut needed_log = LogPosition::START;
         let mut looks = self.core.state.borrow().pages.len().min(MOST_LOOKS);
         // Pages that cannot leave now stay out of the order until the step is over: put back at
         // once, they would be the coldest again, and the step would see nothing else.
         let mut aside = Vec::new();
-        while looks > 0 && self.core.state.borrow().available(limits) < wanted {
+        while looks > 0 {
             looks -= 1;
             let mut state = self.core.state.borrow_mut();
+            let supplied = state.supply(limits) >= wanted;
+            if supplied && state.available(limits) >= at_once {
+                break;
+            }
             let Some(slot) = state.replacement.coldest() else {
                 break;
             };
@@ -32,21 +40,24 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
                 state.evict(slot);
                 continue;
             }
-            let entry = state.slot(slot);
-            if !state.is_dirty(slot) || entry.writing {
-                state.replacement.set_aside(slot);
-                aside.push(slot);
-                continue;
-            }
-            if state.writes_outstanding >= most_writes || state.failure.is_some() {
+            // Once enough is on its way, only too late, a clean page further on has to leave.
+            let waits = supplied || !state.is_dirty(slot) || state.slot(slot).writing;
+            let full = state.writes_outstanding >= most_writes || state.failure.is_some();
+            if !waits && full {
                 break;
             }
-            state.slot_mut(slot).leaving = true;
             state.replacement.set_aside(slot);
             aside.push(slot);
+            if waits {
+                continue;
+            }
             drop(state);
             match self.begin_write(slot) {
-                Begun::Pages(_) => self.core.state.borrow_mut().counters.scavenge_writes += 1,
+                Begun::Pages(_) => {
+                    let mut state = self.core.state.borrow_mut();
+                    state.set_leaving(slot, true);
+                    state.counters.scavenge_writes += 1;
+                }
                 Begun::BlockedByLog(needed) => needed_log = needed_log.max(needed),
             }
         }
@@ -93,21 +104,23 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
     ) -> Option<u64> {
         let limits = &self.core.limits;
         let state = self.core.state.borrow();
-        let available = state.available(limits);
+        let supply = state.supply(limits);
         let stalled = state.stalled > 0;
-        if state.failure.is_some() || (available >= limits.target && !stalled) {
+        if state.failure.is_some() || (supply >= limits.target && !stalled) {
             return None;
         }
         drop(state);
         let due = due_ns.is_some_and(|due_ns| due_ns <= now_ns);
-        if available > limits.low && !due {
+        if supply > limits.low && !due && !stalled {
             return Some(due_ns.unwrap_or(now_ns + delay_ns));
         }
-        self.scavenge(limits.high);
-        let available = self.core.state.borrow().available(limits);
+        self.scavenge(limits.high, 1);
+        let state = self.core.state.borrow();
+        let (available, supply) = (state.available(limits), state.supply(limits));
+        drop(state);
         if stalled && available > 0 {
             self.core.progress.notify_all();
         }
-        (available < limits.high).then_some(now_ns + delay_ns)
+        (supply < limits.high).then_some(now_ns + delay_ns)
     }
 }

@@ -15,6 +15,9 @@ use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+/// Frames by which the cushion grows when free frames run short; it shrinks one by one.
+const CUSHION_STEP: usize = 4;
+
 /// What is known of the page in a slot besides its frame.
 pub(super) struct Slot<P> {
     pub(super) frame: Rc<Frame<P>>,
@@ -42,6 +45,10 @@ pub(super) struct State<P> {
     /// Fetches that wait for a frame.
     pub(super) stalled: usize,
     pub(super) writes_outstanding: u32,
+    /// Pages that leave as soon as their write completes: frames on their way to being free.
+    leaving_pages: usize,
+    /// Frames wanted on top of the marks because writes take long: see [`State::adapt`].
+    cushion: usize,
     /// Counts [`super::Pool::discard`]: work begun before it must not touch what came after.
     pub(super) epoch: u64,
     pub(super) failure: Option<PoolError>,
@@ -75,6 +82,8 @@ impl<P: Payload> Core<P> {
                 reserved: 0,
                 stalled: 0,
                 writes_outstanding: 0,
+                leaving_pages: 0,
+                cushion: 0,
                 epoch: 0,
                 failure: None,
                 counters: PoolStatistics::default(),
@@ -93,9 +102,8 @@ impl<P: Payload> Core<P> {
         let now_ns = self.handle.now_ns();
         state.replacement.touch(slot, now_ns);
         state.counters.hits += 1;
-        let entry = state.slot_mut(slot);
-        entry.leaving = false;
-        let frame = Rc::clone(&entry.frame);
+        state.set_leaving(slot, false);
+        let frame = Rc::clone(&state.slot(slot).frame);
         drop(state);
         Some(PageRef::new(frame, Rc::clone(self)))
     }
@@ -217,6 +225,34 @@ impl<P: Payload> State<P> {
             .saturating_sub(self.pages.len() + self.reserved)
     }
 
+    /// Frames that are free or will be when the writes under way have completed, less the cushion.
+    /// This is what is held against the marks.
+    pub(super) fn supply(&self, limits: &Limits) -> usize {
+        (self.available(limits) + self.leaving_pages).saturating_sub(self.cushion)
+    }
+
+    /// Called for every frame that is taken: so many frames must be on their way that the free ones
+    /// do not run out before they arrive. How many that are depends on how long the disk takes, so
+    /// the cushion follows the free frames.
+    pub(super) fn adapt(&mut self, limits: &Limits) {
+        let available = self.available(limits);
+        if available < limits.low.div_ceil(2) {
+            self.cushion = (self.cushion + CUSHION_STEP).min(limits.capacity / 4);
+        } else if available > limits.low {
+            self.cushion = self.cushion.saturating_sub(1);
+        }
+    }
+
+    /// Whether the page in `slot` shall leave as soon as its write completes.
+    pub(super) fn set_leaving(&mut self, slot: u32, leaving: bool) {
+        let entry = self.slot_mut(slot);
+        match (std::mem::replace(&mut entry.leaving, leaving), leaving) {
+            (false, true) => self.leaving_pages += 1,
+            (true, false) => self.leaving_pages -= 1,
+            _ => {}
+        }
+    }
+
     /// Whether the page in `slot` may leave at once.
     pub(super) fn is_evictable(&self, slot: u32) -> bool {
         let entry = self.slot(slot);
@@ -229,6 +265,7 @@ impl<P: Payload> State<P> {
             self.is_evictable(slot),
             "a page that is in use or dirty stays"
         );
+        self.set_leaving(slot, false);
         let entry = self.slots[slot as usize].take();
         let entry = entry.expect("a slot in use holds a page");
         let page = entry.frame.page;
@@ -249,6 +286,7 @@ impl<P: Payload> State<P> {
         for pending in self.reading.values() {
             pending.supersede(); // The order does not matter: each only sets a flag.
         }
+        self.leaving_pages = 0;
         self.slots.clear();
         self.free_slots.clear();
         self.pages.clear();

@@ -179,7 +179,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
             Err(failure) => self.core.fail(failure),
         }
         self.core.progress.notify_all();
-        if self.core.state.borrow().available(&self.core.limits) < self.core.limits.high {
+        if self.core.state.borrow().supply(&self.core.limits) < self.core.limits.high {
             self.core.scavenger.raise();
         }
     }
@@ -202,8 +202,12 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
                     state.oldest.insert(slot, begin);
                 }
             }
-            if state.slot(slot).leaving && state.is_evictable(slot) {
-                state.evict(slot);
+            if state.slot(slot).leaving {
+                if state.is_evictable(slot) {
+                    state.evict(slot);
+                } else {
+                    state.set_leaving(slot, false); // Somebody uses or has changed it: it stays.
+                }
             }
         }
     }

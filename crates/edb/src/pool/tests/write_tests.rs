@@ -230,6 +230,30 @@ fn a_cache_full_of_dirty_pages_stalls_and_goes_on() {
 }
 
 #[test]
+fn dirty_pages_leave_in_a_stream_and_not_in_bursts() {
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    runtime.block_on(async move {
+        // Marks at 80 and 160 free frames. Every page that leaves is dirty, nearly 3,000 a
+        // second, and a write takes 5 ms: 15 have to be under way all the time.
+        let bench = Bench::new(&handle, &small_settings(8000), 5 * MILLISECOND_NS);
+        let mut stalls = 0;
+        for step in 0..40_000_u32 {
+            dirty(&bench, &[1 + step * 7]).await;
+            bench.log.durable.set(bench.log.tip.get());
+            bench.handle.sleep_ns(250_000).await;
+            if step == 10_000 {
+                stalls = bench.pool.statistics().page_fault_stalls;
+                bench.disk.most_writes_at_once.set(0);
+            }
+        }
+        let most = bench.disk.most_writes_at_once.get();
+        assert!((10..=120).contains(&most), "{most} writes at once");
+        assert_eq!(bench.pool.statistics().page_fault_stalls, stalls);
+    });
+}
+
+#[test]
 fn prereads_are_few_requests_and_shared() {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
