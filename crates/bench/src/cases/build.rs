@@ -27,6 +27,7 @@ pub fn rows(bench: &Bench) -> Result<Vec<String>, String> {
             .map_err(|error| format!("{}: {error}", database.display()))?
             .len() as f64;
         let file = bench.scratch.join("fio-sequential");
+        fio::settle(&bench.scratch)?;
         let peer = fio::run(
             &format!(
                 "[writes]\nfilename={}\nsize={}\nrw=write\nbs=512k\ndirect=1\n\

@@ -17,10 +17,19 @@ pub fn rows(bench: &Bench) -> Result<Vec<String>, String> {
         Goal::AtLeast(0.9),
     );
     let arguments = bench.load_arguments(&[]);
+    fio::run(&preparation(bench), &bench.scratch)?;
     for round in 0..bench.rounds {
+        fio::settle(&bench.scratch)?;
         let result = bench.product.run(&format!("mixed-{round}"), &arguments)?;
+        fio::settle(&bench.scratch)?;
         let peer = fio::run(&job(&result, bench), &bench.scratch)?;
         let totals = &result.totals;
+        let [reads, writes, log] = [&totals.reads, &totals.writes, &totals.log_writes];
+        let ours = outstanding(reads) + outstanding(writes) + outstanding(log);
+        eprintln!(
+            "mixed-{round}: on average {ours:.1} requests outstanding here, {:.1} with fio",
+            peer.outstanding
+        );
         requests.add(
             totals.reads.per_second + totals.writes.per_second + totals.log_writes.per_second,
             peer.reads_per_second + peer.writes_per_second,
@@ -41,24 +50,49 @@ fn blocks_kib(bytes: f64) -> u64 {
     ((bytes / 4096.0).round() as u64).max(1) * 4
 }
 
-/// The same load as a fio job: one random stream for the database, one sequential for the log.
+/// What both streams of the peer work on.
+fn files(bench: &Bench) -> String {
+    format!(
+        "[global]\ndirect=1\nioengine=io_uring\ndirectory={}\n",
+        bench.scratch.display()
+    )
+}
+
+/// Writes the peer's files once, as the database and its log have been written when the load
+/// begins: a write into space that was only reserved costs a file system more than one over data.
+fn preparation(bench: &Bench) -> String {
+    format!(
+        "{}rw=write\nbs=512k\niodepth=4\nend_fsync=1\n\
+         [database]\nfilename=fio-database\nsize={}g\n[log]\nfilename=fio-log\nsize=64m\n",
+        files(bench),
+        bench.size_gib,
+    )
+}
+
+/// The same load as fio jobs: one random stream for the database, one sequential for the log.
 fn job(result: &RunResult, bench: &Bench) -> String {
     let totals = &result.totals;
     let (reads, writes, log) = (&totals.reads, &totals.writes, &totals.log_writes);
     let read_percent = (100.0 * reads.per_second / (reads.per_second + writes.per_second)).round();
     let depth = (outstanding(reads) + outstanding(writes)).round().max(1.0);
-    format!(
-        "[global]\ndirect=1\nioengine=io_uring\ntime_based\nruntime={seconds}\nsync=dsync\n\
-         norandommap\ndirectory={scratch}\n\
-         [database]\nfilename=fio-database\nsize={size}g\nrw=randrw\nrwmixread={read_percent}\n\
-         bs={read_kib}k,{write_kib}k\nba=32k\niodepth={depth}\n\
-         [log]\nfilename=fio-log\nsize=64m\nrw=write\nbs={log_kib}k\niodepth={log_depth}\n",
-        seconds = bench.seconds,
-        scratch = bench.scratch.display(),
-        size = bench.size_gib,
-        read_kib = blocks_kib(reads.average_bytes),
-        write_kib = blocks_kib(writes.average_bytes),
-        log_kib = blocks_kib(log.average_bytes),
-        log_depth = outstanding(log).round().max(1.0),
+    let mut text = format!(
+        "{}time_based\nruntime={}\nsync=dsync\nnorandommap\n",
+        files(bench),
+        bench.seconds
+    );
+    for part in fio::exact_depths(depth as u32) {
+        text += &format!(
+            "[database-{part}]\nfilename=fio-database\nsize={size}g\nrw=randrw\n\
+             rwmixread={read_percent}\nbs={read_kib}k,{write_kib}k\nba=32k\niodepth={part}\n\
+             randseed={part}\n",
+            size = bench.size_gib,
+            read_kib = blocks_kib(reads.average_bytes),
+            write_kib = blocks_kib(writes.average_bytes),
+        );
+    }
+    // Log writes follow each other, so there is never more than one under way.
+    text + &format!(
+        "[log]\nfilename=fio-log\nsize=64m\nrw=write\nbs={}k\niodepth=1\n",
+        blocks_kib(log.average_bytes)
     )
 }

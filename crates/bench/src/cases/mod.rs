@@ -5,6 +5,7 @@ pub mod checksum;
 pub mod mixed;
 pub mod read_only;
 
+use crate::fio;
 use crate::product::{Product, remove_directory};
 use measure::result::RunResult;
 use std::path::PathBuf;
@@ -38,6 +39,7 @@ impl Bench {
         remove_directory(storage)?;
         std::fs::create_dir_all(storage)
             .map_err(|error| format!("cannot make {}: {error}", storage.display()))?;
+        fio::settle(storage)?;
         let arguments = [
             "--databases",
             "1",
