@@ -83,3 +83,185 @@ fn what_was_written_is_read_over_all_disks() {
         }
     }
 }
+
+fn complaints(settings: &str) -> Vec<(String, String)> {
+    let settings: BackendSettings = toml::from_str(settings).unwrap();
+    let complaints = settings.check("array");
+    complaints
+        .into_iter()
+        .map(|complaint| (complaint.path, complaint.message))
+        .collect()
+}
+
+#[test]
+fn groups_that_cannot_exist_are_refused_with_their_keys() {
+    let group = |text: &str| format!("[[disk_group]]\nname='a'\ndisk='d'\n{text}\n");
+    let cases = [
+        (
+            group("disks=3\nlevel='raid6'\nchunk_kib=64"),
+            "array.disk_group.0.disks",
+        ),
+        (
+            group("disks=2\nlevel='raid5'\nchunk_kib=64"),
+            "array.disk_group.0.disks",
+        ),
+        (group("disks=1\nlevel='raid1'"), "array.disk_group.0.disks"),
+        (group("disks=0\nlevel='linear'"), "array.disk_group.0.disks"),
+        (
+            group("disks=33\nlevel='raid6'\nchunk_kib=64"),
+            "array.disk_group.0.disks",
+        ),
+        (
+            group("disks=5\nlevel='raid10'\nchunk_kib=64"),
+            "array.disk_group.0.disks",
+        ),
+        (
+            group("disks=5\nlevel='raid5'\nchunk_kib=48"),
+            "array.disk_group.0.chunk_kib",
+        ),
+        (
+            group("disks=5\nlevel='raid5'\nchunk_kib=0"),
+            "array.disk_group.0.chunk_kib",
+        ),
+        (
+            group("disks=5\nlevel='raid5'"),
+            "array.disk_group.0.chunk_kib",
+        ),
+        (
+            group("disks=2\nlevel='raid1'\nchunk_kib=64"),
+            "array.disk_group.0.chunk_kib",
+        ),
+        (
+            group("disks=8\nlevel='vraid'\nchunk_kib=128"),
+            "array.disk_group.0.virtual_disk",
+        ),
+        (
+            group(
+                "disks=5\nlevel='vraid'\nchunk_kib=128\n[[disk_group.virtual_disk]]\n\
+                   name='v'\nlevel='vraid5'\nsize_gib=1",
+            ),
+            "array.disk_group.0.disks",
+        ),
+        (
+            group(
+                "disks=8\nlevel='vraid'\nchunk_kib=4096\n[[disk_group.virtual_disk]]\n\
+                   name='v'\nlevel='vraid5'\nsize_gib=1",
+            ),
+            "array.disk_group.0.chunk_kib",
+        ),
+        (
+            group(
+                "disks=8\nlevel='vraid'\nchunk_kib=128\n[[disk_group.virtual_disk]]\n\
+                   name='v'\nlevel='vraid5'\nsize_gib=nan",
+            ),
+            "array.disk_group.0.virtual_disk.0.size_gib",
+        ),
+        (
+            group("disks=3\nlevel='linear'") + &group("disks=3\nlevel='linear'"),
+            "array.disk_group.1.name",
+        ),
+        ("disk_group = []".into(), "array.disk_group"),
+        (
+            format!(
+                "[rebuild]\nrate_mb_per_s = 0\n{}",
+                group("disks=3\nlevel='linear'")
+            ),
+            "array.rebuild.rate_mb_per_s",
+        ),
+        (
+            format!(
+                "[scrub]\nrate_mb_per_s = inf\n{}",
+                group("disks=3\nlevel='linear'")
+            ),
+            "array.scrub.rate_mb_per_s",
+        ),
+        (
+            format!(
+                "[dispatch]\nqueue_limit = 0\n{}",
+                group("disks=3\nlevel='linear'")
+            ),
+            "array.dispatch.queue_limit",
+        ),
+    ];
+    for (settings, path) in cases {
+        let complaints = complaints(&settings);
+        let paths: Vec<&str> = complaints.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!(paths, [path], "{settings}");
+        assert!(complaints[0].1.ends_with('.'), "{complaints:?}");
+    }
+    assert!(complaints(&group("disks=4\nlevel='raid6'\nchunk_kib=64")).is_empty());
+}
+
+#[test]
+fn virtual_disks_larger_than_their_disks_are_refused() {
+    let settings = "[[disk_group]]\nname='a'\ndisk='d'\ndisks=8\nlevel='vraid'\nchunk_kib=128\n\
+                    [[disk_group.virtual_disk]]\nname='v'\nlevel='vraid1'\nsize_gib=1\n";
+    let settings: BackendSettings = toml::from_str(settings).unwrap();
+    let disks = |sectors| (0..8).map(|seed| disk(sectors, seed)).collect();
+    // 1 GiB twice over eight disks: 256 MiB each.
+    let enough = 256 * 2048;
+    assert!(Backend::<()>::new(&settings, disks(enough)).is_ok());
+    let refused = Backend::<()>::new(&settings, disks(enough - 1)).unwrap_err();
+    let BackendError::Settings { complaints } = refused else {
+        panic!("{refused}");
+    };
+    assert_eq!(complaints[0].path, "disk_group.0.virtual_disk.0.size_gib");
+    let refused = Backend::<()>::new(&settings, Vec::new()).unwrap_err();
+    let counts = BackendError::Disks {
+        needed: 8,
+        given: 0,
+    };
+    assert_eq!(refused, counts);
+}
+
+#[test]
+fn requests_beyond_the_end_and_to_lost_groups_get_an_error() {
+    let settings = "[[disk_group]]\nname='a'\ndisk='d'\ndisks=3\nlevel='raid5'\nchunk_kib=4\n";
+    let mut backend = backend(settings, 64, 1);
+    let capacity_sectors = backend.group(GroupId(0)).capacity_sectors;
+    let request = |first_sector, sectors| GroupRequest {
+        owner: Owner {
+            room: OwnerRoom::Pool,
+            id: 1,
+        },
+        group: GroupId(0),
+        direction: Direction::Read,
+        first_sector,
+        sectors,
+        class: IoClass::HostRead,
+        payload: Bytes::default(),
+    };
+    for (first_sector, sectors) in [
+        (capacity_sectors, 1),
+        (capacity_sectors - 1, 2),
+        (u64::MAX, 9),
+    ] {
+        backend.submit(0, request(first_sector, sectors));
+        let expected = GroupError::OutOfRange {
+            group: GroupId(0),
+            first_sector,
+            sectors,
+            capacity_sectors,
+        };
+        assert_eq!(backend.pop_done().unwrap().result, Err(expected));
+    }
+    let group = GroupId(0);
+    assert_eq!(backend.group(group).state, GroupState::Healthy);
+    backend.submit(0, request(0, 1));
+    backend.fail_disk(0, StationId(0));
+    assert_eq!(backend.group(group).state, GroupState::Critical);
+    backend.fail_disk(0, StationId(2));
+    assert_eq!(backend.group(group).state, GroupState::Failed);
+    run(&mut backend, &mut 0);
+    assert_eq!(
+        backend.pop_done().unwrap().result,
+        Err(GroupError::GroupFailed { group })
+    );
+    backend.submit(0, request(0, 1));
+    assert_eq!(
+        backend.pop_done().unwrap().result,
+        Err(GroupError::GroupFailed { group })
+    );
+    assert_eq!(backend.next_event_ns(), None);
+    backend.check_laws().unwrap();
+}

@@ -10,6 +10,9 @@ mod contents;
 mod counters;
 mod dispatch;
 
+#[cfg(test)]
+mod tests;
+
 pub use counters::{StationCounters, StationLawBroken};
 pub(crate) use dispatch::Dispatch;
 pub use dispatch::DispatchSettings;
