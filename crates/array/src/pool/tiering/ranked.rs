@@ -86,15 +86,9 @@ impl RankedPages {
         self.scores[page as usize] / self.weight
     }
 
-    /// Counts one I/O on `page`.
-    #[inline]
-    pub(crate) fn count(&mut self, page: u32) {
-        self.count_many(page, 1.0);
-    }
-
     /// Counts a number of I/Os on `page`.
     #[inline]
-    pub(crate) fn count_many(&mut self, page: u32, count: f32) {
+    pub(crate) fn count(&mut self, page: u32, count: f32) {
         let index = page as usize;
         let old = self.scores[index];
         let new = old + self.weight * count;

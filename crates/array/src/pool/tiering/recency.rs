@@ -103,6 +103,12 @@ impl Ranking for Recency {
             .filter(|&page| self.key(page) > 0 && movable(page))
             .filter(|&page| self.affinities[page as usize] != Affinity::Archive)
             .collect();
+        // A page that was removed meanwhile may stand in the list twice.
+        let most = limit.saturating_mul(2);
+        if hot.len() > most && most > 0 {
+            hot.select_nth_unstable_by_key(most - 1, |&page| Reverse((self.key(page), page)));
+            hot.truncate(most);
+        }
         hot.sort_unstable_by_key(|&page| Reverse((self.key(page), page)));
         hot.dedup();
         pages.extend(hot.into_iter().take(limit));

@@ -16,14 +16,19 @@ use crate::pool::settings::{Affinity, Tier, TieringSettings};
 #[derive(Debug)]
 pub(crate) struct ScanRankMove {
     scores: Scores,
-    counted_sectors_max: u32,
-    free_pages: u32,
 }
 
 /// Ranked pages and the thresholds their scores are held against.
 #[derive(Debug)]
 pub(super) struct Scores {
     pub(super) ranked: RankedPages,
+    /// I/Os of the running interval, by page: a request costs one count, and the scan at the end
+    /// of the interval ranks the pages that were counted.
+    counts: Vec<u16>,
+    /// The pages whose count is not zero.
+    counted: Vec<u32>,
+    counted_sectors_max: u32,
+    free_pages: u32,
     affinities: Vec<Affinity>,
     promote_score: f32,
     promote_score_preferred: f32,
@@ -36,6 +41,10 @@ impl Scores {
     pub(super) fn new(settings: &TieringSettings, cold_score: f32) -> Self {
         Self {
             ranked: RankedPages::new(growth_per_interval(settings)),
+            counts: Vec::new(),
+            counted: Vec::new(),
+            counted_sectors_max: settings.counted_io_max_kib.saturating_mul(2),
+            free_pages: settings.free_pages,
             affinities: Vec::new(),
             promote_score: settings.promote_score,
             promote_score_preferred: settings.promote_score_preferred,
@@ -47,7 +56,32 @@ impl Scores {
 
     pub(super) fn add_pages(&mut self, pages: u32, affinity: Affinity) {
         self.ranked.resize(pages);
+        self.counts.resize(pages as usize, 0);
         self.affinities.resize(pages as usize, affinity);
+    }
+
+    /// Counts a request, if it is short and not part of a stream.
+    #[inline]
+    pub(super) fn touched(&mut self, touch: Touch) {
+        if touch.sequential || touch.sectors > self.counted_sectors_max {
+            return;
+        }
+        let count = &mut self.counts[touch.page as usize];
+        if *count == 0 {
+            self.counted.push(touch.page);
+        }
+        *count = count.saturating_add(1);
+    }
+
+    /// Ends the interval: ranks what was counted and plans.
+    pub(super) fn plan(&mut self, room: &TierRoom, movable: Movable<'_>) -> Vec<PlannedMove> {
+        for page in self.counted.drain(..) {
+            let count = std::mem::take(&mut self.counts[page as usize]);
+            self.ranked.count(page, f32::from(count));
+        }
+        let moves = plan_moves(self, room, self.free_pages, movable);
+        self.ranked.tick();
+        moves
     }
 
     fn promotable(&self, page: u32) -> bool {
@@ -101,8 +135,6 @@ impl ScanRankMove {
     pub(crate) fn new(settings: &TieringSettings) -> Self {
         Self {
             scores: Scores::new(settings, 0.0),
-            counted_sectors_max: settings.counted_io_max_kib.saturating_mul(2),
-            free_pages: settings.free_pages,
         }
     }
 }
@@ -114,9 +146,7 @@ impl TieringPolicy for ScanRankMove {
 
     #[inline]
     fn touched(&mut self, touch: Touch) {
-        if !touch.sequential && touch.sectors <= self.counted_sectors_max {
-            self.scores.ranked.count(touch.page);
-        }
+        self.scores.touched(touch);
     }
 
     fn placed(&mut self, page: u32, tier: Tier) {
@@ -128,8 +158,6 @@ impl TieringPolicy for ScanRankMove {
     }
 
     fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
-        let moves = plan_moves(&mut self.scores, room, self.free_pages, movable);
-        self.scores.ranked.tick();
-        moves
+        self.scores.plan(room, movable)
     }
 }

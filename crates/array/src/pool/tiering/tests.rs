@@ -37,8 +37,9 @@ fn ranks_pages_as_sorted_scores_would() {
                     }
                 }
                 _ => {
-                    ranked.count(page);
-                    *score += 1.0;
+                    let count = random.random_range(1..4_u8);
+                    ranked.count(page, f32::from(count));
+                    *score += f64::from(count);
                 }
             }
         }
