@@ -6,11 +6,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::cache::Streams;
 use crate::calendar::Calendar;
 use crate::controller::Controller;
-use crate::disk::DiskModel;
+use crate::disk::{DiskDescription, DiskModel};
 use crate::group::{Backend, GroupId, GroupState};
 use crate::host::VolumeId;
 use crate::payload::Payload;
-use crate::pool::{LinearPool, LinearVolume, Pool};
+use crate::pool::settings::{GroupFacts, PoolVolume};
+use crate::pool::{LinearPool, LinearVolume, PagedPool, Pool};
 use crate::raid::Protection;
 use crate::settings::{ArraySettings, VolumeSettings, WritePolicy};
 use crate::slab::Slab;
@@ -33,10 +34,23 @@ impl<P: Payload> Array<P> {
             return Err(ArrayError::Settings(complaints));
         }
         let backend = build_backend(settings, seed)?;
-        let linear = place_linear(settings, &backend)?;
-        let pools = vec![Pool::Linear(LinearPool::new(&linear))];
+        let (pools, places) = build_pools(settings, &backend)?;
         let cache = &settings.cache;
-        let volumes = settings.volumes.iter().zip(&linear);
+        let mut pool_of_group = vec![0; backend.group_count()];
+        for (number, pool) in settings.pools.values().enumerate() {
+            let cache = pool.read_cache.as_ref().map(|cache| cache.group.as_str());
+            let groups = pool
+                .groups
+                .iter()
+                .map(|each| each.group.as_str())
+                .chain(cache);
+            for group in groups {
+                if let Some(group) = group_number(settings, group) {
+                    pool_of_group[group] = number as u16 + 1;
+                }
+            }
+        }
+        let volumes = settings.volumes.iter().zip(&places);
         let volumes = volumes.map(|(each, place)| build_volume(settings, each, place, &backend));
         let limit_lines = cache.dirty_limit_lines();
         let share = |percent: f64| (limit_lines as f64 * percent / 100.0) as u64;
@@ -47,7 +61,9 @@ impl<P: Payload> Array<P> {
                 .collect(),
             volumes: volumes.collect(),
             pools,
-            pool_of_group: vec![0; backend.group_count()],
+            pool_of_group,
+            disks: station_disks(settings),
+            seed,
             backend,
             flights: Slab::new(),
             operations: Slab::new(),
@@ -96,17 +112,144 @@ fn build_backend<P: Payload>(
     Ok(Backend::new(&settings.backend, disks)?)
 }
 
+fn group_number(settings: &ArraySettings, name: &str) -> Option<usize> {
+    settings
+        .backend
+        .group_names()
+        .iter()
+        .position(|group| *group == name)
+}
+
+/// The description of the disk in every station.
+fn station_disks(settings: &ArraySettings) -> Vec<DiskDescription> {
+    let names = settings.backend.disk_names();
+    names
+        .iter()
+        .filter_map(|name| settings.disks.get(*name))
+        .cloned()
+        .collect()
+}
+
+/// Where a volume lies: its pool and, if that is known, its disk group.
+#[derive(Debug, Clone, Copy)]
+struct VolumePlace {
+    pool: u16,
+    group: Option<GroupId>,
+    /// Sectors that are written together where they can be.
+    unit_sectors: u64,
+    page_sectors: Option<u64>,
+}
+
+/// Builds the pool of the linear volumes, which is the first, and all others.
+fn build_pools<P: Payload>(
+    settings: &ArraySettings,
+    backend: &Backend<P>,
+) -> Result<(Vec<Pool<P>>, Vec<VolumePlace>), ArrayError> {
+    let linear = place_linear(settings, backend)?;
+    let mut pools = vec![Pool::Linear(LinearPool::new(&linear))];
+    let mut complaints = Vec::new();
+    let facts = group_facts(settings, backend);
+    for (name, pool) in &settings.pools {
+        let volumes: Vec<PoolVolume> = settings
+            .volumes
+            .iter()
+            .enumerate()
+            .filter(|(_, volume)| volume.pool.as_ref() == Some(name))
+            .map(|(number, volume)| PoolVolume {
+                id: VolumeId(number as u16),
+                path: format!("volumes.{number}"),
+                sectors: volume.capacity_sectors(),
+                thick: volume.thick,
+                affinity: volume.affinity,
+            })
+            .collect();
+        match PagedPool::new(&format!("pools.{name}"), pool, &facts, &volumes) {
+            Ok(pool) => pools.push(Pool::Paged(Box::new(pool))),
+            Err(broken) => complaints.extend(broken),
+        }
+    }
+    if !complaints.is_empty() {
+        return Err(ArrayError::Settings(complaints));
+    }
+    let places = (0..settings.volumes.len())
+        .map(|number| volume_place(settings, backend, &linear, number))
+        .collect();
+    Ok((pools, places))
+}
+
+fn volume_place<P: Payload>(
+    settings: &ArraySettings,
+    backend: &Backend<P>,
+    linear: &[LinearVolume],
+    number: usize,
+) -> VolumePlace {
+    let stripe = |group: GroupId| backend.group(group).geometry.stripe_sectors();
+    if let Some(place) = linear
+        .iter()
+        .find(|place| usize::from(place.volume.0) == number)
+    {
+        return VolumePlace {
+            pool: 0,
+            group: Some(place.group),
+            unit_sectors: stripe(place.group),
+            page_sectors: None,
+        };
+    }
+    let name = settings.volumes[number].pool.clone().unwrap_or_default();
+    let position = settings
+        .pools
+        .keys()
+        .position(|pool| *pool == name)
+        .unwrap_or(0);
+    let pool = &settings.pools[&name];
+    let groups = pool
+        .groups
+        .iter()
+        .filter_map(|each| group_number(settings, &each.group));
+    let widest = groups
+        .map(|group| stripe(GroupId(group as u16)))
+        .max()
+        .unwrap_or(1);
+    VolumePlace {
+        pool: position as u16 + 1,
+        group: None,
+        unit_sectors: widest.min(pool.page_sectors()),
+        page_sectors: Some(pool.page_sectors()),
+    }
+}
+
+fn group_facts<P: Payload>(settings: &ArraySettings, backend: &Backend<P>) -> Vec<GroupFacts> {
+    let mut facts = Vec::new();
+    for disk_group in &settings.backend.disk_group {
+        let Some(id) = group_number(settings, &disk_group.name) else {
+            continue;
+        };
+        let id = GroupId(id as u16);
+        let solid_state = settings.disks.get(&disk_group.disk).is_some_and(|disk| {
+            // A textbook station with several servers stands for solid state.
+            disk.solid_state.is_some() || disk.ideal.as_ref().is_some_and(|disk| disk.servers > 1)
+        });
+        facts.push(GroupFacts {
+            name: disk_group.name.clone(),
+            id,
+            usable_sectors: backend.group(id).capacity_sectors,
+            solid_state,
+        });
+    }
+    facts
+}
+
 /// Gives every linear volume its place: in the order of the settings, each from a stripe on.
 fn place_linear<P: Payload>(
     settings: &ArraySettings,
     backend: &Backend<P>,
 ) -> Result<Vec<LinearVolume>, ArrayError> {
-    let names = settings.backend.group_names();
-    let mut taken_sectors = vec![0u64; names.len()];
+    let mut taken_sectors = vec![0u64; backend.group_count()];
     let mut places = Vec::new();
     let mut complaints = Vec::new();
     for (number, volume) in settings.volumes.iter().enumerate() {
-        let Some(group) = names.iter().position(|name| *name == volume.group) else {
+        let Some(name) = &volume.group else { continue };
+        let Some(group) = group_number(settings, name) else {
             continue;
         };
         let view = backend.group(GroupId(group as u16));
@@ -119,7 +262,7 @@ fn place_linear<P: Payload>(
             let message = format!(
                 "The volume has {} MiB, but group '{}' has only {free} MiB left; make the volume \
                  smaller or the group larger.",
-                volume.capacity_mib, volume.group
+                volume.capacity_mib, name
             );
             complaints.push(Complaint::new(
                 format!("volumes.{number}.capacity_mib"),
@@ -145,10 +288,12 @@ fn place_linear<P: Payload>(
 fn build_volume<P: Payload>(
     settings: &ArraySettings,
     volume: &VolumeSettings,
-    place: &LinearVolume,
+    place: &VolumePlace,
     backend: &Backend<P>,
 ) -> Volume {
-    let geometry = backend.group(place.group).geometry;
+    let geometry = place
+        .group
+        .map(|group| (group, backend.group(group).geometry));
     let cache = &settings.cache;
     let line_sectors = u64::from(cache.line_sectors());
     let write_back = volume.write_policy == WritePolicy::WriteBack && !volume.direct_io;
@@ -156,9 +301,20 @@ fn build_volume<P: Payload>(
     let short = settings.controllers.service.fast_path_us.is_some()
         && volume.direct_io
         && !volume.read_ahead;
-    let strips = geometry.data_columns > 1 || geometry.protection != Protection::None;
+    let fast_path = geometry.map(|(group, geometry)| {
+        let strips = geometry.data_columns > 1 || geometry.protection != Protection::None;
+        FastPath {
+            group,
+            strip_sectors: if strips {
+                geometry.chunk_sectors
+            } else {
+                u64::MAX
+            },
+            writes: geometry.protection == Protection::None,
+        }
+    });
     Volume {
-        pool: 0,
+        pool: place.pool,
         capacity_sectors: volume.capacity_sectors(),
         owner: volume.owner as u8,
         preferred_owner: volume.owner as u8,
@@ -170,17 +326,9 @@ fn build_volume<P: Payload>(
         write_back,
         direct_io: volume.direct_io,
         reads_ahead,
-        lines_per_unit: (geometry.stripe_sectors() / line_sectors).max(1),
-        page_sectors: None,
-        fast_path: short.then_some(FastPath {
-            group: place.group,
-            strip_sectors: if strips {
-                geometry.chunk_sectors
-            } else {
-                u64::MAX
-            },
-            writes: geometry.protection == Protection::None,
-        }),
+        lines_per_unit: (place.unit_sectors / line_sectors).max(1),
+        page_sectors: place.page_sectors,
+        fast_path: fast_path.filter(|_| short),
         readers: Streams::new(&cache.read_ahead),
         writers: Streams::new(&cache.read_ahead),
         counters: VolumeCounting::default(),

@@ -4,6 +4,7 @@ use crate::controller::{SerialCounters, SerialStation};
 use crate::disk::Disk;
 use crate::host::HostOperation;
 use crate::payload::Payload;
+use crate::pool::PoolCounters;
 use crate::{SECTOR_BYTES, station};
 
 use super::Array;
@@ -21,6 +22,8 @@ pub struct ArrayCounters {
     pub volumes: Vec<VolumeCounters>,
     /// By disk.
     pub disks: Vec<DiskFigures>,
+    /// By pool: first that of the volumes without one, then those of the settings by name.
+    pub pools: Vec<PoolCounters>,
     /// Acknowledged sectors that were lost.
     pub lost_sectors: u64,
 }
@@ -162,6 +165,7 @@ impl<P: Payload> Array<P> {
                 .collect(),
             volumes: volumes.collect(),
             disks: disks.collect(),
+            pools: self.pools.iter().map(crate::pool::Pool::counters).collect(),
             lost_sectors: self.lost.counted,
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::cache::{Line, PutWrite, for_runs, number_of, volume_of};
 use crate::controller::Ticket;
+use crate::disk::DiskModel;
 use crate::group::StationId;
 use crate::host::HostOperation;
 use crate::payload::Payload;
@@ -17,6 +18,16 @@ impl<P: Payload> Array<P> {
         match fault {
             Fault::FailDisk(disk) if disk < stations => {
                 self.backend.fail_disk(now_ns, StationId(disk as u16));
+            }
+            Fault::ReplaceDisk(disk) if disk < stations => {
+                self.seed = self.seed.wrapping_add(1);
+                let made = DiskModel::new(&self.disks[disk as usize], self.seed);
+                // A disk of the same make was built before, and it fits.
+                if let Ok(made) = made {
+                    let station = StationId(disk as u16);
+                    let replaced = self.backend.replace_disk(now_ns, station, made);
+                    assert!(replaced.is_ok(), "a disk of the same make fits");
+                }
             }
             Fault::FailController(number) if number < controllers => {
                 self.fail_controller(now_ns, number as usize);

@@ -27,7 +27,7 @@ use crate::Complaint;
 use crate::cache::Streams;
 use crate::calendar::Calendar;
 use crate::controller::{Controller, Ticket};
-use crate::disk::DiskError;
+use crate::disk::{DiskDescription, DiskError};
 use crate::group::{Backend, BackendError, GroupId};
 use crate::host::{FirstWrite, HostCompletion, HostError, HostOperation, HostRequest, VolumeId};
 use crate::payload::Payload;
@@ -142,6 +142,9 @@ pub struct Array<P: Payload> {
     pools: Vec<Pool<P>>,
     pool_of_group: Vec<u16>,
     backend: Backend<P>,
+    /// What the disk in every station is made of, for its replacement.
+    disks: Vec<DiskDescription>,
+    seed: u64,
     flights: Slab<Flight<P>>,
     operations: Slab<Operation>,
     lost: LostSectors,

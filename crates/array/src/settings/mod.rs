@@ -19,6 +19,7 @@ use serde::Deserialize;
 use crate::Complaint;
 use crate::disk::DiskDescription;
 use crate::group::BackendSettings;
+use crate::pool::PoolSettings;
 
 /// A whole array.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -35,6 +36,9 @@ pub struct ArraySettings {
     pub disks: BTreeMap<String, DiskDescription>,
     /// The disk groups.
     pub backend: BackendSettings,
+    /// Pools by name: disk groups that volumes are cut from page by page.
+    #[serde(default)]
+    pub pools: BTreeMap<String, PoolSettings>,
     /// The volumes; a volume's number is its place in this list.
     pub volumes: Vec<VolumeSettings>,
 }
@@ -61,10 +65,33 @@ impl ArraySettings {
         for (number, volume) in self.volumes.iter().enumerate() {
             let path = format!("volumes.{number}");
             complaints.extend(volume.check(&path, &self.controllers));
-            if !self.backend.group_names().contains(&volume.group.as_str()) {
-                let message = format!("There is no group '{}'.", volume.group);
+            complaints.extend(self.check_place(&path, volume));
+        }
+        complaints
+    }
+
+    fn check_place(&self, path: &str, volume: &VolumeSettings) -> Vec<Complaint> {
+        let mut complaints = Vec::new();
+        if let Some(group) = &volume.group {
+            let in_pool = self.pools.values().any(|pool| {
+                let cache = pool.read_cache.as_ref().map(|cache| &cache.group);
+                pool.groups.iter().any(|each| each.group == *group) || cache == Some(group)
+            });
+            if !self.backend.group_names().contains(&group.as_str()) {
+                let message = format!("There is no group '{group}'.");
+                complaints.push(Complaint::new(format!("{path}.group"), message));
+            } else if in_pool {
+                let message = format!("Group '{group}' belongs to a pool; name the pool.");
                 complaints.push(Complaint::new(format!("{path}.group"), message));
             }
+        }
+        if let Some(pool) = volume
+            .pool
+            .as_ref()
+            .filter(|&pool| !self.pools.contains_key(pool))
+        {
+            let message = format!("There is no pool '{pool}'.");
+            complaints.push(Complaint::new(format!("{path}.pool"), message));
         }
         complaints
     }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::{Checker, ControllerSettings};
+use crate::pool::settings::Affinity;
 use crate::{Complaint, SECTOR_BYTES};
 
 /// A volume that hosts see.
@@ -13,8 +14,16 @@ pub struct VolumeSettings {
     pub name: String,
     /// Capacity, MiB.
     pub capacity_mib: u64,
-    /// Name of the disk group, or of the virtual disk, it lies in.
-    pub group: String,
+    /// Name of the disk group, or of the virtual disk, it lies in. Either this or `pool`.
+    pub group: Option<String>,
+    /// Name of the pool it is cut from.
+    pub pool: Option<String>,
+    /// Whether all its pages are taken from the pool when it is made, not by first writes.
+    #[serde(default)]
+    pub thick: bool,
+    /// The tiers of the pool its pages prefer.
+    #[serde(default)]
+    pub affinity: Affinity,
     /// Number of the controller that owns it, from zero.
     #[serde(default)]
     pub owner: u32,
@@ -59,6 +68,16 @@ impl VolumeSettings {
             self.owner < controllers.count,
             "owner",
             "The owner is the number of a controller, from zero.",
+        );
+        checker.demand(
+            self.group.is_some() != self.pool.is_some(),
+            "group",
+            "A volume lies in a group or in a pool; name one of them.",
+        );
+        checker.demand(
+            self.group.is_none() || !self.thick,
+            "thick",
+            "Only volumes of a pool are thick or thin.",
         );
         checker.demand(
             !self.direct_io || self.write_policy == WritePolicy::WriteThrough,
