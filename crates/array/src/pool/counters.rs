@@ -17,8 +17,10 @@ pub struct PoolCounters {
     pub refused_first_writes: u64,
     /// Times the share of pages in use rose over a warning level.
     pub warnings: u64,
-    /// Pages being moved now, and planned moves that have not begun.
-    pub moves_pending: u64,
+    /// Pages being moved now.
+    pub moves_under_way: u64,
+    /// Moves that are planned and have not begun.
+    pub moves_planned: u64,
     /// Pages that arrived on a higher tier.
     pub pages_moved_up: u64,
     /// Pages that arrived on a lower tier.

@@ -262,7 +262,8 @@ impl<P: Payload> PagedPool<P> {
             counters.slots[rank] += u64::from(space.slots());
             counters.pages[rank] += u64::from(space.owned());
         }
-        counters.moves_pending = self.moves.pending() as u64;
+        counters.moves_under_way = self.moves.under_way();
+        counters.moves_planned = self.moves.pending() as u64 - counters.moves_under_way;
         if let Some(cache) = &self.cache {
             counters.read_cache = cache.counters();
         }

@@ -94,6 +94,11 @@ impl<P> Moves<P> {
         self.planned.len() + self.relocations as usize
     }
 
+    /// Moves that are under way.
+    pub(super) fn under_way(&self) -> u64 {
+        u64::from(self.relocations)
+    }
+
     /// Appends to what is planned.
     pub(super) fn plan(&mut self, moves: impl IntoIterator<Item = PlannedMove>) {
         self.planned.extend(moves);

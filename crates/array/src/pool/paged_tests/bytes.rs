@@ -325,8 +325,8 @@ fn run(seed: u64) -> crate::pool::PoolCounters {
     }
     assert_eq!(rig.pool.in_flight(), 0, "seed {seed}");
     assert_eq!(model.in_flight.len(), 0, "seed {seed}");
-    let pending = rig.pool.counters().moves_pending;
-    assert_eq!(pending, 0, "seed {seed}: moves that never end");
+    let under_way = rig.pool.counters().moves_under_way;
+    assert_eq!(under_way, 0, "seed {seed}: moves that never end");
     rig.pool.check_pages();
     for (volume, pages) in (0..3).zip(VOLUME_PAGES) {
         let held = &model.sectors[usize::from(volume)];
