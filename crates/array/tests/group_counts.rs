@@ -7,7 +7,8 @@ mod common;
 use array::Direction;
 use array::disk::{Disk, DiskDescription, DiskModel};
 use array::group::{
-    Backend, BackendSettings, GroupId, GroupRequest, IoClass, Owner, OwnerRoom, StationId,
+    Backend, BackendSettings, GroupId, GroupRequest, IoClass, Owner, OwnerRoom, RebuildView,
+    StationId,
 };
 use common::ideal_backend;
 
@@ -237,7 +238,9 @@ fn a_rebuild_reads_all_survivors_and_writes_one_disk() {
     backend.fail_disk(0, StationId(2));
     let disk = common::ideal_disk(128 * 50, 100.0, 1, true, 1);
     backend.replace_disk(0, StationId(2), disk).unwrap();
-    assert!(backend.is_rebuilding());
+    let rebuilds: Vec<RebuildView> = backend.rebuilds().collect();
+    assert_eq!(rebuilds[0].station, StationId(2));
+    assert!(rebuilds.len() == 1 && rebuilds[0].done_share < 0.1);
     let end_ns = finish(&mut backend, 0);
     assert!(!backend.is_rebuilding());
     for (number, station) in backend.stations().iter().enumerate() {

@@ -32,6 +32,7 @@ mod write;
 mod tests;
 
 pub use backend::{Backend, BackendError, BackendLawBroken};
+pub use rebuild::RebuildView;
 pub use set::{GroupCounters, GroupView};
 pub use settings::{
     BackendSettings, DiskGroupSettings, MirrorRead, PlacementSettings, RebuildSettings,

@@ -7,7 +7,7 @@ use crate::payload::Payload;
 use super::backend::{Backend, Timer};
 use super::set::{MemberState, Rebuilt, units_per_chunk};
 use super::task::{Goal, NONE, Step};
-use super::{GroupState, IoClass, RebuildSettings};
+use super::{GroupState, IoClass, RebuildSettings, StationId};
 
 /// A rebuild in progress.
 #[derive(Debug, Clone)]
@@ -21,6 +21,15 @@ pub(super) struct Rebuild {
     /// The pace: no step starts earlier.
     next_start_ns: u64,
     timer_is_set: bool,
+}
+
+/// A rebuild as it stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RebuildView {
+    /// The station whose disk is being filled.
+    pub station: StationId,
+    /// How much of the walk over the stripes is done, from 0 to 1.
+    pub done_share: f64,
 }
 
 /// A place in the walk over all rows of all groups of a set.
@@ -270,6 +279,25 @@ impl<P: Payload> Backend<P> {
         for &group in &set.groups {
             self.groups[usize::from(group)].note_state(set);
         }
+    }
+
+    /// The rebuilds in progress, in the order they began.
+    pub fn rebuilds(&self) -> impl Iterator<Item = RebuildView> + '_ {
+        self.rebuilds.iter().map(|rebuild| {
+            let set = &self.sets[usize::from(rebuild.set)];
+            let stripes = |&group: &u16| self.groups[usize::from(group)].geometry.stripes;
+            let all: u64 = set.groups.iter().map(stripes).sum();
+            let past: u64 = set
+                .groups
+                .iter()
+                .take(rebuild.cursor.group)
+                .map(stripes)
+                .sum();
+            RebuildView {
+                station: StationId(set.members[usize::from(rebuild.member)].station),
+                done_share: (past + rebuild.cursor.stripe) as f64 / all.max(1) as f64,
+            }
+        })
     }
 
     /// Whether any member is being rebuilt.

@@ -338,22 +338,25 @@ impl<P: Payload> Backend<P> {
 
 /// Makes one piece of those of a column that touch. Pieces are in order of column and row.
 fn join_touching<P: Payload>(pieces: &mut Vec<Piece<P>>) {
-    let mut joined: Vec<Piece<P>> = Vec::with_capacity(pieces.len());
-    for piece in pieces.drain(..) {
-        if let Some(last) = joined.last_mut()
-            && last.column == piece.column
-        {
-            assert!(last.to() <= piece.from, "pieces of a write overlap");
-            if last.to() == piece.from {
-                let mut payload = P::zeroed(last.sectors + piece.sectors);
-                payload.overlay(0, &last.payload);
-                payload.overlay(last.sectors, &piece.payload);
-                last.payload = payload;
-                last.sectors += piece.sectors;
+    let mut last = 0;
+    for next in 1..pieces.len() {
+        let (joined, rest) = pieces.split_at_mut(next);
+        let (before, piece) = (&mut joined[last], &mut rest[0]);
+        if before.column == piece.column {
+            assert!(before.to() <= piece.from, "pieces of a write overlap");
+            if before.to() == piece.from {
+                if P::CARRIES_BYTES {
+                    let mut payload = P::zeroed(before.sectors + piece.sectors);
+                    payload.overlay(0, &before.payload);
+                    payload.overlay(before.sectors, &piece.payload);
+                    before.payload = payload;
+                }
+                before.sectors += piece.sectors;
                 continue;
             }
         }
-        joined.push(piece);
+        last += 1;
+        pieces.swap(last, next);
     }
-    pieces.append(&mut joined);
+    pieces.truncate(last + 1);
 }
