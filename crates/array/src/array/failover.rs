@@ -67,6 +67,7 @@ impl<P: Payload> Array<P> {
         controller.life += 1;
         controller.processor.abort_all(now_ns);
         controller.link.abort_all(now_ns);
+        controller.copying_since_ns = None;
         for port in &mut controller.ports {
             port.abort_all(now_ns);
         }
@@ -302,23 +303,28 @@ impl<P: Payload> Array<P> {
     /// Copies to a partner that is back what it has no copy of.
     fn copy_anew(&mut self, now_ns: u64, from: usize) {
         let lines = self.controllers[from].cache.unwritten_lines;
-        if !self.mirrors || lines == 0 {
+        if !self.mirrors || lines == 0 || self.controllers[from].copying_since_ns.is_some() {
             return;
         }
         let sectors = (lines * u64::from(self.line_sectors)).min(u64::from(u32::MAX)) as u32;
         let crossed_ns = self.cross(now_ns, from, sectors);
-        let lives = (self.controllers[from].life, self.controllers[1 - from].life);
+        let life = self.controllers[1 - from].life;
+        self.controllers[from].copying_since_ns = Some(now_ns);
         self.calendar
-            .put(crossed_ns, Event::Copied(from as u8, now_ns, lives));
+            .put(crossed_ns, Event::Copied(from as u8, life));
     }
 
-    /// The partner has a copy of everything again.
-    pub(super) fn copied(&mut self, now_ns: u64, from: usize, since_ns: u64, lives: (u32, u32)) {
-        if (self.controllers[from].life, self.controllers[1 - from].life) != lives {
+    /// The partner has a copy of everything again, unless it has failed meanwhile.
+    pub(super) fn copied(&mut self, now_ns: u64, from: usize, life: u32) {
+        let partner_life = self.controllers[1 - from].life;
+        let controller = &mut self.controllers[from];
+        let Some(since_ns) = controller.copying_since_ns.take() else {
+            return;
+        };
+        controller.link.leave(now_ns, since_ns);
+        if partner_life != life {
             return;
         }
-        let controller = &mut self.controllers[from];
-        controller.link.leave(now_ns, since_ns);
         let slots: Vec<u32> = controller.cache.slots().collect();
         for slot in slots {
             controller.cache.line_mut(slot).mirrored = true;

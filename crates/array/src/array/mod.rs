@@ -86,8 +86,8 @@ enum Event {
     Tick(u8),
     /// The partner may take over from a controller that failed in that life of it.
     Takeover(u8, u32),
-    /// A controller's partner has copies of everything, if both still live these lives.
-    Copied(u8, u64, (u32, u32)),
+    /// A controller's partner has copies of everything, if it still lives that life.
+    Copied(u8, u32),
     /// Something breaks or is repaired.
     Fault(Fault),
 }
@@ -276,9 +276,7 @@ impl<P: Payload> Array<P> {
             }
             Event::Tick(server) => self.tick(now_ns, usize::from(server)),
             Event::Takeover(number, life) => self.takeover(now_ns, usize::from(number), life),
-            Event::Copied(from, since_ns, lives) => {
-                self.copied(now_ns, usize::from(from), since_ns, lives);
-            }
+            Event::Copied(from, life) => self.copied(now_ns, usize::from(from), life),
             Event::Fault(fault) => self.fault(now_ns, fault),
         }
         self.settle(now_ns);

@@ -44,6 +44,8 @@ pub(crate) struct Controller<P> {
     pub takeover_due: bool,
     /// How often it has failed or come back: tells what belongs to an earlier life.
     pub life: u32,
+    /// Since when everything dirty is being copied to a partner that is back.
+    pub copying_since_ns: Option<u64>,
     /// Whether the cache would survive a loss of power.
     pub battery_works: bool,
     /// Reads and writes it has at the back end.
@@ -80,6 +82,7 @@ impl<P: Payload> Controller<P> {
             returning: false,
             takeover_due: false,
             life: 0,
+            copying_since_ns: None,
             battery_works: true,
             operations_open: 0,
             waiting_writers: VecDeque::new(),
