@@ -93,9 +93,19 @@ fn complaints(settings: &str) -> Vec<(String, String)> {
         .collect()
 }
 
+fn group(text: &str) -> String {
+    format!("[[disk_group]]\nname='a'\ndisk='d'\n{text}\n")
+}
+
+fn assert_refused(settings: &str, path: &str) {
+    let complaints = complaints(settings);
+    let paths: Vec<&str> = complaints.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths, [path], "{settings}");
+    assert!(complaints[0].1.ends_with('.'), "{complaints:?}");
+}
+
 #[test]
 fn groups_that_cannot_exist_are_refused_with_their_keys() {
-    let group = |text: &str| format!("[[disk_group]]\nname='a'\ndisk='d'\n{text}\n");
     let cases = [
         (
             group("disks=3\nlevel='raid6'\nchunk_kib=64"),
@@ -131,6 +141,16 @@ fn groups_that_cannot_exist_are_refused_with_their_keys() {
             group("disks=2\nlevel='raid1'\nchunk_kib=64"),
             "array.disk_group.0.chunk_kib",
         ),
+    ];
+    for (settings, path) in cases {
+        assert_refused(&settings, path);
+    }
+    assert!(complaints(&group("disks=4\nlevel='raid6'\nchunk_kib=64")).is_empty());
+}
+
+#[test]
+fn settings_that_break_other_rules_are_refused_with_their_keys() {
+    let cases = [
         (
             group("disks=8\nlevel='vraid'\nchunk_kib=128"),
             "array.disk_group.0.virtual_disk",
@@ -184,12 +204,8 @@ fn groups_that_cannot_exist_are_refused_with_their_keys() {
         ),
     ];
     for (settings, path) in cases {
-        let complaints = complaints(&settings);
-        let paths: Vec<&str> = complaints.iter().map(|(path, _)| path.as_str()).collect();
-        assert_eq!(paths, [path], "{settings}");
-        assert!(complaints[0].1.ends_with('.'), "{complaints:?}");
+        assert_refused(&settings, path);
     }
-    assert!(complaints(&group("disks=4\nlevel='raid6'\nchunk_kib=64")).is_empty());
 }
 
 #[test]
