@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use measure::result::{Check, CheckKind, ErrorRecord, SteadyState, Verdict};
+use measure::result::{Check, CheckKind, ErrorKind, ErrorRecord, SteadyState, Verdict};
 use measure::sample::{Layout, Phase, Recorder, RunTotals, Sample, Stream};
 use measure::service_level::{Measured, ServiceLevels, evaluate, judge, verdict_so_far};
 use proptest::prelude::*;
@@ -259,7 +259,21 @@ fn errors_come_before_everything_else() {
         interrupted: true,
         ..measured(&totals)
     };
+    let full = [ErrorRecord {
+        kind: ErrorKind::OutOfSpace,
+        ..errors[0].clone()
+    }];
     let checks = evaluate(&levels, &measured);
+    let told = judge(
+        &levels,
+        &Measured {
+            errors: &full,
+            ..measured
+        },
+        &checks,
+    );
+    assert_eq!(told.verdict, Verdict::Error);
+    assert_eq!(told.reason, "There was no space left for /mnt/a/db1.edb.");
     assert_eq!(find(&checks, "I/O errors and bad pages").value, Some(1.0));
     let judgement = judge(&levels, &measured, &checks);
     assert_eq!(

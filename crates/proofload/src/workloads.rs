@@ -8,6 +8,7 @@ use workload::profile::{BUNDLED, ByteSize, Layer, Profile, bundled, load};
 
 use crate::cli::RunOptions;
 use crate::failure::Failure;
+use crate::target;
 
 /// The text of a workload: a bundled name, or the path of a file.
 pub fn find(workload: &str) -> Result<Layer, Failure> {
@@ -57,9 +58,16 @@ pub fn short_name(workload: &str) -> String {
         .unwrap_or_else(|| workload.to_owned())
 }
 
-/// The profile with every option of the command line applied.
+/// The profile with every option of the command line applied. With `--reuse` the settings that the
+/// kept databases were built with hold where the command line says nothing.
 pub fn resolve(options: &RunOptions) -> Result<Profile, Failure> {
     let mut layers = vec![find(&options.workload)?];
+    if options.reuse {
+        layers.extend(target::kept_settings(
+            &options.on,
+            &short_name(&options.workload),
+        ));
+    }
     layers.extend(options.layers());
     let mut profile = load(layers)?;
     if let Some(text) = &options.mailboxes {

@@ -102,15 +102,49 @@ fn kept_databases_are_run_on_again() {
         .exits(3)
         .says("--reuse");
     fs::remove_dir_all(here.path("out")).ok();
-    here.proofload(&format!("{SMALL} {WIDE} --reuse --seed 7"))
-        .exits(0)
-        .prints("PASS")
-        .prints("Databases kept in target");
+    let ended = here.proofload(&format!("{SMALL} {WIDE} --reuse --seed 7"));
+    let ended = ended.exits(0).says("looking for the kept databases");
+    assert!(!ended.stderr.contains("building"), "{}", ended.stderr);
+    ended.prints("PASS").prints("Databases kept in target");
     assert!(target.join("mail-001").exists());
     fs::rename(here.path("out"), here.path("second")).expect("the old results aside");
-    here.proofload(&format!("{SMALL} {WIDE} --reuse --rate 50"))
-        .exits(0)
-        .prints("PASS");
+    // What the databases are need not be said again, and nothing else may be said of them.
+    let sparse = format!("{SMALL} {WIDE} --reuse --rate 50");
+    let sparse = sparse.replace("--databases 1", "");
+    let sparse = sparse.replace("--target-size 48MiB", "");
+    here.proofload(&sparse).exits(0).prints("PASS");
+    for other in ["--target-size 64MiB", "--mailboxes 3"] {
+        here.proofload(&format!("{sparse} {other}").replace("--out out", "--out more"))
+            .exits(2)
+            .says("were built with mail.mailbox")
+            .says("'proofload run exchange-2013 --on target --reuse'");
+    }
+    here.proofload("run exchange-2007 --on target --out more --reuse --databases 1")
+        .exits(2)
+        .says("'proofload run exchange-2013 --on target --reuse'");
+    assert!(!here.path("more").exists(), "a refusal writes nothing");
+}
+
+#[test]
+fn a_run_that_is_stopped_in_its_warm_up_says_that_nothing_was_measured() {
+    let here = Scratch::new();
+    here.directory("target");
+    let line = format!("{SMALL} {WIDE} --set run.warm_up.minimum=10m");
+    let line = line.replace("warm_up.maximum=1s", "warm_up.maximum=20m");
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("full, 9");
+    running.signal("INT");
+    running
+        .end()
+        .exits(130)
+        .says("Stopping")
+        .prints("INTERRUPTED")
+        .prints("Stopped before anything was measured");
+    let text = fs::read(here.path("out").join("result.json")).expect("a result");
+    let result: serde_json::Value = serde_json::from_slice(&text).expect("one document");
+    assert_eq!(result["complete"], true);
+    assert_eq!(result["verdict"], "interrupted");
+    assert!(here.path("out").join("report.html").exists());
 }
 
 #[test]

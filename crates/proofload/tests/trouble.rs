@@ -107,14 +107,87 @@ fn a_database_without_its_state_is_never_overwritten() {
     let before = fs::read(here.path(DATABASE)).expect("a database");
     fs::remove_file(target.join("mail-001").join("mail.state")).expect("its state");
     here.proofload(&format!("{SMALL} {WIDE} --reuse"))
-        .exits(4)
-        .says("mail.state");
+        .exits(3)
+        .says("mail.state")
+        .says("build them anew");
+    assert!(!here.path("out").exists(), "a refusal writes nothing");
     assert!(fs::read(here.path(DATABASE)).is_ok_and(|after| after == before));
     fs::remove_dir_all(target.join("mail-001")).expect("its directory");
-    aside(&here, "refused");
     here.proofload(&format!("{SMALL} {WIDE} --reuse"))
         .exits(2)
         .says("The directory mail-001 is missing");
+}
+
+#[test]
+fn a_kept_database_that_is_gone_is_missed_before_anything_happens() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    here.proofload(&format!("{SMALL} {WIDE} --build-only"))
+        .exits(0);
+    aside(&here, "built");
+    fs::remove_file(here.path(DATABASE)).expect("the database gone");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(3)
+        .says("mail-001.edb is missing")
+        .says("built anew");
+    assert!(!here.path("out").exists(), "a refusal writes nothing");
+    fs::remove_file(target.join("mail-001").join("mail.state")).expect("as it was told");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(0)
+        .says("building databases")
+        .prints("PASS");
+}
+
+#[test]
+fn the_state_that_older_versions_wrote_is_understood() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    here.proofload(&format!("{SMALL} {WIDE} --build-only"))
+        .exits(0);
+    aside(&here, "built");
+    let path = target.join("mail-001").join("mail.state");
+    let text = fs::read_to_string(&path).expect("its state");
+    let (json, _) = text.split_once('\0').expect("padding");
+    let mut state: serde_json::Value = serde_json::from_str(json).expect("a document");
+    let fields = state.as_object_mut().expect("fields");
+    assert!(fields.remove("in_flight").is_some());
+    let write = |state: &serde_json::Value| {
+        let mut text = state.to_string().into_bytes();
+        text.resize(4096, 0);
+        fs::write(&path, text).expect("a state");
+    };
+    let mut cut_off = state.clone();
+    cut_off["condition"] = "in-use".into();
+    write(&cut_off);
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(3)
+        .says("older version")
+        .says("build them anew");
+    write(&state);
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(0)
+        .prints("PASS");
+}
+
+#[test]
+fn a_database_without_a_good_header_is_named_once() {
+    let here = Scratch::new();
+    here.directory("target");
+    here.proofload(&format!("{SMALL} {WIDE} --build-only"))
+        .exits(0);
+    aside(&here, "built");
+    let file = fs::File::options().write(true).open(here.path(DATABASE));
+    let file = file.expect("a database");
+    file.write_all_at(&[7; 2 * PAGE_BYTES as usize], 0)
+        .expect("headers overwritten");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(4);
+    let error = &result(&here)["errors"][0];
+    assert_eq!(error["kind"], "integrity");
+    let named = error["error"].as_str().unwrap_or_default();
+    assert!(named.contains("cannot be opened"), "{error}");
+    assert!(!named.contains("mail-001.edb"), "{error}");
+    let file = error["file"].as_str().unwrap_or_default();
+    assert!(file.ends_with(DATABASE), "{error}");
 }
 
 /// Turns a byte over in every `step`-th page of a database, from page slot 20 on.
@@ -151,6 +224,7 @@ fn a_damaged_page_ends_in_a_report_that_names_it() {
     );
     let what = error["error"].as_str().unwrap_or_default();
     assert!(what.contains("damaged"), "{error}");
+    assert_eq!(error["kind"], "integrity");
     // Page 1 lies in slot 2, behind the two headers.
     assert_eq!((page + 1 - 20) % 3, 0, "page {page} was not damaged");
     let shown = fs::read_to_string(here.path("out").join("report.html")).expect("a report");
@@ -197,6 +271,12 @@ fn a_full_disk_ends_in_a_report_and_the_databases_open_afterwards() {
         assert!(file.contains("/target/"), "{error}");
         let what = error["error"].as_str().unwrap_or_default();
         assert!(what.contains("space"), "{error}");
+        assert!(!what.contains("byte"), "{error}");
+        assert_eq!(error["kind"], "out-of-space");
+        let ended = ended.prints("The space ran out").prints("Make room");
+        for wrong in ["cannot be trusted", "edb check E00"] {
+            assert!(!ended.stdout.contains(wrong), "{}", ended.stdout);
+        }
         assert!(ended.stdout.contains(&file), "{}", ended.stdout);
         aside(&here, &format!("full-{name}"));
         fs::remove_file(&filler).expect("space again");

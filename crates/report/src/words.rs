@@ -46,6 +46,13 @@ pub fn headline(result: &RunResult) -> Headline {
                 lower(storage)
             ),
         ),
+        Verdict::Error if result.ran_out_of_space() => (
+            "ERROR",
+            format!(
+                "The space ran out, so the run does not tell whether {} carries {workload}.",
+                lower(storage)
+            ),
+        ),
         Verdict::Error => (
             "ERROR",
             format!(
@@ -106,6 +113,7 @@ fn lower(storage: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use measure::result::{ErrorKind, ErrorRecord};
 
     #[test]
     fn every_verdict_has_its_sentence() {
@@ -125,9 +133,17 @@ mod tests {
         );
         assert!(sentence(Verdict::Inconclusive).contains("whether this storage carries"));
         assert!(sentence(Verdict::Interrupted).contains("did not come to its end"));
-        assert!(sentence(Verdict::Error).contains("error"));
+        assert!(sentence(Verdict::Error).contains("cannot be trusted"));
         result.complete = true;
         result.verdict = Verdict::Interrupted;
         assert!(headline(&result).sentence.contains("stopped"));
+        result.verdict = Verdict::Error;
+        result.errors.push(ErrorRecord {
+            kind: ErrorKind::OutOfSpace,
+            ..ErrorRecord::default()
+        });
+        let sentence = headline(&result).sentence;
+        assert!(sentence.contains("The space ran out"), "{sentence}");
+        assert!(!sentence.contains("trusted"), "{sentence}");
     }
 }

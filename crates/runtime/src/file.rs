@@ -93,7 +93,7 @@ pub enum IoFailure {
 
 /// A failed request: what was tried, on which file and where.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{operation} {file} failed at byte {offset_bytes} ({length_bytes} bytes): {failure}")]
+#[error("{operation} {file} failed{}: {failure}", self.place())]
 pub struct IoError {
     /// What was tried.
     pub operation: IoOperation,
@@ -105,6 +105,30 @@ pub struct IoError {
     pub length_bytes: u64,
     /// Why it failed.
     pub failure: IoFailure,
+}
+
+impl IoError {
+    /// The error in words, without the name of the file, for those who name it themselves.
+    #[must_use]
+    pub fn without_file(&self) -> String {
+        format!(
+            "{} failed{}: {}",
+            self.operation,
+            self.place(),
+            self.failure
+        )
+    }
+
+    /// Where in the file, when bytes were moved and the place has to do with it.
+    fn place(&self) -> String {
+        if self.length_bytes == 0 || self.failure == IoFailure::OutOfSpace {
+            return String::new();
+        }
+        format!(
+            " ({} bytes at offset {})",
+            self.length_bytes, self.offset_bytes
+        )
+    }
 }
 
 /// An open file. Clones share it.

@@ -10,6 +10,8 @@ use std::time::Duration;
 /// The parts of a run, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
+    /// The databases of an earlier run are looked for.
+    Finding,
     /// New databases are filled with mail items.
     Building,
     /// Databases are opened; after an unclean end this includes recovery.
@@ -31,6 +33,7 @@ impl Phase {
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
+            Self::Finding => "looking for the kept databases",
             Self::Building => "building databases",
             Self::Opening => "opening databases",
             Self::WarmingUp => "warming up",
@@ -68,6 +71,26 @@ pub struct LiveSample {
     pub threads: u32,
     /// Names of the service levels that would fail if the run ended now; empty while all hold.
     pub failing: Vec<String>,
+    /// What the phase waits for, when its length is not known beforehand.
+    pub outlook: Option<Outlook>,
+}
+
+/// What a phase without a fixed length waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outlook {
+    /// In words, such as `caches 43 % full, 95 % wanted`.
+    pub text: String,
+    /// When it ends.
+    pub remaining: Remaining,
+}
+
+/// How much longer a phase takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remaining {
+    /// As it looks.
+    About(Duration),
+    /// It may end at any time, and ends after so long.
+    AtMost(Duration),
 }
 
 /// Asks a run to stop early and keep what it has. Clones share one flag, across threads too.

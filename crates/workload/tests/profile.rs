@@ -139,7 +139,13 @@ fn rules_between_settings_point_at_the_setting_that_was_given() {
         ("engine.checkpoint_depth=64KiB", "less than one log file"),
         ("service_levels.maximum_log_write_lenient=1ms", "stricter"),
         ("run.duration=1s", "shorter than one sample"),
+        (
+            "service_levels.maximum_database_read_lenient=1ms",
+            "stricter",
+        ),
         ("run.warm_up.minimum=2h", "longer than the longest"),
+        ("tuning.start_threads=5000", "above its maximum of 4096"),
+        ("tuning.maximum_threads=8 tuning.start_threads=9", "8"),
         ("mail.iops_per_mailbox=0", "no rate to tune towards"),
         (
             "mail.item.long_bytes=1000000 mail.mailbox_size=64KiB",
@@ -147,9 +153,28 @@ fn rules_between_settings_point_at_the_setting_that_was_given() {
         ),
     ] {
         let sets: Vec<&str> = text.split(' ').collect();
-        let said = with_set(&sets).unwrap_err().to_string();
+        let error = with_set(&sets).unwrap_err();
+        let said = error.to_string();
         assert!(said.contains(wrong), "{text}: {said}");
+        assert!(error.faults[0].place.is_some(), "{text}: {said}");
     }
+    let said = faults("[tuning]\nstart_threads = 9\nmaximum_threads = 8\n");
+    assert!(
+        said.starts_with("my.toml:3: tuning would begin with 9"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_seed_has_63_bits() {
+    let largest = i64::MAX;
+    let profile = with_set(&[&format!("run.seed={largest}")]).unwrap();
+    assert_eq!(profile.run.seed, largest.unsigned_abs());
+    let said = with_set(&["run.seed=9223372036854775808"]).unwrap_err();
+    let said = said.to_string();
+    assert!(said.contains("more than 63 bits"), "{said}");
+    assert!(said.contains(&format!("from 0 to {largest}")), "{said}");
+    assert!(said.contains("2^63 - 1"), "{said}");
 }
 
 #[test]

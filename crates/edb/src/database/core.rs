@@ -38,7 +38,7 @@ pub(crate) struct Core<D: Directory> {
     pub(crate) last_object_id: Rc<Cell<u32>>,
     pub(crate) growth: Growth,
     /// The first failure after which nothing may be written any more.
-    failure: RefCell<Option<String>>,
+    failure: RefCell<Option<EngineError>>,
     pub(crate) closing: Cell<bool>,
     /// The first damage the background scan has found.
     pub(crate) damage: RefCell<Option<PageError>>,
@@ -82,9 +82,10 @@ impl<D: Directory> Core<D> {
 
     /// Refuses work after a failed write, and once the database closes.
     pub(crate) fn check(&self) -> Result<(), EngineError> {
-        if let Some(cause) = self.failure.borrow().as_ref() {
+        if let Some(error) = self.failure.borrow().as_ref() {
             return Err(EngineError::Poisoned {
-                cause: cause.clone(),
+                cause: error.to_string(),
+                out_of_space: error.is_out_of_space(),
             });
         }
         self.pool.check()?;
@@ -95,10 +96,10 @@ impl<D: Directory> Core<D> {
     }
 
     /// Notes a failure after which nothing may be written any more.
-    pub(crate) fn poison(&self, cause: &impl ToString) {
+    pub(crate) fn poison(&self, cause: impl Into<EngineError>) {
         self.failure
             .borrow_mut()
-            .get_or_insert_with(|| cause.to_string());
+            .get_or_insert_with(|| cause.into());
         self.cleanup_wanted.notify_all();
     }
 

@@ -50,6 +50,8 @@ pub enum EngineError {
     Poisoned {
         /// What failed then.
         cause: String,
+        /// Whether it failed because there was no space left.
+        out_of_space: bool,
     },
     /// The database is closed or being closed.
     #[error("The database has been closed.")]
@@ -143,6 +145,7 @@ impl From<PoolError> for EngineError {
             PoolError::Page(error) => Self::Page(error),
             PoolError::Log(error) => Self::Log(error),
             PoolError::Poisoned(_) | PoolError::LogFailed(_) => Self::Poisoned {
+                out_of_space: error.is_out_of_space(),
                 cause: error.to_string(),
             },
         }
@@ -150,6 +153,19 @@ impl From<PoolError> for EngineError {
 }
 
 impl EngineError {
+    /// Whether it failed because there was no space left.
+    #[must_use]
+    pub fn is_out_of_space(&self) -> bool {
+        match self {
+            Self::OutOfSpace(_) => true,
+            Self::Poisoned { out_of_space, .. } => *out_of_space,
+            Self::Io(error) => error.failure == IoFailure::OutOfSpace,
+            Self::Log(error) => error.is_out_of_space(),
+            Self::Page(error) => error.is_out_of_space(),
+            _ => false,
+        }
+    }
+
     /// Whether trying the transaction again may help.
     #[must_use]
     pub fn is_transient(&self) -> bool {

@@ -76,7 +76,7 @@ impl<D: Directory> Database<D> {
         let core = &self.inner.core;
         let table = core.create_table(definition).await?;
         let durable = core.log.make_durable(core.log.tip()).await;
-        durable.inspect_err(|error| core.poison(error))?;
+        durable.inspect_err(|error| core.poison(error.clone()))?;
         Ok(table)
     }
 

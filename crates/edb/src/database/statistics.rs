@@ -12,6 +12,8 @@ use runtime::Directory;
 pub struct EngineStatistics {
     /// The page cache: pages, faults, stalls, writes.
     pub cache: PoolStatistics,
+    /// Bytes of changed pages that are not written yet.
+    pub dirty_bytes: u64,
     /// The log: records, bytes, writes.
     pub log: LogStatistics,
     /// The background scan.
@@ -42,8 +44,10 @@ impl EngineStatistics {
     ) -> Self {
         let transactions = core.transactions.borrow();
         let page_bytes = core.settings.page_size_bytes as u64;
+        let cache = core.pool.statistics();
         Self {
-            cache: core.pool.statistics(),
+            cache,
+            dirty_bytes: cache.dirty_pages * page_bytes,
             log: core.log.statistics(),
             maintenance,
             log_generation: core.log.generation(),

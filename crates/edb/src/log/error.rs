@@ -1,6 +1,6 @@
 //! What can go wrong with the log.
 
-use runtime::IoError;
+use runtime::{IoError, IoFailure};
 use thiserror::Error;
 
 /// Why the log could not be written or read.
@@ -60,4 +60,16 @@ pub enum LogError {
         /// One of its files.
         file: String,
     },
+}
+
+impl LogError {
+    /// Whether there was no space left.
+    #[must_use]
+    pub fn is_out_of_space(&self) -> bool {
+        match self {
+            Self::OutOfSpace(_) => true,
+            Self::Io(error) => error.failure == IoFailure::OutOfSpace,
+            _ => false,
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use crate::format::page::PageDamage;
 use crate::log::LogError;
 use crate::position::{LogPosition, PageNumber};
-use runtime::{IoCause, IoError};
+use runtime::{IoCause, IoError, IoFailure};
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -109,6 +109,12 @@ pub struct PageError {
 }
 
 impl PageError {
+    /// Whether there was no space left.
+    #[must_use]
+    pub fn is_out_of_space(&self) -> bool {
+        matches!(&self.problem, PageProblem::Io(error) if error.failure == IoFailure::OutOfSpace)
+    }
+
     /// Whether the page has never been written: all its bytes are zero.
     #[must_use]
     pub fn is_never_written(&self) -> bool {
@@ -132,4 +138,15 @@ pub enum PoolError {
     /// The log failed while a page waited for it; as above.
     #[error("The page cache has stopped because the log failed. {0}")]
     LogFailed(LogError),
+}
+
+impl PoolError {
+    /// Whether there was no space left.
+    #[must_use]
+    pub fn is_out_of_space(&self) -> bool {
+        match self {
+            Self::Page(error) | Self::Poisoned(error) => error.is_out_of_space(),
+            Self::Log(error) | Self::LogFailed(error) => error.is_out_of_space(),
+        }
+    }
 }

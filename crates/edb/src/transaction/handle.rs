@@ -82,7 +82,7 @@ impl<D: Directory> Transaction<D> {
         match commit {
             Commit::Durable => {
                 let result = self.core.log.make_durable(end).await;
-                result.inspect_err(|error| self.core.poison(error))?;
+                result.inspect_err(|error| self.core.poison(error.clone()))?;
             }
             Commit::Lazy { within_ms } => {
                 self.core

@@ -30,7 +30,7 @@ impl<D: Directory> Core<D> {
             if let Err(error) = result {
                 // A change that cannot be taken back must not be left standing as if it were: only
                 // a restart can undo it now.
-                self.poison(&error);
+                self.poison(error.clone());
                 return Err(error);
             }
             self.forget_newest(transaction);

@@ -21,8 +21,8 @@ pub use figures::{
 };
 pub use host::{CounterSummary, DeviceResult, HostResult};
 pub use setup::{
-    ErrorRecord, PhaseResult, SamplesSummary, TargetPath, TargetResult, TuningResult, TuningStep,
-    WorkloadResult,
+    ErrorKind, ErrorRecord, PhaseResult, SamplesSummary, TargetPath, TargetResult, TuningResult,
+    TuningStep, WorkloadResult,
 };
 
 use serde::{Deserialize, Serialize};
@@ -150,6 +150,13 @@ impl RunResult {
             Verdict::Interrupted,
             format!("The run was cut off, or still goes on. Until then: {so_far}"),
         );
+    }
+
+    /// Whether the run ended because there was no space left. Errors that follow the first one are
+    /// its consequences.
+    pub fn ran_out_of_space(&self) -> bool {
+        let first = self.errors.first();
+        first.is_some_and(|error| error.kind == ErrorKind::OutOfSpace)
     }
 
     /// The checks that failed, in order.

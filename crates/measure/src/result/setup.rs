@@ -104,12 +104,32 @@ pub struct TuningStep {
     pub conclusion: String,
 }
 
+/// What kind of error ended a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorKind {
+    /// The storage did not carry out a request.
+    Io,
+    /// Data came back other than it was written, or a file is not what it should be.
+    Integrity,
+    /// There was no space left.
+    OutOfSpace,
+    /// The program itself did not do what it should.
+    Internal,
+    /// Not told, or a kind that this version does not know.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
 /// One error of the storage or the engine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ErrorRecord {
     /// Seconds since the start of the run.
     pub at_s: f64,
+    /// What kind it is.
+    pub kind: ErrorKind,
     /// The file in which it happened.
     pub file: String,
     /// The page of the database; null when the error is not about a page.

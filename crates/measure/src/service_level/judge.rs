@@ -2,7 +2,7 @@
 
 use super::rules::error_count;
 use super::{Measured, ServiceLevels};
-use crate::result::{Check, CheckKind, RunResult, Verdict};
+use crate::result::{Check, CheckKind, ErrorKind, RunResult, Verdict};
 
 /// The verdict and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +79,10 @@ fn judgement(verdict: Verdict, reason: String) -> Judgement {
 }
 
 fn error_reason(errors: u64, measured: &Measured<'_>) -> String {
+    let full = measured.errors.first();
+    if let Some(error) = full.filter(|error| error.kind == ErrorKind::OutOfSpace) {
+        return format!("There was no space left for {}.", error.file);
+    }
     let first = match measured.errors.first() {
         Some(e) if e.file.is_empty() => format!(": {}", e.error),
         Some(e) => format!(", the first in {}: {}", e.file, e.error),

@@ -70,7 +70,7 @@ pub struct RunOptions {
     /// in each. Room to grow and the logs come on top.
     #[arg(long, value_name = "SIZE", help_heading = "Load")]
     pub target_size: Option<String>,
-    /// Start of every random choice; the same seed makes the same choices.
+    /// Start of every random choice, 0 to 2^63 - 1; the same seed makes the same choices.
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub seed: Option<String>,
     /// Change any setting of the profile; may be given several times.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use workload::progress::LiveSample;
+use workload::progress::{LiveSample, Outlook, Remaining};
 
 /// The figures of a sample on one line.
 pub fn sample(sample: &LiveSample) -> String {
@@ -14,6 +14,15 @@ pub fn sample(sample: &LiveSample) -> String {
     parts.push(format!("log write {}", latency(sample.log_write_ms)));
     parts.push(crate::human::count(u64::from(sample.threads), "thread"));
     parts.join(", ")
+}
+
+/// What a phase waits for, and how long.
+pub fn outlook(outlook: &Outlook) -> String {
+    let remaining = match outlook.remaining {
+        Remaining::About(span) => format!("about {}", clock(span)),
+        Remaining::AtMost(span) => format!("at most {}", clock(span)),
+    };
+    format!("{}; {remaining} left", outlook.text)
 }
 
 /// How the run stands: the levels that would fail it now, or that all hold.
@@ -66,6 +75,7 @@ mod tests {
             log_write_ms: None,
             threads: 1,
             failing: Vec::new(),
+            outlook: None,
         };
         assert_eq!(
             sample(&given),
@@ -77,6 +87,20 @@ mod tests {
             standing(&given),
             "would fail: average log write latency and 1 more"
         );
+    }
+
+    #[test]
+    fn an_outlook_says_what_is_waited_for_and_how_long() {
+        let mut given = Outlook {
+            text: "caches 43 % full, 95 % wanted".to_owned(),
+            remaining: Remaining::About(Duration::from_secs(130)),
+        };
+        assert_eq!(
+            outlook(&given),
+            "caches 43 % full, 95 % wanted; about 2:10 left"
+        );
+        given.remaining = Remaining::AtMost(Duration::from_secs(9));
+        assert!(outlook(&given).ends_with("at most 0:09 left"));
     }
 
     #[test]

@@ -86,6 +86,9 @@ impl<W: Write> LinesView<W> {
         if phase == Phase::Measuring {
             text.push_str(&format!("; {}", figures::standing(sample)));
         }
+        if let Some(outlook) = &sample.outlook {
+            text.push_str(&format!("; {}", figures::outlook(outlook)));
+        }
         self.line(&text);
     }
 }
@@ -122,6 +125,11 @@ impl<W: Write> RunListener for LinesView<W> {
 
     fn progress(&mut self, progress: ByteProgress) {
         self.bytes(progress, Instant::now());
+    }
+
+    fn doing(&mut self, text: &str) {
+        let text = format!("{}: {text}", self.phase.title());
+        self.line(&text);
     }
 
     fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
@@ -164,6 +172,7 @@ mod tests {
             log_write_ms: Some(2.0),
             threads: 4,
             failing: Vec::new(),
+            outlook: None,
         };
         view.figures(SamplePhase::Build, &sample);
         view.figures(SamplePhase::Measured, &sample);
@@ -175,6 +184,7 @@ mod tests {
         view.phase(Phase::Verifying, None);
         view.bytes(part(40), view.begun);
         view.note("something");
+        view.doing("the work");
         drop(view);
         let text = String::from_utf8(out).unwrap();
         let lines: Vec<&str> = text.lines().filter_map(|line| line.get(21..)).collect();
@@ -194,6 +204,7 @@ mod tests {
             &format!("measuring 1:00 of 1:00: {sample}"),
             "verifying checksums",
             "something",
+            "verifying checksums: the work",
             "verifying checksums: 40 B of 100 B in 0:00",
         ];
         assert_eq!(lines, expected, "{text}");

@@ -86,12 +86,17 @@ impl RunListener for TerminalView {
         line.set_position(progress.done_bytes);
     }
 
+    fn doing(&mut self, text: &str) {
+        self.line
+            .set_style(style("{spinner} {prefix} {elapsed}\n  {msg}"));
+        self.line.set_message(text.to_owned());
+    }
+
     fn live(&mut self, sample: &LiveSample) {
-        let standing = figures::standing(sample);
-        let shown = if sample.failing.is_empty() {
-            console::style(standing).green()
-        } else {
-            console::style(standing).red()
+        let shown = match &sample.outlook {
+            Some(outlook) => console::style(figures::outlook(outlook)),
+            None if sample.failing.is_empty() => console::style(figures::standing(sample)).green(),
+            None => console::style(figures::standing(sample)).red(),
         };
         let text = format!("{}\n  {}", figures::sample(sample), shown.for_stderr());
         self.line.set_message(text);

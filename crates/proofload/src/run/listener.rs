@@ -67,6 +67,12 @@ impl RunListener for Recorder {
         self.view.progress(progress);
     }
 
+    fn doing(&mut self, text: &str) {
+        self.answer_stop();
+        self.view.doing(text);
+        self.record(|directory| directory.log(text));
+    }
+
     fn live(&mut self, figures: &LiveSample) {
         self.answer_stop();
         self.view.live(figures);

@@ -6,6 +6,7 @@
 
 mod drive;
 mod dry;
+mod kept;
 mod listener;
 mod results;
 mod storage;
@@ -38,6 +39,10 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, Failure> {
     results::refuse_on_target(options, &layout)?;
     results::check(options)?;
     let caution = dry::caution(&profile).filter(|_| !options.build_only);
+    if options.reuse || !options.dry_run {
+        check_kernel()?;
+    }
+    let plan = drive::plan(options, &profile, &layout)?;
     if options.dry_run {
         let plan = dry::describe(options, &profile, &layout)?;
         return print(&format!("{plan}{}", caution.unwrap_or_default()));
@@ -45,7 +50,6 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, Failure> {
     if let Some(caution) = caution.filter(|_| !options.quiet) {
         eprint!("{caution}");
     }
-    check_kernel()?;
     let started = Timestamp::now();
     let directory = results::open(options, &profile, started)?;
     let base = results::base(options, &profile, &layout, started);
@@ -56,7 +60,7 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, Failure> {
         Claim::make(layout, &base.workload.name, &profile, options.erase_device)?
     };
     let path = directory.path().to_owned();
-    let driven = drive::drive(options, &profile, claim.layout(), base, directory);
+    let driven = drive::drive(options, plan, claim.layout(), base, directory);
     let fate = settle(options, claim, driven.as_ref().ok())?;
     let result = driven?;
     if options.build_only {

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use runtime::raw::FormatOptions;
-use runtime::{AnyDirectory, Handle, HostDirectory, HostFile, RawDirectory, Runtime, UringOptions};
+use runtime::{
+    AnyDirectory, Directory, Handle, HostDirectory, HostFile, RawDirectory, Runtime, UringOptions,
+};
 use workload::controller::RunPlan;
-use workload::mail::edb_host::{DatabaseDirectories, EdbHost};
-use workload::mail::state_file::DatabaseState;
+use workload::mail::edb_host::{DatabaseDirectories, EdbHost, file_name};
+use workload::mail::state_file::{DatabaseState, io_failure};
 use workload::mail::store::{Failure, FailureKind};
 
 use crate::target::{DatabasePlace, Layout, Place};
@@ -39,9 +41,16 @@ pub fn host(
     Ok((runtime, host))
 }
 
-/// What kept databases say of themselves, in the order of the layout; `None` for one whose build
-/// has not begun.
-pub fn kept_states(layout: &Layout) -> Result<Vec<Option<DatabaseState>>, crate::failure::Failure> {
+/// What is there of a database that an earlier run kept.
+pub struct Kept {
+    /// What it says of itself; `None` when its build has not begun, or when that file is lost.
+    pub state: Option<DatabaseState>,
+    /// Whether the file of the database is there.
+    pub has_file: bool,
+}
+
+/// What is there of kept databases, in the order of the layout.
+pub fn kept(layout: &Layout) -> Result<Vec<Kept>, crate::failure::Failure> {
     let unreadable = |error: String| {
         crate::failure::Failure::integrity(
             format!("The kept databases cannot be read: {error}."),
@@ -50,16 +59,21 @@ pub fn kept_states(layout: &Layout) -> Result<Vec<Option<DatabaseState>>, crate:
     };
     let runtime = Runtime::wall_clock(&UringOptions::default())
         .map_err(|error| unreadable(error.to_string()))?;
-    let mut states = Vec::new();
-    for place in &layout.databases {
+    let mut all = Vec::new();
+    for (number, place) in layout.databases.iter().enumerate() {
         let (handle, data) = (runtime.handle(), place.data.clone());
-        let state = runtime.block_on(async move {
+        let kept = runtime.block_on(async move {
             let directory = open_one(&handle, &data, false).await?;
-            DatabaseState::read(&directory).await
+            let names = directory.list().await;
+            let names = names.map_err(|error| io_failure(&error, "looking for the database"))?;
+            Ok::<Kept, Failure>(Kept {
+                state: DatabaseState::read(&directory).await?,
+                has_file: names.contains(&file_name(number)),
+            })
         });
-        states.push(state.map_err(|failure| unreadable(failure.to_string()))?);
+        all.push(kept.map_err(|failure| unreadable(failure.to_string()))?);
     }
-    Ok(states)
+    Ok(all)
 }
 
 /// The directories of a database and of its log.
@@ -84,7 +98,7 @@ async fn open_one(handle: &Handle, place: &Place, fresh: bool) -> Result<AnyDire
         kind: FailureKind::Io,
         file: shown.clone(),
         page: None,
-        operation: "open".to_owned(),
+        operation: "opening a target".to_owned(),
         error,
     };
     match place {

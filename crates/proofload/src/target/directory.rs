@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use runtime::buffer::Buffer;
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags};
-use workload::profile::Profile;
+use workload::profile::bundled;
 
 use super::marker::{MARKER_NAME, Marker};
 use super::{Request, Site};
@@ -24,7 +24,7 @@ pub fn check(site: &Site, request: &Request<'_>, names: &[String]) -> Result<(),
     let found = entries(site)?;
     let marker = Marker::read(&site.path);
     if request.reuse {
-        return check_reuse(site, &found, marker.as_ref(), request.profile, names);
+        return check_reuse(site, &found, marker.as_ref(), request, names);
     }
     let shown = site.given.display();
     if let Some(marker) = marker {
@@ -89,7 +89,7 @@ fn check_reuse(
     site: &Site,
     found: &[String],
     marker: Option<&Marker>,
-    profile: &Profile,
+    request: &Request<'_>,
     names: &[String],
 ) -> Result<(), Failure> {
     let shown = site.given.display();
@@ -121,19 +121,37 @@ fn check_reuse(
                 listed(&kept),
                 listed(&wanted)
             ),
-            "Give the same --on, --log-on and --databases as when they were built.",
+            "Give the same --on and --log-on as when they were built, and leave --databases away.",
         ));
     }
-    match marker.difference(profile) {
+    match marker.difference(request.profile) {
         None => Ok(()),
         Some((path, built)) => Err(Failure::usage(
             format!("The databases in {shown} were built with {path} = {built}."),
             format!(
-                "Give the same options as then (workload {}), or add --set {path}={built}.",
-                marker.workload
+                "Leave away the options that say otherwise: '{}' runs on them as they are.",
+                reuse_command(request, &marker.workload)
             ),
         )),
     }
+}
+
+/// The command that runs on kept databases as they are.
+fn reuse_command(request: &Request<'_>, workload: &str) -> String {
+    let joined = |paths: &[PathBuf]| {
+        let paths = paths.iter().map(|path| path.display().to_string());
+        paths.collect::<Vec<_>>().join(",")
+    };
+    let file = if bundled(workload).is_some() {
+        ""
+    } else {
+        ".toml"
+    };
+    let mut command = format!("proofload run {workload}{file} --on {}", joined(request.on));
+    if !request.log_on.is_empty() {
+        command.push_str(&format!(" --log-on {}", joined(request.log_on)));
+    }
+    command + " --reuse"
 }
 
 fn listed(names: &[&String]) -> String {

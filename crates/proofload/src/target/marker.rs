@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use workload::profile::Profile;
+use workload::profile::{Layer, Profile};
 
 /// Name of the marker in every target directory.
 pub const MARKER_NAME: &str = "proofload.json";
@@ -50,6 +50,12 @@ fn built_with(profile: &Profile) -> BTreeMap<String, serde_json::Value> {
     settings
 }
 
+/// A value as it stands in a profile, texts without their quotes.
+fn shown(value: &serde_json::Value) -> String {
+    let text = value.as_str();
+    text.map_or_else(|| value.to_string(), str::to_owned)
+}
+
 impl Marker {
     /// A marker for directories that are about to be made.
     pub fn new(workload: &str, profile: &Profile, directories: Vec<String>) -> Self {
@@ -63,6 +69,15 @@ impl Marker {
         }
     }
 
+    /// What the contents were made with, as a layer of settings each.
+    pub fn layers(&self) -> Vec<Layer> {
+        let given = BUILT_WITH
+            .iter()
+            .filter_map(|path| Some((*path, self.settings.get(*path)?)));
+        let given = given.map(|(path, value)| Layer::option(MARKER_NAME, path, &shown(value)));
+        given.collect()
+    }
+
     /// The first setting in which a profile differs from the one that was built, with the value it
     /// was built with.
     pub fn difference(&self, profile: &Profile) -> Option<(String, String)> {
@@ -71,12 +86,7 @@ impl Marker {
             .settings
             .iter()
             .find(|(path, value)| wanted.get(*path) != Some(value));
-        differs.map(|(path, value)| {
-            let text = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
-            (path.clone(), text)
-        })
+        differs.map(|(path, value)| (path.clone(), shown(value)))
     }
 
     /// The path of the marker of a target.

@@ -21,7 +21,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use workload::profile::Profile;
+use workload::profile::{Layer, Profile};
 
 use crate::failure::Failure;
 use marker::Marker;
@@ -107,6 +107,14 @@ pub fn survey(request: &Request<'_>) -> Result<Layout, Failure> {
         }
     }
     Ok(layout)
+}
+
+/// The settings that kept databases were built with, when they were built for this workload. With
+/// another one nothing is taken over, and [`survey`] says what differs.
+pub fn kept_settings(on: &[PathBuf], workload: &str) -> Vec<Layer> {
+    let marker = on.iter().find_map(|path| Marker::read(path));
+    let same = marker.filter(|marker| marker.workload == workload);
+    same.map_or_else(Vec::new, |marker| marker.layers())
 }
 
 /// Finds out what each path of one option is; none may be given twice.

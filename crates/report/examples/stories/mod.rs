@@ -1,6 +1,6 @@
 //! The runs that the sample reports show.
 
-use measure::result::{ErrorRecord, Verdict};
+use measure::result::{ErrorKind, ErrorRecord, Verdict};
 use report::Run;
 
 use crate::invented::Story;
@@ -125,6 +125,7 @@ fn error() -> Run {
     .run();
     run.result.errors.push(ErrorRecord {
         at_s: 3_122.4,
+        kind: ErrorKind::Integrity,
         file: "/mnt/mail/db03/db03.edb".into(),
         page: Some(1_204_377),
         operation: "database read".into(),

@@ -1,6 +1,6 @@
 //! Rules about the load and the run itself: errors, cache, target rate, steadiness, length.
 
-use measure::result::{Bound, CheckKind, DeviceResult, RunResult, Verdict};
+use measure::result::{Bound, CheckKind, DeviceResult, ErrorKind, ErrorRecord, RunResult, Verdict};
 
 use super::Advice;
 use super::evidence::processor_percent;
@@ -22,6 +22,9 @@ pub(super) fn errors(result: &RunResult) -> Option<Advice> {
     let Some(first) = result.errors.first() else {
         return failed_requests(result);
     };
+    if first.kind == ErrorKind::OutOfSpace {
+        return Some(out_of_space(first));
+    }
     let page = first
         .page
         .map_or(String::new(), |page| format!(", page {}", count(page)));
@@ -34,14 +37,46 @@ pub(super) fn errors(result: &RunResult) -> Option<Advice> {
         "Settle the errors before looking at any number",
         format!(
             "{} failed on {}{page}: {} Look at the kernel log of this time, at the counters of \
-             the device and at the event log of the storage; `proofload edb check {}` reads every \
-             page again.",
+             the device and at the event log of the storage{}.",
             capital(what),
             first.file,
             sentence(&first.error),
-            first.file
+            if is_database(first) {
+                format!(
+                    "; `proofload edb check {}` reads every page again",
+                    first.file
+                )
+            } else {
+                String::new()
+            }
         ),
     ))
+}
+
+/// Whether an error is about a database, which can be checked, and not about a log or another file.
+fn is_database(error: &ErrorRecord) -> bool {
+    error.page.is_some() || error.file.ends_with(".edb")
+}
+
+/// A full disk says nothing against the storage.
+fn out_of_space(error: &ErrorRecord) -> Advice {
+    let (place, _) = error.file.rsplit_once('/').unwrap_or((".", &error.file));
+    let remedy = if is_database(error) {
+        "Databases grow while messages come in: make room there for all of the run, or run for a \
+         shorter time or with a smaller --target-size"
+    } else {
+        "Every commit writes to the log: make room there, or let old log files be used again with \
+         engine.circular_logging"
+    };
+    Advice::new(
+        "Make room, then run again",
+        format!(
+            "There was no space left for {} in {place}. {remedy}. `proofload run --dry-run` says \
+             how much is needed where. What the databases held is safe: --reuse recovers them and \
+             goes on.",
+            error.file
+        ),
+    )
 }
 
 /// Failed requests that were counted, but of which no record tells more.

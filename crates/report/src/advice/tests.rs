@@ -1,7 +1,7 @@
 use super::*;
 use measure::result::{
-    Check, CheckKind, CounterSummary, DatabaseResult, DeviceResult, ErrorRecord, IoFigures,
-    LatencyFigures, Scope, SteadyState,
+    Check, CheckKind, CounterSummary, DatabaseResult, DeviceResult, ErrorKind, ErrorRecord,
+    IoFigures, LatencyFigures, Scope, SteadyState,
 };
 
 fn requests(average_ms: f64) -> IoFigures {
@@ -159,6 +159,30 @@ fn errors_come_first() {
     let first = &advice(&result)[0];
     assert!(first.title.contains("errors"));
     assert!(first.text.contains("page 1,234") && first.text.contains("db1.edb"));
+    assert!(first.text.contains("edb check /mnt/a/db1.edb"));
+    result.errors[0].file = "/mnt/a/log-001/E00tmp.log".into();
+    result.errors[0].page = None;
+    let first = &advice(&result)[0];
+    assert!(!first.text.contains("edb check"), "{}", first.text);
+}
+
+#[test]
+fn a_full_disk_asks_for_room() {
+    let mut result = slow_run(31.0, 28.0, 3.0);
+    for (file, remedy) in [
+        ("/mnt/a/mail-001/mail-001.edb", "--target-size"),
+        ("/mnt/a/log-001/E00tmp.log", "circular_logging"),
+    ] {
+        result.errors = vec![ErrorRecord {
+            kind: ErrorKind::OutOfSpace,
+            file: file.into(),
+            ..ErrorRecord::default()
+        }];
+        let first = &advice(&result)[0];
+        assert!(first.title.contains("room"));
+        assert!(first.text.contains(file) && first.text.contains(remedy));
+        assert!(!first.text.contains("edb check"), "{}", first.text);
+    }
 }
 
 #[test]

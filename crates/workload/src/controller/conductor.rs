@@ -12,16 +12,19 @@ use super::plan::RunPlan;
 use super::steering::Steering;
 use super::ticks::{Tick, TickJoiner};
 use crate::mail::store::Failure;
-use crate::profile::TimeSpan;
-use crate::progress::{ByteProgress, LiveSample, Phase, StopRequest};
+use crate::profile::{TimeSpan, WarmUp};
+use crate::progress::{ByteProgress, LiveSample, Outlook, Phase, Remaining, StopRequest};
 use measure::host::HostMonitor;
 use measure::result::RunResult;
-use measure::sample::{Collector, Sample};
+use measure::sample::{Collector, Phase as SamplePhase, Sample};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// The longest tick: the live line changes once a second.
 const LONGEST_TICK_NS: u64 = 1_000_000_000;
+
+/// What is done within this time is not told as being done.
+const PATIENCE_NS: u64 = 1_000_000_000;
 
 /// Conducts one run.
 pub struct Conductor {
@@ -42,6 +45,8 @@ pub struct Conductor {
     totals: Vec<u64>,
     /// Number and begin (in seconds) of the phase that the last sample belongs to.
     sampled_phase: (u32, f64),
+    /// What is being done in this stage, since when, and not told yet.
+    doing: Option<(String, u64)>,
     cache_fill: Vec<f64>,
     shed: Vec<u64>,
     is_tuned: bool,
@@ -74,6 +79,7 @@ impl Conductor {
             progress: vec![0; shards],
             totals: vec![0; shards],
             sampled_phase: (u32::MAX, 0.0),
+            doing: None,
             cache_fill: vec![0.0; shards],
             shed: vec![0; shards],
             is_tuned: false,
@@ -110,6 +116,9 @@ impl Conductor {
         } else {
             self.go_on(now_ns, listener);
         }
+        if let Some((text, _)) = self.doing.take_if(|doing| doing.1 + PATIENCE_NS <= now_ns) {
+            listener.doing(&text);
+        }
         self.ended == self.orders.len()
     }
 
@@ -126,15 +135,25 @@ impl Conductor {
             }
             News::Done(stage) if stage == self.stage => self.done += 1,
             News::Done(_) => {}
-            News::ToHandle(bytes) => self.totals[shard] = bytes,
+            News::ToHandle(bytes) => {
+                let was_idle = self.totals.iter().all(|bytes| *bytes == 0);
+                self.totals[shard] = bytes;
+                if self.stage == Stage::Build && self.plan.reuse && was_idle {
+                    listener.phase(Phase::Building, None);
+                    self.account.begin_span(Span::Build, now_ns);
+                }
+            }
             News::Progress(bytes) => {
                 self.progress[shard] = bytes;
                 let total_bytes = self.totals.iter().sum();
-                listener.progress(ByteProgress {
-                    done_bytes: self.progress.iter().sum::<u64>().min(total_bytes),
-                    total_bytes,
-                });
+                if total_bytes > 0 {
+                    listener.progress(ByteProgress {
+                        done_bytes: self.progress.iter().sum::<u64>().min(total_bytes),
+                        total_bytes,
+                    });
+                }
             }
+            News::Doing(text) => self.doing = Some((text, now_ns)),
             News::CacheFill(fill) => self.cache_fill[shard] = fill,
             News::Backlog { shed, .. } => self.shed[shard] = shed,
             News::Note(text) => {
@@ -213,7 +232,7 @@ impl Conductor {
 
     fn is_warm(&mut self, elapsed: TimeSpan, listener: &mut dyn RunListener) -> bool {
         let warm_up = &self.plan.profile.run.warm_up;
-        let fill = self.cache_fill.iter().copied().fold(1.0, f64::min);
+        let fill = self.least_fill();
         if elapsed >= warm_up.minimum && fill >= warm_up.cache_fill_percent / 100.0 {
             return true;
         }
@@ -237,6 +256,8 @@ impl Conductor {
         self.stage_begun_ns = now_ns;
         self.done = 0;
         self.progress.fill(0);
+        self.totals.fill(0);
+        self.doing = None;
         let profile = &self.plan.profile;
         let tick_ns = match stage {
             Stage::Tune => self.steering.tuning_interval_ns(),
@@ -250,7 +271,9 @@ impl Conductor {
             Stage::Measure => Some(profile.run.duration.duration()),
             _ => None,
         };
-        if let Some((phase, span)) = name_of(stage) {
+        if stage == Stage::Build && self.plan.reuse {
+            listener.phase(Phase::Finding, None);
+        } else if let Some((phase, span)) = name_of(stage) {
             listener.phase(phase, expected);
             self.account.begin_span(span, now_ns);
         }
@@ -263,14 +286,14 @@ impl Conductor {
     /// Steers by the counts of a tick.
     fn follow(&mut self, tick: &Tick, now_ns: u64, listener: &mut dyn RunListener) {
         match tick.phase {
-            measure::sample::Phase::Tuning => {
+            SamplePhase::Tuning => {
                 if let Some(text) = self.steering.tune(tick) {
                     listener.note(&text);
                 }
                 self.is_tuned = self.steering.is_tuned();
                 self.order_load();
             }
-            measure::sample::Phase::WarmUp | measure::sample::Phase::Measured => {
+            SamplePhase::WarmUp | SamplePhase::Measured => {
                 self.steering.follow(tick);
                 self.order_load();
             }
@@ -301,7 +324,25 @@ impl Conductor {
             log_write_ms: tick.io.worst_log_write_ms(),
             threads: self.steering.sessions(),
             failing: self.account.failing(),
+            outlook: self.outlook(tick.phase, elapsed),
         }
+    }
+
+    /// What a phase waits for that has no fixed length.
+    fn outlook(&self, phase: SamplePhase, elapsed: Duration) -> Option<Outlook> {
+        match phase {
+            SamplePhase::WarmUp => {
+                let warm_up = &self.plan.profile.run.warm_up;
+                Some(warm_up_outlook(warm_up, self.least_fill(), elapsed))
+            }
+            SamplePhase::Tuning => self.steering.outlook(elapsed),
+            _ => None,
+        }
+    }
+
+    /// How full the least filled cache is.
+    fn least_fill(&self) -> f64 {
+        self.cache_fill.iter().copied().fold(1.0, f64::min)
     }
 
     fn tell_sample(&mut self, sample: &Sample, listener: &mut dyn RunListener) {
@@ -313,14 +354,16 @@ impl Conductor {
         let ends_s = sample.begins_s + sample.length_s;
         let elapsed_s = (ends_s - self.sampled_phase.1).max(0.0);
         let latency = |stream| worst_ms(sample, stream);
+        let elapsed = Duration::from_secs_f64(elapsed_s);
         let live = LiveSample {
-            elapsed: Duration::from_secs_f64(elapsed_s),
+            elapsed,
             iops: sample.iops(),
             target_iops: self.account.target_iops(&self.plan),
             database_read_ms: latency(measure::sample::Stream::DatabaseRead),
             log_write_ms: latency(measure::sample::Stream::LogWrite),
             threads: self.steering.sessions(),
             failing: self.account.failing(),
+            outlook: self.outlook(sample.phase, elapsed),
         };
         let so_far = self.result(false);
         listener.sample(sample, &live, &so_far);
@@ -344,6 +387,24 @@ impl Conductor {
         }
         self.account.judge(&self.plan, self.collector.totals());
         self.result(true)
+    }
+}
+
+/// Until when the warm-up goes on: until the caches are full enough, within its bounds.
+fn warm_up_outlook(warm_up: &WarmUp, fill: f64, elapsed: Duration) -> Outlook {
+    let wanted = warm_up.cache_fill_percent / 100.0;
+    let shortest = warm_up.minimum.duration().saturating_sub(elapsed);
+    let longest = warm_up.maximum.duration().saturating_sub(elapsed);
+    let missing = (wanted - fill).max(0.0);
+    let filling = elapsed.as_secs_f64() * missing / fill.max(0.001);
+    let filling = Duration::try_from_secs_f64(filling).unwrap_or(longest);
+    Outlook {
+        text: format!(
+            "caches {:.0} % full, {:.0} % wanted",
+            fill * 100.0,
+            wanted * 100.0
+        ),
+        remaining: Remaining::About(filling.max(shortest).min(longest)),
     }
 }
 

@@ -9,6 +9,9 @@ use std::rc::Rc;
 /// [`crate::mail::store::FailureKind::Stopped`].
 pub type Progress = Rc<dyn Fn(u64) -> bool>;
 
+/// Called with what is being done, in words.
+pub type Doing = Rc<dyn Fn(&str)>;
+
 /// A database that is ready for sessions.
 pub struct OpenedDatabase<S> {
     /// The engine's side.
@@ -34,7 +37,8 @@ pub trait DatabaseHost: 'static {
     /// The engine's side of a database.
     type Store: MailStore;
 
-    /// Makes sure that the database is there and complete.
+    /// Makes sure that the database is there and complete. `progress` hears only of a database that
+    /// has to be built.
     async fn build(
         &self,
         database: usize,
@@ -42,11 +46,12 @@ pub trait DatabaseHost: 'static {
         progress: Progress,
     ) -> Result<BuiltDatabase, Failure>;
 
-    /// Opens the database.
+    /// Opens the database, and recovers it when it was not closed. `doing` is told what takes time.
     async fn open(
         &self,
         database: usize,
         observer: Rc<dyn IoObserver>,
+        doing: Doing,
     ) -> Result<OpenedDatabase<Self::Store>, Failure>;
 
     /// Writes back what is dirty and closes the database; notes its rows for the next run. Without

@@ -128,6 +128,8 @@ pub enum News {
         /// Arrivals that wait.
         waiting: u64,
     },
+    /// What the shard does in the present stage.
+    Doing(String),
     /// A sentence for the report.
     Note(String),
     /// An error that ends the run.

@@ -12,6 +12,8 @@ pub trait RunListener {
     fn phase(&mut self, _phase: Phase, _expected: Option<Duration>) {}
     /// The present phase has come so far through its bytes.
     fn progress(&mut self, _progress: ByteProgress) {}
+    /// What the present phase has been busy with for a while, such as recovery.
+    fn doing(&mut self, _text: &str) {}
     /// The figures of the last second or so, for a live line.
     fn live(&mut self, _figures: &LiveSample) {}
     /// A sample of any phase is complete: its counts, its figures in short, and the result of the

@@ -88,6 +88,7 @@ impl Account {
     pub fn fail(&mut self, failure: &Failure, now_ns: u64) {
         self.errors.push(ErrorRecord {
             at_s: now_ns as f64 / 1e9,
+            kind: failure.kind.into(),
             file: failure.file.clone(),
             page: failure.page,
             operation: failure.operation.clone(),

@@ -41,6 +41,8 @@ pub struct RunPlan {
     pub built_rows: u64,
     /// Seed of the contents; that of the profile, or the one a reused database was built with.
     pub data_seed: u64,
+    /// Whether the databases of an earlier run are expected to be there.
+    pub reuse: bool,
     /// Whether the run ends when the databases have been built.
     pub build_only: bool,
 }
@@ -75,6 +77,7 @@ impl RunPlan {
             database_bytes: mail.database_bytes(),
             built_rows: row_sizes(profile).rows_in(mail.database_bytes()),
             data_seed: profile.run.seed,
+            reuse: false,
             build_only: false,
             profile: profile.clone(),
         }

@@ -1,6 +1,6 @@
 //! One shard: the databases of one thread, taken through the stages of a run.
 
-use super::host::{DatabaseHost, Progress};
+use super::host::{DatabaseHost, Doing, Progress};
 use super::link::{Inbox, LOOK_NS, News, Orders, Stage};
 use super::load::Load;
 use super::observer::CountingObserver;
@@ -30,8 +30,25 @@ pub struct Shard<H: DatabaseHost> {
     /// Sizes of the databases as last seen open, in the order of [`Self::databases`].
     sizes_bytes: RefCell<Vec<u64>>,
     next_tick_ns: Cell<u64>,
+    closing: RefCell<Closing<H::Store>>,
     ended: Cell<bool>,
     failed: Cell<bool>,
+}
+
+/// Progress is told every few megabytes.
+const TOLD_BYTES: u64 = 4 << 20;
+
+/// The databases that are being closed.
+struct Closing<S> {
+    stores: Vec<S>,
+    /// What there was to write.
+    total_bytes: u64,
+    /// What was told of it.
+    told_bytes: u64,
+}
+
+fn dirty_bytes<S: MailStore>(store: &S) -> u64 {
+    store.statistics().dirty_bytes
 }
 
 impl<H: DatabaseHost> Shard<H> {
@@ -59,6 +76,11 @@ impl<H: DatabaseHost> Shard<H> {
             load: RefCell::new(None),
             sizes_bytes: RefCell::default(),
             next_tick_ns: Cell::new(0),
+            closing: RefCell::new(Closing {
+                stores: Vec::new(),
+                total_bytes: 0,
+                told_bytes: 0,
+            }),
             ended: Cell::new(false),
             failed: Cell::new(false),
         })
@@ -135,25 +157,45 @@ impl<H: DatabaseHost> Shard<H> {
     async fn build(&self) -> Result<(), Failure> {
         let mut before = 0;
         let count = self.databases().len() as u64;
-        self.report(News::ToHandle(self.plan.database_bytes * count));
+        if !self.plan.reuse {
+            self.report(News::ToHandle(self.plan.database_bytes * count));
+        }
         for &database in self.databases() {
-            let progress = self.progress(before);
+            let begun = Rc::new(Cell::new(!self.plan.reuse));
+            let progress = self.build_progress(before, Rc::clone(&begun));
             let build = self.host.build(database, self.observer(database), progress);
             let built = build.await?;
             self.note(built.note);
             self.recorder
                 .borrow_mut()
                 .database_size(database, built.size_bytes);
-            before += self.plan.database_bytes;
-            self.report(News::Progress(before));
+            if begun.get() {
+                before += self.plan.database_bytes;
+                self.report(News::Progress(before));
+            }
         }
         Ok(())
+    }
+
+    /// The progress of one build. What there is to build among kept databases shows only as builds
+    /// begin.
+    fn build_progress(&self, before: u64, begun: Rc<Cell<bool>>) -> Progress {
+        let (inbox, number) = (self.inbox.clone(), self.number);
+        let to_handle = before + self.plan.database_bytes;
+        let progress = self.progress(before);
+        Rc::new(move |bytes| {
+            if !begun.replace(true) {
+                inbox.report(number, News::ToHandle(to_handle));
+            }
+            progress(bytes)
+        })
     }
 
     async fn open(&self) -> Result<(), Failure> {
         let mut opened = Vec::new();
         for &database in self.databases() {
-            let open = self.host.open(database, self.observer(database)).await?;
+            let observer = self.observer(database);
+            let open = self.host.open(database, observer, self.doing()).await?;
             self.note(open.note);
             let seed = self.plan.database_seed(database);
             opened.push(MailDatabase::new(MailDatabaseParts {
@@ -190,6 +232,9 @@ impl<H: DatabaseHost> Shard<H> {
             return Ok(());
         };
         load.stop().await;
+        let stores = load.databases().iter();
+        let stores = stores.map(|database| database.store().clone());
+        self.report(News::ToHandle(self.begin_closing(stores.collect())));
         let mut result = load.failure().map_or(Ok(()), Err);
         for database in load.databases() {
             let store = database.store().clone();
@@ -199,7 +244,31 @@ impl<H: DatabaseHost> Shard<H> {
             let closed = self.host.close(database.index(), store, rows).await;
             result = result.and(closed);
         }
+        self.closing.borrow_mut().stores.clear();
         result
+    }
+
+    /// Notes the databases that are about to be closed; gives the bytes to write before they are.
+    fn begin_closing(&self, stores: Vec<H::Store>) -> u64 {
+        let closing = Closing {
+            total_bytes: stores.iter().map(dirty_bytes).sum(),
+            told_bytes: 0,
+            stores,
+        };
+        let total_bytes = closing.total_bytes;
+        *self.closing.borrow_mut() = closing;
+        total_bytes
+    }
+
+    /// Tells how much has been written on the way to closed databases.
+    fn follow_closing(&self) {
+        let mut closing = self.closing.borrow_mut();
+        let left_bytes = closing.stores.iter().map(dirty_bytes).sum();
+        let done_bytes = closing.total_bytes.saturating_sub(left_bytes);
+        if !closing.stores.is_empty() && done_bytes >= closing.told_bytes + TOLD_BYTES {
+            closing.told_bytes = done_bytes;
+            self.report(News::Progress(done_bytes));
+        }
     }
 
     async fn verify(&self) -> Result<(), Failure> {
@@ -229,6 +298,7 @@ impl<H: DatabaseHost> Shard<H> {
                     self.fail(failure);
                 }
             }
+            self.follow_closing();
             let now_ns = self.handle.now_ns();
             if now_ns >= self.next_tick_ns.get() {
                 let tick_ns = self.orders.tick_ns();
@@ -277,13 +347,17 @@ impl<H: DatabaseHost> Shard<H> {
         Rc::new(CountingObserver::new(Rc::clone(&self.recorder), database))
     }
 
+    fn doing(&self) -> Doing {
+        let (inbox, number) = (self.inbox.clone(), self.number);
+        Rc::new(move |text| inbox.report(number, News::Doing(text.to_owned())))
+    }
+
     fn progress(&self, before: u64) -> Progress {
         let (inbox, number) = (self.inbox.clone(), self.number);
         let orders = Arc::clone(&self.orders);
         let last = Cell::new(0);
         Rc::new(move |bytes| {
-            // Every few megabytes is often enough.
-            if bytes >= last.get() + (4 << 20) || bytes < last.get() {
+            if bytes >= last.get() + TOLD_BYTES || bytes < last.get() {
                 last.set(bytes);
                 inbox.report(number, News::Progress(before + bytes));
             }

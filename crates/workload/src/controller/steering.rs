@@ -5,8 +5,10 @@ use super::plan::RunPlan;
 use super::ticks::Tick;
 use crate::pacing::rate::{Counted, RateController};
 use crate::profile::{Profile, Tuning};
+use crate::progress::{Outlook, Remaining};
 use crate::tuning::{Cycle, CycleSettings, Goal, Search, SearchSettings, Step};
 use measure::result::TuningResult;
+use std::time::Duration;
 
 /// I/Os per operation to begin with; the measured number takes over within seconds.
 const FIRST_GUESS: f64 = 1.5;
@@ -30,6 +32,7 @@ struct Tuner {
     settings: CycleSettings,
     cycle: Cycle,
     interval_ns: u64,
+    total_limit_s: f64,
     /// Samples to let pass after the last change, once the search is over.
     settling: usize,
 }
@@ -124,6 +127,21 @@ impl Steering {
         ))
     }
 
+    /// What the tuning is at, and when it ends at the latest.
+    #[must_use]
+    pub fn outlook(&self, elapsed: Duration) -> Option<Outlook> {
+        let tuner = self.tuner.as_ref()?;
+        let text = match tuner.search.step() {
+            Step::Try(_) => format!("trial {}", tuner.search.result().steps.len() + 1),
+            Step::Done(sessions) => format!("settling at {sessions} threads"),
+        };
+        let limit = Duration::from_secs_f64(tuner.total_limit_s);
+        Some(Outlook {
+            text,
+            remaining: Remaining::AtMost(limit.saturating_sub(elapsed)),
+        })
+    }
+
     /// Whether the tuning has found its number and the load has settled at it.
     #[must_use]
     pub fn is_tuned(&self) -> bool {
@@ -175,6 +193,7 @@ impl Tuner {
             settling: settings.transient_samples,
             settings,
             interval_ns: (interval_s * 1e9) as u64,
+            total_limit_s: tuning.total_limit.as_seconds(),
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Whole runs on the virtual clock, over a store in memory on a disk with a queue.
 
 use super::drive::run_on_virtual_clock;
-use super::host::{BuiltDatabase, DatabaseHost, OpenedDatabase, Progress};
+use super::host::{BuiltDatabase, DatabaseHost, Doing, OpenedDatabase, Progress};
 use super::listener::RunListener;
 use super::plan::RunPlan;
 use crate::mail::population::PopulationState;
 use crate::mail::store::Failure;
 use crate::mail::test_store::{TestDisk, TestStore};
 use crate::profile::{ByteSize, Profile, TimeSpan};
-use crate::progress::{LiveSample, Phase, StopRequest};
+use crate::progress::{ByteProgress, LiveSample, Outlook, Phase, Remaining, StopRequest};
 use measure::result::{RunResult, TuningStep, Verdict};
 use measure::sample::Sample;
 use runtime::{Handle, IoObserver, Runtime};
@@ -27,6 +27,8 @@ struct TestHost {
     handle: Handle,
     plan: Arc<RunPlan>,
     disk: TestDisk,
+    /// The databases that are there already.
+    kept: &'static [usize],
     /// Requests until everything fails.
     fail_after: u64,
 }
@@ -36,11 +38,12 @@ impl DatabaseHost for TestHost {
 
     async fn build(
         &self,
-        _: usize,
+        database: usize,
         _: Rc<dyn IoObserver>,
         progress: Progress,
     ) -> Result<BuiltDatabase, Failure> {
-        for step in 1..=10 {
+        let steps = if self.kept.contains(&database) { 0 } else { 10 };
+        for step in 1..=steps {
             self.handle.sleep_ns(100_000_000).await;
             progress(self.plan.database_bytes / 10 * step);
         }
@@ -54,6 +57,7 @@ impl DatabaseHost for TestHost {
         &self,
         database: usize,
         observer: Rc<dyn IoObserver>,
+        _: Doing,
     ) -> Result<OpenedDatabase<TestStore>, Failure> {
         let maker = self.plan.item_maker(database, self.plan.built_rows);
         let items = (0..self.plan.built_rows).map(move |row| maker.first(row));
@@ -96,6 +100,8 @@ impl DatabaseHost for TestHost {
 struct Heard {
     phases: Rc<RefCell<Vec<Phase>>>,
     samples: Rc<RefCell<Vec<LiveSample>>>,
+    progress: Rc<RefCell<Vec<ByteProgress>>>,
+    outlooks: Rc<RefCell<Vec<Outlook>>>,
     stop_after_samples: Option<usize>,
     stop: StopRequest,
 }
@@ -103,6 +109,14 @@ struct Heard {
 impl RunListener for Heard {
     fn phase(&mut self, phase: Phase, _: Option<std::time::Duration>) {
         self.phases.borrow_mut().push(phase);
+    }
+
+    fn progress(&mut self, progress: ByteProgress) {
+        self.progress.borrow_mut().push(progress);
+    }
+
+    fn live(&mut self, figures: &LiveSample) {
+        self.outlooks.borrow_mut().extend(figures.outlook.clone());
     }
 
     fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
@@ -138,11 +152,20 @@ fn profile() -> Profile {
 }
 
 fn run_on(disk: TestDisk, profile: &Profile, fail_after: u64, heard: Heard) -> RunResult {
+    run_with(disk, RunPlan::new(profile, 2), &[], fail_after, heard)
+}
+
+fn run_with(
+    disk: TestDisk,
+    plan: RunPlan,
+    kept: &'static [usize],
+    fail_after: u64,
+    heard: Heard,
+) -> RunResult {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     let mut base = RunResult::new();
     base.started = "2025-03-01T12:00:00Z".to_owned();
-    let plan = RunPlan::new(profile, 2);
     runtime.block_on(async move {
         let stop = heard.stop.clone();
         let for_hosts = handle.clone();
@@ -150,6 +173,7 @@ fn run_on(disk: TestDisk, profile: &Profile, fail_after: u64, heard: Heard) -> R
             handle: for_hosts.clone(),
             plan: Arc::clone(plan),
             disk,
+            kept,
             fail_after,
         };
         run_on_virtual_clock(handle, plan, base, stop, heard, make).await
@@ -216,6 +240,46 @@ fn a_run_goes_through_its_phases_and_adds_up() {
     }
     assert_eq!(result.phases[3].name, "measured");
     assert!(result.phases[3].started.starts_with("2025-03-01T12:00:"));
+}
+
+#[test]
+fn only_what_is_built_is_called_a_build() {
+    let mut plan = RunPlan::new(&profile(), 2);
+    plan.reuse = true;
+    let every: &[usize] = &[0, 1, 2];
+    for (kept, built) in [(every, false), (&every[..2], true)] {
+        let heard = Heard::default();
+        let result = run_with(DISK, plan.clone(), kept, u64::MAX, heard.clone());
+        let phases = heard.phases.borrow();
+        assert_eq!(phases[0], Phase::Finding);
+        assert_eq!(phases[1] == Phase::Building, built, "{phases:?}");
+        assert_eq!(result.phases[0].name == "build", built);
+        // One of three is built.
+        let whole = plan.database_bytes;
+        let last = heard.progress.borrow().first().copied();
+        assert_eq!(
+            last.is_some_and(|p| p.total_bytes == whole),
+            built,
+            "{last:?}"
+        );
+    }
+}
+
+#[test]
+fn a_warm_up_says_what_it_waits_for() {
+    let mut profile = profile();
+    profile.run.warm_up.minimum = TimeSpan::seconds(20);
+    let heard = Heard::default();
+    run_on(DISK, &profile, u64::MAX, heard.clone());
+    let outlooks = heard.outlooks.borrow();
+    assert!(outlooks.len() >= 18, "{outlooks:?}");
+    assert!(outlooks[0].text.contains("% full"), "{outlooks:?}");
+    let left = outlooks.iter().map(|outlook| match outlook.remaining {
+        Remaining::About(left) => left,
+        Remaining::AtMost(_) => panic!("a warm-up ends when the caches are full"),
+    });
+    let left: Vec<_> = left.collect();
+    assert!(left.iter().any(|left| !left.is_zero()), "{left:?}");
 }
 
 #[test]

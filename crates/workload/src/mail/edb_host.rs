@@ -7,14 +7,14 @@ use super::schema::{self, BuiltRows};
 use super::state_file::{Condition, DatabaseState, io_failure};
 use super::store::{Failure, FailureKind, MailStore};
 use crate::controller::RunPlan;
-use crate::controller::host::{BuiltDatabase, DatabaseHost, OpenedDatabase, Progress};
+use crate::controller::host::{BuiltDatabase, DatabaseHost, Doing, OpenedDatabase, Progress};
 use crate::controller::plan::database_name;
 use crate::profile::{DatabaseWrites, Engine, Maintenance, Profile, TornPageGuard};
 use edb::bulk::{BuildError, BuildPlan};
 use edb::format::database_header::Signature;
 use edb::settings::{MaintenanceSettings, MaintenanceThrottle, TornPages, WritePolicy};
 use edb::{Database, EngineSettings, RecoveryReport};
-use runtime::{Directory, File, Handle, IoFailure, IoObserver};
+use runtime::{Directory, File, Handle, IoObserver};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::pin;
@@ -74,7 +74,7 @@ impl<D: Directory> EdbHost<D> {
                 next_row: self.plan.built_rows,
                 deletes: 0,
             },
-            in_flight: self.plan.most_in_flight(),
+            in_flight: Some(self.plan.most_in_flight()),
         }
     }
 
@@ -121,12 +121,21 @@ impl<D: Directory> EdbHost<D> {
         if state.condition != Condition::InUse {
             return Ok((state.population, recovered(&store.name(), recovery)));
         }
+        let in_flight = state.in_flight.ok_or_else(|| Failure {
+            kind: FailureKind::Internal,
+            file: store.name(),
+            page: None,
+            operation: "counting the rows again".to_owned(),
+            error: "a run of an older version was cut off, which did not note how many rows were \
+                    under way; build the databases anew"
+                .to_owned(),
+        })?;
         let recount = Recount {
             store,
             handle: &self.handle,
             maker: &self.plan.item_maker(database, state.population.built_rows),
             seed: self.plan.database_seed(database),
-            in_flight: state.in_flight,
+            in_flight,
         };
         let counted = recount.count(state.population).await?;
         Ok((counted, recovered(&store.name(), recovery)))
@@ -226,6 +235,7 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         &self,
         database: usize,
         observer: Rc<dyn IoObserver>,
+        doing: Doing,
     ) -> Result<OpenedDatabase<EdbStore<D>>, Failure> {
         let place = self.place(database);
         let name = file_name(database);
@@ -235,6 +245,11 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
             self.in_use(&place.data, state.population).await?;
         }
         let settings = engine_settings(&self.plan.profile);
+        if state.condition == Condition::InUse {
+            doing(&format!("recovering {name} from its log"));
+        } else {
+            doing(&format!("opening {name} and preparing its log"));
+        }
         let opened = Database::open(
             &self.handle,
             &place.data,
@@ -249,6 +264,9 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
             .map_err(|error| failure_of(&error, &file, "opening the database"))?;
         let short_bytes = self.plan.profile.mail.item.short_bytes as usize;
         let store = EdbStore::new(engine, &file, short_bytes)?;
+        if state.condition == Condition::InUse {
+            doing(&format!("counting the messages in {name} again"));
+        }
         let (population, note) = self.rows_of(database, &store, &state, &report).await?;
         if state.condition == Condition::InUse {
             self.in_use(&place.data, population).await?;
@@ -330,10 +348,7 @@ fn build_failure(error: &BuildError, file: &str) -> Failure {
         error: error.to_string(),
     };
     if let BuildError::Io(error) = error {
-        failure.kind = match error.failure {
-            IoFailure::OutOfSpace => FailureKind::OutOfSpace,
-            _ => FailureKind::Io,
-        };
+        failure = io_failure(error, "building a database");
     }
     failure
 }

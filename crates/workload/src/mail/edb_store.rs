@@ -208,6 +208,7 @@ impl<D: Directory> MailStore for EdbStore<D> {
             page_fault_stalls: now.cache.page_fault_stalls,
             size_bytes: now.file_size_bytes,
             database_pages: now.owned_pages,
+            dirty_bytes: now.dirty_bytes,
         }
     }
 
@@ -240,7 +241,21 @@ pub fn failure_of(error: &EngineError, file: &str, operation: &str) -> Failure {
         | EngineError::Log(LogError::Io(error) | LogError::OutOfSpace(error)) => {
             of_io(&mut failure, error);
         }
-        EngineError::Poisoned { .. } => failure.kind = FailureKind::Io,
+        EngineError::Poisoned { out_of_space, .. } => {
+            failure.kind = if *out_of_space {
+                FailureKind::OutOfSpace
+            } else {
+                FailureKind::Io
+            };
+        }
+        EngineError::NotADatabase { file, reason } => {
+            failure.file.clone_from(file);
+            failure.error = format!("it cannot be opened: {reason}");
+        }
+        EngineError::Recovery { file, reason } => {
+            failure.file.clone_from(file);
+            failure.error = format!("it cannot be recovered: {reason}");
+        }
         _ => {}
     }
     failure
@@ -261,8 +276,5 @@ fn of_io(failure: &mut Failure, error: &IoError) {
         _ => FailureKind::Io,
     };
     failure.file.clone_from(&error.file);
-    failure.error = format!(
-        "{} failed at byte {}: {}",
-        error.operation, error.offset_bytes, error.failure
-    );
+    failure.error = error.without_file();
 }

@@ -34,8 +34,10 @@ pub struct DatabaseState {
     pub seed: u64,
     /// The rows that it holds when it is ready, or held before it was in use.
     pub population: PopulationState,
-    /// In use: the most rows that are inserted or deleted at one time.
-    pub in_flight: InFlight,
+    /// In use: the most rows that are inserted or deleted at one time. Not told in files of the
+    /// first versions.
+    #[serde(default)]
+    pub in_flight: Option<InFlight>,
 }
 
 impl DatabaseState {
@@ -96,6 +98,6 @@ pub fn io_failure(error: &IoError, operation: &str) -> Failure {
         file: error.file.clone(),
         page: None,
         operation: operation.to_owned(),
-        error: error.to_string(),
+        error: error.without_file(),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::item::Item;
 use super::permutation::IndexKey;
+use measure::result::ErrorKind;
 use std::fmt;
 
 /// The number that the engine gives a row: its key in the table.
@@ -41,6 +42,17 @@ pub enum FailureKind {
     Stopped,
     /// The program itself did not do what it should.
     Internal,
+}
+
+impl From<FailureKind> for ErrorKind {
+    fn from(kind: FailureKind) -> Self {
+        match kind {
+            FailureKind::Io => Self::Io,
+            FailureKind::Integrity => Self::Integrity,
+            FailureKind::OutOfSpace => Self::OutOfSpace,
+            FailureKind::Stopped | FailureKind::Internal => Self::Internal,
+        }
+    }
 }
 
 /// An error that ends a run.
@@ -111,6 +123,8 @@ pub struct StoreStatistics {
     pub size_bytes: u64,
     /// Pages in the database file.
     pub database_pages: u64,
+    /// Bytes of changed pages that are not written yet.
+    pub dirty_bytes: u64,
 }
 
 /// A database of mail items with transactions. Clones share it.

@@ -20,6 +20,7 @@ pub(super) fn broken(profile: &Profile) -> Vec<Broken> {
     log(profile, &mut broken);
     limits(profile, &mut broken);
     times(profile, &mut broken);
+    tuning(profile, &mut broken);
     broken
 }
 
@@ -187,14 +188,14 @@ fn limits(profile: &Profile, broken: &mut Vec<Broken>) {
         (
             &[
                 "service_levels.maximum_database_read_lenient",
-                "service_levels.maximum_database_read_strict_ms",
+                "service_levels.maximum_database_read_strict",
             ],
             levels.maximum_database_read_lenient_ms < levels.maximum_database_read_strict_ms,
         ),
         (
             &[
-                "service_levels.maximum_log_write_lenient_ms",
-                "service_levels.maximum_log_write_strict_ms",
+                "service_levels.maximum_log_write_lenient",
+                "service_levels.maximum_log_write_strict",
             ],
             levels.maximum_log_write_lenient_ms < levels.maximum_log_write_strict_ms,
         ),
@@ -227,6 +228,23 @@ fn times(profile: &Profile, broken: &mut Vec<Broken>) {
             paths: &["run.warm_up.minimum", "run.warm_up.maximum"],
             message: "the shortest warm-up is longer than the longest".to_owned(),
             help: "make run.warm_up.maximum at least as long as run.warm_up.minimum".to_owned(),
+        });
+    }
+}
+
+fn tuning(profile: &Profile, broken: &mut Vec<Broken>) {
+    let maximum = profile.tuning.maximum_threads;
+    let start = profile.tuning.start_threads;
+    if let Some(start) = start.filter(|&start| start > maximum) {
+        broken.push(Broken {
+            paths: &["tuning.maximum_threads", "tuning.start_threads"],
+            message: format!(
+                "tuning would begin with {start} threads, above its maximum of {maximum}"
+            ),
+            help: format!(
+                "write start_threads = \"auto\" or up to {maximum}, or raise \
+                 tuning.maximum_threads"
+            ),
         });
     }
 }

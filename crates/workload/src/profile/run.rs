@@ -175,8 +175,9 @@ impl Run {
         });
         v.setting(Setting {
             key: "seed",
-            value: &mut Within(&mut self.seed, 0..=u64::MAX / 2),
-            meaning: "Start of every random choice (--seed).",
+            value: &mut Within(&mut self.seed, 0..=LARGEST_SEED),
+            meaning: "Start of every random choice (--seed). At most 2^63 - 1, which is as far as \
+                      whole numbers in TOML go.",
             source: "A setting.",
         });
         v.setting(Setting {
@@ -260,6 +261,9 @@ impl SteadyState {
         });
     }
 }
+
+/// The largest whole number that TOML has.
+const LARGEST_SEED: u64 = i64::MAX as u64;
 
 const SLOPE_POST: &str = "Microsoft's post on Jetstress tuning and its latency slope.";
 

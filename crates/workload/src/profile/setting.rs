@@ -162,9 +162,8 @@ impl Quantity for u64 {
         self.to_string()
     }
 
-    /// TOML has no whole numbers above 2^63 - 1.
     fn is_boundless(self) -> bool {
-        self >= Self::MAX / 2
+        self == Self::MAX
     }
 }
 

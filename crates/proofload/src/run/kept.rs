@@ -1,0 +1,85 @@
+//! The databases that an earlier run kept: whether this run may go on them.
+
+use workload::controller::RunPlan;
+use workload::mail::edb_host::file_name;
+use workload::mail::state_file::{Condition, DatabaseState, STATE_FILE};
+
+use super::storage::{self, Kept};
+use crate::failure::Failure;
+use crate::target::Layout;
+
+/// The seed that kept databases were built with, whatever the profile says. Refuses databases that
+/// are not whole or not those of the plan, before anything is done to them.
+pub fn seed(layout: &Layout, plan: &RunPlan) -> Result<u64, Failure> {
+    let kept = storage::kept(layout)?;
+    let marked = layout.built_seed();
+    let told = || kept.iter().find_map(|kept| Some(kept.state.as_ref()?.seed));
+    let seed = marked.or_else(told).unwrap_or(plan.data_seed);
+    for (number, (kept, place)) in kept.iter().zip(&layout.databases).enumerate() {
+        let data = place.data.path().display().to_string();
+        refuse_parts(kept, &data, &file_name(number))?;
+        if let Some(state) = &kept.state {
+            refuse_other(state, &data, seed, plan.built_rows)?;
+        }
+    }
+    Ok(seed)
+}
+
+/// A database and the file that says what has become of it belong together.
+fn refuse_parts(kept: &Kept, data: &str, file: &str) -> Result<(), Failure> {
+    let Some(state) = &kept.state else {
+        if !kept.has_file {
+            return Ok(());
+        }
+        return Err(Failure::environment(
+            format!(
+                "The file {STATE_FILE} beside {data}/{file}, which says what has become of this \
+                 database, is missing or unreadable."
+            ),
+            "Bring it back, or remove the kept databases and build them anew.",
+        ));
+    };
+    if state.condition != Condition::Building && !kept.has_file {
+        return Err(Failure::environment(
+            format!("The database {data}/{file} is missing; only its {STATE_FILE} is there."),
+            format!(
+                "Bring the file back, or have this database built anew: remove {data}/{STATE_FILE} \
+                 and run again with --reuse."
+            ),
+        ));
+    }
+    if state.condition == Condition::InUse && state.in_flight.is_none() {
+        return Err(Failure::environment(
+            format!(
+                "A run on {data}/{file} was cut off, and it was one of an older version, which \
+                 did not note what this one needs to take the database up again."
+            ),
+            "Remove the kept databases and build them anew.",
+        ));
+    }
+    Ok(())
+}
+
+/// A database that is not the one of the plan.
+fn refuse_other(state: &DatabaseState, data: &str, seed: u64, wanted: u64) -> Result<(), Failure> {
+    if state.seed != seed {
+        return Err(Failure::usage(
+            format!(
+                "The database in {data} was built with seed {}, others with {seed}.",
+                state.seed
+            ),
+            "Name with --on only what was built together.",
+        ));
+    }
+    let built_rows = state.population.built_rows;
+    if built_rows != wanted {
+        return Err(Failure::usage(
+            format!(
+                "The database in {data} was built with {built_rows} mail items, but the profile \
+                 asks for {wanted}."
+            ),
+            "Give the same --target-size, --mailboxes and --set as when it was built.",
+        ));
+    }
+    Ok(())
+}
