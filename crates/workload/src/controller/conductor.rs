@@ -330,12 +330,13 @@ impl Conductor {
 
     /// What a phase waits for that has no fixed length.
     fn outlook(&self, phase: SamplePhase, elapsed: Duration) -> Option<Outlook> {
-        match phase {
-            SamplePhase::WarmUp => {
+        // The last counts of a phase come when the next stage has begun already.
+        match (phase, self.stage) {
+            (SamplePhase::WarmUp, Stage::WarmUp) => {
                 let warm_up = &self.plan.profile.run.warm_up;
                 Some(warm_up_outlook(warm_up, self.least_fill(), elapsed))
             }
-            SamplePhase::Tuning => self.steering.outlook(elapsed),
+            (SamplePhase::Tuning, Stage::Tune) => self.steering.outlook(elapsed),
             _ => None,
         }
     }
