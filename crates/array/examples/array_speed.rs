@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use array::disk::BUNDLED_DISKS;
 use array::{
     Array, ArraySettings, FirstWrite, HostCompletion, HostOperation, HostRequest, VolumeId,
 };
@@ -69,14 +70,14 @@ const CASES: [Case; 4] = [
     },
 ];
 
-/// A 10,000 rpm 2.5" disk of 900 GB by its data sheet.
-const HARD_DISK: &str = TEXTBOOK_DISK;
+/// A 10,000 rpm 2.5" disk of 900 GB, by its bundled description.
+const HARD_DISK: &str = "sas-10k-900gb";
+
+/// An SSD of 400 GB, by its bundled description.
+const SSD: &str = "ssd-sas-400gb";
 
 const TEXTBOOK_DISK: &str = "capacity_bytes = 900_000_000_000, service_us = 4000, \
                              distribution = 'exponential', servers = 1, on_board_queue_depth = 16";
-
-const SSD: &str = "capacity_bytes = 400_000_000_000, service_us = 150, \
-                   distribution = 'exponential', servers = 8, on_board_queue_depth = 128";
 
 fn settings(case: &Case) -> ArraySettings {
     let mut text = format!(
@@ -93,12 +94,8 @@ line_kib = 32
 mirror = true
 dirty_limit_percent = 50
 destage = {{ age_ms = 10000, high_watermark_percent = 80, low_watermark_percent = 70, idle_ms = 100, in_flight = 48 }}
-[disks.d]
-title = 'd'
-ideal = {{ {disk} }}
 ",
         cache = case.cache_mib,
-        disk = case.disk,
     );
     for group in 0..2 {
         text += &format!(
@@ -114,9 +111,19 @@ ideal = {{ {disk} }}
             case.volume_mib
         );
     }
-    match toml::from_str(&text) {
-        Ok(settings) => settings,
-        Err(error) => panic!("{error}\n{text}"),
+    let bundled = BUNDLED_DISKS.iter().find(|disk| disk.name == case.disk);
+    let disk = match bundled {
+        Some(disk) => disk.toml.to_string(),
+        None => format!("title = 'textbook'\nideal = {{ {} }}", case.disk),
+    };
+    let built = toml::from_str::<ArraySettings>(&text)
+        .and_then(|settings| Ok((settings, toml::from_str(&disk)?)));
+    match built {
+        Ok((mut settings, disk)) => {
+            settings.disks.insert("d".to_string(), disk);
+            settings
+        }
+        Err(error) => panic!("{error}\n{text}\n{disk}"),
     }
 }
 

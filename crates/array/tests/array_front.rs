@@ -2,7 +2,7 @@
 
 use array::payload::{Bytes, Payload};
 use array::{
-    Array, ArraySettings, HostCompletion, HostError, HostOperation, HostRequest, VolumeId,
+    Array, ArraySettings, Fault, HostCompletion, HostError, HostOperation, HostRequest, VolumeId,
 };
 
 const SETTINGS: &str = r#"
@@ -120,4 +120,103 @@ fn what_lies_outside_is_refused() {
     for end in expected {
         assert!(results.contains(&end), "{end:?} is missing in {results:?}");
     }
+}
+
+/// When a lone write of two sectors ends, ns after its submission.
+fn write_latency_ns(array: &mut Array<()>, volume: u16) -> u64 {
+    let mut asked = request(1, HostOperation::Write, 0, ());
+    asked.volume = VolumeId(volume);
+    let now_ns = array.counters().now_ns;
+    array.submit(now_ns, asked);
+    let ends = end_of_all(array);
+    assert_eq!(ends[0].result, Ok(()));
+    ends[0].completed_ns - ends[0].submitted_ns
+}
+
+#[test]
+fn a_write_is_acknowledged_from_the_mirrored_cache_and_through_without_a_battery() {
+    let mut array = Array::<()>::new(&settings(), 1).expect("the array can be built");
+    // Port 1 us + 1024 B at 1600 MB/s, processor 10 us, link 5 us + 1024 B at 4000 MB/s.
+    assert_eq!(
+        write_latency_ns(&mut array, 1),
+        1_000 + 640 + 10_000 + 5_000 + 256
+    );
+    let now_ns = array.counters().now_ns;
+    array.inject(now_ns, Fault::LoseCacheBattery(1));
+    end_of_all(&mut array);
+    assert_eq!(
+        write_latency_ns(&mut array, 1),
+        1_000 + 640 + 10_000 + 1_000_000
+    );
+    assert_eq!(
+        write_latency_ns(&mut array, 0),
+        1_000 + 640 + 10_000 + 5_000 + 256
+    );
+    let now_ns = array.counters().now_ns;
+    array.inject(now_ns, Fault::RestoreCacheBattery(1));
+    end_of_all(&mut array);
+    assert_eq!(
+        write_latency_ns(&mut array, 1),
+        1_000 + 640 + 10_000 + 5_000 + 256
+    );
+}
+
+#[test]
+fn a_read_hits_once_it_has_missed() {
+    let mut array = Array::<()>::new(&settings(), 1).expect("the array can be built");
+    for read in 0..3 {
+        let now_ns = array.counters().now_ns;
+        array.submit(now_ns, request(read, HostOperation::Read, 0, ()));
+        end_of_all(&mut array);
+    }
+    let volume = array.counters().volumes[1];
+    assert_eq!((volume.read_misses, volume.read_hits), (1, 2));
+    // Port 1 us, processor 5 us, 1024 B back at 1600 MB/s; a miss waits for a disk besides.
+    assert_eq!(volume.read_hit_latency_sum_ns, 2 * (1_000 + 5_000 + 640));
+    assert_eq!(
+        volume.read_miss_latency_sum_ns,
+        1_000 + 5_000 + 640 + 1_000_000
+    );
+}
+
+#[test]
+fn a_failed_controllers_volumes_are_served_by_its_partner_after_the_takeover() {
+    let mut array = Array::<()>::new(&settings(), 1).expect("the array can be built");
+    array.inject(0, Fault::FailController(1));
+    let mut completed = Vec::new();
+    array.advance_to(1, &mut completed);
+    array.submit(1, request(1, HostOperation::Read, 0, ()));
+    let ends = end_of_all(&mut array);
+    assert_eq!(ends[0].result, Ok(()));
+    // The takeover takes 2 s by default.
+    assert_eq!(
+        ends[0].completed_ns,
+        2_000_000_000 + 5_000 + 1_000_000 + 640
+    );
+}
+
+#[test]
+fn an_array_that_cannot_exist_is_refused_with_the_path_of_the_key() {
+    let mut broken = settings();
+    broken.controllers.count = 1;
+    broken.cache.limit_mib = Some(32);
+    broken.volumes[0].group = Some("nowhere".to_string());
+    let paths: Vec<String> = broken.check().into_iter().map(|each| each.path).collect();
+    for path in [
+        "cache.mirror",
+        "cache.capacity_mib",
+        "volumes.0.group",
+        "volumes.1.owner",
+    ] {
+        assert!(
+            paths.iter().any(|found| found == path),
+            "{path} is missing in {paths:?}"
+        );
+    }
+    let mut large = settings();
+    large.volumes[1].capacity_mib = 1024 * 1024;
+    let error = Array::<()>::new(&large, 1)
+        .expect_err("the volume does not fit")
+        .to_string();
+    assert!(error.contains("volumes.1.capacity_mib"), "{error}");
 }
