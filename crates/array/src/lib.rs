@@ -5,6 +5,15 @@
 //! drives the array asks it when something happens next and lets it go on until then, so the same
 //! model runs a day in minutes or, paced, in real time.
 //!
+//! A tour, from the platters up. [`disk`] serves requests for sectors as a hard disk, as flash or as
+//! a textbook server; a [`station`] is a bay with a disk, its queues and its contents, and the
+//! [`agenda`] knows which of them is done next. [`raid`] says where the sectors of a group lie and
+//! [`group`] turns reads and writes of a group into the disk requests they cause, also while disks
+//! fail and are rebuilt. [`pool`] cuts volumes into pages on tiers, moves them, and keeps a read
+//! cache on flash. Controllers, ports and the data cache stand in front, and [`Array`] is the whole,
+//! made from its [`settings`]. What is stored is a [`payload`]: nothing when only times matter,
+//! bytes when the model must prove that it loses none.
+//!
 //! Addresses and lengths are in [`SECTOR_BYTES`]; times are nanoseconds since the model started.
 
 #![forbid(unsafe_code)]
