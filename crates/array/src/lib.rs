@@ -24,6 +24,7 @@ mod cache;
 mod calendar;
 mod complaint;
 mod controller;
+pub mod description;
 pub mod disk;
 pub mod group;
 mod host;

@@ -11,7 +11,7 @@ use crate::group::{Backend, GroupId, GroupState};
 use crate::host::VolumeId;
 use crate::payload::Payload;
 use crate::pool::settings::{GroupFacts, PoolVolume};
-use crate::pool::{LinearPool, LinearVolume, PagedPool, Pool};
+use crate::pool::{LinearPool, LinearVolume, PagedPool, Pool, PoolSettings};
 use crate::raid::Protection;
 use crate::settings::{ArraySettings, VolumeSettings, WritePolicy};
 use crate::slab::Slab;
@@ -150,19 +150,7 @@ fn build_pools<P: Payload>(
     let mut complaints = Vec::new();
     let facts = group_facts(settings, backend);
     for (name, pool) in &settings.pools {
-        let volumes: Vec<PoolVolume> = settings
-            .volumes
-            .iter()
-            .enumerate()
-            .filter(|(_, volume)| volume.pool.as_ref() == Some(name))
-            .map(|(number, volume)| PoolVolume {
-                id: VolumeId(number as u16),
-                path: format!("volumes.{number}"),
-                sectors: volume.capacity_sectors(),
-                thick: volume.thick,
-                affinity: volume.affinity,
-            })
-            .collect();
+        let volumes = pool_volumes(settings, name);
         match PagedPool::new(&format!("pools.{name}"), pool, &facts, &volumes) {
             Ok(pool) => pools.push(Pool::Paged(Box::new(pool))),
             Err(broken) => complaints.extend(broken),
@@ -175,6 +163,69 @@ fn build_pools<P: Payload>(
         .map(|number| volume_place(settings, backend, &linear, number))
         .collect();
     Ok((pools, places))
+}
+
+/// The volumes cut from the pool `name`.
+fn pool_volumes(settings: &ArraySettings, name: &str) -> Vec<PoolVolume> {
+    let volumes = settings.volumes.iter().enumerate();
+    volumes
+        .filter(|(_, volume)| volume.pool.as_deref() == Some(name))
+        .map(|(number, volume)| PoolVolume {
+            id: VolumeId(number as u16),
+            path: format!("volumes.{number}"),
+            sectors: volume.capacity_sectors(),
+            thick: volume.thick,
+            affinity: volume.affinity,
+        })
+        .collect()
+}
+
+/// Every rule that volumes, pools and disk groups break together, of settings that break none by
+/// themselves. Builds the disk groups, but nothing whose size depends on what they hold.
+pub(crate) fn check_places(settings: &ArraySettings) -> Result<Vec<Complaint>, ArrayError> {
+    let backend = build_backend::<()>(settings, 0)?;
+    let mut complaints = Vec::new();
+    if let Err(ArrayError::Settings(broken)) = place_linear(settings, &backend) {
+        complaints.extend(broken);
+    }
+    let facts = group_facts(settings, &backend);
+    for (name, pool) in &settings.pools {
+        let volumes = pool_volumes(settings, name);
+        let broken = pool.check(&format!("pools.{name}"), &facts, &volumes);
+        let is_sound = broken.is_empty();
+        complaints.extend(broken);
+        if is_sound {
+            complaints.extend(check_pool_volumes(name, pool, &facts, &volumes));
+        }
+    }
+    Ok(complaints)
+}
+
+/// A thin pool may promise more than it has, but no volume may be larger than all of it.
+fn check_pool_volumes(
+    name: &str,
+    pool: &PoolSettings,
+    facts: &[GroupFacts],
+    volumes: &[PoolVolume],
+) -> Vec<Complaint> {
+    let sizes = facts.iter().filter(|facts| {
+        let mut groups = pool.groups.iter();
+        groups.any(|group| group.group == facts.name)
+    });
+    let sectors: u64 = sizes.map(|facts| facts.usable_sectors).sum();
+    let gb = |sectors: u64| sectors as f64 * SECTOR_BYTES as f64 / 1e9;
+    let too_large = volumes.iter().filter(|volume| volume.sectors > sectors);
+    too_large
+        .map(|volume| {
+            let message = format!(
+                "The volume has {:.0} GB, but its pool '{name}' holds {:.0} GB in all; make the \
+                 volume smaller, or the pool larger.",
+                gb(volume.sectors),
+                gb(sectors)
+            );
+            Complaint::new(format!("{}.capacity_mib", volume.path), message)
+        })
+        .collect()
 }
 
 fn volume_place<P: Payload>(

@@ -23,6 +23,8 @@ use std::collections::VecDeque;
 
 use thiserror::Error;
 
+pub(crate) use build::check_places;
+
 use crate::Complaint;
 use crate::cache::Streams;
 use crate::calendar::Calendar;

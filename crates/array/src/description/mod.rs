@@ -1,0 +1,26 @@
+//! Descriptions of arrays as people write them, in TOML.
+//!
+//! A description says what an engineer knows of an array - its pools, disks, levels, SSDs - and is
+//! written out into [`crate::ArraySettings`], pool by pool and volume by volume.
+//!
+//! - [`Source`]: the texts: a file, assignments such as `pool.ssd_count=2`.
+//! - [`Description::load`]: joins them over what they extend, knows every key and type.
+//! - [`Description::plan`]: writes the array out for the databases of a workload and checks every
+//!   rule. Every fault is shown at the line that was written.
+//! - [`BUNDLED_ARRAYS`]: descriptions that are built in.
+
+mod bundled;
+mod expand;
+mod keys;
+mod load;
+mod node;
+mod read;
+mod source;
+
+#[cfg(test)]
+mod tests;
+
+pub use bundled::{BUNDLED_ARRAYS, BundledArray, bundled_array};
+pub use expand::{DatabaseDemand, DatabasePlacement, PlannedArray};
+pub use load::Description;
+pub use source::{DescriptionError, DescriptionFault, Location, Source};
