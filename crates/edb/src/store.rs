@@ -98,7 +98,7 @@ impl<F: File> FileStore<F> {
             let issued_ns = self.handle.now_ns();
             let result = self.file.write(offset, chunk, self.persistence).await;
             let shape = (IoDirection::Write, offset, length);
-            self.tell(cause, shape, issued_ns, result.is_ok());
+            self.tell(cause, shape, issued_ns, result.as_ref().err());
             result?;
             offset += length;
         }
@@ -125,13 +125,13 @@ impl<F: File> FileStore<F> {
         let issued_ns = self.handle.now_ns();
         let result = self.file.write(offset, header, Persistence::Durable).await;
         let shape = (IoDirection::Write, offset, length);
-        self.tell(cause, shape, issued_ns, result.is_ok());
+        self.tell(cause, shape, issued_ns, result.as_ref().err());
         result
     }
 
-    fn tell(&self, cause: IoCause, shape: Shape, issued_ns: u64, succeeded: bool) {
+    fn tell(&self, cause: IoCause, shape: Shape, issued_ns: u64, error: Option<&IoError>) {
         let observer = &*self.observer;
-        tell(&self.handle, observer, cause, shape, issued_ns, succeeded);
+        tell(&self.handle, observer, cause, shape, issued_ns, error);
     }
 
     /// A buffer of one page with arbitrary contents.
@@ -176,7 +176,7 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
             self.file.read_vectored(offset, buffers.collect()).await
         };
         let shape = (IoDirection::Read, offset, length);
-        self.tell(cause, shape, issued_ns, result.is_ok());
+        self.tell(cause, shape, issued_ns, result.as_ref().err());
         let pages = (first.0..).map(PageNumber).zip(buffers);
         match result {
             Ok(()) => pages
@@ -218,7 +218,7 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
             None => Ok(()),
         };
         let shape = (IoDirection::Write, offset, length);
-        self.tell(cause, shape, issued_ns, result.is_ok());
+        self.tell(cause, shape, issued_ns, result.as_ref().err());
         result.map_err(|error| self.failed(first, PageProblem::Io(error)))
     }
 
@@ -229,7 +229,7 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
         let issued_ns = self.handle.now_ns();
         let result = self.file.sync().await;
         let shape = (IoDirection::Flush, 0, 0);
-        self.tell(IoCause::Checkpoint, shape, issued_ns, result.is_ok());
+        self.tell(IoCause::Checkpoint, shape, issued_ns, result.as_ref().err());
         result.map_err(|error| self.failed(PageNumber(0), PageProblem::Io(error)))
     }
 

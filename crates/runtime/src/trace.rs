@@ -3,6 +3,8 @@
 //! The engine tells an [`IoObserver`] of every device request when it completes. Whoever measures
 //! implements the trait; the engine itself keeps no latency statistics.
 
+use crate::file::IoError;
+
 /// Why a request was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IoCause {
@@ -62,6 +64,11 @@ impl IoEvent {
 pub trait IoObserver {
     /// Called once for each request, on the thread that made it.
     fn completed(&self, event: &IoEvent);
+
+    /// Called before [`IoObserver::completed`] if the device did not carry the request out. Whoever
+    /// made the request may try again or do without it, so this is the only place where every
+    /// failure is seen.
+    fn failed(&self, _event: &IoEvent, _error: &IoError) {}
 }
 
 /// An observer for those who do not measure.

@@ -5,7 +5,7 @@ mod cut_off;
 #[path = "mail_run/support.rs"]
 mod support;
 
-use measure::result::Verdict;
+use measure::result::{ErrorRecord, Verdict};
 use runtime::simulated::{Fault, FaultEffect};
 use runtime::{Directory, File, IoOperation, Runtime, SimulatedDisk};
 use support::{Outcome, carry_out, profile, run, run_on, run_with, slow_disk};
@@ -149,6 +149,45 @@ fn a_failed_read_ends_the_run_and_is_named() {
         "{error:?}"
     );
     assert!(error.error.contains("no answer"), "{error:?}");
+}
+
+/// A run of next to no load, so that the background scan makes nearly all reads; from the 100th one
+/// on they suffer `fault`.
+fn first_error_of_a_scan(fault: impl FnOnce(IoOperation, u64) -> Fault) -> ErrorRecord {
+    let mut profile = profile();
+    profile.mail.databases = 1;
+    profile.mail.threads = Some(1);
+    profile.run.held_rate = Some(0.1);
+    profile.run.warm_up.minimum = TimeSpan::seconds(1);
+    profile.run.duration = TimeSpan::seconds(10);
+    let Outcome { result, .. } = run_with(&profile, |disk| {
+        disk.set_fault(fault(IoOperation::Read, 100).on_file("mail-001.edb"));
+    });
+    assert_eq!((result.verdict, result.exit_status), (Verdict::Error, 4));
+    let error = result.errors.first();
+    let error = error.expect("what went wrong is named").clone();
+    assert!(error.file.contains("mail-001.edb"), "{error:?}");
+    assert!(error.page.is_some(), "{error:?}");
+    error
+}
+
+#[test]
+fn damage_that_only_the_background_scan_meets_is_named() {
+    let error = first_error_of_a_scan(|operation, nth| {
+        Fault::from_then_on(operation, nth, FaultEffect::FlipBit)
+    });
+    assert!(error.error.contains("damaged"), "{error:?}");
+    assert_eq!(error.operation, "background work");
+}
+
+#[test]
+fn a_read_that_succeeds_when_the_scan_makes_it_again_is_named() {
+    let error = first_error_of_a_scan(|operation, nth| {
+        let effect = FaultEffect::Fail(runtime::IoFailure::Device("no answer".into()));
+        Fault::once(operation, nth, effect)
+    });
+    assert!(error.error.contains("no answer"), "{error:?}");
+    assert_eq!(error.operation, "background maintenance");
 }
 
 #[test]

@@ -121,7 +121,7 @@ impl<F: File> CheckpointFile<F> {
         self.tell(
             (IoDirection::Read, 0, 2 * SEGMENT_BYTES),
             issued_ns,
-            result.is_ok(),
+            result.as_ref().err(),
         );
         result?;
         let (first, second) = bytes.split_at(COPY);
@@ -142,15 +142,15 @@ impl<F: File> CheckpointFile<F> {
             self.tell(
                 (IoDirection::Write, offset, SEGMENT_BYTES),
                 issued_ns,
-                result.is_ok(),
+                result.as_ref().err(),
             );
             result?;
         }
         Ok(())
     }
 
-    fn tell(&self, shape: Shape, issued_ns: u64, succeeded: bool) {
+    fn tell(&self, shape: Shape, issued_ns: u64, error: Option<&IoError>) {
         let (observer, cause) = (&*self.observer, IoCause::Checkpoint);
-        tell(&self.handle, observer, cause, shape, issued_ns, succeeded);
+        tell(&self.handle, observer, cause, shape, issued_ns, error);
     }
 }

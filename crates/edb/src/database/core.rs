@@ -40,7 +40,7 @@ pub(crate) struct Core<D: Directory> {
     /// The first failure after which nothing may be written any more.
     failure: RefCell<Option<EngineError>>,
     pub(crate) closing: Cell<bool>,
-    /// The first damage the background scan has found.
+    /// The first damaged page met by work that nobody waits for.
     pub(crate) damage: RefCell<Option<PageError>>,
     /// Raised when there is something to clean up, or the database closes.
     pub(crate) cleanup_wanted: Notify,
@@ -101,6 +101,12 @@ impl<D: Directory> Core<D> {
             .borrow_mut()
             .get_or_insert_with(|| cause.into());
         self.cleanup_wanted.notify_all();
+    }
+
+    /// Notes a damaged page that work in the background has met.
+    pub(crate) fn note_damage(&self, error: &PageError) {
+        let mut damage = self.damage.borrow_mut();
+        damage.get_or_insert_with(|| error.clone());
     }
 
     /// Reads pages, fetching those that are missing. `work` runs from its beginning after each

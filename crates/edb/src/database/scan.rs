@@ -19,9 +19,7 @@ impl<D: Directory> ScanTarget for Target<D> {
 
     fn damaged(&self, error: &PageError) {
         if let Some(core) = self.core.upgrade() {
-            core.damage
-                .borrow_mut()
-                .get_or_insert_with(|| error.clone());
+            core.note_damage(error);
         }
     }
 }
@@ -36,7 +34,8 @@ pub(super) fn start<D: Directory>(core: &Rc<Core<D>>) -> Option<MaintenanceScan>
 }
 
 impl<D: Directory> Database<D> {
-    /// The first damaged page that the background scan has found, if any.
+    /// The first damaged page that work in the background has met, if any: the scan that verifies
+    /// every page, or the removal of deleted records.
     #[must_use]
     pub fn damage(&self) -> Option<PageError> {
         self.inner.core.damage.borrow().clone()

@@ -20,7 +20,7 @@ use crate::accounting::{Shape, tell};
 use crate::format::database_header::LogTime;
 use crate::position::SEGMENT_BYTES;
 use runtime::sync::Notify;
-use runtime::{Buffer, Directory, File, IoCause, IoDirection, IoObserver, Persistence};
+use runtime::{Buffer, Directory, File, IoCause, IoDirection, IoError, IoObserver, Persistence};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -239,7 +239,7 @@ impl<D: Directory> LogFiles<D> {
         let issued_ns = self.core.handle.now_ns();
         let result = file.write(offset, bytes, Persistence::Durable).await;
         let shape = (IoDirection::Write, offset, length);
-        self.tell(cause, shape, issued_ns, result.is_ok());
+        self.tell(cause, shape, issued_ns, result.as_ref().err());
         Ok(result?)
     }
 
@@ -248,8 +248,14 @@ impl<D: Directory> LogFiles<D> {
         self.current_bytes.set(bytes);
     }
 
-    pub(super) fn tell(&self, cause: IoCause, shape: Shape, issued_ns: u64, succeeded: bool) {
+    pub(super) fn tell(
+        &self,
+        cause: IoCause,
+        shape: Shape,
+        issued_ns: u64,
+        error: Option<&IoError>,
+    ) {
         let (handle, observer) = (&self.core.handle, &*self.observer);
-        tell(handle, observer, cause, shape, issued_ns, succeeded);
+        tell(handle, observer, cause, shape, issued_ns, error);
     }
 }

@@ -340,14 +340,14 @@ impl<D: Directory> LogReader<D> {
         let issued_ns = self.handle.now_ns();
         let (bytes, result) = file.read(0, bytes).await;
         let shape = (IoDirection::Read, 0, bytes.len() as u64);
-        let (observer, succeeded) = (&*self.observer, result.is_ok());
+        let (observer, error) = (&*self.observer, result.as_ref().err());
         tell(
             &self.handle,
             observer,
             IoCause::Log,
             shape,
             issued_ns,
-            succeeded,
+            error,
         );
         result?;
         let header = LogFileHeader::decode(&bytes).map_err(|problem| self.damaged(problem))?;

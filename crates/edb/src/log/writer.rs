@@ -85,7 +85,7 @@ impl<D: Directory> Writer<D> {
         };
         let shape = (IoDirection::Write, offset, bytes);
         self.files
-            .tell(IoCause::Log, shape, issued_ns, result.is_ok());
+            .tell(IoCause::Log, shape, issued_ns, result.as_ref().err());
         result?;
         self.files.advance(offset + bytes);
         self.core

@@ -22,8 +22,11 @@ impl<D: Directory> Core<D> {
                     return;
                 };
                 let wanted = core.cleanup_wanted.notified();
-                // A failure stops the database or is met again by whoever uses the page.
-                let _ = core.clean_up().await;
+                // A failed write stops the database, and a request that failed has been told of;
+                // damage may never be met again.
+                if let Err(EngineError::Page(error)) = core.clean_up().await {
+                    core.note_damage(&error);
+                }
                 if core.closing.get() || core.check().is_err() {
                     return;
                 }

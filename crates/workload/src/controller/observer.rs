@@ -1,21 +1,60 @@
 //! From the engine's requests to the streams that are measured.
 
+use crate::mail::edb_store::of_io;
+use crate::mail::store::{Failure, FailureKind};
 use measure::sample::{Recorder, Stream};
-use runtime::{IoCause, IoDirection, IoEvent, IoObserver};
+use runtime::{IoCause, IoDirection, IoError, IoEvent, IoObserver};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Counts the requests of one database.
+/// The first request that failed, whoever made it.
+pub type FirstFailure = Rc<RefCell<Option<Failure>>>;
+
+/// Counts the requests of one database, and keeps the first failure.
 pub struct CountingObserver {
     recorder: Rc<RefCell<Recorder>>,
     database: usize,
+    page_bytes: u64,
+    failure: FirstFailure,
 }
 
 impl CountingObserver {
-    /// Counts into `recorder` for the database of this index.
+    /// Counts into `recorder` for the database of this index, which has pages of `page_bytes`. The
+    /// first failure goes to `failure`.
     #[must_use]
-    pub fn new(recorder: Rc<RefCell<Recorder>>, database: usize) -> Self {
-        Self { recorder, database }
+    pub fn new(
+        recorder: Rc<RefCell<Recorder>>,
+        database: usize,
+        page_bytes: u64,
+        failure: FirstFailure,
+    ) -> Self {
+        Self {
+            recorder,
+            database,
+            page_bytes,
+            failure,
+        }
+    }
+
+    /// The number of the page at this offset, which two header pages come before.
+    fn page_at(&self, event: &IoEvent) -> Option<u64> {
+        let has_pages = matches!(event.cause, IoCause::Database | IoCause::Maintenance);
+        let page = (event.offset_bytes / self.page_bytes).checked_sub(1)?;
+        (has_pages && page > 0).then_some(page)
+    }
+}
+
+/// What a request was made for, in words.
+fn purpose(cause: IoCause, direction: IoDirection) -> &'static str {
+    match (cause, direction) {
+        (IoCause::Database, IoDirection::Read) => "reading database pages",
+        (IoCause::Database, _) => "writing database pages",
+        (IoCause::Log, IoDirection::Read) => "reading the log",
+        (IoCause::Log, _) => "writing the log",
+        (IoCause::LogFormat, _) => "preparing a log file",
+        (IoCause::Checkpoint, _) => "keeping the checkpoint",
+        (IoCause::Maintenance, _) => "background maintenance",
+        (IoCause::Build, _) => "growing the database",
     }
 }
 
@@ -35,6 +74,20 @@ pub fn stream_of(cause: IoCause, direction: IoDirection) -> Option<Stream> {
 }
 
 impl IoObserver for CountingObserver {
+    fn failed(&self, event: &IoEvent, error: &IoError) {
+        self.failure.borrow_mut().get_or_insert_with(|| {
+            let mut failure = Failure {
+                kind: FailureKind::Io,
+                file: String::new(),
+                page: self.page_at(event),
+                operation: purpose(event.cause, event.direction).to_owned(),
+                error: String::new(),
+            };
+            of_io(&mut failure, error);
+            failure
+        });
+    }
+
     fn completed(&self, event: &IoEvent) {
         let Some(stream) = stream_of(event.cause, event.direction) else {
             return;

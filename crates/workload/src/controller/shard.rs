@@ -3,7 +3,7 @@
 use super::host::{DatabaseHost, Doing, Progress};
 use super::link::{Inbox, LOOK_NS, News, Orders, Stage};
 use super::load::Load;
-use super::observer::CountingObserver;
+use super::observer::{CountingObserver, FirstFailure};
 use super::plan::RunPlan;
 use crate::mail::population::Population;
 use crate::mail::session::{MailDatabase, MailDatabaseParts};
@@ -29,6 +29,8 @@ pub struct Shard<H: DatabaseHost> {
     load: RefCell<Option<Rc<Load<H::Store>>>>,
     /// Sizes of the databases as last seen open, in the order of [`Self::databases`].
     sizes_bytes: RefCell<Vec<u64>>,
+    /// The first request that failed, which whoever made it may have kept to itself.
+    failed_request: FirstFailure,
     next_tick_ns: Cell<u64>,
     closing: RefCell<Closing<H::Store>>,
     ended: Cell<bool>,
@@ -75,6 +77,7 @@ impl<H: DatabaseHost> Shard<H> {
             recorder: Rc::new(RefCell::new(recorder)),
             load: RefCell::new(None),
             sizes_bytes: RefCell::default(),
+            failed_request: Rc::default(),
             next_tick_ns: Cell::new(0),
             closing: RefCell::new(Closing {
                 stores: Vec::new(),
@@ -95,6 +98,7 @@ impl<H: DatabaseHost> Shard<H> {
             if let Err(failure) = self.carry_out(stage).await {
                 self.fail(failure);
             }
+            self.look_for_failures();
             if matches!(
                 stage,
                 Stage::Build | Stage::Open | Stage::Close | Stage::Verify
@@ -242,7 +246,8 @@ impl<H: DatabaseHost> Shard<H> {
             let rows = whole.then(|| database.population_state());
             // Every database is closed, whatever became of the others.
             let closed = self.host.close(database.index(), store, rows).await;
-            result = result.and(closed);
+            let damage = database.store().damage().map_or(Ok(()), Err);
+            result = result.and(closed).and(damage);
         }
         self.closing.borrow_mut().stores.clear();
         result
@@ -294,11 +299,9 @@ impl<H: DatabaseHost> Shard<H> {
             self.handle.sleep_ns(LOOK_NS).await;
             if let Some(load) = self.load.borrow().as_ref() {
                 load.adjust();
-                if let Some(failure) = load.failure() {
-                    self.fail(failure);
-                }
             }
             self.follow_closing();
+            self.look_for_failures();
             let now_ns = self.handle.now_ns();
             if now_ns >= self.next_tick_ns.get() {
                 let tick_ns = self.orders.tick_ns();
@@ -311,6 +314,21 @@ impl<H: DatabaseHost> Shard<H> {
         }
         let counts = self.recorder.borrow_mut().take(self.now_ns());
         self.report(News::Counts(Box::new(counts)));
+    }
+
+    /// Reports the first failure, also one that no session has met. Sessions come first: they know
+    /// what the request was for.
+    fn look_for_failures(&self) {
+        if let Some(load) = self.load.borrow().as_ref() {
+            let stores = load.databases().iter().map(MailDatabase::store);
+            let damage = || stores.filter_map(MailStore::damage).next();
+            if let Some(failure) = load.failure().or_else(damage) {
+                self.fail(failure);
+            }
+        }
+        if let Some(failure) = self.failed_request.borrow().as_ref() {
+            self.fail(failure.clone());
+        }
     }
 
     /// Takes over what the engines count themselves.
@@ -344,7 +362,12 @@ impl<H: DatabaseHost> Shard<H> {
     }
 
     fn observer(&self, database: usize) -> Rc<dyn IoObserver> {
-        Rc::new(CountingObserver::new(Rc::clone(&self.recorder), database))
+        Rc::new(CountingObserver::new(
+            Rc::clone(&self.recorder),
+            database,
+            self.plan.profile.engine.page_size.bytes(),
+            Rc::clone(&self.failed_request),
+        ))
     }
 
     fn doing(&self) -> Doing {

@@ -212,6 +212,11 @@ impl<D: Directory> MailStore for EdbStore<D> {
         }
     }
 
+    fn damage(&self) -> Option<Failure> {
+        let error = EngineError::Page(self.database.damage()?);
+        Some(failure_of(&error, &self.file, "background work"))
+    }
+
     fn name(&self) -> String {
         self.file.clone()
     }
@@ -270,7 +275,8 @@ fn of_page(failure: &mut Failure, error: &PageError) {
     }
 }
 
-fn of_io(failure: &mut Failure, error: &IoError) {
+/// Takes the kind, the file and what went wrong from an error of the storage.
+pub(crate) fn of_io(failure: &mut Failure, error: &IoError) {
     failure.kind = match error.failure {
         IoFailure::OutOfSpace => FailureKind::OutOfSpace,
         _ => FailureKind::Io,

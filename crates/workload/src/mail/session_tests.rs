@@ -68,7 +68,12 @@ fn run(
             mailboxes: 5,
         };
         let items = (0..rows).map(|row| maker.first(row));
-        let observer = Rc::new(CountingObserver::new(Rc::clone(&recorder), 0));
+        let observer = Rc::new(CountingObserver::new(
+            Rc::clone(&recorder),
+            0,
+            32_768,
+            Rc::default(),
+        ));
         let store = TestStore::new(&handle, DISK, observer, 0, items);
         prepare(&store);
         let state = PopulationState {

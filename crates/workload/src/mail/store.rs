@@ -203,6 +203,9 @@ pub trait MailStore: Clone + 'static {
     /// How the engine is doing.
     fn statistics(&self) -> StoreStatistics;
 
+    /// The first damage that the engine has met in the background, where no request reports it.
+    fn damage(&self) -> Option<Failure>;
+
     /// The database file, for messages.
     fn name(&self) -> String;
 }

@@ -395,6 +395,10 @@ impl MailStore for TestStore {
         }
     }
 
+    fn damage(&self) -> Option<Failure> {
+        None
+    }
+
     fn name(&self) -> String {
         format!("/simulated/mail-{:03}.edb", self.0.index + 1)
     }
