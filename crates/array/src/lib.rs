@@ -12,7 +12,8 @@
 //! fail and are rebuilt. [`pool`] cuts volumes into pages on tiers, moves them, and keeps a read
 //! cache on flash. Controllers, ports and the data cache stand in front, and [`Array`] is the whole,
 //! made from its [`settings`]. What is stored is a [`payload`]: nothing when only times matter,
-//! bytes when the model must prove that it loses none.
+//! bytes when the model must prove that it loses none. [`bridge`] lets tasks of a runtime await its
+//! requests and keep files on its volumes.
 //!
 //! Addresses and lengths are in [`SECTOR_BYTES`]; times are nanoseconds since the model started.
 
@@ -20,6 +21,7 @@
 
 pub mod agenda;
 mod array;
+pub mod bridge;
 mod cache;
 mod calendar;
 mod complaint;

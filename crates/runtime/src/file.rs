@@ -163,6 +163,25 @@ pub trait File: Clone + 'static {
         persistence: Persistence,
     ) -> Result<(), IoError>;
 
+    /// Reads so many bytes and throws them away: for whoever only cares that they are read. Storage
+    /// that knows sizes alone needs no memory for it.
+    async fn read_by_size(&self, offset_bytes: u64, length_bytes: u64) -> Result<(), IoError> {
+        let buffer = Buffer::zeroed(length_bytes as usize);
+        self.read(offset_bytes, buffer).await.1
+    }
+
+    /// Writes so many zeros: for whoever only cares that something is written. As
+    /// [`File::read_by_size`].
+    async fn write_by_size(
+        &self,
+        offset_bytes: u64,
+        length_bytes: u64,
+        persistence: Persistence,
+    ) -> Result<(), IoError> {
+        let buffer = SharedBuffer::new(Buffer::zeroed(length_bytes as usize));
+        self.write(offset_bytes, buffer, persistence).await
+    }
+
     /// Makes every completed write of this file durable, its size included.
     async fn sync(&self) -> Result<(), IoError>;
 
@@ -204,6 +223,14 @@ pub trait Directory: Clone + 'static {
 
     /// Opens a file that exists.
     async fn open(&self, name: &str) -> Result<Self::File, IoError>;
+
+    /// Creates a file of that size, whose bytes count as written: modelled storage takes the space
+    /// as for one sequential write, in no time.
+    async fn lay_out(&self, name: &str, size_bytes: u64) -> Result<Self::File, IoError> {
+        let file = self.create(name).await?;
+        file.set_size_bytes(size_bytes).await?;
+        Ok(file)
+    }
 
     /// Renames `from` to `to` in one atomic step, replacing a file already called `to`.
     async fn rename(&self, from: &str, to: &str) -> Result<(), IoError>;

@@ -101,6 +101,7 @@ impl RunPlan {
             short_bytes: mail.item.short_bytes as usize,
             long_bytes: mail.item.long_bytes as usize,
             mailboxes: mail.mailboxes_per_database,
+            with_contents: true,
         }
     }
 

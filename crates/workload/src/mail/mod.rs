@@ -5,7 +5,8 @@
 //! next. [`session`] runs transactions on a [`store`]; [`edb_store`] is the engine as such a store,
 //! with the table of [`schema`], and [`edb_host`] builds, opens and closes its databases, with a
 //! [`state_file`] beside each that tells a whole database from an unfinished one. [`recount`] finds
-//! out which rows there are after a run was cut off.
+//! out which rows there are after a run was cut off. [`twin`] is the engine without contents, for
+//! predictions.
 
 pub mod content;
 pub mod deck;
@@ -27,4 +28,5 @@ pub mod state_file;
 pub mod store;
 #[cfg(test)]
 pub(crate) mod test_store;
+pub mod twin;
 pub mod verify;

@@ -106,6 +106,7 @@ proptest! {
                 short_bytes: 8,
                 long_bytes: 8,
                 mailboxes: 1,
+                with_contents: true,
             };
             let items = maker.clone();
             let items = (0..built_rows).map(move |row| items.first(row));

@@ -135,6 +135,11 @@ impl<S: MailStore> MailDatabase<S> {
         let stream = |number: u64| Dice::new(parts.seed, parts.index as u64 * 16 + number);
         let settings = parts.settings;
         let lazy = settings.lazy_fraction;
+        let with_contents = S::CARRIES_CONTENTS && parts.maker.with_contents;
+        let maker = ItemMaker {
+            with_contents,
+            ..parts.maker
+        };
         let state = State {
             deck: Deck::new(&settings.mix, stream(1)),
             commits: Deck::new(&[(true, lazy), (false, 1.0 - lazy)], stream(2)),
@@ -147,7 +152,7 @@ impl<S: MailStore> MailDatabase<S> {
                 store: parts.store,
                 handle: parts.handle,
                 settings,
-                maker: parts.maker,
+                maker,
                 recorder: parts.recorder,
                 index: parts.index,
                 built_rows: state.population.state().built_rows,

@@ -66,6 +66,7 @@ fn run(
             short_bytes: 20,
             long_bytes: 50,
             mailboxes: 5,
+            with_contents: true,
         };
         let items = (0..rows).map(|row| maker.first(row));
         let observer = Rc::new(CountingObserver::new(

@@ -133,6 +133,10 @@ pub trait MailStore: Clone + 'static {
     /// An open transaction: a snapshot and the changes made on top of it.
     type Transaction: 'static;
 
+    /// Whether items have contents that come back as they were written. Without, sessions neither
+    /// make them nor look at them.
+    const CARRIES_CONTENTS: bool = true;
+
     /// Begins a transaction.
     fn begin(&self) -> Self::Transaction;
 
