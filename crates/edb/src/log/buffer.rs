@@ -11,18 +11,31 @@ struct Segment {
     generation: u32,
     number: u32,
     file_ends: bool,
-    bytes: Buffer,
+    /// `None` in a log without contents.
+    bytes: Option<Buffer>,
+}
+
+/// Where the memory of segments comes from.
+pub(super) enum SegmentMemory {
+    /// From an arena, to be used again and again.
+    Arena(BufferArena),
+    /// From the heap.
+    Heap,
+    /// There is none: every segment is written as this one, which is empty. For a log of which only
+    /// the requests matter.
+    Blank(SharedBuffer),
 }
 
 impl Segment {
-    fn new(arena: &Option<BufferArena>, generation: u32, number: u32) -> Self {
-        let bytes = match arena {
-            Some(arena) => {
+    fn new(memory: &SegmentMemory, generation: u32, number: u32) -> Self {
+        let bytes = match memory {
+            SegmentMemory::Arena(arena) => {
                 let mut bytes = arena.buffer();
                 bytes.fill(0);
-                bytes
+                Some(bytes)
             }
-            None => Buffer::zeroed(SEGMENT),
+            SegmentMemory::Heap => Some(Buffer::zeroed(SEGMENT)),
+            SegmentMemory::Blank(_) => None,
         };
         Self {
             generation,
@@ -46,8 +59,7 @@ pub(super) struct Batch {
 pub(super) struct LogBuffer {
     geometry: Geometry,
     stream: u32,
-    /// Memory of segments, used again and again.
-    arena: Option<BufferArena>,
+    memory: SegmentMemory,
     /// Complete segments, oldest first.
     closed: VecDeque<Segment>,
     /// The segment that records are added to.
@@ -61,12 +73,12 @@ impl LogBuffer {
         geometry: Geometry,
         stream: u32,
         tip: LogPosition,
-        arena: Option<BufferArena>,
+        memory: SegmentMemory,
     ) -> Self {
         Self {
             geometry,
             stream,
-            arena,
+            memory,
             closed: VecDeque::new(),
             open: None,
             tip,
@@ -107,17 +119,19 @@ impl LogBuffer {
         while !bytes.is_empty() {
             self.tip = self.geometry.normalised(self.tip);
             let (generation, number, at) = self.geometry.place(self.tip);
-            let arena = &self.arena;
+            let memory = &self.memory;
             let segment = self
                 .open
-                .get_or_insert_with(|| Segment::new(arena, generation, number));
+                .get_or_insert_with(|| Segment::new(memory, generation, number));
             assert!(
                 (segment.generation, segment.number) == (generation, number),
                 "the open segment is the one at the tip"
             );
             let count = bytes.len().min(SEGMENT - at);
             let (now, later) = bytes.split_at(count);
-            segment.bytes[at..at + count].copy_from_slice(now);
+            if let Some(segment) = &mut segment.bytes {
+                segment[at..at + count].copy_from_slice(now);
+            }
             bytes = later;
             self.tip = LogPosition(self.tip.0 + count as u64);
             if at + count == SEGMENT {
@@ -134,7 +148,7 @@ impl LogBuffer {
             return; // The last segment is full.
         }
         let open = self.open.take();
-        let mut segment = open.unwrap_or_else(|| Segment::new(&self.arena, generation, number));
+        let mut segment = open.unwrap_or_else(|| Segment::new(&self.memory, generation, number));
         segment.file_ends = true;
         self.closed.push_back(segment);
         self.tip = LogPosition::new(generation + 1, 0, self.geometry.file_bytes);
@@ -172,7 +186,7 @@ impl LogBuffer {
             .front()
             .is_some_and(|next| next.generation == generation)
         {
-            let Some(mut segment) = self.closed.pop_front() else {
+            let Some(segment) = self.closed.pop_front() else {
                 break;
             };
             let expected = first_number + segments.len() as u32;
@@ -186,8 +200,14 @@ impl LogBuffer {
                 file_ends: segment.file_ends,
                 cuts_record: false,
             };
-            head.seal(&mut segment.bytes);
-            segments.push(Rc::new(segment.bytes));
+            segments.push(match (segment.bytes, &self.memory) {
+                (Some(mut bytes), _) => {
+                    head.seal(&mut bytes);
+                    Rc::new(bytes)
+                }
+                (None, SegmentMemory::Blank(blank)) => Rc::clone(blank),
+                (None, _) => unreachable!("only a log without contents has bare segments"),
+            });
         }
         let end = match self.closed.front() {
             Some(next) => self.geometry.segment_start(next.generation, 0),

@@ -70,6 +70,9 @@ pub struct LogSettings {
     pub clock_origin: LogTime,
     /// Names of the databases whose changes are logged.
     pub attached: Vec<String>,
+    /// Whether records are kept. Without, only their lengths count: segments are written empty, and
+    /// the log cannot be read back.
+    pub with_contents: bool,
 }
 
 impl LogSettings {
@@ -88,6 +91,7 @@ impl LogSettings {
             signature,
             clock_origin: signature.created,
             attached: Vec::new(),
+            with_contents: true,
         }
     }
 }

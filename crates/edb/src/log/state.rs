@@ -1,6 +1,6 @@
 //! What the sessions and the writer share.
 
-use super::buffer::{Batch, LogBuffer};
+use super::buffer::{Batch, LogBuffer, SegmentMemory};
 use super::error::LogError;
 use super::layout::Geometry;
 use super::waiters::Waiters;
@@ -10,7 +10,7 @@ use crate::position::{LogPosition, LogSpan, SEGMENT_BYTES};
 use crate::signal::Signal;
 use runtime::sync::Notify;
 use runtime::time::MILLISECOND_NS;
-use runtime::{BufferArena, Handle};
+use runtime::{Buffer, BufferArena, Handle};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -104,13 +104,18 @@ impl LogCore {
         let tip = LogPosition::new(generation, 0, settings.file_size_bytes);
         // Twice the buffer: one half is being filled while the other is being written.
         let slots = (2 * settings.buffer_bytes / SEGMENT_BYTES + 2) as u32;
-        let arena = BufferArena::new(handle, SEGMENT_BYTES as usize, slots).ok();
+        let memory = if settings.with_contents {
+            let arena = BufferArena::new(handle, SEGMENT_BYTES as usize, slots);
+            arena.map_or(SegmentMemory::Heap, SegmentMemory::Arena)
+        } else {
+            SegmentMemory::Blank(Rc::new(Buffer::zeroed(SEGMENT_BYTES as usize)))
+        };
         Rc::new(Self {
             handle: handle.clone(),
             settings: settings.clone(),
             geometry,
             state: RefCell::new(LogState {
-                buffer: LogBuffer::new(geometry, settings.signature.random, tip, arena),
+                buffer: LogBuffer::new(geometry, settings.signature.random, tip, memory),
                 durable: tip,
                 requested: LogPosition::START,
                 deadline_ns: None,

@@ -44,6 +44,11 @@ impl Extents {
         Some(self.take_front(last, 1))
     }
 
+    /// Whether there are so many pages in a row.
+    pub(crate) fn has_run(&self, pages: u32) -> bool {
+        self.free.values().any(|&length| length >= pages)
+    }
+
     /// Takes so many pages in a row from the first extent that has them.
     pub(crate) fn take_run(&mut self, pages: u32) -> Option<u32> {
         let (&last, _) = self.free.iter().find(|&(_, &length)| length >= pages)?;

@@ -114,6 +114,7 @@ impl<D: Directory> Opening<'_, D> {
         };
         let mut settings = LogSettings::new(&self.settings, LOG_PREFIX, signature);
         settings.attached = vec!["twin.edb".to_owned()];
+        settings.with_contents = false;
         let observer = Rc::clone(&self.observer);
         Ok(Log::create(self.handle, self.log_directory, &settings, observer).await?)
     }

@@ -242,7 +242,7 @@ impl Shape {
 
     fn wanted_space(&self, tree: TreeName, pages: &mut PageList) -> Result<(), NeedsPages> {
         self.push_space(tree, pages);
-        if self.spaces.trees[tree as usize].available.pages() == 0 {
+        if self.spaces.is_short(tree) {
             let table = self.spaces.trees[TreeName::Rows as usize].root;
             let own = self.spaces.trees[tree as usize].root;
             for page in [own + 1, table, table + 1, table + 2] {

@@ -18,6 +18,8 @@ pub(crate) enum TreeName {
 const LEAST_GROWTH_PAGES: u32 = 4;
 /// A tree grows by at most so many pages.
 const LARGEST_GROWTH_PAGES: u32 = 64;
+/// Pages that one step takes at most: a leaf and the pages above it.
+const STEP_PAGES: u32 = 8;
 /// Root page of the tree that owns the whole file.
 pub(crate) const DATABASE_ROOT: u32 = 1;
 
@@ -71,18 +73,21 @@ impl Spaces {
         }
     }
 
-    /// Whether a page can be taken for the tree without a longer file.
+    /// Whether a step may have to let the tree grow.
+    pub(crate) fn is_short(&self, tree: TreeName) -> bool {
+        self.trees[tree as usize].available.pages() < STEP_PAGES
+    }
+
+    /// Whether the pages of one step can be taken for the tree without a longer file.
     pub(crate) fn check(&self, tree: TreeName) -> Result<(), NeedsPages> {
         let wanted = self.growth_of(tree);
         let table = &self.trees[TreeName::Rows as usize].available;
-        let has_own = self.trees[tree as usize].available.pages() > 0;
-        if has_own || (tree != TreeName::Rows && table.pages() >= wanted) {
+        if !self.is_short(tree) || (tree != TreeName::Rows && table.has_run(wanted)) {
             return Ok(());
         }
         let wanted = wanted.max(self.growth_of(TreeName::Rows));
         let reserve = (self.extension_pages / 8).clamp(2, 32);
-        // Free pages may lie in pieces; one extension brings enough in one piece.
-        if self.database.pages() < wanted + reserve {
+        if self.database.pages() < wanted + reserve || !self.database.has_run(wanted) {
             return Err(NeedsPages(wanted));
         }
         Ok(())
