@@ -177,6 +177,11 @@ fn large_pages_cause_the_engines_requests() {
 }
 
 #[test]
+fn small_pages_cause_the_engines_requests() {
+    agree(ByteSize::kib(8));
+}
+
+#[test]
 fn one_seed_is_one_run() {
     let mut profile = profile(ByteSize::kib(32));
     profile.run.duration = TimeSpan::seconds(20);

@@ -1,6 +1,6 @@
 //! A tree that grows at its right edge: rows by message number, long values by id.
 
-use super::geometry::Fill;
+use super::geometry::{Fill, LeafCycle};
 use super::levels::{LeafPages, Levels, Numbering};
 use super::spaces::TreeName;
 
@@ -13,15 +13,15 @@ pub(crate) enum NodePlaces {
         full: u64,
         built_nodes: u64,
     },
-    /// On `leaves` leaves lie `nodes` nodes, everywhere.
-    Ratio { leaves: u64, nodes: u64 },
+    /// As the sizes of a value's nodes have it.
+    Cycle(LeafCycle),
 }
 
 impl NodePlaces {
     /// The leaf of a node.
     pub(crate) fn leaf(self, node: u64) -> u32 {
         match self {
-            Self::Ratio { leaves, nodes } => (node * leaves / nodes) as u32,
+            Self::Cycle(cycle) => cycle.leaf(node),
             Self::Even {
                 built,
                 full,

@@ -43,11 +43,71 @@ pub(crate) struct LongValues {
     pub(crate) bytes: usize,
     /// Bytes of a full chunk.
     pub(crate) chunk: usize,
-    /// A run of leaves...
-    pub(crate) leaves: u32,
-    /// ... and the nodes on it: values straddle leaves, so the ratio is not whole.
-    pub(crate) nodes_on_leaves: u32,
+    /// Which nodes begin a leaf.
+    pub(crate) cycle: LeafCycle,
     pub(crate) fill: Fill,
+}
+
+/// Leaves of long values in a cycle that repeats for ever: what begins a leaf decides what begins the
+/// next one. Values straddle leaves, often most of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LeafCycle {
+    /// Nodes and leaves before the cycle begins.
+    pub(crate) before: (u32, u32),
+    /// First nodes of the leaves of one turn, counted from its first node.
+    starts: [u32; Self::MOST],
+    /// Leaves of one turn.
+    pub(crate) leaves: u32,
+    /// Nodes of one turn.
+    pub(crate) nodes: u32,
+}
+
+impl LeafCycle {
+    /// Longer cycles are cut: in very long values nothing depends on where they straddle.
+    const MOST: usize = 16;
+
+    /// The cycle that follows from how many nodes fit a leaf that begins with this part of a value
+    /// of `parts` nodes.
+    fn find(parts: u32, on_leaf: impl Fn(u32) -> u32) -> Self {
+        let mut starts = vec![0];
+        let repeats = loop {
+            let last = starts[starts.len() - 1];
+            let next: u32 = last + on_leaf(last % parts);
+            let same = |start: &u32| start % parts == next % parts;
+            let known = starts.iter().position(same);
+            starts.push(next);
+            match known {
+                Some(known) => break known,
+                None if starts.len() == Self::MOST => break 0,
+                None => {}
+            }
+        };
+        let first = starts[repeats];
+        let leaves = starts.len() - 1 - repeats;
+        let mut cycle = [u32::MAX; Self::MOST];
+        for (place, start) in cycle.iter_mut().zip(&starts[repeats..repeats + leaves]) {
+            *place = start - first;
+        }
+        Self {
+            before: (first, repeats as u32),
+            starts: cycle,
+            leaves: leaves as u32,
+            nodes: starts[starts.len() - 1] - first,
+        }
+    }
+
+    /// The leaf of a node.
+    pub(crate) fn leaf(&self, node: u64) -> u32 {
+        let (nodes, leaves) = (u64::from(self.before.0), u64::from(self.before.1));
+        let Some(after) = node.checked_sub(nodes) else {
+            return (node * leaves / nodes) as u32;
+        };
+        let each = u64::from(self.nodes);
+        let (turns, within) = (after / each, (after % each) as u32);
+        let starts = &self.starts[..self.leaves as usize];
+        let leaf = starts.iter().filter(|&&start| start <= within).count() as u64 - 1;
+        (leaves + turns * u64::from(self.leaves) + leaf) as u32
+    }
 }
 
 /// All sizes of one kind of database.
@@ -65,9 +125,6 @@ pub(crate) struct Geometry {
     /// `None` if the long column stays in the row.
     pub(crate) long: Option<LongValues>,
 }
-
-/// Leaves of long values looked at.
-const SAMPLED_LEAVES: u32 = 512;
 
 /// Position of the first column that differs between versions of a row.
 const VERSION_COLUMN: usize = 2;
@@ -175,19 +232,15 @@ impl Measure {
             let key = chunk_key(id, offset as u32).to_vec();
             (key, (bytes - offset).min(chunk))
         };
-        let (mut leaves, mut node) = (0, 0);
-        while leaves < SAMPLED_LEAVES {
-            node += self.fill_page(None, 0, |index| size_of(node + index as u32));
-            leaves += 1;
-        }
-        let each = node / leaves;
+        let on_leaf = |part: u32| self.fill_page(None, 0, |index| size_of(part + index as u32));
+        let cycle = LeafCycle::find(nodes, on_leaf);
+        let each = cycle.nodes.div_ceil(cycle.leaves);
         let bound = |leaf: u64| size_of(leaf as u32 * each).0;
         LongValues {
             nodes,
             bytes,
             chunk,
-            leaves,
-            nodes_on_leaves: node,
+            cycle,
             fill: self.with_children(each, each, bound),
         }
     }
@@ -235,14 +288,52 @@ impl Measure {
 
     fn with_children(&self, built: u32, full: u32, bound: impl Fn(u64) -> Vec<u8>) -> Fill {
         let last_child = node_bytes(0, 4);
-        let children_built = self.nodes(true, self.reserve + last_child, &bound, 4);
+        let children_built = self.nodes(true, self.reserve + last_child, &bound, 4) + 1;
+        let children_full = self.nodes(false, last_child, &bound, 4) + 1;
         Fill {
             built,
             full,
-            // The last child has no bound and its own reserve.
-            children_built: children_built + 1,
-            children_full: self.nodes(false, last_child, &bound, 4) + 1,
+            // The last child has no bound and its own reserve. The builder shares prefixes of bounds
+            // on its pages, the engine on none that it makes: a built page may hold more than others.
+            children_built,
+            children_full: children_full.max(children_built),
             separator: bound(7).len(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_straddle_leaves_as_they_do_when_pages_are_filled_one_by_one() {
+        // Roots of 20 bytes and chunks of 2,018 on pages of 8,112, 16,300 and 32,600.
+        for room in [8_112, 16_300, 32_600] {
+            let size = |node: u32| if node % 2 == 0 { 20 } else { 2_018 };
+            let on_leaf = |first: u32| {
+                let mut used = 0;
+                let fits = |node: &u32| {
+                    used += size(*node);
+                    used <= room
+                };
+                (first..).take_while(fits).count() as u32
+            };
+            let cycle = LeafCycle::find(2, on_leaf);
+            let (mut leaf, mut begins) = (0, 0);
+            for node in 0..5_000 {
+                if node == begins + on_leaf(begins) {
+                    begins = node;
+                    leaf += 1;
+                }
+                if node >= cycle.before.0 {
+                    assert_eq!(
+                        cycle.leaf(u64::from(node)),
+                        leaf,
+                        "node {node}, {room} bytes"
+                    );
+                }
+            }
         }
     }
 }

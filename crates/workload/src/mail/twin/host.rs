@@ -5,7 +5,7 @@ use super::open::Opening;
 use super::shape::Shape;
 use super::store::TwinStore;
 use crate::controller::RunPlan;
-use crate::controller::host::{DatabaseHost, OpenedDatabase, Progress};
+use crate::controller::host::{BuiltDatabase, DatabaseHost, Doing, OpenedDatabase, Progress};
 use crate::mail::edb_host::{DatabaseDirectories, engine_settings, file_name};
 use crate::mail::edb_store::failure_of;
 use crate::mail::population::PopulationState;
@@ -64,7 +64,7 @@ impl<D: Directory> DatabaseHost for TwinHost<D> {
         database: usize,
         _: Rc<dyn IoObserver>,
         progress: Progress,
-    ) -> Result<String, Failure> {
+    ) -> Result<BuiltDatabase, Failure> {
         let extension = self.plan.profile.engine.extension_pages;
         let (_, last_page) = Shape::built(self.geometry, self.plan.built_rows, extension);
         let pages = u64::from(last_page + HEADER_PAGES);
@@ -72,14 +72,18 @@ impl<D: Directory> DatabaseHost for TwinHost<D> {
         let directory = &self.places[&database].data;
         let laid = directory.lay_out(&file_name(database), bytes).await;
         laid.map_err(|error| io_failure(&error, "laying out a database"))?;
-        progress(self.plan.database_bytes);
-        Ok(String::new())
+        progress(bytes);
+        Ok(BuiltDatabase {
+            size_bytes: bytes,
+            note: String::new(),
+        })
     }
 
     async fn open(
         &self,
         database: usize,
         observer: Rc<dyn IoObserver>,
+        _: Doing,
     ) -> Result<OpenedDatabase<TwinStore<D>>, Failure> {
         let place = &self.places[&database];
         let name = file_name(database);

@@ -109,15 +109,12 @@ impl Shape {
         let long_root = entry_pages.next_page;
         let mut end = long_root + 3; // The tree is there, even if no value is.
         let long = geometry.long.map(|long| {
-            let places = NodePlaces::Ratio {
-                leaves: u64::from(long.leaves),
-                nodes: u64::from(long.nodes_on_leaves),
-            };
+            let places = NodePlaces::Cycle(long.cycle);
             let nodes = built_rows * u64::from(long.nodes);
             let pages = number(long_root, Ascending::leaves_of(places, nodes), long.fill);
             end = pages.next_page;
-            let bytes = geometry.page_room as u64 * u64::from(long.leaves)
-                / u64::from(long.nodes_on_leaves);
+            let bytes = geometry.page_room as u64 * u64::from(long.cycle.leaves)
+                / u64::from(long.cycle.nodes);
             let name = TreeName::LongValues;
             Ascending::new(name, &pages, long.fill, bytes as u32, places, nodes)
         });
