@@ -263,6 +263,10 @@ impl<D: Directory> MailStore for TwinStore<D> {
         }
     }
 
+    fn damage(&self) -> Option<Failure> {
+        None // Pages without contents are not damaged.
+    }
+
     fn name(&self) -> String {
         self.inner.open.core.file.file().name()
     }
