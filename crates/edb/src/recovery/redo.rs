@@ -37,8 +37,7 @@ pub(crate) struct Recovery<'a, D: Directory> {
     dbtime: u64,
     transactions: BTreeMap<u64, Found>,
     deleted: Vec<Deleted>,
-    /// Pages whose image has not come yet: torn ones, and ones that a later tear has made look like
-    /// what they were before the first.
+    /// Pages that cannot be what the log says, and have not been made anew by it yet.
     torn: BTreeMap<u32, EngineError>,
     report: RecoveryReport,
 }
@@ -132,16 +131,35 @@ impl<'a, D: Directory> Recovery<'a, D> {
         self.redo(span, &record).await
     }
 
-    /// Redoes the records that were kept.
+    /// Redoes the records that were kept, beginning with the pages that have images.
+    ///
+    /// A page is logged before it is written in place, so its last image is the newest state that
+    /// can be on the disk, and what the disk holds is that or may be torn in a way that escapes the
+    /// checksum, which is weak for data with regular patterns. Such a page is taken from its last
+    /// image, whatever the disk holds, and before anything else: an earlier recovery may have
+    /// logged the image behind changes that came after the state it shows.
     pub(crate) async fn redo_kept(&mut self) -> Result<(), EngineError> {
-        for (span, record) in std::mem::take(&mut self.kept) {
+        let kept = std::mem::take(&mut self.kept);
+        let mut restored = BTreeSet::new();
+        for (span, record) in kept.iter().rev() {
+            if span.begin < self.checkpoint {
+                break;
+            }
+            if let Some(LogRecord::Image { page, bytes }) = LogRecord::decode(record)
+                && restored.insert(page)
+            {
+                self.restore(*span, page, bytes).await?;
+                self.pool.check()?;
+            }
+        }
+        for (span, record) in kept {
             self.redo(span, &record).await?;
             self.pool.check()?;
         }
         Ok(())
     }
 
-    /// Says what was found; an error if a torn page was not restored.
+    /// Says what was found; an error if a torn page had no image.
     pub(crate) fn finish(self) -> Result<Outcome, EngineError> {
         if let Some((_, error)) = self.torn.into_iter().next() {
             return Err(error);
@@ -160,8 +178,8 @@ impl<'a, D: Directory> Recovery<'a, D> {
         let Some(decoded) = decoded else {
             return Err(self.refuse(format!("the log record at {} makes no sense", span.begin)));
         };
-        if let LogRecord::Image { page, bytes } = decoded {
-            return self.restore(span, page, bytes).await;
+        if let LogRecord::Image { .. } = decoded {
+            return Ok(()); // The last image of each page has been restored before.
         }
         self.follow(span, &decoded)?;
         if let Some(mut operations) = operations_of(decoded) {
@@ -240,7 +258,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
         let number = PageNumber(one.page);
         let formats = one.operation.formats();
         if self.torn.contains_key(&one.page) && !formats {
-            return Ok(()); // Its image will come.
+            return Ok(()); // It has to be made anew later in the log, or is lost.
         }
         let page = match self.page(number).await {
             Ok(page) => page,
@@ -268,9 +286,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
             if !self.with_images {
                 return Err(lost);
             }
-            // An earlier recovery restored the page from its image, so the checkpoint may have
-            // passed what was logged before that. Then the write of the restored page was torn, in
-            // such a way that the page looks whole, and older. That image is still ahead.
+            // A page that is made anew later in the log may have been anything before.
             self.torn.insert(one.page, lost);
             return Ok(());
         }
@@ -288,28 +304,14 @@ impl<'a, D: Directory> Recovery<'a, D> {
         }
     }
 
-    /// Restores a page from its image if the page is torn, or if it claims to be what the image
-    /// shows: a tear can escape the checksum, which is weak for data with regular patterns.
+    /// Gives a page the state that its last image shows.
     async fn restore(&mut self, span: LogSpan, page: u32, bytes: &[u8]) -> Result<(), EngineError> {
-        if span.begin < self.checkpoint || !self.with_images {
-            return Ok(());
-        }
-        self.torn.remove(&page);
         let target = match self.page(PageNumber(page)).await {
             Ok(target) => target,
             Err(error) if is_damage(&error) => self.pool.create(PageNumber(page)),
             Err(error) => return Err(error.into()),
         };
-        let (found, imaged) = {
-            let present = target.payload();
-            let is_same = present[..] == *bytes;
-            let dbtime = PageView::new(&present).dbtime();
-            (
-                if is_same { u64::MAX } else { dbtime },
-                PageView::new(bytes).dbtime(),
-            )
-        };
-        if found <= imaged {
+        if target.payload()[..] != *bytes {
             target.change(span.begin, span.end, |target| target.copy_from_slice(bytes));
             self.report.restored_pages += 1;
         }
