@@ -69,25 +69,17 @@ fn a_held_rate_is_held_on_the_engine() {
 }
 
 #[test]
-fn poisson_arrivals_hold_the_rate_and_come_in_bursts() {
+fn a_rate_is_held_with_poisson_arrivals_too() {
     let mut profile = profile();
     profile.run.held_rate = Some(100.0);
+    profile.run.arrivals = Spacing::Poisson;
     profile.mail.threads = Some(96);
     profile.run.warm_up.minimum = TimeSpan::seconds(60);
-    profile.run.duration = TimeSpan::seconds(240);
-    // How far the rates of single samples lie from each other, as a share of their mean.
-    let mut spread_with = |arrivals| {
-        profile.run.arrivals = arrivals;
-        let Outcome { result, .. } = run(&profile);
-        let achieved = result.throughput.achieved_iops;
-        assert!(
-            (90.0..110.0).contains(&achieved),
-            "{arrivals:?}: {achieved}"
-        );
-        result.steady_state.unwrap().range_fraction
-    };
-    let (even, poisson) = (spread_with(Spacing::Even), spread_with(Spacing::Poisson));
-    assert!(poisson > even, "{poisson} against {even}");
+    profile.run.duration = TimeSpan::seconds(120);
+    let Outcome { result, .. } = run(&profile);
+    let achieved = result.throughput.achieved_iops;
+    // More than a thousand arrivals: the tenth is over three standard deviations.
+    assert!((90.0..110.0).contains(&achieved), "{achieved}");
 }
 
 #[test]

@@ -193,6 +193,18 @@ fn session_settings(mail: &Mail) -> SessionSettings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pacing::arrivals::Spacing;
+
+    #[test]
+    fn a_held_rate_is_spread_as_the_profile_says() {
+        let mut profile = Profile::default();
+        profile.run.held_rate = Some(100.0);
+        for wanted in [Spacing::Even, Spacing::Poisson] {
+            profile.run.arrivals = wanted;
+            let how = RunPlan::new(&profile, 1).how;
+            assert!(matches!(how, Loop::Open { spacing, .. } if spacing == wanted));
+        }
+    }
 
     #[test]
     fn every_database_and_every_session_is_dealt_once() {
