@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use measure::result::{
-    Bound, Check, CheckKind, CounterSummary, DatabaseResult, DeviceResult, ErrorRecord, IoFigures,
+    ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Bound, Check,
+    CheckKind, CounterSummary, DatabaseResult, DeviceResult, ErrorRecord, IoFigures,
     LatencyFigures, OperationResult, PhaseResult, RunResult, Scope, SteadyState, TargetPath,
     TuningResult, TuningStep, Verdict,
 };
@@ -46,6 +47,14 @@ fn full_result() -> RunResult {
         ..TuningResult::default()
     });
     result.errors.push(ErrorRecord::default());
+    result.array = Some(ArrayResult {
+        controllers: vec![ArrayController::default()],
+        volumes: vec![ArrayVolume::default()],
+        pools: vec![ArrayPool::default()],
+        groups: vec![ArrayGroup::default()],
+        disks: vec![ArrayDisk::default()],
+        ..ArrayResult::default()
+    });
     result
 }
 

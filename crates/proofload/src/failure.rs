@@ -2,6 +2,7 @@
 
 use std::io;
 
+use array::description::DescriptionError;
 use miette::{Diagnostic, LabeledSpan, NamedSource, Report};
 use thiserror::Error;
 use workload::profile::LoadError;
@@ -38,6 +39,9 @@ pub enum Failure {
     /// A profile or a `--set` is wrong.
     #[error(transparent)]
     Profile(#[from] LoadError),
+    /// The description of an array is wrong.
+    #[error(transparent)]
+    Array(#[from] DescriptionError),
     /// The reader of our output has gone, which is its right.
     #[error("the reader of the output has gone")]
     OutputClosed,
@@ -82,7 +86,7 @@ impl Failure {
     /// How the program ends after this.
     pub fn status(&self) -> ExitStatus {
         match self {
-            Self::Usage { .. } | Self::Profile(_) => ExitStatus::Usage,
+            Self::Usage { .. } | Self::Profile(_) | Self::Array(_) => ExitStatus::Usage,
             Self::Environment { .. } => ExitStatus::Environment,
             Self::Integrity { .. } => ExitStatus::Integrity,
             // A pager that was closed, or `| head`, is not an error.
@@ -96,6 +100,11 @@ impl Failure {
             Self::OutputClosed => {}
             Self::Profile(error) => {
                 for told in told_faults(error) {
+                    eprintln!("{:?}", Report::new(told));
+                }
+            }
+            Self::Array(error) => {
+                for told in told_array_faults(error) {
                     eprintln!("{:?}", Report::new(told));
                 }
             }
@@ -151,6 +160,24 @@ fn told_faults(error: &LoadError) -> Vec<ToldFault> {
                     NamedSource::new(&layer.name, layer.text.clone())
                 }),
                 span: place.map(|(_, span)| (span.start, span.len())),
+            }
+        })
+        .collect()
+}
+
+fn told_array_faults(error: &DescriptionError) -> Vec<ToldFault> {
+    let faults = error.faults.iter();
+    faults
+        .map(|fault| {
+            let place = fault.place.as_ref();
+            ToldFault {
+                message: fault.message.clone(),
+                help: fault.help.clone(),
+                source_text: place.map(|place| {
+                    let source = &error.sources[place.source];
+                    NamedSource::new(&source.name, source.text.clone())
+                }),
+                span: place.map(|place| (place.span.start, place.span.len())),
             }
         })
         .collect()

@@ -7,6 +7,7 @@ mod failure;
 mod human;
 mod interrupt;
 mod live;
+mod predict;
 mod run;
 mod target;
 #[cfg(test)]
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
 fn obey(line: CommandLine) -> Result<ExitStatus, Failure> {
     match line.command {
         Command::Run(options) => run::run(&options),
+        Command::Predict(options) => predict::predict(&options),
         Command::Report(options) => commands::report(&options),
         Command::List(options) => commands::list(&options),
         Command::Show(options) => commands::show(&options),

@@ -25,6 +25,14 @@ pub struct DiskDescription {
 }
 
 impl DiskDescription {
+    /// Reads the TOML of a description. Its rules are checked by [`DiskDescription::check`].
+    ///
+    /// # Errors
+    /// What is not TOML, not known or of the wrong kind, as a sentence.
+    pub fn from_toml(text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| error.message().to_owned())
+    }
+
     /// Every rule this description breaks; nothing when a disk can be built of it.
     pub fn check(&self) -> Vec<Complaint> {
         match (&self.hard_disk, &self.solid_state, &self.ideal) {

@@ -10,11 +10,13 @@
 //! - A document is written at each sample, so that a crash leaves the state of the last sample,
 //!   with `complete` false.
 
+mod array;
 mod check;
 mod figures;
 mod host;
 mod setup;
 
+pub use array::{ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume};
 pub use check::{Bound, Check, CheckKind, Scope, Verdict};
 pub use figures::{
     DatabaseResult, IoFigures, LatencyFigures, OperationResult, SteadyState, Throughput, Totals,
@@ -84,6 +86,14 @@ pub struct RunResult {
     pub warnings: Vec<String>,
     /// Sentences worth knowing that spoil nothing.
     pub notes: Vec<String>,
+    /// Predictions: time that passed in the model, from its beginning; null on real storage.
+    pub simulated_seconds: Option<f64>,
+    /// Predictions: time that passed while computing; null on real storage.
+    pub wall_seconds: Option<f64>,
+    /// Predictions: requests that the array was sent, from the beginning; null on real storage.
+    pub host_requests: Option<u64>,
+    /// Predictions: the inside of the array; null on real storage.
+    pub array: Option<ArrayResult>,
 }
 
 impl Default for RunResult {
@@ -114,6 +124,10 @@ impl Default for RunResult {
             errors: Vec::new(),
             warnings: Vec::new(),
             notes: Vec::new(),
+            simulated_seconds: None,
+            wall_seconds: None,
+            host_requests: None,
+            array: None,
         }
     }
 }

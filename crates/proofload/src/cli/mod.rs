@@ -1,11 +1,13 @@
 //! What can be typed: commands and options. What they mean is decided in `commands` and `run`.
 
+mod predict;
 mod run;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+pub use predict::PredictOptions;
 pub use run::RunOptions;
 
 /// Tells whether a storage system will carry your mail server.
@@ -25,12 +27,14 @@ pub struct CommandLine {
 const EXAMPLES: &str = "Examples:
   proofload run exchange-2013 --on /mnt/a,/mnt/b --log-on /mnt/log
   proofload run exchange-2013 --on /mnt/a --target-size 20GB --duration 10m
+  proofload predict exchange-2013 --array msa2050-tier --duration 2h
   proofload list
   proofload show exchange-2013 > mine.toml";
 
 const LONG_EXAMPLES: &str = "Examples:
   proofload run exchange-2013 --on /mnt/a,/mnt/b --log-on /mnt/log
   proofload run exchange-2013 --on /mnt/a --target-size 20GB --duration 10m
+  proofload predict exchange-2013 --array msa2050-tier --duration 2h
   proofload list
   proofload show exchange-2013 > mine.toml
 
@@ -48,11 +52,13 @@ Exit status:
 pub enum Command {
     /// Run a workload on real storage and judge it.
     Run(Box<RunOptions>),
+    /// Predict how a workload would run on a modelled array, in simulated time.
+    Predict(Box<PredictOptions>),
     /// Make the report of one run, or compare several.
     Report(ReportOptions),
     /// List what is built in.
     List(ListOptions),
-    /// Print a bundled profile, or the settings that a profile comes to.
+    /// Print a bundled profile, array or disk, or the settings that a profile comes to.
     Show(ShowOptions),
     /// Look into database files.
     Edb {
@@ -109,18 +115,23 @@ pub struct ListOptions {
 /// What can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Listed {
-    /// Workload profiles for `run`.
+    /// Workload profiles for `run` and `predict`.
     Workloads,
+    /// Modelled arrays for `predict`.
+    Arrays,
+    /// Disks to describe arrays with.
+    Disks,
 }
 
 /// Options of `show`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   proofload show exchange-2010
+  proofload show msa2040 > mine.toml
   proofload show exchange-2010 --set mail.databases=12
   proofload show ./mine.toml")]
 pub struct ShowOptions {
-    /// A bundled profile, or the path of a profile file.
+    /// A bundled profile, array or disk, or the path of a profile file.
     #[arg(value_name = "NAME|FILE")]
     pub workload: String,
     /// Show what the profile comes to with this setting changed.

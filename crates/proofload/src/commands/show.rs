@@ -1,5 +1,7 @@
 //! `proofload show`: a profile as it is written, or as it comes out.
 
+use array::description::bundled_array;
+use array::disk::BUNDLED_DISKS;
 use workload::profile::{Layer, bundled, load};
 
 use super::print;
@@ -14,7 +16,27 @@ pub fn show(options: &ShowOptions) -> Result<ExitStatus, Failure> {
     if let Some(profile) = bundled(&options.workload).filter(|_| as_written) {
         return print(profile.toml);
     }
+    if let Some(text) = of_an_array(&options.workload) {
+        if !as_written {
+            return Err(Failure::usage(
+                format!(
+                    "{} is not a profile; only profiles can be resolved.",
+                    options.workload
+                ),
+                "Try 'proofload predict WORKLOAD --array NAME --dry-run' with the same --set.",
+            ));
+        }
+        return print(text);
+    }
     let mut layers = vec![workloads::find(&options.workload)?];
     layers.extend(options.set.iter().map(|text| Layer::assignment(text)));
     print(&load(layers)?.to_toml())
+}
+
+/// The text of a bundled array or disk.
+fn of_an_array(name: &str) -> Option<&'static str> {
+    let disk = BUNDLED_DISKS.iter().find(|disk| disk.name == name);
+    bundled_array(name)
+        .map(|array| array.toml)
+        .or_else(|| disk.map(|disk| disk.toml))
 }

@@ -47,6 +47,11 @@ impl Recorder {
         }
     }
 
+    /// Shows a line without keeping it.
+    pub fn show(&mut self, text: &str) {
+        self.view.note(text);
+    }
+
     fn answer_stop(&mut self) {
         if !self.answered && self.stop.is_stopped() {
             self.answered = true;

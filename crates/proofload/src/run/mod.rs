@@ -8,8 +8,11 @@ mod drive;
 mod dry;
 mod kept;
 mod listener;
-mod results;
+pub mod results;
 mod storage;
+
+pub use dry::caution;
+pub use listener::Recorder;
 
 use std::fs;
 use std::path::Path;
@@ -146,7 +149,7 @@ fn print_json(result: &RunResult) -> Result<(), Failure> {
 }
 
 /// Writes the report, and prints the verdict or the result.
-fn tell(
+pub fn tell(
     options: &RunOptions,
     result: &RunResult,
     directory: &Path,

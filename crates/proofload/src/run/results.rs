@@ -34,7 +34,7 @@ pub fn check(options: &RunOptions) -> Result<(), Failure> {
     vacant.map_err(|error| refusal(&error))
 }
 
-fn refusal(error: &RunDirectoryError) -> Failure {
+pub fn refusal(error: &RunDirectoryError) -> Failure {
     let message = sentence(&error.to_string());
     match error {
         RunDirectoryError::NotEmpty { .. } | RunDirectoryError::NotADirectory { .. } => {

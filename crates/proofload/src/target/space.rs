@@ -91,7 +91,7 @@ impl Volume<'_> {
 
 /// Space for the log of one database. With circular logging, the flusher lets it run to 1.25 times
 /// the checkpoint depth before it hurries, and never far beyond twice. Without, every file stays.
-fn log_bytes(profile: &Profile) -> u64 {
+pub fn log_bytes(profile: &Profile) -> u64 {
     let engine = &profile.engine;
     let in_use = engine
         .checkpoint_depth

@@ -153,7 +153,7 @@ impl<'a> Expansion<'a> {
         }
         let own = self.description.keys.disks.get(name).cloned();
         let bundled = BUNDLED_DISKS.iter().find(|disk| disk.name == name);
-        let found = own.or_else(|| toml::from_str(bundled?.toml).ok());
+        let found = own.or_else(|| DiskDescription::from_toml(bundled?.toml).ok());
         match &found {
             Some(disk) => {
                 self.settings.disks.insert(name.to_owned(), disk.clone());

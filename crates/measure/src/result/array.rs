@@ -1,0 +1,179 @@
+//! The inside of a modelled array, over the measured phase.
+
+use serde::{Deserialize, Serialize};
+
+/// What went on in a modelled array.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ArrayResult {
+    /// Name of the description.
+    pub name: String,
+    /// The array's name for people.
+    pub title: String,
+    /// The description in force, as TOML that stands by itself.
+    pub description: String,
+    /// Length of the time the counters are about, simulated.
+    pub counted_s: f64,
+    /// One entry per controller.
+    pub controllers: Vec<ArrayController>,
+    /// One entry per volume.
+    pub volumes: Vec<ArrayVolume>,
+    /// One entry per pool with pages.
+    pub pools: Vec<ArrayPool>,
+    /// One entry per disk group.
+    pub groups: Vec<ArrayGroup>,
+    /// One entry per disk.
+    pub disks: Vec<ArrayDisk>,
+    /// Acknowledged sectors that were lost, since the beginning.
+    pub lost_sectors: u64,
+}
+
+/// A controller with its ports and its data cache.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ArrayController {
+    /// Its number, from 0.
+    pub number: u64,
+    /// Whether it works.
+    pub works: bool,
+    /// Host requests that came to its ports per second.
+    pub requests_per_second: f64,
+    /// Bytes from hosts per second.
+    pub received_bytes_per_second: f64,
+    /// Bytes to hosts per second.
+    pub sent_bytes_per_second: f64,
+    /// Share of the time its processor was busy.
+    pub processor_busy_fraction: f64,
+    /// Share of the time its link to the partner was busy.
+    pub link_busy_fraction: f64,
+    /// Lines in its cache at the end.
+    pub cache_lines: u64,
+    /// Lines with contents that the disks lack, at the end.
+    pub cache_dirty_lines: u64,
+    /// Writers that waited for room in the cache, at the end.
+    pub waiting_writers: u64,
+}
+
+/// A volume as hosts see it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ArrayVolume {
+    /// Its name.
+    pub name: String,
+    /// The pool or group it lies in.
+    pub place: String,
+    /// The controller that owns it by its description.
+    pub owner: u64,
+    /// Reads per second.
+    pub reads_per_second: f64,
+    /// Writes per second.
+    pub writes_per_second: f64,
+    /// Bytes read per second.
+    pub read_bytes_per_second: f64,
+    /// Bytes written per second.
+    pub written_bytes_per_second: f64,
+    /// Share of the reads that the data cache held; null without reads.
+    pub read_hit_fraction: Option<f64>,
+    /// Mean latency of reads that the data cache held; null without any.
+    pub average_read_hit_ms: Option<f64>,
+    /// Mean latency of the other reads; null without any.
+    pub average_read_miss_ms: Option<f64>,
+    /// Mean latency of writes; null without any.
+    pub average_write_ms: Option<f64>,
+    /// Mean number of requests inside the array.
+    pub average_queue_depth: f64,
+    /// Requests that failed.
+    pub errors: u64,
+}
+
+/// A pool with pages, tiers and a read cache.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ArrayPool {
+    /// Its name.
+    pub name: String,
+    /// Size of a page.
+    pub page_bytes: u64,
+    /// Pages on the performance tier at the end.
+    pub performance_pages: u64,
+    /// Pages on the standard tier at the end.
+    pub standard_pages: u64,
+    /// Pages on the archive tier at the end.
+    pub archive_pages: u64,
+    /// Pages the performance tier has room for.
+    pub performance_slots: u64,
+    /// Bytes that were moved to a higher tier.
+    pub moved_up_bytes: u64,
+    /// Bytes that were moved to a lower tier.
+    pub moved_down_bytes: u64,
+    /// Writes that waited for a page to be moved or zeroed.
+    pub writes_held: u64,
+    /// Lines the read cache has room for; 0 without one.
+    pub read_cache_lines_max: u64,
+    /// Lines that can be read from it at the end: how warm it is.
+    pub read_cache_lines: u64,
+    /// Share of the reads that reached the pool which it served; null without a cache or reads.
+    pub read_cache_hit_fraction: Option<f64>,
+    /// Lines copied into it.
+    pub read_cache_fills: u64,
+    /// Lines that left it for others.
+    pub read_cache_evictions: u64,
+    /// Copies lost to writes.
+    pub read_cache_invalidations: u64,
+}
+
+/// A disk group: its disks together.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ArrayGroup {
+    /// Its name.
+    pub name: String,
+    /// Its level, such as `RAID 6`.
+    pub level: String,
+    /// Name of its disks.
+    pub disk: String,
+    /// Number of its disks, spares included.
+    pub disks: u64,
+    /// Disk reads per second, all disks together.
+    pub reads_per_second: f64,
+    /// Disk writes per second, all disks together.
+    pub writes_per_second: f64,
+    /// Mean share of the time its disks were busy.
+    pub average_busy_fraction: f64,
+    /// The same of its busiest disk.
+    pub maximum_busy_fraction: f64,
+    /// Mean time of a request in the disk; null without requests.
+    pub average_drive_latency_ms: Option<f64>,
+}
+
+/// A disk.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ArrayDisk {
+    /// Its number, from 0.
+    pub number: u64,
+    /// Its disk group.
+    pub group: String,
+    /// Whether it works.
+    pub works: bool,
+    /// Reads per second.
+    pub reads_per_second: f64,
+    /// Writes per second.
+    pub writes_per_second: f64,
+    /// Bytes read per second.
+    pub read_bytes_per_second: f64,
+    /// Bytes written per second.
+    pub written_bytes_per_second: f64,
+    /// Share of the time it had something to do.
+    pub busy_fraction: f64,
+    /// Mean time from the command sent to the disk to its end; null without requests.
+    pub average_drive_latency_ms: Option<f64>,
+    /// The same with the wait for the disk in the controller.
+    pub average_latency_ms: Option<f64>,
+    /// Mean number of requests inside the disk.
+    pub average_drive_queue_depth: f64,
+    /// Share of the serving time spent on moving the arm; null without any.
+    pub seek_fraction: Option<f64>,
+    /// Share of the serving time spent on waiting for the turn; null without any.
+    pub rotation_fraction: Option<f64>,
+}

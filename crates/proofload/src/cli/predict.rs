@@ -1,0 +1,102 @@
+//! The options of `predict`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::RunOptions;
+
+/// Options of `predict`.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = "Examples:
+  The mail server's load on a bundled array, as many threads as reach the rate:
+    proofload predict exchange-2013 --array msa2050-tier --duration 2h
+  The same with twice the SSDs, and with a threshold of one's own:
+    proofload predict exchange-2013 --array msa2050-tier --set array.pool.ssd_count=4
+  An array of one's own, begun from a bundled one:
+    proofload show msa2040 > mine.toml
+    proofload predict exchange-2013 --array mine.toml --threads 40 --dry-run")]
+pub struct PredictOptions {
+    /// A bundled profile (see `proofload list`), or the path of a profile file.
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: String,
+    /// A bundled array (see `proofload list arrays`), or the path of a description.
+    #[arg(long, value_name = "ARRAY")]
+    pub array: String,
+
+    /// Length of the measured part, such as 10m or 2h, in simulated time.
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    pub duration: Option<String>,
+    /// Sessions over all databases, or "auto" to find the number that reaches the rate.
+    #[arg(long, value_name = "N|auto", help_heading = "Load")]
+    pub threads: Option<String>,
+    /// Hold this rate of database reads and writes per second.
+    #[arg(long, value_name = "IOPS", help_heading = "Load")]
+    pub rate: Option<String>,
+    /// Number of databases.
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub databases: Option<String>,
+    /// Number of mailboxes over all databases, rounded up so that databases are alike.
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub mailboxes: Option<String>,
+    /// Data over all databases, such as 20GB: the same mailboxes and load, with less mail in each.
+    #[arg(long, value_name = "SIZE", help_heading = "Load")]
+    pub target_size: Option<String>,
+    /// Start of every random choice; the same seed gives the same prediction.
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub seed: Option<String>,
+    /// Change any setting of the profile or, with array. before it, of the array; may be given
+    /// several times.
+    #[arg(long, value_name = "PATH.TO.KEY=VALUE", help_heading = "Load")]
+    pub set: Vec<String>,
+
+    /// Check everything and print what would be modelled; run and write nothing.
+    #[arg(long, help_heading = "Output")]
+    pub dry_run: bool,
+    /// Directory for the results [default: proofload-runs/<workload>-<UTC time>].
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Print the result as JSON on standard output, and nothing else.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Print no progress and no tables; the exit status tells.
+    #[arg(long, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// What a path of the array begins with.
+const ARRAY: &str = "array.";
+
+impl PredictOptions {
+    /// The settings of the array, without their prefix.
+    pub fn array_settings(&self) -> impl Iterator<Item = &str> {
+        let all = self.set.iter();
+        all.filter_map(|text| text.trim_start().strip_prefix(ARRAY))
+    }
+
+    /// The options that a run on real storage has, too.
+    pub fn as_run(&self) -> RunOptions {
+        let of_array = |text: &&String| text.trim_start().starts_with(ARRAY);
+        RunOptions {
+            workload: self.workload.clone(),
+            duration: self.duration.clone(),
+            threads: self.threads.clone(),
+            rate: self.rate.clone(),
+            databases: self.databases.clone(),
+            mailboxes: self.mailboxes.clone(),
+            target_size: self.target_size.clone(),
+            seed: self.seed.clone(),
+            set: self
+                .set
+                .iter()
+                .filter(|text| !of_array(text))
+                .cloned()
+                .collect(),
+            dry_run: self.dry_run,
+            out: self.out.clone(),
+            json: self.json,
+            quiet: self.quiet,
+            ..RunOptions::default()
+        }
+    }
+}

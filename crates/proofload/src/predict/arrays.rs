@@ -1,0 +1,49 @@
+//! From an array's name and the options to its description.
+
+use std::fs;
+use std::io;
+
+use array::description::{BUNDLED_ARRAYS, Description, Source, bundled_array};
+
+use crate::cli::PredictOptions;
+use crate::failure::Failure;
+
+/// The text of an array: a bundled name, or the path of a file.
+pub fn find(name: &str) -> Result<Source, Failure> {
+    if let Some(array) = bundled_array(name) {
+        return Ok(Source::file(array.name, array.toml));
+    }
+    match fs::read_to_string(name) {
+        Ok(text) => Ok(Source::file(name, &text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(unknown(name)),
+        Err(error) => Err(Failure::usage(
+            format!("The array {name} cannot be read: {error}."),
+            "Give the path of a TOML file, or a name from 'proofload list arrays'.",
+        )),
+    }
+}
+
+/// The description with every `--set array.` applied.
+pub fn load(options: &PredictOptions) -> Result<Description, Failure> {
+    let mut sources = vec![find(&options.array)?];
+    let settings = options.array_settings();
+    sources.extend(settings.map(|text| Source::assignment("--set array.", text)));
+    Ok(Description::load(&sources)?)
+}
+
+fn unknown(name: &str) -> Failure {
+    let near = BUNDLED_ARRAYS
+        .iter()
+        .map(|array| (strsim::damerau_levenshtein(name, array.name), array.name))
+        .min()
+        .filter(|(distance, _)| *distance <= 3);
+    let help = match near {
+        Some((_, name)) => format!("Did you mean {name}? 'proofload list arrays' names them all."),
+        None => "'proofload list arrays' names those built in; a path of a description works, too."
+            .to_owned(),
+    };
+    Failure::usage(
+        format!("There is no bundled array and no file called '{name}'."),
+        help,
+    )
+}
