@@ -151,7 +151,10 @@ impl Expansion<'_> {
 
     fn check_room(&mut self, name: &str, capacity_mib: u64, needed: u64, path: &str) {
         let has = capacity_mib.saturating_mul(MIB);
-        if needed > has {
+        // Volumes of one rule are alike; the first says it for all.
+        let place = self.description.place(path);
+        let told = self.faults.iter().any(|fault| fault.place == place);
+        if needed > has && !told {
             let gb = |bytes: u64| bytes as f64 / 1e9;
             let message = format!(
                 "volume '{name}' has {:.1} GB, and the workload needs {:.1} GB on it with room to \
