@@ -62,7 +62,7 @@ impl<P: Payload> IdealVolumes<P> {
     }
 
     /// Stores or loads at once: nobody can tell before the request ends.
-    fn carry_out(&mut self, request: HostRequest<P>) -> P {
+    fn carry_out(&mut self, request: &HostRequest<P>) -> P {
         let mut loaded = P::default();
         if !P::CARRIES_BYTES {
             return loaded;
@@ -106,7 +106,7 @@ impl<P: Payload> VolumeModel<P> for IdealVolumes<P> {
         let is_read = request.operation == HostOperation::Read;
         let (tag, result) = (request.tag, self.check(&request));
         let payload = match result {
-            Ok(()) => self.carry_out(request),
+            Ok(()) => self.carry_out(&request),
             Err(_) => P::default(),
         };
         let takes_ns = if is_read {

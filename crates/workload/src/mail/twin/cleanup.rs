@@ -36,9 +36,9 @@ impl<D: Directory> Core<D> {
             };
             let result = self.change(cleanup.node, Change::Remove).await;
             let tip = self.log.tip();
-            let mut transactions = self.transactions.borrow_mut();
-            transactions.release_after(cleanup.begin, tip);
-            drop(transactions);
+            self.transactions
+                .borrow_mut()
+                .release_after(cleanup.begin, tip);
             result?;
             self.handle.yield_now().await;
         }
