@@ -22,7 +22,7 @@ fn profile(minutes: u64, threads: u32) -> Profile {
     let mut profile = Profile::default();
     profile.mail.databases = DATABASES;
     profile.mail.mailboxes_per_database = 1;
-    profile.mail.mailbox_size = ByteSize::mib(GB_PER_DATABASE * 1_000_000_000 >> 20);
+    profile.mail.mailbox_size = ByteSize::mib((GB_PER_DATABASE * 1_000_000_000) >> 20);
     profile.mail.threads = Some(threads);
     profile.run.duration = TimeSpan::seconds(minutes * 60);
     profile.run.warm_up.maximum = TimeSpan::seconds(300);

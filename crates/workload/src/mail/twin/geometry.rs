@@ -310,7 +310,7 @@ mod tests {
     fn values_straddle_leaves_as_they_do_when_pages_are_filled_one_by_one() {
         // Roots of 20 bytes and chunks of 2,018 on pages of 8,112, 16,300 and 32,600.
         for room in [8_112, 16_300, 32_600] {
-            let size = |node: u32| if node % 2 == 0 { 20 } else { 2_018 };
+            let size = |node: u32| if node.is_multiple_of(2) { 20 } else { 2_018 };
             let on_leaf = |first: u32| {
                 let mut used = 0;
                 let fits = |node: &u32| {
