@@ -1,6 +1,8 @@
 //! The twin against the engine: the same run on the same small storage in virtual time, once with
 //! the real engine over real bytes and once with the twin over none. Their I/O must agree.
 
+#![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
+
 use array::bridge::{
     ArrayHost, FilePayload, IdealVolumes, IdealVolumesSettings, VolumeFiles, VolumeModel,
 };
@@ -110,8 +112,11 @@ fn operations(result: &RunResult) -> f64 {
     rows.map(|operation| operation.count as f64).sum()
 }
 
+/// A stream of requests of a database.
+type Stream = fn(&DatabaseResult) -> &IoFigures;
+
 fn compare(engine: &RunResult, twin: &RunResult) -> Vec<Compared> {
-    let streams: [(&str, fn(&DatabaseResult) -> &IoFigures); 3] = [
+    let streams: [(&str, Stream); 3] = [
         ("database reads", |database| &database.reads),
         ("database writes", |database| &database.writes),
         ("log writes", |database| &database.log_writes),
