@@ -46,6 +46,8 @@ pub struct ArrayController {
     pub processor_busy_fraction: f64,
     /// Share of the time its link to the partner was busy.
     pub link_busy_fraction: f64,
+    /// Lines its cache has room for.
+    pub cache_lines_max: u64,
     /// Lines in its cache at the end.
     pub cache_lines: u64,
     /// Lines with contents that the disks lack, at the end.
@@ -144,6 +146,8 @@ pub struct ArrayGroup {
     pub maximum_busy_fraction: f64,
     /// Mean time of a request in the disk; null without requests.
     pub average_drive_latency_ms: Option<f64>,
+    /// Mean number of requests inside each of its disks.
+    pub average_drive_queue_depth: f64,
 }
 
 /// A disk.

@@ -138,6 +138,9 @@ pub struct Throughput {
     /// Database reads plus database writes per second, all databases, without log, maintenance
     /// and header traffic: what a mail sizing calls transactional I/O per second.
     pub achieved_iops: f64,
+    /// Half-width of the 95 % confidence interval of `achieved_iops` by batch means; null when there
+    /// were too few samples.
+    pub achieved_half_width_iops: Option<f64>,
     /// What the workload asks for; null when the test looks for the maximum.
     pub target_iops: Option<f64>,
     /// `achieved_iops` / `target_iops`.

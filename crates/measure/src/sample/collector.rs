@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{DatabaseMeters, Layout, LiveFigures, Phase, RunTotals, ShardSample};
 use crate::host::{HostMonitor, HostSample};
+use crate::result::ArrayResult;
 
 /// Nanoseconds in a second.
 const NS_PER_S: f64 = 1e9;
@@ -28,6 +29,8 @@ pub struct Sample {
     pub databases: Vec<DatabaseMeters>,
     /// The host over the interval; `None` when it is not watched.
     pub host: Option<HostSample>,
+    /// The inside of the array over the interval; `None` on real storage.
+    pub array: Option<ArrayResult>,
 }
 
 impl Sample {
@@ -169,6 +172,7 @@ impl Collector {
             length_s: length_ns as f64 / shards / NS_PER_S,
             databases: DatabaseMeters::for_layout(&self.layout),
             host: None,
+            array: None,
         };
         let empty = joined.databases.clone();
         for part in parts {

@@ -1,14 +1,14 @@
 //! `samples.csv`: rows of numbers, sample by sample.
 //!
-//! Each sample gives one row of scope `total`, one per database, one per kind of operation and one
-//! per block device. Columns that do not belong to the scope, and values that were not measured,
+//! Each sample gives one row of scope `total`, one per database, one per kind of operation, one per
+//! block device and one per part of a modelled array. Columns that do not belong to the scope, and values that were not measured,
 //! are empty. Readers find columns by their names, so columns may be added.
 
 use std::io::{Read, Write};
 
 use super::{
-    DatabaseMeters, DeviceRow, HostRow, OperationMeter, OperationRow, RowScope, Sample, Stream,
-    StreamRow,
+    ArrayRow, DatabaseMeters, DeviceRow, HostRow, OperationMeter, OperationRow, RowScope, Sample,
+    Stream, StreamRow,
 };
 
 /// A failure to write or read `samples.csv`.
@@ -45,7 +45,8 @@ pub struct SampleRow {
     pub length_s: f64,
     /// What the row is about.
     pub scope: RowScope,
-    /// Name of the database, operation or device; `all` in a row of scope `total`.
+    /// Name of the database, operation, device or part of the array; `all` in a row of scope
+    /// `total`.
     pub name: String,
     /// Database reads plus writes per second (total, database).
     pub iops: Option<f64>,
@@ -61,6 +62,8 @@ pub struct SampleRow {
     pub host: HostRow,
     /// A block device (device).
     pub device: DeviceRow,
+    /// A part of a modelled array (array-controller, -volume, -pool, -group, -disk).
+    pub array: ArrayRow,
 }
 
 const FIXED_COLUMNS: [&str; 6] = ["sample", "phase", "begins_s", "length_s", "scope", "name"];
@@ -81,7 +84,12 @@ impl SampleRow {
                     .map(|c| format!("{}_{c}", stream.column())),
             );
         }
-        let groups = [OperationRow::COLUMNS, HostRow::COLUMNS, DeviceRow::COLUMNS];
+        let groups = [
+            OperationRow::COLUMNS,
+            HostRow::COLUMNS,
+            DeviceRow::COLUMNS,
+            ArrayRow::COLUMNS,
+        ];
         columns.extend(groups.iter().flat_map(|g| g.iter().map(|&c| c.to_owned())));
         columns
     }
@@ -110,7 +118,8 @@ impl SampleRow {
             .chain(self.streams.iter().flat_map(StreamRow::values))
             .chain(self.operation.values())
             .chain(self.host.values())
-            .chain(self.device.values());
+            .chain(self.device.values())
+            .chain(self.array.values());
         fields.extend(values.map(|v| v.map_or(String::new(), number)));
         fields
     }
@@ -128,7 +137,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// The rows of one sample: total, databases, operations, devices.
+/// The rows of one sample: total, databases, operations, devices, parts of the array.
 pub fn rows_of(sample: &Sample) -> Vec<SampleRow> {
     let layout = &sample.layout;
     let length_s = sample.length_s;
@@ -146,6 +155,7 @@ pub fn rows_of(sample: &Sample) -> Vec<SampleRow> {
         operation: OperationRow::default(),
         host: HostRow::default(),
         device: DeviceRow::default(),
+        array: ArrayRow::default(),
     };
     let of_meters = |scope, name: &str, meters: &DatabaseMeters| SampleRow {
         iops: Some(meters.transactional_count() as f64 / length_s),
@@ -176,6 +186,12 @@ pub fn rows_of(sample: &Sample) -> Vec<SampleRow> {
         rows.push(SampleRow {
             device: figures,
             ..empty(RowScope::Device, &device.name)
+        });
+    }
+    for (scope, name, array) in sample.array.iter().flat_map(ArrayRow::all_of) {
+        rows.push(SampleRow {
+            array,
+            ..empty(scope, &name)
         });
     }
     rows
@@ -290,6 +306,7 @@ impl Record<'_> {
             operation: OperationRow::from_values(values),
             host: HostRow::from_values(values),
             device: DeviceRow::from_values(values),
+            array: ArrayRow::from_values(values),
         })
     }
 

@@ -15,15 +15,30 @@ pub enum RowScope {
     Operation,
     /// One block device.
     Device,
+    /// A controller of a modelled array.
+    ArrayController,
+    /// A volume of a modelled array.
+    ArrayVolume,
+    /// A pool of a modelled array.
+    ArrayPool,
+    /// A disk group of a modelled array.
+    ArrayGroup,
+    /// A disk of a modelled array.
+    ArrayDisk,
 }
 
 impl RowScope {
     /// Every scope.
-    pub const ALL: [RowScope; 4] = [
+    pub const ALL: [RowScope; 9] = [
         RowScope::Total,
         RowScope::Database,
         RowScope::Operation,
         RowScope::Device,
+        RowScope::ArrayController,
+        RowScope::ArrayVolume,
+        RowScope::ArrayPool,
+        RowScope::ArrayGroup,
+        RowScope::ArrayDisk,
     ];
 
     /// Word in the `scope` column.
@@ -33,6 +48,11 @@ impl RowScope {
             RowScope::Database => "database",
             RowScope::Operation => "operation",
             RowScope::Device => "device",
+            RowScope::ArrayController => "array-controller",
+            RowScope::ArrayVolume => "array-volume",
+            RowScope::ArrayPool => "array-pool",
+            RowScope::ArrayGroup => "array-group",
+            RowScope::ArrayDisk => "array-disk",
         }
     }
 }
@@ -50,17 +70,19 @@ macro_rules! columns {
             /// Names of the columns, in the order of the fields.
             pub const COLUMNS: &'static [&'static str] = &[$(stringify!($field)),*];
 
-            pub(super) fn values(&self) -> Vec<Option<f64>> {
+            pub(in crate::sample) fn values(&self) -> Vec<Option<f64>> {
                 vec![$(self.$field),*]
             }
 
             /// Takes one value per column, in their order; missing ones are empty.
-            pub(super) fn from_values(values: &mut impl Iterator<Item = Option<f64>>) -> Self {
+            pub(in crate::sample) fn from_values(values: &mut impl Iterator<Item = Option<f64>>) -> Self {
                 $name { $($field: values.next().flatten(),)* }
             }
         }
     };
 }
+
+pub(super) use columns;
 
 columns! {
     /// One stream of requests in one sample. In `samples.csv` each name carries the stream before

@@ -2,6 +2,7 @@
 
 use super::totals::{SampleAverage, StreamTotals, latency_figures};
 use super::{DatabaseTotals, RunTotals, Stream};
+use crate::confidence::{Part, half_width_95};
 use crate::result::{DatabaseResult, IoFigures, OperationResult, RunResult, Totals};
 
 impl RunTotals {
@@ -20,6 +21,7 @@ impl RunTotals {
         result.totals = self.totals_result();
         result.operations = self.operation_results();
         result.throughput.achieved_iops = self.achieved_iops();
+        result.throughput.achieved_half_width_iops = self.iops_half_width();
         result.throughput.achieved_fraction = result
             .throughput
             .target_iops
@@ -30,6 +32,15 @@ impl RunTotals {
         for device in &mut result.host.devices {
             self.host.fill_device(device);
         }
+    }
+
+    /// Every full sample is as long as the others, so that each is one value of the rate.
+    fn iops_half_width(&self) -> Option<f64> {
+        let part = |iops: &f64| Part {
+            count: 1.0,
+            total: *iops,
+        };
+        half_width_95(&self.iops.iter().map(part).collect::<Vec<_>>())
     }
 
     fn operations_per_second(&self) -> f64 {

@@ -7,22 +7,20 @@ use std::sync::Arc;
 
 use array::Array;
 use array::bridge::{ArrayHost, VolumeFiles};
-use array::description::{DatabasePlacement, PlannedArray};
+use array::description::DatabasePlacement;
+use jiff::Timestamp;
 use measure::result::RunResult;
-use measure::run_directory::RunDirectory;
 use runtime::Runtime;
 use workload::controller::plan::database_name;
-use workload::controller::{RunPlan, run_on_virtual_clock};
+use workload::controller::{RunListener, RunPlan, run_on_virtual_clock};
 use workload::mail::edb_host::DatabaseDirectories;
 use workload::mail::twin::TwinHost;
-use workload::profile::Profile;
+use workload::progress::StopRequest;
 
 use super::inside::Inside;
-use super::listener::{Listener, Shared};
-use crate::cli::PredictOptions;
+use super::inspector::{Inspector, Shared};
+use super::plan::Plan;
 use crate::failure::Failure;
-use crate::run::{Recorder, results};
-use crate::{interrupt, live};
 
 /// Directories on a modelled volume.
 type Files = VolumeFiles<(), Array<()>>;
@@ -30,29 +28,31 @@ type Files = VolumeFiles<(), Array<()>>;
 /// The directories of every database and of its log.
 type Places = BTreeMap<usize, (Files, Files)>;
 
-/// Runs the prediction to its end and writes the result.
-pub fn drive(
-    options: &PredictOptions,
-    profile: &Profile,
-    planned: &PlannedArray,
-    base: RunResult,
-    directory: RunDirectory,
-    inside: Inside,
-) -> Result<RunResult, Failure> {
-    let stop = interrupt::stop_on_signals()
-        .map_err(|error| Failure::environment(format!("Signals cannot be caught: {error}."), ""))?;
-    let model = Array::<()>::new(&planned.settings, profile.run.seed)
+/// Runs a plan to its end, or until somebody asks it to `stop`, on the calling thread. Gives the
+/// result, with the inside of the array in it, and the listener, which has heard everything.
+///
+/// Nothing is printed or written: that is up to the listener. Any number of predictions may run at
+/// once, each on a thread of its own.
+///
+/// # Errors
+/// When the array cannot be built.
+pub fn run<L: RunListener + 'static>(
+    plan: &Plan,
+    started: Timestamp,
+    stop: StopRequest,
+    listener: L,
+) -> Result<(RunResult, L), Failure> {
+    let model = Array::<()>::new(&plan.planned.settings, plan.profile.run.seed)
         .map_err(|error| Failure::usage(error.to_string(), ""))?;
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     let host = ArrayHost::new(&handle, model);
-    let places = places(&host, &planned.placement)?;
-    let view = live::view(options.quiet);
-    let recorder = Recorder::new(view, directory, stop.clone());
-    let listener = Listener::new(recorder, host, inside);
-    let shared = Rc::new(RefCell::new(listener));
+    let places = places(&host, &plan.planned.placement)?;
+    let inside = Inside::new(&plan.array, &plan.description, &plan.planned.settings);
+    let shared = Rc::new(RefCell::new(Inspector::new(listener, host, inside)));
     let heard = Shared(Rc::clone(&shared));
-    let plan = RunPlan::new(profile, 1);
+    let run_plan = RunPlan::new(&plan.profile, 1);
+    let base = plan.base(started);
     let mut result = runtime.block_on(async move {
         let twin = {
             let handle = handle.clone();
@@ -60,18 +60,13 @@ pub fn drive(
                 TwinHost::new(handle.clone(), Arc::clone(plan), directories(&places))
             }
         };
-        run_on_virtual_clock(handle, plan, base, stop, heard, twin).await
+        run_on_virtual_clock(handle, run_plan, base, stop, heard, twin).await
     });
     shared.borrow().complete(&mut result);
     drop(runtime);
-    let Some(listener) = Rc::into_inner(shared).map(RefCell::into_inner) else {
-        return Err(Failure::environment("The prediction did not end.", ""));
-    };
-    let (directory, trouble) = listener.finish();
-    let written = directory.write_result(&result);
-    match (trouble, written) {
-        (Some(error), _) | (None, Err(error)) => Err(results::unwritable(&error)),
-        (None, Ok(())) => Ok(result),
+    match Rc::into_inner(shared).map(RefCell::into_inner) {
+        Some(inspector) => Ok((result, inspector.into_listener())),
+        None => Err(Failure::environment("The prediction did not end.", "")),
     }
 }
 

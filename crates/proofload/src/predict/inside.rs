@@ -34,12 +34,15 @@ impl Inside {
         let controllers = until.controllers.iter().enumerate();
         let controllers = controllers.map(|(number, now)| {
             let none = ControllerCounters::default();
-            controller(
-                &span,
-                pairs(number).1,
-                pairs(number).0.unwrap_or(&none),
-                now,
-            )
+            ArrayController {
+                cache_lines_max: self.cache_lines(),
+                ..controller(
+                    &span,
+                    pairs(number).1,
+                    pairs(number).0.unwrap_or(&none),
+                    now,
+                )
+            }
         });
         let volumes = until.volumes.iter().enumerate().map(|(number, now)| {
             let before = from.volumes.get(number).copied().unwrap_or_default();
@@ -82,6 +85,12 @@ impl Inside {
         }
     }
 
+    /// Lines that the data cache of a controller has room for.
+    fn cache_lines(&self) -> u64 {
+        let cache = &self.settings.cache;
+        cache.capacity_mib * 1024 / u64::from(cache.line_kib.max(1))
+    }
+
     /// The disk group of every disk in turn.
     fn group_of_disks(&self) -> Vec<&str> {
         let groups = self.settings.backend.disk_group.iter();
@@ -108,6 +117,7 @@ impl Inside {
                     let rate = disk.reads_per_second + disk.writes_per_second;
                     rate * disk.average_drive_latency_ms.unwrap_or(0.0)
                 });
+                let queued: f64 = sum(|disk| disk.average_drive_queue_depth);
                 let busiest = own.iter().map(|disk| disk.busy_fraction);
                 ArrayGroup {
                     name: group.name.clone(),
@@ -119,6 +129,7 @@ impl Inside {
                     average_busy_fraction: busy / own.len().max(1) as f64,
                     maximum_busy_fraction: busiest.fold(0.0, f64::max),
                     average_drive_latency_ms: ratio(spent, reads_per_second + writes_per_second),
+                    average_drive_queue_depth: queued / own.len().max(1) as f64,
                 }
             })
             .collect()
@@ -202,6 +213,7 @@ fn controller(
         sent_bytes_per_second: span.rate(grown(|port| port.sent_bytes)),
         processor_busy_fraction: span.share(now.processor.busy_ns - before.processor.busy_ns),
         link_busy_fraction: span.share(now.link.busy_ns - before.link.busy_ns),
+        cache_lines_max: 0,
         cache_lines: now.cached_lines,
         cache_dirty_lines: now.dirty_lines,
         waiting_writers: now.waiting_writers,

@@ -1,16 +1,147 @@
-//! What a prediction needs of the array, and what it looks like.
+//! One prediction, checked: the load, the array, and where the databases lie on it.
 
-use array::description::{DatabaseDemand, PlannedArray};
-use measure::result::DatabaseResult;
+use array::description::{DatabaseDemand, Description, PlannedArray};
+use jiff::Timestamp;
+use measure::result::{DatabaseResult, RunResult, TargetPath};
 use workload::controller::plan::database_name;
 use workload::profile::Profile;
 
+use super::arrays;
 use crate::cli::PredictOptions;
+use crate::failure::Failure;
 use crate::human;
 use crate::target::space::log_bytes;
+use crate::workloads;
+
+/// A prediction that can run: every rule has been checked, and nothing has been computed yet.
+/// Plans are plain data, so that several can run on threads of their own.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Short name of the workload.
+    pub workload: String,
+    /// The array as it was asked for: a bundled name or a path.
+    pub array: String,
+    /// All settings of the workload.
+    pub profile: Profile,
+    /// The array as people describe it.
+    pub description: Description,
+    /// The array written out for the databases of the workload.
+    pub planned: PlannedArray,
+}
+
+impl Plan {
+    /// Reads the workload and the array with all their settings, and checks every rule.
+    ///
+    /// # Errors
+    /// Every fault of the profile or of the array, each at its line.
+    pub fn check(options: &PredictOptions) -> Result<Self, Failure> {
+        let mut profile = workloads::resolve(&options.as_run())?;
+        // Nothing was stored, so there is nothing to verify.
+        profile.run.verify_after_run = false;
+        let description = arrays::load(options)?;
+        let planned = description.plan(&demands(&profile))?;
+        Ok(Self {
+            workload: workloads::short_name(&options.workload),
+            array: options.array.clone(),
+            profile,
+            description,
+            planned,
+        })
+    }
+
+    /// The result as far as it is known before anything runs.
+    pub fn base(&self, started: Timestamp) -> RunResult {
+        let mut result = RunResult::new();
+        result.kind = "prediction".to_owned();
+        result.workload.name = self.workload.clone();
+        result.workload.description = self.profile.description.clone();
+        result.workload.settings = self.profile.settings();
+        result.host = measure::host::facts::<&str>(&[]);
+        result.seed = self.profile.run.seed;
+        result.started = started.to_string();
+        result.notes.extend(self.planned.notes.iter().cloned());
+        result.databases = self.databases();
+        result.target.databases = vec![self.target()];
+        result.target.logs = result.target.databases.clone();
+        result
+    }
+
+    /// The databases as they are known before the prediction: their names and their volumes.
+    fn databases(&self) -> Vec<DatabaseResult> {
+        let volumes = &self.planned.settings.volumes;
+        let volume = |number: u16| volumes[usize::from(number)].name.clone();
+        let placement = self.planned.placement.iter().enumerate();
+        placement
+            .map(|(number, place)| DatabaseResult {
+                name: database_name(number + 1),
+                path: volume(place.data.0),
+                log_path: volume(place.log.0),
+                ..DatabaseResult::default()
+            })
+            .collect()
+    }
+
+    fn target(&self) -> TargetPath {
+        let volumes = self.planned.settings.volumes.iter();
+        let capacity_bytes = volumes.map(|volume| volume.capacity_mib << 20).sum();
+        TargetPath {
+            path: workloads::short_name(&self.array),
+            kind: "modelled-array".to_owned(),
+            capacity_bytes,
+            free_bytes: capacity_bytes,
+            ..TargetPath::default()
+        }
+    }
+
+    /// The array and the load as text.
+    pub fn describe(&self) -> String {
+        let (mail, settings) = (&self.profile.mail, &self.planned.settings);
+        let mut text = format!(
+            "{}: {} of {} each\n{}\n",
+            self.workload,
+            human::count(u64::from(mail.databases), "database"),
+            human::size(mail.database_bytes()),
+            settings.title,
+        );
+        for group in &settings.backend.disk_group {
+            let level = match group.chunk_kib {
+                Some(chunk_kib) => format!("{} in chunks of {chunk_kib} KiB", group.level.title()),
+                None => group.level.title().to_owned(),
+            };
+            text.push_str(&format!(
+                "  group {}: {} x {}, {level}\n",
+                group.name, group.disks, group.disk
+            ));
+        }
+        for volume in &settings.volumes {
+            let place = volume.pool.as_ref().or(volume.group.as_ref());
+            text.push_str(&format!(
+                "  volume {}: {} in {}, controller {}\n",
+                volume.name,
+                human::size(volume.capacity_mib << 20),
+                place.map_or("", String::as_str),
+                volume.owner
+            ));
+        }
+        for note in &self.planned.notes {
+            text.push_str(&format!("{note}\n"));
+        }
+        let run = &self.profile.run;
+        let load = match (run.held_rate, mail.threads) {
+            (Some(rate), _) => format!("{rate} IOPS held"),
+            (None, Some(threads)) => human::count(u64::from(threads), "thread"),
+            (None, None) => format!("as many threads as reach {:.2} IOPS", mail.target_iops()),
+        };
+        text.push_str(&format!(
+            "Load: {load}, measured for {} of simulated time in samples of {}\n",
+            run.duration, run.sample_interval
+        ));
+        text
+    }
+}
 
 /// Room for every database with its growth, and for its log.
-pub fn demands(profile: &Profile) -> Vec<DatabaseDemand> {
+fn demands(profile: &Profile) -> Vec<DatabaseDemand> {
     let data_bytes = profile.mail.reserved_database_bytes();
     let log_bytes = log_bytes(profile);
     (1..=profile.mail.databases as usize)
@@ -20,63 +151,4 @@ pub fn demands(profile: &Profile) -> Vec<DatabaseDemand> {
             log_bytes,
         })
         .collect()
-}
-
-/// The databases as they are known before the prediction: their names and their volumes.
-pub fn databases(planned: &PlannedArray) -> Vec<DatabaseResult> {
-    let placement = planned.placement.iter().enumerate();
-    let volume = |number: u16| planned.settings.volumes[usize::from(number)].name.clone();
-    placement
-        .map(|(number, place)| DatabaseResult {
-            name: database_name(number + 1),
-            path: volume(place.data.0),
-            log_path: volume(place.log.0),
-            ..DatabaseResult::default()
-        })
-        .collect()
-}
-
-/// The array and the load as text.
-pub fn describe(options: &PredictOptions, profile: &Profile, planned: &PlannedArray) -> String {
-    let (mail, settings) = (&profile.mail, &planned.settings);
-    let mut text = format!(
-        "{}: {} of {} each\n{}\n",
-        options.workload,
-        human::count(u64::from(mail.databases), "database"),
-        human::size(mail.database_bytes()),
-        settings.title,
-    );
-    for group in &settings.backend.disk_group {
-        let level = match group.chunk_kib {
-            Some(chunk_kib) => format!("{} in chunks of {chunk_kib} KiB", group.level.title()),
-            None => group.level.title().to_owned(),
-        };
-        text.push_str(&format!(
-            "  group {}: {} x {}, {level}\n",
-            group.name, group.disks, group.disk
-        ));
-    }
-    for volume in &settings.volumes {
-        let place = volume.pool.as_ref().or(volume.group.as_ref());
-        text.push_str(&format!(
-            "  volume {}: {} in {}, controller {}\n",
-            volume.name,
-            human::size(volume.capacity_mib << 20),
-            place.map_or("", String::as_str),
-            volume.owner
-        ));
-    }
-    for note in &planned.notes {
-        text.push_str(&format!("{note}\n"));
-    }
-    let load = match (profile.run.held_rate, mail.threads) {
-        (Some(rate), _) => format!("{rate} IOPS held"),
-        (None, Some(threads)) => human::count(u64::from(threads), "thread"),
-        (None, None) => format!("as many threads as reach {:.2} IOPS", mail.target_iops()),
-    };
-    text.push_str(&format!(
-        "Load: {load}, measured for {} of simulated time in samples of {}\n",
-        profile.run.duration, profile.run.sample_interval
-    ));
-    text
 }

@@ -34,6 +34,7 @@ pub fn timeline(story: &Story) -> Vec<Moment> {
             };
             let rate = story.reads_per_second * many / warm;
             Moment {
+                array: Vec::new(),
                 ends_s: 2_280.0 + 15.0 * (index + 1) as f64,
                 length_s: 15.0,
                 phase: if index < warm_up {

@@ -7,7 +7,7 @@ use measure::histogram::{LatencyHistogram, LoggedInterval};
 use measure::run_directory::{LoadError, load_histograms};
 use measure::sample::{DeviceRow, RowScope, SampleRow, Stream, StreamRow};
 
-use super::{DatabaseMoment, DeviceMoment, Distribution, Flow, Moment};
+use super::{DatabaseMoment, DeviceMoment, Distribution, Flow, Moment, PartMoment};
 
 /// The streams whose distributions are shown, with the names they have in the result.
 const SHOWN: [(Stream, &str); 4] = [
@@ -65,6 +65,15 @@ fn add(moment: &mut Moment, row: &SampleRow) {
         }),
         RowScope::Device => moment.devices.push(device(&row.name, &row.device)),
         RowScope::Operation => {}
+        RowScope::ArrayController
+        | RowScope::ArrayVolume
+        | RowScope::ArrayPool
+        | RowScope::ArrayGroup
+        | RowScope::ArrayDisk => moment.array.push(PartMoment {
+            scope: row.scope,
+            name: row.name.clone(),
+            figures: row.array,
+        }),
     }
 }
 

@@ -8,7 +8,7 @@ pub use load::{Distributions, load_distributions, percentiles, timeline};
 
 use measure::result::RunResult;
 use measure::run_directory::LoadError;
-use measure::sample::SampleRow;
+use measure::sample::{ArrayRow, RowScope, SampleRow};
 
 /// One run.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +54,19 @@ pub struct Moment {
     pub devices: Vec<DeviceMoment>,
     /// Average latencies of each database.
     pub databases: Vec<DatabaseMoment>,
+    /// The parts of a modelled array; none on real storage.
+    pub array: Vec<PartMoment>,
+}
+
+/// A part of a modelled array during one sample.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartMoment {
+    /// Whether it is a controller, a volume, a pool, a disk group or a disk.
+    pub scope: RowScope,
+    /// Its name or number.
+    pub name: String,
+    /// What was counted.
+    pub figures: ArrayRow,
 }
 
 /// Requests of one kind during one sample.

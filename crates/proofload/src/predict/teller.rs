@@ -1,0 +1,89 @@
+//! Records a prediction, and says how fast simulated time passes.
+
+use std::time::{Duration, Instant};
+
+use measure::result::RunResult;
+use measure::sample::Sample;
+use workload::controller::RunListener;
+use workload::progress::{ByteProgress, LiveSample, Phase};
+
+use crate::run::Recorder;
+
+/// Shortest time between two lines that say how the computing goes.
+const TOLD_EVERY: Duration = Duration::from_secs(5);
+
+/// The recorder of a run, beside a clock that compares simulated with real time.
+pub struct Teller {
+    recorder: Recorder,
+    /// Length of the measured phase while it lasts.
+    measured: Option<Duration>,
+    measuring_since: Instant,
+    told: Instant,
+}
+
+impl Teller {
+    pub fn new(recorder: Recorder) -> Self {
+        let now = Instant::now();
+        Self {
+            recorder,
+            measured: None,
+            measuring_since: now,
+            told: now,
+        }
+    }
+
+    /// The recorder, when everything has been told.
+    pub fn into_recorder(self) -> Recorder {
+        self.recorder
+    }
+
+    /// Says now and then how fast simulated time passes, and when it will be over.
+    fn tell_speed(&mut self, sample: &LiveSample) {
+        let Some(measured) = self.measured else {
+            return;
+        };
+        if self.told.elapsed() < TOLD_EVERY || sample.elapsed.is_zero() {
+            return;
+        }
+        self.told = Instant::now();
+        let speed = sample.elapsed.as_secs_f64() / self.measuring_since.elapsed().as_secs_f64();
+        let left = measured.saturating_sub(sample.elapsed).as_secs_f64() / speed.max(1e-6);
+        let text = format!(
+            "simulated {:.0} of {:.0} s at {speed:.0} times real speed, {:.0} IOPS, about \
+             {left:.0} s left",
+            sample.elapsed.as_secs_f64(),
+            measured.as_secs_f64(),
+            sample.iops,
+        );
+        self.recorder.show(&text);
+    }
+}
+
+impl RunListener for Teller {
+    fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
+        self.measured = expected.filter(|_| phase == Phase::Measuring);
+        self.measuring_since = Instant::now();
+        self.recorder.phase(phase, expected);
+    }
+
+    fn progress(&mut self, progress: ByteProgress) {
+        self.recorder.progress(progress);
+    }
+
+    fn doing(&mut self, text: &str) {
+        self.recorder.doing(text);
+    }
+
+    fn live(&mut self, figures: &LiveSample) {
+        self.recorder.live(figures);
+        self.tell_speed(figures);
+    }
+
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
+        self.recorder.sample(sample, figures, so_far);
+    }
+
+    fn note(&mut self, text: &str) {
+        self.recorder.note(text);
+    }
+}
