@@ -159,6 +159,18 @@ impl<F: File> FileStore<F> {
 }
 
 impl<F: File> PageStore<Buffer> for FileStore<F> {
+    async fn read_page(&self, page: PageNumber, cause: IoCause) -> Result<Buffer, PageError> {
+        let offset = page.offset_bytes(self.page_size_bytes);
+        let issued_ns = self.handle.now_ns();
+        let (bytes, result) = self.file.read(offset, self.buffer()).await;
+        let shape = (IoDirection::Read, offset, self.page_size_bytes as u64);
+        self.tell(cause, shape, issued_ns, result.is_ok());
+        match result {
+            Ok(()) => self.verified(page, bytes),
+            Err(error) => Err(self.failed(page, PageProblem::Io(error))),
+        }
+    }
+
     async fn read(
         &self,
         first: PageNumber,
@@ -168,13 +180,8 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
         let offset = first.offset_bytes(self.page_size_bytes);
         let length = u64::from(count) * self.page_size_bytes as u64;
         let issued_ns = self.handle.now_ns();
-        let (buffers, result) = if count == 1 {
-            let (buffer, result) = self.file.read(offset, self.buffer()).await;
-            (vec![buffer], result)
-        } else {
-            let buffers = (0..count).map(|_| self.buffer());
-            self.file.read_vectored(offset, buffers.collect()).await
-        };
+        let buffers = (0..count).map(|_| self.buffer());
+        let (buffers, result) = self.file.read_vectored(offset, buffers.collect()).await;
         let shape = (IoDirection::Read, offset, length);
         self.tell(cause, shape, issued_ns, result.as_ref().err());
         let pages = (first.0..).map(PageNumber).zip(buffers);

@@ -103,12 +103,8 @@ impl Timers {
         }
     }
 
-    /// Wakes everybody whose time has come. The clock is asked only if somebody waits.
-    pub(crate) fn fire_until(&self, now_ns: impl FnOnce() -> u64) {
-        if self.heap.borrow().is_empty() {
-            return;
-        }
-        let now_ns = now_ns();
+    /// Wakes everybody whose time has come.
+    pub(crate) fn fire_until(&self, now_ns: u64) {
         loop {
             let timer = {
                 let mut heap = self.heap.borrow_mut();

@@ -227,7 +227,7 @@ impl SharedState {
 impl<D: Directory> Pages for Core<D> {
     #[inline]
     fn cached(&self, page: u32) -> Option<Rc<Page>> {
-        self.pool.get(PageNumber(page)).map(|page| page.snapshot())
+        self.pool.snapshot(PageNumber(page))
     }
 
     fn blank(&self) -> Page {

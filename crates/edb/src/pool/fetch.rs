@@ -146,8 +146,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
                 continue;
             }
             self.core.state.borrow_mut().counters.reads += 1;
-            let mut results = self.store.read(page, 1, IoCause::Database).await;
-            let result = results.pop().expect("a read of one page has one result");
+            let result = self.store.read_page(page, IoCause::Database).await;
             if reading.is_superseded() {
                 continue;
             }
@@ -217,10 +216,17 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
         state.adapt(limits);
         let (available, supply) = (state.available(limits), state.supply(limits));
         drop(state);
-        if supply <= limits.low || available == 0 {
-            self.scavenge(limits.low + 1, 1);
+        if supply > limits.target && available > 0 {
+            return true;
         }
-        if supply <= limits.target || available == 0 {
+        let mut short = supply <= limits.low || available == 0;
+        if short {
+            self.scavenge(limits.low + 1, 1);
+            let state = self.core.state.borrow();
+            short = state.supply(limits) <= limits.low || state.available(limits) == 0;
+        }
+        // The task that sees to the rest need not be woken if it wakes by itself in a moment.
+        if short || !self.core.scavenger_is_due.get() {
             self.core.scavenger.raise();
         }
         self.core.state.borrow().available(limits) > 0

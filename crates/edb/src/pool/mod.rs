@@ -128,6 +128,14 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
         self.inner.core.get(page)
     }
 
+    /// The contents of the page, if it is in the cache, unmoved by later changes (those go on in a
+    /// copy). Counts as a touch; the page may leave the cache at any time.
+    #[must_use]
+    #[inline]
+    pub fn snapshot(&self, page: PageNumber) -> Option<Rc<P>> {
+        self.inner.core.snapshot(page)
+    }
+
     /// Whether the page is in the cache; not a touch.
     #[must_use]
     pub fn contains(&self, page: PageNumber) -> bool {

@@ -18,9 +18,8 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
     /// way already, and the disk would see bursts instead of a stream.
     pub(super) fn scavenge(self: &Rc<Self>, wanted: usize, at_once: usize) {
         let limits = &self.core.limits;
-        let now_ns = self.core.handle.now_ns();
         let supply = self.core.state.borrow().supply(limits);
-        let most_writes = limits.scavenger_writes(supply);
+        let mut most_writes = None;
         let mut needed_log = LogPosition::START;
         let mut looks = self.core.state.borrow().pages.len().min(MOST_LOOKS);
         // Pages that cannot leave now stay out of the order until the step is over: put back at
@@ -42,9 +41,12 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
             }
             // Once enough is on its way, only too late, a clean page further on has to leave.
             let waits = supplied || !state.is_dirty(slot) || state.slot(slot).writing;
-            let full = state.writes_outstanding >= most_writes || state.failure.is_some();
-            if !waits && full {
-                break;
+            if !waits {
+                let most_writes =
+                    *most_writes.get_or_insert_with(|| limits.scavenger_writes(supply));
+                if state.writes_outstanding >= most_writes || state.failure.is_some() {
+                    break;
+                }
             }
             state.replacement.set_aside(slot);
             aside.push(slot);
@@ -61,6 +63,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
                 Begun::BlockedByLog(needed) => needed_log = needed_log.max(needed),
             }
         }
+        let now_ns = self.core.handle.turn_ns();
         for slot in aside {
             self.core
                 .state
@@ -89,6 +92,7 @@ pub(super) fn spawn<P: Payload, S: PageStore<P>>(inner: &Rc<Inner<P, S>>) {
             }
             let Some(inner) = weak.upgrade() else { return };
             due_ns = inner.tend_frames(due_ns, handle.now_ns(), delay_ns);
+            inner.core.scavenger_is_due.set(due_ns.is_some());
         }
     }));
 }

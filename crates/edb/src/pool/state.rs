@@ -64,6 +64,8 @@ pub(super) struct Core<P> {
     /// A frame has become free, or a write has completed.
     pub(super) progress: Notify,
     pub(super) scavenger: Rc<Signal>,
+    /// Whether the scavenger wakes by itself in a moment.
+    pub(super) scavenger_is_due: Cell<bool>,
     pub(super) flusher: Rc<Signal>,
 }
 
@@ -91,21 +93,32 @@ impl<P: Payload> Core<P> {
             pinned_pages: Cell::new(0),
             progress: Notify::default(),
             scavenger: Rc::default(),
+            scavenger_is_due: Cell::new(false),
             flusher: Rc::default(),
         })
     }
 
     /// The page, if it is in the cache.
     pub(super) fn get(self: &Rc<Self>, page: PageNumber) -> Option<PageRef<P>> {
-        let mut state = self.state.borrow_mut();
+        let frame = self.touch(page, Rc::clone)?;
+        Some(PageRef::new(frame, Rc::clone(self)))
+    }
+
+    /// The contents of the page, if it is in the cache, unmoved by later changes; nothing is pinned.
+    #[inline]
+    pub(super) fn snapshot(&self, page: PageNumber) -> Option<Rc<P>> {
+        self.touch(page, |frame| Rc::clone(&frame.payload.borrow()))
+    }
+
+    /// Counts a use of the page, if it is in the cache, and shows its frame.
+    #[inline]
+    fn touch<T>(&self, page: PageNumber, show: impl FnOnce(&Rc<Frame<P>>) -> T) -> Option<T> {
+        let state = &mut *self.state.borrow_mut();
         let slot = *state.pages.get(&page)?;
-        let now_ns = self.handle.now_ns();
-        state.replacement.touch(slot, now_ns);
+        state.replacement.touch(slot, self.handle.turn_ns());
         state.counters.hits += 1;
         state.set_leaving(slot, false);
-        let frame = Rc::clone(&state.slot(slot).frame);
-        drop(state);
-        Some(PageRef::new(frame, Rc::clone(self)))
+        Some(show(&state.slot(slot).frame))
     }
 
     /// Puts a page into the cache; its frame must have been taken before.
@@ -133,7 +146,7 @@ impl<P: Payload> Core<P> {
         });
         let old = state.pages.insert(page, slot);
         assert!(old.is_none(), "page {page} is in the cache once");
-        let now_ns = self.handle.now_ns();
+        let now_ns = self.handle.turn_ns();
         state.replacement.insert(slot, page, now_ns, ahead);
         frame
     }

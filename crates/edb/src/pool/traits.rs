@@ -41,6 +41,12 @@ pub trait PageStore<P>: 'static {
         cause: IoCause,
     ) -> Vec<Result<P, PageError>>;
 
+    /// Reads one page and verifies it.
+    async fn read_page(&self, page: PageNumber, cause: IoCause) -> Result<P, PageError> {
+        let mut pages = self.read(page, 1, cause).await;
+        pages.pop().expect("a read of one page has one result")
+    }
+
     /// Makes a payload ready to be written: stores its checksum.
     fn seal(&self, page: PageNumber, payload: &mut P);
 
