@@ -35,6 +35,13 @@ impl<D: Directory> Core<D> {
         });
     }
 
+    /// Wakes the task if there is something for it to do.
+    pub(crate) fn wake_cleanup(&self) {
+        if self.transactions.borrow().has_cleanups() {
+            self.cleanup_wanted.notify_all();
+        }
+    }
+
     /// Removes all nodes whose time has come.
     pub(crate) async fn clean_up(&self) -> Result<(), EngineError> {
         let _turn = self.cleanup_turn.acquire().await;

@@ -68,7 +68,7 @@ impl<D: Directory> Transaction<D> {
                 .transactions
                 .borrow_mut()
                 .commit(&mut open, LogPosition::START);
-            self.core.cleanup_wanted.notify_all();
+            self.core.wake_cleanup();
             return Ok(());
         }
         if let Err(error) = self.core.check() {
@@ -77,7 +77,7 @@ impl<D: Directory> Transaction<D> {
         }
         let end = self.core.log.append(&encode_commit(open.writer.id)).end;
         self.core.transactions.borrow_mut().commit(&mut open, end);
-        self.core.cleanup_wanted.notify_all();
+        self.core.wake_cleanup();
         self.core.prepare_next_extension();
         match commit {
             Commit::Durable => {
@@ -115,7 +115,7 @@ impl<D: Directory> Drop for Transaction<D> {
                 .transactions
                 .borrow_mut()
                 .end_rolled_back(&open, LogPosition::START);
-            self.core.cleanup_wanted.notify_all();
+            self.core.wake_cleanup();
         } else if self.core.check().is_ok() {
             // A failure has stopped the database; the restart undoes the rest.
             drop(spawn_rollback(&self.core, open));

@@ -156,6 +156,11 @@ impl Transactions {
         self.snapshots.values().sum()
     }
 
+    /// Whether nodes can be cleaned up now.
+    pub(crate) fn has_cleanups(&self) -> bool {
+        !self.cleanups.is_empty()
+    }
+
     /// Nodes that wait to be cleaned up, those that older snapshots still see included.
     pub(crate) fn waiting_cleanups(&self) -> usize {
         let deleted = self
