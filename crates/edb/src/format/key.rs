@@ -112,6 +112,12 @@ pub fn push_binary(key: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
+/// Bytes that [`push_binary`] appends for a value of `length` bytes.
+#[must_use]
+pub fn binary_segment_bytes(length: usize) -> usize {
+    1 + length.div_ceil(CHUNK_BYTES) * (CHUNK_BYTES + 1)
+}
+
 fn push_text(key: &mut Vec<u8>, bytes: &[u8]) {
     if bytes.is_empty() {
         key.push(EMPTY_SEGMENT);

@@ -179,14 +179,19 @@ impl TableState {
 
     /// The number of a row as a key of the table.
     pub(crate) fn key(&self, number: i64) -> Vec<u8> {
+        self.row_key(number).to_vec()
+    }
+
+    /// As [`TableState::key`], without memory of its own.
+    pub(crate) fn row_key(&self, number: i64) -> RowKey {
         match self.key_type {
             // No row has a number beyond the type's range: the key is out of range, too.
             ColumnType::Long => match i32::try_from(number) {
-                Ok(number) => key::long_key(number).to_vec(),
-                Err(_) if number < 0 => Vec::new(),
-                Err(_) => vec![0xFF],
+                Ok(number) => RowKey::new(&key::long_key(number)),
+                Err(_) if number < 0 => RowKey::new(&[]),
+                Err(_) => RowKey::new(&[0xFF]),
             },
-            _ => key::long_long_key(number).to_vec(),
+            _ => RowKey::new(&key::long_long_key(number)),
         }
     }
 
@@ -207,6 +212,30 @@ impl TableState {
     }
 }
 
+/// A key of a table.
+#[derive(Clone, Copy)]
+pub(crate) struct RowKey {
+    bytes: [u8; 9],
+    length: u8,
+}
+
+impl RowKey {
+    fn new(key: &[u8]) -> Self {
+        let mut bytes = [0; 9];
+        bytes[..key.len()].copy_from_slice(key);
+        let length = key.len() as u8; // At most 9.
+        Self { bytes, length }
+    }
+}
+
+impl std::ops::Deref for RowKey {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+}
+
 impl SecondaryIndex {
     /// The key of a row in this index.
     pub(crate) fn key_of(&self, fields: &[Field<'_>]) -> Vec<u8> {
@@ -219,7 +248,7 @@ impl SecondaryIndex {
 
     /// The key of the value `bytes` in an index on one binary or text column.
     pub(crate) fn key_of_bytes(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut key = Vec::new();
+        let mut key = Vec::with_capacity(key::binary_segment_bytes(bytes.len()));
         let kind = self
             .columns
             .first()

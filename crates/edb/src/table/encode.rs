@@ -137,8 +137,12 @@ fn longest_inside(table: &TableState, fields: &[Field<'_>]) -> Option<(usize, us
 pub(crate) fn decode_row(table: &TableState, record: &[u8]) -> Result<Vec<Value>, EngineError> {
     let view = table.layout.view(record);
     let view = view.map_err(|error| EngineError::damaged(table.name(), &error))?;
-    (0..table.layout.column_count())
-        .map(|position| view.field(position).map(Value::of_field))
-        .collect::<Result<_, _>>()
-        .map_err(|error| EngineError::damaged(table.name(), &error))
+    let columns = table.layout.column_count();
+    let mut values = Vec::with_capacity(columns);
+    for position in 0..columns {
+        let field = view.field(position);
+        let field = field.map_err(|error| EngineError::damaged(table.name(), &error))?;
+        values.push(Value::of_field(field));
+    }
+    Ok(values)
 }

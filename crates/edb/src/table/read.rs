@@ -39,11 +39,7 @@ impl<D: Directory> Transaction<D> {
         long_values: LongValues,
     ) -> Result<Option<Row>, EngineError> {
         let (sight, state) = (self.sight()?, &table.state);
-        let key = state.key(key);
-        let row = self
-            .core
-            .read(|step| self.core.row_at(step, state, &key, sight))
-            .await?;
+        let row = self.core.read_row(state, key, sight).await?;
         self.core
             .with_long_values(state, row, long_values, sight)
             .await
@@ -63,24 +59,23 @@ impl<D: Directory> Transaction<D> {
         let (sight, state) = (self.sight()?, &table.state);
         let index = state.index(index)?;
         let key = index.key_of_bytes(bytes);
-        let mut primary = Vec::new();
-        let row = self.core.read(|step| {
-            let copy = |data: &[u8]| {
-                primary.clear();
-                primary.extend_from_slice(data);
-            };
-            match self
-                .core
-                .find_visible(step, index.root, &key, sight, copy)?
-            {
-                Some(()) => self.core.row_at(step, state, &primary, sight),
-                None => Ok(None),
-            }
-        });
+        let number = |data: &[u8]| state.number_of_key(data).ok_or_else(|| data.to_vec());
+        // A snapshot sees the same entry whenever it looks, so the row may be read in a step of its
+        // own: when its page is missing, the index is not searched again.
+        let entry = self.core.read_node(index.root, &key, sight, number).await?;
+        let row = match entry {
+            Some(Ok(number)) => self.core.read_row(state, number, sight).await?,
+            Some(Err(key)) => return Err(no_key_of(state, &key)),
+            None => None,
+        };
         self.core
-            .with_long_values(state, row.await?, long_values, sight)
+            .with_long_values(state, row, long_values, sight)
             .await
     }
+}
+
+fn no_key_of(table: &TableState, key: &[u8]) -> EngineError {
+    EngineError::damaged(table.name(), &format!("{key:02x?} is no key of it"))
 }
 
 impl TableState {
@@ -111,13 +106,28 @@ impl<D: Directory> Core<D> {
             return Ok(None);
         };
         let number = table.number_of_key(key);
-        let number = number.ok_or_else(|| {
-            EngineError::damaged(table.name(), &format!("{key:02x?} is no key of it"))
-        })?;
+        let number = number.ok_or_else(|| no_key_of(table, key))?;
         Ok(Some(Row {
             key: number,
             values: values?,
         }))
+    }
+
+    /// The row of this number; long values are not fetched.
+    async fn read_row(
+        &self,
+        table: &TableState,
+        number: i64,
+        sight: Sight,
+    ) -> Result<Option<Row>, EngineError> {
+        let key = table.row_key(number);
+        let decode = |record: &[u8]| decode_row(table, record);
+        let values = self.read_node(table.root(), &key, sight, decode).await?;
+        let row = |values| Row {
+            key: number,
+            values,
+        };
+        values.map(|values| values.map(row)).transpose()
     }
 
     /// Fetches the long values of a row if wanted.
