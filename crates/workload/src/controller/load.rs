@@ -112,12 +112,13 @@ impl<S: MailStore> Load<S> {
             // Sessions go round the databases, so that all get the same share of the load.
             let database = self.databases[turn % self.databases.len()].clone();
             turn += 1;
+            let begun = self.handle.turns();
             if let Err(failure) = database.transact(None).await {
                 self.fail(failure);
             }
             if pause_ns > 0 {
                 self.handle.sleep_ns(pause_ns).await;
-            } else {
+            } else if self.handle.turns() == begun {
                 // A transaction that found everything in the cache never waited.
                 self.handle.yield_now().await;
             }

@@ -60,8 +60,8 @@ impl<D: Directory> EdbStore<D> {
         }
     }
 
-    fn item_of(&self, row: &Row) -> Result<Item, StoreError> {
-        schema::item(&row.values).ok_or_else(|| {
+    fn item_of(&self, row: Row) -> Result<Item, StoreError> {
+        schema::item(row.values).ok_or_else(|| {
             StoreError::Failed(Failure {
                 kind: FailureKind::Integrity,
                 file: self.file.clone(),
@@ -91,7 +91,7 @@ impl<D: Directory> MailStore for EdbStore<D> {
             .await;
         let found = found.map_err(|error| self.error(&error, "finding a mail item"))?;
         found
-            .map(|row| Ok((row.key, self.item_of(&row)?)))
+            .map(|row| Ok((row.key, self.item_of(row)?)))
             .transpose()
     }
 
@@ -105,7 +105,7 @@ impl<D: Directory> MailStore for EdbStore<D> {
             .get(&self.table, message, long_values(long))
             .await;
         let found = found.map_err(|error| self.error(&error, "reading a mail item"))?;
-        found.map(|row| self.item_of(&row)).transpose()
+        found.map(|row| self.item_of(row)).transpose()
     }
 
     async fn messages(

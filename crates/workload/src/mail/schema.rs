@@ -74,7 +74,13 @@ pub fn values(item: &Item, body: Value) -> Vec<Value> {
 
 /// The item that a row holds, or `None` if it is no row of this table.
 #[must_use]
-pub fn item(values: &[Value]) -> Option<Item> {
+pub fn item(mut values: Vec<Value>) -> Option<Item> {
+    let body = values.pop()?;
+    let mut short = match values.get_mut(FIRST_SHORT) {
+        Some(Value::Bytes(first)) => std::mem::take(first),
+        Some(_) => return None,
+        None => Vec::new(),
+    };
     let [
         _,
         Value::LongLong(row),
@@ -86,13 +92,11 @@ pub fn item(values: &[Value]) -> Option<Item> {
         Value::UnsignedLong(size_bytes),
         Value::Bytes(key),
         pieces @ ..,
-        body,
-    ] = values
+    ] = values.as_slice()
     else {
         return None;
     };
-    let mut short = Vec::with_capacity(pieces.len() * VARIABLE_BYTES);
-    for piece in pieces {
+    for piece in pieces.iter().skip(1) {
         short.extend_from_slice(piece.as_bytes()?);
     }
     Some(Item {
@@ -105,7 +109,10 @@ pub fn item(values: &[Value]) -> Option<Item> {
         flags: *flags,
         size_bytes: *size_bytes,
         short,
-        long: body.as_bytes().map(<[u8]>::to_vec),
+        long: match body {
+            Value::Bytes(long) => Some(long),
+            _ => None,
+        },
     })
 }
 

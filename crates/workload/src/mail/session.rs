@@ -124,8 +124,16 @@ struct Planned {
 /// What is known about an attempt that went through, for the books.
 #[derive(Default)]
 struct Attempt {
-    service_ns: Vec<u64>,
+    steps: Vec<AttemptedStep>,
     replaced: Vec<(u64, u32)>,
+}
+
+/// One operation of an attempt.
+struct AttemptedStep {
+    /// The version of the row known to have been committed before the transaction began.
+    at_least: u32,
+    /// From its begin to its end.
+    service_ns: u64,
 }
 
 impl<S: MailStore> MailDatabase<S> {
@@ -190,8 +198,7 @@ impl<S: MailStore> MailDatabase<S> {
         let updates = plan.iter().any(|planned| planned.operation.is_update());
         let durability = updates.then(|| shared.deal_commit());
         for tries in 0_u32.. {
-            let begun_ns = shared.handle.now_ns();
-            let lateness_ns = due_ns.map(|due_ns| begun_ns.saturating_sub(due_ns));
+            let lateness_ns = due_ns.map(|due_ns| shared.handle.now_ns().saturating_sub(due_ns));
             match shared.attempt(&plan, durability, lateness_ns).await {
                 Ok(attempt) => {
                     shared.settle(&plan, &attempt, lateness_ns);
@@ -252,14 +259,17 @@ impl<S: MailStore> Shared<S> {
         lateness_ns: Option<u64>,
     ) -> Result<Attempt, StoreError> {
         let mut attempt = Attempt::default();
-        let committed: Vec<u32> = {
+        {
             let state = self.state.borrow();
-            plan.iter()
-                .map(|planned| state.ledger.committed(planned.row))
-                .collect()
-        };
+            let steps = plan.iter().map(|planned| AttemptedStep {
+                at_least: state.ledger.committed(planned.row),
+                service_ns: 0,
+            });
+            attempt.steps.extend(steps);
+        }
         let mut transaction = self.store.begin();
-        for (planned, at_least) in plan.iter().zip(committed) {
+        for (number, planned) in plan.iter().enumerate() {
+            let at_least = attempt.steps[number].at_least;
             let begun_ns = self.handle.now_ns();
             let done = self
                 .operate(&mut transaction, *planned, at_least, &mut attempt)
@@ -273,15 +283,15 @@ impl<S: MailStore> Shared<S> {
                 }
                 return Err(error);
             }
-            attempt.service_ns.push(self.handle.now_ns() - begun_ns);
+            attempt.steps[number].service_ns = self.handle.now_ns() - begun_ns;
         }
-        let begun_ns = self.handle.now_ns();
+        let begun_ns = durability.map(|_| self.handle.now_ns());
         // Without changes there is nothing to wait for.
         let kind = durability.unwrap_or(Durability::Lazy {
             within_ms: u64::MAX,
         });
         self.store.commit(transaction, kind).await?;
-        if let Some(durability) = durability {
+        if let (Some(durability), Some(begun_ns)) = (durability, begun_ns) {
             let index = match durability {
                 Durability::Durable => COMMIT_DURABLE_INDEX,
                 Durability::Lazy { .. } => COMMIT_LAZY_INDEX,
@@ -406,7 +416,7 @@ impl<S: MailStore> Shared<S> {
             }
         }
         let mut recorder = self.recorder.borrow_mut();
-        for (planned, &service_ns) in plan.iter().zip(&attempt.service_ns) {
+        for (planned, &AttemptedStep { service_ns, .. }) in plan.iter().zip(&attempt.steps) {
             let from_due_ns = lateness_ns.map(|lateness_ns| lateness_ns + service_ns);
             recorder.operation(
                 self.index,
