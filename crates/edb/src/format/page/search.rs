@@ -51,19 +51,33 @@ impl<'k> Probe<'k> {
     }
 }
 
-/// Order of two strings of bytes. Keys mostly differ within their first eight bytes, which are
-/// compared as one number.
+/// Order of two strings of bytes, shorter first. Keys mostly differ within their first eight bytes,
+/// which are compared as one number.
 #[inline]
 fn compare(ours: &[u8], theirs: &[u8]) -> Ordering {
-    let (Some((our_head, ours)), Some((their_head, theirs))) = (
-        ours.split_first_chunk::<8>(),
-        theirs.split_first_chunk::<8>(),
-    ) else {
-        return ours.cmp(theirs);
-    };
-    u64::from_be_bytes(*our_head)
-        .cmp(&u64::from_be_bytes(*their_head))
-        .then_with(|| ours.cmp(theirs))
+    head(ours).cmp(&head(theirs)).then_with(|| {
+        // With equal heads, a string of at most eight bytes is the beginning of the other one.
+        if ours.len().min(theirs.len()) <= 8 {
+            ours.len().cmp(&theirs.len())
+        } else {
+            ours[8..].cmp(&theirs[8..])
+        }
+    })
+}
+
+/// The first eight bytes as a number that sorts like them; zeros stand for missing ones.
+#[inline]
+fn head(bytes: &[u8]) -> u64 {
+    if let Some(first) = bytes.first_chunk::<8>() {
+        return u64::from_be_bytes(*first);
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let missing_bits = 8 * (8 - bytes.len());
+        let last = u64::from(u32::from_be_bytes(*last)) << missing_bits;
+        return u64::from(u32::from_be_bytes(*first)) << 32 | last;
+    }
+    let bits = bytes.iter().enumerate();
+    bits.fold(0, |head, (i, &byte)| head | u64::from(byte) << (56 - 8 * i))
 }
 
 impl PageView<'_> {
@@ -127,6 +141,20 @@ impl PageView<'_> {
 mod tests {
     use super::*;
     use crate::format::page::{NodeFlags, PageChange, PageFlags};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn strings_are_ordered_as_bytes(
+            a in prop::collection::vec(0_u8..3, 0..12), b in prop::collection::vec(0_u8..3, 0..12),
+            last: u8,
+        ) {
+            prop_assert_eq!(compare(&a, &b), a.cmp(&b));
+            let longer: Vec<u8> = a.iter().copied().chain([last]).collect();
+            prop_assert_eq!(compare(&a, &longer), Ordering::Less);
+            prop_assert_eq!(compare(&longer, &b), longer.cmp(&b));
+        }
+    }
 
     #[test]
     fn a_page_of_any_fill_is_searched_like_a_list() {
