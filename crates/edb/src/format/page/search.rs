@@ -125,15 +125,14 @@ impl PageView<'_> {
             }
             low += before * part;
         }
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            match order(middle) {
-                Ordering::Less => low = middle + 1,
-                Ordering::Equal => return Ok(middle),
-                Ordering::Greater => high = middle,
-            }
+        // The few that are left are waited for together too.
+        let before = (low..high).filter(|&index| order(index).is_lt()).count();
+        let index = low + before;
+        if index < high && order(index).is_eq() {
+            Ok(index)
+        } else {
+            Err(index)
         }
-        Err(low)
     }
 }
 
