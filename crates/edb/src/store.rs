@@ -164,7 +164,7 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
         let issued_ns = self.handle.now_ns();
         let (bytes, result) = self.file.read(offset, self.buffer()).await;
         let shape = (IoDirection::Read, offset, self.page_size_bytes as u64);
-        self.tell(cause, shape, issued_ns, result.is_ok());
+        self.tell(cause, shape, issued_ns, result.as_ref().err());
         match result {
             Ok(()) => self.verified(page, bytes),
             Err(error) => Err(self.failed(page, PageProblem::Io(error))),

@@ -120,7 +120,8 @@ impl<D: Directory> MailStore for EdbStore<D> {
         };
         let rows = transaction.scan(&self.table, from.., options).await;
         let rows = rows.map_err(|error| self.error(&error, "reading the newest mail items"))?;
-        let numbers = rows.iter().map(|row| Ok((row.key, self.item_of(row)?.row)));
+        let rows = rows.into_iter();
+        let numbers = rows.map(|row| Ok((row.key, self.item_of(row)?.row)));
         numbers.collect()
     }
 
