@@ -4,7 +4,7 @@
 //!
 //! `ARRAY_SEEDS` says how many seeds are tried, and `ARRAY_FIRST_SEED` with which to begin.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
 
 mod common;
 

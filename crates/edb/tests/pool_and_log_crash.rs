@@ -1,8 +1,7 @@
 //! The page cache, the log and the checkpoint together, on a disk that loses power: whatever was
 //! committed is there after redo, page by page, and nothing that was not logged.
 
-// While a database is opened nobody else looks at the history.
-#![allow(clippy::await_holding_refcell_ref)]
+#![allow(clippy::await_holding_refcell_ref)] // Nobody else looks at the history meanwhile.
 
 use edb::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderKeeper};
 use edb::format::database_header::{DatabaseHeader, LogTime, Signature};

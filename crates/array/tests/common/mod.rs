@@ -1,6 +1,6 @@
 //! What the tests of groups share: small disks, and a flat model of what may be stored.
-// Every test file uses a part of this module.
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(dead_code)] // Every test file uses a part of this module.
+#![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
 
 use array::SECTOR_BYTES;
 use array::disk::{DiskDescription, DiskModel};
