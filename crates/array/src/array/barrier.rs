@@ -101,10 +101,9 @@ impl<P: Payload> Array<P> {
                 continue;
             };
             debug_assert_eq!(volume_of(part.key), volume);
-            let unit = self.unit_of(part.key);
             let bits: Sectors = part.bits();
             let cache = &mut self.controllers[server].cache;
-            cache.drop_dirty(slot, unit, bits);
+            cache.drop_dirty(slot, bits);
             cache.line_mut(slot).forget(bits);
         }
         true

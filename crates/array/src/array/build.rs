@@ -1,5 +1,7 @@
 //! From settings to an array.
 
+use std::collections::BTreeMap;
+
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -20,7 +22,7 @@ use crate::{Complaint, SECTOR_BYTES};
 use super::counters::VolumeCounting;
 use super::flight::Times;
 use super::lost::LostSectors;
-use super::{Array, ArrayError, FastPath, Volume};
+use super::{Array, ArrayError, FastPath, NEVER, Volume};
 
 impl<P: Payload> Array<P> {
     /// Builds the array that `settings` describe. Everything random in it follows from `seed`.
@@ -54,13 +56,14 @@ impl<P: Payload> Array<P> {
         let volumes = volumes.map(|(each, place)| build_volume(settings, each, place, &backend));
         let limit_lines = cache.dirty_limit_lines();
         let share = |percent: f64| (limit_lines as f64 * percent / 100.0) as u64;
-        Ok(Self {
+        let mut array = Self {
             calendar: Calendar::new(),
             controllers: (0..settings.controllers.count)
                 .map(|_| Controller::new(&settings.controllers, cache, settings.volumes.len()))
                 .collect(),
             volumes: volumes.collect(),
             pools,
+            pools_due_ns: NEVER,
             pool_of_group,
             disks: station_disks(settings),
             seed,
@@ -86,8 +89,11 @@ impl<P: Payload> Array<P> {
             woken: Vec::new(),
             moves_under_way: 0,
             gaps: Vec::new(),
+            found: Vec::new(),
             pieces: Vec::new(),
-        })
+        };
+        array.note_pool_timers();
+        Ok(array)
     }
 
     /// Whether a group has all its disks.
@@ -101,12 +107,20 @@ fn build_backend<P: Payload>(
     seed: u64,
 ) -> Result<Backend<P>, ArrayError> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut disks = Vec::new();
+    let mut disks: Vec<DiskModel> = Vec::new();
+    // Disks of one make share their tables: only the first of each is built from the description.
+    let mut first_of_make: BTreeMap<&str, usize> = BTreeMap::new();
     for name in settings.backend.disk_names() {
+        if let Some(&first) = first_of_make.get(name) {
+            let disk = disks[first].another(random.random());
+            disks.push(disk);
+            continue;
+        }
         let Some(description) = settings.disks.get(name) else {
             let message = format!("There is no description of the disk '{name}'.");
             return Err(ArrayError::Settings(vec![Complaint::new("disks", message)]));
         };
+        first_of_make.insert(name, disks.len());
         disks.push(DiskModel::new(description, random.random())?);
     }
     Ok(Backend::new(&settings.backend, disks)?)

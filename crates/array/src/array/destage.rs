@@ -37,7 +37,7 @@ impl<P: Payload> Array<P> {
             || self.moves_under_way > 0
     }
 
-    fn next_unit(&mut self, now_ns: u64, server: usize) -> Option<u64> {
+    fn next_unit(&mut self, now_ns: u64, server: usize) -> Option<u32> {
         let urgent = self.is_urgent(server);
         let controller = &mut self.controllers[server];
         let filled = controller.cache.unwritten_lines + controller.cache.reserved_lines;
@@ -81,21 +81,20 @@ impl<P: Payload> Array<P> {
         self.destage(now_ns, server);
     }
 
-    fn start_destage(&mut self, now_ns: u64, server: usize, unit: u64) {
-        let volume = volume_of(unit);
+    fn start_destage(&mut self, now_ns: u64, server: usize, unit: u32) {
+        let started = self.controllers[server].cache.dirty.start(unit);
+        let volume = volume_of(started.key);
         let id = self.begin(Purpose::Destage, server, volume);
         let controller = &mut self.controllers[server];
         controller.destages.push(id);
         let cache = &mut controller.cache;
-        let Some((mut slot, since_ns, sequential)) = cache.dirty.start(unit) else {
-            panic!("a unit that is chosen is there");
-        };
         let operation = &mut self.operations[id];
         operation.unit = unit;
-        operation.dirty_since_ns = since_ns;
+        operation.dirty_since_ns = started.since_ns;
         let line_sectors = u64::from(cache.line_sectors());
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.clear();
+        let mut slot = started.first_line;
         while slot != NONE {
             let line = cache.line_mut(slot);
             let start = number_of(line.key) * line_sectors;
@@ -112,7 +111,7 @@ impl<P: Payload> Array<P> {
             owner_id: id,
             volume: VolumeId(volume),
             class: IoClass::Destage,
-            sequential,
+            sequential: started.sequential,
         };
         let pool = usize::from(self.volumes[usize::from(volume)].pool);
         self.pools[pool].write(now_ns, write, &pieces, &mut self.backend);

@@ -220,7 +220,7 @@ impl<P: Payload> Array<P> {
                 };
                 target.put(write, target_slot, part, &contents);
             });
-            self.controllers[from].cache.drop_dirty(slot, unit, dirty);
+            self.controllers[from].cache.drop_dirty(slot, dirty);
         }
         self.controllers[from].cache.drop_clean();
     }
@@ -245,9 +245,8 @@ impl<P: Payload> Array<P> {
             for_runs(dirty, |first, sectors| {
                 lost.insert(volume_of(key), start + u64::from(first), u64::from(sectors));
             });
-            let unit = self.unit_of(key);
             let cache = &mut self.controllers[number].cache;
-            cache.drop_dirty(slot, unit, dirty);
+            cache.drop_dirty(slot, dirty);
             cache.line_mut(slot).forget(dirty);
         }
     }

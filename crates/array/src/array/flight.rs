@@ -76,6 +76,8 @@ pub(super) struct Flight<P> {
     pub path_lost_ns: Option<u64>,
     /// The partner's life when a mirrored write set out.
     pub mirror_life: u32,
+    /// Where the first line was that is reserved for it.
+    pub first_slot: u32,
 }
 
 impl<P: Default> Default for Flight<P> {
@@ -102,6 +104,7 @@ impl<P: Default> Default for Flight<P> {
             sequential: false,
             path_lost_ns: None,
             mirror_life: 0,
+            first_slot: 0,
         }
     }
 }
@@ -202,7 +205,7 @@ impl<P: Payload> Array<P> {
             Stage::Missing => {
                 self.controllers[at].processor.leave(now_ns, entered_ns);
                 self.flights[id].stage = Stage::Working;
-                self.fetch(now_ns, id);
+                self.fetch_missing(now_ns, id);
             }
             Stage::Mirroring => {
                 self.controllers[at].link.leave(now_ns, entered_ns);

@@ -94,6 +94,24 @@ enum Event {
     Fault(Fault),
 }
 
+/// Where something happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Room {
+    Disks,
+    Pools,
+    Front,
+}
+
+/// Something that happens next.
+#[derive(Debug, Clone, Copy)]
+struct Happening {
+    at_ns: u64,
+    place: Room,
+}
+
+/// A time that never comes.
+const NEVER: u64 = u64::MAX;
+
 /// What the front knows of a volume.
 #[derive(Debug)]
 struct Volume {
@@ -142,6 +160,8 @@ pub struct Array<P: Payload> {
     controllers: Vec<Controller<P>>,
     volumes: Vec<Volume>,
     pools: Vec<Pool<P>>,
+    /// When the next of them wants to do something of itself.
+    pools_due_ns: u64,
     pool_of_group: Vec<u16>,
     backend: Backend<P>,
     /// What the disk in every station is made of, for its replacement.
@@ -168,6 +188,8 @@ pub struct Array<P: Payload> {
     woken: Vec<u8>,
     moves_under_way: u32,
     gaps: Vec<Gap>,
+    /// Lines of the parts of the read that was looked up last.
+    found: Vec<u32>,
     pieces: Vec<Piece<P>>,
 }
 
@@ -231,57 +253,85 @@ impl<P: Payload> Array<P> {
     /// When something happens next; `None` when nothing will unless asked for.
     #[inline]
     pub fn next_event_ns(&self) -> Option<u64> {
-        let mut next_ns = earlier(self.calendar.next_ns(), self.backend.next_event_ns());
-        for pool in &self.pools {
-            next_ns = earlier(next_ns, pool.next_event_ns());
+        let next = self.next_happening();
+        (next.at_ns != NEVER).then_some(next.at_ns)
+    }
+
+    /// What happens next and when: at the disks first, then in pools, then at the front.
+    #[inline]
+    fn next_happening(&self) -> Happening {
+        let at_ns = self.calendar.next_ns().unwrap_or(NEVER);
+        let mut next = Happening {
+            at_ns,
+            place: Room::Front,
+        };
+        if self.pools_due_ns <= next.at_ns {
+            next = Happening {
+                at_ns: self.pools_due_ns,
+                place: Room::Pools,
+            };
         }
-        next_ns
+        let at_ns = self.backend.next_event_ns().unwrap_or(NEVER);
+        if at_ns <= next.at_ns {
+            next = Happening {
+                at_ns,
+                place: Room::Disks,
+            };
+        }
+        next
     }
 
     /// Lets everything happen that is due until `now_ns`, in order, and appends what ended to
     /// `completed`.
     pub fn advance_to(&mut self, now_ns: u64, completed: &mut Vec<HostCompletion<P>>) {
-        while let Some(next_ns) = self.next_event_ns() {
-            if next_ns > now_ns {
+        loop {
+            let next = self.next_happening();
+            if next.at_ns > now_ns || next.at_ns == NEVER {
                 break;
             }
-            self.now_ns = self.now_ns.max(next_ns);
-            self.happen(next_ns);
+            self.now_ns = self.now_ns.max(next.at_ns);
+            match next.place {
+                Room::Disks => self.backend.advance_one(next.at_ns),
+                Room::Pools => self.pool_timer(next.at_ns),
+                Room::Front => self.happen(next.at_ns),
+            }
+            self.settle(next.at_ns);
         }
         self.now_ns = self.now_ns.max(now_ns);
         completed.append(&mut self.completed);
     }
 
-    /// Lets one thing happen: at the disks first, then in pools, then at the front.
+    /// Lets the first pool that wants to do something now do it.
+    fn pool_timer(&mut self, now_ns: u64) {
+        let due = |pool: &&mut Pool<P>| pool.next_event_ns() == Some(now_ns);
+        if let Some(pool) = self.pools.iter_mut().find(due) {
+            pool.on_timer(now_ns, &mut self.backend);
+        }
+        self.note_pool_timers();
+    }
+
+    /// Notes when the next pool wants to do something. That changes by what it does then alone.
+    fn note_pool_timers(&mut self) {
+        let due = self.pools.iter().filter_map(Pool::next_event_ns);
+        self.pools_due_ns = due.min().unwrap_or(NEVER);
+    }
+
+    /// Lets one thing happen at the front.
     fn happen(&mut self, now_ns: u64) {
-        if self.backend.next_event_ns() == Some(now_ns) {
-            self.backend.advance_one(now_ns);
-            self.settle(now_ns);
-            return;
-        }
-        for pool in 0..self.pools.len() {
-            if self.pools[pool].next_event_ns() == Some(now_ns) {
-                self.pools[pool].on_timer(now_ns, &mut self.backend);
-                self.settle(now_ns);
-                return;
-            }
-        }
         let Some((_, event)) = self.calendar.take() else {
             return;
         };
         match event {
             Event::Step(ticket) => {
-                if !self.is_current(ticket) {
-                    return;
+                if self.is_current(ticket) {
+                    self.step(now_ns, ticket.id);
                 }
-                self.step(now_ns, ticket.id);
             }
             Event::Tick(server) => self.tick(now_ns, usize::from(server)),
             Event::Takeover(number, life) => self.takeover(now_ns, usize::from(number), life),
             Event::Copied(from, life) => self.copied(now_ns, usize::from(from), life),
             Event::Fault(fault) => self.fault(now_ns, fault),
         }
-        self.settle(now_ns);
     }
 
     /// Notes a fault that happens at `at_ns`. One that names nothing there has no effect.
@@ -351,13 +401,5 @@ impl<P: Payload> Array<P> {
         if let Err(broken) = self.backend.check_laws() {
             panic!("{broken}");
         }
-    }
-}
-
-#[inline]
-fn earlier(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }

@@ -40,8 +40,8 @@ pub(super) struct Operation {
     pub lines: Vec<u32>,
     /// Host requests that wait for it.
     pub waiters: Vec<Waiter>,
-    /// Key of the unit a destage is for.
-    pub unit: u64,
+    /// The unit a destage is for, as the dirty units know it.
+    pub unit: u32,
     /// Since when the oldest of what a destage carries was dirty.
     pub dirty_since_ns: u64,
 }

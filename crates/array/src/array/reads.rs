@@ -50,7 +50,7 @@ impl<P: Payload> Array<P> {
         let sequential = volume.readers.note(first_sector, sectors);
         let reads_ahead = volume.reads_ahead;
         self.flights[id].sequential = sequential;
-        if volume.direct_io || !self.is_cached(server, id) {
+        if volume.direct_io || !self.look_up(server, id) {
             self.flights[id].missed = true;
             let miss_ns = self.times.service.read_miss_ns;
             let fast = self.times.service.fast_path_ns.is_some();
@@ -69,27 +69,29 @@ impl<P: Payload> Array<P> {
         }
     }
 
-    /// Whether everything a read asks for is in the cache.
-    fn is_cached(&self, server: usize, id: u32) -> bool {
+    /// Finds the lines of a read's parts; says whether everything it asks for is in the cache.
+    fn look_up(&mut self, server: usize, id: u32) -> bool {
         let flight = &self.flights[id];
         let cache = &self.controllers[server].cache;
-        cache
-            .parts(flight.volume, flight.first_sector, flight.sectors)
-            .all(|part| {
-                cache
-                    .find(part.key)
-                    .is_some_and(|slot| part.bits() & !cache.line(slot).valid == 0)
-            })
+        self.found.clear();
+        let mut all = true;
+        for part in cache.parts(flight.volume, flight.first_sector, flight.sectors) {
+            let slot = cache.find(part.key).unwrap_or(NONE);
+            all &= slot != NONE && part.bits() & !cache.line(slot).valid == 0;
+            self.found.push(slot);
+        }
+        all
     }
 
-    /// Copies what is in the cache to a read.
+    /// Copies what is in the cache to a read that was looked up just now.
     fn take_hits(&mut self, server: usize, id: u32) {
         let flight = &mut self.flights[id];
         let cache = &mut self.controllers[server].cache;
-        for part in cache.parts(flight.volume, flight.first_sector, flight.sectors) {
-            let Some(slot) = cache.find(part.key) else {
+        let parts = cache.parts(flight.volume, flight.first_sector, flight.sectors);
+        for (part, &slot) in parts.zip(&self.found) {
+            if slot == NONE {
                 continue;
-            };
+            }
             cache.touch(slot);
             if P::CARRIES_BYTES {
                 let line = cache.line(slot);
@@ -103,18 +105,28 @@ impl<P: Payload> Array<P> {
         }
     }
 
-    /// Takes what the cache has and has the rest read.
-    pub(super) fn fetch(&mut self, now_ns: u64, id: u32) {
+    /// The time of a miss at the processor has passed: fetches what the cache lacks by now.
+    pub(super) fn fetch_missing(&mut self, now_ns: u64, id: u32) {
         let flight = &self.flights[id];
         let server = usize::from(flight.server);
+        if !self.volumes[usize::from(flight.volume)].direct_io {
+            self.look_up(server, id);
+        }
+        self.fetch(now_ns, id);
+    }
+
+    /// Takes what the cache has and has the rest of a read that was looked up just now read.
+    fn fetch(&mut self, now_ns: u64, id: u32) {
+        let flight = &mut self.flights[id];
+        let server = usize::from(flight.server);
         let (number, first_sector, sectors) = (flight.volume, flight.first_sector, flight.sectors);
-        let ticket = self.ticket(id);
         let sequential = flight.sequential;
+        // While parts are set out, the request itself counts as one of them.
+        flight.open = 1;
+        let ticket = self.ticket(id);
         let direct = self.volumes[usize::from(number)].direct_io;
         let mut gaps = std::mem::take(&mut self.gaps);
         gaps.clear();
-        // While parts are set out, the request itself counts as one of them.
-        self.flights[id].open = 1;
         if direct {
             gaps.push(Gap {
                 first_sector,
@@ -122,12 +134,12 @@ impl<P: Payload> Array<P> {
             });
         } else {
             self.take_hits(server, id);
-            let parts = self.controllers[server]
-                .cache
-                .parts(number, first_sector, sectors);
-            for part in parts {
-                let missing = self.missing(server, &part);
-                if missing == 0 || self.join(server, id, &part, missing) {
+            let cache = &self.controllers[server].cache;
+            let parts = cache.parts(number, first_sector, sectors);
+            for (place, part) in parts.enumerate() {
+                let slot = self.found[place];
+                let missing = self.missing(server, &part, slot);
+                if missing == 0 || slot != NONE && self.join(server, id, &part, slot, missing) {
                     continue;
                 }
                 let start = first_sector + u64::from(part.offset);
@@ -158,17 +170,28 @@ impl<P: Payload> Array<P> {
         self.part_ended(now_ns, id);
     }
 
-    fn missing(&self, server: usize, part: &LinePart) -> Sectors {
+    /// What the line in `slot` lacks of a part.
+    #[inline]
+    fn missing(&self, server: usize, part: &LinePart, slot: u32) -> Sectors {
         let cache = &self.controllers[server].cache;
-        let valid = cache
-            .find(part.key)
-            .map_or(0, |slot| cache.line(slot).valid);
+        let valid = if slot == NONE {
+            0
+        } else {
+            cache.line(slot).valid
+        };
         part.bits() & !valid
     }
 
     /// Has a read wait for a fill that brings all that is missing of a part already; says whether
     /// there is one. What the fill brings besides may be older than what the cache holds.
-    fn join(&mut self, server: usize, id: u32, part: &LinePart, missing: Sectors) -> bool {
+    fn join(
+        &mut self,
+        server: usize,
+        id: u32,
+        part: &LinePart,
+        slot: u32,
+        missing: Sectors,
+    ) -> bool {
         let first = missing.trailing_zeros();
         let sectors = missing.count_ones();
         if missing != sectors_from(first, sectors) {
@@ -176,9 +199,6 @@ impl<P: Payload> Array<P> {
         }
         let ticket = self.ticket(id);
         let cache = &self.controllers[server].cache;
-        let Some(slot) = cache.find(part.key) else {
-            return false;
-        };
         let line = cache.line(slot);
         if line.last_fill == NONE || line.blocked & missing != 0 {
             return false;

@@ -1,7 +1,7 @@
 //! Writes: into the cache and to the partner, or through to the disks.
 
 use crate::VolumeId;
-use crate::cache::{PutWrite, key_of, number_of, volume_of};
+use crate::cache::{NONE, PutWrite, key_of, number_of, volume_of};
 use crate::controller::Ticket;
 use crate::group::IoClass;
 use crate::host::{FirstWrite, HostError};
@@ -89,6 +89,7 @@ impl<P: Payload> Array<P> {
         if promised > self.dirty_limit_lines || cache.available_lines() < lines {
             return false;
         }
+        let mut first_slot = NONE;
         for part in cache.parts(flight.volume, flight.first_sector, flight.sectors) {
             let slot = match cache.find(part.key) {
                 Some(slot) => slot,
@@ -99,12 +100,17 @@ impl<P: Payload> Array<P> {
                 },
             };
             cache.pin(slot);
+            if part.offset == 0 {
+                first_slot = slot;
+            }
         }
+        self.flights[id].first_slot = first_slot;
         cache.reserved_lines += lines;
         if self.mirrors && self.partner_works(server) {
             let partner_life = self.controllers[1 - server].life;
+            let flight = &mut self.flights[id];
             let sectors = flight.sectors;
-            self.flights[id].mirror_life = partner_life;
+            flight.mirror_life = partner_life;
             let crossed_ns = self.cross(now_ns, server, sectors);
             self.enter(id, Stage::Mirroring, now_ns, server as u8, crossed_ns);
         } else {
@@ -146,12 +152,14 @@ impl<P: Payload> Array<P> {
         let (number, sequential) = (flight.volume, flight.sequential);
         let (first_sector, sectors) = (flight.first_sector, flight.sectors);
         let payload = std::mem::take(&mut flight.payload);
+        let mut near = flight.first_slot;
         let lines_per_unit = self.volumes[usize::from(number)].lines_per_unit;
         let cache = &mut self.controllers[server].cache;
         for part in cache.parts(number, first_sector, sectors) {
-            let Some(slot) = cache.find(part.key) else {
+            let Some(slot) = cache.find_again(near, part.key) else {
                 panic!("a pinned line stays");
             };
+            near = NONE;
             let unit = key_of(number, number_of(part.key) / lines_per_unit);
             cache.put(
                 PutWrite {

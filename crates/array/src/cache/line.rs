@@ -5,6 +5,9 @@ use crate::payload::Payload;
 /// No line: the end of a list.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// The key of a line that is not in use.
+pub(crate) const NO_KEY: u64 = u64::MAX;
+
 /// Sectors of a line, one bit each.
 pub(crate) type Sectors = u128;
 
@@ -52,7 +55,8 @@ pub(crate) struct Line<P> {
     pub pins: u32,
     /// The last fill that set out for this line while it was pinned by fills.
     pub last_fill: u32,
-    /// Neighbours among the dirty lines of its stripe.
+    /// The unit it belongs to and its neighbours there, while it is dirty.
+    pub unit: u32,
     pub unit_next: u32,
     pub unit_previous: u32,
     /// Sectors that the fills now in flight must not touch: what they bring is out of date.
@@ -64,7 +68,7 @@ pub(crate) struct Line<P> {
 impl<P: Payload> Default for Line<P> {
     fn default() -> Self {
         Self {
-            key: 0,
+            key: NO_KEY,
             valid: 0,
             dirty: 0,
             destaging: 0,
@@ -75,6 +79,7 @@ impl<P: Payload> Default for Line<P> {
             older: NONE,
             newer: NONE,
             replaceable: false,
+            unit: NONE,
             unit_next: NONE,
             unit_previous: NONE,
             contents: P::default(),

@@ -1,24 +1,28 @@
 //! The data cache of a controller: lines keyed by volume address.
 //!
 //! - [`line`]: which sectors of a line are valid, dirty, on their way to disk.
-//! - [`dirty`]: dirty lines by stripe, in the orders they go to disk.
+//! - [`index`]: from a key to its line.
+//! - [`dirty`]: dirty lines by stripe, in the orders they go to disk; [`order`] keeps addresses in
+//!   order.
 //! - [`streams`]: sequential readers and writers.
 //!
 //! Lines that hold nothing the disks lack and that nobody is about to use stand in a list from the
-//! least recently used on; they are replaced in that order. Everything takes constant time, except
-//! for the dirty stripes, which stand in a tree.
+//! least recently used on; they are replaced in that order. Everything takes constant time.
 
 mod dirty;
+mod index;
 mod line;
+mod order;
 mod streams;
 
 pub(crate) use dirty::DirtyUnits;
 pub(crate) use line::{Line, NONE, Sectors, for_runs, sectors_from};
 pub(crate) use streams::Streams;
 
-use rustc_hash::FxHashMap;
-
 use crate::payload::Payload;
+
+use index::KeyIndex;
+use line::NO_KEY;
 
 /// Bits of a key that number the line or unit within its volume.
 const NUMBER_BITS: u32 = 44;
@@ -98,7 +102,7 @@ impl Iterator for LineParts {
 /// The cache of one controller.
 #[derive(Debug)]
 pub(crate) struct DataCache<P> {
-    by_key: FxHashMap<u64, u32>,
+    index: KeyIndex,
     lines: Vec<Line<P>>,
     free: Vec<u32>,
     /// The least and the most recently used of the replaceable lines.
@@ -120,7 +124,7 @@ pub(crate) struct DataCache<P> {
 impl<P: Payload> DataCache<P> {
     pub fn new(capacity_lines: u64, line_sectors: u32, volumes: usize) -> Self {
         Self {
-            by_key: FxHashMap::default(),
+            index: KeyIndex::default(),
             lines: Vec::new(),
             free: Vec::new(),
             oldest: NONE,
@@ -156,7 +160,16 @@ impl<P: Payload> DataCache<P> {
     /// The line with that key.
     #[inline]
     pub fn find(&self, key: u64) -> Option<u32> {
-        self.by_key.get(&key).copied()
+        self.index.find(key, |slot| self.lines[slot as usize].key)
+    }
+
+    /// The line with that key, which was in `slot` when it was last looked for.
+    #[inline]
+    pub fn find_again(&self, slot: u32, key: u64) -> Option<u32> {
+        match self.lines.get(slot as usize) {
+            Some(line) if line.key == key => Some(slot),
+            _ => self.find(key),
+        }
     }
 
     #[inline]
@@ -172,12 +185,12 @@ impl<P: Payload> DataCache<P> {
     /// Lines that could be had at once, by replacement if need be.
     #[inline]
     pub fn available_lines(&self) -> u64 {
-        self.capacity_lines.saturating_sub(self.by_key.len() as u64) + self.replaceable
+        self.capacity_lines.saturating_sub(self.index.len() as u64) + self.replaceable
     }
 
     /// A new line for `key`, which must not be there; `None` if nothing can be replaced.
     pub fn allocate(&mut self, key: u64) -> Option<u32> {
-        while self.by_key.len() as u64 >= self.capacity_lines {
+        while self.index.len() as u64 >= self.capacity_lines {
             if self.oldest == NONE {
                 return None;
             }
@@ -207,7 +220,7 @@ impl<P: Payload> DataCache<P> {
             contents,
             ..Line::default()
         };
-        self.by_key.insert(key, slot);
+        self.index.insert(key, slot);
         slot
     }
 
@@ -220,7 +233,8 @@ impl<P: Payload> DataCache<P> {
             "only what is on disk and unused may be replaced"
         );
         line.valid = 0;
-        self.by_key.remove(&line.key);
+        let key = std::mem::replace(&mut line.key, NO_KEY);
+        self.index.remove(key, slot);
         self.free.push(slot);
     }
 
@@ -309,12 +323,14 @@ impl<P: Payload> DataCache<P> {
         }
         let joins = line.dirty == 0;
         line.dirty |= part.bits();
-        self.unlist(slot);
-        let unit = self.dirty.note_dirty(write.unit, write.now_ns);
-        unit.writes += 1;
-        unit.sequential_writes += u32::from(write.sequential);
         if joins {
-            let next = std::mem::replace(&mut unit.first_line, slot);
+            line.unit = self.dirty.note_dirty(write.unit, write.now_ns);
+        }
+        let unit = line.unit;
+        self.dirty.note_write(unit, write.sequential);
+        self.unlist(slot);
+        if joins {
+            let next = self.dirty.join(unit, slot);
             self.link(slot, next);
         }
     }
@@ -340,7 +356,7 @@ impl<P: Payload> DataCache<P> {
     }
 
     /// Drops dirty sectors that no longer matter.
-    pub fn drop_dirty(&mut self, slot: u32, unit: u64, sectors: Sectors) {
+    pub fn drop_dirty(&mut self, slot: u32, sectors: Sectors) {
         let line = &mut self.lines[slot as usize];
         if line.dirty & sectors == 0 {
             return;
@@ -349,7 +365,7 @@ impl<P: Payload> DataCache<P> {
         if line.dirty != 0 {
             return;
         }
-        let (previous, next) = (line.unit_previous, line.unit_next);
+        let (previous, next, unit) = (line.unit_previous, line.unit_next, line.unit);
         let clean = !line.is_unwritten();
         let volume = usize::from(volume_of(line.key));
         if next != NONE {
@@ -357,10 +373,9 @@ impl<P: Payload> DataCache<P> {
         }
         if previous != NONE {
             self.lines[previous as usize].unit_next = next;
-        } else if let Some(unit) = self.dirty.get_mut(unit) {
-            unit.first_line = next;
+        } else {
+            self.dirty.drop_first(unit, next);
         }
-        self.dirty.drop_if_clean(unit);
         if clean {
             self.unwritten_by_volume[volume] -= 1;
             self.unwritten_lines -= 1;
@@ -370,10 +385,7 @@ impl<P: Payload> DataCache<P> {
 
     /// Every line in use, by slot.
     pub fn slots(&self) -> impl Iterator<Item = u32> + '_ {
-        let in_use = |&slot: &u32| {
-            let line = &self.lines[slot as usize];
-            self.by_key.get(&line.key) == Some(&slot)
-        };
+        let in_use = |&slot: &u32| self.lines[slot as usize].key != NO_KEY;
         (0..self.lines.len() as u32).filter(in_use)
     }
 
@@ -397,7 +409,7 @@ impl<P: Payload> DataCache<P> {
 
     /// Lines in use.
     pub fn len(&self) -> u64 {
-        self.by_key.len() as u64
+        self.index.len() as u64
     }
 
     /// Checks that counts and lists agree.

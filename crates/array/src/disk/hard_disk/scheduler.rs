@@ -196,6 +196,12 @@ impl Queue {
             let units = if goes_on {
                 0
             } else {
+                // However short the seek, the sector has to come round. Most commands are out of
+                // the running by that and need no look at the table of seek times.
+                let least = Rotation::wait(candidate.angle, angle);
+                if i64::from(least) - forgiven >= best.score {
+                    continue;
+                }
                 let way = way(mechanics, candidate, arm, angle);
                 i64::from(way.seek) + i64::from(way.rotation)
             };
