@@ -9,6 +9,7 @@ mod interrupt;
 mod live;
 mod predict;
 mod run;
+mod study;
 mod target;
 #[cfg(test)]
 mod testing;
@@ -37,6 +38,7 @@ fn obey(line: CommandLine) -> Result<ExitStatus, Failure> {
     match line.command {
         Command::Run(options) => run::run(&options),
         Command::Predict(options) => predict::predict(&options),
+        Command::Study(options) => study::study(&options),
         Command::Report(options) => commands::report(&options),
         Command::List(options) => commands::list(&options),
         Command::Show(options) => commands::show(&options),

@@ -10,11 +10,13 @@
 //! - [`terminal()`] and [`terminal_comparison`] draw them for a terminal.
 //! - [`chart`] draws inline SVG; [`page`] joins charts, tables and words into [`html`] and
 //!   [`html_comparison`]; [`comparison`] finds what differs between runs.
+//! - [`Document`] is anything else in the same dress: [`html_document`], [`terminal_document`].
 //! - [`csv_summary`] and [`fio_json`] hand the figures to other programs.
 
 pub mod advice;
 pub mod chart;
 pub mod comparison;
+mod document;
 mod fio;
 pub mod limits;
 pub mod number;
@@ -27,11 +29,12 @@ pub mod terminal;
 pub mod tone;
 pub mod words;
 
+pub use document::{Document, Section};
 pub use fio::fio_json;
-pub use page::{html, html_comparison};
+pub use page::{html, html_comparison, html_document};
 pub use run::{
     DatabaseMoment, DeviceMoment, Distribution, Distributions, Flow, Moment, Run,
     load_distributions, percentiles, timeline,
 };
 pub use summary::csv_summary;
-pub use terminal::{Style, terminal, terminal_comparison};
+pub use terminal::{Style, terminal, terminal_comparison, terminal_document};

@@ -2,6 +2,7 @@
 
 mod predict;
 mod run;
+mod study;
 
 use std::path::PathBuf;
 
@@ -9,6 +10,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 pub use predict::PredictOptions;
 pub use run::RunOptions;
+pub use study::StudyOptions;
 
 /// Tells whether a storage system will carry your mail server.
 ///
@@ -28,6 +30,7 @@ const EXAMPLES: &str = "Examples:
   proofload run exchange-2013 --on /mnt/a,/mnt/b --log-on /mnt/log
   proofload run exchange-2013 --on /mnt/a --target-size 20GB --duration 10m
   proofload predict exchange-2013 --array msa2050-tier --duration 2h
+  proofload study msa2040 --out msa2040-study
   proofload list
   proofload show exchange-2013 > mine.toml";
 
@@ -35,6 +38,7 @@ const LONG_EXAMPLES: &str = "Examples:
   proofload run exchange-2013 --on /mnt/a,/mnt/b --log-on /mnt/log
   proofload run exchange-2013 --on /mnt/a --target-size 20GB --duration 10m
   proofload predict exchange-2013 --array msa2050-tier --duration 2h
+  proofload study msa2040 --out msa2040-study
   proofload list
   proofload show exchange-2013 > mine.toml
 
@@ -54,11 +58,13 @@ pub enum Command {
     Run(Box<RunOptions>),
     /// Predict how a workload would run on a modelled array, in simulated time.
     Predict(Box<PredictOptions>),
+    /// Repeat published studies on modelled arrays: the model beside the paper.
+    Study(Box<StudyOptions>),
     /// Make the report of one run, or compare several.
     Report(ReportOptions),
     /// List what is built in.
     List(ListOptions),
-    /// Print a bundled profile, array or disk, or the settings that a profile comes to.
+    /// Print a bundled profile, array, disk or study, or the settings that a profile comes to.
     Show(ShowOptions),
     /// Look into database files.
     Edb {
@@ -121,6 +127,8 @@ pub enum Listed {
     Arrays,
     /// Disks to describe arrays with.
     Disks,
+    /// Published studies for `study`.
+    Studies,
 }
 
 /// Options of `show`.
@@ -128,12 +136,16 @@ pub enum Listed {
 #[command(after_help = "Examples:
   proofload show exchange-2010
   proofload show msa2040 > mine.toml
+  proofload show msa2040 --study
   proofload show exchange-2010 --set mail.databases=12
   proofload show ./mine.toml")]
 pub struct ShowOptions {
-    /// A bundled profile, array or disk, or the path of a profile file.
+    /// A bundled profile, array, disk or study, or the path of a profile file.
     #[arg(value_name = "NAME|FILE")]
     pub workload: String,
+    /// Show the study of that name, also where an array has the same.
+    #[arg(long)]
+    pub study: bool,
     /// Show what the profile comes to with this setting changed.
     #[arg(long, value_name = "PATH.TO.KEY=VALUE")]
     pub set: Vec<String>,

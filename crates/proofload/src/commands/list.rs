@@ -8,6 +8,7 @@ use super::print;
 use crate::cli::{ListOptions, Listed};
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
+use crate::study::BUNDLED_STUDIES;
 
 /// Prints the names with their descriptions.
 pub fn list(options: &ListOptions) -> Result<ExitStatus, Failure> {
@@ -15,6 +16,7 @@ pub fn list(options: &ListOptions) -> Result<ExitStatus, Failure> {
         Listed::Workloads => workloads(),
         Listed::Arrays => arrays(),
         Listed::Disks => disks(),
+        Listed::Studies => studies(),
     }
 }
 
@@ -42,6 +44,14 @@ fn disks() -> Result<ExitStatus, Failure> {
         let loaded = DiskDescription::from_toml(disk.toml)
             .map_err(|error| Failure::environment(format!("{}: {error}.", disk.name), ""))?;
         text.push_str(&format!("{:<20}{}\n", disk.name, loaded.title));
+    }
+    print(&text)
+}
+
+fn studies() -> Result<ExitStatus, Failure> {
+    let mut text = String::new();
+    for study in BUNDLED_STUDIES {
+        text.push_str(&format!("{:<16}{}\n", study.name, study.title()?));
     }
     print(&text)
 }

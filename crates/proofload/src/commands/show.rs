@@ -8,11 +8,24 @@ use super::print;
 use crate::cli::ShowOptions;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
+use crate::study::bundled_study;
 use crate::workloads;
 
 /// Prints the commented TOML of a bundled profile, or the settings that a file comes to.
 pub fn show(options: &ShowOptions) -> Result<ExitStatus, Failure> {
     let as_written = options.set.is_empty() && !options.resolved;
+    if let Some(text) = of_a_study(options) {
+        return match as_written {
+            true => print(text),
+            false => Err(Failure::usage(
+                format!(
+                    "{} is a study; only profiles can be resolved.",
+                    options.workload
+                ),
+                "Try 'proofload study NAME' with the same --set.",
+            )),
+        };
+    }
     if let Some(profile) = bundled(&options.workload).filter(|_| as_written) {
         return print(profile.toml);
     }
@@ -31,6 +44,14 @@ pub fn show(options: &ShowOptions) -> Result<ExitStatus, Failure> {
     let mut layers = vec![workloads::find(&options.workload)?];
     layers.extend(options.set.iter().map(|text| Layer::assignment(text)));
     print(&load(layers)?.to_toml())
+}
+
+/// The text of a bundled study: when it is asked for, or when nothing else has the name.
+fn of_a_study(options: &ShowOptions) -> Option<&'static str> {
+    let name = &options.workload;
+    let taken = bundled(name).is_some() || of_an_array(name).is_some();
+    let study = bundled_study(name).filter(|_| options.study || !taken);
+    study.map(|study| study.toml)
 }
 
 /// The text of a bundled array or disk.

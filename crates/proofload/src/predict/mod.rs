@@ -20,8 +20,10 @@ pub use drive::run;
 pub use plan::Plan;
 
 use std::fs;
+use std::path::Path;
 
 use jiff::Timestamp;
+use measure::result::RunResult;
 use measure::run_directory::RunDirectory;
 
 use crate::cli::PredictOptions;
@@ -33,7 +35,7 @@ use crate::{interrupt, live};
 use teller::Teller;
 
 /// The description of the array, beside the settings of the workload.
-const ARRAY_FILE: &str = "array.toml";
+pub const ARRAY_FILE: &str = "array.toml";
 
 /// Predicts how a workload would run and says what comes out.
 pub fn predict(options: &PredictOptions) -> Result<ExitStatus, Failure> {
@@ -51,33 +53,20 @@ pub fn predict(options: &PredictOptions) -> Result<ExitStatus, Failure> {
         caution.iter().for_each(|caution| eprint!("{caution}"));
     }
     let started = Timestamp::now();
-    let directory = open(options, &plan, started)?;
+    let directory = open(&plan, options.out.as_deref(), started)?;
     let path = directory.path().to_owned();
-    results::begin(&directory, &plan.base(started))?;
     let stop = interrupt::stop_on_signals()
         .map_err(|error| Failure::environment(format!("Signals cannot be caught: {error}."), ""))?;
     let recorder = Recorder::new(live::view(options.quiet), directory, stop.clone());
     let (result, teller) = run(&plan, started, stop, Teller::new(recorder))?;
-    let (directory, trouble) = teller.into_recorder().finish();
-    let written = directory.write_result(&result);
-    if let Some(error) = trouble.or(written.err()) {
-        return Err(results::unwritable(&error));
-    }
+    close(teller.into_recorder(), &result)?;
     real_run::tell(&as_run, &result, &path, "")?;
     Ok(ExitStatus::from(result.verdict))
 }
 
-fn open(
-    options: &PredictOptions,
-    plan: &Plan,
-    started: Timestamp,
-) -> Result<RunDirectory, Failure> {
-    let config = format!(
-        "# All settings in force. Predict it again with 'proofload predict config.toml --array \
-         {ARRAY_FILE}'.\n{}",
-        plan.profile.to_toml()
-    );
-    let out = options.out.as_deref();
+/// Makes the run directory of a plan, with all settings in it and a result that says nothing yet.
+pub fn open(plan: &Plan, out: Option<&Path>, started: Timestamp) -> Result<RunDirectory, Failure> {
+    let config = config(plan);
     let directory = RunDirectory::create(out, &plan.workload, started, &config)
         .map_err(|error| results::refusal(&error))?;
     let path = directory.path().join(ARRAY_FILE);
@@ -87,5 +76,25 @@ fn open(
             "",
         )
     })?;
+    results::begin(&directory, &plan.base(started))?;
     Ok(directory)
+}
+
+/// All settings of the workload, as they stand in the run directory.
+pub fn config(plan: &Plan) -> String {
+    format!(
+        "# All settings in force. Predict it again with 'proofload predict config.toml --array \
+         {ARRAY_FILE}'.\n{}",
+        plan.profile.to_toml()
+    )
+}
+
+/// Writes the result when everything has been recorded.
+pub fn close(recorder: Recorder, result: &RunResult) -> Result<(), Failure> {
+    let (directory, trouble) = recorder.finish();
+    let written = directory.write_result(result);
+    match trouble.or(written.err()) {
+        Some(error) => Err(results::unwritable(&error)),
+        None => Ok(()),
+    }
 }

@@ -56,7 +56,7 @@ pub(super) fn tone(tone: usize) -> usize {
 }
 
 /// What the first line of the read-out is called.
-fn head(across: &Across) -> &'static str {
+fn head(across: &Across) -> &str {
     match across {
         Across::Number(name) => name,
         Across::Percentile => "percentile",

@@ -48,7 +48,7 @@ impl Chart {
         let group = if self.across == Across::Elapsed {
             "elapsed"
         } else {
-            self.identity
+            &*self.identity
         };
         html! {
             figure.chart id=(self.identity) data-group=(group) tabindex="0" {

@@ -11,6 +11,8 @@ mod limits;
 mod scale;
 mod thin;
 
+use std::borrow::Cow;
+
 pub use scale::Scale;
 pub use thin::{Point, thin};
 
@@ -18,11 +20,11 @@ pub use thin::{Point, thin};
 #[derive(Clone, Debug)]
 pub struct Chart {
     /// Name of the element on the page, unique there: small letters, digits and `-`.
-    pub identity: &'static str,
+    pub identity: Cow<'static, str>,
     /// What is shown.
     pub title: String,
     /// The unit of the vertical axis.
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
     /// The horizontal axis.
     pub across: Across,
     /// Whether the vertical axis may switch to a logarithmic scale to hold lines and limits.
@@ -45,7 +47,7 @@ pub enum Across {
     /// Seconds since the start of the run. Charts of this kind share one crosshair on the page.
     Elapsed,
     /// A number with this name and unit, from zero.
-    Number(&'static str),
+    Number(Cow<'static, str>),
     /// Percentiles of a distribution.
     Percentile,
     /// Things side by side, by name.
@@ -119,11 +121,16 @@ const INCREDIBLE: f64 = 1e18;
 impl Chart {
     /// A chart with no lines yet.
     #[must_use]
-    pub fn new(identity: &'static str, title: &str, unit: &'static str, across: Across) -> Self {
+    pub fn new(
+        identity: impl Into<Cow<'static, str>>,
+        title: &str,
+        unit: impl Into<Cow<'static, str>>,
+        across: Across,
+    ) -> Self {
         Self {
-            identity,
+            identity: identity.into(),
             title: title.to_string(),
-            unit,
+            unit: unit.into(),
             across,
             upright: Upright::Linear,
             top: None,

@@ -80,7 +80,7 @@ proptest! {
     ) {
         for across in [
             Across::Elapsed,
-            Across::Number("threads"),
+            Across::Number("threads".into()),
             Across::Percentile,
             Across::Names(vec!["a".into(), "b".into()]),
         ] {

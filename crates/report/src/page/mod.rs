@@ -13,6 +13,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::advice::advice;
 use crate::chart::Chart;
 use crate::comparison::{Comparison, Shown, comparison_charts};
+use crate::document::Document;
 use crate::run::Run;
 use crate::words::{headline, target_text, workload_name};
 
@@ -93,6 +94,21 @@ pub fn html_comparison(runs: &[Run]) -> String {
         &body,
         runs.first().map_or("", |run| run.result.version.as_str()),
     )
+}
+
+/// Any other document as a page.
+#[must_use]
+pub fn html_document(document: &Document) -> String {
+    let body = html! {
+        h1.lone { (document.title) }
+        @for section in &document.sections {
+            @if !section.head.is_empty() { h2 { (section.head) } }
+            @for text in &section.paragraphs { p { (with_commands(text)) } }
+            @if let Some(table) = &section.table { (tables::table(table)) }
+            (charts("", &section.charts))
+        }
+    };
+    page(&document.title, &html! {}, &body, &document.version)
 }
 
 /// Text in which what stands between backticks is a command.

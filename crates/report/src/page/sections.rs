@@ -125,7 +125,7 @@ fn tuning_charts(run: &Run) -> Vec<Chart> {
         "tuning-rate",
         "Transactional I/O by threads",
         "1/s",
-        Across::Number("threads"),
+        Across::Number("threads".into()),
     );
     rate.add(
         "achieved",
@@ -138,7 +138,7 @@ fn tuning_charts(run: &Run) -> Vec<Chart> {
         "tuning-latency",
         "Latency by threads",
         "ms",
-        Across::Number("threads"),
+        Across::Number("threads".into()),
     );
     latency.upright = Upright::ByLimits;
     let read =

@@ -12,6 +12,7 @@ use measure::result::RunResult;
 
 use crate::advice::advice;
 use crate::comparison::{Comparison, Shown};
+use crate::document::Document;
 use crate::number::{bytes, count, duration, figure, limit};
 use crate::run::Run;
 use crate::table::{Detail, Table, checks_table, databases_table, grouped_checks_table};
@@ -92,6 +93,25 @@ pub fn terminal_comparison(runs: &[Run], style: &Style) -> String {
         text.table(&comparison.figures_table(Shown::Values));
         text.head("Changes against the first run");
         text.table(&comparison.figures_table(Shown::Changes));
+    }
+    text.finish()
+}
+
+/// Any other document, without its charts.
+#[must_use]
+pub fn terminal_document(document: &Document, style: &Style) -> String {
+    let mut text = Text::new(style);
+    text.head(&document.title);
+    for section in &document.sections {
+        if !section.head.is_empty() {
+            text.head(&section.head);
+        }
+        for paragraph in &section.paragraphs {
+            text.line(paragraph);
+        }
+        if let Some(table) = &section.table {
+            text.table(table);
+        }
     }
     text.finish()
 }

@@ -1,0 +1,47 @@
+//! The studies that are built in.
+
+use super::load::parse;
+use crate::failure::Failure;
+
+/// A study that needs no file.
+#[derive(Clone, Copy, Debug)]
+pub struct BundledStudy {
+    /// The name it goes by.
+    pub name: &'static str,
+    /// Its TOML.
+    pub toml: &'static str,
+}
+
+macro_rules! bundled {
+    ($($name:literal),* $(,)?) => {
+        &[$(BundledStudy {
+            name: $name,
+            toml: include_str!(concat!("../../../../studies/", $name, ".toml")),
+        }),*]
+    };
+}
+
+/// Every built-in study.
+pub const BUNDLED_STUDIES: &[BundledStudy] =
+    bundled!["msa2050", "msa2042", "s3500", "msa2040", "eva5000"];
+
+/// The text that says what each product family assumes, and what others would.
+pub const FAMILIES: &str = include_str!("../../../../studies/families.toml");
+
+impl BundledStudy {
+    /// Its name for people.
+    pub fn title(self) -> Result<String, Failure> {
+        let study = parse(self.toml);
+        study
+            .map(|study| study.title)
+            .map_err(|problem| Failure::usage(format!("The study {}: {problem}", self.name), ""))
+    }
+}
+
+/// The built-in study of that name.
+pub fn bundled_study(name: &str) -> Option<BundledStudy> {
+    BUNDLED_STUDIES
+        .iter()
+        .copied()
+        .find(|study| study.name == name)
+}

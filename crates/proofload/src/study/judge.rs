@@ -1,0 +1,144 @@
+//! Paper beside model: the value of a figure, its ratio, and whether it is inside the tolerance.
+
+use std::collections::BTreeMap;
+
+use report::Run;
+use serde::Serialize;
+
+use super::description::{Bound, Figure, Over, Relation, Study};
+use super::measures;
+
+/// How far a value may be from the published one, as a share of it.
+pub const TOLERANCE: f64 = 0.15;
+
+/// The results of a study's cases by name.
+pub type Results = BTreeMap<String, Run>;
+
+/// A figure as it came out: what `study --json` prints, one object for each.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judged {
+    /// Name of the study.
+    pub study: String,
+    /// Number of the figure.
+    pub figure: String,
+    /// What it is of.
+    pub configuration: String,
+    /// Unit of `paper`, `model` and `blind_model`.
+    pub unit: String,
+    /// The published value.
+    pub paper: f64,
+    /// The predicted value; null when it cannot be modelled.
+    pub model: Option<f64>,
+    /// `model` / `paper`; null also when the paper says zero.
+    pub ratio: Option<f64>,
+    /// Whether the model is inside the tolerance, or on the right side of a bound. A figure that
+    /// cannot be modelled is not.
+    pub within: bool,
+    /// The value with the family's assumptions taken from the other families.
+    pub blind_model: Option<f64>,
+    /// `blind_model` / `paper`.
+    pub blind_ratio: Option<f64>,
+    /// What the figure is, how it is judged, and what is to be known of it.
+    pub note: String,
+}
+
+/// Every figure of a study, in its order.
+pub fn judge(name: &str, study: &Study, own: &Results, blind: &Results) -> Vec<Judged> {
+    let figures = study.figure.iter();
+    figures
+        .map(|figure| {
+            let model = model(figure, own);
+            let blind_model = model_of(figure, blind);
+            Judged {
+                study: name.to_owned(),
+                figure: figure.id.clone(),
+                configuration: figure.configuration.clone(),
+                unit: figure.unit.clone(),
+                paper: figure.paper,
+                model: model.as_ref().ok().copied(),
+                ratio: model.as_ref().ok().and_then(|value| ratio(figure, *value)),
+                within: model.as_ref().is_ok_and(|value| is_within(figure, *value)),
+                blind_model,
+                blind_ratio: blind_model.and_then(|value| ratio(figure, value)),
+                note: note(figure, model.as_ref().err()),
+            }
+        })
+        .collect()
+}
+
+/// The value, or why there is none.
+fn model(figure: &Figure, results: &Results) -> Result<f64, String> {
+    if let Some(reason) = &figure.not_modelled {
+        return Err(format!("Not modelled: {reason}"));
+    }
+    model_of(figure, results).ok_or_else(|| "The predictions hold no such value.".to_owned())
+}
+
+/// What the predictions say of a figure; `None` when they say nothing.
+fn model_of(figure: &Figure, results: &Results) -> Option<f64> {
+    let measure = figure.measure?;
+    // Measures of time are in milliseconds.
+    let scale = if figure.unit == "us" { 1e3 } else { 1.0 };
+    let value = |case: &String| {
+        let found = measures::value(measure, results.get(case)?, &figure.group)?;
+        Some(found * scale)
+    };
+    let mut values = Vec::new();
+    for (index, case) in figure.of.iter().enumerate() {
+        let own = value(case)?;
+        let other = figure.against.get(index).or(figure.against.first());
+        values.push(match (figure.relation, other) {
+            (Some(relation), Some(other)) => compared(relation, own, value(other)?)?,
+            _ => own,
+        });
+    }
+    match figure.over {
+        Over::Mean => Some(values.iter().sum::<f64>() / values.len() as f64),
+        Over::Least => values.into_iter().reduce(f64::min),
+        Over::Greatest => values.into_iter().reduce(f64::max),
+    }
+}
+
+fn compared(relation: Relation, own: f64, other: f64) -> Option<f64> {
+    let value = match relation {
+        Relation::Times => own / other,
+        Relation::TimesLess => other / own,
+        Relation::GainPercent => 100.0 * (own / other - 1.0),
+        Relation::ReductionPercent => 100.0 * (1.0 - own / other),
+        Relation::Difference => own - other,
+    };
+    value.is_finite().then_some(value)
+}
+
+fn ratio(figure: &Figure, value: f64) -> Option<f64> {
+    (figure.paper != 0.0).then(|| value / figure.paper)
+}
+
+/// Bounds are judged as bounds, zeros by their own tolerance, everything else by the common one.
+fn is_within(figure: &Figure, value: f64) -> bool {
+    match (figure.bound, figure.tolerance) {
+        (Some(Bound::Upper), _) => value <= figure.paper,
+        (Some(Bound::Lower), _) => value >= figure.paper,
+        (None, Some(tolerance)) => (value - figure.paper).abs() <= tolerance,
+        (None, None) => (value / figure.paper - 1.0).abs() <= TOLERANCE,
+    }
+}
+
+fn note(figure: &Figure, missing: Option<&String>) -> String {
+    let mut parts = vec![format!("{}.", figure.metric)];
+    match (figure.bound, figure.tolerance) {
+        (Some(Bound::Upper), _) => parts.push("The paper gives an upper bound.".to_owned()),
+        (Some(Bound::Lower), _) => parts.push("The paper gives a lower bound.".to_owned()),
+        (None, Some(tolerance)) => parts.push(format!(
+            "Inside when it differs by at most {tolerance} {}.",
+            figure.unit
+        )),
+        (None, None) => {}
+    }
+    parts.extend(missing.cloned());
+    parts.extend(figure.note.clone());
+    parts.join(" ")
+}
+
+#[cfg(test)]
+mod tests;

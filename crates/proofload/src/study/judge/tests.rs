@@ -1,0 +1,171 @@
+//! Ratios, bounds and tolerances on results whose numbers are known.
+
+use measure::result::{IoFigures, LatencyFigures};
+
+use super::*;
+use crate::study::load::parse;
+
+fn results(cases: &[(&str, f64)]) -> Results {
+    let runs = cases.iter().map(|(name, read_ms)| {
+        let mut run = Run::default();
+        run.result.totals.reads = IoFigures {
+            count: 1,
+            per_second: 1.0,
+            latency: Some(LatencyFigures {
+                average_ms: *read_ms,
+                ..LatencyFigures::default()
+            }),
+            ..IoFigures::default()
+        };
+        ((*name).to_owned(), run)
+    });
+    runs.collect()
+}
+
+/// A study of one figure with these lines, over cases a (8 ms), b (2 ms) and c (4 ms).
+fn judged(lines: &str) -> Judged {
+    let text = format!(
+        "title = 's'\nsource = 'n'\n[defaults]\nworkload = 'w'\narray = 'a'\n[case]\na = {{}}\nb = \
+         {{}}\nc = {{}}\n[[figure]]\nid = 'F'\nmetric = 'm'\nconfiguration = 'k'\nkind = \
+         'measured'\n{lines}"
+    );
+    let study = parse(&text).unwrap_or_else(|problem| panic!("{problem}"));
+    let own = results(&[("a", 8.0), ("b", 2.0), ("c", 4.0)]);
+    let blind = results(&[("a", 16.0), ("b", 2.0), ("c", 2.0)]);
+    let mut found = judge("s", &study, &own, &blind);
+    assert_eq!(found.len(), 1);
+    found.remove(0)
+}
+
+const READ: &str = "measure = 'host-read-ms'\n";
+
+#[test]
+fn fifteen_percent_to_either_side_are_inside() {
+    for (paper, within) in [(7.0, true), (6.95, false), (9.4, true), (9.5, false)] {
+        let found = judged(&format!("{READ}unit = 'ms'\npaper = {paper}\nof = ['a']"));
+        assert_eq!(found.within, within, "{paper}");
+        assert_eq!(found.model, Some(8.0));
+        assert_eq!(found.ratio, Some(8.0 / paper));
+        assert_eq!(found.blind_model, Some(16.0));
+        assert_eq!(found.blind_ratio, Some(16.0 / paper));
+    }
+}
+
+#[test]
+fn bounds_are_judged_as_bounds() {
+    for (paper, bound, within) in [
+        (9.0, "upper", true),
+        (100.0, "upper", true),
+        (7.9, "upper", false),
+        (7.0, "lower", true),
+        (8.1, "lower", false),
+    ] {
+        let lines = format!("{READ}unit = 'ms'\npaper = {paper}\nbound = '{bound}'\nof = ['a']");
+        assert_eq!(judged(&lines).within, within, "{bound} {paper}");
+    }
+}
+
+#[test]
+fn cases_are_compared_as_the_paper_does() {
+    for (relation, expected) in [
+        ("times", 4.0),
+        ("times-less", 0.25),
+        ("gain-percent", 300.0),
+        ("reduction-percent", -300.0),
+        ("difference", 6.0),
+    ] {
+        let found = judged(&format!(
+            "{READ}unit = 'x'\npaper = 1\nof = ['a']\nagainst = ['b']\nas = '{relation}'"
+        ));
+        assert_eq!(found.model, Some(expected), "{relation}");
+    }
+}
+
+#[test]
+fn several_cases_come_to_one_value() {
+    for (over, expected) in [("mean", 3.0), ("least", 2.0), ("greatest", 4.0)] {
+        let found = judged(&format!(
+            "{READ}unit = 'x'\npaper = 1\nof = ['a', 'c']\nagainst = ['b', 'b']\nas = \
+             'times'\nover = '{over}'"
+        ));
+        assert_eq!(found.model, Some(expected), "{over}");
+    }
+    let one_for_all = judged(&format!(
+        "{READ}unit = 'x'\npaper = 1\nof = ['a', 'c']\nagainst = ['b']\nas = 'times'"
+    ));
+    assert_eq!(one_for_all.model, Some(3.0));
+}
+
+#[test]
+fn microseconds_are_a_thousandth_of_what_is_measured() {
+    let found = judged(&format!("{READ}unit = 'us'\npaper = 8000\nof = ['a']"));
+    assert_eq!(found.model, Some(8000.0));
+    let ratio = judged(&format!(
+        "{READ}unit = 'us'\npaper = 8000\nof = ['a']\nagainst = ['b']\nas = 'difference'"
+    ));
+    assert_eq!(ratio.model, Some(6000.0));
+}
+
+#[test]
+fn a_zero_has_a_tolerance_and_no_ratio() {
+    let lines = |tolerance: f64| {
+        format!(
+            "{READ}unit = '%'\npaper = 0\ntolerance = {tolerance}\nof = ['a']\nagainst = \
+             ['b']\nas = 'gain-percent'"
+        )
+    };
+    assert!(!judged(&lines(299.0)).within);
+    let inside = judged(&lines(301.0));
+    assert!(inside.within);
+    assert_eq!(inside.ratio, None);
+}
+
+#[test]
+fn what_cannot_be_modelled_is_never_inside() {
+    let found = judged("unit = 'ms'\npaper = 1\nnot_modelled = 'it is a price.'");
+    assert_eq!(
+        (found.model, found.ratio, found.within),
+        (None, None, false)
+    );
+    assert!(
+        found.note.contains("Not modelled: it is a price."),
+        "{}",
+        found.note
+    );
+    let missing = judged("measure = 'drive-latency-ms'\nunit = 'ms'\npaper = 1\nof = ['a']");
+    assert_eq!((missing.model, missing.within), (None, false));
+    assert!(
+        missing.note.contains("hold no such value"),
+        "{}",
+        missing.note
+    );
+}
+
+#[test]
+fn a_figure_is_one_object_of_these_keys() {
+    let found = judged(&format!("{READ}unit = 'ms'\npaper = 8\nof = ['a']"));
+    let value = serde_json::to_value(&found).unwrap();
+    let keys: Vec<&str> = value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let mut expected = [
+        "study",
+        "figure",
+        "configuration",
+        "unit",
+        "paper",
+        "model",
+        "ratio",
+        "within",
+        "blind_model",
+        "blind_ratio",
+        "note",
+    ];
+    let mut keys = keys.clone();
+    keys.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(keys, expected);
+}

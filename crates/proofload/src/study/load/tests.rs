@@ -1,0 +1,141 @@
+//! The loader: the bundled studies, and what it refuses.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::study::description::Kind;
+
+const SOUND: &str = r#"
+title = "A small study"
+source = "nobody"
+
+[defaults]
+workload = "exchange-2013"
+threads = 4
+set = ["mail.databases=1"]
+
+[case.one]
+array = "msa2040"
+
+[case.two]
+array = "msa2050"
+threads = "8"
+set = ["engine.cache_size_per_database=8MiB"]
+
+[[figure]]
+id = "F1"
+metric = "Read latency"
+configuration = "one"
+unit = "ms"
+paper = 10
+kind = "measured"
+measure = "host-read-ms"
+of = ["one"]
+"#;
+
+fn complaint(text: &str) -> String {
+    parse(text).expect_err("a fault")
+}
+
+#[test]
+fn every_measured_figure_and_ratio_stands_in_exactly_one_study() {
+    let mut seen = BTreeSet::new();
+    let mut measured = 0;
+    for named in load(&[]).unwrap() {
+        for figure in &named.study.figure {
+            assert!(
+                seen.insert(figure.id.clone()),
+                "{} is there twice",
+                figure.id
+            );
+            measured += usize::from(figure.kind == Kind::Measured);
+        }
+    }
+    // The published rows that are measured values, and those that compare two of them.
+    assert_eq!((measured, seen.len() - measured), (59, 39));
+}
+
+#[test]
+fn a_case_is_what_it_says_over_what_holds_for_all() {
+    let study = parse(SOUND).unwrap();
+    let two = study.case["two"].over(&study.defaults);
+    assert_eq!(two.workload.as_deref(), Some("exchange-2013"));
+    assert_eq!(two.threads.as_deref(), Some("8"));
+    assert_eq!(two.set.len(), 2);
+    assert_eq!(two.set[0], "mail.databases=1");
+    assert_eq!(
+        study.case["one"].over(&study.defaults).threads.as_deref(),
+        Some("4")
+    );
+}
+
+#[test]
+fn what_cannot_be_a_study_is_refused_with_the_reason() {
+    let changed = |from: &str, to: &str| {
+        assert!(SOUND.contains(from), "{from}");
+        SOUND.replacen(from, to, 1)
+    };
+    for (text, reason) in [
+        (changed("source", "sauce"), "sauce"),
+        (
+            changed("of = [\"one\"]", "of = [\"three\"]"),
+            "names the case three",
+        ),
+        (changed("of = [\"one\"]", ""), "names no case"),
+        (
+            changed("host-read-ms", "host-read-hours"),
+            "host-read-hours",
+        ),
+        (
+            changed("measure = \"host-read-ms\"", ""),
+            "neither a measure nor a reason",
+        ),
+        (
+            changed("of = [", "not_modelled = \"so\"\nof = ["),
+            "a reason against it",
+        ),
+        (changed("of = [", "as = \"times\"\nof = ["), "needs both"),
+        (changed("paper = 10", "paper = 0"), "needs a `tolerance`"),
+        (changed("paper = 10", "paper = nan"), "not a number"),
+        (changed("array = \"msa2040\"", ""), "names no array"),
+        (changed("case.two", "case.'../two'"), "may hold letters"),
+        (
+            changed(
+                "of = [\"one\"]",
+                "of = [\"one\", \"two\", \"one\"]\nagainst = [\"one\", \"two\"]\nas = \"times\"",
+            ),
+            "as many as in `of`",
+        ),
+        (
+            format!("{SOUND}{}", &SOUND[SOUND.find("[[figure]]").unwrap()..]),
+            "is there twice",
+        ),
+        (
+            format!(
+                "{SOUND}[[chart]]\ntitle = 'C'\nunit = 'ms'\nnames = ['x']\nline = [{{ name = 'l', \
+                     figures = ['F9'] }}]"
+            ),
+            "names the figure F9",
+        ),
+        (
+            format!(
+                "{SOUND}[[chart]]\ntitle = 'C'\nunit = 'ms'\nnames = ['x', 'y']\nline = [{{ name \
+                     = 'l', measure = 'host-read-ms', of = ['one'] }}]"
+            ),
+            "that is not 2 cases",
+        ),
+    ] {
+        let told = complaint(&text);
+        assert!(told.contains(reason), "'{reason}' is not in: {told}");
+    }
+}
+
+#[test]
+fn an_unknown_name_gets_the_known_ones() {
+    let failure = load(&["msa2044".to_owned()]).unwrap_err();
+    assert_eq!(failure.status().code(), 2);
+    let crate::failure::Failure::Usage { help, .. } = failure else {
+        panic!("another kind of failure");
+    };
+    assert!(help.contains("eva5000"), "{help}");
+}

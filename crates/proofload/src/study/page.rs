@@ -1,0 +1,131 @@
+//! The report: the papers' charts drawn from the model, and the figures.
+
+use report::chart::{Across, Chart, Mark, Point};
+use report::comparison::{Comparison, comparison_charts};
+use report::{Document, Run, Section};
+
+use super::description::{ChartPlan, LinePlan};
+use super::{Outcome, measures, tell};
+
+/// Everything that came out, as a page.
+pub fn document(outcomes: &[Outcome]) -> Document {
+    let title = match outcomes {
+        [one] => format!("Study: {}", one.named.study.title),
+        several => format!("{} studies", several.len()),
+    };
+    let sections = outcomes.iter().flat_map(sections);
+    Document {
+        title,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        sections: sections.collect(),
+    }
+}
+
+fn sections(outcome: &Outcome) -> Vec<Section> {
+    let study = &outcome.named.study;
+    let mut paragraphs = vec![format!(
+        "Published by {}.",
+        study.source.trim_end_matches('.')
+    )];
+    paragraphs.extend(study.about.split("\n\n").map(str::to_owned));
+    paragraphs.retain(|text| !text.trim().is_empty());
+    let charts = study.chart.iter().enumerate();
+    let charts = charts.map(|(number, plan)| {
+        let identity = format!("{}-{number}", outcome.named.name);
+        chart(identity, plan, outcome)
+    });
+    let mut sections = vec![
+        Section {
+            head: study.title.clone(),
+            paragraphs,
+            charts: charts.filter(|chart| !chart.is_empty()).collect(),
+            ..Section::default()
+        },
+        Section {
+            head: "Figures".to_owned(),
+            paragraphs: vec![tell::counted(outcome)],
+            table: Some(tell::table(outcome)),
+            charts: Vec::new(),
+        },
+        Section {
+            head: "Notes".to_owned(),
+            paragraphs: notes(outcome),
+            ..Section::default()
+        },
+    ];
+    sections.extend(courses(outcome));
+    sections
+}
+
+/// What is to be known of figures, each with its number.
+fn notes(outcome: &Outcome) -> Vec<String> {
+    let figures = outcome.figures.iter();
+    figures
+        .map(|judged| format!("{}: {}", judged.figure, judged.note))
+        .collect()
+}
+
+/// The cases over time.
+fn courses(outcome: &Outcome) -> Option<Section> {
+    let study = &outcome.named.study;
+    let runs: Vec<Run> = outcome
+        .own
+        .iter()
+        .map(|(name, run)| {
+            let title = study.case.get(name).and_then(|case| case.title.clone());
+            Run {
+                name: title.unwrap_or_else(|| name.clone()),
+                ..run.clone()
+            }
+        })
+        .collect();
+    let mut charts = comparison_charts(&Comparison::new(&runs));
+    for chart in &mut charts {
+        chart.identity = format!("{}-{}", outcome.named.name, chart.identity).into();
+    }
+    (!charts.is_empty()).then(|| Section {
+        head: "The cases over time".to_owned(),
+        charts,
+        ..Section::default()
+    })
+}
+
+fn chart(identity: String, plan: &ChartPlan, outcome: &Outcome) -> Chart {
+    let across = match &plan.across {
+        Some(name) => Across::Number(name.clone().into()),
+        None => Across::Names(plan.names.clone()),
+    };
+    let mut chart = Chart::new(identity, &plan.title, plan.unit.clone(), across);
+    for (tone, line) in plan.line.iter().enumerate() {
+        let mark = match line.figures.is_empty() {
+            true => Mark::LineAndDots,
+            false => Mark::Dots,
+        };
+        chart.add(&line.name, tone, mark, &points(plan, line, outcome));
+    }
+    chart
+}
+
+fn points(plan: &ChartPlan, line: &LinePlan, outcome: &Outcome) -> Vec<Point> {
+    let place = |index: usize| plan.at.get(index).copied().unwrap_or(index as f64);
+    let of_case = |name: &String| {
+        let run = outcome.own.get(name)?;
+        measures::value(line.measure?, run, &line.group)
+    };
+    let of_figure = |id: &String| {
+        let figures = outcome.named.study.figure.iter();
+        figures
+            .filter(|figure| figure.id == *id)
+            .map(|figure| figure.paper)
+            .next()
+    };
+    let values: Vec<Option<f64>> = match line.figures.is_empty() {
+        true => line.of.iter().map(of_case).collect(),
+        false => line.figures.iter().map(of_figure).collect(),
+    };
+    values
+        .into_iter()
+        .enumerate()
+        .map(|(index, value)| (place(index), value.unwrap_or(f64::NAN)))
+        .collect()
+}
