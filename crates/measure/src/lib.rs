@@ -9,9 +9,11 @@
 //! - [`confidence`] says how far an average can be trusted, [`steady`] whether the run was steady.
 //! - [`service_level`] holds the limits, judges the totals, and gives the verdict.
 //! - [`run_directory`] writes and reads the files that a run leaves behind.
-//! - [`result`] is `result.json`: what a run leaves behind, as one versioned document.
+//! - [`result`] is `result.json`: what a run leaves behind, as one versioned document; [`grid`] is
+//!   that of many predictions side by side.
 
 pub mod confidence;
+pub mod grid;
 pub mod histogram;
 pub mod host;
 pub mod result;

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use measure::grid::{GridAnswer, GridAxis, GridPoint, GridResult};
 use measure::result::{
     ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Bound, Check,
     CheckKind, CounterSummary, DatabaseResult, DeviceResult, ErrorRecord, IoFigures,
@@ -150,6 +151,28 @@ fn every_field_of_the_result_is_documented_and_no_other() {
             documented.contains(&fields),
             "the fields of `{path}` are not documented"
         );
+    }
+}
+
+#[test]
+fn every_field_of_a_grid_is_documented_and_no_other() {
+    let grid = GridResult {
+        axes: vec![GridAxis::default()],
+        points: vec![GridPoint::default()],
+        answers: vec![GridAnswer::default()],
+        ..GridResult::default()
+    };
+    let document = serde_json::to_value(grid).unwrap();
+    let tables = tables(&documentation());
+    for (heading, path) in [
+        ("grid.json", ""),
+        ("axes[] of a grid", "axes[]"),
+        ("points[] of a grid", "points[]"),
+        ("answers[] of a grid", "answers[]"),
+    ] {
+        let documented: BTreeSet<&String> = tables[heading].iter().collect();
+        let fields = at(&document, path).as_object().unwrap();
+        assert_eq!(documented, fields.keys().collect(), "{heading}");
     }
 }
 

@@ -42,6 +42,14 @@ pub enum Failure {
     /// The description of an array is wrong.
     #[error(transparent)]
     Array(#[from] DescriptionError),
+    /// One point of a sweep is wrong.
+    #[error("{name}: {failure}")]
+    Point {
+        /// Name of the point.
+        name: String,
+        /// What is wrong with it.
+        failure: Box<Failure>,
+    },
     /// The reader of our output has gone, which is its right.
     #[error("the reader of the output has gone")]
     OutputClosed,
@@ -72,6 +80,15 @@ impl Failure {
         }
     }
 
+    /// Something that is wrong at one point of a sweep. A point without a name needs none.
+    pub fn at_point(name: String, failure: Self) -> Self {
+        if name.is_empty() {
+            return failure;
+        }
+        let failure = Box::new(failure);
+        Self::Point { name, failure }
+    }
+
     /// A failed write to standard output.
     pub fn output(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
@@ -88,6 +105,7 @@ impl Failure {
         match self {
             Self::Usage { .. } | Self::Profile(_) | Self::Array(_) => ExitStatus::Usage,
             Self::Environment { .. } => ExitStatus::Environment,
+            Self::Point { failure, .. } => failure.status(),
             Self::Integrity { .. } => ExitStatus::Integrity,
             // A pager that was closed, or `| head`, is not an error.
             Self::OutputClosed => ExitStatus::Pass,
@@ -98,6 +116,10 @@ impl Failure {
     pub fn tell(&self) {
         match self {
             Self::OutputClosed => {}
+            Self::Point { name, failure } => {
+                eprintln!("proofload: the point {name} cannot be predicted; nothing was computed.");
+                failure.tell();
+            }
             Self::Profile(error) => {
                 for told in told_faults(error) {
                     eprintln!("{:?}", Report::new(told));

@@ -10,6 +10,7 @@ mod live;
 mod predict;
 mod run;
 mod study;
+mod sweep;
 mod target;
 #[cfg(test)]
 mod testing;

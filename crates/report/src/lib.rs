@@ -11,6 +11,7 @@
 //! - [`chart`] draws inline SVG; [`page`] joins charts, tables and words into [`html`] and
 //!   [`html_comparison`]; [`comparison`] finds what differs between runs.
 //! - [`Document`] is anything else in the same dress: [`html_document`], [`terminal_document`].
+//! - [`terminal_grid`], [`html_grid`] and [`grid_csv`] show many predictions side by side.
 //! - [`csv_summary`] and [`fio_json`] hand the figures to other programs.
 
 pub mod advice;
@@ -18,6 +19,7 @@ pub mod chart;
 pub mod comparison;
 mod document;
 mod fio;
+mod grid;
 pub mod limits;
 pub mod number;
 pub mod page;
@@ -31,10 +33,11 @@ pub mod words;
 
 pub use document::{Document, Section};
 pub use fio::fio_json;
-pub use page::{html, html_comparison, html_document};
+pub use grid::{grid_csv, grid_table};
+pub use page::{html, html_comparison, html_document, html_grid};
 pub use run::{
-    DatabaseMoment, DeviceMoment, Distribution, Distributions, Flow, Moment, Run,
+    DatabaseMoment, DeviceMoment, Distribution, Distributions, Flow, Moment, PartMoment, Run,
     load_distributions, percentiles, timeline,
 };
 pub use summary::csv_summary;
-pub use terminal::{Style, terminal, terminal_comparison, terminal_document};
+pub use terminal::{Style, terminal, terminal_comparison, terminal_document, terminal_grid};

@@ -15,7 +15,7 @@ mod read;
 mod write;
 
 pub use read::{LoadError, load, load_histograms};
-pub use write::{RunDirectory, RunDirectoryError, check_vacant};
+pub use write::{RunDirectory, RunDirectoryError, check_vacant, new_directory};
 
 /// Name of the result document.
 pub const RESULT_FILE: &str = "result.json";

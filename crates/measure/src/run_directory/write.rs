@@ -92,10 +92,7 @@ impl RunDirectory {
         started: Timestamp,
         config: &str,
     ) -> Result<RunDirectory, RunDirectoryError> {
-        let path = match out {
-            Some(out) => claim(out)?,
-            None => make_new(Path::new(DEFAULT_PARENT), workload, started)?,
-        };
+        let path = new_directory(out, workload, started)?;
         write_file(&path.join(CONFIG_FILE), config.as_bytes())?;
         let samples_path = path.join(SAMPLES_FILE);
         let samples = SampleWriter::begin(create_file(&samples_path)?).map_err(|error| {
@@ -261,6 +258,22 @@ pub fn check_vacant(out: &Path) -> Result<(), RunDirectoryError> {
             Err(RunDirectoryError::NotADirectory { path })
         }
         Err(error) => Err(RunDirectoryError::Create { path, error }),
+    }
+}
+
+/// Makes a directory for results: `out`, which must be new or empty, or without it
+/// `proofload-runs/<name>-<UTC time>`.
+///
+/// # Errors
+/// When the directory holds something, or cannot be made.
+pub fn new_directory(
+    out: Option<&Path>,
+    name: &str,
+    started: Timestamp,
+) -> Result<PathBuf, RunDirectoryError> {
+    match out {
+        Some(out) => claim(out),
+        None => make_new(Path::new(DEFAULT_PARENT), name, started),
     }
 }
 

@@ -34,6 +34,13 @@ impl RunTotals {
         }
     }
 
+    /// Average latency of each full sample in which a stream had requests, all databases together.
+    pub fn average_ms_by_sample(&self, stream: Stream) -> Vec<f64> {
+        let all = self.all_databases(stream);
+        let used = all.samples.iter().filter(|sample| sample.count > 0);
+        used.map(|sample| f64::from(sample.average_ms)).collect()
+    }
+
     /// Every full sample is as long as the others, so that each is one value of the rate.
     fn iops_half_width(&self) -> Option<f64> {
         let part = |iops: &f64| Part {

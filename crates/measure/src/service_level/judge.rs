@@ -164,7 +164,7 @@ fn doubt(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> O
         Some(true) => None,
         Some(false) => Some(format!(
             "The run was not steady: {} ranged over {:.0} % and drifted by {:.0} % of the mean; \
-             run longer, or warm up longer.",
+             run longer (--duration), or warm up longer (--set run.warm_up.minimum=20m).",
             state.variable,
             100.0 * state.range_fraction,
             100.0 * state.slope_fraction

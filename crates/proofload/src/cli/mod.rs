@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub use predict::PredictOptions;
+pub use predict::{Find, PredictOptions};
 pub use run::RunOptions;
 pub use study::StudyOptions;
 

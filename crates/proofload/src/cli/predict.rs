@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::RunOptions;
 
@@ -13,6 +13,12 @@ use super::RunOptions;
     proofload predict exchange-2013 --array msa2050-tier --duration 2h
   The same with twice the SSDs, and with a threshold of one's own:
     proofload predict exchange-2013 --array msa2050-tier --set array.pool.ssd_count=4
+  What if: two SSDs, or four, under 8, 16, 24 threads:
+    proofload predict exchange-2013 --array msa2050-tier --sweep array.pool.ssd_count=2,4 \\
+        --sweep threads=8..24:8
+  How much does it carry? How much flash does this load need?
+    proofload predict exchange-2013 --array msa2050 --find max-iops
+    proofload predict exchange-2013 --array msa2050-tier --rate 3000 --find min-flash
   An array of one's own, begun from a bundled one:
     proofload show msa2040 > mine.toml
     proofload predict exchange-2013 --array mine.toml --threads 40 --dry-run")]
@@ -50,6 +56,21 @@ pub struct PredictOptions {
     #[arg(long, value_name = "PATH.TO.KEY=VALUE", help_heading = "Load")]
     pub set: Vec<String>,
 
+    /// Predict every combination of these values: a list or a range FROM..UNTIL:STEP for a setting
+    /// as in --set, or for threads, rate, databases, mailboxes, target-size, duration, seed, array;
+    /// may be given several times.
+    #[arg(long, value_name = "KEY=VALUES", help_heading = "What if")]
+    pub sweep: Vec<String>,
+    /// Look for the most load that passes (over --sweep rate=.. or threads=.., else any rate), or
+    /// for the least flash that lets this load pass (over --sweep array.KEY=.., else the SSDs of
+    /// the pools).
+    #[arg(long, value_enum, help_heading = "What if")]
+    pub find: Option<Find>,
+    /// Predictions computed at once [default: one for each processor].
+    #[arg(long, value_name = "N", help_heading = "What if")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+
     /// Check everything and print what would be modelled; run and write nothing.
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
@@ -62,6 +83,25 @@ pub struct PredictOptions {
     /// Print no progress and no tables; the exit status tells.
     #[arg(long, help_heading = "Output")]
     pub quiet: bool,
+}
+
+/// What can be looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Find {
+    /// The most load that passes.
+    MaxIops,
+    /// The least flash that lets this load pass.
+    MinFlash,
+}
+
+impl Find {
+    /// The word of the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MaxIops => "max-iops",
+            Self::MinFlash => "min-flash",
+        }
+    }
 }
 
 /// What a path of the array begins with.

@@ -4,6 +4,8 @@ mod figures;
 mod lines;
 mod terminal;
 
+pub use figures::clock;
+
 use std::io::IsTerminal;
 
 use workload::controller::{RunListener, Unheard};

@@ -11,7 +11,7 @@ use array::description::DatabasePlacement;
 use jiff::Timestamp;
 use measure::result::RunResult;
 use runtime::Runtime;
-use workload::controller::plan::database_name;
+use workload::controller::plan::{SteadyBy, database_name};
 use workload::controller::{RunListener, RunPlan, run_on_virtual_clock};
 use workload::mail::edb_host::DatabaseDirectories;
 use workload::mail::twin::TwinHost;
@@ -51,7 +51,10 @@ pub fn run<L: RunListener + 'static>(
     let inside = Inside::new(&plan.array, &plan.description, &plan.planned.settings);
     let shared = Rc::new(RefCell::new(Inspector::new(listener, host, inside)));
     let heard = Shared(Rc::clone(&shared));
-    let run_plan = RunPlan::new(&plan.profile, 1);
+    let mut run_plan = RunPlan::new(&plan.profile, 1);
+    if plan.profile.run.held_rate.is_some() {
+        run_plan.steady_by = SteadyBy::ReadLatency;
+    }
     let base = plan.base(started);
     let mut result = runtime.block_on(async move {
         let twin = {

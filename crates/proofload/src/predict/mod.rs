@@ -31,7 +31,7 @@ use crate::commands::print;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::run::{self as real_run, Recorder, results};
-use crate::{interrupt, live};
+use crate::{interrupt, live, sweep};
 use teller::Teller;
 
 /// The description of the array, beside the settings of the workload.
@@ -39,6 +39,9 @@ pub const ARRAY_FILE: &str = "array.toml";
 
 /// Predicts how a workload would run and says what comes out.
 pub fn predict(options: &PredictOptions) -> Result<ExitStatus, Failure> {
+    if !options.sweep.is_empty() || options.find.is_some() {
+        return sweep::sweep(options);
+    }
     let as_run = options.as_run();
     let plan = Plan::check(options)?;
     results::check(&as_run)?;
@@ -57,7 +60,7 @@ pub fn predict(options: &PredictOptions) -> Result<ExitStatus, Failure> {
     let path = directory.path().to_owned();
     let stop = interrupt::stop_on_signals()
         .map_err(|error| Failure::environment(format!("Signals cannot be caught: {error}."), ""))?;
-    let recorder = Recorder::new(live::view(options.quiet), directory, stop.clone());
+    let recorder = Recorder::new(live::view(options.quiet), directory, stop.clone()).sparing();
     let (result, teller) = run(&plan, started, stop, Teller::new(recorder))?;
     close(teller.into_recorder(), &result)?;
     real_run::tell(&as_run, &result, &path, "")?;

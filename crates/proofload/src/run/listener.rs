@@ -1,6 +1,6 @@
 //! Hands what happens in a run to the view and to the run directory.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use measure::result::RunResult;
 use measure::run_directory::{RunDirectory, RunDirectoryError};
@@ -15,6 +15,9 @@ pub struct Recorder {
     stop: StopRequest,
     /// Whether the wish to stop has been answered.
     answered: bool,
+    /// Shortest real time between two results, and when the last one was written.
+    pause: Duration,
+    written: Option<Instant>,
     /// The first failure to write the record. Samples are lost from then on, the run is not.
     trouble: Option<RunDirectoryError>,
 }
@@ -27,8 +30,17 @@ impl Recorder {
             directory,
             stop,
             answered: false,
+            pause: Duration::ZERO,
+            written: None,
             trouble: None,
         }
+    }
+
+    /// The same, which writes the result so far once a second at most: samples of simulated time
+    /// follow each other faster than anybody could want them.
+    pub fn sparing(self) -> Self {
+        let pause = Duration::from_secs(1);
+        Self { pause, ..self }
     }
 
     /// The run directory, and the failure to write it if there was one.
@@ -85,10 +97,18 @@ impl RunListener for Recorder {
 
     fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
         self.view.sample(sample, figures, so_far);
+        let due = self.written.is_none_or(|at| at.elapsed() >= self.pause);
         self.record(|directory| {
             directory.append(sample)?;
-            directory.write_result(so_far)
+            if due {
+                directory.write_result(so_far)
+            } else {
+                Ok(())
+            }
         });
+        if due {
+            self.written = Some(Instant::now());
+        }
     }
 
     fn note(&mut self, text: &str) {

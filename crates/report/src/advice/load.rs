@@ -23,7 +23,7 @@ pub(super) fn errors(result: &RunResult) -> Option<Advice> {
         return failed_requests(result);
     };
     if first.kind == ErrorKind::OutOfSpace {
-        return Some(out_of_space(first));
+        return Some(out_of_space(result, first));
     }
     let page = first
         .page
@@ -59,7 +59,18 @@ fn is_database(error: &ErrorRecord) -> bool {
 }
 
 /// A full disk says nothing against the storage.
-fn out_of_space(error: &ErrorRecord) -> Advice {
+fn out_of_space(result: &RunResult, error: &ErrorRecord) -> Advice {
+    if result.array.is_some() {
+        return Advice::new(
+            "Make the volumes larger, then predict again",
+            format!(
+                "There was no space left for {}: more messages came in than the volume was sized \
+                 for. Give the databases larger volumes with `--set \
+                 array.volumes.database_size_gb=N`, hold a `--rate`, or predict a shorter time.",
+                error.file
+            ),
+        );
+    }
     let (place, _) = error.file.rsplit_once('/').unwrap_or((".", &error.file));
     let remedy = if is_database(error) {
         "Databases grow while messages come in: make room there for all of the run, or run for a \

@@ -1,6 +1,7 @@
 //! The courses of several runs laid over one another, each from the start of its measured phase.
 
 use measure::result::RunResult;
+use measure::sample::RowScope;
 
 use super::Comparison;
 use crate::chart::{Across, Chart, Mark, Point, Upright};
@@ -51,6 +52,13 @@ pub fn comparison_charts(comparison: &Comparison) -> Vec<Chart> {
     }
     charts[0].upright = Upright::ByLimits;
     charts[1].upright = Upright::ByLimits;
+    charts.push(over_time(
+        comparison,
+        "array-busy",
+        "Disks of the array busy, mean",
+        "%",
+        disks_busy,
+    ));
     charts.push(distributions(
         comparison,
         "read-distribution",
@@ -59,6 +67,21 @@ pub fn comparison_charts(comparison: &Comparison) -> Vec<Chart> {
     charts.push(distributions(comparison, "log-distribution", "log writes"));
     charts.retain(|chart| !chart.is_empty());
     charts
+}
+
+/// The mean over the disks of a modelled array.
+fn disks_busy(moment: &Moment) -> f64 {
+    let disks = moment
+        .array
+        .iter()
+        .filter(|part| part.scope == RowScope::ArrayDisk);
+    let busy: Vec<f64> = disks
+        .filter_map(|disk| disk.figures.array_busy_fraction)
+        .collect();
+    match busy.len() {
+        0 => f64::NAN,
+        count => 100.0 * busy.iter().sum::<f64>() / count as f64,
+    }
 }
 
 /// The limits that hold for every run; one that holds for some would be read as one for all.

@@ -1,6 +1,6 @@
 //! The figures that are compared.
 
-use measure::result::{DatabaseResult, IoFigures, RunResult};
+use measure::result::{ArrayGroup, ArrayVolume, DatabaseResult, IoFigures, RunResult};
 
 use super::Comparison;
 use crate::number::{change, figure_or_absent, limit};
@@ -24,7 +24,7 @@ struct Figure {
 /// Changes smaller than this share are not called better or worse.
 const WORTH_A_WORD: f64 = 0.01;
 
-const FIGURES: [Figure; 17] = [
+const FIGURES: [Figure; 27] = [
     higher("transactional I/O", "1/s", |run| {
         Some(run.throughput.achieved_iops)
     }),
@@ -80,7 +80,106 @@ const FIGURES: [Figure; 17] = [
     lower("service levels failed", "", |run| {
         Some(run.failed_checks().count() as f64)
     }),
+    lower("array: disks busy, mean", "%", |run| {
+        of_groups(
+            run,
+            |group| group.disks as f64,
+            |group| group.average_busy_fraction,
+        )
+        .map(|share| share * 100.0)
+    }),
+    lower("array: busiest disk", "%", |run| {
+        let groups = run.array.as_ref()?.groups.iter();
+        let busy = groups.map(|group| group.maximum_busy_fraction * 100.0);
+        busy.reduce(f64::max)
+    }),
+    lower("array: drive latency, mean", "ms", |run| {
+        let requests = |group: &ArrayGroup| group.reads_per_second + group.writes_per_second;
+        of_groups(run, requests, |group| {
+            group.average_drive_latency_ms.unwrap_or(0.0)
+        })
+    }),
+    lower("array: requests to the disks", "1/s", |run| {
+        let groups = run.array.as_ref()?.groups.iter();
+        Some(
+            groups
+                .map(|group| group.reads_per_second + group.writes_per_second)
+                .sum(),
+        )
+    }),
+    lower("array: read miss, average", "ms", |run| {
+        of_volumes(run, misses, |volume| volume.average_read_miss_ms)
+    }),
+    higher("array: reads in the data cache", "%", |run| {
+        let reads = |volume: &ArrayVolume| volume.reads_per_second;
+        of_volumes(run, reads, |volume| volume.read_hit_fraction).map(|share| share * 100.0)
+    }),
+    higher("array: reads in the SSD cache", "%", |run| {
+        let pools = run.array.as_ref()?.pools.iter();
+        let hits: Vec<f64> = pools
+            .filter_map(|pool| pool.read_cache_hit_fraction)
+            .collect();
+        (!hits.is_empty()).then(|| 100.0 * hits.iter().sum::<f64>() / hits.len() as f64)
+    }),
+    higher("array: data on the SSD tier", "%", |run| {
+        let pools = &run.array.as_ref()?.pools;
+        let slots: u64 = pools.iter().map(|pool| pool.performance_slots).sum();
+        let high: u64 = pools.iter().map(|pool| pool.performance_pages).sum();
+        let low = pools
+            .iter()
+            .map(|pool| pool.standard_pages + pool.archive_pages);
+        let all = high + low.sum::<u64>();
+        (slots > 0 && all > 0).then(|| 100.0 * high as f64 / all as f64)
+    }),
+    lower("array: moved between tiers", "GiB", |run| {
+        let pools = &run.array.as_ref()?.pools;
+        let moved = pools
+            .iter()
+            .map(|pool| pool.moved_up_bytes + pool.moved_down_bytes);
+        let moved: u64 = moved.sum();
+        (moved > 0).then(|| moved as f64 / 1_073_741_824.0)
+    }),
+    lower("array: controllers busy, mean", "%", |run| {
+        let controllers = &run.array.as_ref()?.controllers;
+        let busy = controllers.iter().map(|one| one.processor_busy_fraction);
+        let busy: f64 = busy.sum();
+        (!controllers.is_empty()).then(|| 100.0 * busy / controllers.len() as f64)
+    }),
 ];
+
+/// A mean over the disk groups.
+fn of_groups(
+    run: &RunResult,
+    weight: impl Fn(&ArrayGroup) -> f64,
+    value: impl Fn(&ArrayGroup) -> f64,
+) -> Option<f64> {
+    let groups = &run.array.as_ref()?.groups;
+    let weights: f64 = groups.iter().map(&weight).sum();
+    let sum: f64 = groups
+        .iter()
+        .map(|group| weight(group) * value(group))
+        .sum();
+    (weights > 0.0).then(|| sum / weights)
+}
+
+/// A mean over the volumes that have the value.
+fn of_volumes(
+    run: &RunResult,
+    weight: impl Fn(&ArrayVolume) -> f64,
+    value: impl Fn(&ArrayVolume) -> Option<f64>,
+) -> Option<f64> {
+    let volumes = run.array.as_ref()?.volumes.iter();
+    let pairs = volumes.filter_map(|volume| Some((weight(volume), value(volume)?)));
+    let (weights, sum) = pairs.fold((0.0, 0.0), |(weights, sum), (weight, value)| {
+        (weights + weight, sum + weight * value)
+    });
+    (weights > 0.0).then(|| sum / weights)
+}
+
+/// Reads per second of a volume that the data cache did not hold.
+fn misses(volume: &ArrayVolume) -> f64 {
+    volume.reads_per_second * (1.0 - volume.read_hit_fraction.unwrap_or(0.0))
+}
 
 const fn higher(
     name: &'static str,

@@ -46,7 +46,7 @@ pub(super) fn charts(run: &Run) -> Vec<Chart> {
 /// The run without building, closing and verifying: their bursts would flatten what users feel.
 /// Nor is the short rest of a phase a point of a curve. A run that never came to its load is shown
 /// as it is.
-fn under_load(run: &Run) -> Run {
+pub(super) fn under_load(run: &Run) -> Run {
     let whole_s = run.result.samples.interval_s / 2.0;
     let is_load = |moment: &&Moment| {
         let names = [Phase::Build, Phase::Close, Phase::Checksum].map(Phase::name);
@@ -60,11 +60,11 @@ fn under_load(run: &Run) -> Run {
     shown
 }
 
-fn over_time(identity: &'static str, title: &str, unit: &'static str) -> Chart {
+pub(super) fn over_time(identity: &'static str, title: &str, unit: &'static str) -> Chart {
     Chart::new(identity, title, unit, Across::Elapsed)
 }
 
-fn line(run: &Run, value: impl Fn(&Moment) -> f64) -> Vec<Point> {
+pub(super) fn line(run: &Run, value: impl Fn(&Moment) -> f64) -> Vec<Point> {
     run.timeline
         .iter()
         .map(|moment| (moment.ends_s, value(moment)))
@@ -371,7 +371,7 @@ fn stalls(run: &Run) -> Chart {
 }
 
 /// The phases as spans of the time axis; none when all samples belong to one.
-fn phases(timeline: &[Moment]) -> Vec<Band> {
+pub(super) fn phases(timeline: &[Moment]) -> Vec<Band> {
     let mut bands: Vec<Band> = Vec::new();
     for moment in timeline {
         let from = moment.ends_s - moment.length_s;

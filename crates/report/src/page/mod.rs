@@ -3,10 +3,14 @@
 //! The style sheet and the script for the read-outs are built in; a policy in the head of the page
 //! forbids the browser to fetch anything. Everything that comes from a run is escaped.
 
+mod array;
 mod course;
+mod grid;
 mod sections;
 mod tables;
 mod verdict;
+
+pub use grid::html_grid;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -49,6 +53,7 @@ pub fn html(run: &Run) -> String {
             }
         }
         (charts("How the run went", &course::charts(run)))
+        (array::section(run))
         (sections::databases(result))
         (sections::operations(result))
         (sections::tuning(run))

@@ -57,11 +57,13 @@ pub(super) fn tiles(result: &RunResult) -> Markup {
             duration(result.samples.interval_s)
         ),
     };
+    let half = throughput.achieved_half_width_iops;
+    let rate = with_half_width(throughput.achieved_iops, half);
     let read = worst_average(result, Scope::Database);
     let log = worst_average(result, Scope::Log);
     html! {
         ul.tiles {
-            (tile("Transactional I/O", &figure(throughput.achieved_iops), "1/s", &target))
+            (tile("Transactional I/O", &rate, "1/s", &target))
             (tile("Database reads, average", &read.0, "ms", &read.1))
             (tile("Log writes, average", &log.0, "ms", &log.1))
             (tile("Measured", &duration(result.duration_s), "", &samples))
@@ -115,7 +117,7 @@ fn worst_average(result: &RunResult, scope: Scope) -> (String, String) {
             _ => format!(", worst: {}", check.place),
         };
         return (
-            figure(value),
+            with_half_width(value, half_width(result, scope, &check.place)),
             format!("limit {} ms{whose}", limit(check.limit)),
         );
     }
@@ -127,6 +129,24 @@ fn worst_average(result: &RunResult, scope: Scope) -> (String, String) {
         .latency
         .map_or(f64::NAN, |latency| latency.average_ms);
     (figure(average), "not judged".to_string())
+}
+
+/// Half-width of the confidence interval of the average of a place.
+fn half_width(result: &RunResult, scope: Scope, place: &str) -> Option<f64> {
+    let database = result.databases.iter().find(|one| one.name == place)?;
+    let figures = match scope {
+        Scope::Log => &database.log_writes,
+        _ => &database.reads,
+    };
+    figures.latency?.average_half_width_ms
+}
+
+/// A value with the half-width of its confidence interval, where there is one.
+fn with_half_width(value: f64, half_width: Option<f64>) -> String {
+    match half_width.filter(|half| half.is_finite()) {
+        Some(half) => format!("{} \u{b1} {}", figure(value), figure(half)),
+        None => figure(value),
+    }
 }
 
 #[cfg(test)]

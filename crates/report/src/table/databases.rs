@@ -38,11 +38,7 @@ pub fn databases_table(result: &RunResult, detail: Detail) -> Table {
         };
         table.sums = row(result, &all, full);
     }
-    if full {
-        table.without_empty_columns()
-    } else {
-        table
-    }
+    table.without_empty_columns()
 }
 
 fn heads(full: bool) -> Vec<Column> {
@@ -56,6 +52,7 @@ fn heads(full: bool) -> Vec<Column> {
             heads.push(Column::number("size", "KiB").of(group));
         }
         heads.push(Column::number("average", "ms").of(group));
+        heads.push(Column::number("+-", "95 %").of(group));
         if full {
             heads.push(Column::number("99 %", "ms").of(group));
             heads.push(Column::number("longest", "ms").of(group));
@@ -90,6 +87,10 @@ fn row(result: &RunResult, database: &DatabaseResult, full: bool) -> Vec<Cell> {
             cells.push(Cell::new(figure(figures.average_bytes / 1024.0)));
         }
         cells.push(Cell::new(average(figures)).notable_when(average_failed));
+        let half = figures
+            .latency
+            .and_then(|latency| latency.average_half_width_ms);
+        cells.push(Cell::new(figure_or_absent(half)));
         if full {
             let p99 = figure_or_absent(figures.latency.map(|latency| latency.p99_ms));
             cells.push(Cell::new(p99).notable_when(p99_failed));

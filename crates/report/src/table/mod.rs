@@ -1,10 +1,15 @@
 //! Tables that are the same in the terminal and on the page: heads with units, cells of text.
 
+mod array;
 mod checks;
 mod databases;
 mod host;
 mod operations;
 
+pub use array::{
+    array_controllers_table, array_disks_table, array_groups_table, array_pools_table,
+    array_volumes_table,
+};
 pub use checks::{CheckGroup, check_groups, checks_table, grouped_checks_table};
 pub use databases::{Detail, databases_table};
 pub use host::{counters_table, devices_table};

@@ -8,11 +8,13 @@ mod style;
 
 pub use style::Style;
 
+use measure::grid::GridResult;
 use measure::result::RunResult;
 
 use crate::advice::advice;
 use crate::comparison::{Comparison, Shown};
 use crate::document::Document;
+use crate::grid;
 use crate::number::{bytes, count, duration, figure, limit};
 use crate::run::Run;
 use crate::table::{Detail, Table, checks_table, databases_table, grouped_checks_table};
@@ -116,6 +118,38 @@ pub fn terminal_document(document: &Document, style: &Style) -> String {
     text.finish()
 }
 
+/// Many predictions side by side: the answers, the table, why points did not pass.
+#[must_use]
+pub fn terminal_grid(grid: &GridResult, style: &Style) -> String {
+    let mut text = Text::new(style);
+    text.head(&grid::title(grid));
+    text.table(&grid::grid_table(grid));
+    let reasons = grid::reasons(grid);
+    if !reasons.is_empty() {
+        text.head("What does not pass, and why");
+        for (name, reason) in reasons.iter().take(MOST_CHECKS) {
+            text.item(&format!("{name}:"), reason, None);
+        }
+        if reasons.len() > MOST_CHECKS {
+            text.line(&format!(
+                "{} more are in report.html.",
+                reasons.len() - MOST_CHECKS
+            ));
+        }
+    }
+    text.head("Answer");
+    for answer in &grid.answers {
+        let of: Vec<String> = answer
+            .of
+            .iter()
+            .map(|(k, v)| format!("{k}={v}: "))
+            .collect();
+        text.line(&format!("{}{}", of.join(""), answer.sentence));
+    }
+    text.line(&grid.summary);
+    text.finish()
+}
+
 fn verdict(text: &mut Text, result: &RunResult) {
     let headline = headline(result);
     text.verdict(&headline, Tone::of_verdict(result.verdict));
@@ -152,8 +186,10 @@ fn facts(text: &mut Text, result: &RunResult) {
     let target = throughput.target_iops.map_or(String::new(), |target| {
         format!(" of {} wanted", limit(target))
     });
+    let half = throughput.achieved_half_width_iops;
+    let half = half.map_or(String::new(), |half| format!(" (+- {})", figure(half)));
     facts.push(format!(
-        "{} transactional I/O per second{target}",
+        "{}{half} transactional I/O per second{target}",
         figure(throughput.achieved_iops)
     ));
     if let Some(threads) = throughput.threads {

@@ -1,12 +1,12 @@
 //! The account of a run: phases, failures, checks, and in the end the result document.
 
 use super::load::Loop;
-use super::plan::RunPlan;
+use super::plan::{RunPlan, SteadyBy};
 use super::steering::Steering;
 use crate::mail::store::Failure;
 use crate::profile::Profile;
 use measure::result::{Check, ErrorRecord, PhaseResult, RunResult, SteadyState, Verdict};
-use measure::sample::RunTotals;
+use measure::sample::{RunTotals, Stream};
 use measure::service_level::{Judgement, Measured, evaluate, judge};
 use measure::steady::SteadyRule;
 use std::time::Duration;
@@ -197,8 +197,17 @@ impl Account {
         }
         let rule = steady_rule(&plan.profile);
         let interval_s = plan.profile.run.sample_interval.as_seconds();
-        let variable = "database reads and writes per second";
-        let steady = rule.judge(variable, totals.iops_by_sample(), interval_s);
+        let steady = match plan.steady_by {
+            SteadyBy::Rate => {
+                let variable = "database reads and writes per second";
+                rule.judge(variable, totals.iops_by_sample(), interval_s)
+            }
+            SteadyBy::ReadLatency => {
+                let variable = "the average database read latency in ms";
+                let samples = totals.average_ms_by_sample(Stream::DatabaseRead);
+                rule.judge(variable, &samples, interval_s)
+            }
+        };
         let levels = &plan.profile.service_levels;
         let measured = self.measured(plan, totals, rule.required.then_some(&steady));
         let checks = evaluate(levels, &measured);
@@ -209,7 +218,8 @@ impl Account {
         }
         if steady.steady == Some(false) && !rule.required {
             result.warnings.push(format!(
-                "The rate was not steady: its five parts range over {:.0} % of their mean.",
+                "The run was not steady: {} in its five parts ranges over {:.0} % of the mean.",
+                steady.variable,
                 steady.range_fraction * 100.0
             ));
         }

@@ -20,6 +20,16 @@ const OPEN_LOOP_SESSIONS_PER_DATABASE: u32 = 64;
 /// Seconds of arrivals that may wait for a session before arrivals are dropped.
 pub const BACKLOG_S: f64 = 10.0;
 
+/// What must be steady.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SteadyBy {
+    /// The rate of database reads and writes.
+    Rate,
+    /// The average latency of database reads, for where the rate is held: it is then steady
+    /// whatever the storage does.
+    ReadLatency,
+}
+
 /// Everything a run needs to know. The same for all of its threads.
 #[derive(Debug, Clone)]
 pub struct RunPlan {
@@ -45,6 +55,8 @@ pub struct RunPlan {
     pub reuse: bool,
     /// Whether the run ends when the databases have been built.
     pub build_only: bool,
+    /// What is looked at to say whether the run was steady.
+    pub steady_by: SteadyBy,
 }
 
 impl RunPlan {
@@ -79,6 +91,7 @@ impl RunPlan {
             data_seed: profile.run.seed,
             reuse: false,
             build_only: false,
+            steady_by: SteadyBy::Rate,
             profile: profile.clone(),
         }
     }

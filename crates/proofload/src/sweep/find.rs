@@ -1,0 +1,302 @@
+//! `--find`: the most load that passes, or the least flash with which this load passes.
+
+use std::collections::BTreeMap;
+
+use measure::grid::{GridAnswer, GridAxis, GridPoint};
+use measure::result::Verdict;
+use report::number::figure;
+
+use super::point::{Point, combinations};
+use super::search::Search;
+use crate::cli::{Find, PredictOptions};
+use crate::failure::Failure;
+use crate::human;
+
+/// Without a range of its own a rate is looked for between these, I/Os per second.
+const RATES: (f64, f64) = (10.0, 1_000_000.0);
+
+/// Each rate is so many times the one before: the answer is as exact as that.
+const RATE_STEP: f64 = 1.05;
+
+/// Without a range of their own, counts of SSDs that are tried; those that cannot be are left out.
+const SSD_COUNTS: [u32; 12] = [0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24];
+
+/// The setting whose path is searched over when flash is looked for.
+const SSD_COUNT: &str = "array.pool.ssd_count";
+
+/// One question: points in an order in which each asks more of the array than the one before.
+pub struct Question {
+    pub find: Find,
+    /// The setting that is searched over.
+    pub key: String,
+    /// The other settings it holds for.
+    pub of: BTreeMap<String, String>,
+    pub points: Vec<Point>,
+    pub search: Search,
+}
+
+/// What is searched over, and what else is varied.
+pub fn axes(find: Find, given: Vec<GridAxis>) -> (GridAxis, bool, Vec<GridAxis>) {
+    let is_searched = |axis: &GridAxis| match find {
+        Find::MaxIops => axis.key == "rate" || axis.key == "threads",
+        Find::MinFlash => axis.key.starts_with("array."),
+    };
+    let mut others = given;
+    if let Some(place) = others.iter().position(is_searched) {
+        let searched = others.remove(place);
+        return (searched, true, others);
+    }
+    let (key, values) = match find {
+        Find::MaxIops => ("rate", rates()),
+        Find::MinFlash => (
+            SSD_COUNT,
+            SSD_COUNTS.map(|count| count.to_string()).to_vec(),
+        ),
+    };
+    let searched = GridAxis {
+        key: key.to_owned(),
+        values,
+    };
+    (searched, false, others)
+}
+
+/// Rates with three digits, each a step above the one before.
+fn rates() -> Vec<String> {
+    let steps = (RATES.1 / RATES.0).ln() / RATE_STEP.ln();
+    let rate = |step: u32| RATES.0 * RATE_STEP.powi(step as i32);
+    let rounded = |rate: f64| {
+        let unit = 10f64.powf(rate.log10().floor() - 2.0);
+        let rate = (rate / unit).round() * unit;
+        if rate < 100.0 {
+            format!("{rate:.1}")
+        } else {
+            format!("{rate:.0}")
+        }
+    };
+    (0..=steps as u32).map(|step| rounded(rate(step))).collect()
+}
+
+/// The questions, one for each combination of the other settings, with every point checked.
+///
+/// # Errors
+/// The first point that cannot be, unless its value was not asked for by the user.
+pub fn questions(
+    find: Find,
+    options: &PredictOptions,
+    given: Vec<GridAxis>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Question>, Failure> {
+    let (searched, was_given, others) = axes(find, given);
+    let mut options = options.clone();
+    if searched.key == "threads" {
+        // The most that goes through is looked for, not whether a rate is reached.
+        options.set.push("mail.iops_per_mailbox=0".to_owned());
+    }
+    let mut axes = others.clone();
+    axes.push(searched.clone());
+    let mut questions = Vec::new();
+    for head in combinations(&others) {
+        let mut points = Vec::new();
+        let mut refused = None;
+        for value in &searched.values {
+            let mut values = head.clone();
+            values.push(value);
+            match Point::check(&options, &axes, &values) {
+                Ok(point) => points.push(point),
+                Err(failure) if was_given || find == Find::MaxIops => return Err(failure),
+                Err(failure) => {
+                    refused.get_or_insert(failure);
+                }
+            }
+        }
+        if let Some(failure) = refused.take_if(|_| points.is_empty()) {
+            return Err(failure);
+        }
+        if refused.is_some() {
+            notes.push(left_out(&searched, &points));
+        }
+        order(find, &searched, &mut points)?;
+        let of = others.iter().zip(&head);
+        questions.push(Question {
+            find,
+            key: searched.key.clone(),
+            of: of
+                .map(|(axis, value)| (axis.key.clone(), (*value).to_owned()))
+                .collect(),
+            search: Search::new(points.len()),
+            points,
+        });
+    }
+    Ok(questions)
+}
+
+fn left_out(searched: &GridAxis, points: &[Point]) -> String {
+    let known = |value: &&String| {
+        !points
+            .iter()
+            .any(|p| p.values.get(&searched.key) == Some(value))
+    };
+    let values: Vec<&str> = searched
+        .values
+        .iter()
+        .filter(known)
+        .map(String::as_str)
+        .collect();
+    format!(
+        "No array can be with {} = {}; left out.",
+        searched.key,
+        values.join(", ")
+    )
+}
+
+/// Puts the points in the order in which each asks more of the array than the one before.
+fn order(find: Find, searched: &GridAxis, points: &mut [Point]) -> Result<(), Failure> {
+    match find {
+        Find::MaxIops => {
+            let number = |point: &Point| -> f64 {
+                let value = point.values.get(&searched.key);
+                value.and_then(|value| value.parse().ok()).unwrap_or(0.0)
+            };
+            points.sort_by(|a, b| number(a).total_cmp(&number(b)));
+            Ok(())
+        }
+        Find::MinFlash => {
+            points.sort_by_key(|point| std::cmp::Reverse(point.entry().flash_bytes));
+            let sizes = points.iter().map(|point| point.entry().flash_bytes);
+            let (least, most) = (sizes.clone().min(), sizes.max());
+            if least < most {
+                return Ok(());
+            }
+            Err(Failure::usage(
+                format!(
+                    "{} does not change how much flash the array has, so there is nothing to find.",
+                    searched.key
+                ),
+                "Say what SSDs are for with --set array.pool.ssd_use=tier (or read-cache), or name \
+                 with --sweep array.KEY=VALUES what shall vary.",
+            ))
+        }
+    }
+}
+
+impl Question {
+    /// The answer, when the search is over.
+    pub fn answer(&self, points: &[GridPoint]) -> GridAnswer {
+        let entry = |number: usize| {
+            let name = &self.points[number].name;
+            points.iter().find(|point| point.name == *name)
+        };
+        let best = self.search.answer().and_then(entry);
+        let next = self.search.next().and_then(entry);
+        GridAnswer {
+            find: self.find.name().to_owned(),
+            of: self.of.clone(),
+            key: self.key.clone(),
+            point: best.map(|point| point.name.clone()),
+            next: next.map(|point| point.name.clone()),
+            sentence: match self.find {
+                Find::MaxIops => most_load(best, next),
+                Find::MinFlash => least_flash(best, next),
+            },
+        }
+    }
+}
+
+fn most_load(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
+    match (best, next) {
+        (None, Some(next)) => format!("No load passes: {} does not. {}", next.name, why(next)),
+        (None, None) => "Nothing was tried.".to_owned(),
+        (Some(best), next) => {
+            let read = best.database_read_ms.map_or(String::new(), |ms| {
+                format!(", database reads {} ms", figure(ms))
+            });
+            let found = format!(
+                "The most load that passes: {} ({} IOPS{read}).",
+                best.name,
+                figure(best.achieved_iops.unwrap_or(f64::NAN))
+            );
+            match next {
+                Some(next) => format!("{found} {} does not: {}", next.name, why(next)),
+                None => format!("{found} It is the highest that was asked for."),
+            }
+        }
+    }
+}
+
+fn least_flash(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
+    let flash = |point: &GridPoint| match point.flash_bytes {
+        0 => format!("{} (no flash)", point.name),
+        bytes => format!("{} ({} of flash)", point.name, human::size(bytes)),
+    };
+    match (best, next) {
+        (None, Some(next)) => {
+            format!(
+                "No amount that was tried lets this load pass: {} does not. {}",
+                flash(next),
+                why(next)
+            )
+        }
+        (None, None) => "Nothing was tried.".to_owned(),
+        (Some(best), Some(next)) => format!(
+            "The least flash that lets this load pass: {}. With {} it does not: {}",
+            flash(best),
+            flash(next),
+            why(next)
+        ),
+        (Some(best), None) => {
+            format!(
+                "The load passes with the least flash that was tried: {}.",
+                flash(best)
+            )
+        }
+    }
+}
+
+/// Why a point does not pass.
+fn why(point: &GridPoint) -> String {
+    match point.verdict {
+        Some(Verdict::Inconclusive) => {
+            format!("that could not be judged. {}", point.verdict_reason)
+        }
+        _ => point.verdict_reason.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_rise_in_small_steps() {
+        let rates: Vec<f64> = rates()
+            .iter()
+            .map(|rate| rate.parse().expect("a rate"))
+            .collect();
+        assert_eq!(rates[0], RATES.0);
+        assert!(
+            rates
+                .windows(2)
+                .all(|pair| (1.03..1.07).contains(&(pair[1] / pair[0])))
+        );
+        assert!(rates.last() > Some(&950_000.0));
+    }
+
+    #[test]
+    fn a_range_of_ones_own_is_searched_and_the_rest_is_varied() {
+        let axis = |key: &str| GridAxis {
+            key: key.to_owned(),
+            values: vec!["1".to_owned()],
+        };
+        let given = vec![axis("array"), axis("threads")];
+        let (searched, was_given, others) = axes(Find::MaxIops, given.clone());
+        assert_eq!(
+            (searched.key.as_str(), was_given, others.len()),
+            ("threads", true, 1)
+        );
+        let (searched, was_given, others) = axes(Find::MinFlash, given);
+        assert_eq!(
+            (searched.key.as_str(), was_given, others.len()),
+            (SSD_COUNT, false, 2)
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! The points of a grid, every one of them checked.
+
+use std::collections::BTreeMap;
+
+use array::description::PlannedArray;
+use measure::grid::{GridAxis, GridPoint};
+
+use super::axis;
+use crate::cli::PredictOptions;
+use crate::failure::Failure;
+use crate::predict::Plan;
+
+/// A prediction that is to be made.
+pub struct Point {
+    /// Its name, such as `ssd_count=1, threads=8`.
+    pub name: String,
+    /// The value of each setting that is varied.
+    pub values: BTreeMap<String, String>,
+    /// What is computed.
+    pub plan: Plan,
+}
+
+impl Point {
+    /// The point with these values, in the order of the axes.
+    ///
+    /// # Errors
+    /// Every fault of the workload or the array at this point, under its name.
+    pub fn check(
+        options: &PredictOptions,
+        axes: &[GridAxis],
+        values: &[&str],
+    ) -> Result<Self, Failure> {
+        let mut options = options.clone();
+        let mut parts = Vec::new();
+        let mut by_key = BTreeMap::new();
+        for (one, value) in axes.iter().zip(values) {
+            axis::apply(&mut options, &one.key, value);
+            parts.push(format!("{}={value}", axis::short_key(&one.key, axes)));
+            by_key.insert(one.key.clone(), (*value).to_owned());
+        }
+        let name = parts.join(", ");
+        match Plan::check(&options) {
+            Ok(plan) => Ok(Self {
+                name,
+                values: by_key,
+                plan,
+            }),
+            Err(failure) => Err(Failure::at_point(name, failure)),
+        }
+    }
+
+    /// What is known of the point before it is computed.
+    pub fn entry(&self) -> GridPoint {
+        GridPoint {
+            name: self.name.clone(),
+            values: self.values.clone(),
+            verdict_reason: "Not computed.".to_owned(),
+            directory: format!("points/{}", self.directory()),
+            flash_bytes: flash_bytes(&self.plan.planned),
+            ..GridPoint::default()
+        }
+    }
+
+    /// A name for its directory.
+    pub fn directory(&self) -> String {
+        let plain = |letter: char| match letter {
+            ',' => ',',
+            letter if letter.is_ascii_alphanumeric() || "-_.=".contains(letter) => letter,
+            _ => '-',
+        };
+        let name: String = self.name.replace(", ", ",").chars().map(plain).collect();
+        let name = name.trim_start_matches('.');
+        if name.is_empty() {
+            "point".to_owned()
+        } else {
+            name.to_owned()
+        }
+    }
+}
+
+/// Every combination of the values; the last axis varies fastest.
+pub fn combinations(axes: &[GridAxis]) -> Vec<Vec<&str>> {
+    let mut all: Vec<Vec<&str>> = vec![Vec::new()];
+    for axis in axes {
+        let longer = all.iter().flat_map(|head| {
+            axis.values.iter().map(move |value| {
+                let mut whole = head.clone();
+                whole.push(value.as_str());
+                whole
+            })
+        });
+        all = longer.collect();
+    }
+    all
+}
+
+/// Bytes of flash in an array, spares left out.
+fn flash_bytes(planned: &PlannedArray) -> u64 {
+    let settings = &planned.settings;
+    let groups = settings.backend.disk_group.iter();
+    let bytes = groups.filter_map(|group| {
+        let disk = settings.disks.get(&group.disk)?.solid_state.as_ref()?;
+        Some(u64::from(group.disks) * disk.capacity_bytes)
+    });
+    bytes.sum()
+}

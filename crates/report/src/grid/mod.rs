@@ -1,0 +1,120 @@
+//! Many predictions side by side: one table, charts over what was varied, rows for spreadsheets.
+
+mod charts;
+mod csv;
+
+pub(crate) use charts::grid_charts;
+pub use csv::grid_csv;
+
+use measure::grid::{GridAxis, GridPoint, GridResult};
+use measure::result::Verdict;
+
+use crate::number::{ABSENT, bytes, figure, figure_or_absent, percent};
+use crate::table::{Cell, Column, Table};
+use crate::tone::Tone;
+
+/// A name for a setting that stands in a head of a table.
+pub(crate) fn short_key<'a>(axis: &'a GridAxis, axes: &[GridAxis]) -> &'a str {
+    let last = axis.key.rsplit('.').next().unwrap_or(&axis.key);
+    let twins = axes.iter().filter(|other| other.key.ends_with(last));
+    if twins.count() > 1 { &axis.key } else { last }
+}
+
+/// One row for each point: its values, the verdict, and the figures people ask for first.
+#[must_use]
+pub fn grid_table(grid: &GridResult) -> Table {
+    let mut heads: Vec<Column> = grid
+        .axes
+        .iter()
+        .map(|axis| match axis.numbers() {
+            Some(_) => Column::number(short_key(axis, &grid.axes), ""),
+            None => Column::text(short_key(axis, &grid.axes)),
+        })
+        .collect();
+    heads.extend([
+        Column::text("verdict"),
+        Column::number("IOPS", "1/s"),
+        Column::number("+-", "95 %"),
+        Column::number("read", "ms"),
+        Column::number("+-", "95 %"),
+        Column::number("read 99 %", "ms"),
+        Column::number("log write", "ms"),
+        Column::number("busiest disk", "% busy"),
+        Column::number("cache hits", "%"),
+        Column::number("on flash", "% of pages"),
+        Column::number("flash", ""),
+    ]);
+    let mut table = Table::new(heads);
+    for point in &grid.points {
+        table.push(row(grid, point));
+    }
+    table.without_empty_columns()
+}
+
+fn row(grid: &GridResult, point: &GridPoint) -> Vec<Cell> {
+    let value = |axis: &GridAxis| point.values.get(&axis.key).cloned().unwrap_or_default();
+    let mut cells: Vec<Cell> = grid
+        .axes
+        .iter()
+        .map(|axis| Cell::new(value(axis)))
+        .collect();
+    let share = |value: Option<f64>| value.map_or_else(|| ABSENT.to_string(), percent);
+    let over = |value: Option<f64>, limit: Option<f64>| {
+        value.zip(limit).is_some_and(|(value, limit)| value > limit)
+    };
+    let read_over = over(point.database_read_ms, point.database_read_limit_ms);
+    cells.push(verdict(point.verdict));
+    cells.push(Cell::new(figure_or_absent(point.achieved_iops)));
+    cells.push(Cell::new(figure_or_absent(point.achieved_half_width_iops)));
+    cells.push(Cell::new(figure_or_absent(point.database_read_ms)).notable_when(read_over));
+    cells.push(Cell::new(figure_or_absent(
+        point.database_read_half_width_ms,
+    )));
+    cells.push(Cell::new(figure_or_absent(point.database_read_p99_ms)));
+    cells.push(Cell::new(figure_or_absent(point.log_write_ms)));
+    cells.push(Cell::new(share(point.busiest_disk_fraction)));
+    cells.push(Cell::new(share(point.read_cache_hit_fraction)));
+    cells.push(Cell::new(share(point.performance_tier_fraction)));
+    cells.push(Cell::new(match point.flash_bytes {
+        0 => figure(0.0),
+        flash => bytes(flash as f64),
+    }));
+    cells
+}
+
+fn verdict(verdict: Option<Verdict>) -> Cell {
+    let Some(verdict) = verdict else {
+        return Cell::new("not computed");
+    };
+    let tone = Tone::of_verdict(verdict);
+    let word = verdict.as_str();
+    Cell {
+        text: if tone == Tone::Fail {
+            word.to_uppercase()
+        } else {
+            word.to_string()
+        },
+        tone: Some(tone),
+        notable: tone == Tone::Fail,
+    }
+}
+
+/// Why points did not pass: name and reason.
+pub(crate) fn reasons(grid: &GridResult) -> Vec<(&str, &str)> {
+    let open = grid
+        .points
+        .iter()
+        .filter(|point| point.verdict != Some(Verdict::Pass));
+    open.map(|point| (point.name.as_str(), point.verdict_reason.as_str()))
+        .collect()
+}
+
+/// What the grid is about, as a title.
+pub(crate) fn title(grid: &GridResult) -> String {
+    let what = if grid.answers.is_empty() {
+        "What if"
+    } else {
+        "How much"
+    };
+    format!("{what}: {} on {}", grid.workload, grid.array)
+}
