@@ -12,7 +12,7 @@ use crate::pool::settings::{
     Affinity, AllocationName, FillSettings, OnWrite, ReplacementName, Tier, TieringSettings,
 };
 use crate::raid::Level;
-use crate::raid::vraid::Vraid;
+use crate::raid::vraid::{ProtectionLevel, Vraid};
 use crate::settings::{CacheSettings, ControllerSettings, WritePolicy};
 use crate::station::DispatchSettings;
 
@@ -140,6 +140,8 @@ pub(super) struct GroupKeys {
     pub owner: Option<u32>,
     #[serde(default)]
     pub placement: PlacementSettings,
+    #[serde(default)]
+    pub protection_level: ProtectionLevel,
 }
 
 /// Volumes made for the databases and logs of a workload.

@@ -15,7 +15,7 @@ use super::lock::LockTable;
 use super::rebuild::{Pace, Rebuild, ns_per_sector};
 use super::request::Pending;
 use super::scrub::Scrub;
-use super::set::{DiskSet, Group, GroupView, Member, MemberState};
+use super::set::{DiskSet, Group, GroupView, Member};
 use super::task::{Piece, Task};
 use super::{BackendSettings, DiskGroupSettings, GroupCompletion, GroupId};
 use super::{MirrorRead, SmallWrite};
@@ -83,7 +83,7 @@ fn layouts(
     settings: &DiskGroupSettings,
     number: u16,
     member_sectors: u64,
-) -> Result<Vec<Layout>, BackendError> {
+) -> Result<(Vec<Layout>, Option<DiskGroup>), BackendError> {
     let complaint = |key: &str, message: String| BackendError::Settings {
         complaints: vec![Complaint::new(
             format!("disk_group.{number}.{key}"),
@@ -98,13 +98,14 @@ fn layouts(
             let message = "The disks do not hold a single chunk; take a smaller one.";
             return Err(complaint("chunk_kib", message.into()));
         }
-        return Ok(vec![Layout::Striped(striped)]);
+        return Ok((vec![Layout::Striped(striped)], None));
     }
     let mut disks = DiskGroup::new(
         settings.disks,
         member_sectors,
         settings.placement.segment_sectors(),
         settings.placement.stroke_fraction,
+        settings.protection_level,
     );
     let mut layouts = Vec::new();
     for (disk_number, disk) in settings.virtual_disk.iter().enumerate() {
@@ -123,7 +124,8 @@ fn layouts(
         };
         layouts.push(Layout::Virtual(layout));
     }
-    Ok(layouts)
+    // With spares what a disk held is rebuilt onto one of them, else into free segments.
+    Ok((layouts, (settings.spares == 0).then_some(disks)))
 }
 
 /// What a timer is for.
@@ -257,21 +259,18 @@ impl<P: Payload> Backend<P> {
         let members_start = members.start;
         let set_number = self.sets.len() as u16;
         let first_group = self.groups.len() as u16;
-        for layout in layouts(disk_group, set_number, smallest)? {
+        let (layouts, space) = layouts(disk_group, set_number, smallest)?;
+        for layout in layouts {
             self.groups.push(Group::new(set_number, layout));
         }
         self.sets.push(DiskSet {
-            members: members
-                .map(|station| Member {
-                    station,
-                    state: MemberState::Present,
-                })
-                .collect(),
+            members: members.map(Member::new).collect(),
             stations: members_start..spares.end,
             spares: spares.collect(),
             member_sectors: smallest,
             groups: (first_group..self.groups.len() as u16).collect(),
             all_present: true,
+            space,
         });
         Ok(())
     }

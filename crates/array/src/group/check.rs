@@ -1,6 +1,6 @@
 //! Which rules the description of a back end breaks.
 
-use crate::raid::vraid::MINIMUM_DISKS;
+use crate::raid::vraid::{MINIMUM_DISKS, ProtectionLevel};
 use crate::raid::{Level, Striped};
 use crate::{Complaint, SECTOR_BYTES};
 
@@ -68,6 +68,10 @@ impl DiskGroupSettings {
             self.check_vraid(here, &mut complaints);
             return complaints;
         }
+        if self.protection_level != ProtectionLevel::None {
+            let message = "Only a Vraid has a protection level; other groups have spares.";
+            complain("protection_level", message.into());
+        }
         if !self.virtual_disk.is_empty() {
             let message = "Virtual disks are laid out over a disk group of level = \"vraid\".";
             complain("virtual_disk", message.into());
@@ -132,6 +136,10 @@ impl DiskGroupSettings {
                 self.disks
             );
             complain("disks", message);
+        }
+        if self.spares > 0 && self.protection_level != ProtectionLevel::None {
+            let message = "A protection level keeps room free on all disks; leave spares out.";
+            complain("protection_level", message.into());
         }
         let largest_kib = self.placement.segment_kib;
         if !largest_kib.is_power_of_two() || largest_kib > 1 << 20 {

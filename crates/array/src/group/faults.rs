@@ -9,7 +9,8 @@ use super::{GroupState, StationId};
 
 impl<P: Payload> Backend<P> {
     /// A disk fails: what it held is gone, and what waited for it goes on without it. A spare of
-    /// its disk group takes its place at once if there is one.
+    /// its disk group takes its place at once if there is one; in a Vraid without spares the free
+    /// segments of its storage set do.
     ///
     /// # Panics
     ///
@@ -27,12 +28,11 @@ impl<P: Payload> Backend<P> {
         let set_number = self.set_of(station);
         let set = &mut self.sets[usize::from(set_number)];
         set.spares.retain(|&spare| spare != station.0);
-        if let Some(member) = set.member_at(station.0) {
+        if set.space.is_some() {
+            self.leave_disk(now_ns, set_number, station);
+        } else if let Some(member) = set.member_at(station.0) {
             set.members[usize::from(member)].state = MemberState::Missing;
-            set.note_presence();
-            for &group in &set.groups {
-                self.groups[usize::from(group)].note_state(set);
-            }
+            self.note_states(set_number);
             self.drop_rebuild(set_number, member);
             self.use_spare(now_ns, set_number);
         }
@@ -41,7 +41,7 @@ impl<P: Payload> Backend<P> {
 
     /// Puts a new, blank disk into a bay. If the bay's disk still works it is pulled first. The
     /// lost contents are rebuilt onto the new disk; if a spare has taken over, or nothing was
-    /// lost, the new disk is a spare.
+    /// lost, the new disk is a spare. In a Vraid without spares it is free room.
     ///
     /// # Errors
     ///
@@ -69,6 +69,7 @@ impl<P: Payload> Backend<P> {
         self.stations[usize::from(station.0)].replace(disk, &self.dispatch);
         let set = &mut self.sets[usize::from(set_number)];
         match set.member_at(station.0) {
+            Some(_) if set.space.is_some() => self.use_blank_disk(now_ns, set_number, station),
             Some(member) => self.rebuild_if_worth_it(now_ns, set_number, member),
             None => {
                 set.spares.push(station.0);
@@ -77,6 +78,15 @@ impl<P: Payload> Backend<P> {
         }
         self.settle(now_ns);
         Ok(())
+    }
+
+    /// Brings the states of a set's groups up to date.
+    pub(super) fn note_states(&mut self, set_number: u16) {
+        let set = &mut self.sets[usize::from(set_number)];
+        set.note_presence();
+        for &group in &set.groups {
+            self.groups[usize::from(group)].note_state(group, set);
+        }
     }
 
     /// Gives free spares to members that miss their disk.

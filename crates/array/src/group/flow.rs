@@ -51,11 +51,11 @@ impl<P: Payload> Backend<P> {
         op.slot = aim.slot;
         op.payload = payload;
         let number = usize::from(aim.station);
-        let station = &mut self.stations[number];
-        if !station.is_working() {
+        let station = self.stations.get_mut(number);
+        let Some(station) = station.filter(|station| station.is_working()) else {
             self.undeliverable.push_back(id);
             return;
-        }
+        };
         station.enqueue(now_ns, id, &mut self.ops);
         let next_ns = station.next_completion_ns();
         self.agenda.set_station(number, next_ns);
@@ -77,11 +77,12 @@ impl<P: Payload> Backend<P> {
         let group = &self.groups[usize::from(task.group)];
         let place = group.layout.place(task.stripe, column);
         let set = &self.sets[usize::from(group.set)];
+        let (station, first_sector) = set.locate(place);
         let aim = Aim {
-            station: set.members[usize::from(place.member)].station,
+            station,
             direction,
             class: task.class,
-            first_sector: place.first_sector + u64::from(from),
+            first_sector: first_sector + u64::from(from),
             sectors,
             parent: Parent::Task(id),
             slot,

@@ -10,7 +10,8 @@
 //!   of a stripe wait for each other. [`flow`]: how disk requests and tasks follow each other.
 //! - [`read`], [`write`]: the quick ways. [`repair`]: the careful way when something cannot be read.
 //! - [`set`]: members that can be missing, groups and their state. [`faults`]: what goes wrong.
-//! - [`rebuild`], [`scrub`]: the background.
+//! - [`rebuild`], [`scrub`]: the background. [`sparing`]: rebuilding into spare space that is spread
+//!   over all disks.
 
 mod backend;
 mod check;
@@ -24,6 +25,7 @@ mod request;
 mod scrub;
 mod set;
 mod settings;
+mod sparing;
 mod task;
 mod types;
 mod write;

@@ -118,11 +118,12 @@ impl<P: Payload> Backend<P> {
             _ => group.layout.place(segment.stripe, segment.column),
         };
         let set = &self.sets[usize::from(self.groups[usize::from(number)].set)];
+        let (station, first_sector) = set.locate(place);
         Some(Aim {
-            station: set.members[usize::from(place.member)].station,
+            station,
             direction: Direction::Read,
             class,
-            first_sector: place.first_sector + segment.row,
+            first_sector: first_sector + segment.row,
             sectors: segment.sectors,
             parent: Parent::Request(id),
             slot: segment.offset,
@@ -152,8 +153,8 @@ impl<P: Payload> Backend<P> {
                 continue;
             }
             let place = group.layout.place(segment.stripe, copy);
-            let station = set.members[usize::from(place.member)].station;
-            let address = place.first_sector + segment.row;
+            let (station, first_sector) = set.locate(place);
+            let address = first_sector + segment.row;
             let goes_on = before.is_some_and(|run| {
                 run.station == station && run.first_sector + u64::from(run.sectors) == address
             });

@@ -3,9 +3,10 @@
 use crate::Direction;
 use crate::SECTOR_BYTES;
 use crate::payload::Payload;
+use crate::raid::Geometry;
 
 use super::backend::{Backend, Timer};
-use super::set::{MemberState, Rebuilt, units_per_chunk};
+use super::set::{DiskSet, Group, MemberState, NOWHERE, Rebuilt, units_per_chunk};
 use super::task::{Goal, NONE, Step};
 use super::{GroupState, IoClass, RebuildSettings, StationId};
 
@@ -72,23 +73,59 @@ impl Pace {
     }
 }
 
+/// What is rebuilt of a member: nothing, or with all bits set everything.
+fn bitmaps<'a>(
+    geometries: impl Iterator<Item = &'a Geometry>,
+    unit_sectors: u32,
+    word: u64,
+) -> Rebuilt {
+    let of_group = |geometry: &Geometry| {
+        let units = geometry.stripes * units_per_chunk(geometry, unit_sectors);
+        vec![word; units.div_ceil(64) as usize]
+    };
+    Rebuilt {
+        number: 0,
+        unit_sectors,
+        done: geometries.map(of_group).collect(),
+    }
+}
+
+/// The same of a member of which nothing is missing yet.
+pub(super) fn whole_bitmaps<'a>(
+    geometries: impl Iterator<Item = &'a Geometry>,
+    unit_sectors: u32,
+) -> Rebuilt {
+    bitmaps(geometries, unit_sectors, u64::MAX)
+}
+
+/// Whether a stripe has a column on a member, and that has a place to be rebuilt in.
+fn is_to_rebuild(set: &DiskSet, group: &Group, stripe: u64, member: u16) -> bool {
+    let mut columns = 0..group.geometry.columns();
+    columns.any(|column| {
+        let place = group.layout.place(stripe, column);
+        place.member == member && set.locate(place).0 != NOWHERE
+    })
+}
+
 impl<P: Payload> Backend<P> {
     /// Begins to rebuild a member onto the disk in its station.
     pub(super) fn begin_rebuild(&mut self, now_ns: u64, set_number: u16, member: u16) {
+        let set = &mut self.sets[usize::from(set_number)];
+        let groups = set.groups.iter();
+        let geometries = groups.map(|&group| &self.groups[usize::from(group)].geometry);
+        let done = bitmaps(geometries, self.rebuild_pace.unit_sectors, 0);
+        set.members[usize::from(member)].state = MemberState::Rebuilding(done);
+        self.continue_rebuild(now_ns, set_number, member);
+    }
+
+    /// Rebuilds what is not there of a member that is known to be rebuilt in parts.
+    pub(super) fn continue_rebuild(&mut self, now_ns: u64, set_number: u16, member: u16) {
         self.rebuild_number += 1;
         let number = self.rebuild_number;
-        let unit_sectors = self.rebuild_pace.unit_sectors;
         let set = &mut self.sets[usize::from(set_number)];
-        let bitmaps = set.groups.iter().map(|&group| {
-            let geometry = &self.groups[usize::from(group)].geometry;
-            let units = geometry.stripes * units_per_chunk(geometry, unit_sectors);
-            vec![0; units.div_ceil(64) as usize]
-        });
-        set.members[usize::from(member)].state = MemberState::Rebuilding(Rebuilt {
-            number,
-            unit_sectors,
-            done: bitmaps.collect(),
-        });
+        if let MemberState::Rebuilding(rebuilt) = &mut set.members[usize::from(member)].state {
+            rebuilt.number = number;
+        }
         self.rebuilds.push(Rebuild {
             number,
             set: set_number,
@@ -177,11 +214,7 @@ impl<P: Payload> Backend<P> {
                 continue;
             }
             let stripe = cursor.stripe;
-            let on_member = member.is_none_or(|member| {
-                (0..geometry.columns())
-                    .any(|column| group.layout.place(stripe, column).member == member)
-            });
-            if !on_member {
+            if member.is_some_and(|member| !is_to_rebuild(set, group, stripe, member)) {
                 cursor.stripe += 1;
                 continue;
             }
@@ -270,15 +303,19 @@ impl<P: Payload> Backend<P> {
         }
     }
 
-    /// All steps are done: the member is whole again.
+    /// All steps are done: the member is whole again, but for what found no room.
     fn finish_rebuild(&mut self, index: usize) {
         let rebuild = self.rebuilds.remove(index);
         let set = &mut self.sets[usize::from(rebuild.set)];
-        set.members[usize::from(rebuild.member)].state = MemberState::Present;
-        set.note_presence();
-        for &group in &set.groups {
-            self.groups[usize::from(group)].note_state(set);
+        let member = &mut set.members[usize::from(rebuild.member)];
+        if member
+            .spread
+            .as_ref()
+            .is_none_or(|spread| spread.homeless == 0)
+        {
+            member.state = MemberState::Present;
         }
+        self.note_states(rebuild.set);
     }
 
     /// The rebuilds in progress, in the order they began.

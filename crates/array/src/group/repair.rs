@@ -364,8 +364,10 @@ impl<P: Payload> Backend<P> {
         let group = &self.groups[usize::from(task.group)];
         let place = group.layout.place(task.stripe, gap.column);
         let set = &self.sets[usize::from(group.set)];
-        let station = set.members[usize::from(place.member)].station;
-        let first_sector = place.first_sector + u64::from(gap.from);
-        self.stations[usize::from(station)].spoil(first_sector, gap.to - gap.from);
+        let (station, first_sector) = set.locate(place);
+        // A segment that lies nowhere has nothing to spoil.
+        if let Some(station) = self.stations.get_mut(usize::from(station)) {
+            station.spoil(first_sector + u64::from(gap.from), gap.to - gap.from);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Disk groups as the back end runs them: members that can be missing, and the groups on them.
 
-use crate::raid::{Geometry, Layout};
+use crate::raid::vraid::DiskGroup;
+use crate::raid::{Geometry, Layout, Place};
 
 use super::{GroupId, GroupState};
 
@@ -47,6 +48,15 @@ impl Rebuilt {
         true
     }
 
+    /// Notes that nothing of a stripe is rebuilt.
+    pub(super) fn forget(&mut self, group: usize, geometry: &Geometry, stripe: u64) {
+        for unit in 0..units_per_chunk(geometry, self.unit_sectors) {
+            let row = unit as u32 * self.unit_sectors;
+            let (word, bit) = self.unit(geometry, stripe, row);
+            self.done[group][word] &= !bit;
+        }
+    }
+
     /// The rows that are not rebuilt, as ranges.
     pub(super) fn gaps(
         &self,
@@ -91,6 +101,40 @@ pub(super) struct Member {
     /// The station that holds it.
     pub(super) station: u16,
     pub(super) state: MemberState,
+    /// Where its segments lie instead, once they had to leave that station.
+    pub(super) spread: Option<Box<Spread>>,
+}
+
+impl Member {
+    /// A member that is there, in a station.
+    pub(super) fn new(station: u16) -> Self {
+        Self {
+            station,
+            state: MemberState::Present,
+            spread: None,
+        }
+    }
+}
+
+/// The station of what lies nowhere: whatever is sent there ends as at a disk that failed.
+pub(super) const NOWHERE: u16 = u16::MAX;
+
+/// The segments of a member that had to leave its disk: where each of them lies now.
+#[derive(Debug, Clone)]
+pub(super) struct Spread {
+    pub(super) segment_sectors: u64,
+    /// By the number of the segment on the disk it left: station and first sector.
+    pub(super) homes: Vec<(u16, u64)>,
+    /// Segments that found no room.
+    pub(super) homeless: u64,
+}
+
+impl Spread {
+    fn locate(&self, first_sector: u64) -> (u16, u64) {
+        let segment = first_sector / self.segment_sectors;
+        let (station, start) = self.homes[segment as usize];
+        (station, start + first_sector % self.segment_sectors)
+    }
 }
 
 /// Disks with a common fate.
@@ -107,9 +151,21 @@ pub(super) struct DiskSet {
     pub(super) groups: Vec<u16>,
     /// Whether every member is present: what the hot path asks first.
     pub(super) all_present: bool,
+    /// The segments of a Vraid's disks, if what a disk held is rebuilt into free ones.
+    pub(super) space: Option<DiskGroup>,
 }
 
 impl DiskSet {
+    /// The station and the sector there of a place on a member.
+    #[inline]
+    pub(super) fn locate(&self, place: Place) -> (u16, u64) {
+        let member = &self.members[usize::from(place.member)];
+        match &member.spread {
+            None => (member.station, place.first_sector),
+            Some(spread) => spread.locate(place.first_sector),
+        }
+    }
+
     /// The member that a station holds.
     pub(super) fn member_at(&self, station: u16) -> Option<u16> {
         let position = self
@@ -191,24 +247,38 @@ impl Group {
     }
 
     /// The state that follows from the members. A failed group stays failed.
-    pub(super) fn note_state(&mut self, set: &DiskSet) {
+    /// `own` is the group's number.
+    pub(super) fn note_state(&mut self, own: u16, set: &DiskSet) {
         if self.state == GroupState::Failed {
             return;
         }
         let tolerance = self.geometry.tolerance();
-        let mut gone = vec![0u16; set.members.len()];
-        for (number, member) in set.members.iter().enumerate() {
-            if member.state != MemberState::Present {
-                gone[usize::from(self.layout.domain(number as u16))] += 1;
+        let worst = match &self.layout {
+            Layout::Virtual(layout) if set.space.is_some() => {
+                let index = set.index_of(own);
+                super::sparing::worst_store(layout, &self.geometry, set, index)
             }
-        }
-        let worst = gone.into_iter().max().unwrap_or(0);
+            _ => self.worst_domain(set),
+        };
         self.state = match worst {
             _ if worst > tolerance => GroupState::Failed,
             0 => GroupState::Healthy,
             _ if worst == tolerance => GroupState::Critical,
             _ => GroupState::Degraded,
         };
+    }
+}
+
+impl Group {
+    /// The most members that a failure domain misses.
+    fn worst_domain(&self, set: &DiskSet) -> u16 {
+        let mut gone = vec![0u16; set.members.len()];
+        for (number, member) in set.members.iter().enumerate() {
+            if member.state != MemberState::Present {
+                gone[usize::from(self.layout.domain(number as u16))] += 1;
+            }
+        }
+        gone.into_iter().max().unwrap_or(0)
     }
 }
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::SECTOR_BYTES;
 use crate::raid::Level;
-use crate::raid::vraid::Vraid;
+use crate::raid::vraid::{ProtectionLevel, Vraid};
 use crate::station::DispatchSettings;
 
 /// Which copy of a mirror is read.
@@ -126,6 +126,9 @@ pub struct DiskGroupSettings {
     /// Where on the disks of a Vraid the segments of the virtual disks lie.
     #[serde(default)]
     pub placement: PlacementSettings,
+    /// How much of a Vraid is kept free for the contents of disks that fail.
+    #[serde(default)]
+    pub protection_level: ProtectionLevel,
 }
 
 /// A virtual disk.

@@ -112,11 +112,12 @@ impl<P: Payload> Backend<P> {
             let group = &self.groups[usize::from(pending.group)];
             let place = group.layout.place(stripe, piece.column);
             let set = &self.sets[usize::from(group.set)];
+            let (station, first_sector) = set.locate(place);
             let aim = Aim {
-                station: set.members[usize::from(place.member)].station,
+                station,
                 direction: Direction::Write,
                 class: pending.class,
-                first_sector: place.first_sector + row,
+                first_sector: first_sector + row,
                 sectors: piece.sectors,
                 parent: Parent::Request(id),
                 slot: 0,

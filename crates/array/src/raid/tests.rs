@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::parity::{Columns, Verdict, coefficient, judge, recover};
-use super::vraid::Vraid;
+use super::vraid::{ProtectionLevel, Vraid};
 use super::*;
 use crate::payload::{Bytes, Payload};
 
@@ -104,7 +104,8 @@ fn parity_rotates_evenly() {
 
 fn virtual_disks(disks: u16, stroke_fraction: f64, seed: u64) -> Vec<Layout> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut group = vraid::DiskGroup::new(disks, 64 * 40, 64, stroke_fraction);
+    let mut group =
+        vraid::DiskGroup::new(disks, 64 * 40, 64, stroke_fraction, ProtectionLevel::None);
     let mut layouts = Vec::new();
     loop {
         let vraid = [Vraid::Vraid0, Vraid::Vraid1, Vraid::Vraid5][random.random_range(0..3)];
@@ -162,7 +163,8 @@ fn virtual_disks_share_a_disk_group_without_overlap() {
 #[test]
 fn segments_are_packed_or_lie_all_over_the_stroke() {
     let last = |stroke_fraction: f64| {
-        let mut group = vraid::DiskGroup::new(8, 64 * 1000, 64, stroke_fraction);
+        let mut group =
+            vraid::DiskGroup::new(8, 64 * 1000, 64, stroke_fraction, ProtectionLevel::None);
         let layout = group.create(Vraid::Vraid5, 4 * 64 * 100, 8).unwrap();
         let stripes = 0..layout.geometry().stripes;
         let addresses = stripes.flat_map(|stripe| (0..5).map(move |column| (stripe, column)));

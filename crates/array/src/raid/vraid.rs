@@ -9,6 +9,9 @@
 //! Source: public descriptions of the EVA, most of them unconfirmed (segment, storage set, 4+1,
 //! pairs, 128 KiB chunk). How segments are spread over disk and stroke is not published: stores
 //! go to the storage set and the disks that are filled least.
+//!
+//! There are no spare disks. What a failed disk held is rebuilt segment by segment into free
+//! segments of the other disks of its storage set; a protection level keeps some free for that.
 
 use serde::Deserialize;
 
@@ -47,10 +50,39 @@ impl Vraid {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Segment {
-    member: u16,
-    first_sector: u64,
+/// How many disks' worth of segments a disk group keeps free, so that what a failed disk held can be
+/// rebuilt into them. There are no spare disks: the reserve lies spread over all disks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProtectionLevel {
+    /// None is kept; a rebuild takes what happens to be free.
+    #[default]
+    None,
+    /// Enough for one failure.
+    Single,
+    /// Enough for two failures, one after the other.
+    Double,
+}
+
+impl ProtectionLevel {
+    /// Disks' worth of segments kept free: twice as many as failures, since the copy of a Vraid1
+    /// must go to another pair (unconfirmed).
+    pub fn reserved_disks(self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::Single => 2,
+            Self::Double => 4,
+        }
+    }
+}
+
+/// A segment of a virtual disk: where it was allocated when the virtual disk was created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment {
+    /// The disk, by its number in the disk group.
+    pub member: u16,
+    /// Its first sector there.
+    pub first_sector: u64,
 }
 
 /// The layout of one virtual disk.
@@ -102,6 +134,38 @@ impl VirtualDisk {
         }
     }
 
+    /// Its protection.
+    pub fn vraid(&self) -> Vraid {
+        self.vraid
+    }
+
+    /// The segments, store by store.
+    pub fn stores(&self) -> impl Iterator<Item = &[Segment]> {
+        self.segments.chunks_exact(self.vraid.width())
+    }
+
+    /// The segments of a store whose loss together costs data, as ranges of the store: in Vraid1
+    /// each pair by itself.
+    pub fn fates(&self) -> &'static [std::ops::Range<usize>] {
+        match self.vraid {
+            Vraid::Vraid0 => &[0..4],
+            Vraid::Vraid1 => &[0..2, 2..4],
+            Vraid::Vraid5 => &[0..5],
+        }
+    }
+
+    /// The stripes that have a column on a segment, which is given by its store and its place in
+    /// the store.
+    pub fn stripes_of(&self, store: u64, segment: usize) -> impl Iterator<Item = u64> + use<> {
+        let rows = self.rows;
+        let (first, step) = match self.vraid {
+            Vraid::Vraid0 => (store * 4 * rows + segment as u64, 4),
+            Vraid::Vraid1 => (store * 2 * rows + segment as u64 / 2, 2),
+            Vraid::Vraid5 => (store * rows, 1),
+        };
+        (0..rows).map(move |row| first + row * step)
+    }
+
     /// The failure domain of a member: its pair in Vraid1, else its storage set.
     pub fn domain(&self, member: u16) -> u16 {
         self.domains[usize::from(member)]
@@ -116,9 +180,13 @@ pub struct DiskGroup {
     sets: Vec<(u16, u16)>,
     /// Segments allocated on every member.
     allocated: Vec<u64>,
-    /// Segments that a disk may hold, and the step from one allocated to the next.
+    /// Segments on every disk; those that virtual disks are scattered over, and the step from one
+    /// allocated to the next.
+    all: u64,
     slots: u64,
     step: u64,
+    /// Segments that virtual disks leave free, on all disks together.
+    reserved: u64,
 }
 
 /// Sizes of the storage sets of a disk group: as equal as possible, aimed at 8, within 6 to 11.
@@ -146,6 +214,7 @@ impl DiskGroup {
         member_sectors: u64,
         segment_sectors: u64,
         stroke_fraction: f64,
+        protection: ProtectionLevel,
     ) -> Self {
         assert!(disks >= MINIMUM_DISKS);
         let all = member_sectors / segment_sectors;
@@ -168,32 +237,76 @@ impl DiskGroup {
             segment_sectors,
             sets: storage_sets(disks),
             allocated: vec![0; usize::from(disks)],
+            all,
             slots: slots.min(all),
             step: step.max(1),
+            reserved: protection.reserved_disks() * all,
         }
     }
 
-    /// Segments that are not allocated, on all disks together.
-    fn free_segments(&self) -> u64 {
-        let allocated: u64 = self.allocated.iter().sum();
-        self.slots * self.allocated.len() as u64 - allocated
+    /// Length of a segment, sectors.
+    pub fn segment_sectors(&self) -> u64 {
+        self.segment_sectors
     }
 
-    /// Sectors that are not allocated, on all disks together.
+    /// Segments on every disk.
+    pub fn segments_per_disk(&self) -> u64 {
+        self.all
+    }
+
+    /// Segments that virtual disks may still take, on all disks together.
+    fn free_segments(&self) -> u64 {
+        let allocated: u64 = self.allocated.iter().sum();
+        let disks = self.allocated.len() as u64;
+        let within = (self.slots * disks).min((self.all * disks).saturating_sub(self.reserved));
+        within.saturating_sub(allocated)
+    }
+
+    /// Sectors that virtual disks may still take, on all disks together.
     pub fn free_sectors(&self) -> u64 {
         self.free_segments() * self.segment_sectors
     }
 
+    /// Takes the next segment of a disk: in the part that virtual disks are scattered over, and
+    /// once that is full one after the other behind it.
     fn allocate(&mut self, member: u16) -> Option<Segment> {
         let number = self.allocated[usize::from(member)];
-        (number < self.slots).then(|| {
+        (number < self.all).then(|| {
             self.allocated[usize::from(member)] += 1;
-            let slot = (u128::from(number) * u128::from(self.step)) % u128::from(self.slots);
+            let slot = if number < self.slots {
+                (u128::from(number) * u128::from(self.step) % u128::from(self.slots)) as u64
+            } else {
+                number
+            };
             Segment {
                 member,
-                first_sector: slot as u64 * self.segment_sectors,
+                first_sector: slot * self.segment_sectors,
             }
         })
+    }
+
+    /// A disk has failed: nothing is left to be taken on it.
+    pub fn close(&mut self, member: u16) {
+        self.allocated[usize::from(member)] = self.all;
+    }
+
+    /// A blank disk stands in for a failed one: all of it can be taken.
+    pub fn open(&mut self, member: u16) {
+        self.allocated[usize::from(member)] = 0;
+    }
+
+    /// Takes a segment on the disk of `member`'s storage set that is filled least and is none of
+    /// `others`; none if there is no room.
+    pub fn rehome(&mut self, member: u16, others: &[u16]) -> Option<Segment> {
+        let set = self
+            .sets
+            .iter()
+            .find(|&&(first, size)| (first..first + size).contains(&member));
+        let &(first, size) = set?;
+        let emptiest = (first..first + size)
+            .filter(|disk| !others.contains(disk))
+            .min_by_key(|&disk| self.allocated[usize::from(disk)])?;
+        self.allocate(emptiest)
     }
 
     /// The storage set that is filled least.

@@ -20,6 +20,7 @@ impl Expansion<'_> {
                 chunk_kib: keys.chunk_kib,
                 virtual_disk: Vec::new(),
                 placement: keys.placement.clone(),
+                protection_level: keys.protection_level,
             };
             let there = self.add_disk_group(group, &path, "");
             let kind = match keys.raid {

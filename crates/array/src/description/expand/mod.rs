@@ -190,7 +190,9 @@ impl<'a> Expansion<'a> {
         ] {
             self.came_from(format!("{here}.{setting}"), format!("{table}.{key}"));
         }
-        self.came_from(format!("{here}.placement"), format!("{table}.placement"));
+        for key in ["placement", "protection_level"] {
+            self.came_from(format!("{here}.{key}"), format!("{table}.{key}"));
+        }
         self.came_from(here, table.to_owned());
         self.settings.backend.disk_group.push(group);
         number

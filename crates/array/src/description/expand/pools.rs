@@ -7,6 +7,7 @@ use crate::group::DiskGroupSettings;
 use crate::pool::PoolSettings;
 use crate::pool::settings::{PoolGroupSettings, ReadCacheSettings, Tier};
 use crate::raid::Level;
+use crate::raid::vraid::ProtectionLevel;
 
 /// Turns per minute from which on a disk belongs to the standard tier.
 const STANDARD_RPM: u32 = 10_000;
@@ -163,6 +164,7 @@ impl Expansion<'_> {
             chunk_kib: parts.chunk_kib,
             virtual_disk: Vec::new(),
             placement: crate::group::PlacementSettings::default(),
+            protection_level: ProtectionLevel::None,
         };
         self.add_disk_group(settings, path, prefix);
         groups.push(PoolGroupSettings {
