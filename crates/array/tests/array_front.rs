@@ -195,6 +195,85 @@ fn a_failed_controllers_volumes_are_served_by_its_partner_after_the_takeover() {
     );
 }
 
+/// An array whose controllers hold dirty lines for ever and whose link takes 1 s for 50 of them.
+fn slow_link() -> Array<()> {
+    let mut slow = settings();
+    slow.controllers.failover.write_back_alone = true;
+    slow.controllers
+        .link
+        .as_mut()
+        .expect("a link")
+        .rate_mb_per_s = 3.2768;
+    slow.cache.destage.age_ms = 1e8;
+    slow.cache.destage.idle_ms = 0.0;
+    Array::new(&slow, 1).expect("the array can be built")
+}
+
+/// Fifty lines are written while the partner is away. It is back at 1 s; the owner fails at 1.2 s
+/// and is back at 1.4 s, so that the copies are complete at 2.4 s, not at 2 s. Gives the sectors
+/// that are lost when the owner fails for good at `fails_ns`, and then its battery.
+fn lost_at(fails_ns: u64) -> u64 {
+    let mut array = slow_link();
+    let second = 1_000_000_000;
+    array.inject(0, Fault::FailController(0));
+    let mut completed = Vec::new();
+    array.advance_to(1000, &mut completed);
+    for line in 0..50 {
+        array.submit(1000, request(line, HostOperation::Write, line * 128, ()));
+    }
+    array.advance_to(second, &mut completed);
+    assert_eq!(completed.len(), 50);
+    array.inject(second, Fault::RestoreController(0));
+    array.inject(second + second / 5, Fault::FailController(1));
+    array.inject(second + second / 5 * 2, Fault::RestoreController(1));
+    array.inject(fails_ns, Fault::FailController(1));
+    array.inject(fails_ns, Fault::LoseCacheBattery(1));
+    array.advance_to(fails_ns + second, &mut completed);
+    array.check_laws();
+    array.counters().lost_sectors
+}
+
+#[test]
+fn copies_that_a_failure_cut_off_keep_nothing() {
+    assert_eq!(
+        lost_at(2_200_000_000),
+        50 * 2,
+        "the copies are on their way"
+    );
+    assert_eq!(lost_at(2_600_000_000), 0, "the copies have arrived");
+}
+
+#[test]
+fn what_goes_through_the_cache_is_kept_for_reads() {
+    let mut through = settings();
+    through.volumes[1].write_policy = array::settings::WritePolicy::WriteThrough;
+    let mut array = Array::<Bytes>::new(&through, 1).expect("the array can be built");
+    let bytes = |byte: u8| Bytes::new(vec![byte; 1024]);
+    array.submit(0, request(1, HostOperation::Write, 7, bytes(1)));
+    end_of_all(&mut array);
+    let read = |array: &mut Array<Bytes>, first_sector| {
+        let now_ns = array.counters().now_ns;
+        let asked = request(2, HostOperation::Read, first_sector, Bytes::default());
+        array.submit(now_ns, asked);
+        end_of_all(array)[0].payload.clone()
+    };
+    assert_eq!(read(&mut array, 7), bytes(1));
+    assert_eq!(array.counters().volumes[1].read_hits, 1);
+    // Of two that overlap only the disks know which is the last.
+    let now_ns = array.counters().now_ns;
+    for (tag, byte) in [(3, 2), (4, 3)] {
+        array.submit(
+            now_ns,
+            request(tag, HostOperation::Write, 20 + tag, bytes(byte)),
+        );
+    }
+    end_of_all(&mut array);
+    let (first, second) = (read(&mut array, 23), read(&mut array, 24));
+    assert_eq!(array.counters().volumes[1].read_misses, 2);
+    assert_eq!(first.part(1, 1), second.part(0, 1));
+    assert_eq!(second.part(1, 1), bytes(3).part(0, 1));
+}
+
 #[test]
 fn an_array_that_cannot_exist_is_refused_with_the_path_of_the_key() {
     let mut broken = settings();

@@ -423,6 +423,8 @@ fn virtual_disks_store_what_they_are_given() {
         virtual_disks(9, 1, &["vraid1", "vraid5", "vraid1"]),
         virtual_disks(7, 1, &["vraid5"]),
         virtual_disks(6, 1, &["vraid0", "vraid5", "vraid1"]),
+        virtual_disks(16, 0, &["vraid1", "vraid5"]),
+        virtual_disks(7, 0, &["vraid5", "vraid5", "vraid1"]),
     ];
-    try_layouts(&layouts, 600);
+    try_layouts(&layouts, 900);
 }

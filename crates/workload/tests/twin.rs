@@ -1,13 +1,15 @@
 //! The twin against the engine: the same run on the same small storage in virtual time, once with
-//! the real engine over real bytes and once with the twin over none. Their I/O must agree.
+//! the real engine over real bytes and once with the twin over none. Their I/O must agree, on volumes
+//! whose latencies never change and on those of a small array with disks, RAID and a cache.
 
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 
 use array::bridge::{
     ArrayHost, FilePayload, IdealVolumes, IdealVolumesSettings, VolumeFiles, VolumeModel,
 };
+use array::description::{DatabaseDemand, Description, Source};
 use array::payload::Bytes;
-use array::{SECTOR_BYTES, VolumeId};
+use array::{Array, SECTOR_BYTES, VolumeId};
 use measure::result::{DatabaseResult, IoFigures, RunResult};
 use runtime::{Handle, Runtime};
 use std::collections::BTreeMap;
@@ -19,7 +21,55 @@ use workload::mail::twin::TwinHost;
 use workload::profile::{ByteSize, Profile, TimeSpan};
 use workload::progress::StopRequest;
 
-type Files<P> = VolumeFiles<P, IdealVolumes<P>>;
+/// A small array: data on RAID 5, logs on a mirror, two controllers that mirror their writes.
+const ARRAY: &str = r#"
+title = "A small array"
+[controllers]
+count = 2
+ports_per_controller = 1
+port = { rate_mb_per_s = 800.0, command_us = 5.0 }
+link = { rate_mb_per_s = 800.0, transfer_us = 20.0 }
+service = { read_us = 20.0, write_us = 30.0 }
+[cache]
+capacity_mib = 8
+line_kib = 32
+mirror = true
+dirty_limit_percent = 50.0
+destage = { age_ms = 2000.0, high_watermark_percent = 80.0, low_watermark_percent = 60.0, idle_ms = 500.0, in_flight = 16 }
+[[group]]
+name = "data"
+disk = "sas-10k-600gb"
+disk_count = 5
+raid = "raid5"
+chunk_kib = 64
+[[group]]
+name = "logs"
+disk = "sas-10k-600gb"
+disk_count = 2
+raid = "raid1"
+[volumes]
+databases_on = ["data"]
+logs_on = ["logs"]
+database_volumes = "one"
+log_volumes = "one"
+database_size_gb = 1.0
+log_size_gb = 1.0
+"#;
+
+/// The volumes of the array: that of the data, then that of the logs.
+fn array_volumes<P: FilePayload>() -> Array<P> {
+    let description = Description::load(&[Source::file("test", ARRAY)]).unwrap();
+    let demand = DatabaseDemand {
+        name: "database".to_owned(),
+        data_bytes: 1 << 20,
+        log_bytes: 1 << 20,
+    };
+    let planned = description.plan(&[demand]).unwrap();
+    let place = planned.placement[0];
+    assert_eq!((place.data, place.log), (VolumeId(0), VolumeId(1)));
+    Array::new(&planned.settings, 1).unwrap()
+}
+
 type Places<D> = BTreeMap<usize, DatabaseDirectories<D>>;
 
 /// Two volumes, one for data and one for logs.
@@ -50,13 +100,14 @@ fn places<P: FilePayload, M: VolumeModel<P>>(
         .collect()
 }
 
-fn run<P: FilePayload, H: DatabaseHost>(
+fn run<P: FilePayload, M: VolumeModel<P>, H: DatabaseHost>(
     profile: &Profile,
-    make: impl Fn(Handle, &Arc<RunPlan>, Places<Files<P>>) -> H + 'static,
+    model: M,
+    make: impl Fn(Handle, &Arc<RunPlan>, Places<VolumeFiles<P, M>>) -> H + 'static,
 ) -> RunResult {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
-    let storage = ArrayHost::new(&handle, volumes::<P>());
+    let storage = ArrayHost::new(&handle, model);
     let plan = RunPlan::new(profile, 1);
     runtime.block_on(async move {
         let make_host = {
@@ -68,14 +119,14 @@ fn run<P: FilePayload, H: DatabaseHost>(
     })
 }
 
-fn engine(profile: &Profile) -> RunResult {
-    run::<Bytes, EdbHost<_>>(profile, |handle, plan, places| {
+fn engine<M: VolumeModel<Bytes>>(profile: &Profile, model: M) -> RunResult {
+    run::<Bytes, M, EdbHost<_>>(profile, model, |handle, plan, places| {
         EdbHost::new(handle, Arc::clone(plan), places)
     })
 }
 
-fn twin(profile: &Profile) -> RunResult {
-    run::<(), TwinHost<_>>(profile, |handle, plan, places| {
+fn twin<M: VolumeModel<()>>(profile: &Profile, model: M) -> RunResult {
+    run::<(), M, TwinHost<_>>(profile, model, |handle, plan, places| {
         TwinHost::new(handle, Arc::clone(plan), places)
     })
 }
@@ -154,16 +205,14 @@ fn compare(engine: &RunResult, twin: &RunResult) -> Vec<Compared> {
     compared
 }
 
-fn agree(page: ByteSize) {
-    let profile = profile(page);
-    let (engine, twin) = (engine(&profile), twin(&profile));
+fn agree(engine: &RunResult, twin: &RunResult) {
     assert_eq!(
         (engine.errors.len(), twin.errors.len()),
         (0, 0),
         "{:?}",
         twin.errors
     );
-    let compared = compare(&engine, &twin);
+    let compared = compare(engine, twin);
     let mut table = String::new();
     for Compared { name, engine, twin } in &compared {
         let percent = (twin / engine - 1.0) * 100.0;
@@ -178,12 +227,22 @@ fn agree(page: ByteSize) {
 
 #[test]
 fn large_pages_cause_the_engines_requests() {
-    agree(ByteSize::kib(32));
+    let profile = profile(ByteSize::kib(32));
+    agree(&engine(&profile, volumes()), &twin(&profile, volumes()));
 }
 
 #[test]
 fn small_pages_cause_the_engines_requests() {
-    agree(ByteSize::kib(8));
+    let profile = profile(ByteSize::kib(8));
+    agree(&engine(&profile, volumes()), &twin(&profile, volumes()));
+}
+
+#[test]
+fn the_same_requests_reach_an_array_of_disks() {
+    let profile = profile(ByteSize::kib(32));
+    let engine = engine(&profile, array_volumes());
+    let twin = twin(&profile, array_volumes());
+    agree(&engine, &twin);
 }
 
 #[test]
@@ -191,7 +250,7 @@ fn one_seed_is_one_run() {
     let mut profile = profile(ByteSize::kib(32));
     profile.run.duration = TimeSpan::seconds(20);
     profile.mail.databases = 2;
-    let json = || serde_json::to_string(&twin(&profile)).unwrap();
+    let json = || serde_json::to_string(&twin(&profile, volumes())).unwrap();
     assert_eq!(json(), json());
 }
 

@@ -69,6 +69,7 @@ impl<P: Payload> Array<P> {
             return;
         }
         let sectors = (end - first) as u32;
+        self.contest(server, number, first, sectors);
         if !self.drop_lines(server, number, first, sectors) {
             let ticket = self.ticket(id);
             self.controllers[server].waiting_clean.push(ticket);

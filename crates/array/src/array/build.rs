@@ -366,17 +366,11 @@ fn build_volume<P: Payload>(
     let short = settings.controllers.service.fast_path_us.is_some()
         && volume.direct_io
         && !volume.read_ahead;
-    let fast_path = geometry.map(|(group, geometry)| {
-        let strips = geometry.data_columns > 1 || geometry.protection != Protection::None;
-        FastPath {
-            group,
-            strip_sectors: if strips {
-                geometry.chunk_sectors
-            } else {
-                u64::MAX
-            },
-            writes: geometry.protection == Protection::None,
-        }
+    // Without striping a chunk is a whole disk, or a long region of a mirror.
+    let fast_path = geometry.map(|(group, geometry)| FastPath {
+        group,
+        strip_sectors: geometry.chunk_sectors,
+        writes: geometry.protection == Protection::None,
     });
     Volume {
         pool: place.pool,

@@ -127,8 +127,11 @@ impl<P: Payload> Array<P> {
         let controller = &mut self.controllers[server];
         controller.destages.retain(|&other| other != id);
         for &slot in &lines {
-            if error.is_some() {
-                // Its place on the disks is gone for good, and so is what should have gone there.
+            if let Some(error) = error {
+                // A write ends in an error only when its group has failed, and a failed group stays
+                // failed: trying again would change nothing. Its place on the disks is gone for
+                // good, and so is what should have gone there.
+                debug_assert_eq!(error, HostError::GroupFailed);
                 let line = controller.cache.line_mut(slot);
                 let start = number_of(line.key) << line_shift(self.line_sectors);
                 let gone = line.destaging & !line.dirty;

@@ -1,7 +1,7 @@
 //! Controllers and batteries that fail and come back, and volumes that change hands.
 
 use crate::cache::{Line, PutWrite, for_runs, number_of, volume_of};
-use crate::controller::Ticket;
+use crate::controller::{Copies, Ticket};
 use crate::disk::DiskModel;
 use crate::group::StationId;
 use crate::host::HostOperation;
@@ -49,8 +49,8 @@ impl<P: Payload> Array<P> {
         self.controllers[number].battery_works = false;
         let controller = &self.controllers[number];
         if !controller.works {
-            // Nothing but the battery kept the contents.
-            self.lose_contents(number, |_| true);
+            // Nothing but the battery kept what the partner has no copy of.
+            self.forget_unless_mirrored(number);
             return;
         }
         self.wake_writers(now_ns, number);
@@ -67,7 +67,7 @@ impl<P: Payload> Array<P> {
         controller.life += 1;
         controller.processor.abort_all(now_ns);
         controller.link.abort_all(now_ns);
-        controller.copying_since_ns = None;
+        controller.copies.clear();
         for port in &mut controller.ports {
             port.abort_all(now_ns);
         }
@@ -302,26 +302,37 @@ impl<P: Payload> Array<P> {
     /// Copies to a partner that is back what it has no copy of.
     fn copy_anew(&mut self, now_ns: u64, from: usize) {
         let lines = self.controllers[from].cache.unwritten_lines;
-        if !self.mirrors || lines == 0 || self.controllers[from].copying_since_ns.is_some() {
+        let partner_life = self.controllers[1 - from].life;
+        let copies = &self.controllers[from].copies;
+        let under_way = copies.iter().any(|each| each.partner_life == partner_life);
+        if !self.mirrors || lines == 0 || under_way {
             return;
         }
         let sectors = (lines * u64::from(self.line_sectors)).min(u64::from(u32::MAX)) as u32;
         let crossed_ns = self.cross(now_ns, from, sectors);
-        let life = self.controllers[1 - from].life;
-        self.controllers[from].copying_since_ns = Some(now_ns);
+        let controller = &mut self.controllers[from];
+        controller.copies.push_back(Copies {
+            since_ns: now_ns,
+            partner_life,
+        });
+        let life = controller.life;
         self.calendar
             .put(crossed_ns, Event::Copied(from as u8, life));
     }
 
-    /// The partner has a copy of everything again, unless it has failed meanwhile.
+    /// The copies that a controller sent in that life of it have crossed the link: the partner has
+    /// everything again, unless it has failed meanwhile.
     pub(super) fn copied(&mut self, now_ns: u64, from: usize, life: u32) {
         let partner_life = self.controllers[1 - from].life;
         let controller = &mut self.controllers[from];
-        let Some(since_ns) = controller.copying_since_ns.take() else {
+        if controller.life != life {
+            return;
+        }
+        let Some(copies) = controller.copies.pop_front() else {
             return;
         };
-        controller.link.leave(now_ns, since_ns);
-        if partner_life != life {
+        controller.link.leave(now_ns, copies.since_ns);
+        if partner_life != copies.partner_life {
             return;
         }
         let slots: Vec<u32> = controller.cache.slots().collect();

@@ -283,7 +283,8 @@ impl<P: Payload> Array<P> {
     }
 
     /// Whether a RAID card serves a request on its short path.
-    fn takes_fast_path(
+    #[inline]
+    pub(super) fn takes_fast_path(
         &self,
         volume: usize,
         operation: HostOperation,

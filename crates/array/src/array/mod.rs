@@ -88,7 +88,7 @@ enum Event {
     Tick(u8),
     /// The partner may take over from a controller that failed in that life of it.
     Takeover(u8, u32),
-    /// A controller's partner has copies of everything, if it still lives that life.
+    /// The copies that a controller sent to its partner in that life of it have crossed the link.
     Copied(u8, u32),
     /// Something breaks or is repaired.
     Fault(Fault),

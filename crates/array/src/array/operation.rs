@@ -44,6 +44,9 @@ pub(super) struct Operation {
     pub unit: u32,
     /// Since when the oldest of what a destage carries was dirty.
     pub dirty_since_ns: u64,
+    /// Whether another write through the cache met this one: which of them the disks hold in the
+    /// end is not known.
+    pub contested: bool,
 }
 
 impl<P: Payload> Array<P> {
@@ -55,6 +58,7 @@ impl<P: Payload> Array<P> {
         operation.volume = volume;
         operation.lines.clear();
         operation.waiters.clear();
+        operation.contested = false;
         self.controllers[controller].operations_open += 1;
         self.volumes[usize::from(volume)].operations_open += 1;
         id

@@ -2,7 +2,7 @@
 
 use crate::VolumeId;
 use crate::cache::{LinePart, NONE, Sectors, for_runs, number_of, sectors_from};
-use crate::host::HostError;
+use crate::host::{HostError, HostOperation};
 use crate::payload::Payload;
 use crate::pool::PoolRead;
 
@@ -53,7 +53,8 @@ impl<P: Payload> Array<P> {
         if volume.direct_io || !self.look_up(server, id) {
             self.flights[id].missed = true;
             let miss_ns = self.times.service.read_miss_ns;
-            let fast = self.times.service.fast_path_ns.is_some();
+            let operation = HostOperation::Read;
+            let fast = self.takes_fast_path(usize::from(number), operation, first_sector, sectors);
             if miss_ns > 0 && !fast {
                 let done_ns = self.controllers[server].processor.enter(now_ns, miss_ns);
                 self.enter(id, Stage::Missing, now_ns, server as u8, done_ns);

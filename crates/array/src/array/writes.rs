@@ -1,7 +1,7 @@
 //! Writes: into the cache and to the partner, or through to the disks.
 
 use crate::VolumeId;
-use crate::cache::{NONE, PutWrite, key_of, number_of, volume_of};
+use crate::cache::{NONE, PutWrite, for_runs, key_of, number_of, volume_of};
 use crate::controller::Ticket;
 use crate::group::IoClass;
 use crate::host::{FirstWrite, HostError};
@@ -84,13 +84,14 @@ impl<P: Payload> Array<P> {
     fn admit(&mut self, now_ns: u64, id: u32, lines: u64) -> bool {
         let flight = &self.flights[id];
         let server = usize::from(flight.server);
+        let (number, first_sector, sectors) = (flight.volume, flight.first_sector, flight.sectors);
         let cache = &mut self.controllers[server].cache;
         let promised = cache.unwritten_lines + cache.reserved_lines + lines;
         if promised > self.dirty_limit_lines || cache.available_lines() < lines {
             return false;
         }
         let mut first_slot = NONE;
-        for part in cache.parts(flight.volume, flight.first_sector, flight.sectors) {
+        for part in cache.parts(number, first_sector, sectors) {
             let slot = match cache.find(part.key) {
                 Some(slot) => slot,
                 // There is a line: as many as the write needs were available.
@@ -106,6 +107,7 @@ impl<P: Payload> Array<P> {
         }
         self.flights[id].first_slot = first_slot;
         cache.reserved_lines += lines;
+        self.contest(server, number, first_sector, sectors);
         if self.mirrors && self.partner_works(server) {
             let partner_life = self.controllers[1 - server].life;
             let flight = &mut self.flights[id];
@@ -196,10 +198,15 @@ impl<P: Payload> Array<P> {
             return;
         }
         self.forget(server, number, first_sector, sectors);
+        let contested = self.contest(server, number, first_sector, sectors);
         let operation_id = self.begin(Purpose::WriteThrough, server, number);
+        if self.holds_reads && !self.volumes[usize::from(number)].direct_io {
+            self.controllers[server].throughs.push(operation_id);
+        }
         let operation = &mut self.operations[operation_id];
         operation.first_sector = first_sector;
         operation.sectors = sectors;
+        operation.contested = contested;
         operation.waiters.push(super::operation::Waiter {
             ticket,
             first_sector,
@@ -256,6 +263,10 @@ impl<P: Payload> Array<P> {
         let (volume, first_sector, sectors) =
             (operation.volume, operation.first_sector, operation.sectors);
         let waiter = operation.waiters.first().copied();
+        let throughs = &mut self.controllers[server].throughs;
+        let known = throughs.iter().position(|&other| other == id);
+        let keeps = known.map(|position| throughs.swap_remove(position));
+        let keeps = keeps.is_some() && error.is_none() && !self.operations[id].contested;
         // A read that overlapped the write may have brought the old contents into the cache.
         self.forget(server, volume, first_sector, sectors);
         let Some(waiter) = waiter.filter(|waiter| self.is_current(waiter.ticket)) else {
@@ -264,8 +275,62 @@ impl<P: Payload> Array<P> {
         if error.is_none() && !self.lost.is_empty() {
             self.lost.remove(volume, first_sector, u64::from(sectors));
         }
+        if keeps {
+            self.keep(server, waiter.ticket.id);
+        }
         self.flights[waiter.ticket.id].result = error;
         self.part_ended(now_ns, waiter.ticket.id);
+    }
+
+    /// Another write or a trim meets writes that are on their way through the cache: what the disks
+    /// hold in the end depends on the order, so none of them is kept. Says whether there are any.
+    pub(super) fn contest(
+        &mut self,
+        server: usize,
+        volume: u16,
+        first_sector: u64,
+        sectors: u32,
+    ) -> bool {
+        let end_sector = first_sector + u64::from(sectors);
+        let mut met = false;
+        for &id in &self.controllers[server].throughs {
+            let other = &mut self.operations[id];
+            let other_end = other.first_sector + u64::from(other.sectors);
+            if other.volume == volume && first_sector < other_end && other.first_sector < end_sector
+            {
+                other.contested = true;
+                met = true;
+            }
+        }
+        met
+    }
+
+    /// Keeps what has gone through the cache for reads to come.
+    fn keep(&mut self, server: usize, id: u32) {
+        let flight = &self.flights[id];
+        let owner = usize::from(self.volumes[usize::from(flight.volume)].owner);
+        let controller = &mut self.controllers[server];
+        if !controller.works || controller.returning || owner != server {
+            return;
+        }
+        let cache = &mut controller.cache;
+        for part in cache.parts(flight.volume, flight.first_sector, flight.sectors) {
+            let Some(slot) = cache.find(part.key).or_else(|| cache.allocate(part.key)) else {
+                continue;
+            };
+            let line = cache.line_mut(slot);
+            let clean = part.bits() & !line.dirty & !line.destaging;
+            if P::CARRIES_BYTES {
+                for_runs(clean, |first, sectors| {
+                    let offset = part.offset + first - part.within;
+                    line.contents
+                        .overlay(first, &flight.payload.part(offset, sectors));
+                });
+            }
+            line.valid |= clean;
+            cache.list_if_replaceable(slot);
+            cache.touch(slot);
+        }
     }
 
     /// Has another look at the writers that wait for room.

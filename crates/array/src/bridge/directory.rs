@@ -40,7 +40,15 @@ impl<P: FilePayload, M: VolumeModel<P>> VolumeFiles<P, M> {
     /// The root directory of an empty volume.
     #[must_use]
     pub fn new(volume: ArrayVolume<P, M>) -> Self {
-        let space = RefCell::new(Space::new(volume.capacity_sectors()));
+        Self::in_partition(volume, 0)
+    }
+
+    /// The root directory of an empty partition that begins at a sector of the volume and ends
+    /// where it ends. Files own whole blocks, counted from the partition's beginning, so a
+    /// partition that begins across the volume's stripes leads their requests across them.
+    #[must_use]
+    pub fn in_partition(volume: ArrayVolume<P, M>, first_sector: u64) -> Self {
+        let space = RefCell::new(Space::new(first_sector, volume.capacity_sectors()));
         let path = volume.id().to_string().into();
         let files = RefCell::default();
         let disk = Rc::new(Disk {

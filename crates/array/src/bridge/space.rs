@@ -17,9 +17,11 @@ pub(super) struct Space {
 }
 
 impl Space {
-    pub(super) fn new(sectors: u64) -> Self {
+    /// All sectors from `first_sector` up to `end_sector` are free.
+    pub(super) fn new(first_sector: u64, end_sector: u64) -> Self {
+        let sectors = end_sector.saturating_sub(first_sector);
         Self {
-            free: BTreeMap::from([(0, sectors)]),
+            free: BTreeMap::from([(first_sector, sectors)]),
         }
     }
 
@@ -87,7 +89,7 @@ mod tests {
 
     #[test]
     fn runs_are_taken_grown_and_joined_again() {
-        let mut space = Space::new(100);
+        let mut space = Space::new(0, 100);
         let piece = |first_sector, sectors| Piece {
             first_sector,
             sectors,

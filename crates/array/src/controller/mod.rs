@@ -23,6 +23,14 @@ pub(crate) struct Ticket {
     pub epoch: u32,
 }
 
+/// Copies of everything dirty, on the link to the partner.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Copies {
+    pub since_ns: u64,
+    /// The partner's life that they are meant for.
+    pub partner_life: u32,
+}
+
 const SECTORS_PER_MIB: f64 = 2048.0;
 
 /// One controller.
@@ -44,8 +52,9 @@ pub(crate) struct Controller<P> {
     pub takeover_due: bool,
     /// How often it has failed or come back: tells what belongs to an earlier life.
     pub life: u32,
-    /// Since when everything dirty is being copied to a partner that is back.
-    pub copying_since_ns: Option<u64>,
+    /// The copies of everything dirty that are on their way to a partner that is back, in the order
+    /// in which the link carries them.
+    pub copies: VecDeque<Copies>,
     /// Whether the cache would survive a loss of power.
     pub battery_works: bool,
     /// Reads and writes it has at the back end.
@@ -58,6 +67,8 @@ pub(crate) struct Controller<P> {
     pub flushes: Vec<(Ticket, u64)>,
     /// The destages under way.
     pub destages: Vec<u32>,
+    /// The writes under way that go through the cache of volumes whose reads it holds.
+    pub throughs: Vec<u32>,
     /// Whether the cache is above its low watermark since it was above the high one.
     pub under_pressure: bool,
     /// When the next look at ages and idleness is due.
@@ -82,13 +93,14 @@ impl<P: Payload> Controller<P> {
             returning: false,
             takeover_due: false,
             life: 0,
-            copying_since_ns: None,
+            copies: VecDeque::new(),
             battery_works: true,
             operations_open: 0,
             waiting_writers: VecDeque::new(),
             waiting_clean: Vec::new(),
             flushes: Vec::new(),
             destages: Vec::new(),
+            throughs: Vec::new(),
             under_pressure: false,
             tick_at_ns: u64::MAX,
             last_host_ns: 0,

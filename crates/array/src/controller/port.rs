@@ -14,6 +14,7 @@ pub(crate) struct Port {
     pub outbound: SerialStation,
     ns_per_sector: f64,
     command_ns: u64,
+    latency_ns: u64,
     /// Commands that came, by operation as [`HostOperation`] lists them.
     pub requests: [u64; 4],
     /// Sectors carried in and out.
@@ -27,6 +28,7 @@ impl Port {
             outbound: SerialStation::default(),
             ns_per_sector: SECTOR_BYTES as f64 * 1e3 / settings.rate_mb_per_s,
             command_ns: ns_of_us(settings.command_us),
+            latency_ns: ns_of_us(settings.latency_us),
             requests: [0; 4],
             sectors: [0; 2],
         }
@@ -42,7 +44,7 @@ impl Port {
         };
         self.sectors[0] += u64::from(carried);
         let service_ns = self.command_ns + (f64::from(carried) * self.ns_per_sector) as u64;
-        self.inbound.enter(now_ns, service_ns)
+        self.inbound.enter(now_ns, service_ns) + self.latency_ns
     }
 
     /// What was read leaves; says when the host has it.

@@ -161,6 +161,7 @@ pub(super) struct VolumeRule {
     pub write_policy: WritePolicy,
     pub read_ahead: bool,
     pub direct_io: bool,
+    pub partition_offset_sectors: u64,
 }
 
 impl Default for VolumeRule {
@@ -179,6 +180,7 @@ impl Default for VolumeRule {
             write_policy: WritePolicy::WriteBack,
             read_ahead: true,
             direct_io: false,
+            partition_offset_sectors: 0,
         }
     }
 }
@@ -229,6 +231,8 @@ pub(super) struct VolumeKeys {
     pub read_ahead: bool,
     #[serde(default)]
     pub direct_io: bool,
+    #[serde(default)]
+    pub partition_offset_sectors: u64,
 }
 
 /// What is put on a volume.

@@ -5,8 +5,6 @@
 //! logical disk, spread over many. A segment without room waits, missing, until a disk is replaced;
 //! a new disk is free room again, and what was spread stays where it is (levelling is not modelled).
 
-use std::ops::Range;
-
 use crate::payload::Payload;
 use crate::raid::vraid::{DiskGroup, Segment, VirtualDisk};
 use crate::raid::{Geometry, Layout, Place};
@@ -54,7 +52,6 @@ pub(super) fn worst_store(
     for (store, segments) in layout.stores().enumerate() {
         for fate in layout.fates() {
             let lost = fate
-                .clone()
                 .filter(|&at| !is_whole(store as u64, at, &segments[at]))
                 .count();
             worst = worst.max(lost as u16);
@@ -96,14 +93,9 @@ fn leaving(groups: &[Group], set: &DiskSet, station: u16) -> Vec<Leaving> {
 
 /// The disks of the segments that share the fate of one.
 fn neighbours(layout: &VirtualDisk, set: &DiskSet, of: &Leaving) -> Vec<u16> {
-    let fates = layout.fates();
-    let fate: Range<usize> = fates
-        .iter()
-        .find(|fate| fate.contains(&of.at))
-        .cloned()
-        .unwrap_or(0..0);
+    let fate = layout.fates().find(|fate| fate.contains(&of.at));
     let store = layout.stores().nth(of.store as usize).unwrap_or(&[]);
-    let others = fate.filter(|&at| at != of.at);
+    let others = fate.into_iter().flatten().filter(|&at| at != of.at);
     others
         .filter_map(|at| home(set, &store[at]).0.checked_sub(set.stations.start))
         .collect()

@@ -146,12 +146,14 @@ impl VirtualDisk {
 
     /// The segments of a store whose loss together costs data, as ranges of the store: in Vraid1
     /// each pair by itself.
-    pub fn fates(&self) -> &'static [std::ops::Range<usize>] {
-        match self.vraid {
-            Vraid::Vraid0 => &[0..4],
-            Vraid::Vraid1 => &[0..2, 2..4],
-            Vraid::Vraid5 => &[0..5],
-        }
+    pub fn fates(&self) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
+        let size = match self.vraid {
+            Vraid::Vraid0 => 4,
+            Vraid::Vraid1 => 2,
+            Vraid::Vraid5 => 5,
+        };
+        let count = self.vraid.width() / size;
+        (0..count).map(move |fate| fate * size..(fate + 1) * size)
     }
 
     /// The stripes that have a column on a segment, which is given by its store and its place in

@@ -37,6 +37,10 @@ pub struct PortSettings {
     /// Time of the inbound lane for each command, whatever its size, us. Unconfirmed.
     #[serde(default)]
     pub command_us: f64,
+    /// Time that every request spends on its way and that no other request waits for, us: the
+    /// host's driver and adapter, interrupts. Unconfirmed for every product.
+    #[serde(default)]
+    pub latency_us: f64,
 }
 
 /// Processor time of a controller, which serves commands one after the other.
@@ -140,6 +144,7 @@ impl ControllerSettings {
         );
         checker.demand_within(self.port.rate_mb_per_s, 1.0, 1e6, "port.rate_mb_per_s");
         checker.demand_within(self.port.command_us, 0.0, 1e6, "port.command_us");
+        checker.demand_within(self.port.latency_us, 0.0, 1e6, "port.latency_us");
         checker.demand(
             self.count < 2 || self.link.is_some(),
             "link",

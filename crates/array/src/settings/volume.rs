@@ -37,6 +37,10 @@ pub struct VolumeSettings {
     /// write-through.
     #[serde(default)]
     pub direct_io: bool,
+    /// Sector at which the host's partition begins. Windows up to 2003 began at 63, one short of a
+    /// round address, unless told otherwise with DiskPar [C: the EVA study].
+    #[serde(default)]
+    pub partition_offset_sectors: u64,
 }
 
 /// When a write is acknowledged.
@@ -78,6 +82,11 @@ impl VolumeSettings {
             self.group.is_none() || !self.thick,
             "thick",
             "Only volumes of a pool are thick or thin.",
+        );
+        checker.demand(
+            self.partition_offset_sectors < self.capacity_sectors(),
+            "partition_offset_sectors",
+            "A partition begins within its volume.",
         );
         checker.demand(
             !self.direct_io || self.write_policy == WritePolicy::WriteThrough,

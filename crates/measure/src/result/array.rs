@@ -14,6 +14,10 @@ pub struct ArrayResult {
     pub description: String,
     /// Length of the time the counters are about, simulated.
     pub counted_s: f64,
+    /// Host requests per second, all controllers together.
+    pub host_requests_per_second: f64,
+    /// Bytes read and written by hosts per second, all controllers together.
+    pub host_bytes_per_second: f64,
     /// One entry per controller.
     pub controllers: Vec<ArrayController>,
     /// One entry per volume.

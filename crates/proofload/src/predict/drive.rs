@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use array::Array;
 use array::bridge::{ArrayHost, VolumeFiles};
-use array::description::DatabasePlacement;
+use array::description::PlannedArray;
 use jiff::Timestamp;
 use measure::result::RunResult;
 use runtime::Runtime;
@@ -47,7 +47,7 @@ pub fn run<L: RunListener + 'static>(
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     let host = ArrayHost::new(&handle, model);
-    let places = places(&host, &plan.planned.placement)?;
+    let places = places(&host, &plan.planned)?;
     let inside = Inside::new(&plan.array, &plan.description, &plan.planned.settings);
     let shared = Rc::new(RefCell::new(Inspector::new(listener, host, inside)));
     let heard = Shared(Rc::clone(&shared));
@@ -74,13 +74,10 @@ pub fn run<L: RunListener + 'static>(
 }
 
 /// The directories of every database. Those on one volume share its table of files.
-fn places(
-    host: &ArrayHost<(), Array<()>>,
-    placement: &[DatabasePlacement],
-) -> Result<Places, Failure> {
+fn places(host: &ArrayHost<(), Array<()>>, planned: &PlannedArray) -> Result<Places, Failure> {
     let mut roots: BTreeMap<u16, Files> = BTreeMap::new();
     let mut places = Places::new();
-    for (number, place) in placement.iter().enumerate() {
+    for (number, place) in planned.placement.iter().enumerate() {
         for volume in [place.data, place.log] {
             if roots.contains_key(&volume.0) {
                 continue;
@@ -88,7 +85,9 @@ fn places(
             let Some(opened) = host.volume(volume) else {
                 return Err(Failure::usage("A database has no volume in the array.", ""));
             };
-            roots.insert(volume.0, VolumeFiles::new(opened));
+            let settings = &planned.settings.volumes[usize::from(volume.0)];
+            let files = VolumeFiles::in_partition(opened, settings.partition_offset_sectors);
+            roots.insert(volume.0, files);
         }
         let name = database_name(number + 1);
         let data = roots[&place.data.0].directory(&name);

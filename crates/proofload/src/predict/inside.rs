@@ -44,6 +44,7 @@ impl Inside {
                 )
             }
         });
+        let controllers: Vec<ArrayController> = controllers.collect();
         let volumes = until.volumes.iter().enumerate().map(|(number, now)| {
             let before = from.volumes.get(number).copied().unwrap_or_default();
             self.volume(&span, number, &before, now)
@@ -76,7 +77,15 @@ impl Inside {
             title: self.settings.title.clone(),
             description: self.description.clone(),
             counted_s: span.ns / 1e9,
-            controllers: controllers.collect(),
+            host_requests_per_second: controllers
+                .iter()
+                .map(|controller| controller.requests_per_second)
+                .sum(),
+            host_bytes_per_second: controllers
+                .iter()
+                .map(|each| each.received_bytes_per_second + each.sent_bytes_per_second)
+                .sum(),
+            controllers,
             volumes: volumes.collect(),
             pools: pools.collect(),
             groups: self.groups(&disks),

@@ -29,6 +29,7 @@ struct Wanted {
     write_policy: WritePolicy,
     read_ahead: bool,
     direct_io: bool,
+    partition_offset_sectors: u64,
     /// Keys of its size and of its place.
     size_path: String,
     on_path: String,
@@ -143,6 +144,7 @@ impl Expansion<'_> {
             write_policy: rule.write_policy,
             read_ahead: rule.read_ahead,
             direct_io: rule.direct_io,
+            partition_offset_sectors: rule.partition_offset_sectors,
             size_path,
             on_path: format!("{list_path}.{turn}"),
             path: "volumes".to_owned(),
@@ -254,6 +256,7 @@ impl Expansion<'_> {
             write_policy: keys.write_policy,
             read_ahead: keys.read_ahead,
             direct_io: keys.direct_io,
+            partition_offset_sectors: keys.partition_offset_sectors,
             size_path,
             on_path: format!("{path}.on"),
             path,
@@ -308,6 +311,7 @@ impl Expansion<'_> {
             write_policy: wanted.write_policy,
             read_ahead: wanted.read_ahead,
             direct_io: wanted.direct_io,
+            partition_offset_sectors: wanted.partition_offset_sectors,
         });
         volume
     }
