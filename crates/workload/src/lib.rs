@@ -4,6 +4,7 @@
 //! the databases and what sessions do to them, [`pacing`] when they do it, [`tuning`] how many of
 //! them there are. [`controller`] takes a run from the first built page to its result. Everything random comes from [`random`] and a seed.
 
+pub mod brokerage;
 pub mod controller;
 pub mod mail;
 pub mod pacing;

@@ -176,6 +176,18 @@ impl RunTotals {
             .zip(&self.databases)
     }
 
+    /// How long the operations of this name took; `None` if the layout has none.
+    pub fn operation_service(&self, name: &str) -> Option<&LatencyHistogram> {
+        let index = self.layout.operation(name)?;
+        Some(&self.operations[index].meter.service)
+    }
+
+    /// Operations of this name that ended well; 0 if the layout has none.
+    pub fn operation_count(&self, name: &str) -> u64 {
+        let service = self.operation_service(name);
+        service.map_or(0, LatencyHistogram::count)
+    }
+
     /// Database reads plus writes per second over the measured phase.
     pub fn achieved_iops(&self) -> f64 {
         let count: u64 = self

@@ -12,9 +12,11 @@
 //! - A limit of `inf` is not judged.
 
 mod judge;
+mod operations;
 mod rules;
 
 pub use judge::{Judgement, judge, verdict_so_far};
+pub use operations::{OperationLevels, PercentileLevel, ShareLevel};
 pub use rules::{Measured, evaluate};
 
 use serde::{Deserialize, Serialize};
@@ -58,6 +60,8 @@ pub struct ServiceLevels {
     pub p99_log_write_ms: f64,
     /// Fewer full samples than this make a run inconclusive.
     pub fewest_samples: usize,
+    /// Levels of single kinds of operations. None unless set.
+    pub operations: OperationLevels,
 }
 
 impl Default for ServiceLevels {
@@ -77,6 +81,7 @@ impl Default for ServiceLevels {
             p99_database_read_ms: f64::INFINITY,
             p99_log_write_ms: f64::INFINITY,
             fewest_samples: 5,
+            operations: OperationLevels::default(),
         }
     }
 }

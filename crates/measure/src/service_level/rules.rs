@@ -42,6 +42,7 @@ pub fn evaluate(levels: &ServiceLevels, measured: &Measured<'_>) -> Vec<Check> {
     for (name, database) in totals.databases() {
         checks.push(stalls(levels, name, database, totals));
     }
+    checks.extend(levels.operations.checks(totals));
     checks.extend(
         measured
             .target_iops
@@ -204,7 +205,7 @@ impl Reading {
 
 impl Check {
     /// Sets `passed` from value, bound and limit.
-    fn judged(mut self) -> Check {
+    pub(super) fn judged(mut self) -> Check {
         self.passed = self.value.map(|value| self.bound.allows(value, self.limit));
         self
     }

@@ -1,6 +1,7 @@
 //! What a run does, worked out from its profile.
 
 use super::load::Loop;
+use crate::brokerage::{books, kinds};
 use crate::mail::content::{ContentSource, pool};
 use crate::mail::deck::Operation;
 use crate::mail::item::ItemMaker;
@@ -9,7 +10,7 @@ use crate::mail::population::HotSet;
 use crate::mail::recount::InFlight;
 use crate::mail::session::{SessionSettings, layout};
 use crate::mail::sizing::RowSizes;
-use crate::profile::{Mail, Profile};
+use crate::profile::{Kind, Mail, Profile};
 use crate::random::derive;
 use measure::sample::Layout;
 use std::sync::Arc;
@@ -63,6 +64,28 @@ impl RunPlan {
     /// The plan of a run with up to `shards` threads.
     #[must_use]
     pub fn new(profile: &Profile, shards: usize) -> Self {
+        match profile.kind {
+            Kind::Mail => Self::of_mail(profile, shards),
+            Kind::Brokerage => Self::of_brokerage(profile),
+        }
+    }
+
+    /// A brokerage has one database and runs on one thread.
+    fn of_brokerage(profile: &Profile) -> Self {
+        let brokerage = &profile.brokerage;
+        let customers = books::customers(brokerage);
+        let mut plan = Self {
+            layout: Arc::new(kinds::layout()),
+            shards: vec![vec![0]],
+            database_bytes: books::bytes_of(brokerage, customers),
+            built_rows: 0,
+            ..Self::of_mail(profile, 1)
+        };
+        plan.profile.service_levels.operations = kinds::levels(profile);
+        plan
+    }
+
+    fn of_mail(profile: &Profile, shards: usize) -> Self {
         let mail = &profile.mail;
         let databases = mail.databases as usize;
         // With fewer sessions than threads some databases would get none.
@@ -122,6 +145,9 @@ impl RunPlan {
     #[must_use]
     pub fn fixed_sessions(&self) -> Option<u32> {
         let open = || OPEN_LOOP_SESSIONS_PER_DATABASE * self.profile.mail.databases;
+        if self.profile.kind == Kind::Brokerage {
+            return Some(self.profile.brokerage.users);
+        }
         let threads = self.profile.mail.threads;
         threads.or_else(|| self.profile.run.held_rate.map(|_| open()))
     }

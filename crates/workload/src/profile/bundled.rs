@@ -13,7 +13,7 @@ pub struct Bundled {
 }
 
 /// Every bundled profile, the default first.
-pub const BUNDLED: [Bundled; 4] = [
+pub const BUNDLED: [Bundled; 5] = [
     Bundled {
         name: "exchange-2013",
         toml: include_str!("../../../../profiles/workloads/exchange-2013.toml"),
@@ -29,6 +29,10 @@ pub const BUNDLED: [Bundled; 4] = [
     Bundled {
         name: "exchange-2003",
         toml: include_str!("../../../../profiles/workloads/exchange-2003.toml"),
+    },
+    Bundled {
+        name: "brokerage",
+        toml: include_str!("../../../../profiles/workloads/brokerage.toml"),
     },
 ];
 
@@ -50,6 +54,7 @@ impl Bundled {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Kind;
     use super::*;
 
     #[test]
@@ -61,9 +66,14 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_exchange_2013() {
-        let mut profile = bundled("exchange-2013").unwrap().load().unwrap();
-        profile.description.clear();
-        assert_eq!(profile, Profile::default());
+    fn the_defaults_of_each_kind_are_bundled() {
+        for (name, kind) in [
+            ("exchange-2013", Kind::Mail),
+            ("brokerage", Kind::Brokerage),
+        ] {
+            let mut profile = bundled(name).unwrap().load().unwrap();
+            profile.description.clear();
+            assert_eq!(profile, Profile::of_kind(kind));
+        }
     }
 }

@@ -11,8 +11,8 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
 use super::bundled::{BUNDLED, bundled};
-use super::setting::{Scalar, Setting, SettingVisitor};
-use super::{Profile, rules};
+use super::setting::{Named, Scalar, Setting, SettingVisitor};
+use super::{Kind, Profile, rules};
 
 /// One text that settings come from.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ pub fn load(layers: Vec<Layer>) -> Result<Profile, LoadError> {
     for layer in layers {
         loader.add(layer);
     }
-    let mut profile = Profile::default();
+    let mut profile = Profile::of_kind(loader.kind());
     if loader.faults.is_empty() {
         profile.visit(&mut loader);
         loader.report_unpicked();
@@ -195,6 +195,17 @@ impl Loader {
         });
     }
 
+    /// The kind of workload that the last layer names; a wrong one is found with the settings.
+    fn kind(&self) -> Kind {
+        let entries = self.entries.get(&["kind".to_owned()][..]);
+        let last = entries.and_then(|entries| entries.last());
+        let named = last.and_then(|entry| match &entry.scalar {
+            Scalar::Text(text) => Kind::NAMES.iter().find(|(name, _)| name == text),
+            _ => None,
+        });
+        named.map_or(Kind::default(), |(_, kind)| *kind)
+    }
+
     fn fault(
         &mut self,
         place: Option<(usize, Range<usize>)>,
@@ -246,7 +257,7 @@ impl Loader {
             self.fault(
                 Some((index, 0..0)),
                 "the profile does not say what kind it is".to_owned(),
-                Some("begin the file with kind = \"mail\"".to_owned()),
+                Some("begin the file with kind = \"mail\" or kind = \"brokerage\"".to_owned()),
             );
         }
         for (path, mut entry) in flat {

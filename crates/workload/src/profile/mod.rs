@@ -5,6 +5,8 @@
 //! the loader ([`load`]: files and `--set`, with the place of every fault), the resolved TOML
 //! ([`Profile::to_toml`]) and the reference in `docs/profiles.md` ([`reference`]).
 
+pub mod brokerage;
+mod brokerage_rules;
 mod bundled;
 mod engine;
 mod load;
@@ -16,6 +18,7 @@ mod run;
 mod service_levels;
 pub mod setting;
 
+pub use brokerage::Brokerage;
 pub use bundled::{BUNDLED, Bundled, bundled};
 pub use engine::{DatabaseWrites, Engine, Maintenance, TornPageGuard};
 pub use load::{Fault, Layer, LoadError, load};
@@ -36,6 +39,8 @@ pub struct Profile {
     pub description: String,
     /// The mail load.
     pub mail: Mail,
+    /// The brokerage load.
+    pub brokerage: Brokerage,
     /// The database engine.
     pub engine: Engine,
     /// The background scan.
@@ -54,13 +59,30 @@ pub enum Kind {
     /// A mail server.
     #[default]
     Mail,
+    /// A brokerage house on a database.
+    Brokerage,
 }
 
 impl Named for Kind {
-    const NAMES: &'static [(&'static str, Self)] = &[("mail", Self::Mail)];
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("mail", Self::Mail), ("brokerage", Self::Brokerage)];
 }
 
 impl Profile {
+    /// The defaults of a kind of workload.
+    #[must_use]
+    pub fn of_kind(kind: Kind) -> Self {
+        let mut profile = Self {
+            kind,
+            ..Self::default()
+        };
+        if kind == Kind::Brokerage {
+            profile.run.verify_after_run = false;
+            profile.run.warm_up.minimum = TimeSpan::seconds(900);
+        }
+        profile
+    }
+
     /// Walks over every setting, section by section.
     pub fn visit(&mut self, v: &mut dyn SettingVisitor) {
         v.section("", "What kind of workload this is.");
@@ -76,20 +98,31 @@ impl Profile {
             meaning: "One line for lists and reports.",
             source: "Ours.",
         });
-        self.mail.visit(v);
-        self.engine.visit(v);
-        self.maintenance.visit(v);
-        service_levels::visit(&mut self.service_levels, v);
-        self.run.visit(v);
-        self.tuning.visit(v);
+        match self.kind {
+            Kind::Mail => {
+                self.mail.visit(v);
+                self.engine.visit(v);
+                self.maintenance.visit(v);
+                service_levels::visit(&mut self.service_levels, v);
+                self.run.visit(v);
+                self.tuning.visit(v);
+            }
+            Kind::Brokerage => {
+                self.brokerage.visit(v);
+                service_levels::visit(&mut self.service_levels, v);
+                self.run.visit(v);
+            }
+        }
     }
 
     /// The rate the run is to reach: the held rate if there is one, else what the mailboxes ask
     /// for.
     #[must_use]
     pub fn rate_to_reach(&self) -> f64 {
-        self.run
-            .held_rate
-            .unwrap_or_else(|| self.mail.target_iops())
+        let asked_for = match self.kind {
+            Kind::Mail => self.mail.target_iops(),
+            Kind::Brokerage => 0.0,
+        };
+        self.run.held_rate.unwrap_or(asked_for)
     }
 }

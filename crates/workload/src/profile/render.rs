@@ -91,10 +91,7 @@ fn comment(out: &mut String, text: &str) {
 #[must_use]
 pub fn reference(kind: Kind) -> String {
     let mut writer = ReferenceWriter(String::new());
-    let mut profile = Profile {
-        kind,
-        ..Profile::default()
-    };
+    let mut profile = Profile::of_kind(kind);
     profile.visit(&mut writer);
     writer.0
 }

@@ -1,6 +1,7 @@
 //! Rules between settings that are each right by themselves.
 
-use super::{ByteSize, Profile};
+use super::brokerage_rules::brokerage;
+use super::{ByteSize, Kind, Profile};
 
 /// A rule that a profile breaks.
 pub(super) struct Broken {
@@ -15,12 +16,17 @@ pub(super) struct Broken {
 /// Every rule that the profile breaks.
 pub(super) fn broken(profile: &Profile) -> Vec<Broken> {
     let mut broken = Vec::new();
-    mail(profile, &mut broken);
-    pages(profile, &mut broken);
-    log(profile, &mut broken);
+    match profile.kind {
+        Kind::Mail => {
+            mail(profile, &mut broken);
+            pages(profile, &mut broken);
+            log(profile, &mut broken);
+            tuning(profile, &mut broken);
+        }
+        Kind::Brokerage => brokerage(profile, &mut broken),
+    }
     limits(profile, &mut broken);
     times(profile, &mut broken);
-    tuning(profile, &mut broken);
     broken
 }
 
@@ -139,7 +145,7 @@ fn pages(profile: &Profile, broken: &mut Vec<Broken>) {
 }
 
 /// Sessions pin a handful of pages each while they wait, and eviction needs pages to choose from.
-const LEAST_CACHE_PAGES: u64 = 256;
+pub(super) const LEAST_CACHE_PAGES: u64 = 256;
 
 /// The smallest number of whole pages, one at least, that holds `size`.
 fn whole_pages(size: ByteSize, page: ByteSize) -> ByteSize {

@@ -1,0 +1,107 @@
+//! Levels of single kinds of operations: response times, shares of the mix, shares of rollbacks.
+
+use serde::{Deserialize, Serialize};
+
+use crate::result::{Bound, Check, CheckKind, Scope};
+use crate::sample::RunTotals;
+
+/// Levels of single kinds of operations. A level of an operation that a run does not know is an
+/// error of the program.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OperationLevels {
+    /// Highest 90th percentiles.
+    pub p90: Vec<PercentileLevel>,
+    /// Shares of groups of operations.
+    pub shares: Vec<ShareLevel>,
+}
+
+/// The time that 90 of 100 operations of a kind must keep.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PercentileLevel {
+    /// Name of the operation.
+    pub operation: String,
+    /// The limit; infinity is not judged.
+    pub p90_ms: f64,
+}
+
+/// How many of some operations are of some kinds.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ShareLevel {
+    /// What is shared, in words, such as `share of trade-status`.
+    pub name: String,
+    /// Names of the operations that are counted.
+    pub of: Vec<String>,
+    /// Names of the operations that they are a share of.
+    pub among: Vec<String>,
+    /// The share that is wanted, in percent.
+    pub percent: f64,
+    /// How far from it the share may lie, in points of percent.
+    pub tolerance_points: f64,
+}
+
+impl OperationLevels {
+    /// Judges every level.
+    pub(super) fn checks(&self, totals: &RunTotals) -> Vec<Check> {
+        let percentiles = self.p90.iter().map(|level| level.check(totals));
+        let shares = self.shares.iter().map(|level| level.check(totals));
+        percentiles.chain(shares).collect()
+    }
+}
+
+impl PercentileLevel {
+    fn check(&self, totals: &RunTotals) -> Check {
+        let service = totals.operation_service(&self.operation);
+        let value = service.filter(|times| !times.is_empty());
+        Check {
+            name: format!("90th percentile of {}", self.operation),
+            kind: CheckKind::Latency,
+            limit: self.p90_ms,
+            value: value.map(|times| times.quantile_ms(0.9)),
+            unit: "ms".to_owned(),
+            rule: format!(
+                "90 of 100 {} transactions of the measured phase take {} ms at most, from their \
+                 begin to their commit.",
+                self.operation, self.p90_ms
+            ),
+            ..of_run()
+        }
+        .judged()
+    }
+}
+
+impl ShareLevel {
+    fn check(&self, totals: &RunTotals) -> Check {
+        let count = |names: &[String]| -> u64 {
+            let counts = names.iter().map(|name| totals.operation_count(name));
+            counts.sum()
+        };
+        let among = count(&self.among);
+        let share = 100.0 * count(&self.of) as f64 / among.max(1) as f64;
+        Check {
+            name: format!("{}, distance from {} %", self.name, self.percent),
+            kind: CheckKind::Throughput,
+            limit: self.tolerance_points,
+            value: (among > 0).then_some((share - self.percent).abs()),
+            unit: "points".to_owned(),
+            rule: format!(
+                "{} of the {among} transactions of the mix in the measured phase is {} %, give or \
+                 take {} points; it was {share:.2} %.",
+                self.name, self.percent, self.tolerance_points
+            ),
+            ..of_run()
+        }
+        .judged()
+    }
+}
+
+fn of_run() -> Check {
+    Check {
+        scope: Scope::Run,
+        place: "run".to_owned(),
+        bound: Bound::AtMost,
+        ..Check::default()
+    }
+}

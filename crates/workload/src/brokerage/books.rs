@@ -1,0 +1,201 @@
+//! All trees of one brokerage house, in one row of pages.
+
+use super::schema::{ACCOUNTS, COMPANIES, Kind, SECURITIES, TABLES, Table, trades};
+use super::tree::{FreePages, Tree};
+use crate::profile::Brokerage;
+
+/// The trees, and the free pages behind them.
+#[derive(Debug, Clone)]
+pub struct Books {
+    /// Customers of the house.
+    pub customers: u64,
+    /// Trading days in the books.
+    pub trade_days: u32,
+    /// Trades in the books as built.
+    pub built_trades: u64,
+    trees: Vec<Tree>,
+    free: Free,
+}
+
+/// The pages behind the trees.
+#[derive(Debug, Clone, Copy)]
+struct Free {
+    next: u32,
+    last: u32,
+}
+
+impl FreePages for Free {
+    fn take(&mut self) -> Option<u32> {
+        (self.next <= self.last).then(|| {
+            self.next += 1;
+            self.next - 1
+        })
+    }
+}
+
+/// Customers come in units of so many.
+pub const LOAD_UNIT: u64 = 1_000;
+
+impl Books {
+    /// The books as built for the profile. Pages count from 1.
+    #[must_use]
+    pub fn build(brokerage: &Brokerage) -> Self {
+        let customers = customers(brokerage);
+        let trade_days = brokerage.trade_days;
+        let (trees, next) = trees(brokerage, customers);
+        let reserve = f64::from(next) * brokerage.growth_reserve_percent / 100.0;
+        Self {
+            customers,
+            trade_days,
+            built_trades: trades(customers, trade_days),
+            trees,
+            free: Free {
+                next,
+                last: next + reserve.ceil() as u32 + 1_024,
+            },
+        }
+    }
+
+    /// The tree of a table.
+    #[must_use]
+    pub fn tree(&self, table: Table) -> &Tree {
+        &self.trees[table as usize]
+    }
+
+    /// Adds a row behind all others of a table.
+    pub fn append(&mut self, table: Table) -> Option<(u64, Vec<u32>)> {
+        self.trees[table as usize].append(&mut self.free)
+    }
+
+    /// Adds a row beside one of a table.
+    pub fn insert(&mut self, table: Table, row: u64) -> Option<Option<u32>> {
+        self.trees[table as usize].insert(row, &mut self.free)
+    }
+
+    /// Takes a row of a table away.
+    pub fn remove(&mut self, table: Table, row: u64) {
+        self.trees[table as usize].remove(row);
+    }
+
+    /// Pages in use.
+    #[must_use]
+    pub fn used_pages(&self) -> u64 {
+        u64::from(self.free.next) - 1
+    }
+
+    /// Pages with the reserve for growth.
+    #[must_use]
+    pub fn all_pages(&self) -> u64 {
+        u64::from(self.free.last)
+    }
+
+    /// Accounts of the house.
+    #[must_use]
+    pub fn accounts(&self) -> u64 {
+        self.customers * ACCOUNTS
+    }
+
+    /// Securities that are traded.
+    #[must_use]
+    pub fn securities(&self) -> u64 {
+        (self.customers as f64 * SECURITIES / 1_000.0).round() as u64
+    }
+
+    /// Companies that are traded.
+    #[must_use]
+    pub fn companies(&self) -> u64 {
+        (self.customers as f64 * COMPANIES / 1_000.0).round() as u64
+    }
+
+    /// Trades of each account as built.
+    #[must_use]
+    pub fn trades_of_account(&self) -> u64 {
+        (self.built_trades / self.accounts()).max(1)
+    }
+
+    /// Trades of each security as built.
+    #[must_use]
+    pub fn trades_of_security(&self) -> u64 {
+        (self.built_trades / self.securities()).max(1)
+    }
+}
+
+/// Customers that a profile asks for.
+#[must_use]
+pub fn customers(brokerage: &Brokerage) -> u64 {
+    if let Some(customers) = brokerage.customers {
+        return u64::from(customers);
+    }
+    let unit = bytes_of(brokerage, 100 * LOAD_UNIT) / 100;
+    (brokerage.data_size.bytes() / unit.max(1)).max(1) * LOAD_UNIT
+}
+
+/// Bytes of the books of so many customers, without the reserve.
+#[must_use]
+pub fn bytes_of(brokerage: &Brokerage, customers: u64) -> u64 {
+    let pages = u64::from(trees(brokerage, customers).1) - 1;
+    pages * brokerage.database.page_size.bytes()
+}
+
+/// The trees side by side, and the page behind them.
+fn trees(brokerage: &Brokerage, customers: u64) -> (Vec<Tree>, u32) {
+    let page_bytes = brokerage.database.page_size.bytes() as u32;
+    let fill = brokerage.database.page_fill_percent / 100.0;
+    let mut next = 1_u32;
+    let build = |kind: &Kind| {
+        let rows = kind.rows(customers, brokerage.trade_days);
+        let tree = Tree::build(kind, rows, page_bytes, fill, next);
+        next += tree.pages() as u32;
+        tree
+    };
+    (TABLES.iter().map(build).collect(), next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::ByteSize;
+
+    #[test]
+    fn the_size_decides_the_customers() {
+        let mut brokerage = Brokerage::default();
+        let books = Books::build(&brokerage);
+        let bytes = books.used_pages() * 8192;
+        let per_customer = bytes as f64 / books.customers as f64 / 1e6;
+        assert!(
+            (8.0..9.5).contains(&per_customer),
+            "{per_customer} MB per customer"
+        );
+        assert!((bytes as f64 / 3.5e12 - 1.0).abs() < 0.01, "{bytes} bytes");
+        brokerage.data_size = ByteSize(20_000_000_000);
+        let small = Books::build(&brokerage);
+        assert_eq!(small.customers % LOAD_UNIT, 0);
+        assert!(small.used_pages() * 8192 <= 20_000_000_000);
+        brokerage.customers = Some(7_000);
+        assert_eq!(Books::build(&brokerage).customers, 7_000);
+    }
+
+    #[test]
+    fn pages_taken_are_pages_of_trees() {
+        let brokerage = Brokerage {
+            customers: Some(1_000),
+            trade_days: 2,
+            ..Brokerage::default()
+        };
+        let mut books = Books::build(&brokerage);
+        let of_trees = |books: &Books| -> u64 {
+            TABLES
+                .iter()
+                .map(|kind| books.tree(kind.table).pages())
+                .sum()
+        };
+        assert_eq!(of_trees(&books), books.used_pages());
+        for number in 0..5_000 {
+            books.append(Table::Trade).unwrap();
+            books
+                .insert(Table::TradeByAccount, number * 31 % 4_000)
+                .unwrap();
+        }
+        assert_eq!(of_trees(&books), books.used_pages());
+    }
+}
