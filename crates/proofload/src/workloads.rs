@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use workload::profile::{BUNDLED, ByteSize, Layer, Profile, bundled, load};
+use workload::profile::{BUNDLED, ByteSize, Kind, Layer, Profile, bundled, load};
 
 use crate::cli::RunOptions;
 use crate::failure::Failure;
@@ -68,7 +68,11 @@ pub fn resolve(options: &RunOptions) -> Result<Profile, Failure> {
             &short_name(&options.workload),
         ));
     }
-    layers.extend(options.layers());
+    let kind = load(layers.clone())?.kind;
+    layers.extend(options.layers(kind));
+    if kind == Kind::Brokerage {
+        return brokerage(options, layers);
+    }
     let mut profile = load(layers)?;
     if let Some(text) = &options.mailboxes {
         profile.mail.mailboxes_per_database = shared_out(text, profile.mail.databases)?;
@@ -90,6 +94,25 @@ pub fn resolve(options: &RunOptions) -> Result<Profile, Failure> {
         profile.mail.scale_to(size);
     }
     Ok(profile)
+}
+
+/// The profile of a brokerage with the options that it knows.
+fn brokerage(options: &RunOptions, mut layers: Vec<Layer>) -> Result<Profile, Failure> {
+    for (option, value) in [
+        ("--mailboxes", &options.mailboxes),
+        ("--databases", &options.databases),
+        ("--rate", &options.rate),
+    ] {
+        if value.is_some() {
+            return Err(Failure::usage(
+                format!("{option} does not go with a brokerage, which has one database and users."),
+                "Give --threads for the users, and --target-size for the data.",
+            ));
+        }
+    }
+    let size = options.target_size.as_ref();
+    layers.extend(size.map(|size| Layer::option("--target-size", "brokerage.data_size", size)));
+    Ok(load(layers)?)
 }
 
 const SIZE_HELP: &str = "Write a size such as --target-size 20GB.";
@@ -149,6 +172,21 @@ mod tests {
     }
 
     #[test]
+    fn options_mean_users_and_data_of_a_brokerage() {
+        let profile = resolve(&RunOptions {
+            workload: "brokerage".to_owned(),
+            threads: Some("8".to_owned()),
+            target_size: Some("20GB".to_owned()),
+            duration: Some("10m".to_owned()),
+            ..options()
+        });
+        let profile = profile.unwrap();
+        assert_eq!(profile.brokerage.users, 8);
+        assert_eq!(profile.brokerage.data_size, ByteSize(20_000_000_000));
+        assert_eq!(profile.run.duration.as_seconds(), 600.0);
+    }
+
+    #[test]
     fn wrong_options_are_usage_errors() {
         for wrong in [
             RunOptions {
@@ -165,6 +203,16 @@ mod tests {
             },
             RunOptions {
                 duration: Some("2 weeks".to_owned()),
+                ..options()
+            },
+            RunOptions {
+                workload: "brokerage".to_owned(),
+                mailboxes: Some("7".to_owned()),
+                ..options()
+            },
+            RunOptions {
+                workload: "brokerage".to_owned(),
+                threads: Some("auto".to_owned()),
                 ..options()
             },
             RunOptions {

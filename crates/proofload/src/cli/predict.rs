@@ -19,6 +19,8 @@ use super::RunOptions;
   How much does it carry? How much flash does this load need?
     proofload predict exchange-2013 --array msa2050 --find max-iops
     proofload predict exchange-2013 --array msa2050-tier --rate 3000 --find min-flash
+  A brokerage's database instead of a mail server:
+    proofload predict brokerage --array msa2042 --duration 30m
   An array of one's own, begun from a bundled one:
     proofload show msa2040 > mine.toml
     proofload predict exchange-2013 --array mine.toml --threads 40 --dry-run")]
@@ -33,7 +35,8 @@ pub struct PredictOptions {
     /// Length of the measured part, such as 10m or 2h, in simulated time.
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     pub duration: Option<String>,
-    /// Sessions over all databases, or "auto" to find the number that reaches the rate.
+    /// Sessions over all databases, or "auto" to find the number that reaches the rate; users of a
+    /// brokerage.
     #[arg(long, value_name = "N|auto", help_heading = "Load")]
     pub threads: Option<String>,
     /// Hold this rate of database reads and writes per second.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use workload::profile::Layer;
+use workload::profile::{Kind, Layer};
 
 /// Options of `run`.
 #[derive(Args, Clone, Debug, Default)]
@@ -89,12 +89,16 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// The settings that were given on the command line, each `--set` first, so that an option
-    /// with a name of its own wins.
-    pub fn layers(&self) -> Vec<Layer> {
+    /// The settings of a profile of this kind that were given on the command line, each `--set`
+    /// first, so that an option with a name of its own wins.
+    pub fn layers(&self, kind: Kind) -> Vec<Layer> {
+        let threads = match kind {
+            Kind::Mail => "mail.threads",
+            Kind::Brokerage => "brokerage.users",
+        };
         let named = [
             ("--duration", "run.duration", &self.duration),
-            ("--threads", "mail.threads", &self.threads),
+            ("--threads", threads, &self.threads),
             ("--rate", "run.held_rate", &self.rate),
             ("--databases", "mail.databases", &self.databases),
             ("--seed", "run.seed", &self.seed),

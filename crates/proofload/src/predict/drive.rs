@@ -11,10 +11,12 @@ use array::description::PlannedArray;
 use jiff::Timestamp;
 use measure::result::RunResult;
 use runtime::Runtime;
+use workload::brokerage::twin as brokerage;
 use workload::controller::plan::{SteadyBy, database_name};
 use workload::controller::{RunListener, RunPlan, run_on_virtual_clock};
 use workload::mail::edb_host::DatabaseDirectories;
 use workload::mail::twin::TwinHost;
+use workload::profile::Kind;
 use workload::progress::StopRequest;
 
 use super::inside::Inside;
@@ -56,7 +58,13 @@ pub fn run<L: RunListener + 'static>(
         run_plan.steady_by = SteadyBy::ReadLatency;
     }
     let base = plan.base(started);
+    let of_brokerage = plan.profile.kind == Kind::Brokerage;
     let mut result = runtime.block_on(async move {
+        if of_brokerage {
+            let places = of_one_database(&places);
+            return brokerage::run_on_virtual_clock(handle, run_plan, base, stop, heard, places)
+                .await;
+        }
         let twin = {
             let handle = handle.clone();
             move |_: usize, plan: &Arc<RunPlan>| {
@@ -95,6 +103,14 @@ fn places(host: &ArrayHost<(), Array<()>>, planned: &PlannedArray) -> Result<Pla
         places.insert(number, (data, log));
     }
     Ok(places)
+}
+
+/// The directories of the data files of one database, and that of its log, which is the first's.
+fn of_one_database(places: &Places) -> brokerage::Places<Files> {
+    brokerage::Places {
+        data: places.values().map(|(data, _)| data.clone()).collect(),
+        log: places[&0].1.clone(),
+    }
 }
 
 fn directories(places: &Places) -> BTreeMap<usize, DatabaseDirectories<Files>> {

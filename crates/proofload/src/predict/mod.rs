@@ -8,6 +8,7 @@
 //! turns a plan into a result document, on any thread, without a terminal.
 
 mod arrays;
+mod brokerage;
 mod drive;
 mod inside;
 mod inspector;

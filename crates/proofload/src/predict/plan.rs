@@ -4,9 +4,9 @@ use array::description::{DatabaseDemand, Description, PlannedArray};
 use jiff::Timestamp;
 use measure::result::{DatabaseResult, RunResult, TargetPath};
 use workload::controller::plan::database_name;
-use workload::profile::Profile;
+use workload::profile::{Kind, Profile};
 
-use super::arrays;
+use super::{arrays, brokerage};
 use crate::cli::PredictOptions;
 use crate::failure::Failure;
 use crate::human;
@@ -68,6 +68,9 @@ impl Plan {
 
     /// The databases as they are known before the prediction: their names and their volumes.
     fn databases(&self) -> Vec<DatabaseResult> {
+        if self.profile.kind == Kind::Brokerage {
+            return vec![brokerage::database(&self.planned)];
+        }
         let volumes = &self.planned.settings.volumes;
         let volume = |number: u16| volumes[usize::from(number)].name.clone();
         let placement = self.planned.placement.iter().enumerate();
@@ -95,14 +98,8 @@ impl Plan {
 
     /// The array and the load as text.
     pub fn describe(&self) -> String {
-        let (mail, settings) = (&self.profile.mail, &self.planned.settings);
-        let mut text = format!(
-            "{}: {} of {} each\n{}\n",
-            self.workload,
-            human::count(u64::from(mail.databases), "database"),
-            human::size(mail.database_bytes()),
-            settings.title,
-        );
+        let settings = &self.planned.settings;
+        let mut text = format!("{}\n{}\n", self.describe_data(), settings.title);
         for group in &settings.backend.disk_group {
             let level = match group.chunk_kib {
                 Some(chunk_kib) => format!("{} in chunks of {chunk_kib} KiB", group.level.title()),
@@ -127,21 +124,45 @@ impl Plan {
             text.push_str(&format!("{note}\n"));
         }
         let run = &self.profile.run;
-        let load = match (run.held_rate, mail.threads) {
-            (Some(rate), _) => format!("{rate} IOPS held"),
-            (None, Some(threads)) => human::count(u64::from(threads), "thread"),
-            (None, None) => format!("as many threads as reach {:.2} IOPS", mail.target_iops()),
-        };
+        let load = self.describe_load();
         text.push_str(&format!(
             "Load: {load}, measured for {} of simulated time in samples of {}\n",
             run.duration, run.sample_interval
         ));
         text
     }
+
+    fn describe_data(&self) -> String {
+        let mail = &self.profile.mail;
+        match self.profile.kind {
+            Kind::Mail => format!(
+                "{}: {} of {} each",
+                self.workload,
+                human::count(u64::from(mail.databases), "database"),
+                human::size(mail.database_bytes()),
+            ),
+            Kind::Brokerage => brokerage::describe(&self.workload, &self.profile),
+        }
+    }
+
+    fn describe_load(&self) -> String {
+        let (run, mail) = (&self.profile.run, &self.profile.mail);
+        match (self.profile.kind, run.held_rate, mail.threads) {
+            (Kind::Brokerage, _, _) => brokerage::load(&self.profile),
+            (Kind::Mail, Some(rate), _) => format!("{rate} IOPS held"),
+            (Kind::Mail, None, Some(threads)) => human::count(u64::from(threads), "thread"),
+            (Kind::Mail, None, None) => {
+                format!("as many threads as reach {:.2} IOPS", mail.target_iops())
+            }
+        }
+    }
 }
 
 /// Room for every database with its growth, and for its log.
 fn demands(profile: &Profile) -> Vec<DatabaseDemand> {
+    if profile.kind == Kind::Brokerage {
+        return brokerage::demands(profile);
+    }
     let data_bytes = profile.mail.reserved_database_bytes();
     let log_bytes = log_bytes(profile);
     (1..=profile.mail.databases as usize)

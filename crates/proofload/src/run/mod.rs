@@ -21,6 +21,7 @@ use jiff::Timestamp;
 use measure::result::{RunResult, Verdict};
 use report::{Run, Style};
 use runtime::Runtime;
+use workload::profile::Kind;
 
 use crate::cli::RunOptions;
 use crate::commands::print;
@@ -32,6 +33,12 @@ use crate::workloads;
 /// Runs a workload and says how it ended.
 pub fn run(options: &RunOptions) -> Result<ExitStatus, Failure> {
     let profile = workloads::resolve(options)?;
+    if profile.kind == Kind::Brokerage {
+        return Err(Failure::usage(
+            "A brokerage does not run on real storage yet: it can only be predicted.",
+            "Try 'proofload predict brokerage --array msa2042'.",
+        ));
+    }
     let layout = target::survey(&Request {
         on: &options.on,
         log_on: &options.log_on,

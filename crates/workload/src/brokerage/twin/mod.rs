@@ -20,4 +20,5 @@ pub mod run;
 pub(crate) mod shard;
 pub(crate) mod work;
 
+pub use pages::file_bytes;
 pub use run::{Places, run_on_virtual_clock};

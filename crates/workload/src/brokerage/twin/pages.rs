@@ -100,7 +100,8 @@ impl<F: File> StripedPages<F> {
 }
 
 /// Bytes of each of `files` files that hold so many pages.
-pub(crate) fn file_bytes(pages: u64, files: u64, page_bytes: u64) -> u64 {
+#[must_use]
+pub fn file_bytes(pages: u64, files: u64, page_bytes: u64) -> u64 {
     let extents = pages.div_ceil(EXTENT_PAGES).div_ceil(files);
     (extents * EXTENT_PAGES + u64::from(HEADER_PAGES)) * page_bytes
 }
