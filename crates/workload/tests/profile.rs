@@ -216,16 +216,25 @@ fn settings_are_listed_by_their_paths() {
 fn the_document_on_profiles_lists_every_setting() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/profiles.md");
     let document = std::fs::read_to_string(&path).unwrap();
-    let (mark, end) = ("<!-- settings -->\n", "<!-- end of settings -->");
-    let (head, rest) = document.split_once(mark).unwrap();
-    let (found, tail) = rest.split_once(end).unwrap();
-    let wanted = reference(Kind::Mail);
+    let mut right = document.clone();
+    for (kind, name) in [
+        (Kind::Mail, "settings"),
+        (Kind::Brokerage, "settings of a brokerage"),
+    ] {
+        let (mark, end) = (
+            format!("<!-- {name} -->\n"),
+            format!("<!-- end of {name} -->"),
+        );
+        let (head, rest) = right.split_once(&mark).unwrap();
+        let (_, tail) = rest.split_once(&end).unwrap();
+        right = format!("{head}{mark}{}\n{end}{tail}", reference(kind));
+    }
     if std::env::var_os("PROOFLOAD_WRITE_DOCS").is_some() {
-        std::fs::write(&path, format!("{head}{mark}{wanted}\n{end}{tail}")).unwrap();
+        std::fs::write(&path, right).unwrap();
         return;
     }
     let help = "run this test once with PROOFLOAD_WRITE_DOCS=1 to bring docs/profiles.md in step";
-    assert_eq!(found.trim_end(), wanted.trim_end(), "{help}");
+    assert_eq!(document, right, "{help}");
 }
 
 /// Text that looks like a profile now and then.
