@@ -133,10 +133,16 @@ impl<P> Moves<P> {
     }
 }
 
+/// Pages being moved at once while pages have a head start.
+const HEAD_START_MOVES: u32 = 64;
+
 impl<P: Payload> PagedPool<P> {
     /// Begins planned moves, as many as may be under way at once.
     pub(super) fn begin_moves(&mut self, now_ns: u64, groups: &mut impl Groups<P>) {
-        let limit = self.settings.tiering.moves_in_flight_max;
+        let mut limit = self.settings.tiering.moves_in_flight_max;
+        if self.has_head_start(now_ns) {
+            limit = limit.max(HEAD_START_MOVES);
+        }
         while self.moves.relocations < limit {
             let Some(PlannedMove { page, to }) = self.moves.planned.pop_front() else {
                 return;

@@ -8,6 +8,9 @@ use crate::pool::page::GroupSpace;
 use crate::pool::settings::Tier;
 use crate::pool::tiering::{PlannedMove, TierRoom, TieringPolicy};
 
+/// Pages that a plan moves at most while pages have a head start: more than disks can.
+const HEAD_START_PAGES: usize = 4_096;
+
 impl<P: Payload> PagedPool<P> {
     /// When the next plan is due.
     pub fn next_event_ns(&self) -> Option<u64> {
@@ -22,8 +25,7 @@ impl<P: Payload> PagedPool<P> {
         }
         self.next_plan_ns = Some(now_ns + self.interval_ns);
         self.note_states(groups);
-        let limit_kib = u64::from(self.settings.tiering.move_limit_mib) * 1024;
-        let limit = (limit_kib / u64::from(self.settings.page_size_kib)) as usize;
+        let limit = self.most_pages_per_plan(now_ns);
         let budget = limit.saturating_sub(self.moves.pending());
         let drained = self.plan_drains(budget, groups);
         let budget = budget - drained.len();
@@ -37,6 +39,19 @@ impl<P: Payload> PagedPool<P> {
         let planned = self.tiering.plan(&room, &movable);
         self.moves.plan(drained.into_iter().chain(planned));
         self.begin_moves(now_ns, groups);
+    }
+
+    /// Whether pages still move as fast as they can.
+    pub(super) fn has_head_start(&self, now_ns: u64) -> bool {
+        (now_ns as f64) < self.settings.tiering.head_start_s * 1e9
+    }
+
+    fn most_pages_per_plan(&self, now_ns: u64) -> usize {
+        if self.has_head_start(now_ns) {
+            return HEAD_START_PAGES;
+        }
+        let limit_kib = u64::from(self.settings.tiering.move_limit_mib) * 1024;
+        (limit_kib / u64::from(self.settings.page_size_kib)) as usize
     }
 
     /// Groups of the performance tier that one more failed disk would destroy take nothing new

@@ -170,6 +170,11 @@ impl PoolSettings {
             "From 1 to 4096 pages can be moved at once.",
         );
         complaints.require(
+            (0.0..=1e9).contains(&tiering.head_start_s),
+            "tiering.head_start_s",
+            "The head start must be 0 s or more.",
+        );
+        complaints.require(
             u64::from(tiering.move_limit_mib) * 1024 >= u64::from(self.page_size_kib),
             "tiering.move_limit_mib",
             "The limit must allow at least one page per interval.",

@@ -47,6 +47,9 @@ pub struct TieringSettings {
     pub move_limit_mib: u32,
     /// Most pages being moved at once (*unconfirmed*).
     pub moves_in_flight_max: u32,
+    /// For so long from the beginning pages move as fast as the disks can, seconds: a prediction of
+    /// minutes then begins with the tiers that the rule would come to in a day. No array has this.
+    pub head_start_s: f64,
     /// Time after which an I/O counts half, seconds (*unconfirmed*). 0: it never fades.
     pub half_life_s: f64,
     /// Score from which a page is worth promoting: I/Os, faded by age (*unconfirmed*).
@@ -80,6 +83,7 @@ impl Default for TieringSettings {
             interval_s: 5.0,
             move_limit_mib: 80,
             moves_in_flight_max: 4,
+            head_start_s: 0.0,
             half_life_s: 3600.0,
             promote_score: 1.0,
             promote_score_preferred: 0.5,
