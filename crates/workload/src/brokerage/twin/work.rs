@@ -212,8 +212,9 @@ impl<D: Directory> Database<D> {
         trade: &mut Option<u64>,
     ) -> Result<u64, EngineError> {
         let (table, at) = match step {
-            Step::Change { table, row } | Step::Insert { table, row } => (table, row),
-            Step::Remove { table, row } => (table, row),
+            Step::Change { table, row }
+            | Step::Insert { table, row }
+            | Step::Remove { table, row } => (table, row),
             Step::Append { table } => (table, u64::MAX),
             Step::LookUp { .. } | Step::Range { .. } => return Ok(0),
         };
