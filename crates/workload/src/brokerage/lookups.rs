@@ -44,10 +44,11 @@ impl Planner<'_> {
         }
     }
 
+    /// Trades asked for by number, one after the other.
     fn by_number(&mut self, correction: Correction) {
         for _ in 0..TRADES {
             let rank = skew::trade(self.dice, self.books);
-            self.trade_with_all(rank, correction);
+            self.trades_with_all(&[rank], correction);
         }
     }
 
@@ -59,10 +60,9 @@ impl Planner<'_> {
         let found = TRADES.min(back + 1);
         self.plan
             .range(Table::TradeByAccount, end.saturating_sub(back + 1), found);
-        for number in 0..found {
-            let rank = skew::trade_of_account(self.books, account, back - number);
-            self.trade_with_all(rank, correction);
-        }
+        let rank = |number| skew::trade_of_account(self.books, account, back - number);
+        let ranks: Vec<u64> = (0..found).map(rank).collect();
+        self.trades_with_all(&ranks, correction);
     }
 
     /// Trades in one security from a moment on.
@@ -73,10 +73,9 @@ impl Planner<'_> {
         let found = TRADES.min(back + 1);
         self.plan
             .range(Table::TradeBySymbol, end.saturating_sub(back + 1), found);
-        for number in 0..found {
-            let rank = skew::trade_of_security(self.books, security, back - number);
-            self.trade_with_all(rank, correction);
-        }
+        let rank = |number| skew::trade_of_security(self.books, security, back - number);
+        let ranks: Vec<u64> = (0..found).map(rank).collect();
+        self.trades_with_all(&ranks, correction);
     }
 
     /// How many of `trades` evenly spread ones come after a moment drawn by chance.
@@ -101,28 +100,34 @@ impl Planner<'_> {
         self.plan.range(Table::HoldingHistory, row, TRADES);
     }
 
-    /// A trade with its settlement, cash and history.
-    fn trade_with_all(&mut self, rank: u64, correction: Correction) {
+    /// Trades with their settlements, cash and histories, each found by a nested loop over all.
+    fn trades_with_all(&mut self, ranks: &[u64], correction: Correction) {
         let all = self.books.tree(Table::Trade).rows();
-        let settlement = self.row_at(Table::Settlement, rank, all);
-        let cash = self.row_at(Table::CashTransaction, rank, all);
-        self.plan.look_up(Table::Trade, rank);
-        if correction == Correction::Executor {
-            self.plan.change(Table::Trade, rank);
-        }
         self.fixed(1);
-        self.plan.look_up(Table::Settlement, settlement);
-        if correction == Correction::CashType {
-            self.plan.change(Table::Settlement, settlement);
-        }
+        self.plan.look_up_all(Table::Trade, ranks.iter().copied());
+        let of = |planner: &Self, table, ranks: &[u64]| -> Vec<u64> {
+            let rows = ranks.iter().map(|&rank| planner.row_at(table, rank, all));
+            rows.collect()
+        };
+        let settlements = of(self, Table::Settlement, ranks);
+        self.plan
+            .look_up_all(Table::Settlement, settlements.iter().copied());
         // Purchases on margin move no cash.
-        if self.dice.happens(0.92) {
-            self.plan.look_up(Table::CashTransaction, cash);
-            if correction == Correction::CashName {
-                self.plan.change(Table::CashTransaction, cash);
-            }
-        }
-        let history = self.history_of(rank);
-        self.plan.range(Table::TradeHistory, history, 3);
+        let mut paid = ranks.to_vec();
+        paid.retain(|_| self.dice.happens(0.92));
+        let cash = of(self, Table::CashTransaction, &paid);
+        self.plan
+            .look_up_all(Table::CashTransaction, cash.iter().copied());
+        let histories = of(self, Table::TradeHistory, ranks);
+        self.plan.look_up_all(Table::TradeHistory, histories);
+        let (table, corrected) = match correction {
+            Correction::None => return,
+            Correction::Executor => (Table::Trade, ranks),
+            Correction::CashType => (Table::Settlement, &settlements[..]),
+            Correction::CashName => (Table::CashTransaction, &cash[..]),
+        };
+        corrected
+            .iter()
+            .for_each(|&row| self.plan.change(table, row));
     }
 }
