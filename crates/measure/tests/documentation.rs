@@ -7,9 +7,10 @@ use std::path::Path;
 use measure::grid::{GridAnswer, GridAxis, GridPoint, GridResult};
 use measure::result::{
     ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Bound, Check,
-    CheckKind, CounterSummary, DatabaseResult, DeviceResult, ErrorRecord, IoFigures,
-    LatencyFigures, OperationResult, PhaseResult, RunResult, Scope, SteadyState, TargetPath,
-    TuningResult, TuningStep, Verdict,
+    CheckKind, CounterSummary, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult,
+    ErrorRecord, EventResult, IoFigures, LatencyFigures, OperationResult, PhaseResult,
+    RebuildResult, RunResult, Scope, SteadyState, TargetPath, TraceResult, TuningResult,
+    TuningStep, Verdict,
 };
 use measure::sample::{Phase, RowScope, SampleRow, Stream};
 use serde_json::Value;
@@ -55,6 +56,15 @@ fn full_result() -> RunResult {
         groups: vec![ArrayGroup::default()],
         disks: vec![ArrayDisk::default()],
         ..ArrayResult::default()
+    });
+    result.events.push(EventResult::default());
+    result.rebuilds.push(RebuildResult::default());
+    result.trace = Some(TraceResult {
+        demerits: vec![DemeritResult {
+            points: vec![DemeritPoint::default()],
+            ..DemeritResult::default()
+        }],
+        ..TraceResult::default()
     });
     result
 }

@@ -8,6 +8,7 @@ mod human;
 mod interrupt;
 mod live;
 mod predict;
+mod replay;
 mod run;
 mod study;
 mod sweep;

@@ -7,6 +7,8 @@
 //! - [`Description::load`]: joins them over what they extend, knows every key and type.
 //! - [`Description::plan`]: writes the array out for the databases of a workload and checks every
 //!   rule. Every fault is shown at the line that was written.
+//! - [`Description::plan_for_trace`]: the same for a block trace; [`one_disk`] is an array that is
+//!   one disk.
 //! - [`BUNDLED_ARRAYS`]: descriptions that are built in.
 
 mod bundled;
@@ -21,6 +23,8 @@ mod source;
 mod tests;
 
 pub use bundled::{BUNDLED_ARRAYS, BundledArray, bundled_array};
-pub use expand::{DatabaseDemand, DatabasePlacement, PlannedArray};
+pub use expand::{
+    DatabaseDemand, DatabasePlacement, PlannedArray, TracedVolume, disk_capacity_bytes, one_disk,
+};
 pub use load::Description;
 pub use source::{DescriptionError, DescriptionFault, Location, Source};

@@ -12,12 +12,15 @@
 
 mod array;
 mod check;
+mod event;
 mod figures;
 mod host;
 mod setup;
+mod trace;
 
 pub use array::{ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume};
 pub use check::{Bound, Check, CheckKind, Scope, Verdict};
+pub use event::{EventResult, RebuildResult};
 pub use figures::{
     DatabaseResult, IoFigures, LatencyFigures, OperationResult, SteadyState, Throughput, Totals,
 };
@@ -26,6 +29,7 @@ pub use setup::{
     ErrorKind, ErrorRecord, PhaseResult, SamplesSummary, TargetPath, TargetResult, TuningResult,
     TuningStep, WorkloadResult,
 };
+pub use trace::{DemeritPoint, DemeritResult, TraceResult};
 
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +44,8 @@ pub struct RunResult {
     pub schema: String,
     /// Version of the program that wrote the document.
     pub version: String,
-    /// What kind of run this was: `run` on real storage, `prediction` on a modelled array.
+    /// What kind of run this was: `run` on real storage, `prediction` on a modelled array, `trace` when a
+    /// block trace was replayed on a modelled array.
     pub kind: String,
     /// False while the run goes on, so also after a crash; true once the run has ended.
     pub complete: bool,
@@ -94,6 +99,12 @@ pub struct RunResult {
     pub host_requests: Option<u64>,
     /// Predictions: the inside of the array; null on real storage.
     pub array: Option<ArrayResult>,
+    /// What broke and was repaired in the array, in the order in which it happened.
+    pub events: Vec<EventResult>,
+    /// Rebuilds, in the order in which they began.
+    pub rebuilds: Vec<RebuildResult>,
+    /// The trace that was replayed; null for a workload.
+    pub trace: Option<TraceResult>,
 }
 
 impl Default for RunResult {
@@ -128,6 +139,9 @@ impl Default for RunResult {
             wall_seconds: None,
             host_requests: None,
             array: None,
+            events: Vec::new(),
+            rebuilds: Vec::new(),
+            trace: None,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub use predict::{Find, PredictOptions};
+pub use predict::{Find, PredictOptions, is_for_array};
 pub use run::RunOptions;
 pub use study::StudyOptions;
 

@@ -23,12 +23,16 @@ use super::RunOptions;
     proofload predict brokerage --array msa2042 --duration 30m
   An array of one's own, begun from a bundled one:
     proofload show msa2040 > mine.toml
-    proofload predict exchange-2013 --array mine.toml --threads 40 --dry-run")]
+    proofload predict exchange-2013 --array mine.toml --threads 40 --dry-run
+  A block trace on an array, and on a single disk, whose model is held against the measurement:
+    proofload predict trace.csv --array msa2050 --responses out.csv
+    proofload predict disk.blkparse --array sas-10k-900gb")]
 pub struct PredictOptions {
-    /// A bundled profile (see `proofload list`), or the path of a profile file.
-    #[arg(value_name = "WORKLOAD")]
+    /// A bundled profile (see `proofload list`), or the path of a profile file or a block trace.
+    #[arg(value_name = "WORKLOAD|TRACE")]
     pub workload: String,
-    /// A bundled array (see `proofload list arrays`), or the path of a description.
+    /// A bundled array (see `proofload list arrays`), or the path of a description; for a trace
+    /// also a disk (see `proofload list disks`), alone and with nothing before it.
     #[arg(long, value_name = "ARRAY")]
     pub array: String,
 
@@ -77,6 +81,9 @@ pub struct PredictOptions {
     /// Check everything and print what would be modelled; run and write nothing.
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
+    /// Of a trace: write one row of each request with its response time; '-' is standard output.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub responses: Option<PathBuf>,
     /// Directory for the results [default: proofload-runs/<workload>-<UTC time>].
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
@@ -110,6 +117,11 @@ impl Find {
 /// What a path of the array begins with.
 const ARRAY: &str = "array.";
 
+/// Whether a `--set` is about the array.
+pub fn is_for_array(text: &str) -> bool {
+    text.trim_start().starts_with(ARRAY)
+}
+
 impl PredictOptions {
     /// The settings of the array, without their prefix.
     pub fn array_settings(&self) -> impl Iterator<Item = &str> {
@@ -119,7 +131,7 @@ impl PredictOptions {
 
     /// The options that a run on real storage has, too.
     pub fn as_run(&self) -> RunOptions {
-        let of_array = |text: &&String| text.trim_start().starts_with(ARRAY);
+        let of_array = |text: &&String| is_for_array(text);
         RunOptions {
             workload: self.workload.clone(),
             duration: self.duration.clone(),

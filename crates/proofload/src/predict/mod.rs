@@ -17,7 +17,9 @@ mod teller;
 #[cfg(test)]
 mod tests;
 
+pub use arrays::load as load_array;
 pub use drive::run;
+pub use inside::Inside;
 pub use plan::Plan;
 
 use std::fs;
@@ -31,6 +33,7 @@ use crate::cli::PredictOptions;
 use crate::commands::print;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
+use crate::replay;
 use crate::run::{self as real_run, Recorder, results};
 use crate::{interrupt, live, sweep};
 use teller::Teller;
@@ -40,6 +43,15 @@ pub const ARRAY_FILE: &str = "array.toml";
 
 /// Predicts how a workload would run and says what comes out.
 pub fn predict(options: &PredictOptions) -> Result<ExitStatus, Failure> {
+    if replay::is_trace(options) {
+        return replay::replay(options);
+    }
+    if options.responses.is_some() {
+        return Err(Failure::usage(
+            "--responses belongs to a block trace, and this is a workload.",
+            "Leave it out, or name a trace in place of the workload.",
+        ));
+    }
     if !options.sweep.is_empty() || options.find.is_some() {
         return sweep::sweep(options);
     }

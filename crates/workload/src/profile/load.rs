@@ -185,7 +185,7 @@ impl Loader {
     /// Takes part of the newest layer's text as the value of `path`.
     fn assign(&mut self, path: &str, key: Range<usize>, value: Range<usize>) {
         let layer = self.layers.len() - 1;
-        let scalar = assigned_scalar(self.layers[layer].text[value.clone()].trim());
+        let scalar = scalar_of_text(self.layers[layer].text[value.clone()].trim());
         let path: Vec<String> = path.split('.').map(|part| part.trim().to_owned()).collect();
         self.entries.entry(path).or_default().push(Entry {
             layer,
@@ -476,7 +476,8 @@ fn scalar_of(value: &DeValue<'_>) -> Scalar {
 }
 
 /// The value behind `--set key=`: TOML where it is TOML, else plain text.
-fn assigned_scalar(text: &str) -> Scalar {
+#[must_use]
+pub fn scalar_of_text(text: &str) -> Scalar {
     match DeValue::parse(text) {
         Ok(value) => scalar_of(value.get_ref()),
         Err(_) => Scalar::Text(text.to_owned()),

@@ -21,7 +21,7 @@ pub mod setting;
 pub use brokerage::Brokerage;
 pub use bundled::{BUNDLED, Bundled, bundled};
 pub use engine::{DatabaseWrites, Engine, Maintenance, TornPageGuard};
-pub use load::{Fault, Layer, LoadError, load};
+pub use load::{Fault, Layer, LoadError, load, scalar_of_text};
 pub use mail::{Access, Item, Mail, Mix};
 pub use quantity::{ByteSize, TimeSpan};
 pub use render::reference;

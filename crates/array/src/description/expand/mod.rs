@@ -6,7 +6,10 @@
 mod check;
 mod groups;
 mod pools;
+mod traced;
 mod volumes;
+
+pub use traced::{TracedVolume, disk_capacity_bytes, one_disk};
 
 use std::collections::BTreeMap;
 

@@ -17,23 +17,23 @@ const MIB: u64 = 1 << 20;
 const SIZE_GB_MAX: f64 = 9e11;
 
 /// A volume before it has a place.
-struct Wanted {
-    name: String,
-    capacity_mib: u64,
+pub(super) struct Wanted {
+    pub(super) name: String,
+    pub(super) capacity_mib: u64,
     /// Name of its place.
-    on: String,
-    owner: Option<u32>,
-    vraid: Vraid,
-    thick: bool,
-    affinity: Affinity,
-    write_policy: WritePolicy,
-    read_ahead: bool,
-    direct_io: bool,
-    partition_offset_sectors: u64,
+    pub(super) on: String,
+    pub(super) owner: Option<u32>,
+    pub(super) vraid: Vraid,
+    pub(super) thick: bool,
+    pub(super) affinity: Affinity,
+    pub(super) write_policy: WritePolicy,
+    pub(super) read_ahead: bool,
+    pub(super) direct_io: bool,
+    pub(super) partition_offset_sectors: u64,
     /// Keys of its size and of its place.
-    size_path: String,
-    on_path: String,
-    path: String,
+    pub(super) size_path: String,
+    pub(super) on_path: String,
+    pub(super) path: String,
 }
 
 impl Expansion<'_> {
@@ -169,7 +169,7 @@ impl Expansion<'_> {
         }
     }
 
-    fn mib_of(&mut self, size_gb: f64, path: &str) -> u64 {
+    pub(super) fn mib_of(&mut self, size_gb: f64, path: &str) -> u64 {
         if !(size_gb.is_finite() && (0.01..=SIZE_GB_MAX).contains(&size_gb)) {
             let message = format!("a volume has from 0.01 to {SIZE_GB_MAX:.0} GB, not {size_gb}");
             self.fault(path, message, None);
@@ -237,7 +237,7 @@ impl Expansion<'_> {
         }
     }
 
-    fn add_one(&mut self, number: usize, keys: &VolumeKeys) -> VolumeId {
+    pub(super) fn add_one(&mut self, number: usize, keys: &VolumeKeys) -> VolumeId {
         let path = format!("volume.{number}");
         let size_path = format!("{path}.size_gb");
         let capacity_mib = self.mib_of(keys.size_gb, &size_path);
@@ -263,7 +263,7 @@ impl Expansion<'_> {
         })
     }
 
-    fn add(&mut self, wanted: Wanted) -> VolumeId {
+    pub(super) fn add(&mut self, wanted: Wanted) -> VolumeId {
         let number = self.settings.volumes.len();
         let volume = VolumeId(u16::try_from(number).unwrap_or(u16::MAX));
         let found = self.places.iter().find(|place| place.name == wanted.on);

@@ -1,0 +1,55 @@
+//! A replay in words, for `--dry-run`.
+
+use super::line::Discipline;
+use super::plan::Plan;
+use crate::cli::PredictOptions;
+use crate::human;
+
+/// What would be replayed on what.
+pub fn describe(options: &PredictOptions, plan: &Plan) -> String {
+    let survey = &plan.survey;
+    let others = survey.requests - survey.reads - survey.writes;
+    let mut text = format!(
+        "{}: a trace in the format {}: {}, {} reads, {} writes, {others} others, {} with a \
+         measured response time\n{}\n",
+        options.workload,
+        plan.format.name(),
+        human::count(survey.requests, "request"),
+        survey.reads,
+        survey.writes,
+        survey.measured,
+        plan.planned.settings.title,
+    );
+    for (volume, of_trace) in plan.volumes.iter().zip(&survey.volumes) {
+        let on_array = &plan.planned.settings.volumes[usize::from(volume.id.0)];
+        let place = on_array.pool.as_ref().or(on_array.group.as_ref());
+        text.push_str(&format!(
+            "  {}: {}, reaching {}, on volume {} of {} in {}\n",
+            volume.name,
+            human::count(of_trace.requests, "request"),
+            human::size(of_trace.end_bytes),
+            on_array.name,
+            human::size(volume.capacity_bytes),
+            place.map_or("", String::as_str),
+        ));
+    }
+    plan.notes()
+        .for_each(|note| text.push_str(&format!("{note}\n")));
+    let load = match (plan.discipline, plan.span_ns()) {
+        (Discipline::Open { .. }, Some(span_ns)) => {
+            format!("by arrival times, over {:.3} s", span_ns as f64 / 1e9)
+        }
+        (Discipline::Open { .. }, None) => "by arrival times".to_owned(),
+        (Discipline::Closed { clients }, _) => {
+            format!(
+                "in a closed loop of {}",
+                human::count(clients as u64, "client")
+            )
+        }
+    };
+    text.push_str(&format!(
+        "Load: {load}, in samples of {} s of simulated time\n",
+        plan.sample_interval_ns as f64 / 1e9
+    ));
+    text
+}

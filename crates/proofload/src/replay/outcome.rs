@@ -1,0 +1,212 @@
+//! The result document of a replay, and what is said at its end.
+
+use std::fs;
+
+use jiff::Timestamp;
+use measure::result::{DatabaseResult, PhaseResult, RunResult, TargetPath, TraceResult, Verdict};
+use measure::run_directory::RunDirectory;
+
+use super::drive::Ended;
+use super::plan::Plan;
+use super::record::mode_of;
+use super::short_name;
+use crate::cli::PredictOptions;
+use crate::failure::Failure;
+use crate::predict::{ARRAY_FILE, Inside};
+use crate::run::results;
+
+/// Counts of a replay.
+#[derive(Debug, Clone, Default)]
+pub struct Counted {
+    /// As the result says it, without figures.
+    trace: TraceResult,
+    pub sent: u64,
+    pub ended: u64,
+    pub failed: u64,
+    pub held_back: u64,
+    pub wrapped: u64,
+    pub widened: u64,
+    pub largest_queue_depth: u64,
+}
+
+impl Counted {
+    pub fn new(plan: &Plan) -> Self {
+        let (mode, outstanding) = mode_of(plan.discipline);
+        Self {
+            trace: TraceResult {
+                path: plan.path.display().to_string(),
+                format: plan.format.name().to_owned(),
+                mode: mode.to_owned(),
+                outstanding,
+                ..TraceResult::default()
+            },
+            ..Self::default()
+        }
+    }
+}
+
+impl Plan {
+    /// What is told of the array's inside.
+    pub fn inside(&self) -> Inside {
+        Inside::new(
+            &self.planned.settings.title,
+            &self.description,
+            &self.planned.settings,
+        )
+    }
+}
+
+/// Makes the run directory.
+pub fn open(
+    options: &PredictOptions,
+    plan: &Plan,
+    started: Timestamp,
+) -> Result<RunDirectory, Failure> {
+    let mut config = format!(
+        "# All settings in force. Replay it again with 'proofload predict {} --array {ARRAY_FILE}' \
+         and --set for what differs from the defaults.\n[trace]\n",
+        plan.path.display()
+    );
+    for (path, literal) in plan.settings.literals() {
+        let key = path.strip_prefix("trace.").unwrap_or(&path);
+        config.push_str(&format!("{key} = {literal}\n"));
+    }
+    let name = short_name(options);
+    let directory = RunDirectory::create(options.out.as_deref(), &name, started, &config)
+        .map_err(|error| results::refusal(&error))?;
+    let path = directory.path().join(ARRAY_FILE);
+    fs::write(&path, plan.description.to_toml()).map_err(|error| {
+        let message = format!("{} cannot be written: {error}.", path.display());
+        Failure::environment(message, "")
+    })?;
+    Ok(directory)
+}
+
+/// What is known before the replay.
+pub fn base(options: &PredictOptions, plan: &Plan, started: Timestamp) -> RunResult {
+    let mut result = RunResult::new();
+    result.kind = "trace".to_owned();
+    result.workload.name = short_name(options);
+    result.workload.description = format!("The block trace {}.", plan.path.display());
+    let literals = plan.settings.literals().into_iter();
+    let settings = literals.map(|(path, literal)| (path, value_of(&literal)));
+    result.workload.settings = settings.collect();
+    result.host = measure::host::facts::<&str>(&[]);
+    result.seed = plan.seed;
+    result.started = started.to_string();
+    result.notes.extend(plan.notes().map(str::to_owned));
+    result.databases = plan
+        .volumes
+        .iter()
+        .map(|volume| {
+            let on_array = &plan.planned.settings.volumes[usize::from(volume.id.0)];
+            DatabaseResult {
+                name: volume.name.clone(),
+                path: on_array.name.clone(),
+                size_begin_bytes: volume.capacity_bytes,
+                size_end_bytes: volume.capacity_bytes,
+                ..DatabaseResult::default()
+            }
+        })
+        .collect();
+    let volumes = plan.planned.settings.volumes.iter();
+    let capacity_bytes = volumes.map(|volume| volume.capacity_mib << 20).sum();
+    result.target.databases = vec![TargetPath {
+        path: crate::workloads::short_name(&options.array),
+        kind: "modelled-array".to_owned(),
+        capacity_bytes,
+        free_bytes: capacity_bytes,
+        ..TargetPath::default()
+    }];
+    result
+}
+
+/// A TOML literal as a value of the document.
+fn value_of(literal: &str) -> serde_json::Value {
+    serde_json::from_str(literal).unwrap_or_else(|_| literal.into())
+}
+
+/// Adds what only a replay has: its counts and its verdict.
+pub fn complete(result: &mut RunResult, counted: &Counted, waited: f64, ended: Option<Ended>) {
+    result.throughput.threads = counted.trace.outstanding;
+    result.trace = Some(TraceResult {
+        requests: counted.sent,
+        failed_requests: counted.failed,
+        average_queue_depth: waited,
+        largest_queue_depth: counted.largest_queue_depth,
+        held_back_requests: held_back(counted),
+        wrapped_requests: counted.wrapped,
+        widened_requests: counted.widened,
+        ..counted.trace.clone()
+    });
+    result.phases = vec![PhaseResult {
+        name: "measured".to_owned(),
+        started: result.started.clone(),
+        duration_s: result.simulated_seconds.unwrap_or(0.0),
+    }];
+    warn(result, counted);
+    let (done, failed) = (counted.ended, counted.failed);
+    if failed > 0 {
+        let reason = format!("{failed} of {done} requests of the trace failed.");
+        result.set_verdict(Verdict::Error, reason);
+    } else if ended.is_some_and(|ended| ended.interrupted) {
+        let reason = format!("Stopped after {done} requests of the trace.");
+        result.set_verdict(Verdict::Interrupted, reason);
+    } else {
+        let reason = format!(
+            "All {done} requests of the trace were served. No service level is judged for a trace."
+        );
+        result.set_verdict(Verdict::Pass, reason);
+    }
+    match ended {
+        Some(_) => result.complete = true,
+        None => result.mark_unfinished(),
+    }
+}
+
+/// Clients of a closed loop do not arrive, so none is held back.
+fn held_back(counted: &Counted) -> u64 {
+    match counted.trace.outstanding {
+        Some(_) => 0,
+        None => counted.held_back,
+    }
+}
+
+fn warn(result: &mut RunResult, counted: &Counted) {
+    let held_back = held_back(counted);
+    if held_back > 0 {
+        result.warnings.push(format!(
+            "{held_back} requests arrived when trace.queue_limit of them were inside the array \
+             already, and waited at the host. The array cannot keep up with the trace."
+        ));
+    }
+    if counted.wrapped > 0 {
+        result.notes.push(format!(
+            "{} requests lay beyond their volumes and began anew at the front.",
+            counted.wrapped
+        ));
+    }
+    if counted.widened > 0 {
+        result.notes.push(format!(
+            "{} requests did not begin or end at sectors of 512 bytes and were widened to them.",
+            counted.widened
+        ));
+    }
+}
+
+/// Lines for people at the end of a replay.
+pub fn told(result: &RunResult) -> Vec<String> {
+    let demerits = result.trace.iter().flat_map(|trace| &trace.demerits);
+    let lines = demerits.map(|one| {
+        let share = match one.demerit_fraction {
+            Some(share) => format!(", {:.2} % of the measured mean", share * 100.0),
+            None => String::new(),
+        };
+        format!(
+            "Model against measurement, {} ({} requests): measured {:.3} ms, model {:.3} ms on \
+             average; demerit {:.3} ms{share}.",
+            one.of, one.requests, one.measured_average_ms, one.model_average_ms, one.demerit_ms
+        )
+    });
+    lines.collect()
+}

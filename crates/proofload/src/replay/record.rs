@@ -1,0 +1,248 @@
+//! What is counted of a replay, shown while it goes on, and kept.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use array::{Array, ArrayCounters};
+use measure::result::{ErrorKind, ErrorRecord, RunResult};
+use measure::sample::{Collector, Layout, Phase, Recorder as Counts, Stream};
+use workload::controller::RunListener;
+use workload::progress::{LiveSample, Phase as LivePhase};
+use workload::trace::{Comparison, TraceOperation};
+
+use super::drive::Ended;
+use super::line::{Discipline, Due};
+use super::outcome::{self, Counted};
+use super::plan::Plan;
+use super::responses::{Responses, Row, word};
+use crate::failure::Failure;
+use crate::predict::Inside;
+use crate::run::{self, results};
+
+/// Shortest time between two lines that say how the computing goes.
+const TOLD_EVERY: Duration = Duration::from_secs(5);
+
+/// Errors that are described one by one.
+const ERRORS_TOLD: usize = 20;
+
+/// Counts and keeps what a replay does.
+pub struct Record {
+    base: RunResult,
+    recorder: run::Recorder,
+    responses: Responses,
+    inside: Inside,
+    names: Vec<String>,
+    counts: Counts,
+    collector: Collector,
+    comparison: Comparison,
+    counted: Counted,
+    errors: Vec<ErrorRecord>,
+    interval_ns: u64,
+    next_sample_ns: u64,
+    from: ArrayCounters,
+    until: ArrayCounters,
+    /// The time integral of the requests that have arrived and not ended, ns.
+    waited_ns: u128,
+    total: u64,
+    span: Option<Duration>,
+    began: Instant,
+    told: Instant,
+}
+
+impl Record {
+    pub fn new(
+        plan: &Plan,
+        base: RunResult,
+        mut recorder: run::Recorder,
+        mut responses: Responses,
+    ) -> Self {
+        let names: Vec<String> = plan.volumes.iter().map(|one| one.name.clone()).collect();
+        responses.name_volumes(names.iter().cloned());
+        let layout = Arc::new(Layout::new(names.iter().cloned(), Vec::<String>::new()));
+        let interval_ns = plan.sample_interval_ns;
+        let collector = Collector::new(Arc::clone(&layout), 1, interval_ns as f64 / 1e9, None);
+        let span = plan.span_ns().map(Duration::from_nanos);
+        recorder.phase(LivePhase::Measuring, span);
+        let now = Instant::now();
+        Self {
+            base,
+            recorder,
+            responses,
+            inside: plan.inside(),
+            names,
+            counts: Counts::new(layout, 0, Phase::Measured, 0),
+            collector,
+            comparison: Comparison::default(),
+            counted: Counted::new(plan),
+            errors: Vec::new(),
+            interval_ns,
+            next_sample_ns: interval_ns,
+            from: ArrayCounters::default(),
+            until: ArrayCounters::default(),
+            waited_ns: 0,
+            total: plan.survey.requests,
+            span,
+            began: now,
+            told: now,
+        }
+    }
+
+    /// The clock starts.
+    pub fn begin(&mut self, counters: &ArrayCounters) {
+        self.from = counters.clone();
+    }
+
+    /// When the present sample ends.
+    pub fn next_sample_ns(&self) -> u64 {
+        self.next_sample_ns
+    }
+
+    /// A request goes into the array, in which there are `inside` with it.
+    pub fn sent(&mut self, due: &Due, now_ns: u64, inside: usize) {
+        self.counted.sent += 1;
+        self.counted.largest_queue_depth = self.counted.largest_queue_depth.max(inside as u64);
+        self.counted.held_back += u64::from(now_ns > due.at_ns);
+        let widened = due.request.operation.has_stretch() && !due.request.is_aligned();
+        self.counted.widened += u64::from(widened);
+    }
+
+    /// A request began anew at the front of its volume.
+    pub fn wrapped(&mut self) {
+        self.counted.wrapped += 1;
+    }
+
+    /// A request has ended.
+    pub fn ended(&mut self, row: Row, now_ns: u64) -> Result<(), Failure> {
+        let Due { at_ns, request, .. } = row.due;
+        self.counted.ended += 1;
+        self.waited_ns += u128::from(now_ns - at_ns);
+        let volume = request.volume as usize;
+        let stream = stream_of(request.operation);
+        match row.ended {
+            Ok(ended_ns) => {
+                let took_ns = ended_ns - at_ns;
+                self.counts.io(volume, stream, request.size_bytes, took_ns);
+                if let Some(measured_ns) = request.measured_ns {
+                    self.comparison.add(request.operation, measured_ns, took_ns);
+                }
+            }
+            Err(error) => {
+                self.counted.failed += 1;
+                self.counts.io_error(volume, stream);
+                if self.errors.len() < ERRORS_TOLD {
+                    self.errors.push(ErrorRecord {
+                        at_s: now_ns as f64 / 1e9,
+                        kind: ErrorKind::Io,
+                        file: self.names[volume].clone(),
+                        page: None,
+                        operation: format!("{} (line {})", request.operation.word(), request.line),
+                        error: format!("{} ({error})", word(error)),
+                    });
+                }
+            }
+        }
+        self.responses.add(row)
+    }
+
+    /// A sample ends at `now_ns`.
+    pub fn end_sample(&mut self, array: &mut Array<()>, now_ns: u64) {
+        self.next_sample_ns = now_ns + self.interval_ns;
+        self.until = array.counters();
+        let part = self.counts.take(now_ns);
+        for sample in self.collector.accept(part) {
+            let live = self.live(now_ns);
+            let so_far = self.result(now_ns, None);
+            self.recorder.live(&live);
+            self.recorder.sample(&sample, &live, &so_far);
+        }
+        self.tell_speed(now_ns);
+    }
+
+    fn live(&self, now_ns: u64) -> LiveSample {
+        let figures = self.collector.live();
+        LiveSample {
+            elapsed: Duration::from_nanos(now_ns),
+            iops: figures.iops,
+            target_iops: None,
+            database_read_ms: figures.database_read_ms,
+            log_write_ms: None,
+            threads: (self.counted.sent - self.counted.ended).min(u64::from(u32::MAX)) as u32,
+            failing: Vec::new(),
+            outlook: None,
+        }
+    }
+
+    /// Says now and then how far the replay is and when it will be over.
+    fn tell_speed(&mut self, now_ns: u64) {
+        if self.told.elapsed() < TOLD_EVERY {
+            return;
+        }
+        self.told = Instant::now();
+        let passed_s = self.began.elapsed().as_secs_f64();
+        let done = self.counted.ended;
+        let rate = done as f64 / passed_s;
+        let left_s = self.total.saturating_sub(done) as f64 / rate.max(1e-6);
+        let simulated = match self.span {
+            Some(span) => format!("{:.1} of {:.1} s", now_ns as f64 / 1e9, span.as_secs_f64()),
+            None => format!("{:.1} s", now_ns as f64 / 1e9),
+        };
+        self.recorder.show(&format!(
+            "{done} of {} requests, simulated {simulated}, {rate:.0} requests a second, about \
+             {left_s:.0} s left",
+            self.total
+        ));
+    }
+
+    /// The result so far, or (`ended`) of the whole replay.
+    fn result(&self, now_ns: u64, ended: Option<Ended>) -> RunResult {
+        let mut result = self.base.clone();
+        self.collector.totals().fill(&mut result);
+        result.errors.clone_from(&self.errors);
+        result.simulated_seconds = Some(now_ns as f64 / 1e9);
+        result.wall_seconds = Some(self.began.elapsed().as_secs_f64());
+        result.host_requests = Some(self.counted.sent);
+        result.array = Some(self.inside.between(&self.from, &self.until));
+        let waited = self.waited_ns as f64 / now_ns.max(1) as f64;
+        outcome::complete(&mut result, &self.counted, waited, ended);
+        result
+    }
+
+    /// Ends the record and gives the result, which is written.
+    pub fn finish(mut self, ended: Ended) -> Result<RunResult, Failure> {
+        self.responses.finish()?;
+        for sample in self.collector.finish() {
+            let live = self.live(ended.at_ns);
+            let so_far = self.result(ended.at_ns, None);
+            self.recorder.sample(&sample, &live, &so_far);
+        }
+        let mut result = self.result(ended.at_ns, Some(ended));
+        if let Some(trace) = &mut result.trace {
+            trace.demerits = self.comparison.demerits();
+        }
+        for line in outcome::told(&result) {
+            self.recorder.note(&line);
+        }
+        let (directory, trouble) = self.recorder.finish();
+        let written = directory.write_result(&result);
+        match (trouble, written) {
+            (Some(error), _) | (None, Err(error)) => Err(results::unwritable(&error)),
+            (None, Ok(())) => Ok(result),
+        }
+    }
+}
+
+fn stream_of(operation: TraceOperation) -> Stream {
+    match operation {
+        TraceOperation::Read => Stream::DatabaseRead,
+        TraceOperation::Write => Stream::DatabaseWrite,
+        TraceOperation::Flush | TraceOperation::Trim => Stream::OtherWrite,
+    }
+}
+
+/// What the result says of how requests came.
+pub fn mode_of(discipline: Discipline) -> (&'static str, Option<u64>) {
+    match discipline {
+        Discipline::Open { .. } => ("open", None),
+        Discipline::Closed { clients } => ("closed", Some(clients as u64)),
+    }
+}

@@ -1,0 +1,76 @@
+//! What is wrong with a trace, and where.
+
+use std::io;
+
+use thiserror::Error;
+
+/// Why a trace cannot be replayed.
+#[derive(Debug, Error)]
+pub enum TraceError {
+    /// A line is wrong.
+    #[error("{file}:{line}: {message}; {help}.")]
+    Line {
+        /// The trace.
+        file: String,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        help: String,
+    },
+    /// The file as a whole is wrong.
+    #[error("{file}: {message}; {help}.")]
+    File {
+        /// The trace.
+        file: String,
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        help: String,
+    },
+    /// The file cannot be read.
+    #[error("{file} cannot be read: {error}.")]
+    Unreadable {
+        /// The trace.
+        file: String,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+/// What is wrong with a line, before it is known which file and line it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Wrong {
+    pub message: String,
+    pub help: String,
+}
+
+impl Wrong {
+    pub fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            help: help.into(),
+        }
+    }
+
+    pub fn at(self, file: &str, line: u64) -> TraceError {
+        TraceError::Line {
+            file: file.to_owned(),
+            line,
+            message: self.message,
+            help: self.help,
+        }
+    }
+}
+
+/// A piece of a line as messages show it: short, and in quotes.
+pub(super) fn shown(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let text = text.trim();
+    if text.chars().count() <= LONGEST {
+        return format!("'{}'", text.escape_debug());
+    }
+    let begin: String = text.chars().take(LONGEST).collect();
+    format!("'{}...'", begin.escape_debug())
+}
