@@ -30,6 +30,7 @@ pub mod description;
 pub mod disk;
 pub mod group;
 mod host;
+mod incident;
 pub mod payload;
 pub mod pool;
 pub mod raid;
@@ -44,6 +45,7 @@ pub use array::{Array, ArrayError, Fault};
 pub use complaint::Complaint;
 pub use controller::SerialCounters;
 pub use host::{FirstWrite, HostCompletion, HostError, HostOperation, HostRequest, VolumeId};
+pub use incident::{Incident, IncidentKind};
 pub use settings::ArraySettings;
 
 /// Bytes in a sector, the unit of every address and length in the model.

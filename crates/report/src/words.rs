@@ -16,6 +16,9 @@ pub struct Headline {
 /// The verdict of a run as a word, a sentence and a reason.
 #[must_use]
 pub fn headline(result: &RunResult) -> Headline {
+    if result.kind == "trace" {
+        return headline_of_trace(result);
+    }
     let storage = match result.kind.as_str() {
         "prediction" => "The modelled array",
         _ => "This storage",
@@ -60,6 +63,25 @@ pub fn headline(result: &RunResult) -> Headline {
                 lower(storage)
             ),
         ),
+    };
+    Headline {
+        word,
+        sentence,
+        reason: result.verdict_reason.trim().to_string(),
+    }
+}
+
+/// A trace asks no question that could be answered with yes or no.
+fn headline_of_trace(result: &RunResult) -> Headline {
+    let trace = workload_name(result);
+    let (word, sentence) = match result.verdict {
+        Verdict::Error => ("ERROR", format!("Not every request of {trace} was served.")),
+        Verdict::Interrupted if !result.complete => (
+            "UNFINISHED",
+            format!("The replay of {trace} did not come to its end."),
+        ),
+        Verdict::Interrupted => ("INTERRUPTED", format!("The replay of {trace} was stopped.")),
+        _ => ("REPLAYED", format!("The trace {trace} was replayed.")),
     };
     Headline {
         word,

@@ -72,6 +72,7 @@ impl<P: Payload> Array<P> {
             operations: Slab::new(),
             lost: LostSectors::default(),
             completed: Vec::new(),
+            incidents: Vec::new(),
             now_ns: 0,
             times: Times::new(settings),
             mirrors: cache.mirror,

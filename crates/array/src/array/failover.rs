@@ -3,12 +3,13 @@
 use crate::cache::{Line, PutWrite, for_runs, number_of, volume_of};
 use crate::controller::{Copies, Ticket};
 use crate::disk::DiskModel;
-use crate::group::StationId;
+use crate::group::{GroupId, GroupView, RebuildView, StationId};
 use crate::host::HostOperation;
 use crate::payload::Payload;
 
 use super::flight::Stage;
 use super::{Array, Event, Fault};
+use crate::incident::{Incident, IncidentKind};
 
 impl<P: Payload> Array<P> {
     /// Something breaks or is repaired.
@@ -40,12 +41,36 @@ impl<P: Payload> Array<P> {
             }
             Fault::RestoreCacheBattery(number) if number < controllers => {
                 self.controllers[number as usize].battery_works = true;
+                self.happened(now_ns, IncidentKind::CacheBatteryReturned(number));
             }
             _ => {}
         }
     }
 
+    /// Hands over what broke and was repaired since the last call, in the order of time.
+    pub fn take_incidents(&mut self) -> Vec<Incident> {
+        let mut incidents = self.backend.take_incidents();
+        incidents.append(&mut self.incidents);
+        incidents.sort_by_key(|incident| incident.at_ns);
+        incidents
+    }
+
+    /// The rebuilds in progress, in the order in which they began.
+    pub fn rebuilds(&self) -> impl Iterator<Item = RebuildView> + '_ {
+        self.backend.rebuilds()
+    }
+
+    /// What the group of a number is; numbers come from [`IncidentKind::GroupChanged`].
+    pub fn group(&self, group: GroupId) -> GroupView<'_> {
+        self.backend.group(group)
+    }
+
+    fn happened(&mut self, at_ns: u64, kind: IncidentKind) {
+        self.incidents.push(Incident { at_ns, kind });
+    }
+
     fn lose_battery(&mut self, now_ns: u64, number: usize) {
+        self.happened(now_ns, IncidentKind::CacheBatteryFailed(number as u32));
         self.controllers[number].battery_works = false;
         let controller = &self.controllers[number];
         if !controller.works {
@@ -62,6 +87,10 @@ impl<P: Payload> Array<P> {
         if !controller.works {
             return;
         }
+        self.incidents.push(Incident {
+            at_ns: now_ns,
+            kind: IncidentKind::ControllerFailed(number as u32),
+        });
         controller.works = false;
         controller.returning = false;
         controller.life += 1;
@@ -177,6 +206,7 @@ impl<P: Payload> Array<P> {
         if !self.controllers[partner].works || self.controllers[partner].returning {
             return;
         }
+        self.happened(now_ns, IncidentKind::ControllerTookOver(partner as u32));
         self.hand_over_contents(now_ns, number, partner);
         for volume in 0..self.volumes.len() {
             if usize::from(self.volumes[volume].owner) == number {
@@ -232,6 +262,7 @@ impl<P: Payload> Array<P> {
 
     /// Loses the lines that `gone` names, and says so to whoever reads them.
     fn lose_contents(&mut self, number: usize, gone: impl Fn(&Line<P>) -> bool) {
+        let lost_before = self.lost.counted;
         let slots: Vec<u32> = self.controllers[number].cache.slots().collect();
         for slot in slots {
             let cache = &mut self.controllers[number].cache;
@@ -249,6 +280,10 @@ impl<P: Payload> Array<P> {
             cache.drop_dirty(slot, dirty);
             cache.line_mut(slot).forget(dirty);
         }
+        let lost = self.lost.counted - lost_before;
+        if lost > 0 {
+            self.happened(self.now_ns, IncidentKind::DataLost(lost));
+        }
     }
 
     fn restore_controller(&mut self, now_ns: u64, number: usize) {
@@ -264,6 +299,7 @@ impl<P: Payload> Array<P> {
     }
 
     fn come_back(&mut self, now_ns: u64, number: usize) {
+        self.happened(now_ns, IncidentKind::ControllerReturned(number as u32));
         let controller = &mut self.controllers[number];
         controller.returning = false;
         controller.cache.drop_clean();

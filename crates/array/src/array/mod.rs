@@ -32,6 +32,7 @@ use crate::controller::{Controller, Ticket};
 use crate::disk::{DiskDescription, DiskError};
 use crate::group::{Backend, BackendError, GroupId};
 use crate::host::{FirstWrite, HostCompletion, HostError, HostOperation, HostRequest, VolumeId};
+use crate::incident::Incident;
 use crate::payload::Payload;
 use crate::pool::{Piece, Pool};
 use crate::settings::FlushPolicy;
@@ -171,6 +172,8 @@ pub struct Array<P: Payload> {
     operations: Slab<Operation>,
     lost: LostSectors,
     completed: Vec<HostCompletion<P>>,
+    /// What broke and was repaired at the front since somebody looked.
+    incidents: Vec<Incident>,
     now_ns: u64,
     times: Times,
     mirrors: bool,

@@ -39,6 +39,31 @@ pub(super) struct DescriptionKeys {
     pub volumes: VolumeRule,
     #[serde(default)]
     pub volume: Vec<VolumeKeys>,
+    #[serde(default)]
+    pub event: Vec<EventKeys>,
+}
+
+/// Something that is to break or to be repaired.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EventKeys {
+    pub at: String,
+    pub what: EventWord,
+    pub disk: Option<u32>,
+    pub group: Option<String>,
+    pub controller: Option<u32>,
+}
+
+/// What can be made to happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum EventWord {
+    DiskFails,
+    DiskReplaced,
+    ControllerFails,
+    ControllerReturns,
+    CacheBatteryFails,
+    CacheBatteryReturns,
 }
 
 /// How requests reach the disks, and what goes on behind them.

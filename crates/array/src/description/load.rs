@@ -31,6 +31,7 @@ impl Description {
             match source.kind {
                 SourceKind::File => joined.add_file(source, 0),
                 SourceKind::Assignment => joined.assign(source),
+                SourceKind::Events => joined.add_events(source),
             }
         }
         if joined.faults.is_empty() {
@@ -171,6 +172,26 @@ impl Joined {
             }
         }
         self.root.overlay(parsed);
+    }
+
+    /// Appends the events of a file that is otherwise about something else.
+    fn add_events(&mut self, source: &Source) {
+        let number = self.sources.len();
+        self.sources.push(source.clone());
+        // Who reads the rest of it says what else is wrong with it.
+        let Ok(parsed) = Node::parse(number, &source.text) else {
+            return;
+        };
+        let Some(events) = parsed.get("event") else {
+            return;
+        };
+        let mut all = self.root.get("event").map_or(Vec::new(), Node::elements);
+        all.extend(events.elements());
+        let list = Node {
+            value: NodeValue::List(all),
+            ..events.clone()
+        };
+        self.root.put("event", list);
     }
 
     fn assign(&mut self, source: &Source) {

@@ -24,7 +24,8 @@ mod tests;
 
 pub use bundled::{BUNDLED_ARRAYS, BundledArray, bundled_array};
 pub use expand::{
-    DatabaseDemand, DatabasePlacement, PlannedArray, TracedVolume, disk_capacity_bytes, one_disk,
+    DatabaseDemand, DatabasePlacement, PlannedArray, PlannedEvent, TracedVolume,
+    disk_capacity_bytes, one_disk,
 };
 pub use load::Description;
 pub use source::{DescriptionError, DescriptionFault, Location, Source};

@@ -111,6 +111,21 @@ impl Node {
         }
     }
 
+    /// The elements of a list; anything else stands for a list of one.
+    pub fn elements(&self) -> Vec<Node> {
+        match &self.value {
+            NodeValue::List(list) => list.clone(),
+            _ => vec![self.clone()],
+        }
+    }
+
+    /// Puts `node` at a key of a table in place of what is there.
+    pub fn put(&mut self, key: &str, node: Node) {
+        if let NodeValue::Table(table) = &mut self.value {
+            table.insert(key.to_owned(), node);
+        }
+    }
+
     /// Lays `over` over this: tables key by key, everything else as a whole.
     pub fn overlay(&mut self, over: Node) {
         match (&mut self.value, over.value) {

@@ -19,6 +19,8 @@ pub(super) enum SourceKind {
     File,
     /// `path.to.key=value`.
     Assignment,
+    /// A whole TOML document of which only the list `event` is taken, beside those there are.
+    Events,
 }
 
 impl Source {
@@ -28,6 +30,15 @@ impl Source {
             name: name.to_owned(),
             text: text.to_owned(),
             kind: SourceKind::File,
+        }
+    }
+
+    /// The `[[event]]` tables of the profile of a workload; its other keys are for others.
+    pub fn events(name: &str, text: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            kind: SourceKind::Events,
         }
     }
 
@@ -84,7 +95,7 @@ impl fmt::Display for DescriptionError {
                     SourceKind::Assignment => {
                         write!(formatter, "{} {}: ", source.name, source.text)?;
                     }
-                    SourceKind::File => {
+                    SourceKind::File | SourceKind::Events => {
                         let before = source.text.bytes().take(place.span.start);
                         let line = 1 + before.filter(|byte| *byte == b'\n').count();
                         write!(formatter, "{}:{line}: ", source.name)?;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::Incident;
 use crate::agenda::{Agenda, Due};
 use crate::disk::{Disk, DiskModel};
 use crate::payload::Payload;
@@ -174,6 +175,8 @@ pub struct Backend<P> {
     pub(super) cuts: Vec<(u64, Piece<P>)>,
     /// The same for a group without protection, with their rows.
     pub(super) direct_cuts: Vec<(u64, u64, Piece<P>)>,
+    /// What broke and was repaired since somebody looked.
+    pub(super) incidents: Vec<Incident>,
     names: Vec<String>,
 }
 
@@ -224,6 +227,7 @@ impl<P: Payload> Backend<P> {
             mirror_turn: 0,
             cuts: Vec::new(),
             direct_cuts: Vec::new(),
+            incidents: Vec::new(),
             names: settings
                 .group_names()
                 .into_iter()

@@ -5,7 +5,8 @@ use crate::payload::Payload;
 
 use super::backend::{Backend, BackendError};
 use super::set::MemberState;
-use super::{GroupState, StationId};
+use super::{GroupId, GroupState, StationId};
+use crate::{Incident, IncidentKind};
 
 impl<P: Payload> Backend<P> {
     /// A disk fails: what it held is gone, and what waited for it goes on without it. A spare of
@@ -21,6 +22,7 @@ impl<P: Payload> Backend<P> {
         if !self.stations[number].is_working() {
             return;
         }
+        self.happened(now_ns, IncidentKind::DiskFailed(u32::from(station.0)));
         let mut lost = Vec::new();
         self.stations[number].fail(now_ns, station.0, &mut self.ops, &mut lost);
         self.agenda.set_station(number, None);
@@ -32,7 +34,7 @@ impl<P: Payload> Backend<P> {
             self.leave_disk(now_ns, set_number, station);
         } else if let Some(member) = set.member_at(station.0) {
             set.members[usize::from(member)].state = MemberState::Missing;
-            self.note_states(set_number);
+            self.note_states(now_ns, set_number);
             self.drop_rebuild(set_number, member);
             self.use_spare(now_ns, set_number);
         }
@@ -67,6 +69,7 @@ impl<P: Payload> Backend<P> {
         }
         self.fail_disk(now_ns, station);
         self.stations[usize::from(station.0)].replace(disk, &self.dispatch);
+        self.happened(now_ns, IncidentKind::DiskReplaced(u32::from(station.0)));
         let set = &mut self.sets[usize::from(set_number)];
         match set.member_at(station.0) {
             Some(_) if set.space.is_some() => self.use_blank_disk(now_ns, set_number, station),
@@ -80,12 +83,29 @@ impl<P: Payload> Backend<P> {
         Ok(())
     }
 
-    /// Brings the states of a set's groups up to date.
-    pub(super) fn note_states(&mut self, set_number: u16) {
+    /// Hands over what broke and was repaired since the last call.
+    pub fn take_incidents(&mut self) -> Vec<Incident> {
+        std::mem::take(&mut self.incidents)
+    }
+
+    pub(super) fn happened(&mut self, at_ns: u64, kind: IncidentKind) {
+        self.incidents.push(Incident { at_ns, kind });
+    }
+
+    /// Notes the states of the groups of a set whose members have changed.
+    pub(super) fn note_states(&mut self, now_ns: u64, set_number: u16) {
         let set = &mut self.sets[usize::from(set_number)];
         set.note_presence();
-        for &group in &set.groups {
-            self.groups[usize::from(group)].note_state(group, set);
+        for &number in &set.groups {
+            let group = &mut self.groups[usize::from(number)];
+            let before = group.state;
+            group.note_state(number, set);
+            if group.state != before {
+                self.incidents.push(Incident {
+                    at_ns: now_ns,
+                    kind: IncidentKind::GroupChanged(GroupId(number), group.state),
+                });
+            }
         }
     }
 

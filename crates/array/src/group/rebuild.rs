@@ -1,6 +1,7 @@
 //! Rebuilding: what a lost member held is computed step by step onto the disk that takes its place.
 
 use crate::Direction;
+use crate::IncidentKind;
 use crate::SECTOR_BYTES;
 use crate::payload::Payload;
 use crate::raid::Geometry;
@@ -126,6 +127,7 @@ impl<P: Payload> Backend<P> {
         if let MemberState::Rebuilding(rebuilt) = &mut set.members[usize::from(member)].state {
             rebuilt.number = number;
         }
+        let station = u32::from(set.members[usize::from(member)].station);
         self.rebuilds.push(Rebuild {
             number,
             set: set_number,
@@ -136,6 +138,7 @@ impl<P: Payload> Backend<P> {
             timer_is_set: false,
         });
         self.pumps.push_back(Timer::Rebuild(number));
+        self.happened(now_ns, IncidentKind::RebuildBegan(station));
     }
 
     /// Forgets the rebuild of a member whose disk failed again.
@@ -181,7 +184,7 @@ impl<P: Payload> Backend<P> {
             rebuild.cursor = cursor;
             let Some(unit) = unit else {
                 if rebuild.in_flight == 0 {
-                    self.finish_rebuild(index);
+                    self.finish_rebuild(now_ns, index);
                 }
                 return;
             };
@@ -304,7 +307,7 @@ impl<P: Payload> Backend<P> {
     }
 
     /// All steps are done: the member is whole again, but for what found no room.
-    fn finish_rebuild(&mut self, index: usize) {
+    fn finish_rebuild(&mut self, now_ns: u64, index: usize) {
         let rebuild = self.rebuilds.remove(index);
         let set = &mut self.sets[usize::from(rebuild.set)];
         let member = &mut set.members[usize::from(rebuild.member)];
@@ -315,7 +318,9 @@ impl<P: Payload> Backend<P> {
         {
             member.state = MemberState::Present;
         }
-        self.note_states(rebuild.set);
+        let station = u32::from(member.station);
+        self.happened(now_ns, IncidentKind::RebuildEnded(station));
+        self.note_states(now_ns, rebuild.set);
     }
 
     /// The rebuilds in progress, in the order they began.

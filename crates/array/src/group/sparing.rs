@@ -157,7 +157,7 @@ impl<P: Payload> Backend<P> {
             }
         }
         set.space = Some(space);
-        self.note_states(set_number);
+        self.note_states(now_ns, set_number);
         for member in moved {
             self.rebuild_homes(now_ns, set_number, member);
         }

@@ -100,7 +100,7 @@ fn replay_into(
     let stop = interrupt::stop_on_signals()
         .map_err(|error| Failure::environment(format!("Signals cannot be caught: {error}."), ""))?;
     let view = live::view(options.quiet);
-    let recorder = run::Recorder::new(view, directory, stop.clone());
+    let recorder = run::Recorder::new(view, directory, stop.clone()).sparing();
     let mut record = Record::new(plan, base, recorder, responses);
     let reader = plan.reader()?;
     let ended = drive::drive(plan, reader, &mut record, &stop)?;

@@ -90,6 +90,7 @@ impl Record {
     /// The clock starts.
     pub fn begin(&mut self, counters: &ArrayCounters) {
         self.from = counters.clone();
+        self.until = counters.clone();
     }
 
     /// When the present sample ends.
@@ -147,13 +148,16 @@ impl Record {
     /// A sample ends at `now_ns`.
     pub fn end_sample(&mut self, array: &mut Array<()>, now_ns: u64) {
         self.next_sample_ns = now_ns + self.interval_ns;
-        self.until = array.counters();
+        let now = array.counters();
+        let inside = self.inside.between(&self.until, &now);
+        self.until = now;
         let part = self.counts.take(now_ns);
-        for sample in self.collector.accept(part) {
+        for mut sample in self.collector.accept(part) {
+            sample.array = Some(inside.clone());
             let live = self.live(now_ns);
             let so_far = self.result(now_ns, None);
             self.recorder.live(&live);
-            self.recorder.sample(&sample, &live, &so_far);
+            self.recorder.keep(&sample, &so_far);
         }
         self.tell_speed(now_ns);
     }
@@ -211,9 +215,8 @@ impl Record {
     pub fn finish(mut self, ended: Ended) -> Result<RunResult, Failure> {
         self.responses.finish()?;
         for sample in self.collector.finish() {
-            let live = self.live(ended.at_ns);
             let so_far = self.result(ended.at_ns, None);
-            self.recorder.sample(&sample, &live, &so_far);
+            self.recorder.keep(&sample, &so_far);
         }
         let mut result = self.result(ended.at_ns, Some(ended));
         if let Some(trace) = &mut result.trace {

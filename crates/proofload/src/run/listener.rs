@@ -64,6 +64,22 @@ impl Recorder {
         self.view.note(text);
     }
 
+    /// Keeps a sample without showing it.
+    pub fn keep(&mut self, sample: &Sample, so_far: &RunResult) {
+        let due = self.written.is_none_or(|at| at.elapsed() >= self.pause);
+        self.record(|directory| {
+            directory.append(sample)?;
+            if due {
+                directory.write_result(so_far)
+            } else {
+                Ok(())
+            }
+        });
+        if due {
+            self.written = Some(Instant::now());
+        }
+    }
+
     fn answer_stop(&mut self) {
         if !self.answered && self.stop.is_stopped() {
             self.answered = true;
@@ -97,18 +113,7 @@ impl RunListener for Recorder {
 
     fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
         self.view.sample(sample, figures, so_far);
-        let due = self.written.is_none_or(|at| at.elapsed() >= self.pause);
-        self.record(|directory| {
-            directory.append(sample)?;
-            if due {
-                directory.write_result(so_far)
-            } else {
-                Ok(())
-            }
-        });
-        if due {
-            self.written = Some(Instant::now());
-        }
+        self.keep(sample, so_far);
     }
 
     fn note(&mut self, text: &str) {

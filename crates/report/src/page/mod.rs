@@ -6,6 +6,7 @@
 mod array;
 mod course;
 mod grid;
+mod replay;
 mod sections;
 mod tables;
 mod verdict;
@@ -52,6 +53,7 @@ pub fn html(run: &Run) -> String {
                 }
             }
         }
+        (replay::section(result))
         (charts("How the run went", &course::charts(run)))
         (array::section(run))
         (sections::databases(result))

@@ -5,6 +5,7 @@ mod checks;
 mod databases;
 mod host;
 mod operations;
+mod replay;
 
 pub use array::{
     array_controllers_table, array_disks_table, array_groups_table, array_pools_table,
@@ -14,6 +15,7 @@ pub use checks::{CheckGroup, check_groups, checks_table, grouped_checks_table};
 pub use databases::{Detail, databases_table};
 pub use host::{counters_table, devices_table};
 pub use operations::{causes, operations_table, phases_table, traffic_table, tuning_table};
+pub use replay::{demerit_table, replay_sentence};
 
 use crate::tone::Tone;
 

@@ -17,7 +17,10 @@ use crate::document::Document;
 use crate::grid;
 use crate::number::{bytes, count, duration, figure, limit};
 use crate::run::Run;
-use crate::table::{Detail, Table, checks_table, databases_table, grouped_checks_table};
+use crate::table::{
+    Detail, Table, checks_table, databases_table, demerit_table, grouped_checks_table,
+    replay_sentence,
+};
 use crate::tone::Tone;
 use crate::words::{headline, target_text, was_measured, workload_name};
 use draw::Text;
@@ -47,6 +50,7 @@ pub fn terminal(run: &Run, style: &Style) -> String {
         text.table(&gather(&result.checks));
     }
     databases(&mut text, result);
+    replay(&mut text, result);
     for error in result.errors.iter().take(5) {
         let page = error
             .page
@@ -166,10 +170,11 @@ fn facts(text: &mut Text, result: &RunResult) {
     }
     let databases = result.databases.len();
     if databases > 0 {
-        let noun = if databases == 1 {
-            "database"
-        } else {
-            "databases"
+        let noun = match (result.trace.is_some(), databases) {
+            (false, 1) => "database",
+            (false, _) => "databases",
+            (true, 1) => "volume",
+            (true, _) => "volumes",
         };
         let size = match result.totals.size_end_bytes {
             0 => String::new(),
@@ -198,6 +203,18 @@ fn facts(text: &mut Text, result: &RunResult) {
     text.line(&facts.join("; "));
 }
 
+fn replay(text: &mut Text, result: &RunResult) {
+    if result.trace.is_none() {
+        return;
+    }
+    text.line(&replay_sentence(result));
+    let table = demerit_table(result);
+    if !table.is_empty() {
+        text.head("Model against measurement");
+        text.table(&table);
+    }
+}
+
 fn databases(text: &mut Text, result: &RunResult) {
     if !was_measured(result) {
         return;
@@ -206,7 +223,11 @@ fn databases(text: &mut Text, result: &RunResult) {
     if table.is_empty() {
         return;
     }
-    text.head("Databases");
+    text.head(if result.trace.is_some() {
+        "Volumes"
+    } else {
+        "Databases"
+    });
     let hidden = table.rows.len().saturating_sub(MOST_DATABASES);
     if hidden > 0 {
         table.rows.truncate(MOST_DATABASES);

@@ -377,3 +377,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn every_setting_is_documented_as_it_is() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/traces.md");
+    let text = std::fs::read_to_string(path).expect("docs/traces.md is part of the repository");
+    let reference = TraceSettings::reference();
+    assert!(
+        text.contains(&reference),
+        "docs/traces.md lacks\n{reference}"
+    );
+}

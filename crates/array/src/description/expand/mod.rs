@@ -4,11 +4,13 @@
 //! is broken can be shown at the line an engineer wrote.
 
 mod check;
+mod events;
 mod groups;
 mod pools;
 mod traced;
 mod volumes;
 
+pub use events::PlannedEvent;
 pub use traced::{TracedVolume, disk_capacity_bytes, one_disk};
 
 use std::collections::BTreeMap;
@@ -50,6 +52,8 @@ pub struct PlannedArray {
     pub placement: Vec<DatabasePlacement>,
     /// Sentences worth knowing, such as a tier without protection.
     pub notes: Vec<String>,
+    /// What is to break and to be repaired, in the order of the times.
+    pub events: Vec<PlannedEvent>,
 }
 
 impl Description {
@@ -67,6 +71,7 @@ impl Description {
         expansion.add_groups();
         let placement = expansion.add_volumes(databases);
         expansion.check_settings();
+        let events = expansion.add_events();
         if !expansion.faults.is_empty() {
             return Err(self.error(expansion.faults));
         }
@@ -74,6 +79,7 @@ impl Description {
             settings: expansion.settings,
             placement,
             notes: expansion.notes,
+            events,
         })
     }
 }

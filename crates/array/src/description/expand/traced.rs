@@ -34,7 +34,7 @@ pub fn disk_capacity_bytes(name: &str) -> Option<u64> {
     let description = DiskDescription::from_toml(disk.toml).ok()?;
     let model = crate::disk::DiskModel::new(&description, 0).ok()?;
     let sectors = crate::disk::Disk::capacity_sectors(&model);
-    Some(sectors * crate::SECTOR_BYTES >> 20 << 20)
+    Some((sectors * crate::SECTOR_BYTES) >> 20 << 20)
 }
 
 impl Description {
@@ -64,6 +64,7 @@ impl Description {
             };
             expansion.check_settings();
         }
+        let events = expansion.add_events();
         if !expansion.faults.is_empty() {
             return Err(self.error(expansion.faults));
         }
@@ -71,6 +72,7 @@ impl Description {
             settings: expansion.settings,
             placement: Vec::new(),
             notes: expansion.notes,
+            events,
         };
         Ok((planned, placement))
     }

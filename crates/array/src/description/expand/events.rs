@@ -1,0 +1,384 @@
+//! What is to break and to be repaired, and what will come of it.
+
+use super::Expansion;
+use crate::Fault;
+use crate::description::keys::{EventKeys, EventWord};
+use crate::description::{Description, DescriptionError, PlannedArray};
+use crate::raid::Level;
+
+/// Later events are mistakes: ten years.
+const LATEST_NS: u64 = 10 * 366 * 86_400 * 1_000_000_000;
+
+/// Something that is to happen to the array.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedEvent {
+    /// When, ns since the measured part began.
+    pub at_ns: u64,
+    /// What.
+    pub fault: Fault,
+    /// The same as a sentence without its time, such as `disk 3 of group 'a-disks' fails`.
+    pub text: String,
+    /// The key of its time.
+    path: String,
+}
+
+impl Description {
+    /// Refuses events that lie behind the end of what is measured.
+    ///
+    /// # Errors
+    /// Each of them, at its line.
+    pub fn check_events_until(
+        &self,
+        planned: &PlannedArray,
+        end_ns: u64,
+    ) -> Result<(), DescriptionError> {
+        let late = planned.events.iter().filter(|event| event.at_ns >= end_ns);
+        let faults = late.map(|event| {
+            let message = format!(
+                "this happens after {}, and nothing is measured after {}",
+                spoken(event.at_ns),
+                spoken(end_ns)
+            );
+            let help = "let it happen earlier, or measure longer with --duration";
+            self.fault(&event.path, message, Some(help.to_owned()))
+        });
+        let faults: Vec<_> = faults.collect();
+        if faults.is_empty() {
+            return Ok(());
+        }
+        Err(self.error(faults))
+    }
+}
+
+/// A disk group as its disks fail one after the other.
+#[derive(Debug, Clone, Default)]
+struct Standing {
+    /// Members that are gone and on no spare.
+    missing: usize,
+    /// Members that are gone, even if a spare is being filled for them.
+    not_whole: usize,
+    spares: usize,
+    failed: Vec<u32>,
+    is_lost: bool,
+}
+
+impl Expansion<'_> {
+    /// Adds the events in the order of their times, and notes what is to be expected of them.
+    pub fn add_events(&mut self) -> Vec<PlannedEvent> {
+        let keys = self.description.keys.event.clone();
+        let mut events = Vec::new();
+        for (number, keys) in keys.iter().enumerate() {
+            let path = format!("event.{number}");
+            let at_ns = self.time_of(keys, &path);
+            let found = self.fault_of(keys, &path);
+            if let (Some(at_ns), Some((fault, text))) = (at_ns, found) {
+                let path = format!("{path}.at");
+                events.push(PlannedEvent {
+                    at_ns,
+                    fault,
+                    text,
+                    path,
+                });
+            }
+        }
+        events.sort_by_key(|event| event.at_ns);
+        self.expect(&events);
+        events
+    }
+
+    fn time_of(&mut self, keys: &EventKeys, path: &str) -> Option<u64> {
+        let found = time_ns(&keys.at);
+        if found.is_none() {
+            let message = format!("'{}' is not a time", keys.at);
+            let help = "write one like \"90s\", \"15m\" or \"2h\", from the begin of the measured \
+                        part";
+            self.fault(&format!("{path}.at"), message, Some(help));
+        }
+        found
+    }
+
+    fn fault_of(&mut self, keys: &EventKeys, path: &str) -> Option<(Fault, String)> {
+        match keys.what {
+            EventWord::DiskFails | EventWord::DiskReplaced => {
+                let (disk, name) = self.disk_of(keys, path)?;
+                Some(match keys.what {
+                    EventWord::DiskFails => (Fault::FailDisk(disk), format!("{name} fails")),
+                    _ => (Fault::ReplaceDisk(disk), format!("{name} is replaced")),
+                })
+            }
+            _ => self.fault_of_controller(keys, path),
+        }
+    }
+
+    fn fault_of_controller(&mut self, keys: &EventKeys, path: &str) -> Option<(Fault, String)> {
+        for (key, is_there) in [
+            ("disk", keys.disk.is_some()),
+            ("group", keys.group.is_some()),
+        ] {
+            if is_there {
+                let message = format!("this event is about a controller and has no {key}");
+                self.fault(&format!("{path}.{key}"), message, None);
+                return None;
+            }
+        }
+        let count = self.description.keys.controllers.count;
+        let number = match (keys.controller, count) {
+            (Some(number), _) if number < count => number,
+            (None, 1) => 0,
+            (Some(number), _) => {
+                let message = format!("there is no controller {number}");
+                let help = format!("the array has {count}, from 0 on");
+                self.fault(&format!("{path}.controller"), message, Some(&help));
+                return None;
+            }
+            (None, _) => {
+                let help = "write controller = 0 or controller = 1";
+                self.fault(path, "nothing says which controller this is", Some(help));
+                return None;
+            }
+        };
+        let battery = format!("the cache battery of controller {number}");
+        Some(match keys.what {
+            EventWord::ControllerFails => (
+                Fault::FailController(number),
+                format!("controller {number} fails"),
+            ),
+            EventWord::ControllerReturns => (
+                Fault::RestoreController(number),
+                format!("controller {number} returns"),
+            ),
+            EventWord::CacheBatteryFails => {
+                (Fault::LoseCacheBattery(number), format!("{battery} fails"))
+            }
+            _ => (
+                Fault::RestoreCacheBattery(number),
+                format!("{battery} returns"),
+            ),
+        })
+    }
+
+    /// Number and name of the disk that an event is about.
+    fn disk_of(&mut self, keys: &EventKeys, path: &str) -> Option<(u32, String)> {
+        if keys.controller.is_some() {
+            let message = "this event is about a disk and has no controller";
+            self.fault(&format!("{path}.controller"), message, None);
+            return None;
+        }
+        let Some(disk) = keys.disk else {
+            let help = "write disk = 3, and group = \"NAME\" to count within a disk group";
+            self.fault(path, "nothing says which disk this is", Some(help));
+            return None;
+        };
+        let groups = &self.settings.backend.disk_group;
+        let sizes = groups
+            .iter()
+            .map(|group| u32::from(group.disks) + u32::from(group.spares));
+        let mut first = 0;
+        let spans: Vec<(String, u32, u32)> = groups
+            .iter()
+            .zip(sizes)
+            .map(|(group, size)| {
+                first += size;
+                (group.name.clone(), first - size, size)
+            })
+            .collect();
+        let (at, disk, limit) = match &keys.group {
+            None => (format!("{path}.disk"), disk, first),
+            Some(name) => {
+                let Some((_, begin, size)) = spans.iter().find(|(group, ..)| group == name) else {
+                    let names: Vec<&str> = spans.iter().map(|span| span.0.as_str()).collect();
+                    let help = format!("the disk groups are {}", names.join(", "));
+                    let message = format!("there is no disk group '{name}'");
+                    self.fault(&format!("{path}.group"), message, Some(&help));
+                    return None;
+                };
+                let limit = begin + size;
+                (format!("{path}.disk"), disk.saturating_add(*begin), limit)
+            }
+        };
+        if disk >= limit {
+            let (whose, count) = match &keys.group {
+                None => ("the array".to_owned(), limit),
+                Some(name) => {
+                    let size = spans
+                        .iter()
+                        .find(|span| span.0 == *name)
+                        .map_or(0, |span| span.2);
+                    (format!("group '{name}'"), size)
+                }
+            };
+            let message = format!("there is no disk {}", keys.disk.unwrap_or(0));
+            let help = format!("{whose} has {count} disks with its spares, from 0 on");
+            self.fault(&at, message, Some(&help));
+            return None;
+        }
+        let span = spans
+            .iter()
+            .find(|(_, begin, size)| (*begin..begin + size).contains(&disk));
+        let (group, begin, _) = span?;
+        Some((disk, format!("disk {} of group '{group}'", disk - begin)))
+    }
+
+    /// Says beforehand what is more than the array bears.
+    fn expect(&mut self, events: &[PlannedEvent]) {
+        let groups = self.settings.backend.disk_group.clone();
+        let mut standing: Vec<Standing> = groups
+            .iter()
+            .map(|group| Standing {
+                spares: usize::from(group.spares),
+                ..Standing::default()
+            })
+            .collect();
+        let mut working = vec![true; self.description.keys.controllers.count as usize];
+        for event in events {
+            match event.fault {
+                Fault::FailDisk(disk) => {
+                    let Some((number, within)) = group_of(&groups, disk) else {
+                        continue;
+                    };
+                    let note = standing[number].fail(&groups[number], within, disk);
+                    if let Some(note) = note {
+                        let text = format!("After {} {}: {note}", spoken(event.at_ns), event.text);
+                        self.notes.push(text);
+                    }
+                }
+                Fault::ReplaceDisk(disk) => {
+                    if let Some((number, _)) = group_of(&groups, disk) {
+                        standing[number].replace(disk);
+                    }
+                }
+                Fault::FailController(number) => {
+                    working[number as usize] = false;
+                    if working.iter().all(|works| !works) {
+                        self.notes.push(format!(
+                            "After {} no controller works: requests wait and then fail, and the \
+                             run ends with exit status 4 unless one returns in time.",
+                            spoken(event.at_ns)
+                        ));
+                    }
+                }
+                Fault::RestoreController(number) => working[number as usize] = true,
+                Fault::LoseCacheBattery(_) | Fault::RestoreCacheBattery(_) => {}
+            }
+        }
+    }
+}
+
+/// The disk group of a disk, and the disk's number in it.
+fn group_of(groups: &[crate::group::DiskGroupSettings], disk: u32) -> Option<(usize, u32)> {
+    let mut first = 0;
+    for (number, group) in groups.iter().enumerate() {
+        let size = u32::from(group.disks) + u32::from(group.spares);
+        if disk < first + size {
+            return Some((number, disk - first));
+        }
+        first += size;
+    }
+    None
+}
+
+impl Standing {
+    /// A disk fails; says what is to be expected if that is more than the level bears for sure.
+    fn fail(
+        &mut self,
+        group: &crate::group::DiskGroupSettings,
+        within: u32,
+        disk: u32,
+    ) -> Option<String> {
+        if self.failed.contains(&disk) {
+            return Some("it has failed already, so nothing happens.".to_owned());
+        }
+        self.failed.push(disk);
+        if within >= u32::from(group.disks) && self.spares > 0 {
+            // A spare that may or may not be in use.
+            self.spares -= 1;
+            return None;
+        }
+        self.not_whole += 1;
+        match self.spares {
+            0 => self.missing += 1,
+            _ => self.spares -= 1,
+        }
+        let bears = match group.level {
+            Level::Linear | Level::Raid0 => 0,
+            Level::Raid1 => usize::from(group.disks) - 1,
+            Level::Raid10 | Level::Raid5 => 1,
+            Level::Raid6 => 2,
+            // Each virtual disk has its own level.
+            Level::Vraid => return None,
+        };
+        let level = group.level.title();
+        if self.missing > bears && !self.is_lost {
+            self.is_lost = group.level != Level::Raid10;
+            let may = match group.level {
+                Level::Raid10 => "if both are of one pair, ",
+                _ => "",
+            };
+            return Some(format!(
+                "that is more than {level} bears; {may}the data of the group are lost, requests \
+                 to it fail, and the run ends with exit status 4."
+            ));
+        }
+        (self.not_whole > bears && !self.is_lost).then(|| {
+            format!(
+                "that is more than {level} bears unless the spare has been filled by then; if \
+                 not, the data of the group are lost and the run ends with exit status 4."
+            )
+        })
+    }
+
+    fn replace(&mut self, disk: u32) {
+        let before = self.failed.len();
+        self.failed.retain(|&failed| failed != disk);
+        if self.failed.len() == before {
+            return;
+        }
+        if self.missing > 0 {
+            self.missing -= 1;
+            self.not_whole = self.not_whole.saturating_sub(1);
+        } else {
+            self.spares += 1;
+        }
+    }
+}
+
+/// Units of time with their nanoseconds.
+const UNITS: [(&str, u64); 6] = [
+    ("ms", 1_000_000),
+    ("min", 60_000_000_000),
+    ("d", 86_400_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("m", 60_000_000_000),
+    ("s", 1_000_000_000),
+];
+
+/// A time such as `90s`, `1.5h` or `1h30m`, in ns; `None` when it is none.
+fn time_ns(text: &str) -> Option<u64> {
+    let mut rest = text.trim();
+    if rest == "0" {
+        return Some(0);
+    }
+    let mut total = 0.0;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let number: f64 = rest[..end].parse().ok()?;
+        let after = rest[end..].trim_start();
+        let end = after
+            .find(|c: char| !c.is_ascii_alphabetic())
+            .unwrap_or(after.len());
+        let (_, unit_ns) = UNITS.iter().find(|(unit, _)| *unit == &after[..end])?;
+        total += number * *unit_ns as f64;
+        rest = after[end..].trim_start();
+    }
+    (!text.trim().is_empty() && total <= LATEST_NS as f64).then_some(total.round() as u64)
+}
+
+/// A time as people say it.
+fn spoken(ns: u64) -> String {
+    let seconds = ns as f64 / 1e9;
+    match seconds {
+        _ if seconds >= 7200.0 => format!("{:.4} h", seconds / 3600.0).replace(".0000", ""),
+        _ if seconds >= 120.0 => format!("{:.2} min", seconds / 60.0).replace(".00", ""),
+        _ => format!("{seconds} s"),
+    }
+}

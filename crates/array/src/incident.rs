@@ -1,0 +1,62 @@
+//! What broke and was repaired, as it happened: rare, so kept in a list until somebody looks.
+
+use crate::group::{GroupId, GroupState};
+
+/// Something that happened to the array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Incident {
+    /// When, ns.
+    pub at_ns: u64,
+    /// What.
+    pub kind: IncidentKind,
+}
+
+/// What can happen to an array. Disks and controllers go by their numbers, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IncidentKind {
+    /// A disk failed.
+    DiskFailed(u32),
+    /// A new, empty disk stands in the bay of that number.
+    DiskReplaced(u32),
+    /// What a lost disk held is being computed onto the disk of that number.
+    RebuildBegan(u32),
+    /// That disk holds everything it should.
+    RebuildEnded(u32),
+    /// A group has another state.
+    GroupChanged(GroupId, GroupState),
+    /// A controller stopped working.
+    ControllerFailed(u32),
+    /// A controller serves the volumes of its failed partner.
+    ControllerTookOver(u32),
+    /// A controller works again.
+    ControllerReturned(u32),
+    /// A controller's cache would not survive a loss of power any more.
+    CacheBatteryFailed(u32),
+    /// A controller's cache would survive a loss of power again.
+    CacheBatteryReturned(u32),
+    /// So many acknowledged sectors are gone.
+    DataLost(u64),
+}
+
+impl IncidentKind {
+    /// The word for it in results, in the words of `[[event]]` where an event can ask for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::DiskFailed(_) => "disk-fails",
+            Self::DiskReplaced(_) => "disk-replaced",
+            Self::RebuildBegan(_) => "rebuild-begins",
+            Self::RebuildEnded(_) => "rebuild-ends",
+            Self::GroupChanged(_, GroupState::Healthy) => "group-healthy",
+            Self::GroupChanged(_, GroupState::Degraded) => "group-degraded",
+            Self::GroupChanged(_, GroupState::Critical) => "group-critical",
+            Self::GroupChanged(_, GroupState::Failed) => "group-failed",
+            Self::ControllerFailed(_) => "controller-fails",
+            Self::ControllerTookOver(_) => "controller-takes-over",
+            Self::ControllerReturned(_) => "controller-returns",
+            Self::CacheBatteryFailed(_) => "cache-battery-fails",
+            Self::CacheBatteryReturned(_) => "cache-battery-returns",
+            Self::DataLost(_) => "data-lost",
+        }
+    }
+}
