@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use array::description::Source;
 use workload::profile::{BUNDLED, ByteSize, Kind, Layer, Profile, bundled, load};
 
 use crate::cli::RunOptions;
@@ -27,6 +28,15 @@ pub fn find(workload: &str) -> Result<Layer, Failure> {
             "Give the path of a readable TOML file, or a name from 'proofload list'.",
         )),
     }
+}
+
+/// The file of a workload, if it has `[[event]]` tables, which are about the array.
+pub fn events(workload: &str) -> Option<Source> {
+    let text = fs::read_to_string(workload).ok()?;
+    let table: toml::Table = toml::from_str(&text).ok()?;
+    table
+        .contains_key("event")
+        .then(|| Source::events(workload, &text))
 }
 
 fn unknown(workload: &str) -> Failure {

@@ -148,6 +148,8 @@ pub struct ArrayGroup {
     pub average_busy_fraction: f64,
     /// The same of its busiest disk.
     pub maximum_busy_fraction: f64,
+    /// How far the rebuild of a lost disk has come at the end; null when none goes on.
+    pub rebuild_done_fraction: Option<f64>,
     /// Mean time of a request in the disk; null without requests.
     pub average_drive_latency_ms: Option<f64>,
     /// Mean number of requests inside each of its disks.

@@ -41,6 +41,8 @@ columns! {
         array_cache_dirty_fraction,
         /// Share of the SSD read cache that can be read from: how warm it is (pool).
         array_read_cache_used_fraction,
+        /// How far the rebuild of a lost disk has come (group).
+        array_rebuild_done_fraction,
         /// Pages on the performance tier (pool).
         array_performance_pages,
         /// Pages on the standard tier (pool).
@@ -134,6 +136,7 @@ fn group(part: &ArrayGroup) -> ArrayRow {
         array_busy_fraction: Some(part.average_busy_fraction),
         array_average_drive_latency_ms: part.average_drive_latency_ms,
         array_average_queue_depth: Some(part.average_drive_queue_depth),
+        array_rebuild_done_fraction: part.rebuild_done_fraction,
         ..ArrayRow::default()
     }
 }

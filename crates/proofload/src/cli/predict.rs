@@ -119,14 +119,17 @@ const ARRAY: &str = "array.";
 
 /// Whether a `--set` is about the array.
 pub fn is_for_array(text: &str) -> bool {
-    text.trim_start().starts_with(ARRAY)
+    let text = text.trim_start();
+    text.starts_with(ARRAY) || text.starts_with("event.") || text.starts_with("event=")
 }
 
 impl PredictOptions {
     /// The settings of the array, without their prefix.
     pub fn array_settings(&self) -> impl Iterator<Item = &str> {
         let all = self.set.iter();
-        all.filter_map(|text| text.trim_start().strip_prefix(ARRAY))
+        let all = all.map(|text| text.trim_start());
+        all.filter(|text| is_for_array(text))
+            .map(|text| text.strip_prefix(ARRAY).unwrap_or(text))
     }
 
     /// The options that a run on real storage has, too.

@@ -7,6 +7,7 @@ use array::description::{BUNDLED_ARRAYS, Description, Source, bundled_array};
 
 use crate::cli::PredictOptions;
 use crate::failure::Failure;
+use crate::workloads;
 
 /// The text of an array: a bundled name, or the path of a file.
 pub fn find(name: &str) -> Result<Source, Failure> {
@@ -26,6 +27,7 @@ pub fn find(name: &str) -> Result<Source, Failure> {
 /// The description with every `--set array.` applied.
 pub fn load(options: &PredictOptions) -> Result<Description, Failure> {
     let mut sources = vec![find(&options.array)?];
+    sources.extend(workloads::events(&options.workload));
     let settings = options.array_settings();
     sources.extend(settings.map(|text| Source::assignment("--set array.", text)));
     Ok(Description::load(&sources)?)

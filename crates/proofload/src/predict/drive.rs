@@ -22,6 +22,7 @@ use workload::progress::StopRequest;
 use super::inside::Inside;
 use super::inspector::{Inspector, Shared};
 use super::plan::Plan;
+use super::watch::Watch;
 use crate::failure::Failure;
 
 /// Directories on a modelled volume.
@@ -51,7 +52,12 @@ pub fn run<L: RunListener + 'static>(
     let host = ArrayHost::new(&handle, model);
     let places = places(&host, &plan.planned)?;
     let inside = Inside::new(&plan.array, &plan.description, &plan.planned.settings);
-    let shared = Rc::new(RefCell::new(Inspector::new(listener, host, inside)));
+    let shared = Rc::new(RefCell::new(Inspector::new(
+        listener,
+        host,
+        inside,
+        Watch::new(&plan.planned),
+    )));
     let heard = Shared(Rc::clone(&shared));
     let mut run_plan = RunPlan::new(&plan.profile, 1);
     if plan.profile.run.held_rate.is_some() {
@@ -73,7 +79,7 @@ pub fn run<L: RunListener + 'static>(
         };
         run_on_virtual_clock(handle, run_plan, base, stop, heard, twin).await
     });
-    shared.borrow().complete(&mut result);
+    shared.borrow_mut().complete(&mut result);
     drop(runtime);
     match Rc::into_inner(shared).map(RefCell::into_inner) {
         Some(inspector) => Ok((result, inspector.into_listener())),

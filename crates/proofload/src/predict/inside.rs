@@ -138,6 +138,7 @@ impl Inside {
                     average_busy_fraction: busy / own.len().max(1) as f64,
                     maximum_busy_fraction: busiest.fold(0.0, f64::max),
                     average_drive_latency_ms: ratio(spent, reads_per_second + writes_per_second),
+                    rebuild_done_fraction: None,
                     average_drive_queue_depth: queued / own.len().max(1) as f64,
                 }
             })

@@ -12,12 +12,14 @@ use workload::controller::RunListener;
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
 use super::inside::Inside;
+use super::watch::Watch;
 
 /// Passes everything on to a listener, with the inside of the array in what it passes.
 pub struct Inspector<L> {
     listener: L,
     host: ArrayHost<(), Array<()>>,
     inside: Inside,
+    watch: Watch,
     began: Instant,
     /// Counters when the measured phase began, and when it ended.
     from: Option<ArrayCounters>,
@@ -27,11 +29,12 @@ pub struct Inspector<L> {
 }
 
 impl<L: RunListener> Inspector<L> {
-    pub fn new(listener: L, host: ArrayHost<(), Array<()>>, inside: Inside) -> Self {
+    pub fn new(listener: L, host: ArrayHost<(), Array<()>>, inside: Inside, watch: Watch) -> Self {
         Self {
             listener,
             host,
             inside,
+            watch,
             began: Instant::now(),
             from: None,
             until: None,
@@ -45,7 +48,8 @@ impl<L: RunListener> Inspector<L> {
     }
 
     /// Adds what only a prediction has.
-    pub fn complete(&self, result: &mut RunResult) {
+    pub fn complete(&mut self, result: &mut RunResult) {
+        self.look();
         result.simulated_seconds = Some(self.host.handle().now_ns() as f64 / 1e9);
         result.wall_seconds = Some(self.began.elapsed().as_secs_f64());
         result.host_requests = Some(self.host.requests());
@@ -54,6 +58,13 @@ impl<L: RunListener> Inspector<L> {
         let none = ArrayCounters::default();
         let from = self.from.as_ref().unwrap_or(&none);
         result.array = Some(self.inside.between(from, until));
+        self.watch.complete(result);
+    }
+
+    /// Tells what has broken and been repaired since the last look.
+    fn look(&mut self) {
+        let told = self.host.with(|array| self.watch.look(array));
+        told.iter().for_each(|text| self.listener.note(text));
     }
 
     fn counters(&self) -> ArrayCounters {
@@ -64,7 +75,11 @@ impl<L: RunListener> Inspector<L> {
 impl<L: RunListener> RunListener for Inspector<L> {
     fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
         match phase {
-            Phase::Measuring => self.from = Some(self.counters()),
+            Phase::Measuring => {
+                self.from = Some(self.counters());
+                let now_ns = self.host.handle().now_ns();
+                self.host.with(|array| self.watch.begin(array, now_ns));
+            }
             _ if self.from.is_some() && self.until.is_none() => {
                 self.until = Some(self.counters());
             }
@@ -82,6 +97,7 @@ impl<L: RunListener> RunListener for Inspector<L> {
     }
 
     fn live(&mut self, figures: &LiveSample) {
+        self.look();
         self.listener.live(figures);
     }
 
@@ -90,7 +106,9 @@ impl<L: RunListener> RunListener for Inspector<L> {
         self.complete(&mut so_far);
         let now = self.counters();
         let mut sample = sample.clone();
-        sample.array = Some(self.inside.between(&self.sampled, &now));
+        let mut inside = self.inside.between(&self.sampled, &now);
+        self.watch.enter(&mut inside);
+        sample.array = Some(inside);
         self.sampled = now;
         self.listener.sample(&sample, figures, &so_far);
     }

@@ -16,11 +16,13 @@ mod plan;
 mod teller;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 pub use arrays::load as load_array;
 pub use drive::run;
 pub use inside::Inside;
 pub use plan::Plan;
+pub use watch::Watch;
 
 use std::fs;
 use std::path::Path;

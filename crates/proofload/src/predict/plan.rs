@@ -40,6 +40,7 @@ impl Plan {
         profile.run.verify_after_run = false;
         let description = arrays::load(options)?;
         let planned = description.plan(&demands(&profile))?;
+        description.check_events_until(&planned, profile.run.duration.as_ns())?;
         Ok(Self {
             workload: workloads::short_name(&options.workload),
             array: options.array.clone(),

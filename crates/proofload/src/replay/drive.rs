@@ -56,7 +56,7 @@ pub fn drive<S: Requests>(
         free: Vec::new(),
         completed: Vec::new(),
     };
-    record.begin(&clock.array.counters());
+    record.begin(&mut clock.array);
     let mut turns = 0;
     let mut now_ns = 0;
     while !clock.line.is_over() {

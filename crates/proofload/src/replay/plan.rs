@@ -72,6 +72,10 @@ impl Plan {
         plan.until_ns = until_ns;
         plan.seed = seed(options)?;
         plan.check_reach()?;
+        if let Some(span_ns) = plan.span_ns() {
+            plan.description
+                .check_events_until(&plan.planned, span_ns.saturating_add(1))?;
+        }
         Ok(plan)
     }
 
@@ -209,6 +213,12 @@ fn refuse_options_of_workloads(options: &PredictOptions) -> Result<(), Failure> 
             let message = format!("{name} says nothing of a block trace.");
             return Err(Failure::usage(message, instead));
         }
+    }
+    if !options.sweep.is_empty() || options.find.is_some() {
+        return Err(Failure::usage(
+            "--sweep and --find vary a workload, and a block trace is what it is.",
+            "Replay it once on each array.",
+        ));
     }
     Ok(())
 }

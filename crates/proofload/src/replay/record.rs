@@ -16,7 +16,7 @@ use super::outcome::{self, Counted};
 use super::plan::Plan;
 use super::responses::{Responses, Row, word};
 use crate::failure::Failure;
-use crate::predict::Inside;
+use crate::predict::{Inside, Watch};
 use crate::run::{self, results};
 
 /// Shortest time between two lines that say how the computing goes.
@@ -31,6 +31,7 @@ pub struct Record {
     recorder: run::Recorder,
     responses: Responses,
     inside: Inside,
+    watch: Watch,
     names: Vec<String>,
     counts: Counts,
     collector: Collector,
@@ -69,6 +70,7 @@ impl Record {
             recorder,
             responses,
             inside: plan.inside(),
+            watch: Watch::new(&plan.planned),
             names,
             counts: Counts::new(layout, 0, Phase::Measured, 0),
             collector,
@@ -88,9 +90,10 @@ impl Record {
     }
 
     /// The clock starts.
-    pub fn begin(&mut self, counters: &ArrayCounters) {
-        self.from = counters.clone();
-        self.until = counters.clone();
+    pub fn begin(&mut self, array: &mut Array<()>) {
+        self.watch.begin(array, 0);
+        self.from = array.counters();
+        self.until = self.from.clone();
     }
 
     /// When the present sample ends.
@@ -148,8 +151,12 @@ impl Record {
     /// A sample ends at `now_ns`.
     pub fn end_sample(&mut self, array: &mut Array<()>, now_ns: u64) {
         self.next_sample_ns = now_ns + self.interval_ns;
+        for text in self.watch.look(array) {
+            self.recorder.note(&text);
+        }
         let now = array.counters();
-        let inside = self.inside.between(&self.until, &now);
+        let mut inside = self.inside.between(&self.until, &now);
+        self.watch.enter(&mut inside);
         self.until = now;
         let part = self.counts.take(now_ns);
         for mut sample in self.collector.accept(part) {
@@ -206,6 +213,7 @@ impl Record {
         result.wall_seconds = Some(self.began.elapsed().as_secs_f64());
         result.host_requests = Some(self.counted.sent);
         result.array = Some(self.inside.between(&self.from, &self.until));
+        self.watch.complete(&mut result);
         let waited = self.waited_ns as f64 / now_ns.max(1) as f64;
         outcome::complete(&mut result, &self.counted, waited, ended);
         result

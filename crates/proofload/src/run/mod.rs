@@ -39,6 +39,15 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, Failure> {
             "Try 'proofload predict brokerage --array msa2042'.",
         ));
     }
+    if workloads::events(&options.workload).is_some() {
+        return Err(Failure::usage(
+            format!(
+                "{} has [[event]] tables, and real storage does not break on command.",
+                options.workload
+            ),
+            "Take them out, or predict the workload on a modelled array.",
+        ));
+    }
     let layout = target::survey(&Request {
         on: &options.on,
         log_on: &options.log_on,

@@ -65,6 +65,7 @@ impl Chart {
                         (self.draw_axes(frame))
                         @for series in &self.series { (draw_series(series, frame)) }
                         (limits::draw(&self.limits, frame))
+                        (self.draw_moments(frame))
                         g.cursor {}
                     }
                     div.readout hidden {}
@@ -126,6 +127,22 @@ impl Chart {
                         text.band-label x=(short(from + 4.0)) y=(short(TOP + 10.0)) {
                             (band.label)
                         }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A line upwards at each instant, with a number at its head; what happened is its title.
+    fn draw_moments(&self, frame: Frame) -> Markup {
+        html! {
+            @for (index, moment) in self.moments.iter().enumerate() {
+                @let x = frame.x(moment.at);
+                @if (LEFT..=RIGHT).contains(&x) {
+                    g.moment {
+                        title { (moment.label) }
+                        path d=(format!("M{x:.1} {TOP}V{BOTTOM}")) {}
+                        text x=(short(x + 2.0)) y=(short(TOP + 8.0)) { (index + 1) }
                     }
                 }
             }

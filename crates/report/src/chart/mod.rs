@@ -37,6 +37,8 @@ pub struct Chart {
     pub limits: Vec<Limit>,
     /// Spans of the horizontal axis with a name.
     pub bands: Vec<Band>,
+    /// Instants of the horizontal axis at which something happened.
+    pub moments: Vec<Moment>,
     /// A sentence under the title.
     pub note: String,
 }
@@ -113,6 +115,15 @@ pub struct Band {
     pub to: f64,
 }
 
+/// An instant at which something happened.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// What happened, as a sentence.
+    pub label: String,
+    /// When.
+    pub at: f64,
+}
+
 /// How many pairs of points a line keeps at most.
 const BUCKETS: usize = 240;
 /// No measurement has such a size in any unit used here; such a value is taken as not measured.
@@ -137,6 +148,7 @@ impl Chart {
             series: Vec::new(),
             limits: Vec::new(),
             bands: Vec::new(),
+            moments: Vec::new(),
             note: String::new(),
         }
     }

@@ -2,6 +2,7 @@
 
 use measure::sample::Phase;
 
+use super::events;
 use crate::chart::{Across, Band, Chart, Mark, Point, Upright};
 use crate::limits;
 use crate::run::{Flow, Moment, Run};
@@ -33,11 +34,13 @@ pub(super) fn charts(run: &Run) -> Vec<Chart> {
         operations(run),
         operation_latency(run),
         stalls(run),
+        events::rebuilds(run),
     ];
     charts.retain(|chart| !chart.is_empty());
     for chart in &mut charts {
         if chart.across == Across::Elapsed {
             chart.bands = phases(&run.timeline);
+            chart.moments = events::marks(&run.result);
         }
     }
     charts

@@ -5,6 +5,7 @@
 
 mod array;
 mod course;
+mod events;
 mod grid;
 mod replay;
 mod sections;
@@ -54,6 +55,7 @@ pub fn html(run: &Run) -> String {
             }
         }
         (replay::section(result))
+        (events::section(result))
         (charts("How the run went", &course::charts(run)))
         (array::section(run))
         (sections::databases(result))

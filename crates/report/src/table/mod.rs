@@ -3,6 +3,7 @@
 mod array;
 mod checks;
 mod databases;
+mod events;
 mod host;
 mod operations;
 mod replay;
@@ -13,6 +14,7 @@ pub use array::{
 };
 pub use checks::{CheckGroup, check_groups, checks_table, grouped_checks_table};
 pub use databases::{Detail, databases_table};
+pub use events::events_table;
 pub use host::{counters_table, devices_table};
 pub use operations::{causes, operations_table, phases_table, traffic_table, tuning_table};
 pub use replay::{demerit_table, replay_sentence};

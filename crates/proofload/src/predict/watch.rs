@@ -1,0 +1,240 @@
+//! What breaks and is repaired in an array while it is modelled: planned events go in, everything
+//! that follows is told, and kept for the result.
+
+use array::description::PlannedArray;
+use array::group::GroupState;
+use array::raid::Level;
+use array::{Array, Fault, Incident, IncidentKind};
+use measure::result::{ArrayResult, EventResult, RebuildResult, RunResult};
+
+/// A rebuild is spoken of each time it has come so far.
+const TOLD_EACH: f64 = 0.25;
+
+/// Follows the events of an array.
+pub struct Watch {
+    /// When each planned event is due, since the measured part began, and what it is.
+    planned: Vec<(u64, Fault)>,
+    /// The disk group of every disk, and the disk's number in it.
+    disks: Vec<(String, usize)>,
+    /// Disk groups whose disks are rebuilt all over the group, and on no spare.
+    spread: Vec<String>,
+    /// When the measured part began.
+    from_ns: Option<u64>,
+    events: Vec<EventResult>,
+    rebuilds: Vec<Followed>,
+}
+
+struct Followed {
+    result: RebuildResult,
+    told: f64,
+}
+
+impl Watch {
+    /// Watches an array with its planned events.
+    pub fn new(planned: &PlannedArray) -> Self {
+        let groups = planned.settings.backend.disk_group.iter();
+        let disks = groups.flat_map(|group| {
+            let count = usize::from(group.disks) + usize::from(group.spares);
+            (0..count).map(|number| (group.name.clone(), number))
+        });
+        let of_segments = planned.settings.backend.disk_group.iter();
+        let of_segments = of_segments.filter(|group| group.level == Level::Vraid);
+        let events = planned.events.iter();
+        Self {
+            spread: of_segments.map(|group| group.name.clone()).collect(),
+            planned: events.map(|event| (event.at_ns, event.fault)).collect(),
+            disks: disks.collect(),
+            from_ns: None,
+            events: Vec::new(),
+            rebuilds: Vec::new(),
+        }
+    }
+
+    /// The measured part begins at `now_ns`: planned events count from here.
+    pub fn begin(&mut self, array: &mut Array<()>, now_ns: u64) {
+        self.from_ns = Some(now_ns);
+        for &(at_ns, fault) in &self.planned {
+            array.inject(now_ns.saturating_add(at_ns), fault);
+        }
+    }
+
+    /// Looks what has happened; gives it in sentences.
+    pub fn look(&mut self, array: &mut Array<()>) -> Vec<String> {
+        let mut told = Vec::new();
+        for incident in array.take_incidents() {
+            let text = self.take(array, incident);
+            told.push(text);
+        }
+        for view in array.rebuilds() {
+            let disk = u64::from(view.station.0);
+            let open =
+                |one: &&mut Followed| one.result.disk == disk && one.result.ended_s.is_none();
+            let Some(followed) = self.rebuilds.iter_mut().rev().find(open) else {
+                continue;
+            };
+            followed.result.done_fraction = view.done_share;
+            if view.done_share >= followed.told + TOLD_EACH {
+                followed.told = (view.done_share / TOLD_EACH).floor() * TOLD_EACH;
+                let percent = view.done_share * 100.0;
+                let name = named(&self.disks, u32::from(view.station.0));
+                told.push(format!(
+                    "The rebuild onto {name} is done to {percent:.0} %."
+                ));
+            }
+        }
+        told
+    }
+
+    fn take(&mut self, array: &Array<()>, incident: Incident) -> String {
+        let from_ns = self.from_ns.unwrap_or(incident.at_ns);
+        let after_ns = incident.at_ns.saturating_sub(from_ns);
+        let measured_at_s = after_ns as f64 / 1e9;
+        let mut text = self.sentence(array, incident.kind);
+        match incident.kind {
+            IncidentKind::RebuildBegan(disk) => self.rebuilds.push(Followed {
+                result: RebuildResult {
+                    disk: u64::from(disk),
+                    group: self
+                        .disks
+                        .get(disk as usize)
+                        .map_or("", |one| &one.0)
+                        .to_owned(),
+                    began_s: measured_at_s,
+                    ..RebuildResult::default()
+                },
+                told: 0.0,
+            }),
+            IncidentKind::RebuildEnded(disk) => {
+                let open = |one: &&mut Followed| {
+                    one.result.disk == u64::from(disk) && one.result.ended_s.is_none()
+                };
+                if let Some(followed) = self.rebuilds.iter_mut().rev().find(open) {
+                    followed.result.ended_s = Some(measured_at_s);
+                    followed.result.done_fraction = 1.0;
+                    let took_s = measured_at_s - followed.result.began_s;
+                    text.push_str(&format!(" after {}", clock(took_s)));
+                }
+            }
+            _ => {}
+        }
+        let is_planned = |&(at_ns, fault): &(u64, Fault)| {
+            at_ns == after_ns && asked_for(fault) == Some(incident.kind)
+        };
+        let planned = self.from_ns.is_some() && self.planned.iter().any(is_planned);
+        self.events.push(EventResult {
+            at_s: incident.at_ns as f64 / 1e9,
+            measured_at_s,
+            what: incident.kind.word().to_owned(),
+            planned,
+            text: format!("{}{}.", text[..1].to_uppercase(), &text[1..]),
+        });
+        format!("At {}: {text}.", clock(measured_at_s))
+    }
+
+    fn sentence(&self, array: &Array<()>, kind: IncidentKind) -> String {
+        let disk = |number| named(&self.disks, number);
+        match kind {
+            IncidentKind::DiskFailed(number) => format!("{} fails", disk(number)),
+            IncidentKind::DiskReplaced(number) => format!("{} is replaced", disk(number)),
+            IncidentKind::RebuildBegan(number) => {
+                format!(
+                    "the {} begins",
+                    rebuild_of(&self.disks, &self.spread, number)
+                )
+            }
+            IncidentKind::RebuildEnded(number) => {
+                format!("the {} ends", rebuild_of(&self.disks, &self.spread, number))
+            }
+            IncidentKind::GroupChanged(group, state) => {
+                let name = array.group(group).name;
+                match state {
+                    GroupState::Healthy => format!("group '{name}' has all its disks again"),
+                    GroupState::Degraded => format!("group '{name}' is degraded"),
+                    GroupState::Critical => {
+                        format!("group '{name}' is critical: the next disk may take data with it")
+                    }
+                    GroupState::Failed => {
+                        format!("group '{name}' has failed, and its data are lost")
+                    }
+                }
+            }
+            IncidentKind::ControllerFailed(number) => format!("controller {number} fails"),
+            IncidentKind::ControllerTookOver(number) => {
+                format!("controller {number} takes over the volumes of its partner")
+            }
+            IncidentKind::ControllerReturned(number) => format!("controller {number} returns"),
+            IncidentKind::CacheBatteryFailed(number) => {
+                format!("the cache battery of controller {number} fails")
+            }
+            IncidentKind::CacheBatteryReturned(number) => {
+                format!("the cache battery of controller {number} returns")
+            }
+            IncidentKind::DataLost(sectors) => {
+                format!("{} acknowledged bytes are lost", sectors * 512)
+            }
+        }
+    }
+
+    /// Adds how far rebuilds are to the groups of a sample.
+    pub fn enter(&self, inside: &mut ArrayResult) {
+        for followed in &self.rebuilds {
+            let rebuild = &followed.result;
+            let group = inside
+                .groups
+                .iter_mut()
+                .find(|group| group.name == rebuild.group);
+            // The latest of a group counts; once it is whole there is nothing to follow.
+            if let Some(group) = group {
+                let open = rebuild.ended_s.is_none();
+                group.rebuild_done_fraction = open.then_some(rebuild.done_fraction);
+            }
+        }
+    }
+
+    /// Adds what happened to the result.
+    pub fn complete(&self, result: &mut RunResult) {
+        result.events.clone_from(&self.events);
+        let rebuilds = self.rebuilds.iter();
+        result.rebuilds = rebuilds.map(|followed| followed.result.clone()).collect();
+        if let Some(inside) = &mut result.array {
+            self.enter(inside);
+        }
+    }
+}
+
+/// What an event makes happen at once.
+fn asked_for(fault: Fault) -> Option<IncidentKind> {
+    Some(match fault {
+        Fault::FailDisk(number) => IncidentKind::DiskFailed(number),
+        Fault::ReplaceDisk(number) => IncidentKind::DiskReplaced(number),
+        Fault::FailController(number) => IncidentKind::ControllerFailed(number),
+        Fault::RestoreController(number) => IncidentKind::ControllerReturned(number),
+        Fault::LoseCacheBattery(number) => IncidentKind::CacheBatteryFailed(number),
+        Fault::RestoreCacheBattery(number) => IncidentKind::CacheBatteryReturned(number),
+    })
+}
+
+fn named(disks: &[(String, usize)], number: u32) -> String {
+    match disks.get(number as usize) {
+        Some((group, within)) => format!("disk {within} of group '{group}'"),
+        None => format!("disk {number}"),
+    }
+}
+
+/// A rebuild onto a disk, or of what a disk held where that is spread over its group.
+fn rebuild_of(disks: &[(String, usize)], spread: &[String], number: u32) -> String {
+    let name = named(disks, number);
+    let group = disks.get(number as usize).map(|disk| &disk.0);
+    match group.is_some_and(|group| spread.contains(group)) {
+        true => format!("rebuild of what {name} held"),
+        false => format!("rebuild onto {name}"),
+    }
+}
+
+/// Hours, minutes and seconds.
+fn clock(seconds: f64) -> String {
+    let whole = seconds as u64;
+    let (hours, minutes) = (whole / 3600, whole / 60 % 60);
+    let rest = seconds - (hours * 3600 + minutes * 60) as f64;
+    format!("{hours}:{minutes:02}:{rest:04.1}")
+}
