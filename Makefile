@@ -6,7 +6,7 @@ DEMO_DIRECTORY ?= demo
 .PHONY: help build demo test lint bench setup-test setup-bench clean
 
 help:
-	@echo "make demo   build, run a mail test of about a minute on ./$(DEMO_DIRECTORY), print the verdict"
+	@echo "make demo   build, run a mail test of about a minute on ./$(DEMO_DIRECTORY), predict three arrays, print the verdicts"
 	@echo "make test   install what the tests use where that is allowed, run every test"
 	@echo "make lint   cargo fmt --check and clippy with warnings as errors"
 	@echo "make bench  measure Proofload beside fio in the same run and print the ratios"

@@ -68,7 +68,7 @@ pub struct PredictOptions {
     /// may be given several times.
     #[arg(long, value_name = "KEY=VALUES", help_heading = "What if")]
     pub sweep: Vec<String>,
-    /// Look for the most load that passes (over --sweep rate=.. or threads=.., else any rate), or
+    /// Look for the most load that passes (over --sweep rate=.., threads=.. or brokerage.users=.., else any rate), or
     /// for the least flash that lets this load pass (over --sweep array.KEY=.., else the SSDs of
     /// the pools).
     #[arg(long, value_enum, help_heading = "What if")]

@@ -1,7 +1,7 @@
 //! The live lines of a terminal.
 
 use std::fmt::Write;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use measure::result::RunResult;
@@ -21,13 +21,19 @@ const BAR_CELLS: usize = 20;
 /// second, the verdict so far. Each fits 80 columns. Notes scroll past above them.
 pub struct TerminalView {
     line: ProgressBar,
+    /// Whether time is simulated: then the course follows the samples, not the clock on the wall.
+    simulated: bool,
+    /// Length of the present phase when time is simulated, and when it began on the wall.
+    measured: Option<(Duration, Instant)>,
 }
 
 impl TerminalView {
     /// A view on standard error.
-    pub fn new() -> Self {
+    pub fn new(simulated: bool) -> Self {
         Self {
             line: ProgressBar::hidden(),
+            simulated,
+            measured: None,
         }
     }
 
@@ -52,16 +58,44 @@ fn style(template: &str) -> ProgressStyle {
 
 /// The bar of a phase whose length is known: how much of it has passed, and what remains.
 fn course(elapsed: Duration, expected: Duration) -> String {
-    let part = (elapsed.as_secs_f64() / expected.as_secs_f64().max(0.001)).min(1.0);
-    let full = (part * BAR_CELLS as f64) as usize;
     let remaining = figures::clock(expected.saturating_sub(elapsed));
-    format!("[{:<BAR_CELLS$}] {remaining} left", "#".repeat(full))
+    format!("{} {remaining} left", bar(share(elapsed, expected)))
+}
+
+fn share(elapsed: Duration, expected: Duration) -> f64 {
+    (elapsed.as_secs_f64() / expected.as_secs_f64().max(0.001)).min(1.0)
+}
+
+fn bar(share: f64) -> String {
+    let full = (share * BAR_CELLS as f64) as usize;
+    format!("[{:<BAR_CELLS$}]", "#".repeat(full))
+}
+
+/// The course of simulated time: how much of it has passed, how much faster than real time it goes,
+/// and how long that takes yet.
+fn simulated_course(elapsed: Duration, expected: Duration, spent: Duration) -> String {
+    let share = share(elapsed, expected).max(1e-6);
+    let spent_s = spent.as_secs_f64().max(1e-3);
+    let left = Duration::try_from_secs_f64(spent_s / share - spent_s).unwrap_or(Duration::MAX);
+    format!(
+        "{} of {} simulated, {:.0} times real speed {} about {} left",
+        figures::clock(elapsed),
+        figures::clock(expected),
+        elapsed.as_secs_f64() / spent_s,
+        bar(share),
+        figures::clock(left)
+    )
 }
 
 impl RunListener for TerminalView {
     fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
         let line = ProgressBar::new_spinner().with_prefix(phase.title());
-        if let Some(expected) = expected {
+        self.measured = expected
+            .filter(|_| self.simulated)
+            .map(|expected| (expected, Instant::now()));
+        if self.measured.is_some() {
+            line.set_style(style("{spinner} {prefix} {msg}"));
+        } else if let Some(expected) = expected {
             let draw = move |state: &ProgressState, out: &mut dyn Write| {
                 let _ = write!(out, "{}", course(state.elapsed(), expected));
             };
@@ -98,7 +132,11 @@ impl RunListener for TerminalView {
             None if sample.failing.is_empty() => console::style(figures::standing(sample)).green(),
             None => console::style(figures::standing(sample)).red(),
         };
-        let text = format!("{}\n  {}", figures::sample(sample), shown.for_stderr());
+        let mut text = format!("{}\n  {}", figures::sample(sample), shown.for_stderr());
+        if let Some((expected, begun)) = self.measured {
+            let course = simulated_course(sample.elapsed, expected, begun.elapsed());
+            text = format!("{course}\n  {text}");
+        }
         self.line.set_message(text);
     }
 
@@ -129,6 +167,10 @@ mod tests {
         assert_eq!(
             course(minute * 2, minute),
             "[####################] 0:00 left"
+        );
+        assert_eq!(
+            simulated_course(minute / 2, minute, minute / 60),
+            "0:30 of 1:00 simulated, 30 times real speed [##########          ] about 0:01 left"
         );
     }
 }

@@ -75,7 +75,8 @@ pub fn predict(options: &PredictOptions) -> Result<ExitStatus, Failure> {
     let path = directory.path().to_owned();
     let stop = interrupt::stop_on_signals()
         .map_err(|error| Failure::environment(format!("Signals cannot be caught: {error}."), ""))?;
-    let recorder = Recorder::new(live::view(options.quiet), directory, stop.clone()).sparing();
+    let recorder =
+        Recorder::new(live::simulated_view(options.quiet), directory, stop.clone()).sparing();
     let (result, teller) = run(&plan, started, stop, Teller::new(recorder))?;
     close(teller.into_recorder(), &result)?;
     real_run::tell(&as_run, &result, &path, "")?;

@@ -1,5 +1,6 @@
 //! Records a prediction, and says how fast simulated time passes.
 
+use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use measure::result::RunResult;
@@ -37,9 +38,10 @@ impl Teller {
         self.recorder
     }
 
-    /// Says now and then how fast simulated time passes, and when it will be over.
+    /// Says now and then how fast simulated time passes, and when it will be over. The live line of
+    /// a terminal says so all the time.
     fn tell_speed(&mut self, sample: &LiveSample) {
-        let Some(measured) = self.measured else {
+        let Some(measured) = self.measured.filter(|_| !std::io::stderr().is_terminal()) else {
             return;
         };
         if self.told.elapsed() < TOLD_EVERY || sample.elapsed.is_zero() {

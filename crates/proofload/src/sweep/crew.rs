@@ -113,7 +113,9 @@ impl Crew<'_> {
         let share = Share {
             board: Board::clone(board),
             number,
-            measured: None,
+            warm_up: point.plan.profile.run.warm_up.minimum.duration(),
+            duration: point.plan.profile.run.duration.duration(),
+            phase: Phase::Opening,
         };
         let recorder = Recorder::new(Box::new(share), directory, self.stop.clone());
         let recorder = recorder.sparing();
@@ -161,19 +163,25 @@ fn shares(board: &Board) -> Vec<f64> {
 struct Share {
     board: Board,
     number: usize,
-    measured: Option<Duration>,
+    /// Shortest time to warm up, and the time measured.
+    warm_up: Duration,
+    duration: Duration,
+    phase: Phase,
 }
 
 impl RunListener for Share {
-    fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
-        self.measured = expected.filter(|_| phase == Phase::Measuring);
+    fn phase(&mut self, phase: Phase, _expected: Option<Duration>) {
+        self.phase = phase;
     }
 
     fn live(&mut self, figures: &LiveSample) {
-        let Some(measured) = self.measured.filter(|span| !span.is_zero()) else {
-            return;
+        let passed = match self.phase {
+            Phase::WarmingUp => figures.elapsed.min(self.warm_up),
+            Phase::Measuring => self.warm_up + figures.elapsed,
+            _ => return,
         };
-        let share = figures.elapsed.as_secs_f64() / measured.as_secs_f64();
+        let whole = self.warm_up + self.duration;
+        let share = passed.as_secs_f64() / whole.as_secs_f64().max(1e-9);
         // The whole is reached when the results are written.
         self.board[self.number].store(share.min(0.99).to_bits(), Ordering::Relaxed);
     }

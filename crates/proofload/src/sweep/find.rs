@@ -38,7 +38,7 @@ pub struct Question {
 /// What is searched over, and what else is varied.
 pub fn axes(find: Find, given: Vec<GridAxis>) -> (GridAxis, bool, Vec<GridAxis>) {
     let is_searched = |axis: &GridAxis| match find {
-        Find::MaxIops => axis.key == "rate" || axis.key == "threads",
+        Find::MaxIops => ["rate", "threads", "brokerage.users"].contains(&axis.key.as_str()),
         Find::MinFlash => axis.key.starts_with("array."),
     };
     let mut others = given;
@@ -99,6 +99,14 @@ pub fn questions(
         let mut points = Vec::new();
         let mut refused = None;
         for value in &searched.values {
+            // What rate is held changes nothing else, so that one of these many points stands for all.
+            let alike = points
+                .first()
+                .filter(|_| !was_given && find == Find::MaxIops);
+            if let Some(alike) = alike {
+                points.push(at_rate(alike, &searched.key, value));
+                continue;
+            }
             let mut values = head.clone();
             values.push(value);
             match Point::check(&options, &axes, &values) {
@@ -128,6 +136,20 @@ pub fn questions(
         });
     }
     Ok(questions)
+}
+
+/// The same point at another rate.
+fn at_rate(point: &Point, key: &str, value: &str) -> Point {
+    let mut values = point.values.clone();
+    let before = values.insert(key.to_owned(), value.to_owned());
+    let old = format!("{key}={}", before.unwrap_or_default());
+    let mut plan = point.plan.clone();
+    plan.profile.run.held_rate = value.parse().ok();
+    Point {
+        name: point.name.replace(&old, &format!("{key}={value}")),
+        values,
+        plan,
+    }
 }
 
 fn left_out(searched: &GridAxis, points: &[Point]) -> String {

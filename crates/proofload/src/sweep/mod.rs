@@ -27,7 +27,7 @@ use crate::commands::print;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::run::{caution, results};
-use crate::{interrupt, workloads};
+use crate::{human, interrupt, workloads};
 use crew::Crew;
 use find::Question;
 use point::{Point, combinations};
@@ -70,7 +70,7 @@ pub fn sweep(options: &PredictOptions) -> Result<ExitStatus, Failure> {
         schema: GRID_SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         workload: workloads::short_name(&options.workload),
-        array: workloads::short_name(&options.array),
+        array: arrays(options, &axes),
         started: started.to_string(),
         axes,
         ..GridResult::default()
@@ -94,6 +94,14 @@ pub fn sweep(options: &PredictOptions) -> Result<ExitStatus, Failure> {
     let status = conclude(&mut grid, &stop);
     output::write(options, &grid, &directory)?;
     Ok(status)
+}
+
+/// The array, or how many there are.
+fn arrays(options: &PredictOptions, axes: &[GridAxis]) -> String {
+    match axes.iter().find(|axis| axis.key == "array") {
+        Some(axis) => human::count(axis.values.len() as u64, "array"),
+        None => workloads::short_name(&options.array),
+    }
 }
 
 fn jobs(options: &PredictOptions) -> usize {

@@ -111,7 +111,7 @@ fn line_name(grid: &GridResult, axis: &GridAxis, point: &GridPoint) -> String {
     });
     let name = parts.collect::<Vec<_>>().join(", ");
     if name.is_empty() {
-        grid.array.clone()
+        grid.workload.clone()
     } else {
         name
     }

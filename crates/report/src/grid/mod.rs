@@ -34,9 +34,7 @@ pub fn grid_table(grid: &GridResult) -> Table {
     heads.extend([
         Column::text("verdict"),
         Column::number("IOPS", "1/s"),
-        Column::number("+-", "95 %"),
         Column::number("read", "ms"),
-        Column::number("+-", "95 %"),
         Column::number("read 99 %", "ms"),
         Column::number("log write", "ms"),
         Column::number("busiest disk", "% busy"),
@@ -64,12 +62,10 @@ fn row(grid: &GridResult, point: &GridPoint) -> Vec<Cell> {
     };
     let read_over = over(point.database_read_ms, point.database_read_limit_ms);
     cells.push(verdict(point.verdict));
-    cells.push(Cell::new(figure_or_absent(point.achieved_iops)));
-    cells.push(Cell::new(figure_or_absent(point.achieved_half_width_iops)));
-    cells.push(Cell::new(figure_or_absent(point.database_read_ms)).notable_when(read_over));
-    cells.push(Cell::new(figure_or_absent(
-        point.database_read_half_width_ms,
-    )));
+    let rate = with_half_width(point.achieved_iops, point.achieved_half_width_iops);
+    cells.push(Cell::new(rate));
+    let read = with_half_width(point.database_read_ms, point.database_read_half_width_ms);
+    cells.push(Cell::new(read).notable_when(read_over));
     cells.push(Cell::new(figure_or_absent(point.database_read_p99_ms)));
     cells.push(Cell::new(figure_or_absent(point.log_write_ms)));
     cells.push(Cell::new(share(point.busiest_disk_fraction)));
@@ -80,6 +76,14 @@ fn row(grid: &GridResult, point: &GridPoint) -> Vec<Cell> {
         flash => bytes(flash as f64),
     }));
     cells
+}
+
+/// A value with the half-width of its confidence interval, where there is one.
+fn with_half_width(value: Option<f64>, half_width: Option<f64>) -> String {
+    match half_width {
+        Some(half) => format!("{} +- {}", figure_or_absent(value), figure(half)),
+        None => figure_or_absent(value),
+    }
 }
 
 fn verdict(verdict: Option<Verdict>) -> Cell {

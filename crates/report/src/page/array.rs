@@ -53,7 +53,8 @@ pub(super) fn section(run: &Run) -> Markup {
             h3 { "Pools" }
             (tables::table(&array_pools_table(array)))
         }
-        (charts("The array over time", &array_charts(run, array)))
+        @let drawn = array_charts(run, array);
+        @if !drawn.is_empty() { h3 { "The array over time" } (charts("", &drawn)) }
         details {
             summary { "Every disk (" (array.disks.len()) ")" }
             (tables::table(&array_disks_table(array)))
