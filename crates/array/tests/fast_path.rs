@@ -8,6 +8,7 @@ const READ_US: u64 = 60;
 const WRITE_US: u64 = 90;
 const MISS_US: u64 = 7;
 const FAST_US: u64 = 15;
+const PARITY_US: u64 = 40;
 const DISK_US: u64 = 100;
 const STRIP_SECTORS: u64 = 128;
 
@@ -25,7 +26,7 @@ title = "A card"
 count = 1
 ports_per_controller = 1
 port = {{ rate_mb_per_s = 1000000 }}
-service = {{ read_us = {READ_US}, write_us = {WRITE_US}, read_miss_us = {MISS_US}, fast_path_us = {FAST_US} }}
+service = {{ read_us = {READ_US}, write_us = {WRITE_US}, read_miss_us = {MISS_US}, fast_path_us = {FAST_US}, parity_write_us = {PARITY_US} }}
 [cache]
 capacity_mib = 16
 line_kib = 64
@@ -114,7 +115,7 @@ fn writes_of_protected_levels_never_take_it() {
     let mut raid5 = array("raid5", 4, FAST);
     assert_eq!(read_us(&mut raid5, 0), FAST_US + DISK_US);
     // The old contents are read, then data and parity are written.
-    assert_eq!(write_us(&mut raid5, 0), WRITE_US + 2 * DISK_US);
+    assert_eq!(write_us(&mut raid5, 0), WRITE_US + PARITY_US + 2 * DISK_US);
     let mut raid10 = array("raid10", 4, FAST);
     assert_eq!(read_us(&mut raid10, 0), FAST_US + DISK_US);
     assert_eq!(write_us(&mut raid10, 0), WRITE_US + DISK_US);

@@ -15,7 +15,7 @@ use crate::payload::Payload;
 use crate::pool::settings::{GroupFacts, PoolVolume};
 use crate::pool::{LinearPool, LinearVolume, PagedPool, Pool, PoolSettings};
 use crate::raid::Protection;
-use crate::settings::{ArraySettings, VolumeSettings, WritePolicy};
+use crate::settings::{ArraySettings, VolumeSettings, WritePolicy, ns_of_us};
 use crate::slab::Slab;
 use crate::{Complaint, SECTOR_BYTES};
 
@@ -389,6 +389,12 @@ fn build_volume<P: Payload>(
         lines_per_unit: (place.unit_sectors / line_sectors).max(1),
         page_sectors: place.page_sectors,
         fast_path: fast_path.filter(|_| short),
+        write_latency_ns: match geometry.map(|(_, geometry)| geometry.protection) {
+            Some(Protection::Parity(_)) if !write_back => {
+                ns_of_us(settings.controllers.service.parity_write_us)
+            }
+            _ => 0,
+        },
         readers: Streams::new(&cache.read_ahead),
         writers: Streams::new(&cache.read_ahead),
         counters: VolumeCounting::default(),

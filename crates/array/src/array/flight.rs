@@ -278,7 +278,10 @@ impl<P: Payload> Array<P> {
             }
             _ => self.times.service.of(operation, sectors),
         };
-        let served_ns = self.controllers[owner].processor.enter(now_ns, service_ns);
+        let mut served_ns = self.controllers[owner].processor.enter(now_ns, service_ns);
+        if operation == HostOperation::Write {
+            served_ns += self.volumes[number].write_latency_ns;
+        }
         self.enter(id, Stage::Serving, now_ns, owner as u8, served_ns);
     }
 

@@ -136,6 +136,8 @@ struct Volume {
     /// Sectors of a page, if it is given back by a trim.
     page_sectors: Option<u64>,
     fast_path: Option<FastPath>,
+    /// What a write spends in the firmware besides, occupying nothing.
+    write_latency_ns: u64,
     readers: Streams,
     writers: Streams,
     counters: VolumeCounting,

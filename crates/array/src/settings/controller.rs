@@ -66,6 +66,10 @@ pub struct ServiceSettings {
     /// What a read costs on top when the cache does not hold all of it, us.
     #[serde(default)]
     pub read_miss_us: f64,
+    /// What a write that goes through to a group with parity spends in the firmware between the
+    /// phases of its update, us; no other command waits for that. Unconfirmed.
+    #[serde(default)]
+    pub parity_write_us: f64,
     /// Cost of a command that takes a RAID card's short path, us. Without this key there is none.
     /// The short path is open to requests of at most a strip on a volume with write-through and
     /// without read-ahead and read cache, its drive set optimal: reads of any level, writes of
@@ -163,6 +167,7 @@ impl ControllerSettings {
             ("service.read_us_per_mib", service.read_us_per_mib),
             ("service.write_us_per_mib", service.write_us_per_mib),
             ("service.read_miss_us", service.read_miss_us),
+            ("service.parity_write_us", service.parity_write_us),
             ("service.fast_path_us", service.fast_path_us.unwrap_or(0.0)),
         ] {
             checker.demand_within(value_us, 0.0, 1e6, key);
