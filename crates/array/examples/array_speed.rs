@@ -1,11 +1,13 @@
 //! How many host requests the model gets through in a second of one core.
 //!
-//! `cargo run --release -p array --example array_speed [seconds [case]]`: 20 disks in two RAID 6 groups,
-//! 32 KiB random, 60 % reads, closed loop, write-back cache; then reads that a cache or an SSD
-//! group serves. Payload: none. Prints host requests and disk requests per second of processor
-//! time, and the rate and latency inside the model.
+//! `cargo run --release -p array --example array_speed [--json] [MILLIONS [CASE]]`: 20 disks in two
+//! RAID 6 groups, 32 KiB at random, 60 % reads, closed loop, write-back cache; then reads that an
+//! SSD tier, a plain SSD group, or the cache serves. Payload: none. Each case warms up until its
+//! cache has been filled several times, then counts MILLIONS of host requests (2 by default).
+//! Prints host requests per second of processor time and of wall time, the peak memory so far, and
+//! the rate and latency inside the model.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use array::disk::BUNDLED_DISKS;
 use array::{
@@ -15,57 +17,71 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 const BLOCK_SECTORS: u32 = 64;
+const HOSTS: u64 = 32;
+const WARM_UP_REQUESTS: u64 = 700_000;
 
 struct Case {
+    name: &'static str,
     title: &'static str,
-    level: &'static str,
+    /// Keys of a disk group.
+    group: &'static str,
     disk: &'static str,
-    disks: u32,
+    disks_per_group: u32,
+    /// Whether the volumes lie in pools whose performance tier the groups are.
+    tiered: bool,
     volume_mib: u64,
-    cache_mib: u64,
-    hosts: u64,
     read_percent: u32,
 }
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 5] = [
     Case {
+        name: "raid6",
         title: "RAID 6, two groups of 10 disks, 60/40",
-        level: "raid6",
+        group: "level = 'raid6'\nchunk_kib = 512",
         disk: HARD_DISK,
-        disks: 10,
+        disks_per_group: 10,
+        tiered: false,
         volume_mib: 600 * 1024,
-        cache_mib: 4096,
-        hosts: 32,
         read_percent: 60,
     },
     Case {
+        name: "textbook",
         title: "RAID 6 on textbook disks, 60/40",
-        level: "raid6",
+        group: "level = 'raid6'\nchunk_kib = 512",
         disk: TEXTBOOK_DISK,
-        disks: 10,
+        disks_per_group: 10,
+        tiered: false,
         volume_mib: 600 * 1024,
-        cache_mib: 4096,
-        hosts: 32,
         read_percent: 60,
     },
     Case {
-        title: "reads from an SSD group",
-        level: "raid0",
+        name: "tier",
+        title: "reads from an SSD tier",
+        group: "level = 'raid10'\nchunk_kib = 512",
         disk: SSD,
-        disks: 4,
-        volume_mib: 100 * 1024,
-        cache_mib: 4096,
-        hosts: 32,
+        disks_per_group: 4,
+        tiered: true,
+        volume_mib: 300 * 1024,
         read_percent: 100,
     },
     Case {
-        title: "reads from the cache",
-        level: "raid0",
+        name: "ssd",
+        title: "reads from an SSD group",
+        group: "level = 'raid0'\nchunk_kib = 512",
         disk: SSD,
-        disks: 4,
+        disks_per_group: 4,
+        tiered: false,
+        volume_mib: 300 * 1024,
+        read_percent: 100,
+    },
+    Case {
+        name: "cache",
+        title: "reads from the cache",
+        group: "level = 'raid0'\nchunk_kib = 512",
+        disk: SSD,
+        disks_per_group: 4,
+        tiered: false,
         volume_mib: 1024,
-        cache_mib: 4096,
-        hosts: 32,
         read_percent: 100,
     },
 ];
@@ -79,35 +95,49 @@ const SSD: &str = "ssd-sas-400gb";
 const TEXTBOOK_DISK: &str = "capacity_bytes = 900_000_000_000, service_us = 4000, \
                              distribution = 'exponential', servers = 1, on_board_queue_depth = 16";
 
-fn settings(case: &Case) -> ArraySettings {
-    let mut text = format!(
-        "title = 'Speed'
+const FRONT: &str = "title = 'Speed'
 [controllers]
 count = 2
 ports_per_controller = 2
-port = {{ rate_mb_per_s = 1600, command_us = 1 }}
-service = {{ read_us = 4, write_us = 6 }}
-link = {{ rate_mb_per_s = 4000, transfer_us = 5 }}
+port = { rate_mb_per_s = 1600, command_us = 1 }
+service = { read_us = 4, write_us = 6 }
+link = { rate_mb_per_s = 4000, transfer_us = 5 }
 [cache]
-capacity_mib = {cache}
+capacity_mib = 4096
 line_kib = 32
 mirror = true
 dirty_limit_percent = 50
-destage = {{ age_ms = 10000, high_watermark_percent = 80, low_watermark_percent = 70, idle_ms = 100, in_flight = 48 }}
-",
-        cache = case.cache_mib,
-    );
-    for group in 0..2 {
+[cache.destage]
+age_ms = 10000
+high_watermark_percent = 80
+low_watermark_percent = 70
+idle_ms = 100
+in_flight = 48
+";
+
+fn settings(case: &Case) -> ArraySettings {
+    let mut text = FRONT.to_string();
+    for number in 0..2 {
         text += &format!(
-            "[[backend.disk_group]]\nname = 'g{group}'\ndisk = 'd'\ndisks = {}\n\
-             level = '{}'\nchunk_kib = 512\n",
-            case.disks, case.level
+            "[[backend.disk_group]]\nname = 'g{number}'\ndisk = 'd'\ndisks = {}\n{}\n",
+            case.disks_per_group, case.group
         );
+        if case.tiered {
+            text += &format!(
+                "[pools.p{number}]\ngroups = [{{ group = 'g{number}', tier = 'performance' }}]\n\
+                 tiering = {{ policy = 'scan-rank-move' }}\n"
+            );
+        }
     }
-    for group in 0..2 {
+    let place = if case.tiered {
+        "pool = 'p"
+    } else {
+        "group = 'g"
+    };
+    for number in 0..2 {
         text += &format!(
-            "[[volumes]]\nname = 'v{group}'\ngroup = 'g{group}'\ncapacity_mib = {}\n\
-             owner = {group}\n",
+            "[[volumes]]\nname = 'v{number}'\n{place}{number}'\ncapacity_mib = {}\n\
+             owner = {number}\n",
             case.volume_mib
         );
     }
@@ -144,67 +174,86 @@ fn request(tag: u64, case: &Case, random: &mut Xoshiro256PlusPlus) -> HostReques
     }
 }
 
-fn measure(case: &Case, seconds: f64) {
-    let mut array = match Array::<()>::new(&settings(case), 1) {
-        Ok(array) => array,
-        Err(error) => {
-            println!("{:40} {error}", case.title);
-            return;
-        }
-    };
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-    for volume in 0..2 {
+/// An array with its closed loop of hosts.
+struct Loop<'a> {
+    case: &'a Case,
+    array: Array<()>,
+    random: Xoshiro256PlusPlus,
+    completed: Vec<HostCompletion<()>>,
+    latency_sum_ns: u64,
+}
+
+impl<'a> Loop<'a> {
+    fn new(case: &'a Case) -> Result<Self, Box<dyn std::error::Error>> {
+        let mut array = Array::<()>::new(&settings(case), 1)?;
         let sectors = case.volume_mib * 2048;
-        if let Err(error) = array.lay_out(VolumeId(volume), 0, sectors, FirstWrite::Sequential) {
-            println!("{:40} {error}", case.title);
-            return;
+        for volume in 0..2 {
+            array.lay_out(VolumeId(volume), 0, sectors, FirstWrite::Random)?;
         }
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        for host in 0..HOSTS {
+            array.submit(0, request(host, case, &mut random));
+        }
+        Ok(Self {
+            case,
+            array,
+            random,
+            completed: Vec::new(),
+            latency_sum_ns: 0,
+        })
     }
-    let mut completed: Vec<HostCompletion<()>> = Vec::new();
-    for host in 0..case.hosts {
-        array.submit(0, request(host, case, &mut random));
-    }
-    let mut ended = 0u64;
-    let mut latency_sum_ns = 0;
-    let mut started = processor_time();
-    let mut from_ns = 0;
-    let mut warm = false;
-    while !warm || (processor_time() - started).as_secs_f64() < seconds {
-        for _ in 0..4096 {
-            let Some(next_ns) = array.next_event_ns() else {
-                return;
-            };
-            array.advance_to(next_ns, &mut completed);
-            for completion in completed.drain(..) {
+
+    /// Lets so many requests end.
+    fn run(&mut self, requests: u64) {
+        let mut ended = 0;
+        while ended < requests
+            && let Some(next_ns) = self.array.next_event_ns()
+        {
+            self.array.advance_to(next_ns, &mut self.completed);
+            for completion in self.completed.drain(..) {
                 ended += 1;
-                latency_sum_ns += completion.completed_ns - completion.submitted_ns;
-                array.submit(next_ns, request(completion.tag, case, &mut random));
+                self.latency_sum_ns += completion.completed_ns - completion.submitted_ns;
+                let next = request(completion.tag, self.case, &mut self.random);
+                self.array.submit(next_ns, next);
             }
         }
-        if !warm && ((processor_time() - started).as_secs_f64() > seconds) {
-            warm = true;
-            ended = 0;
-            latency_sum_ns = 0;
-            started = processor_time();
-            from_ns = array.counters().now_ns;
-        }
     }
-    let spent_s = (processor_time() - started).as_secs_f64();
-    let counters = array.counters();
-    let simulated_s = (counters.now_ns - from_ns) as f64 / 1e9;
-    let disk_requests: u64 = counters
-        .disks
-        .iter()
-        .map(|disk| disk.disk.completed())
-        .sum();
-    println!(
-        "{:40} {:>9.0} host requests/s of a core; inside: {:.0}/s, {:.2} ms, {} disk requests",
-        case.title,
-        ended as f64 / spent_s,
-        ended as f64 / simulated_s,
-        latency_sum_ns as f64 / ended as f64 / 1e6,
-        disk_requests,
-    );
+}
+
+/// What was measured of a case.
+struct Figures {
+    requests: u64,
+    processor_s: f64,
+    wall_s: f64,
+    simulated_s: f64,
+    disk_requests: u64,
+    latency_ms: f64,
+    peak_mib: f64,
+}
+
+fn measure(case: &Case, requests: u64) -> Result<Figures, Box<dyn std::error::Error>> {
+    let mut hosts = Loop::new(case)?;
+    hosts.run(WARM_UP_REQUESTS);
+    hosts.latency_sum_ns = 0;
+    let disk_requests = |array: &Array<()>| -> u64 {
+        let counters = array.counters();
+        let disks = counters.disks.iter();
+        disks.map(|disk| disk.disk.completed()).sum()
+    };
+    let (before, from_ns) = (disk_requests(&hosts.array), hosts.array.counters().now_ns);
+    let (began, began_processor) = (Instant::now(), processor_time());
+    hosts.run(requests);
+    let (wall, processor) = (began.elapsed(), processor_time() - began_processor);
+    hosts.array.check_laws();
+    Ok(Figures {
+        requests,
+        processor_s: processor.as_secs_f64(),
+        wall_s: wall.as_secs_f64(),
+        simulated_s: (hosts.array.counters().now_ns - from_ns) as f64 / 1e9,
+        disk_requests: disk_requests(&hosts.array) - before,
+        latency_ms: hosts.latency_sum_ns as f64 / requests as f64 / 1e6,
+        peak_mib: peak_mib(),
+    })
 }
 
 /// Time this process has spent on a processor.
@@ -214,11 +263,52 @@ fn processor_time() -> Duration {
     Duration::from_nanos(spent_ns.unwrap_or(0))
 }
 
-fn main() {
-    let argument = std::env::args().nth(1);
-    let seconds = argument.and_then(|text| text.parse().ok()).unwrap_or(3.0);
-    let chosen = std::env::args().nth(2).unwrap_or_default();
-    for case in CASES.iter().filter(|case| case.title.contains(&chosen)) {
-        measure(case, seconds);
+/// The most memory this process has had so far, MiB.
+fn peak_mib() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+    kib.unwrap_or(0.0) / 1024.0
+}
+
+fn print(case: &Case, figures: &Figures, json: bool) {
+    let requests = figures.requests as f64;
+    let (processor_rate, wall_rate) = (requests / figures.processor_s, requests / figures.wall_s);
+    if json {
+        println!(
+            "{{\"case\":\"{}\",\"requests\":{},\"per_processor_second\":{processor_rate:.0},\
+             \"per_wall_second\":{wall_rate:.0},\"disk_requests\":{},\"processor_seconds\":{:.3},\
+             \"peak_mib\":{:.0}}}",
+            case.name,
+            figures.requests,
+            figures.disk_requests,
+            figures.processor_s,
+            figures.peak_mib
+        );
+        return;
     }
+    println!(
+        "{:38} {processor_rate:>9.0} host requests/s of a core, {wall_rate:>9.0} of wall time, \
+         {:.2} disk requests each, peak {:.0} MiB; inside: {:.0}/s, {:.2} ms",
+        case.title,
+        figures.disk_requests as f64 / requests,
+        figures.peak_mib,
+        requests / figures.simulated_s,
+        figures.latency_ms,
+    );
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let (flags, words): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|word| word == "--json");
+    let json = !flags.is_empty();
+    let millions: f64 = words.first().map_or(Ok(2.0), |text| text.parse())?;
+    let chosen = words.get(1).map_or("", String::as_str);
+    for case in &CASES {
+        if chosen.is_empty() || case.name == chosen {
+            let figures = measure(case, (millions * 1e6) as u64)?;
+            print(case, &figures, json);
+        }
+    }
+    Ok(())
 }

@@ -1,7 +1,8 @@
 //! Host requests inside the array: the stations they pass on their way in and out.
 
+use crate::cache::key_of;
 use crate::controller::Ticket;
-use crate::host::{HostCompletion, HostError, HostOperation};
+use crate::host::{HostCompletion, HostError, HostOperation, VolumeId};
 use crate::payload::Payload;
 use crate::settings::HostPaths;
 use crate::{SECTOR_BYTES, settings};
@@ -148,6 +149,7 @@ impl<P: Payload> Array<P> {
         };
         let flight = &self.flights[id];
         let (operation, sectors) = (flight.operation, flight.sectors);
+        self.foresee(volume, flight.first_sector);
         let controller = &mut self.controllers[number];
         let port = controller.take_port();
         controller.last_host_ns = now_ns;
@@ -157,6 +159,17 @@ impl<P: Payload> Array<P> {
         flight.port = port as u8;
         flight.path_lost_ns = None;
         self.enter(id, Stage::Arriving, now_ns, number as u8, arrived_ns);
+    }
+
+    /// Has the processor fetch what a request will be looked up in by the time it is served.
+    #[inline]
+    fn foresee(&self, volume: usize, first_sector: u64) {
+        let owner = usize::from(self.volumes[volume].owner);
+        let line = first_sector >> self.line_sectors.trailing_zeros();
+        let cache = &self.controllers[owner].cache;
+        cache.foresee(key_of(volume as u16, line));
+        let pool = usize::from(self.volumes[volume].pool);
+        self.pools[pool].foresee(VolumeId(volume as u16), first_sector);
     }
 
     /// The controller that hosts send a volume's requests to.
@@ -272,6 +285,10 @@ impl<P: Payload> Array<P> {
         let owner = usize::from(volume.owner);
         let (operation, first_sector, sectors) =
             (flight.operation, flight.first_sector, flight.sectors);
+        let line = first_sector >> self.line_sectors.trailing_zeros();
+        self.controllers[owner]
+            .cache
+            .foresee_line(key_of(number as u16, line));
         let service_ns = match self.times.service.fast_path_ns {
             Some(fast_ns) if self.takes_fast_path(number, operation, first_sector, sectors) => {
                 fast_ns

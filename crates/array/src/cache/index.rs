@@ -4,6 +4,8 @@
 //! mark is the upper half of the key's hash and so says where the search for the key begins, too:
 //! entries move without a look at their keys.
 
+use prefetch_index::prefetch_index;
+
 use super::NONE;
 
 /// A slot in use, or [`NONE`].
@@ -58,6 +60,31 @@ impl KeyIndex {
     #[inline]
     fn mask(&self) -> usize {
         self.entries.len() - 1
+    }
+
+    /// Has the processor fetch what [`KeyIndex::find`] will look at for `key`. Tables of large
+    /// caches lie in main memory, and there is much to do until a request gets to its look-up.
+    #[inline]
+    pub fn foresee(&self, key: u64) {
+        prefetch_index(&self.entries, (mark_of(key) >> self.shift) as usize);
+    }
+
+    /// The slot that `key` is likely to have, without a look at whose it is.
+    #[inline]
+    pub fn likely_slot(&self, key: u64) -> Option<u32> {
+        let mark = mark_of(key);
+        let mask = self.mask();
+        let mut at = (mark >> self.shift) as usize;
+        loop {
+            let entry = self.entries[at & mask];
+            if entry.slot == NONE {
+                return None;
+            }
+            if entry.mark == mark {
+                return Some(entry.slot);
+            }
+            at += 1;
+        }
     }
 
     /// The slot of `key`; `key_of` tells the key of a slot.

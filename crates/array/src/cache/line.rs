@@ -34,33 +34,34 @@ pub(crate) fn for_runs(mut bits: Sectors, mut run: impl FnMut(u32, u32)) {
 /// What replacement and hits look at comes first, so that it lies in one line of the processor's
 /// cache.
 #[derive(Debug, Clone)]
-#[repr(C, align(64))]
+#[repr(C, align(128))]
 pub(crate) struct Line<P> {
     /// Sectors whose contents are here.
     pub valid: Sectors,
     /// Sectors newer than what is on disk and not on their way there.
     pub dirty: Sectors,
-    /// Sectors on their way to disk, as they were when they set out. A sector that is written again
-    /// meanwhile is dirty, too: its second version follows the first.
-    pub destaging: Sectors,
     /// Volume and number of the line within it.
     pub key: u64,
     /// Neighbours among the lines that may be replaced.
     pub older: u32,
     pub newer: u32,
-    pub replaceable: bool,
-    /// Whether the partner holds a copy of everything that is not on disk.
-    pub mirrored: bool,
     /// Fills in flight and writes about to be put in. A pinned line stays.
     pub pins: u32,
     /// The last fill that set out for this line while it was pinned by fills.
     pub last_fill: u32,
-    /// The unit it belongs to and its neighbours there, while it is dirty.
+    /// The unit it belongs to while it is dirty.
     pub unit: u32,
-    pub unit_next: u32,
-    pub unit_previous: u32,
+    pub replaceable: bool,
+    /// Whether the partner holds a copy of everything that is not on disk.
+    pub mirrored: bool,
+    /// Sectors on their way to disk, as they were when they set out. A sector that is written again
+    /// meanwhile is dirty, too: its second version follows the first.
+    pub destaging: Sectors,
     /// Sectors that the fills now in flight must not touch: what they bring is out of date.
     pub blocked: Sectors,
+    /// Neighbours among the dirty lines of its unit.
+    pub unit_next: u32,
+    pub unit_previous: u32,
     /// Contents; what is not valid has no meaning.
     pub contents: P,
 }

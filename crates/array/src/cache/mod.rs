@@ -19,6 +19,8 @@ pub(crate) use dirty::DirtyUnits;
 pub(crate) use line::{Line, NONE, Sectors, for_runs, sectors_from};
 pub(crate) use streams::Streams;
 
+use prefetch_index::prefetch_index;
+
 use crate::payload::Payload;
 
 use index::KeyIndex;
@@ -163,6 +165,20 @@ impl<P: Payload> DataCache<P> {
         self.index.find(key, |slot| self.lines[slot as usize].key)
     }
 
+    /// Has the processor fetch what [`DataCache::find`] will look at for `key`.
+    #[inline]
+    pub fn foresee(&self, key: u64) {
+        self.index.foresee(key);
+    }
+
+    /// Has the processor fetch the line that `key` probably has.
+    #[inline]
+    pub fn foresee_line(&self, key: u64) {
+        if let Some(slot) = self.index.likely_slot(key) {
+            prefetch_index(&self.lines, slot as usize);
+        }
+    }
+
     /// The line with that key, which was in `slot` when it was last looked for.
     #[inline]
     pub fn find_again(&self, slot: u32, key: u64) -> Option<u32> {
@@ -211,15 +227,14 @@ impl<P: Payload> DataCache<P> {
         };
         let sectors = self.line_sectors();
         let line = &mut self.lines[slot as usize];
-        let mut contents = std::mem::take(&mut line.contents);
-        if P::CARRIES_BYTES && contents.as_bytes().is_none_or(<[u8]>::is_empty) {
-            contents = P::zeroed(sectors);
+        if P::CARRIES_BYTES && line.contents.as_bytes().is_none_or(<[u8]>::is_empty) {
+            line.contents = P::zeroed(sectors);
         }
-        *line = Line {
-            key,
-            contents,
-            ..Line::default()
-        };
+        // What went holds nothing the disks lack and was not pinned; the rest begins anew.
+        line.key = key;
+        line.valid = 0;
+        line.last_fill = NONE;
+        line.mirrored = false;
         self.index.insert(key, slot);
         slot
     }
@@ -229,13 +244,19 @@ impl<P: Payload> DataCache<P> {
         self.unlist(slot);
         let line = &mut self.lines[slot as usize];
         assert!(
-            line.pins == 0 && !line.is_unwritten(),
+            line.pins == 0 && line.dirty == 0,
             "only what is on disk and unused may be replaced"
         );
+        debug_assert!(line.destaging | line.blocked == 0);
         line.valid = 0;
         let key = std::mem::replace(&mut line.key, NO_KEY);
         self.index.remove(key, slot);
         self.free.push(slot);
+        // The next ones to go are known: what will be looked at then is fetched meanwhile.
+        if let Some(next) = self.lines.get(self.oldest as usize) {
+            self.index.foresee(next.key);
+            prefetch_index(&self.lines, next.newer as usize);
+        }
     }
 
     /// Takes a line out of the list of replaceable ones, if it stands there.

@@ -33,6 +33,15 @@ impl<P: Payload> Pool<P> {
         }
     }
 
+    /// Has the processor fetch what a request at that sector will be looked up in.
+    #[inline]
+    pub(crate) fn foresee(&self, volume: VolumeId, sector: u64) {
+        match self {
+            Self::Linear(_) => {}
+            Self::Paged(pool) => pool.foresee(volume, sector),
+        }
+    }
+
     /// Takes the pages that a first write to this stretch needs; pages that are there stay.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Where every page of every volume lies. Four bytes per page of a volume, found in one step.
 
+use prefetch_index::prefetch_index;
+
 use super::space::GroupSpace;
 use crate::VolumeId;
 
@@ -122,6 +124,14 @@ impl PageMap {
         assert!(index < u64::from(pages), "sector {sector} of {volume:?}");
         let offset = sector & u64::from(self.page_sectors() - 1);
         (first_page + index as u32, offset as u32)
+    }
+
+    /// Has the processor fetch the entry of the page that holds `sector` of `volume`.
+    #[inline]
+    pub(crate) fn foresee(&self, volume: VolumeId, sector: u64) {
+        let first_page = self.volume(volume).first_page as usize;
+        let page = first_page + (sector >> self.page_shift) as usize;
+        prefetch_index(&self.locations, page);
     }
 
     /// Where `page` lies, if it was ever written.

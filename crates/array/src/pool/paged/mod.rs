@@ -179,6 +179,12 @@ impl<P: Payload> PagedPool<P> {
         });
     }
 
+    /// Has the processor fetch the entry of the page that holds `sector`.
+    #[inline]
+    pub(crate) fn foresee(&self, volume: VolumeId, sector: u64) {
+        self.map.foresee(volume, sector);
+    }
+
     /// Calls `each` for every page that a stretch of a volume touches.
     fn for_pages(
         &self,
