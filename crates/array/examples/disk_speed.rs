@@ -1,7 +1,7 @@
 //! Simulated requests per second of one core: a hard disk with 16 commands on board and a
 //! solid-state disk, 32 KiB at random, 60 % reads.
 //!
-//! `cargo run --release -p array --example disk_speed [MILLIONS [CASE]]`
+//! `cargo run --release -p array --example disk_speed [--json] [MILLIONS [CASE]]`
 //!
 //! The rate is per second of processor time where the kernel tells it, so that other work on the
 //! machine disturbs it little.
@@ -22,11 +22,14 @@ struct Case {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let millions: u64 = match std::env::args().nth(1) {
+    let (flags, words): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|word| word == "--json");
+    let json = !flags.is_empty();
+    let millions: u64 = match words.first() {
         Some(text) => text.parse()?,
         None => 10,
     };
-    let only: Option<usize> = match std::env::args().nth(2) {
+    let only: Option<usize> = match words.get(1) {
         Some(text) => Some(text.parse()?),
         None => None,
     };
@@ -49,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             depth,
             read_share,
         };
-        measure(&case, millions * 1_000_000)?;
+        measure(&case, millions * 1_000_000, json)?;
     }
     Ok(())
 }
@@ -61,8 +64,16 @@ fn processor_s() -> Option<f64> {
     Some(on_processor_ns as f64 / 1e9)
 }
 
+/// The most memory this process has had so far, MiB.
+fn peak_mib() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+    kib.unwrap_or(0.0) / 1024.0
+}
+
 /// Runs a case with all its disks kept at the depth, one after the other for a request each.
-fn measure(case: &Case, requests: u64) -> Result<(), Box<dyn std::error::Error>> {
+fn measure(case: &Case, requests: u64, json: bool) -> Result<(), Box<dyn std::error::Error>> {
     let bundled = BUNDLED_DISKS.iter().find(|disk| disk.name == case.disk);
     let bundled = bundled.ok_or("no such disk")?;
     let description: DiskDescription = toml::from_str(bundled.toml)?;
@@ -99,6 +110,16 @@ fn measure(case: &Case, requests: u64) -> Result<(), Box<dyn std::error::Error>>
     };
     let counters = disks[0].counters();
     counters.check_laws()?;
+    if json {
+        println!(
+            "{{\"case\":\"{}\",\"requests\":{requests},\"per_processor_second\":{:.0},\
+             \"processor_seconds\":{took_s:.3},\"peak_mib\":{:.0}}}",
+            case.disk,
+            requests as f64 / took_s,
+            peak_mib(),
+        );
+        return Ok(());
+    }
     println!(
         "{:16} disks {:2}  depth {:2}  reads {:3.0} %: {:6.2} million requests/s \
          ({:.0} ns each); the disk does {:.0}/s at {:.3} ms",

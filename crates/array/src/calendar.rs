@@ -1,25 +1,34 @@
-//! What the front of the array has to do, and when.
+//! What is to happen, by time.
+//!
+//! Most things are put in shortly before the last of those that are known already: stations serve
+//! in turn, so what comes later ends later. They stand in a sorted row that is entered from its
+//! end. What would have to pass many others on its way waits in a heap beside the row.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Times with things to do, taken out in order; equal times in the order they were put in.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Calendar<E> {
+    row: VecDeque<Entry<E>>,
     heap: BinaryHeap<Reverse<Entry<E>>>,
     put_in: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Entry<E> {
     at_ns: u64,
     turn: u64,
     event: E,
 }
 
-impl<E> Calendar<E> {
+/// Entries of the row that a new one may pass.
+const PASSED_MAX: usize = 24;
+
+impl<E: Copy> Calendar<E> {
     pub fn new() -> Self {
         Self {
+            row: VecDeque::new(),
             heap: BinaryHeap::new(),
             put_in: 0,
         }
@@ -29,25 +38,45 @@ impl<E> Calendar<E> {
     #[inline]
     pub fn put(&mut self, at_ns: u64, event: E) {
         self.put_in += 1;
-        self.heap.push(Reverse(Entry {
+        let entry = Entry {
             at_ns,
             turn: self.put_in,
             event,
-        }));
+        };
+        // It is the youngest, so it comes after all others of its time.
+        let later = |other: &&Entry<E>| other.at_ns > at_ns;
+        let row = self.row.iter().rev().take(PASSED_MAX + 1);
+        let passed = row.take_while(later).count();
+        if passed <= PASSED_MAX {
+            self.row.insert(self.row.len() - passed, entry);
+        } else {
+            self.heap.push(Reverse(entry));
+        }
     }
 
     /// When the next thing happens.
     #[inline]
     pub fn next_ns(&self) -> Option<u64> {
-        self.heap.peek().map(|entry| entry.0.at_ns)
+        let in_row = self.row.front().map(|entry| entry.at_ns);
+        match self.heap.peek() {
+            None => in_row,
+            Some(entry) => in_row.into_iter().chain([entry.0.at_ns]).min(),
+        }
     }
 
     /// Takes the next thing out.
     #[inline]
     pub fn take(&mut self) -> Option<(u64, E)> {
-        self.heap
-            .pop()
-            .map(|Reverse(entry)| (entry.at_ns, entry.event))
+        let from_heap = self.heap.peek().is_some_and(|Reverse(entry)| {
+            let front = self.row.front();
+            front.is_none_or(|front| entry < front)
+        });
+        let next = if from_heap {
+            self.heap.pop().map(|Reverse(entry)| entry)
+        } else {
+            self.row.pop_front()
+        };
+        next.map(|entry| (entry.at_ns, entry.event))
     }
 }
 
@@ -68,5 +97,38 @@ impl<E> PartialOrd for Entry<E> {
 impl<E> Ord for Entry<E> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (self.at_ns, self.turn).cmp(&(other.at_ns, other.turn))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::Calendar;
+
+    #[test]
+    fn things_come_by_time_and_by_turn() {
+        for seed in 0..60_u64 {
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            // Few different times make many equal ones, many make long ways through the row.
+            let times = [5, 200, 1 << 40][(seed % 3) as usize];
+            let mut calendar = Calendar::new();
+            let mut model = BTreeMap::new();
+            for turn in 0..2_000_u64 {
+                if random.random_bool(0.52) {
+                    let at_ns = random.random_range(0..times);
+                    calendar.put(at_ns, turn);
+                    model.insert((at_ns, turn), ());
+                } else {
+                    let expected = model.pop_first().map(|(key, ())| key);
+                    assert_eq!(calendar.take(), expected, "seed {seed}");
+                }
+                let next_ns = model.keys().next().map(|key| key.0);
+                assert_eq!(calendar.next_ns(), next_ns, "seed {seed}");
+            }
+        }
     }
 }

@@ -1,5 +1,5 @@
 //! Measures Proofload beside fio: the two in turn, on the same file system, in one run, and prints
-//! the ratios as a Markdown table. `make bench` calls it.
+//! the ratios as a Markdown table; then how fast the array model runs. `make bench` calls it.
 
 mod cases;
 mod fio;
@@ -12,7 +12,7 @@ use product::{Product, remove_directory};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Measures Proofload beside fio and prints the ratios.
+/// Measures Proofload beside fio and prints the ratios; measures the array model.
 #[derive(Parser)]
 struct Arguments {
     /// The binary under test.
@@ -30,7 +30,8 @@ struct Arguments {
     /// Size of the database in GiB.
     #[arg(long, default_value_t = 4)]
     size_gib: u64,
-    /// Only these cases: build, read-only, mixed, checksum.
+    /// Only these cases: build, read-only, mixed, checksum, array, twin-hour, twin-day. The last one
+    /// predicts 24 hours and runs only when it is named.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 }
@@ -79,9 +80,23 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
     if wanted("mixed") {
         rows.extend(cases::mixed::rows(&bench)?);
     }
-    println!("{}", ratio::TABLE_HEAD);
-    for row in rows {
-        println!("{row}");
+    let mut model_rows = Vec::new();
+    if wanted("array") {
+        model_rows.extend(cases::array::closed_loops()?);
+    }
+    if wanted("twin-hour") {
+        model_rows.push(cases::array::prediction(&bench.product, 1)?);
+    }
+    if arguments.only.iter().any(|only| only == "twin-day") {
+        model_rows.push(cases::array::prediction(&bench.product, 24)?);
+    }
+    for (head, rows) in [
+        (ratio::TABLE_HEAD, rows),
+        (cases::array::TABLE_HEAD, model_rows),
+    ] {
+        if !rows.is_empty() {
+            println!("{head}\n{}\n", rows.join("\n"));
+        }
     }
     remove_directory(&bench.product.storage)?;
     remove_directory(&bench.scratch)

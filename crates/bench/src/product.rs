@@ -1,6 +1,7 @@
 //! Runs the built `proofload` binary and reads its result document.
 
 use measure::result::{CounterSummary, RunResult};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -37,6 +38,56 @@ impl Product {
             return Err(format!("{name}: proofload ended with {}", output.status));
         }
         serde_json::from_slice(&output.stdout).map_err(|error| format!("{name}: result: {error}"))
+    }
+}
+
+/// What a prediction took.
+pub struct Spent {
+    /// Processor time, of user and system, seconds.
+    pub processor_s: f64,
+    /// The most memory it had, MiB.
+    pub peak_mib: f64,
+}
+
+impl Product {
+    /// `proofload predict exchange-2013` with `arguments`, under GNU time; returns its result
+    /// document and what it took.
+    ///
+    /// # Errors
+    /// As [`Product::run`], and when GNU time is not there.
+    pub fn predict(&self, name: &str, arguments: &[&str]) -> Result<(Value, Spent), String> {
+        let out = self.runs.join(name);
+        remove_directory(&out)?;
+        let timed = self.runs.join(format!("{name}.time"));
+        let output = Command::new("/usr/bin/time")
+            .args(["--quiet", "--format", "%U %S %M", "--output"])
+            .arg(&timed)
+            .arg(&self.binary)
+            .args(["predict", "exchange-2013", "--json", "--quiet", "--out"])
+            .arg(&out)
+            .args(arguments)
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(|error| format!("cannot start /usr/bin/time (install GNU time): {error}"))?;
+        if !matches!(output.status.code(), Some(0 | 1 | 5)) {
+            return Err(format!("{name}: proofload ended with {}", output.status));
+        }
+        let result = serde_json::from_slice(&output.stdout)
+            .map_err(|error| format!("{name}: result: {error}"))?;
+        let text = std::fs::read_to_string(&timed)
+            .map_err(|error| format!("cannot read {}: {error}", timed.display()))?;
+        let figures: Vec<f64> = text
+            .split_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        let [user_s, system_s, peak_kib] = figures[..] else {
+            return Err(format!("GNU time wrote '{}'", text.trim()));
+        };
+        let spent = Spent {
+            processor_s: user_s + system_s,
+            peak_mib: peak_kib / 1024.0,
+        };
+        Ok((result, spent))
     }
 }
 

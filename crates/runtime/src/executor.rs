@@ -486,7 +486,13 @@ impl<T> JoinHandle<T> {
     }
 
     fn take_result(&mut self) -> Option<T> {
-        self.outcome.result.borrow_mut().take()
+        // Most often there is none yet, and to take none would still move as many bytes as a
+        // result has.
+        if self.is_finished() {
+            self.outcome.result.borrow_mut().take()
+        } else {
+            None
+        }
     }
 }
 

@@ -1,5 +1,7 @@
-//! The comparisons, one per file. Each alternates Proofload and the peer on the same file system.
+//! The measurements, one per file. Each comparison alternates Proofload and the peer on the same file
+//! system; the array model is measured alone.
 
+pub mod array;
 pub mod build;
 pub mod checksum;
 pub mod mixed;

@@ -7,8 +7,6 @@
 //! the background ([`super::write_state`]); reads go before programming, and wait at most for the
 //! page being programmed.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use rand::{Rng, SeedableRng};
@@ -19,6 +17,7 @@ use super::description::SolidStateDescription;
 use super::flash::Flash;
 use super::write_state::WriteState;
 use crate::Direction;
+use crate::calendar::Calendar;
 use crate::disk::request::assert_servable;
 use crate::disk::{Disk, DiskCompletion, DiskCounters, DiskRequest, ServiceParts};
 
@@ -28,14 +27,6 @@ struct InService {
     submitted_ns: u64,
     started_ns: u64,
     parts: ServiceParts,
-}
-
-/// The end of a command; commands that end together end in the order they came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Finish {
-    finish_ns: u64,
-    sequence: u64,
-    slot: u32,
 }
 
 /// A solid-state disk. See the module.
@@ -52,8 +43,8 @@ pub struct SolidState {
     writes: WriteState,
     in_service: Vec<InService>,
     free_slots: Vec<u32>,
-    finishes: BinaryHeap<Reverse<Finish>>,
-    sequence: u64,
+    /// The ends of commands, by slot; those that end together end in the order they came.
+    finishes: Calendar<u32>,
     counters: DiskCounters,
 }
 
@@ -81,8 +72,7 @@ impl SolidState {
             writes: WriteState::new(&flash),
             in_service: Vec::with_capacity(depth),
             free_slots: Vec::with_capacity(depth),
-            finishes: BinaryHeap::with_capacity(depth),
-            sequence: 0,
+            finishes: Calendar::new(),
             counters: DiskCounters::default(),
             flash,
         }
@@ -219,23 +209,18 @@ impl Disk for SolidState {
                 (self.in_service.len() - 1) as u32
             }
         };
-        self.finishes.push(Reverse(Finish {
-            finish_ns,
-            sequence: self.sequence,
-            slot,
-        }));
-        self.sequence += 1;
+        self.finishes.put(finish_ns, slot);
     }
 
     #[inline]
     fn next_completion_ns(&self) -> Option<u64> {
-        self.finishes.peek().map(|Reverse(finish)| finish.finish_ns)
+        self.finishes.next_ns()
     }
 
     #[inline]
     fn complete(&mut self, now_ns: u64) -> DiskCompletion {
-        let finish = self.finishes.pop().map(|Reverse(finish)| finish);
-        let Some(finish) = finish.filter(|finish| finish.finish_ns == now_ns) else {
+        let finish = self.finishes.take();
+        let Some((_, slot)) = finish.filter(|&(finish_ns, _)| finish_ns == now_ns) else {
             panic!("no request of this disk completes at {now_ns} ns");
         };
         let InService {
@@ -243,8 +228,8 @@ impl Disk for SolidState {
             submitted_ns,
             started_ns,
             parts,
-        } = self.in_service[finish.slot as usize];
-        self.free_slots.push(finish.slot);
+        } = self.in_service[slot as usize];
+        self.free_slots.push(slot);
         self.counters
             .leave(now_ns, submitted_ns, started_ns, &request, parts);
         DiskCompletion {
