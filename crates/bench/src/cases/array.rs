@@ -114,7 +114,7 @@ pub fn prediction(product: &Product, hours: u64) -> Result<String, String> {
         ["--array", "msa2050"],
         ["--databases", "6"],
         ["--threads", "40"],
-        ["--target-size", "960GB"],
+        ["--target-size", "950GB"],
         ["--duration", &duration],
     ];
     let (result, spent) = product.predict(&format!("predict-{hours}h"), &arguments.concat())?;
