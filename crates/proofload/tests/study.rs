@@ -100,7 +100,7 @@ fn a_study_ends_as_its_figures_say_and_keeps_its_cases() {
     assert_eq!(again.expect("the same result"), written);
 
     // Another length of time is another prediction.
-    here.proofload("study good.toml --out out --quiet --duration 700ms")
+    here.proofload("study good.toml --out out --quiet --duration 2s")
         .exits(1);
     let anew = fs::metadata(&result).and_then(|file| file.modified());
     assert_ne!(anew.expect("another result"), written);

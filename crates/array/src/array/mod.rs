@@ -364,7 +364,7 @@ impl<P: Payload> Array<P> {
             return Err(HostError::OutOfRange);
         }
         let pool = usize::from(self.volumes[usize::from(volume.0)].pool);
-        let place = self.pools[pool].map_for_write(volume, first_sector, sectors, first_write);
+        let place = self.pools[pool].lay_out(volume, first_sector, sectors, first_write);
         place.map_err(|_| HostError::PoolFull)
     }
 

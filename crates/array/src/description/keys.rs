@@ -100,6 +100,8 @@ pub(super) struct PoolKeys {
     pub page_size_kib: u32,
     #[serde(default)]
     pub allocation: AllocationName,
+    #[serde(default)]
+    pub page_spread_percent: f64,
     pub warning_levels_percent: Option<Vec<u32>>,
     #[serde(default)]
     pub ssd_use: SsdUse,

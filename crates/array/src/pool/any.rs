@@ -60,6 +60,24 @@ impl<P: Payload> Pool<P> {
         }
     }
 
+    /// Takes pages before the clock starts.
+    ///
+    /// # Errors
+    ///
+    /// [`PoolFull`] if there are not enough.
+    pub fn lay_out(
+        &mut self,
+        volume: VolumeId,
+        first_sector: u64,
+        sectors: u64,
+        first_write: FirstWrite,
+    ) -> Result<(), PoolFull> {
+        match self {
+            Self::Linear(_) => Ok(()),
+            Self::Paged(pool) => pool.lay_out(volume, first_sector, sectors, first_write),
+        }
+    }
+
     /// Reads a stretch of a volume. What was never written reads as zeros.
     pub fn read(&mut self, now_ns: u64, read: PoolRead, groups: &mut impl Groups<P>) {
         match self {

@@ -129,6 +129,7 @@ impl Expansion<'_> {
             page_size_kib: keys.page_size_kib,
             groups,
             allocation: keys.allocation,
+            page_spread_percent: keys.page_spread_percent,
             tiering: keys.tiering.clone(),
             read_cache: cache_group.map(|group| read_cache(&keys.read_cache, group)),
             warning_levels_percent: keys

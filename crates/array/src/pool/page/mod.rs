@@ -2,6 +2,7 @@
 
 mod free_map;
 mod map;
+mod order;
 mod space;
 
 pub(crate) use map::{GROUPS_MAX, Location, PageMap, SLOTS_MAX};

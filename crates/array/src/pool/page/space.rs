@@ -2,6 +2,7 @@
 //! each.
 
 use super::free_map::FreeMap;
+use super::order::Order;
 use crate::group::GroupId;
 use crate::pool::settings::Tier;
 
@@ -20,7 +21,9 @@ pub(crate) struct GroupSpace {
     pub(crate) tier: Tier,
     /// Nothing new is put here: the group is critical and is being emptied.
     pub(crate) draining: bool,
+    /// By place in the order in which slots are taken.
     free_map: FreeMap,
+    order: Order,
     /// Slots that hold a page.
     owned: u32,
     /// The page of the pool that lies in each slot, or `NOBODY`, or `RESERVED`.
@@ -36,13 +39,14 @@ const NOBODY: u32 = u32::MAX;
 const RESERVED: u32 = u32::MAX - 1;
 
 impl GroupSpace {
-    /// A group of `slots` free slots.
-    pub(crate) fn new(group: GroupId, tier: Tier, slots: u32) -> Self {
+    /// A group of `slots` free slots, the first of which are taken scattered over `spread` of them.
+    pub(crate) fn new(group: GroupId, tier: Tier, slots: u32, spread: f64) -> Self {
         Self {
             group,
             tier,
             draining: false,
             free_map: FreeMap::new(slots),
+            order: Order::new((f64::from(slots) * spread) as u32),
             owned: 0,
             owners: vec![NOBODY; slots as usize],
             in_flight: vec![InFlight::default(); slots as usize],
@@ -69,7 +73,7 @@ impl GroupSpace {
         }
     }
 
-    /// Takes the lowest free slot for `page`; the second value says whether it must be zeroed
+    /// Takes the first free slot for `page`; the second value says whether it must be zeroed
     /// before a part of it is written.
     pub(crate) fn take_for(&mut self, page: u32) -> Option<(u32, bool)> {
         let slot = self.take()?;
@@ -79,7 +83,7 @@ impl GroupSpace {
         Some((slot, used))
     }
 
-    /// Takes the lowest free slot as the target of a move.
+    /// Takes the first free slot as the target of a move.
     pub(crate) fn reserve(&mut self) -> Option<u32> {
         let slot = self.take()?;
         self.owners[slot as usize] = RESERVED;
@@ -90,7 +94,8 @@ impl GroupSpace {
         if self.draining {
             return None;
         }
-        self.free_map.take_lowest()
+        let place = self.free_map.take_lowest()?;
+        Some(self.order.slot(place))
     }
 
     /// A reserved slot now holds `page`.
@@ -126,7 +131,7 @@ impl GroupSpace {
         let in_flight = self.in_flight[slot as usize];
         let idle = in_flight.reads == 0 && in_flight.writes == 0;
         (
-            self.free_map.is_free(slot),
+            self.free_map.is_free(self.order.place(slot)),
             self.owners[slot as usize] == NOBODY && !idle,
         )
     }
@@ -170,7 +175,7 @@ impl GroupSpace {
     fn free_if_idle(&mut self, slot: u32) {
         let InFlight { reads, writes } = self.in_flight[slot as usize];
         if self.owners[slot as usize] == NOBODY && reads == 0 && writes == 0 {
-            self.free_map.put_back(slot);
+            self.free_map.put_back(self.order.place(slot));
         }
     }
 

@@ -36,7 +36,7 @@ impl<P: Payload> PagedPool<P> {
         let page_sectors = settings.page_sectors();
         let space = |facts: &GroupFacts, tier| {
             let slots = (facts.usable_sectors / page_sectors) as u32;
-            GroupSpace::new(facts.id, tier, slots)
+            GroupSpace::new(facts.id, tier, slots, settings.page_spread_percent / 100.0)
         };
         let spaces: Vec<GroupSpace> = settings
             .groups
@@ -119,6 +119,59 @@ impl<P: Payload> PagedPool<P> {
             }
         }
         Ok(())
+    }
+
+    /// Takes pages before the clock starts: as first writes would, but for what the settings say
+    /// that the tiering engine has moved and the read cache has copied by then.
+    ///
+    /// # Errors
+    ///
+    /// [`PoolFull`] as soon as there is no page.
+    pub fn lay_out(
+        &mut self,
+        volume: VolumeId,
+        first_sector: u64,
+        sectors: u64,
+        first_write: FirstWrite,
+    ) -> Result<(), PoolFull> {
+        let settled = self.settings.tiering.settled_percent / 100.0;
+        if settled <= 0.0 && self.cache.is_none() {
+            return self.map_for_write(volume, first_sector, sectors, first_write);
+        }
+        let mut stretches = Vec::new();
+        self.for_pages(volume, first_sector, sectors, |stretch| {
+            stretches.push(stretch)
+        });
+        for stretch in stretches {
+            let how = match is_among(stretch.page, settled) {
+                true => FirstWrite::Random,
+                false => first_write,
+            };
+            if !self.take_page(volume, stretch.page, how) {
+                self.counters.refused_first_writes += 1;
+                return Err(PoolFull { needed: 1, free: 0 });
+            }
+            self.warm(&stretch);
+        }
+        Ok(())
+    }
+
+    /// Puts the share of the lines of a stretch into the read cache that is there from the start.
+    fn warm(&mut self, stretch: &Stretch) {
+        let page_sectors = self.map.page_sectors();
+        let warm = self.settings.read_cache.as_ref();
+        let warm = warm.map_or(0.0, |cache| cache.fill.warm_percent / 100.0);
+        let spinning = self.map.location(stretch.page).is_some();
+        let Some(cache) = self.cache.as_mut().filter(|_| warm > 0.0 && spinning) else {
+            return;
+        };
+        let shift = cache.line_shift();
+        let first = stretch.page * (page_sectors >> shift) + (stretch.first >> shift);
+        for line in first..first + (stretch.sectors >> shift) {
+            if is_among(line, warm) {
+                cache.warm(line);
+            }
+        }
     }
 
     /// Takes a place for `page`, if it has none and there is one.
@@ -214,4 +267,14 @@ impl<P: Payload> PagedPool<P> {
         let passed = levels.iter().take_while(passed).count();
         self.levels_passed = self.levels_passed.min(passed);
     }
+}
+
+/// Whether `number` is among `share` of all numbers, scattered so that every stretch of them holds
+/// nearly that share: the multiples of the square root of two lie evenly in the unit interval. Those
+/// of the golden ratio do so, too, but tables of lines are hashed by it, and all lines among a share
+/// would have their homes in that share of a table.
+fn is_among(number: u32, share: f64) -> bool {
+    const ROOT_OF_TWO: u64 = 0x6A09_E667_F3BC_C909;
+    let place = u64::from(number).wrapping_mul(ROOT_OF_TWO) >> 11;
+    (place as f64) < share * (1_u64 << 53) as f64
 }

@@ -101,6 +101,14 @@ impl<P: Payload> ReadCache<P> {
         slot
     }
 
+    /// Holds a copy of `line` before the clock starts, if there is room for it.
+    pub(crate) fn warm(&mut self, line: u32) {
+        if u64::from(self.rule.len()) < self.counters.lines_max {
+            let slot = self.rank(line);
+            self.set_ready(slot, true);
+        }
+    }
+
     /// Prepares for a write, about to be submitted as `request`, that changes a part of `line`
     /// and brings the copy up to date: it cannot be read until then. Says whether there is a copy.
     pub(crate) fn expect_update(&mut self, line: u32, request: u32) -> bool {

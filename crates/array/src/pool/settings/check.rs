@@ -52,6 +52,11 @@ impl PoolSettings {
         if let Some(cache) = &self.read_cache {
             self.check_read_cache(cache, groups, volumes, &mut complaints);
         }
+        complaints.require(
+            (0.0..=100.0).contains(&self.page_spread_percent),
+            "page_spread_percent",
+            "A share is 0 to 100 percent.",
+        );
         let levels = &self.warning_levels_percent;
         complaints.require(
             levels.is_sorted_by(|low, high| low < high) && levels.iter().all(|&l| l <= 100),
@@ -165,6 +170,11 @@ impl PoolSettings {
             "The ratio must be at least 1, or pages would give way to colder ones.",
         );
         complaints.require(
+            (0.0..=100.0).contains(&tiering.settled_percent),
+            "tiering.settled_percent",
+            "A share is 0 to 100 percent.",
+        );
+        complaints.require(
             (1..=4096).contains(&tiering.moves_in_flight_max),
             "tiering.moves_in_flight_max",
             "From 1 to 4096 pages can be moved at once.",
@@ -208,6 +218,11 @@ impl PoolSettings {
             !line_fits || pages.fold(0, u64::saturating_add) < u64::from(u32::MAX),
             "read_cache.line_kib",
             "The volumes of the pool have more than 4,294,967,294 such lines; use longer ones.",
+        );
+        complaints.require(
+            (0.0..=100.0).contains(&cache.fill.warm_percent),
+            "read_cache.fill.warm_percent",
+            "A share is 0 to 100 percent.",
         );
         complaints.require(
             cache.fill.at_miss > 0 && cache.fill.in_flight_max > 0,

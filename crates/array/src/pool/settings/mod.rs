@@ -102,6 +102,11 @@ pub struct PoolSettings {
     /// Where the first write to a page puts it.
     #[serde(default)]
     pub allocation: AllocationName,
+    /// Share of each disk group over which the pages that are taken first are scattered, percent;
+    /// 0: pages are taken in ascending order. That neighbouring pages have nothing to do with each
+    /// other is confirmed for the MSA family, how far they lie apart is not.
+    #[serde(default)]
+    pub page_spread_percent: f64,
     /// How pages move between tiers afterwards.
     #[serde(default)]
     pub tiering: TieringSettings,

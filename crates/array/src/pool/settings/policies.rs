@@ -74,6 +74,9 @@ pub struct TieringSettings {
     /// Whether pages leave a tier whose disk group has become critical (confirmed for the
     /// performance tier, ME4 guide p. 25).
     pub drain_critical: bool,
+    /// Share of the pages laid out before the clock starts that lie where random first writes put
+    /// them, evenly scattered, percent: what the engine is taken to have moved by then.
+    pub settled_percent: f64,
 }
 
 impl Default for TieringSettings {
@@ -93,6 +96,7 @@ impl Default for TieringSettings {
             counted_io_max_kib: 256,
             cold_score: 0.0,
             drain_critical: true,
+            settled_percent: 0.0,
         }
     }
 }
@@ -150,6 +154,9 @@ pub struct FillSettings {
     pub in_flight_max: u32,
     /// Most that is copied, MiB per second. 0: no limit (*unconfirmed*).
     pub limit_mib_per_s: u32,
+    /// Share of the lines laid out before the clock starts whose copies are there already, evenly
+    /// scattered, percent: what reads are taken to have filled by then.
+    pub warm_percent: f64,
 }
 
 impl Default for FillSettings {
@@ -161,6 +168,7 @@ impl Default for FillSettings {
             widen_reads: true,
             in_flight_max: 64,
             limit_mib_per_s: 0,
+            warm_percent: 0.0,
         }
     }
 }
