@@ -150,9 +150,11 @@ pub enum Relation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Over {
-    /// Their mean.
+    /// Their mean: stretches of equal time of one long test.
     #[default]
     Mean,
+    /// Their mean by the database requests of each: the mean over all requests of such a test.
+    MeanByRequests,
     /// The least.
     Least,
     /// The greatest.

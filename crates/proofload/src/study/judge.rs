@@ -6,7 +6,7 @@ use report::Run;
 use serde::Serialize;
 
 use super::description::{Bound, Figure, Over, Relation, Study};
-use super::measures;
+use super::measures::{self, Measure};
 
 /// How far a value may be from the published one, as a share of it.
 pub const TOLERANCE: f64 = 0.15;
@@ -83,10 +83,17 @@ fn model_of(figure: &Figure, results: &Results) -> Option<f64> {
         let found = measures::value(measure, results.get(case)?, &figure.group)?;
         Some(found * scale)
     };
-    let mut values = Vec::new();
+    let (mut values, mut weights) = (Vec::new(), Vec::new());
     for (index, case) in figure.of.iter().enumerate() {
         let own = value(case)?;
         let other = figure.against.get(index).or(figure.against.first());
+        if figure.over == Over::MeanByRequests {
+            weights.push(measures::value(
+                Measure::DatabaseIops,
+                results.get(case)?,
+                &[],
+            )?);
+        }
         values.push(match (figure.relation, other) {
             (Some(relation), Some(other)) => compared(relation, own, value(other)?)?,
             _ => own,
@@ -94,6 +101,12 @@ fn model_of(figure: &Figure, results: &Results) -> Option<f64> {
     }
     match figure.over {
         Over::Mean => Some(values.iter().sum::<f64>() / values.len() as f64),
+        Over::MeanByRequests => {
+            let parts = values.iter().zip(&weights);
+            let sum: f64 = parts.map(|(value, weight)| value * weight).sum();
+            let all: f64 = weights.iter().sum();
+            (all > 0.0).then(|| sum / all)
+        }
         Over::Least => values.into_iter().reduce(f64::min),
         Over::Greatest => values.into_iter().reduce(f64::max),
     }

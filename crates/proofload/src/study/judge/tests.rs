@@ -10,7 +10,7 @@ fn results(cases: &[(&str, f64)]) -> Results {
         let mut run = Run::default();
         run.result.totals.reads = IoFigures {
             count: 1,
-            per_second: 1.0,
+            per_second: 8.0 / read_ms,
             latency: Some(LatencyFigures {
                 average_ms: *read_ms,
                 ..LatencyFigures::default()
@@ -90,6 +90,11 @@ fn several_cases_come_to_one_value() {
         ));
         assert_eq!(found.model, Some(expected), "{over}");
     }
+    // The case with half the latency has twice the reads.
+    let by_requests = judged(&format!(
+        "{READ}unit = 'ms'\npaper = 1\nof = ['a', 'c']\nover = 'mean-by-requests'"
+    ));
+    assert_eq!(by_requests.model, Some((8.0 * 1.0 + 4.0 * 2.0) / 3.0));
     let one_for_all = judged(&format!(
         "{READ}unit = 'x'\npaper = 1\nof = ['a', 'c']\nagainst = ['b']\nas = 'times'"
     ));
