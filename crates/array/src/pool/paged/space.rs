@@ -140,7 +140,7 @@ impl<P: Payload> PagedPool<P> {
         }
         let mut stretches = Vec::new();
         self.for_pages(volume, first_sector, sectors, |stretch| {
-            stretches.push(stretch)
+            stretches.push(stretch);
         });
         for stretch in stretches {
             let how = match is_among(stretch.page, settled) {

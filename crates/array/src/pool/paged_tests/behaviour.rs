@@ -305,3 +305,60 @@ fn a_failed_disk_group_is_reported() {
     let failed = GroupError::GroupFailed { group: GroupId(0) };
     assert_eq!(rig.settle()[0].result, Err(PoolError::Group(failed)));
 }
+
+#[test]
+fn a_pool_may_begin_where_hours_of_moving_and_filling_lead() {
+    let mut settings = pool_settings(8, &GROUPS);
+    settings.tiering.settled_percent = 50.0;
+    let mut rig: Rig<Bytes> = Rig::new(&settings, &GROUPS, &[volume(0, 8 * PAGE)]);
+    let taken = rig
+        .pool
+        .lay_out(VolumeId(0), 0, 8 * PAGE, FirstWrite::Sequential);
+    assert_eq!(taken, Ok(()));
+    assert_eq!(rig.pool.counters().pages, [4, 4, 0]);
+
+    let mut settings = pool_settings(8, &GROUPS);
+    settings.read_cache = cache_settings("line_kib = 4\nfill = { warm_percent = 100.0 }");
+    let mut rig: Rig<Bytes> = Rig::new(&settings, &GROUPS, &[volume(0, 4 * PAGE)]);
+    let taken = rig
+        .pool
+        .lay_out(VolumeId(0), 0, 4 * PAGE, FirstWrite::Sequential);
+    assert_eq!(taken, Ok(()));
+    assert_eq!(rig.pool.counters().read_cache.lines, 8, "as many as fit");
+    rig.read(1, 0, 0, 8);
+    let done = rig.settle();
+    assert_eq!(rig.groups.submitted[0].0, GroupId(3), "read from the cache");
+    let contents = done[0].result.as_ref().ok().and(done[0].payload.as_bytes());
+    assert_eq!(
+        contents,
+        Some(&[0; 8 * 512][..]),
+        "what was never written is zero"
+    );
+    // A write still drops the copy.
+    rig.write(0, 0, &[(0, 8, Bytes::new(vec![7; 8 * 512]))]);
+    rig.settle();
+    rig.read(1, 0, 0, 8);
+    let done = rig.settle();
+    assert_eq!(done[0].payload.as_bytes(), Some(&[7; 8 * 512][..]));
+}
+
+#[test]
+fn scattered_pages_lie_all_over_a_group() {
+    let mut settings = pool_settings(8, &GROUPS[1..2]);
+    settings.page_spread_percent = 100.0;
+    let mut rig: Rig<Bytes> = Rig::new(&settings, &GROUPS[1..2], &[volume(0, 4 * PAGE)]);
+    lay_out(&mut rig, 0..4, FirstWrite::Sequential);
+    let mut extents = Vec::new();
+    rig.pool.map(VolumeId(0), 0, 4 * PAGE as u32, &mut extents);
+    let mut places: Vec<u64> = extents
+        .iter()
+        .filter_map(|extent| match extent.place {
+            Place::Group { first_sector, .. } => Some(first_sector / PAGE),
+            Place::Unallocated => None,
+        })
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places.len(), 4);
+    assert!(places[3] > 3, "eight slots, four pages: {places:?}");
+}
