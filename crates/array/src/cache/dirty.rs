@@ -160,6 +160,9 @@ impl DirtyUnits {
     }
 
     /// The oldest unit without a destage under way, if it is dirty since `until_ns` or before.
+    ///
+    /// By age and not by address: few units become overdue at once, and what a disk holds of them it
+    /// sorts itself. Only a cache under pressure sweeps.
     pub fn oldest_idle_until(&mut self, until_ns: u64) -> Option<u32> {
         if self.by_age.front()?.0 > until_ns {
             return None;
