@@ -21,7 +21,11 @@ line_kib = 4
 mirror = true
 dirty_limit_percent = 50.0
 hold_reads = false
-destage = { age_ms = 100.0, high_watermark_percent = 80.0, low_watermark_percent = 60.0, idle_ms = 50.0, in_flight = 8 }
+destage.age_ms = 100.0
+destage.high_watermark_percent = 80.0
+destage.low_watermark_percent = 60.0
+destage.idle_ms = 50.0
+destage.in_flight = 8
 read_ahead = { enabled = false }
 
 [backend.rebuild]

@@ -24,7 +24,11 @@ capacity_mib = 4
 line_kib = 4
 mirror = true
 dirty_limit_percent = 50.0
-destage = { age_ms = 100.0, high_watermark_percent = 80.0, low_watermark_percent = 60.0, idle_ms = 50.0, in_flight = 8 }
+destage.age_ms = 100.0
+destage.high_watermark_percent = 80.0
+destage.low_watermark_percent = 60.0
+destage.idle_ms = 50.0
+destage.in_flight = 8
 
 [backend.rebuild]
 rate_mb_per_s = 10.0

@@ -1,8 +1,8 @@
 //! What `blkparse` prints unless told otherwise: one event of a request on each line.
 //!
-//! `MAJOR,MINOR CPU SEQUENCE SECONDS PID ACTION RWBS SECTOR + SECTORS [PROCESS]`. A request is taken
-//! at one action, by default when it is issued to the driver (`D`); its completion (`C`) at the
-//! same sector says how long it took.
+//! `MAJOR,MINOR CPU SEQUENCE SECONDS PID ACTION RWBS SECTOR + SECTORS [PROCESS]`. A request is
+//! taken at one action, by default when it is issued to the driver (`D`); its completion (`C`) at
+//! the same sector says how long it took.
 
 use super::error::{Wrong, shown};
 use super::number::{time_ns, whole};

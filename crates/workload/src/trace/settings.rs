@@ -210,6 +210,19 @@ impl TraceSettings {
             "When a request of an event trace arrives: \"D\" when it was issued to the driver, \
              \"Q\" when it was queued.",
         );
+        self.visit_volumes(v);
+    }
+
+    fn visit_volumes(&mut self, v: &mut dyn SettingVisitor) {
+        let mut one = |key, value: &mut dyn SettingValue, meaning| {
+            let source = OURS;
+            v.setting(Setting {
+                key,
+                value,
+                meaning,
+                source,
+            });
+        };
         one(
             "volume_size",
             &mut OrWord {

@@ -315,14 +315,20 @@ fn operation() -> impl Strategy<Value = TraceOperation> {
     ]
 }
 
+/// Gap before it in ns, first sector, sectors, operation, measured time in ns.
+type Asked = (u64, u64, u64, TraceOperation, Option<u64>);
+
+fn request() -> impl Strategy<Value = Asked> {
+    let span = 0_u64..1 << 40;
+    let measured = prop::option::of(span.clone());
+    (span.clone(), span, 1_u64..1 << 16, operation(), measured)
+}
+
 proptest! {
     /// What is written as CSV reads back as it was, in any unit of time.
     #[test]
     fn csv_reads_back(
-        requests in prop::collection::vec(
-            (0_u64..1 << 40, 0_u64..1 << 40, 1_u64..1 << 16, operation(), prop::option::of(0_u64..1 << 40)),
-            1..50,
-        ),
+        requests in prop::collection::vec(request(), 1..50),
         unit in 0_usize..4,
     ) {
         let (name, scale) = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)][unit];
@@ -330,16 +336,20 @@ proptest! {
         let mut text = format!("time_{name},volume,sector,sectors,operation,response_time_ns\n");
         let mut at_ns = 0;
         let mut expected = Vec::new();
-        for (number, (gap_ns, sector, sectors, operation, measured)) in requests.iter().enumerate() {
+        for (number, request) in requests.iter().enumerate() {
+            let (gap_ns, sector, sectors, operation, measured) = request;
             if number > 0 {
                 at_ns += gap_ns >> 8;
             }
             let whole = at_ns / scale as u64;
             let rest = at_ns % scale as u64;
-            let time = if digits == 0 { at_ns.to_string() } else { format!("{whole}.{rest:0digits$}") };
-            let measured_text = measured.map_or(String::new(), |ns| ns.to_string());
-            let word = operation.word();
-            let _ = writeln!(text, "{time},v{},{sector},{sectors},{word},{measured_text}", number % 3);
+            let time = match digits {
+                0 => at_ns.to_string(),
+                _ => format!("{whole}.{rest:0digits$}"),
+            };
+            let took = measured.map_or(String::new(), |ns| ns.to_string());
+            let (word, volume) = (operation.word(), number % 3);
+            let _ = writeln!(text, "{time},v{volume},{sector},{sectors},{word},{took}");
             expected.push((at_ns, sector * 512, sectors * 512, *operation, *measured));
         }
         let found: Vec<_> = read(&text).expect("a trace").iter().map(|one| {
