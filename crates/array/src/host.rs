@@ -88,7 +88,10 @@ pub enum HostError {
     /// More disks have failed than the RAID level bears.
     #[error("The disk group has failed; its contents have to be restored from elsewhere.")]
     GroupFailed,
-    /// Acknowledged data went down with a controller before they reached a disk.
-    #[error("Acknowledged data of these sectors were lost with a controller; write them again.")]
+    /// Acknowledged data went down with a controller before they reached a disk, or their disk group
+    /// had failed by then.
+    #[error(
+        "Acknowledged data of these sectors are lost, with a controller or a disk group; write them again."
+    )]
     DataLost,
 }
