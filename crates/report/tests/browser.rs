@@ -10,7 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use report::{html, html_comparison};
+use measure::grid::{GridAxis, GridPoint, GridResult};
+use measure::result::{
+    ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Verdict,
+};
+use measure::sample::{ArrayRow, RowScope};
+use report::{PartMoment, Run, html, html_comparison, html_grid};
 
 fn browser() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
@@ -82,6 +87,99 @@ fn open(browser: &Path, directory: &Path, page: &str) -> (String, String) {
     (read(&document), read(&log))
 }
 
+/// The same run on a modelled array.
+fn predicted(mut run: Run) -> Run {
+    let named = |name: &str| ArrayGroup {
+        name: name.to_owned(),
+        ..ArrayGroup::default()
+    };
+    run.result.array = Some(ArrayResult {
+        title: "<An array>".to_owned(),
+        controllers: vec![ArrayController::default()],
+        volumes: vec![ArrayVolume::default()],
+        pools: vec![ArrayPool {
+            name: "a".to_owned(),
+            page_bytes: 4 << 20,
+            performance_slots: 1000,
+            ..ArrayPool::default()
+        }],
+        groups: vec![named("disks"), named("ssd")],
+        disks: (0..4)
+            .map(|number| ArrayDisk {
+                number,
+                group: "disks".to_owned(),
+                busy_fraction: 0.1 * number as f64,
+                ..ArrayDisk::default()
+            })
+            .collect(),
+        ..ArrayResult::default()
+    });
+    for (index, moment) in run.timeline.iter_mut().enumerate() {
+        let share = index as f64 / 1000.0;
+        for (scope, name) in [
+            (RowScope::ArrayController, "0"),
+            (RowScope::ArrayVolume, "v"),
+            (RowScope::ArrayPool, "a"),
+            (RowScope::ArrayGroup, "disks"),
+            (RowScope::ArrayGroup, "ssd"),
+        ] {
+            moment.array.push(PartMoment {
+                scope,
+                name: name.to_owned(),
+                figures: ArrayRow {
+                    array_reads_per_second: Some(100.0),
+                    array_writes_per_second: Some(50.0),
+                    array_busy_fraction: Some(share),
+                    array_average_drive_latency_ms: Some(5.0),
+                    array_average_queue_depth: Some(share),
+                    array_read_hit_fraction: Some(share),
+                    array_average_read_miss_ms: Some(5.0),
+                    array_cache_dirty_fraction: Some(share),
+                    array_read_cache_used_fraction: Some(share),
+                    array_performance_pages: Some(10.0 * share),
+                    array_standard_pages: Some(100.0),
+                    array_moved_up_bytes_per_second: Some(1e6),
+                    ..ArrayRow::default()
+                },
+            });
+        }
+    }
+    run
+}
+
+/// Two lines of three points.
+fn grid() -> GridResult {
+    let axis = |key: &str, values: &[&str]| GridAxis {
+        key: key.to_owned(),
+        values: values.iter().map(|value| (*value).to_owned()).collect(),
+    };
+    let axes = vec![
+        axis("array", &["a", "b"]),
+        axis("threads", &["8", "16", "24"]),
+    ];
+    let mut points = Vec::new();
+    for array in &axes[0].values {
+        for threads in &axes[1].values {
+            let count: f64 = threads.parse().expect("a number");
+            points.push(GridPoint {
+                name: format!("array={array}, threads={threads}"),
+                values: [("array", array), ("threads", threads)]
+                    .map(|(key, value)| (key.to_owned(), value.clone()))
+                    .into(),
+                verdict: Some(Verdict::Pass),
+                achieved_iops: Some(100.0 * count),
+                database_read_ms: Some(count),
+                ..GridPoint::default()
+            });
+        }
+    }
+    GridResult {
+        axes,
+        points,
+        ..GridResult::default()
+    }
+}
+
 /// A script that moves the pointer over the first chart.
 const POINTER: &str = "<script>{
     const plot = document.querySelector('.plot');
@@ -106,6 +204,18 @@ fn the_pages_work_in_a_browser() {
         "comparison",
         html_comparison(&stories::three_configurations()),
     ));
+    let (_, first) = stories::all().swap_remove(0);
+    let prediction = html(&predicted(first));
+    for title in [
+        "Disks busy",
+        "Data on each tier",
+        "SSD read cache in use",
+        "Each disk",
+    ] {
+        assert!(prediction.contains(title), "no chart: {title}");
+    }
+    pages.push(("prediction", prediction));
+    pages.push(("grid", html_grid(&grid())));
     let directory = tempfile::tempdir().unwrap();
     for (name, page) in pages {
         let (document, log) = open(

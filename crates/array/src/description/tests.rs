@@ -273,6 +273,14 @@ fn an_array_that_cannot_exist_is_shown_at_its_line() {
 }
 
 #[test]
+fn a_broken_rule_is_told_before_a_volume_that_is_too_small() {
+    let told = faults("[pool]\ndisk_count = 3\n[volumes]\ndatabase_size_gb = 5.0");
+    let lines: Vec<&str> = told.lines().collect();
+    assert!(lines[0].contains("RAID 6 needs at least 4 disks"), "{told}");
+    assert!(lines[1].contains("the workload needs 10.0 GB"), "{told}");
+}
+
+#[test]
 fn all_faults_are_told_at_once() {
     let told = faults(
         "family = 7\n[pool]\ndisc = 'x'\ndisk_count = 'ten'\nspares = 1\n[cache]\nmirror = 3\n\

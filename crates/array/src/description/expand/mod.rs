@@ -71,6 +71,7 @@ impl Description {
         expansion.add_groups();
         let placement = expansion.add_volumes(databases);
         expansion.check_settings();
+        expansion.faults.append(&mut expansion.shortages);
         let events = expansion.add_events();
         if !expansion.faults.is_empty() {
             return Err(self.error(expansion.faults));
@@ -109,6 +110,8 @@ struct Expansion<'a> {
     /// Paths of the settings and the keys they came from.
     origins: BTreeMap<String, String>,
     faults: Vec<DescriptionFault>,
+    /// Volumes too small for the workload: told after every broken rule, which may be the cause.
+    shortages: Vec<DescriptionFault>,
     notes: Vec<String>,
 }
 
@@ -139,6 +142,7 @@ impl<'a> Expansion<'a> {
             places: Vec::new(),
             origins: BTreeMap::new(),
             faults: Vec::new(),
+            shortages: Vec::new(),
             notes: Vec::new(),
         }
     }

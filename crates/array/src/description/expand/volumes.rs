@@ -155,7 +155,7 @@ impl Expansion<'_> {
         let has = capacity_mib.saturating_mul(MIB);
         // Volumes of one rule are alike; the first says it for all.
         let place = self.description.place(path);
-        let told = self.faults.iter().any(|fault| fault.place == place);
+        let told = self.shortages.iter().any(|fault| fault.place == place);
         if needed > has && !told {
             let gb = |bytes: u64| bytes as f64 / 1e9;
             let message = format!(
@@ -165,7 +165,8 @@ impl Expansion<'_> {
                 gb(needed)
             );
             let help = "make the volumes larger, or the databases smaller with --target-size";
-            self.fault(path, message, Some(help));
+            let fault = self.description.fault(path, message, Some(help.to_owned()));
+            self.shortages.push(fault);
         }
     }
 
