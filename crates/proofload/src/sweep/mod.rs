@@ -229,12 +229,19 @@ fn search(
                 .map(|probe| &question.points[*probe])
                 .collect();
             let results = crew.compute(&points, view)?;
+            let passes = |number: &usize| results[*number].as_ref().map(|r| r.verdict);
+            let last_pass = (0..probes.len()).rfind(|n| passes(n) == Some(Verdict::Pass));
             let mut judged = Vec::new();
-            for ((probe, point), result) in probes.iter().zip(points).zip(&results) {
+            for (number, (probe, point)) in probes.iter().zip(points).enumerate() {
+                let Some(result) = &results[number] else {
+                    continue;
+                };
                 let mut entry = point.entry();
-                if let Some(result) = result {
-                    entry.fill(result);
-                    tried.push((*probe, entry));
+                entry.fill(result);
+                tried.push((*probe, entry));
+                // What could not be judged while more than it passes is no bound.
+                let doubtful = result.verdict == Verdict::Inconclusive;
+                if !(doubtful && last_pass.is_some_and(|last| last > number)) {
                     judged.push((*probe, result.verdict == Verdict::Pass));
                 }
             }
