@@ -44,12 +44,11 @@ impl Planner<'_> {
         }
     }
 
-    /// Trades asked for by number, one after the other.
+    /// Trades asked for by number.
     fn by_number(&mut self, correction: Correction) {
-        for _ in 0..TRADES {
-            let rank = skew::trade(self.dice, self.books);
-            self.trades_with_all(&[rank], correction);
-        }
+        let rank = |_| skew::trade(self.dice, self.books);
+        let ranks: Vec<u64> = (0..TRADES).map(rank).collect();
+        self.trades_with_all(&ranks, correction);
     }
 
     /// Trades of one account from a moment on.

@@ -41,7 +41,7 @@ impl Default for Database {
             memory: ByteSize::gib(2),
             page_fill_percent: 90.0,
             prefetch_from_rows: 10,
-            prefetch_depth: 32,
+            prefetch_depth: 10,
             largest_request: ByteSize::kib(64),
             log_file_size: ByteSize::mib(16),
             checkpoint_depth: ByteSize::mib(64),

@@ -47,7 +47,7 @@ impl Default for Brokerage {
     fn default() -> Self {
         Self {
             users: 30,
-            think_time: TimeSpan::millis(40),
+            think_time: TimeSpan::millis(30),
             data_size: ByteSize(3_500_000_000_000),
             customers: None,
             trade_days: 300,
