@@ -1,8 +1,7 @@
 //! The tables and indexes of a brokerage house.
 //!
 //! Rows per customer are counted from what open implementations of the workload agree on: five
-//! accounts per customer, one trade per account and trading day for every 434 trades of the house
-//! and so on. Bytes per row are the widths of the columns with their average lengths and ten bytes
+//! accounts per customer, 57.6 trades per customer and trading day, and so on. Bytes per row are the widths of the columns with their average lengths and ten bytes
 //! of a row's own; no source prints them, so they are assumed. Together they make about 10 MB per
 //! customer with pages 90 % full, where 8 to 9 are reported.
 
