@@ -5,6 +5,7 @@
 //! a timer is due. With the virtual clock everything, the order of tasks included, depends on
 //! nothing but the program and its seeds.
 
+use crate::join::{self, JoinHandle};
 use crate::source::{EventSource, Sources};
 use crate::time::{Sleep, Timers};
 use crate::uring::{Reactor, UringError, UringOptions};
@@ -408,21 +409,11 @@ impl Handle {
     /// Starts a task. It runs even if the returned handle is dropped.
     pub fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> JoinHandle<T> {
         let shared = &*self.shared;
-        let outcome = Rc::new(Outcome {
-            result: RefCell::new(None),
-            waiter: RefCell::new(None),
-        });
+        let (join, finish) = join::pair();
         if shared.closed.get() {
-            return JoinHandle { outcome };
+            return join;
         }
-        let completion = Rc::clone(&outcome);
-        let future: TaskFuture = Box::pin(async move {
-            let result = future.await;
-            *completion.result.borrow_mut() = Some(result);
-            if let Some(waiter) = completion.waiter.borrow_mut().take() {
-                waiter.wake();
-            }
-        });
+        let future: TaskFuture = Box::pin(async move { finish.with(future.await) });
         let slot = shared.free_slots.borrow_mut().pop().unwrap_or_else(|| {
             shared.tasks.borrow_mut().push(None);
             shared.tasks.borrow().len() - 1
@@ -438,7 +429,7 @@ impl Handle {
             queued,
         });
         shared.ready.push(slot);
-        JoinHandle { outcome }
+        join
     }
 
     /// Waits for `duration_ns`.
@@ -465,45 +456,5 @@ impl Handle {
             Poll::Pending
         })
         .await;
-    }
-}
-
-struct Outcome<T> {
-    result: RefCell<Option<T>>,
-    waiter: RefCell<Option<Waker>>,
-}
-
-/// Awaits a task's result. Dropping it lets the task run on alone.
-pub struct JoinHandle<T> {
-    outcome: Rc<Outcome<T>>,
-}
-
-impl<T> JoinHandle<T> {
-    /// Whether the task is done and its result waits to be taken.
-    #[must_use]
-    pub fn is_finished(&self) -> bool {
-        self.outcome.result.borrow().is_some()
-    }
-
-    fn take_result(&mut self) -> Option<T> {
-        // Most often there is none yet, and to take none would still move as many bytes as a
-        // result has.
-        if self.is_finished() {
-            self.outcome.result.borrow_mut().take()
-        } else {
-            None
-        }
-    }
-}
-
-impl<T> Future for JoinHandle<T> {
-    type Output = T;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        if let Some(result) = self.take_result() {
-            return Poll::Ready(result);
-        }
-        *self.outcome.waiter.borrow_mut() = Some(context.waker().clone());
-        Poll::Pending
     }
 }
