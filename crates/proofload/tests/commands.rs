@@ -33,14 +33,16 @@ fn what_is_listed_can_be_shown_and_loaded_again() {
             "exchange-2013",
             "exchange-2010",
             "exchange-2007",
-            "exchange-2003"
+            "exchange-2003",
+            "brokerage"
         ]
     );
     for name in names {
+        let kind = if name == "brokerage" { name } else { "mail" };
         let shown = here
             .proofload(&format!("show {name}"))
             .exits(0)
-            .prints("kind = \"mail\"");
+            .prints(&format!("kind = \"{kind}\""));
         here.file("shown.toml", &shown.stdout);
         let resolved = here
             .proofload(&format!("show {name} --resolved"))

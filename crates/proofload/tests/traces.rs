@@ -219,7 +219,8 @@ fn a_trace_goes_to_the_volumes_of_an_array() {
         "time_ms,volume,offset_bytes,size_bytes,operation\n0,x,0,4096,r\n1,y,0,4096,w\n\
          2,x,199000000000,4096,r\n3,y,8192,1000,r\n4,y,0,0,flush\n5,x,0,65536,trim\n",
     );
-    here.proofload("predict a.csv --array msa2050 --dry-run")
+    let sized = "--set array.volumes.database_size_gb=200";
+    here.proofload(&format!("predict a.csv --array msa2050 --dry-run {sized}"))
         .exits(0)
         .prints("6 requests, 3 reads, 1 writes, 2 others")
         .prints("x: 3 requests, reaching 199 GB, on volume x of 200 GB in a")
@@ -333,7 +334,12 @@ fn an_interrupted_replay_keeps_what_it_has() {
     here.file("a.csv", &text);
     let line = "predict a.csv --array sas-10k-900gb --threads 8 --out out --responses o.csv";
     let mut running = Running::start(&here, line);
-    running.wait_until_it_says("requests a second");
+    running.wait_until_it_says("measuring");
+    // It has begun when the first responses are in the file.
+    while std::fs::metadata(here.path("o.csv")).map_or(0, |file| file.len()) == 0 {
+        assert!(running.is_alive(), "it has ended and written nothing");
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
     running.signal("INT");
     running.end().exits(130);
     let found = result(&here, "out");
