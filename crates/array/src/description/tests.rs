@@ -94,7 +94,7 @@ fn families_have_one_set_of_parameters() {
 
 #[test]
 fn the_studied_layouts_are_as_published() {
-    let tier = plan("msa2040-tier", &[]).settings;
+    let tier = plan("msa2040-tier", &["volumes.database_size_gb=200"]).settings;
     let groups: Vec<(&str, u16)> = tier
         .backend
         .disk_group
