@@ -1,6 +1,6 @@
 //! The short path of a RAID card: who takes it, and what it saves.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
 
 use array::{Array, ArraySettings, Fault, HostOperation, HostRequest, VolumeId};
 

@@ -1,6 +1,6 @@
 //! Spare space spread over the disks of a Vraid: what failed disks held is rebuilt into it.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
 
 mod common;
 
