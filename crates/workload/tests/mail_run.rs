@@ -225,6 +225,7 @@ fn the_default_profile_has_the_signature_of_a_mail_server() {
     profile.mail.mailboxes_per_database = 8;
     profile.mail.mailbox_size = ByteSize::mib(32);
     profile.mail.threads = Some(8);
+    profile.mail.session_pause_factor = 0.0;
     profile.engine.cache_size_per_database = ByteSize::mib(8);
     profile.engine.checkpoint_depth = ByteSize::mib(10);
     profile.run.duration = TimeSpan::seconds(60);

@@ -139,6 +139,7 @@ fn profile(page: ByteSize) -> Profile {
     mail.mailbox_size = ByteSize::mib(1);
     mail.iops_per_mailbox = 1.0;
     mail.threads = Some(8);
+    mail.session_pause_factor = 0.0;
     profile.engine.page_size = page;
     profile.engine.cache_size_per_database = ByteSize::mib(8);
     profile.engine.checkpoint_depth = ByteSize::mib(8);

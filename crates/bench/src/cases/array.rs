@@ -116,6 +116,8 @@ pub fn prediction(product: &Product, hours: u64) -> Result<String, String> {
         ["--threads", "40"],
         ["--target-size", "950GB"],
         ["--duration", &duration],
+        // All of the threads are busy, as when the goal was set.
+        ["--set", "mail.session_pause_factor=0"],
     ];
     let (result, spent) = product.predict(&format!("predict-{hours}h"), &arguments.concat())?;
     let figure = |key: &str| {

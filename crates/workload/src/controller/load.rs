@@ -15,10 +15,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Loop {
     /// Each session begins the next one after a pause.
-    Closed {
-        /// The pause in ns.
-        pause_ns: u64,
-    },
+    Closed(Pause),
     /// The clock begins them; sessions only carry them out.
     Open {
         /// How arrivals are spread.
@@ -28,8 +25,30 @@ pub enum Loop {
     },
 }
 
+/// What a session of a closed loop rests between two transactions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pause {
+    /// The same after every transaction, in ns.
+    pub fixed_ns: u64,
+    /// Multiple of the time that the transaction took, its commit and its retries included.
+    pub factor: f64,
+}
+
+impl Pause {
+    /// The rest after a transaction that took `taken_ns`.
+    #[must_use]
+    pub fn after_ns(self, taken_ns: u64) -> u64 {
+        // A float conversion saturates, so an absurd factor means an absurd rest.
+        let share_ns = (taken_ns as f64 * self.factor) as u64;
+        self.fixed_ns.saturating_add(share_ns)
+    }
+}
+
 /// The longest the pacer sleeps, so that it notices a new rate.
 const PACER_LOOK_NS: u64 = 20_000_000;
+
+/// The longest a session sleeps, so that a long rest does not hold up the end of the load.
+const REST_LOOK_NS: u64 = 100_000_000;
 
 /// The load of one shard. It runs in tasks of its own.
 pub struct Load<S: MailStore> {
@@ -55,7 +74,7 @@ impl<S: MailStore> Load<S> {
         how: Loop,
     ) -> Rc<Self> {
         let limit = match how {
-            Loop::Closed { .. } => 0,
+            Loop::Closed(_) => 0,
             Loop::Open { backlog_limit, .. } => backlog_limit,
         };
         Rc::new(Self {
@@ -75,7 +94,7 @@ impl<S: MailStore> Load<S> {
     pub fn start(self: &Rc<Self>, dice: Dice) {
         self.running.set(true);
         match self.how {
-            Loop::Closed { .. } => self.adjust(),
+            Loop::Closed(_) => self.adjust(),
             Loop::Open { spacing, .. } => {
                 let arrivals = Arrivals::new(spacing, dice, self.handle.now_ns());
                 let load = Rc::clone(self);
@@ -86,7 +105,7 @@ impl<S: MailStore> Load<S> {
 
     /// Brings the number of sessions of a closed loop to the one ordered.
     pub fn adjust(self: &Rc<Self>) {
-        let Loop::Closed { pause_ns } = self.how else {
+        let Loop::Closed(pause) = self.how else {
             return;
         };
         if !self.running.get() || self.databases.is_empty() {
@@ -101,29 +120,44 @@ impl<S: MailStore> Load<S> {
             if !std::mem::replace(&mut alive[number], true) {
                 let load = Rc::clone(self);
                 self.handle
-                    .spawn(async move { load.session(number, pause_ns).await });
+                    .spawn(async move { load.session(number, pause).await });
             }
         }
     }
 
-    async fn session(self: Rc<Self>, number: usize, pause_ns: u64) {
+    async fn session(self: Rc<Self>, number: usize, pause: Pause) {
         let mut turn = number;
         while self.goes_on() && number < self.orders.sessions() as usize {
             // Sessions go round the databases, so that all get the same share of the load.
             let database = self.databases[turn % self.databases.len()].clone();
             turn += 1;
-            let begun = self.handle.turns();
+            let (begun, begun_ns) = (self.handle.turns(), self.handle.now_ns());
             if let Err(failure) = database.transact(None).await {
                 self.fail(failure);
             }
+            let pause_ns = pause.after_ns(self.handle.now_ns() - begun_ns);
             if pause_ns > 0 {
-                self.handle.sleep_ns(pause_ns).await;
+                self.rest(pause_ns).await;
             } else if self.handle.turns() == begun {
                 // A transaction that found everything in the cache never waited.
                 self.handle.yield_now().await;
             }
         }
         self.alive.borrow_mut()[number] = false;
+    }
+
+    /// Sleeps, at most until the load is stopped.
+    async fn rest(&self, pause_ns: u64) {
+        let until_ns = self.handle.now_ns().saturating_add(pause_ns);
+        while self.goes_on() {
+            let now_ns = self.handle.now_ns();
+            if now_ns >= until_ns {
+                break;
+            }
+            self.handle
+                .sleep_until_ns(until_ns.min(now_ns + REST_LOOK_NS))
+                .await;
+        }
     }
 
     async fn pace(self: Rc<Self>, mut arrivals: Arrivals) {

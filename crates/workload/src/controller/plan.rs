@@ -1,6 +1,6 @@
 //! What a run does, worked out from its profile.
 
-use super::load::Loop;
+use super::load::{Loop, Pause};
 use crate::brokerage::{books, kinds};
 use crate::mail::content::{ContentSource, pool};
 use crate::mail::deck::Operation;
@@ -94,9 +94,10 @@ impl RunPlan {
         let dealt = |shard: usize| (shard..databases).step_by(shards).collect();
         let operations = f64::from(mail.mix.operations_per_transaction);
         let how = match profile.run.held_rate {
-            None => Loop::Closed {
-                pause_ns: mail.session_pause.as_ns(),
-            },
+            None => Loop::Closed(Pause {
+                fixed_ns: mail.session_pause.as_ns(),
+                factor: mail.session_pause_factor,
+            }),
             Some(rate) => Loop::Open {
                 spacing: profile.run.arrivals,
                 // An operation causes about one I/O or more.

@@ -45,7 +45,7 @@ impl Steering {
         let operations = f64::from(profile.mail.mix.operations_per_transaction);
         let rate = match plan.how {
             Loop::Open { .. } => profile.run.held_rate,
-            Loop::Closed { .. } => None,
+            Loop::Closed(_) => None,
         };
         let fixed = plan.fixed_sessions();
         let tuner = fixed.is_none().then(|| Tuner::new(plan));

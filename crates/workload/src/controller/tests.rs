@@ -144,6 +144,7 @@ fn profile() -> Profile {
     mail.mailbox_size = ByteSize::kib(200);
     mail.iops_per_mailbox = 10.0;
     mail.threads = Some(12);
+    mail.session_pause_factor = 0.0;
     mail.item.short_bytes = 20;
     mail.item.long_bytes = 40;
     profile.run.duration = TimeSpan::seconds(60);
@@ -427,4 +428,49 @@ fn the_tuner_stops_at_the_knee_of_a_slow_disk() {
     let reads = result.totals.reads.latency.unwrap();
     assert!((5.0..20.0).contains(&reads.average_ms), "{reads:?}");
     assert_eq!(result.verdict, Verdict::Fail);
+}
+
+#[test]
+fn sessions_that_pause_as_long_as_they_worked_do_half_as_much() {
+    // As many servers as sessions: nobody ever waits for another one.
+    let disk = TestDisk {
+        servers: 12,
+        ..DISK
+    };
+    let per_second = |factor: f64| {
+        let mut profile = profile();
+        profile.mail.session_pause_factor = factor;
+        let result = run_on(disk, &profile, u64::MAX, Heard::default());
+        assert_eq!(result.errors, []);
+        result.throughput.operations_per_second
+    };
+    let busy = per_second(0.0);
+    for factor in [0.5, 1.0, 3.0] {
+        let share = per_second(factor) / busy * (1.0 + factor);
+        assert!((0.998..=1.002).contains(&share), "{factor}: {share}");
+    }
+}
+
+#[test]
+fn a_held_rate_knows_no_pause() {
+    let mut profile = profile();
+    profile.run.held_rate = Some(600.0);
+    let json = |profile: &Profile| serde_json::to_string(&run(profile)).unwrap();
+    let without = json(&profile);
+    profile.mail.session_pause_factor = 100.0;
+    assert_eq!(without, json(&profile));
+}
+
+#[test]
+fn a_long_pause_does_not_hold_up_the_end() {
+    let mut profile = profile();
+    // Enough sessions that one of them deletes in its first transaction.
+    profile.mail.threads = Some(60);
+    profile.mail.session_pause = TimeSpan::seconds(60);
+    profile.run.warm_up.maximum = TimeSpan::seconds(1);
+    profile.run.duration = TimeSpan::seconds(5);
+    let heard = Heard::default();
+    let result = run_on(DISK, &profile, u64::MAX, heard);
+    let total_s: f64 = result.phases.iter().map(|phase| phase.duration_s).sum();
+    assert!(total_s < 20.0, "{:#?}", result.phases);
 }

@@ -18,6 +18,8 @@ pub struct Mail {
     pub threads: Option<u32>,
     /// Pause of a session after each transaction.
     pub session_pause: TimeSpan,
+    /// Pause of a session after each transaction, as a multiple of the time it took.
+    pub session_pause_factor: f64,
     /// Free space set aside for growth, as percent of the data.
     pub growth_reserve_percent: f64,
     /// What the operations are.
@@ -90,6 +92,7 @@ impl Default for Mail {
             iops_per_mailbox: 0.1,
             threads: None,
             session_pause: TimeSpan(0),
+            session_pause_factor: 1.0,
             growth_reserve_percent: 25.0,
             mix: Mix::default(),
             item: Item::default(),
@@ -227,10 +230,22 @@ impl Mail {
         v.setting(Setting {
             key: "session_pause",
             value: &mut Within(&mut self.session_pause, TimeSpan(0)..=TimeSpan::seconds(60)),
-            meaning: "Pause of a session after each transaction; a longer one makes a thread ask \
-                      for less.",
-            source: "Jetstress has a pause factor (SluggishSessions) whose unit is not published; \
-                     a setting.",
+            meaning: "Pause of a session after each transaction, beside that of \
+                      session_pause_factor; a longer one makes a thread ask for less. Without \
+                      effect while a rate is held.",
+            source: "A setting.",
+        });
+        v.setting(Setting {
+            key: "session_pause_factor",
+            value: &mut Within(&mut self.session_pause_factor, 0.0..=100.0),
+            meaning: "Pause of a session after each transaction, as a multiple of the time that \
+                      the transaction took, its commit included. At 1 a session is busy half of \
+                      the time: two threads keep one request outstanding. At 0 sessions never \
+                      rest. Without effect while a rate is held.",
+            source: "JetstressConfig.xml 2013, SluggishSessions 1: a pause factor in each thread. \
+                     That it multiplies the time of the operation is inferred: threads times \
+                     1 / (1 + factor) are the reads outstanding in the published evaluations of \
+                     the MSA 2040 and 2050.",
         });
         v.setting(Setting {
             key: "growth_reserve_percent",

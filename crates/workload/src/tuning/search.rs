@@ -31,7 +31,7 @@ pub struct SearchSettings {
 }
 
 /// I/O per second that one session reaches on common disk arrays (Microsoft's Jetstress 2010 help
-/// counts 107 database and 33 log I/Os).
+/// counts 107 database and 33 log I/Os), its pauses included.
 const IOPS_PER_SESSION: f64 = 107.0;
 
 /// What to do next.

@@ -25,6 +25,7 @@ pub fn profile() -> Profile {
     mail.mailbox_size = ByteSize::mib(2);
     mail.iops_per_mailbox = 5.0;
     mail.threads = Some(6);
+    mail.session_pause_factor = 0.0;
     profile.engine.page_size = ByteSize::kib(8);
     profile.engine.cache_size_per_database = ByteSize::mib(4);
     profile.engine.version_store = ByteSize::mib(4);
