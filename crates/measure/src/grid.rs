@@ -73,6 +73,8 @@ pub struct GridPoint {
     pub verdict: Option<Verdict>,
     /// Why.
     pub verdict_reason: String,
+    /// What a reader of the figures must know, as in the result.
+    pub warnings: Vec<String>,
     /// Directory of the results, below that of the grid.
     pub directory: String,
     /// Sessions that drove the load.
@@ -137,6 +139,7 @@ impl GridPoint {
         let half = |figures: &IoFigures| figures.latency.and_then(|l| l.average_half_width_ms);
         self.verdict = Some(result.verdict);
         self.verdict_reason.clone_from(&result.verdict_reason);
+        self.warnings.clone_from(&result.warnings);
         self.threads = throughput.threads;
         if result.duration_s > 0.0 {
             self.achieved_iops = Some(throughput.achieved_iops);

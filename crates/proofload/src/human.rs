@@ -19,6 +19,16 @@ pub fn size(bytes: u64) -> String {
     format!("{value:.decimals$} {}", UNITS[unit])
 }
 
+/// A length of time to one or two digits: `40 s`, `25 min`, `11 h`, `3 days`.
+pub fn rough_time(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.0} h", s / 3600.0),
+        s => format!("{:.0} days", s / 86_400.0),
+    }
+}
+
 /// `1 database`, `2 databases`.
 pub fn count(number: u64, noun: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
@@ -28,6 +38,12 @@ pub fn count(number: u64, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_rough() {
+        let shown = [4.2, 89.0, 1500.0, 40_000.0, 250_000.0].map(rough_time);
+        assert_eq!(shown, ["4 s", "89 s", "25 min", "11 h", "3 days"]);
+    }
 
     #[test]
     fn sizes_have_three_digits() {

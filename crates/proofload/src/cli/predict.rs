@@ -13,6 +13,8 @@ use super::RunOptions;
     proofload predict exchange-2013 --array msa2050-tier --duration 2h
   The same with twice the SSDs, and with a threshold of one's own:
     proofload predict exchange-2013 --array msa2050-tier --set array.pool.ssd_count=4
+  The same as it will be when days have filled the tier:
+    proofload predict exchange-2013 --array msa2050-tier --settled --duration 10m
   What if: two SSDs, or four, under 8, 16, 24 threads:
     proofload predict exchange-2013 --array msa2050-tier --sweep array.pool.ssd_count=2,4 \\
         --sweep threads=8..24:8
@@ -62,6 +64,11 @@ pub struct PredictOptions {
     /// several times.
     #[arg(long, value_name = "PATH.TO.KEY=VALUE", help_heading = "Load")]
     pub set: Vec<String>,
+
+    /// Begin as the array stands after days of this load: tiers full, read caches warm. --find
+    /// always does.
+    #[arg(long, help_heading = "Load")]
+    pub settled: bool,
 
     /// Predict every combination of these values: a list or a range FROM..UNTIL:STEP for a setting
     /// as in --set, or for threads, rate, databases, mailboxes, target-size, duration, seed, array;
@@ -124,6 +131,11 @@ pub fn is_for_array(text: &str) -> bool {
 }
 
 impl PredictOptions {
+    /// Whether tiers and read caches are to be as they become after days.
+    pub fn begins_settled(&self) -> bool {
+        self.settled || self.find.is_some()
+    }
+
     /// The settings of the array, without their prefix.
     pub fn array_settings(&self) -> impl Iterator<Item = &str> {
         let all = self.set.iter();

@@ -22,6 +22,7 @@ use workload::progress::StopRequest;
 use super::inside::Inside;
 use super::inspector::{Inspector, Shared};
 use super::plan::Plan;
+use super::settle;
 use super::watch::Watch;
 use crate::failure::Failure;
 
@@ -80,6 +81,11 @@ pub fn run<L: RunListener + 'static>(
         run_on_virtual_clock(handle, run_plan, base, stop, heard, twin).await
     });
     shared.borrow_mut().complete(&mut result);
+    let unsettled = result
+        .array
+        .as_ref()
+        .map(|inside| settle::warnings(plan, inside));
+    result.warnings.extend(unsettled.unwrap_or_default());
     drop(runtime);
     match Rc::into_inner(shared).map(RefCell::into_inner) {
         Some(inspector) => Ok((result, inspector.into_listener())),

@@ -13,6 +13,7 @@ mod drive;
 mod inside;
 mod inspector;
 mod plan;
+mod settle;
 mod teller;
 #[cfg(test)]
 mod tests;

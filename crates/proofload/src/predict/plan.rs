@@ -6,7 +6,7 @@ use measure::result::{DatabaseResult, RunResult, TargetPath};
 use workload::controller::plan::database_name;
 use workload::profile::{Kind, Profile};
 
-use super::{arrays, brokerage};
+use super::{arrays, brokerage, settle};
 use crate::cli::PredictOptions;
 use crate::failure::Failure;
 use crate::human;
@@ -35,6 +35,28 @@ impl Plan {
     /// # Errors
     /// Every fault of the profile or of the array, each at its line.
     pub fn check(options: &PredictOptions) -> Result<Self, Failure> {
+        let plan = Self::check_as_given(options)?;
+        if !options.begins_settled() {
+            return Ok(plan);
+        }
+        let settings = settle::settings(&plan)?;
+        if settings.is_empty() {
+            return Ok(plan);
+        }
+        let note = format!(
+            "Begins as after days of this load: {}.",
+            settings.join(", ")
+        );
+        let mut settled = options.clone();
+        // What the user sets comes later and so counts more.
+        settled.set = settings;
+        settled.set.extend(options.set.iter().cloned());
+        let mut plan = Self::check_as_given(&settled)?;
+        plan.planned.notes.push(note);
+        Ok(plan)
+    }
+
+    fn check_as_given(options: &PredictOptions) -> Result<Self, Failure> {
         let mut profile = workloads::resolve(&options.as_run())?;
         // Nothing was stored, so there is nothing to verify.
         profile.run.verify_after_run = false;
@@ -83,6 +105,20 @@ impl Plan {
                 ..DatabaseResult::default()
             })
             .collect()
+    }
+
+    /// What lies on the volume of each database before the clock starts, in their order.
+    pub fn laid_out_bytes(&self) -> Vec<u64> {
+        match self.profile.kind {
+            Kind::Brokerage => {
+                let demands = brokerage::demands(&self.profile).into_iter();
+                demands.map(|demand| demand.data_bytes).collect()
+            }
+            Kind::Mail => {
+                let mail = &self.profile.mail;
+                vec![mail.database_bytes(); mail.databases as usize]
+            }
+        }
     }
 
     fn target(&self) -> TargetPath {

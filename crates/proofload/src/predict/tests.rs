@@ -52,6 +52,48 @@ fn one_seed_is_one_result_on_any_thread() {
     assert_ne!(first.totals, third.totals, "another seed is another run");
 }
 
+/// A database on an array with tiers or read caches, a few seconds of simulated time.
+fn on_flash(array: &str, settled: bool, set: &[&str]) -> PredictOptions {
+    let mut options = small(1);
+    options.array = array.to_owned();
+    options.settled = settled;
+    options.target_size = Some("2GiB".to_owned());
+    options.duration = Some("6s".to_owned());
+    options.threads = Some("8".to_owned());
+    options.set.extend(set.iter().map(|set| (*set).to_owned()));
+    options
+}
+
+#[test]
+fn a_settled_tier_is_full_and_an_empty_one_is_warned_of() {
+    let check = |settled| Plan::check(&on_flash("msa2050-tier", settled, &[]));
+    let settled = predicted(&check(true).expect("a sound plan"));
+    let pools = settled.array.expect("an array").pools;
+    let high: u64 = pools.iter().map(|pool| pool.performance_pages).sum();
+    let low: u64 = pools.iter().map(|pool| pool.standard_pages).sum();
+    assert!(
+        high > 500 && low <= high / 10,
+        "{high} pages up, {low} below"
+    );
+    assert!(settled.warnings.is_empty(), "{:?}", settled.warnings);
+    let empty = predicted(&check(false).expect("a sound plan"));
+    let warned = |warning: &String| warning.contains("still filling");
+    assert!(empty.warnings.iter().any(warned), "{:?}", empty.warnings);
+}
+
+#[test]
+fn what_the_user_sets_counts_more_than_what_settles() {
+    let set = ["array.pool.tiering.settled_percent=20"];
+    let plan = Plan::check(&on_flash("msa2050-tier", true, &set)).expect("a sound plan");
+    let pools = plan.planned.settings.pools.values();
+    let percents: Vec<f64> = pools.map(|pool| pool.tiering.settled_percent).collect();
+    assert_eq!(percents, [20.0, 20.0]);
+    let plan = Plan::check(&on_flash("msa2050-cache", true, &[])).expect("a sound plan");
+    let pool = plan.planned.settings.pools.values().next();
+    let cache = pool.and_then(|pool| pool.read_cache.as_ref());
+    assert_eq!(cache.map(|cache| cache.fill.warm_percent), Some(60.0));
+}
+
 #[test]
 fn a_prediction_that_is_stopped_keeps_what_it_has() {
     let plan = Plan::check(&small(1)).expect("a sound plan");

@@ -220,6 +220,13 @@ fn refuse_options_of_workloads(options: &PredictOptions) -> Result<(), Failure> 
             "Replay it once on each array.",
         ));
     }
+    if options.settled {
+        return Err(Failure::usage(
+            "--settled goes by the load of a workload, and a block trace says no more of the days \
+             before it.",
+            "Say how full a tier begins with --set array.pool.tiering.settled_percent=PERCENT.",
+        ));
+    }
     Ok(())
 }
 

@@ -113,6 +113,23 @@ pub(crate) fn reasons(grid: &GridResult) -> Vec<(&str, &str)> {
         .collect()
 }
 
+/// Warnings, those that differ by numbers alone told once: of how many points, and the first.
+pub(crate) fn cautions(grid: &GridResult) -> Vec<(String, &str)> {
+    let mut found: Vec<(String, &str, usize)> = Vec::new();
+    for warning in grid.points.iter().flat_map(|point| &point.warnings) {
+        let kind = warning.replace(|letter: char| letter.is_ascii_digit(), "");
+        match found.iter_mut().find(|(known, ..)| *known == kind) {
+            Some((.., points)) => *points += 1,
+            None => found.push((kind, warning, 1)),
+        }
+    }
+    let told = found.into_iter().map(|(_, warning, points)| {
+        let of = format!("{points} of {} points", grid.points.len());
+        (of, warning)
+    });
+    told.collect()
+}
+
 /// What the grid is about, as a title.
 pub(crate) fn title(grid: &GridResult) -> String {
     let what = if grid.answers.is_empty() {

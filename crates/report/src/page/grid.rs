@@ -5,7 +5,7 @@ use measure::grid::GridResult;
 use measure::result::Verdict;
 
 use super::{charts, page, tables, verdict};
-use crate::grid::{grid_charts, grid_table, reasons, title};
+use crate::grid::{cautions, grid_charts, grid_table, reasons, title};
 use crate::number::{duration, moment};
 use crate::tone::Tone;
 
@@ -17,7 +17,7 @@ pub fn html_grid(grid: &GridResult) -> String {
         span { (grid.workload) " on " (grid.array) }
         @if !grid.started.is_empty() { span { "started " (moment(&grid.started)) } }
     };
-    let reasons = reasons(grid);
+    let (reasons, cautions) = (reasons(grid), cautions(grid));
     let body = html! {
         (banner(grid, &title))
         @if grid.answers.len() > 1 {
@@ -44,6 +44,10 @@ pub fn html_grid(grid: &GridResult) -> String {
         @if !reasons.is_empty() {
             h2 { "What does not pass, and why" }
             dl.facts { @for (name, reason) in &reasons { dt { (name) } dd { (reason) } } }
+        }
+        @if !cautions.is_empty() {
+            h2 { "To be known of the figures" }
+            dl.facts { @for (names, warning) in &cautions { dt { (names) } dd { (warning) } } }
         }
     };
     page(&title, &top, &body, &grid.version)

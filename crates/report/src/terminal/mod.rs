@@ -141,6 +141,13 @@ pub fn terminal_grid(grid: &GridResult, style: &Style) -> String {
             ));
         }
     }
+    let cautions = grid::cautions(grid);
+    if !cautions.is_empty() {
+        text.head("To be known of the figures");
+        for (names, warning) in cautions.iter().take(MOST_CHECKS) {
+            text.item(&format!("{names}:"), warning, Some(Tone::Open));
+        }
+    }
     text.head("Answer");
     for answer in &grid.answers {
         let of: Vec<String> = answer

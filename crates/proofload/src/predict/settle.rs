@@ -1,0 +1,167 @@
+//! `--settled`: an array as it stands after days of a load, without the days.
+//!
+//! A tiering engine moves some 16 MB in a second, and a read cache takes one line for each miss, so
+//! both need hours until they hold what they will hold. A prediction of minutes that begins empty
+//! says nothing of what flash does for the load. With these settings the clock starts when the tiers
+//! are full and the read caches hold what reads and writes leave in them.
+
+use array::Array;
+use array::pool::settings::TieringName;
+use measure::result::{ArrayPool, ArrayResult};
+use workload::profile::{Kind, Profile, TimeSpan};
+
+use super::plan::Plan;
+use crate::failure::Failure;
+use crate::human;
+
+/// How long pages find their tier by rank, as fast as the disks can, before anything is measured: a
+/// load that is the same all over its data still asks for the pages of its indexes most.
+const HEAD_START_S: u32 = 180;
+
+/// The warm-up that leaves room for it, and in which the data caches fill and destage.
+const WARM_UP: TimeSpan = TimeSpan(240_000_000_000);
+
+/// The same for a load that prefers some of its data.
+const HEAD_START_BY_RANK_S: u32 = 480;
+const WARM_UP_BY_RANK: TimeSpan = TimeSpan(600_000_000_000);
+
+/// A tier that lacks less than this share of its pages is full.
+const FULL_SHARE: f64 = 0.95;
+
+/// A tier is still filling when pages went up at this share of what the engine may move.
+const FILLING_SHARE: f64 = 0.5;
+
+/// A read cache is still filling when it grew by this share of its lines while it was measured.
+const GROWING_SHARE: f64 = 0.05;
+
+/// The settings, as after `--set`, with which `plan` begins as it stands after days. None for an
+/// array that has neither tiers nor read caches.
+///
+/// # Errors
+/// When the array cannot be built.
+pub fn settings(plan: &Plan) -> Result<Vec<String>, Failure> {
+    let model = Array::<()>::new(&plan.planned.settings, plan.profile.run.seed)
+        .map_err(|error| Failure::usage(error.to_string(), ""))?;
+    let counters = model.counters();
+    let mut tier_share: Option<f64> = None;
+    let mut cache_share: Option<f64> = None;
+    // The first pool is that of the volumes without one.
+    let pools = plan.planned.settings.pools.iter();
+    for ((name, pool), counted) in pools.zip(counters.pools.iter().skip(1)) {
+        let data_bytes = laid_out_bytes(plan, name).max(1) as f64;
+        let share_of = |room_bytes: u64| (room_bytes as f64 / data_bytes).min(1.0);
+        if pool.tiering.policy != TieringName::Off && counted.slots[0] > 0 {
+            let kept_free = u64::from(pool.tiering.free_pages);
+            let pages = counted.slots[0].saturating_sub(kept_free);
+            let share = share_of(pages * counted.page_bytes);
+            tier_share = Some(tier_share.map_or(share, |least| least.min(share)));
+        }
+        if let Some(cache) = &pool.read_cache {
+            let room_bytes = counted.read_cache.lines_max * u64::from(cache.line_kib) * 1024;
+            let share = share_of(room_bytes) * kept_share(&plan.profile);
+            cache_share = Some(cache_share.map_or(share, |least| least.min(share)));
+        }
+    }
+    let (head_start_s, warm_up) = match has_favourites(&plan.profile) {
+        true => (HEAD_START_BY_RANK_S, WARM_UP_BY_RANK),
+        false => (HEAD_START_S, WARM_UP),
+    };
+    let mut settings = Vec::new();
+    if let Some(share) = tier_share {
+        let percent = share * 100.0;
+        settings.push(format!("array.pool.tiering.settled_percent={percent:.2}"));
+        settings.push(format!("array.pool.tiering.head_start_s={head_start_s}"));
+    }
+    if let Some(share) = cache_share {
+        let percent = share * 100.0;
+        settings.push(format!(
+            "array.pool.read_cache.fill.warm_percent={percent:.2}"
+        ));
+    }
+    if !settings.is_empty() {
+        let own = &plan.profile.run.warm_up;
+        let minimum = own.minimum.max(warm_up).min(own.maximum);
+        settings.push(format!("run.warm_up.minimum={minimum}"));
+    }
+    Ok(settings)
+}
+
+/// What lies in a pool before the clock starts.
+fn laid_out_bytes(plan: &Plan, pool: &str) -> u64 {
+    let volumes = &plan.planned.settings.volumes;
+    let sizes = plan.laid_out_bytes();
+    let placed = plan.planned.placement.iter().zip(sizes);
+    let here = placed.filter(|(place, _)| {
+        let volume = &volumes[usize::from(place.data.0)];
+        volume.pool.as_deref() == Some(pool)
+    });
+    here.map(|(_, bytes)| bytes).sum()
+}
+
+/// Whether some of the data are asked for more than others.
+fn has_favourites(profile: &Profile) -> bool {
+    match profile.kind {
+        Kind::Mail => !profile.mail.access.is_uniform(),
+        Kind::Brokerage => true,
+    }
+}
+
+/// Share of the lines of a read cache that are valid when as many are copied as writes drop: that
+/// of the reads among the requests that reach the disks.
+fn kept_share(profile: &Profile) -> f64 {
+    match profile.kind {
+        Kind::Mail => 0.6,
+        Kind::Brokerage => 0.95,
+    }
+}
+
+/// What a reader must know of a result whose array was still changing: none when it was not.
+pub fn warnings(plan: &Plan, inside: &ArrayResult) -> Vec<String> {
+    let settings = plan.planned.settings.pools.iter();
+    let pools = settings.filter_map(|(name, settings)| {
+        let counted = inside.pools.iter().find(|pool| pool.name == *name)?;
+        let tiering = &settings.tiering;
+        let pace_bytes_per_s =
+            f64::from(tiering.move_limit_mib) * f64::from(1 << 20) / tiering.interval_s;
+        tier_is_filling(counted, inside.counted_s, pace_bytes_per_s)
+            .or_else(|| cache_is_filling(counted))
+    });
+    pools.collect()
+}
+
+fn tier_is_filling(pool: &ArrayPool, counted_s: f64, pace_bytes_per_s: f64) -> Option<String> {
+    let room_pages = pool
+        .performance_slots
+        .saturating_sub(pool.performance_pages);
+    let went_up_per_s = pool.moved_up_bytes as f64 / counted_s;
+    let low_pages = (pool.standard_pages + pool.archive_pages).min(room_pages);
+    let is_full = pool.performance_pages as f64 >= FULL_SHARE * pool.performance_slots as f64;
+    let is_over = low_pages == 0 || counted_s <= 0.0;
+    if is_full || is_over || went_up_per_s < FILLING_SHARE * pace_bytes_per_s {
+        return None;
+    }
+    let left_s = low_pages as f64 * pool.page_bytes as f64 / went_up_per_s;
+    let percent = 100.0 * pool.performance_pages as f64 / pool.performance_slots as f64;
+    Some(format!(
+        "The performance tier of pool {} was still filling: {percent:.1} % of it is in use, and at \
+         {:.1} MB/s the rest takes about {}. These figures are of its beginning; add --settled to \
+         begin as after days.",
+        pool.name,
+        went_up_per_s / 1e6,
+        human::rough_time(left_s),
+    ))
+}
+
+fn cache_is_filling(pool: &ArrayPool) -> Option<String> {
+    let left = pool.read_cache_evictions + pool.read_cache_invalidations;
+    let grown = pool.read_cache_fills.saturating_sub(left);
+    if grown == 0 || (grown as f64) < GROWING_SHARE * pool.read_cache_lines as f64 {
+        return None;
+    }
+    let percent = 100.0 * pool.read_cache_lines as f64 / pool.read_cache_lines_max as f64;
+    Some(format!(
+        "The read cache of pool {} was still filling: {percent:.1} % of it is in use. These \
+         figures are of its beginning; add --settled to begin as after days.",
+        pool.name
+    ))
+}
