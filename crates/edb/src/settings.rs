@@ -71,6 +71,13 @@ pub struct EngineSettings {
     pub reserve_log_files: u32,
     /// Whether log files below the checkpoint are removed or used again. Default: yes, as Jetstress.
     pub circular_logging: bool,
+    /// Readers that each read every full log file once, as the shipping of logs to a further copy of the
+    /// database does. Default: 0. Source: Jetstress, DatabaseCopyCount less one (the number of readers is
+    /// assumed).
+    pub log_replication_readers: u32,
+    /// Bytes of one of their reads. Default: 256 KiB. Source: assumed; Jetstress reports reads of up to
+    /// 230 KB (reported).
+    pub log_replication_read_bytes: u64,
     /// How far the checkpoint may lag behind the end of the log. Default: 20 MiB. Source: Exchange 2013
     /// stand-alone (100 MiB with copies).
     pub checkpoint_depth_bytes: u64,
@@ -148,6 +155,8 @@ impl Default for EngineSettings {
             log_buffer_bytes: MIB,
             reserve_log_files: 2,
             circular_logging: true,
+            log_replication_readers: 0,
+            log_replication_read_bytes: 256 * KIB,
             checkpoint_depth_bytes: 20 * MIB,
             checkpoint_outstanding_writes: 1,
             flush_urgent_percent: 125,
@@ -238,6 +247,10 @@ impl EngineSettings {
         }
         if self.zero_fill_write_bytes == 0 || !self.zero_fill_write_bytes.is_multiple_of(4 * KIB) {
             return Err("Zero fill needs a write size of whole 4 KiB blocks.".to_owned());
+        }
+        let read_bytes = self.log_replication_read_bytes;
+        if read_bytes == 0 || !read_bytes.is_multiple_of(4 * KIB) {
+            return Err("Log replication needs a read size of whole 4 KiB blocks.".to_owned());
         }
         Ok(())
     }

@@ -247,6 +247,28 @@ fn the_same_requests_reach_an_array_of_disks() {
 }
 
 #[test]
+fn log_replication_reads_full_files_once_for_each_further_copy() {
+    let mut profile = profile(ByteSize::kib(32));
+    profile.mail.copies_per_database = 3;
+    profile.run.duration = TimeSpan::seconds(30);
+    let (engine, twin) = (engine(&profile, volumes()), twin(&profile, volumes()));
+    agree(&engine, &twin);
+    let reads = |result: &RunResult| result.totals.log_reads.clone();
+    for result in [&engine, &twin] {
+        let (read, written) = (reads(result), &result.totals.log_writes);
+        assert_eq!(read.average_bytes, 256.0 * 1024.0);
+        // Two further copies; a file that began before the measured minute or was not full at its end
+        // shifts the reads by up to one file for each of them. Headers are read and not written as log.
+        let off_bytes = read.bytes as f64 - 2.0 * written.bytes as f64;
+        let file_bytes = profile.engine.log_file_size.bytes() as f64;
+        let headers = 2.0 * 4096.0 * (written.bytes as f64 / file_bytes + 1.0);
+        assert!(off_bytes.abs() <= 2.0 * file_bytes + headers, "{off_bytes}");
+    }
+    let ratio = reads(&twin).bytes as f64 / reads(&engine).bytes as f64;
+    assert!((0.95..=1.05).contains(&ratio), "{ratio}");
+}
+
+#[test]
 fn one_seed_is_one_run() {
     let mut profile = profile(ByteSize::kib(32));
     profile.run.duration = TimeSpan::seconds(20);

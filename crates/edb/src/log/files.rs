@@ -47,6 +47,8 @@ pub(super) struct LogFiles<D: Directory> {
     pub(super) current_bytes: Cell<u64>,
     /// Numbers of the reserve files.
     pub(super) reserves: RefCell<BTreeSet<u32>>,
+    /// The generation that each reader of the log replication reads next.
+    pub(super) replicated: RefCell<Vec<u32>>,
 }
 
 impl<D: Directory> LogFiles<D> {
@@ -62,6 +64,7 @@ impl<D: Directory> LogFiles<D> {
             hurry: Cell::new(false),
             current_bytes: Cell::new(0),
             reserves: RefCell::default(),
+            replicated: RefCell::default(),
         })
     }
 

@@ -6,6 +6,7 @@
 //! - `layout` says how records lie in segments and files, `buffer` cuts them, `writer` writes them.
 //! - `files` turns one file into the next: pre-zeroed or re-used, renamed so that a power cut at any
 //!   instant leaves a set of files that can be read.
+//! - `replication` reads every full file again, as the shipping of logs to copies does.
 //! - [`LogReader`] reads the records back and tells a torn end from damage.
 //!
 //! Differences from ESE: no segment is ever written twice, so there are no shadow segments; a log
@@ -19,6 +20,7 @@ mod layout;
 mod names;
 mod prepare;
 mod reader;
+mod replication;
 mod set;
 mod state;
 mod waiters;
@@ -62,6 +64,10 @@ pub struct LogSettings {
     pub needed_from_generation: u32,
     /// Bytes of one zero-fill write.
     pub zero_fill_write_bytes: u64,
+    /// Readers that each read every full file once, as log shipping does.
+    pub replication_readers: u32,
+    /// Bytes of one of their reads.
+    pub replication_read_bytes: u64,
     /// Page size of the databases, for the header.
     pub page_size_bytes: usize,
     /// What tells this log from all others.
@@ -87,6 +93,8 @@ impl LogSettings {
             circular: settings.circular_logging,
             needed_from_generation: 0,
             zero_fill_write_bytes: settings.zero_fill_write_bytes,
+            replication_readers: settings.log_replication_readers,
+            replication_read_bytes: settings.log_replication_read_bytes,
             page_size_bytes: settings.page_size_bytes,
             signature,
             clock_origin: signature.created,
@@ -156,6 +164,7 @@ impl Log {
         files: Rc<LogFiles<D>>,
         current: files::CurrentFile<D::File>,
     ) -> Self {
+        files.start_replication(current.generation);
         writer::spawn(&core, files, current);
         Self {
             _owner: Rc::new(state::Owner(Rc::clone(&core))),

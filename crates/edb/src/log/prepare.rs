@@ -125,7 +125,7 @@ impl<D: Directory> LogFiles<D> {
         if !self.core.settings.circular {
             return Ok(None);
         }
-        let released = self.core.released.get();
+        let released = self.removable_before();
         let oldest = self.full.borrow().first().copied();
         let Some(generation) = oldest.filter(|&generation| generation < released) else {
             return Ok(None);
@@ -148,7 +148,7 @@ impl<D: Directory> LogFiles<D> {
 
     /// Removes released files, all but the newest, which will be used again.
     async fn remove_released(&self) -> Result<(), LogError> {
-        let released = self.core.released.get();
+        let released = self.removable_before();
         loop {
             let surplus = {
                 let full = self.full.borrow();

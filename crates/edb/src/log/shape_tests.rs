@@ -26,10 +26,15 @@ impl IoObserver for Recorder {
 impl Recorder {
     /// Offset and length of the writes for `cause`, in KiB, since the last call.
     fn writes(&self, cause: IoCause) -> Vec<(u64, u64)> {
+        self.requests(cause, IoDirection::Write)
+    }
+
+    /// The same of requests in either direction.
+    fn requests(&self, cause: IoCause, direction: IoDirection) -> Vec<(u64, u64)> {
         let mut events = self.0.borrow_mut();
         let (wanted, others) = events
             .drain(..)
-            .partition(|event| event.cause == cause && event.direction == IoDirection::Write);
+            .partition(|event| event.cause == cause && event.direction == direction);
         *events = others;
         let wanted: Vec<IoEvent> = wanted;
         let kib = |event: &IoEvent| (event.offset_bytes / KIB, event.length_bytes / KIB);
@@ -162,6 +167,72 @@ fn released_files_are_used_again_without_being_filled() {
         log.close().await.expect("closed");
         let files = bench.directory.list().await.expect("listed");
         assert!(files.len() <= 7, "{files:?}");
+    });
+}
+
+#[test]
+fn each_further_copy_reads_every_full_file_once() {
+    const READERS: u32 = 3;
+    let engine = EngineSettings {
+        log_replication_readers: READERS,
+        log_replication_read_bytes: 24 * KIB,
+        ..tiny()
+    };
+    with_bench(&engine, u64::MAX, |bench| async move {
+        let log = bench.create().await.expect("created");
+        for _ in 0..200 {
+            let span = log.append(&[7; 3000]);
+            log.make_durable(span.end).await.expect("durable");
+            // Everything may go at once; the files that are still to be read stay.
+            log.release_before(log.generation());
+        }
+        let reads_of =
+            |recorder: &Recorder| recorder.requests(IoCause::LogReplication, IoDirection::Read);
+        bench.handle.sleep_ns(1000 * MILLISECOND_NS).await;
+        let statistics = log.statistics();
+        assert!(statistics.rollovers >= 13, "{statistics:?}");
+        assert!(statistics.files_reused >= 10, "{statistics:?}");
+        let reads = reads_of(&bench.recorder);
+        let bytes: u64 = reads.iter().map(|(_, kib)| kib * KIB).sum();
+        let of_full_files = statistics.rollovers * bench.settings.file_size_bytes;
+        assert_eq!(bytes, u64::from(READERS) * of_full_files);
+        for step in [(0, 24), (24, 24), (48, 16)] {
+            let count = reads.iter().filter(|&&read| read == step).count() as u64;
+            assert_eq!(count, u64::from(READERS) * statistics.rollovers);
+        }
+        log.close().await.expect("closed");
+        assert_eq!(
+            reads_of(&bench.recorder),
+            [],
+            "nothing is read after the end"
+        );
+    });
+}
+
+#[test]
+fn a_reader_that_fails_holds_up_nobody() {
+    let engine = EngineSettings {
+        log_replication_readers: 1,
+        ..tiny()
+    };
+    with_bench(&engine, u64::MAX, |bench| async move {
+        let log = bench.create().await.expect("created");
+        // Whoever observes the requests learns of it; files are used again all the same.
+        let failure = runtime::IoFailure::Device("bad".to_owned());
+        let fault = Fault::once(IoOperation::Read, 1, FaultEffect::Fail(failure));
+        bench.disk.set_fault(fault.on_file("E0000000002.log"));
+        for _ in 0..200 {
+            let span = log.append(&[7; 3000]);
+            log.make_durable(span.end).await.expect("durable");
+            log.release_before(log.generation());
+        }
+        let statistics = log.statistics();
+        assert!(statistics.files_reused >= 8, "{statistics:?}");
+        let events = bench.recorder.0.borrow().clone();
+        let failed = events.iter().filter(|event| !event.succeeded);
+        let causes: Vec<_> = failed.map(|event| event.cause).collect();
+        assert_eq!(causes, [IoCause::LogReplication]);
+        log.close().await.expect("closed");
     });
 }
 

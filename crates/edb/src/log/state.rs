@@ -77,12 +77,16 @@ pub(super) struct LogCore {
     pub(super) writer: Signal,
     admission: Notify,
     abandoned: Cell<bool>,
-    pub(super) stopped: Cell<bool>,
+    stopped: Cell<bool>,
     generation: Cell<u32>,
     /// Files before this one are not needed any more.
     pub(super) released: Cell<u32>,
     /// Told of every write and of every release of files.
     pub(super) advanced: Notify,
+    /// Told when a file is full, and when the log is over.
+    pub(super) rolled: Notify,
+    /// Readers of the log replication that have not ended.
+    pub(super) readers: Cell<usize>,
     rollover: RefCell<Option<Rc<dyn LogRollover>>>,
 }
 
@@ -94,6 +98,7 @@ impl Drop for Owner {
         self.0.abandoned.set(true);
         self.0.writer.raise();
         self.0.advanced.notify_all();
+        self.0.rolled.notify_all();
     }
 }
 
@@ -132,6 +137,8 @@ impl LogCore {
             generation: Cell::new(generation),
             released: Cell::new(0),
             advanced: Notify::default(),
+            rolled: Notify::default(),
+            readers: Cell::new(0),
             rollover: RefCell::new(None),
         })
     }
@@ -281,6 +288,7 @@ impl LogCore {
         self.waiters.fail(&failure);
         self.admission.notify_all();
         self.advanced.notify_all();
+        self.rolled.notify_all();
     }
 
     fn failure(&self) -> Option<LogError> {
@@ -306,7 +314,7 @@ impl LogCore {
         self.state.borrow_mut().closing = true;
         self.writer.raise();
         let outcome = self.make_durable(tip).await;
-        while !self.is_over() {
+        while !self.is_over() || self.readers.get() > 0 {
             self.advanced.notified().await;
         }
         outcome
@@ -333,6 +341,14 @@ impl LogCore {
 
     pub(super) fn set_generation(&self, generation: u32) {
         self.generation.set(generation);
+        self.rolled.notify_all();
+    }
+
+    /// The writer has ended.
+    pub(super) fn stop(&self) {
+        self.stopped.set(true);
+        self.advanced.notify_all();
+        self.rolled.notify_all();
     }
 
     pub(super) fn set_rollover(&self, rollover: Rc<dyn LogRollover>) {

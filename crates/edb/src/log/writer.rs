@@ -28,8 +28,7 @@ pub(super) fn spawn<D: Directory>(
         if let Err(failure) = writer.run().await {
             writer.core.fail(&failure);
         }
-        writer.core.stopped.set(true);
-        writer.core.advanced.notify_all();
+        writer.core.stop();
     }));
 }
 

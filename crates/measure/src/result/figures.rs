@@ -74,7 +74,7 @@ pub struct DatabaseResult {
     pub writes: IoFigures,
     /// Log writes.
     pub log_writes: IoFigures,
-    /// Log reads (log replication, recovery).
+    /// Log replication reads: full log files, read once for each further copy of the database.
     pub log_reads: IoFigures,
     /// Reads of the background database maintenance.
     pub maintenance_reads: IoFigures,
@@ -100,7 +100,7 @@ pub struct Totals {
     pub writes: IoFigures,
     /// Log writes.
     pub log_writes: IoFigures,
-    /// Log reads.
+    /// Log replication reads.
     pub log_reads: IoFigures,
     /// Reads of the background database maintenance.
     pub maintenance_reads: IoFigures,

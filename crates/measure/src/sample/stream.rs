@@ -14,7 +14,7 @@ pub enum Stream {
     DatabaseWrite,
     /// Writes of the transaction log.
     LogWrite,
-    /// Reads of the transaction log (log replication, recovery).
+    /// Reads of the transaction log: log replication reads, and those of recovery before the load.
     LogRead,
     /// Reads of the background database maintenance.
     MaintenanceRead,

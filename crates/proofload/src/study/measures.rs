@@ -20,6 +20,9 @@ pub enum Measure {
     HighestHostReadMs,
     /// The same as a mean over samples of equal length, as performance logs are averaged.
     SampledHostReadMs,
+    /// Mean over all volumes, those of databases and those of logs, of the mean latency of the
+    /// reads of each, ms. A volume without reads counts as 0, as in a performance log.
+    VolumesReadMs,
     /// Mean latency of writes of database volumes, ms.
     HostWriteMs,
     /// Mean latency of reads and writes of database volumes, ms.
@@ -88,6 +91,7 @@ pub fn value(measure: Measure, run: &Run, groups: &[String]) -> Option<f64> {
             greatest(means)?
         }
         Measure::SampledHostReadMs => sampled_read_ms(run)?,
+        Measure::VolumesReadMs => volumes_read_ms(result)?,
         Measure::HostWriteMs => mean_ms(&[&totals.writes])?,
         Measure::HostTransferMs => mean_ms(&database)?,
         Measure::LogWriteMs => mean_ms(&[&totals.log_writes])?,
@@ -209,6 +213,19 @@ fn mean_ms(streams: &[&IoFigures]) -> Option<f64> {
         let latency = stream.latency.as_ref()?;
         Some((latency.average_ms, stream.count as f64))
     }))
+}
+
+/// Mean over the volumes of databases and logs, one of each for each database, of the mean latency
+/// of their reads.
+fn volumes_read_ms(result: &RunResult) -> Option<f64> {
+    let means = result.databases.iter().flat_map(|database| {
+        let of_data = mean_ms(&[&database.reads, &database.maintenance_reads]);
+        [of_data, mean_ms(&[&database.log_reads])]
+    });
+    let (sum, volumes) = means.fold((0.0, 0), |(sum, volumes), mean| {
+        (sum + mean.unwrap_or(0.0), volumes + 1)
+    });
+    Some(sum / positive(f64::from(volumes))?)
 }
 
 fn bytes_per_s(streams: &[&IoFigures]) -> f64 {

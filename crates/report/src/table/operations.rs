@@ -71,7 +71,7 @@ pub fn causes(result: &RunResult) -> [(&'static str, &IoFigures); 7] {
         ("database reads", &totals.reads),
         ("database writes", &totals.writes),
         ("log writes", &totals.log_writes),
-        ("log reads", &totals.log_reads),
+        ("log replication reads", &totals.log_reads),
         ("maintenance reads", &totals.maintenance_reads),
         ("header writes", &totals.header_writes),
         ("other writes", &totals.other_writes),

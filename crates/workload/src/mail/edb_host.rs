@@ -399,6 +399,7 @@ pub fn engine_settings(profile: &Profile) -> EngineSettings {
             TornPageGuard::Detect => TornPages::Detect,
             TornPageGuard::LogImages => TornPages::LogImages,
         },
+        log_replication_readers: profile.mail.copies_per_database.saturating_sub(1),
         maintenance: maintenance_settings(&profile.maintenance),
         ..EngineSettings::default()
     }

@@ -20,6 +20,8 @@ pub struct Mail {
     pub session_pause: TimeSpan,
     /// Pause of a session after each transaction, as a multiple of the time it took.
     pub session_pause_factor: f64,
+    /// Copies of each database, that under test among them.
+    pub copies_per_database: u32,
     /// Free space set aside for growth, as percent of the data.
     pub growth_reserve_percent: f64,
     /// What the operations are.
@@ -93,6 +95,7 @@ impl Default for Mail {
             threads: None,
             session_pause: TimeSpan(0),
             session_pause_factor: 1.0,
+            copies_per_database: 1,
             growth_reserve_percent: 25.0,
             mix: Mix::default(),
             item: Item::default(),
@@ -246,6 +249,15 @@ impl Mail {
                      That it multiplies the time of the operation is inferred: threads times \
                      1 / (1 + factor) are the reads outstanding in the published evaluations of \
                      the MSA 2040 and 2050.",
+        });
+        v.setting(Setting {
+            key: "copies_per_database",
+            value: &mut Within(&mut self.copies_per_database, 1..=16),
+            meaning: "Copies of each database, that under test among them. For every further one \
+                      each full log file is read once, in reads of 256 KiB: the log replication \
+                      reads.",
+            source: "JetstressConfig.xml 2013, DatabaseCopyCount; a plain test has 1. How often \
+                     and in what size Jetstress reads is unconfirmed.",
         });
         v.setting(Setting {
             key: "growth_reserve_percent",

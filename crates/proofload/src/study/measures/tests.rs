@@ -60,6 +60,9 @@ fn what_a_host_sees_follows_from_the_streams() {
         Measure::HighestHostReadMs,
         (50.0 * 5.0 + 25.0 * 10.0) / 75.0,
     );
+    // Two volumes of databases at 3 and 5 ms and 10 ms for a third of the reads; no reads of logs.
+    let of_databases = (50.0 * 3.0 + 250.0) / 75.0 + (50.0 * 5.0 + 250.0) / 75.0;
+    expect(Measure::VolumesReadMs, of_databases / 4.0);
     expect(Measure::HostWriteMs, 1.0);
     expect(Measure::HostTransferMs, (400.0 + 500.0 + 50.0) / 200.0);
     expect(Measure::LogWriteMs, 0.5);
@@ -72,6 +75,23 @@ fn what_a_host_sees_follows_from_the_streams() {
     expect(Measure::ReadSharePercent, 75.0);
     expect(Measure::TransactionsPerS, 77.0);
     expect(Measure::LogKbPerS, 50.0);
+}
+
+#[test]
+fn volumes_of_logs_count_like_those_of_databases() {
+    let mut run = run();
+    for database in &mut run.result.databases {
+        database.reads = flow(10.0, 32e3, 16.0);
+        database.maintenance_reads = IoFigures::default();
+    }
+    assert_measure(Measure::VolumesReadMs, &run, &[], 8.0);
+    // However many requests they have.
+    run.result.databases[0].log_reads = flow(1000.0, 256e3, 3.0);
+    assert_measure(Measure::VolumesReadMs, &run, &[], 8.0 + 3.0 / 4.0);
+    run.result.databases[1].log_reads = flow(1.0, 256e3, 5.0);
+    assert_measure(Measure::VolumesReadMs, &run, &[], 10.0);
+    run.result.databases.clear();
+    assert_eq!(value(Measure::VolumesReadMs, &run, &[]), None);
 }
 
 #[test]
