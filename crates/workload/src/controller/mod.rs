@@ -4,11 +4,12 @@
 //! clock, beside the others on one) and takes its databases through the stages of the run; its
 //! sessions are a [`load::Load`]. The [`conductor::Conductor`] orders the stages, joins the counts,
 //! steers the load ([`steering`]) and gives the result ([`outcome`]). Orders and news go over
-//! [`link`]. [`drive`] sets everything going; what it needs of real or simulated storage is a
+//! [`link`]; what every shard does with them is in `follower`. [`drive`] sets everything going; what it needs of real or simulated storage is a
 //! [`host::DatabaseHost`].
 
 pub mod conductor;
 pub mod drive;
+pub(crate) mod follower;
 pub mod host;
 pub mod link;
 pub mod listener;

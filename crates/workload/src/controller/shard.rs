@@ -1,13 +1,14 @@
 //! One shard: the databases of one thread, taken through the stages of a run.
 
+use super::follower::{Duties, Follower, follow};
 use super::host::{DatabaseHost, Doing, Progress};
-use super::link::{Inbox, LOOK_NS, News, Orders, Stage};
+use super::link::{Inbox, News, Orders, Stage};
 use super::load::Load;
 use super::observer::{CountingObserver, FirstFailure};
 use super::plan::RunPlan;
 use crate::mail::population::Population;
 use crate::mail::session::{MailDatabase, MailDatabaseParts};
-use crate::mail::store::{Failure, FailureKind, MailStore};
+use crate::mail::store::{Failure, MailStore};
 use crate::random::Dice;
 use measure::sample::{Phase, Recorder};
 use runtime::{Handle, IoObserver};
@@ -21,20 +22,14 @@ pub struct Shard<H: DatabaseHost> {
     handle: Handle,
     host: H,
     plan: Arc<RunPlan>,
-    orders: Arc<Orders>,
-    inbox: Inbox,
-    /// What to add to the runtime's clock to get the clock of the run.
-    offset_ns: u64,
+    follower: Follower,
     recorder: Rc<RefCell<Recorder>>,
     load: RefCell<Option<Rc<Load<H::Store>>>>,
     /// Sizes of the databases as last seen open, in the order of [`Self::databases`].
     sizes_bytes: RefCell<Vec<u64>>,
     /// The first request that failed, which whoever made it may have kept to itself.
     failed_request: FirstFailure,
-    next_tick_ns: Cell<u64>,
     closing: RefCell<Closing<H::Store>>,
-    ended: Cell<bool>,
-    failed: Cell<bool>,
 }
 
 /// Progress is told every few megabytes.
@@ -66,92 +61,29 @@ impl<H: DatabaseHost> Shard<H> {
     ) -> Rc<Self> {
         let now_ns = handle.now_ns() + offset_ns;
         let recorder = Recorder::new(Arc::clone(&plan.layout), number, Phase::Build, now_ns);
+        let recorder = Rc::new(RefCell::new(recorder));
+        let counts = Rc::clone(&recorder);
         Rc::new(Self {
             number,
+            follower: Follower::new(number, handle.clone(), orders, inbox, counts, offset_ns),
             handle,
             host,
             plan,
-            orders,
-            inbox,
-            offset_ns,
-            recorder: Rc::new(RefCell::new(recorder)),
+            recorder,
             load: RefCell::new(None),
             sizes_bytes: RefCell::default(),
             failed_request: Rc::default(),
-            next_tick_ns: Cell::new(0),
             closing: RefCell::new(Closing {
                 stores: Vec::new(),
                 total_bytes: 0,
                 told_bytes: 0,
             }),
-            ended: Cell::new(false),
-            failed: Cell::new(false),
         })
     }
 
     /// Runs until the order to end.
     pub async fn run(self: Rc<Self>) {
-        let ticker = Rc::clone(&self);
-        let ticker = self.handle.spawn(async move { ticker.tick().await });
-        for number in 0.. {
-            let stage = self.next_stage(number).await;
-            if let Err(failure) = self.carry_out(stage).await {
-                self.fail(failure);
-            }
-            self.look_for_failures();
-            if matches!(
-                stage,
-                Stage::Build | Stage::Open | Stage::Close | Stage::Verify
-            ) {
-                self.report(News::Done(stage));
-            }
-            if stage == Stage::End {
-                break;
-            }
-        }
-        self.ended.set(true);
-        ticker.await;
-        self.report(News::Ended);
-    }
-
-    async fn next_stage(&self, number: usize) -> Stage {
-        loop {
-            if let Some(stage) = self.orders.stage(number) {
-                return stage;
-            }
-            self.handle.sleep_ns(LOOK_NS).await;
-        }
-    }
-
-    async fn carry_out(&self, stage: Stage) -> Result<(), Failure> {
-        match stage {
-            Stage::Build => self.build().await,
-            Stage::Open => self.open().await,
-            Stage::WarmUp => {
-                self.begin_phase(Phase::WarmUp);
-                self.start();
-                Ok(())
-            }
-            Stage::Tune => {
-                self.begin_phase(Phase::Tuning);
-                Ok(())
-            }
-            Stage::Measure => {
-                self.note_state();
-                self.begin_phase(Phase::Measured);
-                Ok(())
-            }
-            Stage::Close => {
-                self.note_state();
-                self.begin_phase(Phase::Close);
-                self.close().await
-            }
-            Stage::Verify => {
-                self.begin_phase(Phase::Checksum);
-                self.verify().await
-            }
-            Stage::End => Ok(()),
-        }
+        follow(self).await;
     }
 
     fn databases(&self) -> &[usize] {
@@ -162,7 +94,8 @@ impl<H: DatabaseHost> Shard<H> {
         let mut before = 0;
         let count = self.databases().len() as u64;
         if !self.plan.reuse {
-            self.report(News::ToHandle(self.plan.database_bytes * count));
+            self.follower
+                .report(News::ToHandle(self.plan.database_bytes * count));
         }
         for &database in self.databases() {
             let begun = Rc::new(Cell::new(!self.plan.reuse));
@@ -175,7 +108,7 @@ impl<H: DatabaseHost> Shard<H> {
                 .database_size(database, built.size_bytes);
             if begun.get() {
                 before += self.plan.database_bytes;
-                self.report(News::Progress(before));
+                self.follower.report(News::Progress(before));
             }
         }
         Ok(())
@@ -184,7 +117,7 @@ impl<H: DatabaseHost> Shard<H> {
     /// The progress of one build. What there is to build among kept databases shows only as builds
     /// begin.
     fn build_progress(&self, before: u64, begun: Rc<Cell<bool>>) -> Progress {
-        let (inbox, number) = (self.inbox.clone(), self.number);
+        let (inbox, number) = (self.follower.inbox().clone(), self.number);
         let to_handle = before + self.plan.database_bytes;
         let progress = self.progress(before);
         Rc::new(move |bytes| {
@@ -215,7 +148,7 @@ impl<H: DatabaseHost> Shard<H> {
         }
         let load = Load::new(
             self.handle.clone(),
-            Arc::clone(&self.orders),
+            Arc::clone(self.follower.orders()),
             opened,
             self.plan.how,
         );
@@ -225,7 +158,7 @@ impl<H: DatabaseHost> Shard<H> {
     }
 
     fn start(&self) {
-        if let (Some(load), false) = (self.load.borrow().as_ref(), self.failed.get()) {
+        if let (Some(load), false) = (self.load.borrow().as_ref(), self.follower.has_failed()) {
             let stream = 0x7061_6365 + self.number as u64;
             load.start(Dice::new(self.plan.profile.run.seed, stream));
         }
@@ -238,7 +171,8 @@ impl<H: DatabaseHost> Shard<H> {
         load.stop().await;
         let stores = load.databases().iter();
         let stores = stores.map(|database| database.store().clone());
-        self.report(News::ToHandle(self.begin_closing(stores.collect())));
+        self.follower
+            .report(News::ToHandle(self.begin_closing(stores.collect())));
         let mut result = load.failure().map_or(Ok(()), Err);
         for database in load.databases() {
             let store = database.store().clone();
@@ -272,7 +206,7 @@ impl<H: DatabaseHost> Shard<H> {
         let done_bytes = closing.total_bytes.saturating_sub(left_bytes);
         if !closing.stores.is_empty() && done_bytes >= closing.told_bytes + TOLD_BYTES {
             closing.told_bytes = done_bytes;
-            self.report(News::Progress(done_bytes));
+            self.follower.report(News::Progress(done_bytes));
         }
     }
 
@@ -281,39 +215,15 @@ impl<H: DatabaseHost> Shard<H> {
         let mut result = Ok(());
         let mut sizes_bytes = self.sizes_bytes.take();
         sizes_bytes.resize(self.databases().len(), self.plan.database_bytes);
-        self.report(News::ToHandle(sizes_bytes.iter().sum()));
+        self.follower
+            .report(News::ToHandle(sizes_bytes.iter().sum()));
         for (&database, size_bytes) in self.databases().iter().zip(sizes_bytes) {
             let verified = self.host.verify(database, self.progress(before)).await;
             result = result.and(verified);
             before += size_bytes;
-            self.report(News::Progress(before));
+            self.follower.report(News::Progress(before));
         }
         result
-    }
-
-    /// Counts every tick, and looks after the load between ticks.
-    async fn tick(&self) {
-        self.next_tick_ns
-            .set(self.handle.now_ns() + self.orders.tick_ns());
-        while !self.ended.get() {
-            self.handle.sleep_ns(LOOK_NS).await;
-            if let Some(load) = self.load.borrow().as_ref() {
-                load.adjust();
-            }
-            self.follow_closing();
-            self.look_for_failures();
-            let now_ns = self.handle.now_ns();
-            if now_ns >= self.next_tick_ns.get() {
-                let tick_ns = self.orders.tick_ns();
-                let next_ns = self.next_tick_ns.get() + tick_ns;
-                self.next_tick_ns.set(next_ns.max(now_ns + tick_ns / 2));
-                self.note_state();
-                let counts = self.recorder.borrow_mut().take(self.now_ns());
-                self.report(News::Counts(Box::new(counts)));
-            }
-        }
-        let counts = self.recorder.borrow_mut().take(self.now_ns());
-        self.report(News::Counts(Box::new(counts)));
     }
 
     /// Reports the first failure, also one that no session has met. Sessions come first: they know
@@ -323,15 +233,92 @@ impl<H: DatabaseHost> Shard<H> {
             let stores = load.databases().iter().map(MailDatabase::store);
             let damage = || stores.filter_map(MailStore::damage).next();
             if let Some(failure) = load.failure().or_else(damage) {
-                self.fail(failure);
+                self.follower.fail(failure);
             }
         }
         if let Some(failure) = self.failed_request.borrow().as_ref() {
-            self.fail(failure.clone());
+            self.follower.fail(failure.clone());
         }
     }
 
-    /// Takes over what the engines count themselves.
+    fn observer(&self, database: usize) -> Rc<dyn IoObserver> {
+        Rc::new(CountingObserver::new(
+            Rc::clone(&self.recorder),
+            database,
+            self.plan.profile.engine.page_size.bytes(),
+            Rc::clone(&self.failed_request),
+        ))
+    }
+
+    fn doing(&self) -> Doing {
+        let (inbox, number) = (self.follower.inbox().clone(), self.number);
+        Rc::new(move |text| inbox.report(number, News::Doing(text.to_owned())))
+    }
+
+    fn progress(&self, before: u64) -> Progress {
+        let (inbox, number) = (self.follower.inbox().clone(), self.number);
+        let orders = Arc::clone(self.follower.orders());
+        let last = Cell::new(0);
+        Rc::new(move |bytes| {
+            if bytes >= last.get() + TOLD_BYTES || bytes < last.get() {
+                last.set(bytes);
+                inbox.report(number, News::Progress(before + bytes));
+            }
+            !orders.is_abandoned()
+        })
+    }
+
+    fn note(&self, text: String) {
+        if !text.is_empty() {
+            self.follower.report(News::Note(text));
+        }
+    }
+}
+
+impl<H: DatabaseHost> Duties for Shard<H> {
+    fn follower(&self) -> &Follower {
+        &self.follower
+    }
+
+    async fn carry_out(&self, stage: Stage) -> Result<(), Failure> {
+        match stage {
+            Stage::Build => self.build().await,
+            Stage::Open => self.open().await,
+            Stage::WarmUp => {
+                self.follower.begin_phase(Phase::WarmUp);
+                self.start();
+                Ok(())
+            }
+            Stage::Tune => {
+                self.follower.begin_phase(Phase::Tuning);
+                Ok(())
+            }
+            Stage::Measure => {
+                self.note_state();
+                self.follower.begin_phase(Phase::Measured);
+                Ok(())
+            }
+            Stage::Close => {
+                self.note_state();
+                self.follower.begin_phase(Phase::Close);
+                self.close().await
+            }
+            Stage::Verify => {
+                self.follower.begin_phase(Phase::Checksum);
+                self.verify().await
+            }
+            Stage::End => Ok(()),
+        }
+    }
+
+    fn look_after(&self) {
+        if let Some(load) = self.load.borrow().as_ref() {
+            load.adjust();
+        }
+        self.follow_closing();
+        self.look_for_failures();
+    }
+
     fn note_state(&self) {
         let load = self.load.borrow();
         let Some(load) = load.as_ref() else {
@@ -349,62 +336,8 @@ impl<H: DatabaseHost> Shard<H> {
             let could_hold = now.cache_capacity_pages.min(now.database_pages).max(1);
             fill = fill.min(now.cached_pages as f64 / could_hold as f64);
         }
-        self.report(News::CacheFill(fill));
+        self.follower.report(News::CacheFill(fill));
         let (shed, waiting) = load.backlog();
-        self.report(News::Backlog { shed, waiting });
-    }
-
-    fn begin_phase(&self, phase: Phase) {
-        self.next_tick_ns
-            .set(self.handle.now_ns() + self.orders.tick_ns());
-        let counts = self.recorder.borrow_mut().begin_phase(phase, self.now_ns());
-        self.report(News::Counts(Box::new(counts)));
-    }
-
-    fn observer(&self, database: usize) -> Rc<dyn IoObserver> {
-        Rc::new(CountingObserver::new(
-            Rc::clone(&self.recorder),
-            database,
-            self.plan.profile.engine.page_size.bytes(),
-            Rc::clone(&self.failed_request),
-        ))
-    }
-
-    fn doing(&self) -> Doing {
-        let (inbox, number) = (self.inbox.clone(), self.number);
-        Rc::new(move |text| inbox.report(number, News::Doing(text.to_owned())))
-    }
-
-    fn progress(&self, before: u64) -> Progress {
-        let (inbox, number) = (self.inbox.clone(), self.number);
-        let orders = Arc::clone(&self.orders);
-        let last = Cell::new(0);
-        Rc::new(move |bytes| {
-            if bytes >= last.get() + TOLD_BYTES || bytes < last.get() {
-                last.set(bytes);
-                inbox.report(number, News::Progress(before + bytes));
-            }
-            !orders.is_abandoned()
-        })
-    }
-
-    fn fail(&self, failure: Failure) {
-        if !self.failed.replace(true) && failure.kind != FailureKind::Stopped {
-            self.report(News::Failed(failure));
-        }
-    }
-
-    fn note(&self, text: String) {
-        if !text.is_empty() {
-            self.report(News::Note(text));
-        }
-    }
-
-    fn report(&self, news: News) {
-        self.inbox.report(self.number, news);
-    }
-
-    fn now_ns(&self) -> u64 {
-        self.handle.now_ns() + self.offset_ns
+        self.follower.report(News::Backlog { shed, waiting });
     }
 }

@@ -6,14 +6,15 @@ use super::pages::file_bytes;
 use super::run::Places;
 use crate::brokerage::books::Books;
 use crate::controller::RunPlan;
-use crate::controller::link::{Inbox, LOOK_NS, News, Orders, Stage};
+use crate::controller::follower::{Duties, Follower, follow};
+use crate::controller::link::{Inbox, News, Orders, Stage};
 use crate::controller::observer::{CountingObserver, FirstFailure};
 use crate::mail::edb_store::failure_of;
 use crate::mail::state_file::io_failure;
-use crate::mail::store::{Failure, FailureKind};
+use crate::mail::store::Failure;
 use measure::sample::{Phase, Recorder};
 use runtime::{Directory, Handle, IoObserver};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -28,14 +29,10 @@ pub(crate) struct Shard<D: Directory> {
     handle: Handle,
     plan: Arc<RunPlan>,
     places: Places<D>,
-    orders: Arc<Orders>,
-    inbox: Inbox,
+    follower: Follower,
     recorder: Rc<RefCell<Recorder>>,
     house: RefCell<Option<Rc<House<D>>>>,
     failed_request: FirstFailure,
-    next_tick_ns: Cell<u64>,
-    ended: Cell<bool>,
-    failed: Cell<bool>,
 }
 
 impl<D: Directory> Shard<D> {
@@ -48,89 +45,34 @@ impl<D: Directory> Shard<D> {
     ) -> Rc<Self> {
         let layout = Arc::clone(&plan.layout);
         let recorder = Recorder::new(layout, FIRST, Phase::Build, handle.now_ns());
+        let recorder = Rc::new(RefCell::new(recorder));
+        let counts = Rc::clone(&recorder);
         Rc::new(Self {
+            follower: Follower::new(FIRST, handle.clone(), orders, inbox, counts, 0),
             handle,
             plan,
             places,
-            orders,
-            inbox,
-            recorder: Rc::new(RefCell::new(recorder)),
+            recorder,
             house: RefCell::default(),
             failed_request: Rc::default(),
-            next_tick_ns: Cell::new(0),
-            ended: Cell::new(false),
-            failed: Cell::new(false),
         })
     }
 
     /// Runs until the order to end.
     pub(crate) async fn run(self: Rc<Self>) {
-        let ticker = Rc::clone(&self);
-        let ticker = self.handle.spawn(async move { ticker.tick().await });
-        for number in 0.. {
-            let stage = self.next_stage(number).await;
-            if let Err(failure) = self.carry_out(stage).await {
-                self.fail(failure);
-            }
-            if matches!(
-                stage,
-                Stage::Build | Stage::Open | Stage::Close | Stage::Verify
-            ) {
-                self.report(News::Done(stage));
-            }
-            if stage == Stage::End {
-                break;
-            }
-        }
-        self.ended.set(true);
-        ticker.await;
-        self.report(News::Ended);
-    }
-
-    async fn next_stage(&self, number: usize) -> Stage {
-        loop {
-            if let Some(stage) = self.orders.stage(number) {
-                return stage;
-            }
-            self.handle.sleep_ns(LOOK_NS).await;
-        }
-    }
-
-    async fn carry_out(&self, stage: Stage) -> Result<(), Failure> {
-        let phase = match stage {
-            Stage::Build => return self.lay_out().await,
-            Stage::Open => return self.open().await,
-            Stage::WarmUp => Phase::WarmUp,
-            Stage::Tune => Phase::Tuning,
-            Stage::Measure => Phase::Measured,
-            Stage::Close => Phase::Close,
-            Stage::Verify => Phase::Checksum,
-            Stage::End => return Ok(()),
-        };
-        self.note_state();
-        self.next_tick_ns
-            .set(self.handle.now_ns() + self.orders.tick_ns());
-        let now_ns = self.handle.now_ns();
-        let counts = self.recorder.borrow_mut().begin_phase(phase, now_ns);
-        self.report(News::Counts(Box::new(counts)));
-        match (stage, self.house.borrow().as_ref()) {
-            (Stage::WarmUp, Some(house)) if !self.failed.get() => house.start(),
-            _ => {}
-        }
-        if stage == Stage::Close {
-            return self.close().await;
-        }
-        Ok(())
+        follow(self).await;
     }
 
     /// Takes the space of the data files, as one sequential write would.
     async fn lay_out(&self) -> Result<(), Failure> {
         let bytes = self.file_bytes();
-        self.report(News::ToHandle(bytes * self.places.data.len() as u64));
+        self.follower
+            .report(News::ToHandle(bytes * self.places.data.len() as u64));
         for (number, directory) in self.places.data.iter().enumerate() {
             let laid = directory.lay_out(&file_name(number), bytes).await;
             laid.map_err(|error| io_failure(&error, "laying out the database"))?;
-            self.report(News::Progress(bytes * (number as u64 + 1)));
+            self.follower
+                .report(News::Progress(bytes * (number as u64 + 1)));
         }
         let mut recorder = self.recorder.borrow_mut();
         recorder.database_size(FIRST, self.plan.database_bytes);
@@ -164,7 +106,7 @@ impl<D: Directory> Shard<D> {
             Rc::new(database),
             &profile.brokerage,
             profile.run.seed,
-            Arc::clone(&self.orders),
+            Arc::clone(self.follower.orders()),
             Rc::clone(&self.recorder),
         ));
         self.note_state();
@@ -181,40 +123,49 @@ impl<D: Directory> Shard<D> {
         house.failure().map_or(Ok(()), Err).and(closed)
     }
 
-    /// Counts every tick, and looks after the house between ticks.
-    async fn tick(&self) {
-        self.next_tick_ns
-            .set(self.handle.now_ns() + self.orders.tick_ns());
-        while !self.ended.get() {
-            self.handle.sleep_ns(LOOK_NS).await;
-            if let Some(house) = self.house.borrow().as_ref() {
-                house.adjust();
-            }
-            self.look_for_failures();
-            let now_ns = self.handle.now_ns();
-            if now_ns >= self.next_tick_ns.get() {
-                let tick_ns = self.orders.tick_ns();
-                let next_ns = self.next_tick_ns.get() + tick_ns;
-                self.next_tick_ns.set(next_ns.max(now_ns + tick_ns / 2));
-                self.note_state();
-                self.take_counts();
-            }
-        }
-        self.take_counts();
-    }
-
-    fn take_counts(&self) {
-        let counts = self.recorder.borrow_mut().take(self.handle.now_ns());
-        self.report(News::Counts(Box::new(counts)));
-    }
-
     fn look_for_failures(&self) {
         let house = self.house.borrow();
         let of_house = house.as_ref().and_then(|house| house.failure());
         let failure = of_house.or_else(|| self.failed_request.borrow().clone());
         if let Some(failure) = failure {
-            self.fail(failure);
+            self.follower.fail(failure);
         }
+    }
+}
+
+impl<D: Directory> Duties for Shard<D> {
+    fn follower(&self) -> &Follower {
+        &self.follower
+    }
+
+    async fn carry_out(&self, stage: Stage) -> Result<(), Failure> {
+        let phase = match stage {
+            Stage::Build => return self.lay_out().await,
+            Stage::Open => return self.open().await,
+            Stage::WarmUp => Phase::WarmUp,
+            Stage::Tune => Phase::Tuning,
+            Stage::Measure => Phase::Measured,
+            Stage::Close => Phase::Close,
+            Stage::Verify => Phase::Checksum,
+            Stage::End => return Ok(()),
+        };
+        self.note_state();
+        self.follower.begin_phase(phase);
+        match (stage, self.house.borrow().as_ref()) {
+            (Stage::WarmUp, Some(house)) if !self.follower.has_failed() => house.start(),
+            _ => {}
+        }
+        if stage == Stage::Close {
+            return self.close().await;
+        }
+        Ok(())
+    }
+
+    fn look_after(&self) {
+        if let Some(house) = self.house.borrow().as_ref() {
+            house.adjust();
+        }
+        self.look_for_failures();
     }
 
     fn note_state(&self) {
@@ -224,18 +175,8 @@ impl<D: Directory> Shard<D> {
             let mut recorder = self.recorder.borrow_mut();
             recorder.page_fault_stalls_so_far(FIRST, cache.page_fault_stalls);
             recorder.database_size(FIRST, database.size_bytes());
-            self.report(News::CacheFill(database.cache_fill()));
+            self.follower.report(News::CacheFill(database.cache_fill()));
         }
-    }
-
-    fn fail(&self, failure: Failure) {
-        if !self.failed.replace(true) && failure.kind != FailureKind::Stopped {
-            self.report(News::Failed(failure));
-        }
-    }
-
-    fn report(&self, news: News) {
-        self.inbox.report(FIRST, news);
     }
 }
 
