@@ -19,7 +19,11 @@ pub enum Detail {
 #[must_use]
 pub fn databases_table(result: &RunResult, detail: Detail) -> Table {
     let full = detail == Detail::Full;
-    let mut table = Table::new(heads(full));
+    let noun = match result.trace {
+        Some(_) => "volume",
+        None => "database",
+    };
+    let mut table = Table::new(heads(noun, full));
     for database in &result.databases {
         table.push(row(result, database, full));
     }
@@ -41,8 +45,8 @@ pub fn databases_table(result: &RunResult, detail: Detail) -> Table {
     table.without_empty_columns()
 }
 
-fn heads(full: bool) -> Vec<Column> {
-    let mut heads = vec![Column::text("database")];
+fn heads(noun: &str, full: bool) -> Vec<Column> {
+    let mut heads = vec![Column::text(noun)];
     if full {
         heads.push(Column::number("size", ""));
     }

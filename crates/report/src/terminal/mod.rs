@@ -200,12 +200,16 @@ fn facts(text: &mut Text, result: &RunResult) {
     });
     let half = throughput.achieved_half_width_iops;
     let half = half.map_or(String::new(), |half| format!(" (+- {})", figure(half)));
+    let (what, noun) = match result.trace {
+        Some(_) => ("reads and writes", "outstanding"),
+        None => ("transactional I/O", "threads"),
+    };
     facts.push(format!(
-        "{}{half} transactional I/O per second{target}",
+        "{}{half} {what} per second{target}",
         figure(throughput.achieved_iops)
     ));
     if let Some(threads) = throughput.threads {
-        facts.push(format!("{} threads", count(threads)));
+        facts.push(format!("{} {noun}", count(threads)));
     }
     text.line(&facts.join("; "));
 }
