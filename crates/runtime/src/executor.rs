@@ -1,6 +1,6 @@
 //! The single-threaded executor and its two clocks.
 //!
-//! Ready tasks run first come, first served. When none is ready, the [`Driver`] waits: the virtual
+//! Ready tasks run first come, first served, but for a few urgent ones on the wall clock. When none is ready, the [`Driver`] waits: the virtual
 //! clock jumps to the next timer, the wall clock sleeps in the kernel until a request completes or
 //! a timer is due. With the virtual clock everything, the order of tasks included, depends on
 //! nothing but the program and its seeds.
@@ -25,6 +25,10 @@ pub(crate) trait Driver {
 
     /// Hands queued requests to the device and wakes the owners of completed ones, without waiting.
     fn turn(&self);
+
+    /// Called after each task of a round: a turn, if the task was urgent or enough has come together
+    /// to be worth one.
+    fn attend(&self, _urgent: bool) {}
 
     /// Waits until `deadline_ns`, or until a request completes, or until another thread wakes a
     /// task. `None`: no timer is pending.
@@ -103,10 +107,12 @@ impl ReadyQueue {
         }
     }
 
-    fn push(&self, task: usize) {
+    fn push(&self, task: usize, urgent: bool) {
         let is_local = LOCAL.try_with(|local| {
             let is_local = local.runtime.get() == self.runtime;
-            if is_local {
+            if is_local && urgent {
+                local.tasks.borrow_mut().push_front(task);
+            } else if is_local {
                 local.tasks.borrow_mut().push_back(task);
             }
             is_local
@@ -180,6 +186,8 @@ impl Drop for Running<'_> {
 
 struct TaskWaker {
     task: usize,
+    /// Goes before the tasks that are ready already.
+    urgent: bool,
     queued: AtomicBool,
     ready: Arc<ReadyQueue>,
 }
@@ -191,7 +199,7 @@ impl Wake for TaskWaker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.queued.swap(true, Ordering::AcqRel) {
-            self.ready.push(self.task);
+            self.ready.push(self.task, self.urgent);
         }
     }
 }
@@ -313,7 +321,8 @@ impl Runtime {
                 let Some(task) = running.pop() else {
                     break;
                 };
-                self.run_task(task);
+                let urgent = self.run_task(task);
+                shared.driver.attend(urgent);
             }
             if let Some(result) = main.take_result() {
                 shared.driver.turn(); // What tasks have asked for goes on without us.
@@ -329,18 +338,20 @@ impl Runtime {
         }
     }
 
-    fn run_task(&self, slot: usize) {
+    /// Runs a task once; says whether it is an urgent one.
+    fn run_task(&self, slot: usize) -> bool {
         let running = {
             let mut tasks = self.shared.tasks.borrow_mut();
             let task = tasks[slot].as_mut();
             task.and_then(|task| {
                 task.queued.queued.store(false, Ordering::Release);
-                task.running.take()
+                let running = task.running.take();
+                running.map(|running| (running, task.queued.urgent))
             })
         };
         // `None` for a late wake of a task that is done.
-        let Some((mut future, waker)) = running else {
-            return;
+        let Some(((mut future, waker), urgent)) = running else {
+            return false;
         };
         let poll = future.as_mut().poll(&mut Context::from_waker(&waker));
         let mut tasks = self.shared.tasks.borrow_mut();
@@ -352,6 +363,7 @@ impl Runtime {
         } else if let Some(task) = tasks[slot].as_mut() {
             task.running = Some((future, waker));
         }
+        urgent
     }
 }
 
@@ -408,6 +420,24 @@ impl Handle {
 
     /// Starts a task. It runs even if the returned handle is dropped.
     pub fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> JoinHandle<T> {
+        self.spawn_as(future, false)
+    }
+
+    /// As [`Handle::spawn`], for a task that does little and that many others wait for: on the wall
+    /// clock it goes before the tasks that are ready already, and what it asks for is handed to the
+    /// device at once. Simulated time has no use for that, as tasks take none there.
+    pub fn spawn_urgent<T: 'static>(
+        &self,
+        future: impl Future<Output = T> + 'static,
+    ) -> JoinHandle<T> {
+        self.spawn_as(future, !self.shared.is_virtual)
+    }
+
+    fn spawn_as<T: 'static>(
+        &self,
+        future: impl Future<Output = T> + 'static,
+        urgent: bool,
+    ) -> JoinHandle<T> {
         let shared = &*self.shared;
         let (join, finish) = join::pair();
         if shared.closed.get() {
@@ -420,6 +450,7 @@ impl Handle {
         });
         let queued = Arc::new(TaskWaker {
             task: slot,
+            urgent,
             queued: AtomicBool::new(true),
             ready: Arc::clone(&shared.ready),
         });
@@ -428,7 +459,7 @@ impl Handle {
             running: Some((future, waker)),
             queued,
         });
-        shared.ready.push(slot);
+        shared.ready.push(slot, urgent);
         join
     }
 

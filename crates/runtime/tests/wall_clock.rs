@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used)] // A test says what must not fail by unwrapping it.
 
+use runtime::sync::Notify;
 use runtime::time::{MILLISECOND_NS, SECOND_NS};
 use runtime::{Runtime, UringOptions};
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
@@ -119,4 +122,46 @@ fn tasks_spawned_while_the_runtime_is_dropped_are_dropped_too() {
     runtime.block_on(async move { handle.yield_now().await });
     drop(runtime);
     assert_eq!(count.load(Ordering::SeqCst), 1);
+}
+
+/// The order in which two ordinary tasks and an urgent one run that become ready in this order, twice
+/// each.
+fn order_of_tasks(runtime: &Runtime) -> Vec<&'static str> {
+    let handle = runtime.handle();
+    let order = Rc::new(RefCell::new(Vec::new()));
+    let bell = Rc::new(Notify::default());
+    let (kept, ring) = (Rc::clone(&order), Rc::clone(&bell));
+    let task = move |name: &'static str| {
+        let (order, bell) = (Rc::clone(&kept), Rc::clone(&bell));
+        async move {
+            order.borrow_mut().push(name);
+            bell.notified().await;
+            order.borrow_mut().push(name);
+        }
+    };
+    runtime.block_on(async move {
+        let tasks = [
+            handle.spawn(task("first")),
+            handle.spawn(task("second")),
+            handle.spawn_urgent(task("urgent")),
+        ];
+        handle.yield_now().await;
+        ring.notify_all();
+        for task in tasks {
+            task.await;
+        }
+    });
+    order.take()
+}
+
+#[test]
+fn urgent_tasks_go_first_on_the_wall_clock_only() {
+    let in_turn = ["first", "second", "urgent", "first", "second", "urgent"];
+    assert_eq!(order_of_tasks(&Runtime::virtual_clock()), in_turn);
+    let Some(runtime) = wall_clock() else { return };
+    let order = order_of_tasks(&runtime);
+    assert_eq!(order[0], "urgent");
+    let last = order.iter().rposition(|&name| name == "urgent");
+    let ordinary = order.iter().rposition(|&name| name == "first");
+    assert!(last < ordinary, "{order:?}");
 }
