@@ -188,8 +188,9 @@ impl<P: Payload, S: PageStore<P>, F: File> Shared<P, S, F> {
     }
 }
 
-/// Writes the header copies when the log has moved to a new file, before the file is used: no page
-/// may ever need a log file that the header does not know.
+/// Writes the header copies when the log moves to a new file, before the file is used: no page may
+/// ever need a log file that the header does not know. The header may know one that a power cut
+/// prevented.
 struct HeaderAtRollover<F: File> {
     headers: HeaderKeeper<F>,
     /// Wakes the flusher of the pool, without keeping the pool alive.

@@ -22,6 +22,8 @@ fn settings(random: &mut Xoshiro256PlusPlus) -> LogSettings {
         log_buffer_bytes: [16, 64, 200][random.random_range(0..3)] * 1024,
         zero_fill_write_bytes: [16, 32, 512][random.random_range(0..3)] * 1024,
         circular_logging: random.random_bool(0.7),
+        // Decides how many released files wait to be used again.
+        checkpoint_depth_bytes: random.random_range(1..6) * 64 * 1024,
         ..EngineSettings::default()
     };
     let signature = Signature {
@@ -41,6 +43,8 @@ struct History {
     durable: usize,
     /// Files before this position may be gone.
     released: LogPosition,
+    /// Released files used again since the log was opened last.
+    reused: u64,
 }
 
 fn random_record(random: &mut Xoshiro256PlusPlus, number: usize) -> Vec<u8> {
@@ -86,6 +90,7 @@ async fn session(handle: Handle, log: Log, history: Rc<RefCell<History>>, seed: 
                 history.released = history.released.max(begin);
                 log.release_before(begin.generation(file_bytes));
             }
+            history.reused = log.statistics().files_reused;
         }
     }
 }
@@ -135,7 +140,8 @@ async fn read_and_compare(
     Ok(reader.end().cloned())
 }
 
-fn survives(seed: u64) {
+/// Says how many released files were used again at least.
+fn survives(seed: u64) -> u64 {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let settings = settings(&mut random);
     let history = Rc::new(RefCell::new(History::default()));
@@ -146,6 +152,7 @@ fn survives(seed: u64) {
     };
     let mut disk = SimulatedDisk::new(&runtime.handle(), options);
     let rounds = random.random_range(2..5);
+    let mut reused = 0;
     for _ in 0..rounds {
         let handle = runtime.handle();
         let directory = disk.directory("log");
@@ -165,6 +172,7 @@ fn survives(seed: u64) {
             }
             cutter.await;
         });
+        reused += std::mem::take(&mut history.borrow_mut().reused);
         let next = Runtime::virtual_clock();
         disk = disk.reopen(&next.handle());
         runtime = next;
@@ -175,6 +183,7 @@ fn survives(seed: u64) {
         let outcome = read_and_compare(&handle, &directory, &history).await;
         assert!(outcome.is_ok(), "seed {seed}: {outcome:?}");
     });
+    reused
 }
 
 async fn open_or_create(
@@ -199,7 +208,7 @@ fn durable_records_survive_power_cuts() {
     let seeds = std::env::var("PROOFLOAD_SEEDS")
         .ok()
         .and_then(|seeds| seeds.parse().ok());
-    for seed in 0..seeds.unwrap_or(500) {
-        survives(seed);
-    }
+    let seeds = seeds.unwrap_or(500);
+    let reused: u64 = (0..seeds).map(survives).sum();
+    assert!(reused > seeds, "{reused} files used again in {seeds} runs");
 }

@@ -2,12 +2,13 @@
 //!
 //! The switch from one file to the next goes in steps, each durable before the following begins:
 //!
-//! 1. the header of the next file, still under its temporary name;
+//! 1. the next file is made, still under its temporary name, and gets its header ([`super::prepare`]);
 //! 2. the current file gets the name of its generation;
 //! 3. the next file becomes the current one.
 //!
-//! A power cut after 2 leaves no current file, but a temporary one with a valid header, which then
-//! becomes the current one ([`super::set`]).
+//! The first step is done ahead, so that the log stands still only for the other two. A power cut
+//! after 2 leaves no current file, but a temporary one with a valid header, which then becomes the
+//! current one ([`super::set`]).
 
 use super::error::LogError;
 use super::header::LogFileHeader;
@@ -29,7 +30,33 @@ use std::rc::Rc;
 pub(super) struct CurrentFile<F> {
     pub(super) generation: u32,
     pub(super) file: F,
-    created: LogTime,
+    pub(super) created: LogTime,
+}
+
+/// What the header of a file says of its place in the log.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FilePlace {
+    pub(super) generation: u32,
+    /// When the file before was created.
+    pub(super) previous_created: LogTime,
+}
+
+impl FilePlace {
+    /// The place of the first file of a log.
+    const FIRST: Self = Self {
+        generation: 1,
+        previous_created: LogTime { unix_ms: 0 },
+    };
+}
+
+impl<F> CurrentFile<F> {
+    /// The place of the file that follows.
+    fn next_place(&self) -> FilePlace {
+        FilePlace {
+            generation: self.generation + 1,
+            previous_created: self.created,
+        }
+    }
 }
 
 pub(super) struct LogFiles<D: Directory> {
@@ -84,9 +111,9 @@ impl<D: Directory> LogFiles<D> {
             self.directory.remove(&next).await?;
         }
         self.hurry.set(true);
-        self.prepare_next();
-        let file = self.take_next().await?;
-        let current = self.begin_file(1, file, LogTime::default()).await?;
+        self.prepare_next(FilePlace::FIRST);
+        let next = self.take_next(FilePlace::FIRST).await?;
+        let current = self.become_current(next).await?;
         self.settle(current).await
     }
 
@@ -108,12 +135,12 @@ impl<D: Directory> LogFiles<D> {
             self.end_torn_file(&file, end.generation, number).await?;
         }
         self.hurry.set(true);
-        self.prepare_next();
         let last = CurrentFile {
             generation: end.generation,
             file,
             created: end.created,
         };
+        self.prepare_next(last.next_place());
         let current = self.roll_over_quietly(&last).await?;
         self.settle(current).await
     }
@@ -125,7 +152,7 @@ impl<D: Directory> LogFiles<D> {
     ) -> Result<CurrentFile<D::File>, LogError> {
         self.core.set_generation(current.generation);
         self.make_reserves().await?;
-        self.prepare_next();
+        self.prepare_next(current.next_place());
         Ok(current)
     }
 
@@ -153,17 +180,23 @@ impl<D: Directory> LogFiles<D> {
             .await
     }
 
-    /// Moves on to the next file and tells those who must know.
+    /// Moves on to the next file and tells those who must know, both at the same time. Nothing is
+    /// written to the new file before they know.
     pub(super) async fn roll_over(
         self: &Rc<Self>,
         last: &CurrentFile<D::File>,
     ) -> Result<CurrentFile<D::File>, LogError> {
+        let generation = last.generation + 1;
+        let told = self.core.rollover().map(|rollover| {
+            let rolled = async move { rollover.rolled(generation).await };
+            self.core.handle.spawn_urgent(rolled)
+        });
         let current = self.roll_over_quietly(last).await?;
         self.core.set_generation(current.generation);
         self.core.count(|statistics| statistics.rollovers += 1);
-        self.prepare_next();
-        if let Some(rollover) = self.core.rollover() {
-            rollover.rolled(current.generation).await?;
+        self.prepare_next(current.next_place());
+        if let Some(told) = told {
+            told.await?;
         }
         Ok(current)
     }
@@ -172,63 +205,52 @@ impl<D: Directory> LogFiles<D> {
         self: &Rc<Self>,
         last: &CurrentFile<D::File>,
     ) -> Result<CurrentFile<D::File>, LogError> {
-        let file = self.take_next().await?;
-        let generation = last.generation + 1;
-        self.write_header(generation, &file, last.created).await?;
+        let next = self.take_next(last.next_place()).await?;
         let full_name = self.names.full(last.generation);
         self.directory
             .rename(&self.names.current(), &full_name)
             .await?;
         self.directory.sync().await?;
         self.full.borrow_mut().insert(last.generation);
-        self.become_current(generation, file).await
-    }
-
-    async fn begin_file(
-        &self,
-        generation: u32,
-        file: D::File,
-        previous: LogTime,
-    ) -> Result<CurrentFile<D::File>, LogError> {
-        self.write_header(generation, &file, previous).await?;
-        self.become_current(generation, file).await
+        self.become_current(next).await
     }
 
     async fn become_current(
         &self,
-        generation: u32,
-        file: D::File,
+        next: CurrentFile<D::File>,
     ) -> Result<CurrentFile<D::File>, LogError> {
         self.directory
             .rename(&self.names.next(), &self.names.current())
             .await?;
         self.directory.sync().await?;
         self.current_bytes.set(0);
-        Ok(CurrentFile {
-            generation,
-            file,
-            created: self.core.time(),
-        })
+        Ok(next)
     }
 
-    async fn write_header(
+    /// Writes the header that gives `file` its place; what is to become the current file.
+    pub(super) async fn with_header(
         &self,
-        generation: u32,
-        file: &D::File,
-        previous_created: LogTime,
-    ) -> Result<(), LogError> {
+        file: D::File,
+        place: FilePlace,
+    ) -> Result<CurrentFile<D::File>, LogError> {
         let settings = &self.core.settings;
+        let created = self.core.time();
         let header = LogFileHeader {
-            generation,
+            generation: place.generation,
             file_segments: (settings.file_size_bytes / SEGMENT_BYTES) as u16,
             page_size_bytes: settings.page_size_bytes,
-            created: self.core.time(),
-            previous_created,
+            created,
+            previous_created: place.previous_created,
             signature: settings.signature,
             attached: settings.attached.clone(),
         };
         let header = Rc::new(header.encode());
-        self.write(file, 0, header, IoCause::LogFormat).await
+        self.write(&file, 0, header, IoCause::LogFormat).await?;
+        Ok(CurrentFile {
+            generation: place.generation,
+            file,
+            created,
+        })
     }
 
     pub(super) async fn write(

@@ -59,6 +59,9 @@ pub struct LogSettings {
     pub reserve_files: u32,
     /// Whether files below the checkpoint are removed or used again.
     pub circular: bool,
+    /// Full files beyond which those below the checkpoint are removed; up to so many wait to be used
+    /// again.
+    pub kept_files: usize,
     /// Files of earlier generations are not needed when the log is opened: on a full disk, where no
     /// new file can be made, the log goes on in one of them.
     pub needed_from_generation: u32,
@@ -91,6 +94,7 @@ impl LogSettings {
             buffer_bytes: settings.log_buffer_bytes,
             reserve_files: settings.reserve_log_files,
             circular: settings.circular_logging,
+            kept_files: kept_files(settings),
             needed_from_generation: 0,
             zero_fill_write_bytes: settings.zero_fill_write_bytes,
             replication_readers: settings.log_replication_readers,
@@ -104,9 +108,17 @@ impl LogSettings {
     }
 }
 
-/// Somebody who must act when the log has moved to a new file, before anything is written to it.
+/// Full log files that may be there before released ones are removed: twice the checkpoint depth, as
+/// far as the lag of the checkpoint reaches in a burst, so that a steady load makes no new files.
+fn kept_files(settings: &EngineSettings) -> usize {
+    const FEWEST: usize = 2;
+    let files = 2 * settings.checkpoint_depth_bytes / settings.log_file_size_bytes;
+    usize::try_from(files).unwrap_or(usize::MAX).max(FEWEST)
+}
+
+/// Somebody who must act when the log moves to a new file, before anything is written to it.
 pub trait LogRollover: 'static {
-    /// The log is now in file `generation`. Errors stop the log.
+    /// The log moves to file `generation`; it may not have its name yet. Errors stop the log.
     fn rolled(&self, generation: u32) -> LocalFuture<'_, Result<(), LogError>>;
 }
 

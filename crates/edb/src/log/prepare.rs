@@ -1,8 +1,8 @@
 //! The file that will be written next: a released one used again, or a new one filled with zeros in
-//! large writes that keep pace with the current file.
+//! large writes that keep pace with the current file. Either gets its header ahead of its time.
 
 use super::error::LogError;
-use super::files::LogFiles;
+use super::files::{CurrentFile, FilePlace, LogFiles};
 use runtime::{Buffer, Directory, File, IoCause, IoError, IoFailure};
 use std::rc::Rc;
 
@@ -12,20 +12,20 @@ pub(super) enum Next<F> {
     Missing,
     /// It is being prepared.
     Underway,
-    /// It has its full size.
-    Ready(F),
+    /// It has its full size and its header.
+    Ready(CurrentFile<F>),
     /// It could not be made.
     Failed(LogError),
 }
 
 impl<D: Directory> LogFiles<D> {
-    /// Starts preparing the next file in the background.
-    pub(super) fn prepare_next(self: &Rc<Self>) {
+    /// Starts preparing the next file, which is to have this place, in the background.
+    pub(super) fn prepare_next(self: &Rc<Self>, place: FilePlace) {
         *self.next.borrow_mut() = Next::Underway;
         let files = Rc::clone(self);
         drop(self.core.handle.spawn(async move {
-            let next = match files.make_next().await {
-                Ok(Some(file)) => Next::Ready(file),
+            let next = match files.make_next(place).await {
+                Ok(Some(next)) => Next::Ready(next),
                 Ok(None) => return, // The log is over: nobody will ask.
                 Err(LogError::Io(error)) if error.failure == IoFailure::OutOfSpace => {
                     let refusal = LogError::OutOfSpace(error);
@@ -40,18 +40,25 @@ impl<D: Directory> LogFiles<D> {
     }
 
     /// The next file, hurrying its preparation. If there is no space for it, a reserve file.
-    pub(super) async fn take_next(&self) -> Result<D::File, LogError> {
+    pub(super) async fn take_next(
+        &self,
+        place: FilePlace,
+    ) -> Result<CurrentFile<D::File>, LogError> {
         self.hurry.set(true);
         self.core.advanced.notify_all();
         loop {
             let changed = self.next_changed.notified();
             let next = std::mem::replace(&mut *self.next.borrow_mut(), Next::Missing);
             match next {
-                Next::Ready(file) => {
+                Next::Ready(next) => {
+                    assert_eq!(next.generation, place.generation, "files follow each other");
                     self.hurry.set(false);
-                    return Ok(file);
+                    return Ok(next);
                 }
-                Next::Failed(LogError::OutOfSpace(error)) => return self.use_reserve(error).await,
+                Next::Failed(LogError::OutOfSpace(error)) => {
+                    let file = self.use_reserve(error).await?;
+                    return self.with_header(file, place).await;
+                }
                 Next::Failed(error) => return Err(error),
                 Next::Underway => *self.next.borrow_mut() = Next::Underway,
                 Next::Missing => panic!("somebody prepares the next log file before it is needed"),
@@ -60,10 +67,11 @@ impl<D: Directory> LogFiles<D> {
         }
     }
 
-    async fn make_next(&self) -> Result<Option<D::File>, LogError> {
+    /// Makes the next file. `None`: the log is over.
+    async fn make_next(&self, place: FilePlace) -> Result<Option<CurrentFile<D::File>>, LogError> {
         if let Some(file) = self.reuse_released().await? {
             self.core.count(|statistics| statistics.files_reused += 1);
-            return Ok(Some(file));
+            return Ok(Some(self.with_header(file, place).await?));
         }
         let name = self.names.next();
         let file = self.directory.create(&name).await?;
@@ -73,7 +81,7 @@ impl<D: Directory> LogFiles<D> {
         match filled {
             Ok(true) => {
                 self.core.count(|statistics| statistics.files_created += 1);
-                Ok(Some(file))
+                Ok(Some(self.with_header(file, place).await?))
             }
             Ok(false) => Ok(None),
             Err(LogError::Io(error)) if error.failure == IoFailure::OutOfSpace => {
@@ -119,7 +127,7 @@ impl<D: Directory> LogFiles<D> {
         self.write(file, offset, zeros, IoCause::LogFormat).await
     }
 
-    /// Renames the oldest released file to be the next one and removes the other released ones. What
+    /// Renames the oldest released file to be the next one and removes those that are too many. What
     /// it still holds is of an older generation, which every segment tells, so it is not filled again.
     async fn reuse_released(&self) -> Result<Option<D::File>, LogError> {
         if !self.core.settings.circular {
@@ -146,15 +154,17 @@ impl<D: Directory> LogFiles<D> {
         Ok(None)
     }
 
-    /// Removes released files, all but the newest, which will be used again.
+    /// Removes released files, the oldest first, as long as there are more files than are kept. Those
+    /// left wait to be used again: the checkpoint releases many at a time, and making a file anew costs
+    /// the disk far more than renaming one.
     async fn remove_released(&self) -> Result<(), LogError> {
         let released = self.removable_before();
         loop {
             let surplus = {
                 let full = self.full.borrow();
-                let mut old = full.range(..released);
-                let oldest = old.next().copied();
-                oldest.filter(|_| old.next().is_some())
+                let too_many = full.len() > self.core.settings.kept_files;
+                let oldest = full.first().copied();
+                oldest.filter(|&oldest| too_many && oldest < released)
             };
             let Some(generation) = surplus else {
                 return Ok(());

@@ -237,6 +237,42 @@ fn a_reader_that_fails_holds_up_nobody() {
 }
 
 #[test]
+fn files_released_together_wait_to_be_used_again() {
+    let engine = EngineSettings {
+        checkpoint_depth_bytes: 4 * 64 * KIB,
+        ..tiny()
+    };
+    with_bench(&engine, u64::MAX, |bench| async move {
+        let log = bench.create().await.expect("created");
+        let kept_files = 8; // Twice the depth.
+        let mut waiting = 0;
+        for at_once in [6, 8, 8, 14, 3] {
+            let created = log.statistics().files_created;
+            let until = log.generation() + at_once;
+            while log.generation() < until {
+                let span = log.append(&[7; 3000]);
+                log.make_durable(span.end).await.expect("durable");
+            }
+            bench.handle.sleep_ns(50 * MILLISECOND_NS).await; // The next file is ready.
+            log.release_before(log.generation());
+            let made = (log.statistics().files_created - created) as u32;
+            assert!(
+                made <= at_once.saturating_sub(waiting) + 1,
+                "{made} files made"
+            );
+            waiting = at_once.min(kept_files as u32) - 1;
+        }
+        let statistics = log.statistics();
+        assert!(statistics.files_reused >= 18, "{statistics:?}");
+        assert!(statistics.files_removed >= 2, "{statistics:?}");
+        log.close().await.expect("closed");
+        let files = bench.directory.list().await.expect("listed");
+        // The current file, the next one and two reserves are not counted.
+        assert!(files.len() <= kept_files + 4, "{files:?}");
+    });
+}
+
+#[test]
 fn a_full_disk_refuses_new_work_and_finishes_the_old() {
     // Room for the log, its successor, the reserves and a little more.
     with_bench(&tiny(), 5 * 64 * KIB + 32 * KIB, |bench| async move {

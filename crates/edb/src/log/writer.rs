@@ -24,7 +24,7 @@ pub(super) fn spawn<D: Directory>(
         files,
         current,
     };
-    drop(core.handle.spawn(async move {
+    drop(core.handle.spawn_urgent(async move {
         if let Err(failure) = writer.run().await {
             writer.core.fail(&failure);
         }
