@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::header::u32_at;
 use super::node::{FLAG_SHIFT, KEY_LENGTH_MASK, NodeFlags};
 use super::{PAGE_HEADER_BYTES, PageView, common_prefix_bytes, tags};
 
@@ -12,12 +13,20 @@ const WAYS: usize = 8;
 
 /// A key compared with the page's prefix once, so that each step of a search compares only the
 /// rest.
+///
+/// Looking at a node should take no branch that depends on its key but the last: a branch guessed
+/// wrong throws away the loads of the nodes after it, which then wait for memory one by one.
 struct Probe<'k> {
     key: &'k [u8],
     /// Bytes that key and prefix share.
     shared: usize,
     /// Order of a key that goes on with the prefix beyond the shared bytes, against the probe.
     beyond: Ordering,
+    /// Bytes of the prefix.
+    prefix: usize,
+    /// The first eight bytes of the key, and of what follows the prefix in it.
+    whole_head: u64,
+    rest_head: u64,
 }
 
 impl<'k> Probe<'k> {
@@ -32,52 +41,77 @@ impl<'k> Probe<'k> {
             key,
             shared,
             beyond,
+            prefix: prefix.len(),
+            whole_head: head(key),
+            rest_head: key.get(prefix.len()..).map_or(0, head),
         }
     }
 
-    /// Order of the node in `value` against the probe.
+    /// Order of the node whose value begins at byte `at` of `values` against the probe.
     #[inline]
-    fn compare(&self, value: &[u8]) -> Ordering {
-        let word = u16::from_le_bytes([value[0], value[1]]);
+    fn compare(&self, values: &[u8], at: usize) -> Ordering {
+        let words = u32_at(values, at); // A value is followed by at least the tags of the page.
+        let word = words as u16;
+        let compressed = (word >> FLAG_SHIFT) as u8 & NodeFlags::COMPRESSED.0 != 0;
         let length = usize::from(word & KEY_LENGTH_MASK);
-        if (word >> FLAG_SHIFT) as u8 & NodeFlags::COMPRESSED.0 == 0 {
-            return compare(&value[2..2 + length], self.key);
-        }
-        if length > self.shared {
+        let (from_prefix, own, start) = if compressed {
+            (length, usize::from((words >> 16) as u16), at + 4)
+        } else {
+            (0, length, at + 2)
+        };
+        if from_prefix > self.shared {
             return self.beyond;
         }
-        let suffix = usize::from(u16::from_le_bytes([value[2], value[3]]));
-        compare(&value[4..4 + suffix], &self.key[length..])
+        let theirs = if from_prefix == 0 {
+            self.whole_head
+        } else if from_prefix == self.prefix {
+            self.rest_head
+        } else {
+            head(&self.key[from_prefix..])
+        };
+        let ours = match values.get(start..start + 8) {
+            Some(bytes) => u64_from(bytes) & kept_bytes(own),
+            None => head(&values[start..start + own]),
+        };
+        if ours != theirs {
+            return ours.cmp(&theirs);
+        }
+        compare(&values[start..start + own], &self.key[from_prefix..])
     }
 }
 
-/// Order of two strings of bytes, shorter first. Keys mostly differ within their first eight bytes,
-/// which are compared as one number.
+/// Order of two strings of bytes with the same head, shorter first.
 #[inline]
 fn compare(ours: &[u8], theirs: &[u8]) -> Ordering {
-    head(ours).cmp(&head(theirs)).then_with(|| {
-        // With equal heads, a string of at most eight bytes is the beginning of the other one.
-        if ours.len().min(theirs.len()) <= 8 {
-            ours.len().cmp(&theirs.len())
-        } else {
-            ours[8..].cmp(&theirs[8..])
-        }
-    })
+    // With equal heads, a string of at most eight bytes is the beginning of the other one.
+    if ours.len().min(theirs.len()) <= 8 {
+        ours.len().cmp(&theirs.len())
+    } else {
+        ours[8..].cmp(&theirs[8..])
+    }
 }
 
-/// The first eight bytes as a number that sorts like them; zeros stand for missing ones.
-#[inline]
+/// The first eight bytes as a number that sorts like them; zeros stand for missing ones. Keys mostly
+/// differ within them.
 fn head(bytes: &[u8]) -> u64 {
-    if let Some(first) = bytes.first_chunk::<8>() {
-        return u64::from_be_bytes(*first);
-    }
-    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        let missing_bits = 8 * (8 - bytes.len());
-        let last = u64::from(u32::from_be_bytes(*last)) << missing_bits;
-        return u64::from(u32::from_be_bytes(*first)) << 32 | last;
-    }
-    let bits = bytes.iter().enumerate();
-    bits.fold(0, |head, (i, &byte)| head | u64::from(byte) << (56 - 8 * i))
+    let mut first = [0; 8];
+    let count = bytes.len().min(8);
+    first[..count].copy_from_slice(&bytes[..count]);
+    u64::from_be_bytes(first)
+}
+
+#[inline]
+fn u64_from(bytes: &[u8]) -> u64 {
+    bytes
+        .first_chunk()
+        .map_or(0, |first| u64::from_be_bytes(*first))
+}
+
+/// The bits of a head that belong to a string of `length` bytes.
+#[inline]
+fn kept_bytes(length: usize) -> u64 {
+    let missing = 8 - length.min(8) as u32;
+    u64::MAX.checked_shl(8 * missing).unwrap_or(0)
 }
 
 impl PageView<'_> {
@@ -112,7 +146,7 @@ impl PageView<'_> {
         let values = &self.bytes[PAGE_HEADER_BYTES..];
         let order = |index: usize| {
             let tag = tags::get(self.bytes, index + 1);
-            probe.compare(&values[tag.offset..tag.end()])
+            probe.compare(values, tag.offset)
         };
         let (mut low, mut high) = (0, count);
         while high - low >= 2 * WAYS {
@@ -148,10 +182,13 @@ mod tests {
             a in prop::collection::vec(0_u8..3, 0..12), b in prop::collection::vec(0_u8..3, 0..12),
             last: u8,
         ) {
-            prop_assert_eq!(compare(&a, &b), a.cmp(&b));
+            let by_head = |a: &[u8], b: &[u8]| head(a).cmp(&head(b)).then_with(|| compare(a, b));
+            prop_assert_eq!(by_head(&a, &b), a.cmp(&b));
             let longer: Vec<u8> = a.iter().copied().chain([last]).collect();
-            prop_assert_eq!(compare(&a, &longer), Ordering::Less);
-            prop_assert_eq!(compare(&longer, &b), longer.cmp(&b));
+            prop_assert_eq!(by_head(&a, &longer), Ordering::Less);
+            prop_assert_eq!(by_head(&longer, &b), longer.cmp(&b));
+            let bytes = [&a[..], &[last; 8]].concat();
+            prop_assert_eq!(u64_from(&bytes) & kept_bytes(a.len()), head(&a));
         }
     }
 
