@@ -2,8 +2,11 @@
 //!
 //! A [`LatencyHistogram`] wraps an HDR histogram of nanoseconds with three significant digits and
 //! adds what the HDR structure does not keep exactly: the sum (for a true average), the longest
-//! value, and how many values were above the range. It starts at about 16 KiB and grows with the
-//! values, so hundreds of them fit into memory.
+//! value, and how many values were above the range.
+//!
+//! The HDR structure takes 16 KiB and more, most of which no processor cache holds. Latencies are
+//! therefore noted in a row first and entered a few hundred at a time: what is counted for a second
+//! and then merged elsewhere never needs the structure at all.
 
 mod interval_log;
 
@@ -11,6 +14,8 @@ pub use interval_log::{
     IntervalLog, IntervalLogError, IntervalLogReader, LoggedInterval, merge_interval_log,
     read_interval_log,
 };
+
+use std::borrow::Cow;
 
 use hdrhistogram::Histogram;
 
@@ -28,10 +33,16 @@ const SIGNIFICANT_DIGITS: u8 = 3;
 /// Nanoseconds in a millisecond.
 const NS_PER_MS: f64 = 1e6;
 
+/// Latencies noted before they are entered into the HDR structure.
+const NOTED_MOST: usize = 512;
+
 /// A distribution of latencies in nanoseconds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct LatencyHistogram {
-    values: Histogram<u64>,
+    /// What has been entered; there is none before.
+    entered: Option<Box<Histogram<u64>>>,
+    /// What is still to be entered.
+    noted: Vec<u64>,
     total_ns: u64,
     longest_ns: u64,
     saturated: u64,
@@ -47,7 +58,8 @@ impl LatencyHistogram {
     /// An empty histogram.
     pub fn new() -> LatencyHistogram {
         LatencyHistogram {
-            values: empty(),
+            entered: None,
+            noted: Vec::new(),
             total_ns: 0,
             longest_ns: 0,
             saturated: 0,
@@ -55,43 +67,60 @@ impl LatencyHistogram {
     }
 
     /// Counts one latency.
+    #[inline]
     pub fn record(&mut self, latency_ns: u64) {
-        let kept_ns = if latency_ns > LONGEST_NS {
+        if self.noted.len() == NOTED_MOST {
+            self.settle();
+        }
+        if latency_ns > LONGEST_NS {
             self.saturated += 1;
-            LONGEST_NS
-        } else {
-            latency_ns
-        };
-        // Recording fails only when the histogram may not grow; this one may.
-        let recorded = self.values.record(kept_ns);
-        assert!(
-            recorded.is_ok(),
-            "a histogram that may grow refused {kept_ns} ns"
-        );
+        }
+        self.noted.push(latency_ns.min(LONGEST_NS));
         self.total_ns = self.total_ns.saturating_add(latency_ns);
         self.longest_ns = self.longest_ns.max(latency_ns);
     }
 
+    /// Enters what is still to be entered, so that the figures cost less the next times.
+    pub fn settle(&mut self) {
+        if !self.noted.is_empty() {
+            let entered = self.entered.get_or_insert_with(|| Box::new(empty()));
+            enter(entered, &self.noted);
+            self.noted.clear();
+        }
+    }
+
     /// Adds everything that `other` has counted.
     pub fn merge(&mut self, other: &LatencyHistogram) {
-        let added = self.values.add(&other.values);
-        assert!(
-            added.is_ok(),
-            "a histogram that may grow refused another one"
-        );
+        if let Some(values) = &other.entered {
+            self.add(values);
+        }
+        if self.noted.len() + other.noted.len() > NOTED_MOST {
+            self.settle();
+        }
+        self.noted.extend_from_slice(&other.noted);
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.longest_ns = self.longest_ns.max(other.longest_ns);
         self.saturated += other.saturated;
     }
 
+    fn add(&mut self, values: &Histogram<u64>) {
+        let entered = self.entered.get_or_insert_with(|| Box::new(empty()));
+        let added = entered.add(values);
+        assert!(
+            added.is_ok(),
+            "a histogram that may grow refused another one"
+        );
+    }
+
     /// Number of latencies counted.
     pub fn count(&self) -> u64 {
-        self.values.len()
+        let entered = self.entered.as_ref().map_or(0, |values| values.len());
+        entered + self.noted.len() as u64
     }
 
     /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.count() == 0
     }
 
     /// Exact sum of all latencies in nanoseconds.
@@ -122,12 +151,16 @@ impl LatencyHistogram {
             (0.0..=1.0).contains(&fraction),
             "{fraction} is not a fraction"
         );
-        if self.is_empty() {
+        self.quantile_of(&self.values(), fraction)
+    }
+
+    fn quantile_of(&self, values: &Histogram<u64>, fraction: f64) -> u64 {
+        if values.is_empty() {
             return 0;
         }
         // The HDR structure answers with the upper end of a bucket, which may lie above the
         // longest value that was really seen.
-        self.values.value_at_quantile(fraction).min(self.longest_ns)
+        values.value_at_quantile(fraction).min(self.longest_ns)
     }
 
     /// [`Self::quantile_ns`] in milliseconds.
@@ -138,14 +171,17 @@ impl LatencyHistogram {
     /// The figures of the result document; `None` when empty. The caller adds what the histogram
     /// cannot know: the confidence interval and the highest sample.
     pub fn figures(&self) -> Option<LatencyFigures> {
+        let average_ms = self.average_ms()?;
+        let values = self.values();
+        let quantile_ms = |fraction| self.quantile_of(&values, fraction) as f64 / NS_PER_MS;
         Some(LatencyFigures {
-            average_ms: self.average_ms()?,
+            average_ms,
             average_half_width_ms: None,
-            p50_ms: self.quantile_ms(0.5),
-            p90_ms: self.quantile_ms(0.9),
-            p95_ms: self.quantile_ms(0.95),
-            p99_ms: self.quantile_ms(0.99),
-            p99_9_ms: self.quantile_ms(0.999),
+            p50_ms: quantile_ms(0.5),
+            p90_ms: quantile_ms(0.9),
+            p95_ms: quantile_ms(0.95),
+            p99_ms: quantile_ms(0.99),
+            p99_9_ms: quantile_ms(0.999),
             max_ms: self.longest_ns as f64 / NS_PER_MS,
             highest_sample_ms: 0.0,
             saturated: self.saturated,
@@ -154,15 +190,25 @@ impl LatencyHistogram {
 
     /// The counted values as (highest nanoseconds of the bucket, count), rising, empty buckets
     /// left out: what a chart of the distribution draws.
-    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.values
-            .iter_recorded()
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
+        let values = self.values();
+        let recorded = values.iter_recorded();
+        let buckets: Vec<(u64, u64)> = recorded
             .map(|v| (v.value_iterated_to(), v.count_at_value()))
+            .collect();
+        buckets.into_iter()
     }
 
-    /// The HDR histogram inside.
-    pub(crate) fn values(&self) -> &Histogram<u64> {
-        &self.values
+    /// The HDR histogram of everything counted.
+    pub(crate) fn values(&self) -> Cow<'_, Histogram<u64>> {
+        match &self.entered {
+            Some(entered) if self.noted.is_empty() => Cow::Borrowed(&**entered),
+            entered => {
+                let mut values = entered.as_deref().cloned().unwrap_or_else(empty);
+                enter(&mut values, &self.noted);
+                Cow::Owned(values)
+            }
+        }
     }
 
     /// A histogram of values read back from a log.
@@ -175,17 +221,32 @@ impl LatencyHistogram {
     /// Adds values read back from a log. Sum and longest value are then as exact as the buckets,
     /// and what was saturated is not known any more.
     pub(crate) fn add_values(&mut self, values: &Histogram<u64>) {
-        let added = self.values.add(values);
-        assert!(
-            added.is_ok(),
-            "a histogram that may grow refused another one"
-        );
+        self.add(values);
         for bucket in values.iter_recorded() {
             let value = values.median_equivalent(bucket.value_iterated_to());
             let total_ns = value.saturating_mul(bucket.count_at_value());
             self.total_ns = self.total_ns.saturating_add(total_ns);
         }
         self.longest_ns = self.longest_ns.max(values.max());
+    }
+}
+
+impl PartialEq for LatencyHistogram {
+    fn eq(&self, other: &Self) -> bool {
+        let sums = |one: &Self| (one.count(), one.total_ns, one.longest_ns, one.saturated);
+        sums(self) == sums(other) && self.values() == other.values()
+    }
+}
+
+/// Enters latencies into an HDR histogram that grows by itself.
+fn enter(values: &mut Histogram<u64>, latencies_ns: &[u64]) {
+    for &latency_ns in latencies_ns {
+        // Recording fails only when the histogram may not grow; this one may.
+        let recorded = values.record(latency_ns);
+        assert!(
+            recorded.is_ok(),
+            "a histogram that may grow refused {latency_ns} ns"
+        );
     }
 }
 
@@ -249,6 +310,32 @@ mod tests {
             let high = next as f64 * 1.001;
             prop_assert!((low..=high).contains(&(got as f64)), "{got} not in {low}..{high}");
         }
+    }
+
+    #[test]
+    fn what_is_noted_and_what_is_entered_are_one_distribution() {
+        let value = |number: u64| number * number % 90_001 * 1_000 + 2_000_000;
+        let mut growing = LatencyHistogram::new();
+        let mut settled = LatencyHistogram::new();
+        let mut in_parts = LatencyHistogram::new();
+        let mut part = LatencyHistogram::new();
+        for number in 0..3 * NOTED_MOST as u64 + 17 {
+            growing.record(value(number));
+            settled.record(value(number));
+            settled.settle();
+            part.record(value(number));
+            if number % 130 == 0 {
+                in_parts.merge(&std::mem::take(&mut part));
+            }
+            if number % 97 == 0 {
+                assert_eq!(growing, settled);
+                assert_eq!(growing.figures(), settled.figures());
+            }
+        }
+        in_parts.merge(&part);
+        assert_eq!(growing, in_parts);
+        settled.record(1);
+        assert_ne!(growing, settled);
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl<W: Write> IntervalLog<W> {
             .begin_log_with(&mut self.writer, &mut self.serializer)?;
         let begins = Duration::from_secs_f64(begins_s.max(0.0));
         let length = Duration::from_secs_f64(length_s.max(0.0));
-        log.write_histogram(histogram.values(), begins, length, Tag::new(&tag))
+        log.write_histogram(&histogram.values(), begins, length, Tag::new(&tag))
             .map_err(|error| match error {
                 IntervalLogWriterError::IoError(error) => IntervalLogError::Io(error),
                 IntervalLogWriterError::SerializeError(error) => {

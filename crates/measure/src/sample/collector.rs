@@ -218,6 +218,7 @@ impl Collector {
         let mut sample = self.current.take()?;
         sample.number = self.next_number;
         self.next_number += 1;
+        sample.databases.iter_mut().for_each(DatabaseMeters::settle);
         sample.host = self.monitor.as_mut().map(HostMonitor::sample);
         self.totals.add(&sample);
         Some(sample)

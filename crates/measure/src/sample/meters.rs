@@ -48,6 +48,12 @@ impl OperationMeter {
         self.service.count()
     }
 
+    /// Makes figures of this meter cheap: nothing more is counted into it for now.
+    pub fn settle(&mut self) {
+        self.service.settle();
+        self.from_intended_start.settle();
+    }
+
     /// Adds everything that `other` has counted.
     pub fn merge(&mut self, other: &OperationMeter) {
         self.service.merge(&other.service);
@@ -101,6 +107,16 @@ impl DatabaseMeters {
     #[inline]
     pub fn operation_mut(&mut self, operation: usize) -> &mut OperationMeter {
         self.operations[operation].get_or_insert_default()
+    }
+
+    /// Makes figures of these meters cheap: nothing more is counted into them for now.
+    pub fn settle(&mut self) {
+        for meter in self.streams.iter_mut().flatten() {
+            meter.latency.settle();
+        }
+        for meter in self.operations.iter_mut().flatten() {
+            meter.settle();
+        }
     }
 
     /// Takes over everything that `other` has counted. What only one of them has costs nothing.

@@ -102,6 +102,7 @@ impl DatabaseTotals {
             let mut average = SampleAverage::default();
             if let Some(meter) = meters.stream(stream) {
                 totals.meter.merge(meter);
+                totals.meter.latency.settle();
                 average = SampleAverage::of(&meter.latency);
             }
             if is_full_sample {
@@ -246,6 +247,7 @@ impl RunTotals {
                 all.merge(meter);
             }
             totals.meter.merge(&all);
+            totals.meter.settle();
             if is_full_sample {
                 totals.service.push(SampleAverage::of(&all.service));
                 totals
