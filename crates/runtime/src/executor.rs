@@ -232,9 +232,14 @@ struct Shared {
 }
 
 impl Shared {
-    /// The next instant at which a timer or a model needs attention.
+    /// The next instant at which a timer or a model needs attention. In simulated time models have
+    /// gone through everything by then that no task waits for.
     fn next_instant_ns(&self) -> Option<u64> {
-        let (timer_ns, event_ns) = (self.timers.next_deadline_ns(), self.sources.next_event_ns());
+        let timer_ns = self.timers.next_deadline_ns();
+        if self.is_virtual {
+            return self.sources.advance_until_awaited(timer_ns);
+        }
+        let event_ns = self.sources.next_event_ns();
         timer_ns.into_iter().chain(event_ns).min()
     }
 

@@ -18,6 +18,17 @@ pub trait EventSource {
 
     /// Lets everything happen that is due until `now_ns`, in the order of time.
     fn advance_to(&self, now_ns: u64);
+
+    /// Lets one instant after the other happen, none after `limit_ns`, until something has happened
+    /// that somebody waits for; gives that instant. `None` if nothing that anybody waits for happens
+    /// until then.
+    ///
+    /// Everything happens as if the clock had been set to each instant in turn.
+    fn advance_until_awaited(&self, limit_ns: u64) -> Option<u64> {
+        let next_ns = self.next_event_ns().filter(|&ns| ns <= limit_ns)?;
+        self.advance_to(next_ns);
+        Some(next_ns)
+    }
 }
 
 /// All models of a runtime, in the order in which they were registered.
@@ -42,6 +53,22 @@ impl Sources {
             .iter()
             .filter_map(|source| source.next_event_ns())
             .min()
+    }
+
+    /// Lets time pass until something happens that somebody waits for, at most until `limit_ns`, the
+    /// next timer; gives the instant to go on at. `None` if there is none.
+    pub(crate) fn advance_until_awaited(&self, limit_ns: Option<u64>) -> Option<u64> {
+        let only = match self.sources.borrow().as_slice() {
+            [only] => Some(Rc::clone(only)),
+            _ => None,
+        };
+        match only {
+            Some(only) => only
+                .advance_until_awaited(limit_ns.unwrap_or(u64::MAX))
+                .or(limit_ns),
+            // Of several models none may run ahead of the others.
+            None => limit_ns.into_iter().chain(self.next_event_ns()).min(),
+        }
     }
 
     /// Lets due events happen. One pass: a model that wakes tasks gets its next turn after them.

@@ -294,16 +294,50 @@ impl<P: Payload> Array<P> {
             if next.at_ns > now_ns || next.at_ns == NEVER {
                 break;
             }
-            self.now_ns = self.now_ns.max(next.at_ns);
-            match next.place {
-                Room::Disks => self.backend.advance_one(next.at_ns),
-                Room::Pools => self.pool_timer(next.at_ns),
-                Room::Front => self.happen(next.at_ns),
-            }
-            self.settle(next.at_ns);
+            self.take_place(next);
         }
         self.now_ns = self.now_ns.max(now_ns);
         completed.append(&mut self.completed);
+    }
+
+    /// Lets one instant after the other happen, none after `limit_ns`, until requests end; appends
+    /// all that end at that instant to `completed` and gives the instant. `None` if none ends until
+    /// then: time has passed up to the last event before the limit.
+    ///
+    /// The same as calls of [`Array::advance_to`] with each [`Array::next_event_ns`] in turn.
+    pub fn advance_to_completion(
+        &mut self,
+        limit_ns: u64,
+        completed: &mut Vec<HostCompletion<P>>,
+    ) -> Option<u64> {
+        let mut last_ns = limit_ns;
+        loop {
+            let next = self.next_happening();
+            if next.at_ns > last_ns || next.at_ns == NEVER {
+                break;
+            }
+            self.take_place(next);
+            if !self.completed.is_empty() {
+                last_ns = next.at_ns;
+            }
+        }
+        if self.completed.is_empty() {
+            return None;
+        }
+        completed.append(&mut self.completed);
+        Some(last_ns)
+    }
+
+    /// Lets what happens next happen.
+    #[inline]
+    fn take_place(&mut self, next: Happening) {
+        self.now_ns = self.now_ns.max(next.at_ns);
+        match next.place {
+            Room::Disks => self.backend.advance_one(next.at_ns),
+            Room::Pools => self.pool_timer(next.at_ns),
+            Room::Front => self.happen(next.at_ns),
+        }
+        self.settle(next.at_ns);
     }
 
     /// Lets the first pool that wants to do something now do it.

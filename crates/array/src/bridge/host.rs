@@ -120,6 +120,18 @@ impl<P: Payload, M: VolumeModel<P>> Shared<P, M> {
             self.advance_to(now_ns);
         }
     }
+
+    /// Wakes those who wait for the requests that have ended.
+    fn tell(&self, mut completed: Vec<HostCompletion<P>>) {
+        for end in completed.drain(..) {
+            let outcome = end.result.map(|()| end.payload);
+            let waker = self.slots.borrow_mut().complete(end.tag as u32, outcome);
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+        *self.completed.borrow_mut() = completed;
+    }
 }
 
 impl<P: Payload, M: VolumeModel<P>> EventSource for Shared<P, M> {
@@ -130,14 +142,16 @@ impl<P: Payload, M: VolumeModel<P>> EventSource for Shared<P, M> {
     fn advance_to(&self, now_ns: u64) {
         let mut completed = std::mem::take(&mut *self.completed.borrow_mut());
         self.model.borrow_mut().advance_to(now_ns, &mut completed);
-        for end in completed.drain(..) {
-            let outcome = end.result.map(|()| end.payload);
-            let waker = self.slots.borrow_mut().complete(end.tag as u32, outcome);
-            if let Some(waker) = waker {
-                waker.wake();
-            }
-        }
-        *self.completed.borrow_mut() = completed;
+        self.tell(completed);
+    }
+
+    fn advance_until_awaited(&self, limit_ns: u64) -> Option<u64> {
+        let mut completed = std::mem::take(&mut *self.completed.borrow_mut());
+        let mut model = self.model.borrow_mut();
+        let ended_ns = model.advance_to_completion(limit_ns, &mut completed);
+        drop(model);
+        self.tell(completed);
+        ended_ns
     }
 }
 

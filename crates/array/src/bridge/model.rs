@@ -17,6 +17,22 @@ pub trait VolumeModel<P: Payload>: 'static {
     /// Lets everything happen that is due until `now_ns` and appends what ended to `completed`.
     fn advance_to(&mut self, now_ns: u64, completed: &mut Vec<HostCompletion<P>>);
 
+    /// Lets one instant after the other happen, none after `limit_ns`, until requests end; appends
+    /// them to `completed` and gives the instant, or `None` if none ends until then.
+    fn advance_to_completion(
+        &mut self,
+        limit_ns: u64,
+        completed: &mut Vec<HostCompletion<P>>,
+    ) -> Option<u64> {
+        while let Some(next_ns) = self.next_event_ns().filter(|&ns| ns <= limit_ns) {
+            self.advance_to(next_ns, completed);
+            if !completed.is_empty() {
+                return Some(next_ns);
+            }
+        }
+        None
+    }
+
     /// Takes the space a first write would take; no time passes.
     ///
     /// # Errors
@@ -48,6 +64,15 @@ impl<P: Payload> VolumeModel<P> for Array<P> {
     #[inline]
     fn advance_to(&mut self, now_ns: u64, completed: &mut Vec<HostCompletion<P>>) {
         Self::advance_to(self, now_ns, completed);
+    }
+
+    #[inline]
+    fn advance_to_completion(
+        &mut self,
+        limit_ns: u64,
+        completed: &mut Vec<HostCompletion<P>>,
+    ) -> Option<u64> {
+        Self::advance_to_completion(self, limit_ns, completed)
     }
 
     fn lay_out(
