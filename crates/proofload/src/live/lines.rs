@@ -3,9 +3,8 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use measure::result::RunResult;
 use measure::sample::{Phase as SamplePhase, Sample};
-use workload::controller::RunListener;
+use workload::controller::{RunListener, SoFar};
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
 use super::figures;
@@ -132,8 +131,8 @@ impl<W: Write> RunListener for LinesView<W> {
         self.line(&text);
     }
 
-    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
-        if sample.length_s >= so_far.samples.interval_s * REST_OF_A_PHASE {
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: SoFar<'_>) {
+        if sample.length_s >= so_far.interval_s() * REST_OF_A_PHASE {
             self.figures(sample.phase, figures);
         }
     }

@@ -4,9 +4,8 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
-use measure::result::RunResult;
 use measure::sample::Sample;
-use workload::controller::RunListener;
+use workload::controller::{RunListener, SoFar};
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
 use super::figures;
@@ -140,7 +139,7 @@ impl RunListener for TerminalView {
         self.line.set_message(text);
     }
 
-    fn sample(&mut self, _sample: &Sample, figures: &LiveSample, _so_far: &RunResult) {
+    fn sample(&mut self, _sample: &Sample, figures: &LiveSample, _so_far: SoFar<'_>) {
         self.live(figures);
     }
 

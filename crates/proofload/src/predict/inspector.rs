@@ -8,7 +8,7 @@ use array::bridge::ArrayHost;
 use array::{Array, ArrayCounters};
 use measure::result::RunResult;
 use measure::sample::Sample;
-use workload::controller::RunListener;
+use workload::controller::{RunListener, SoFar};
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
 use super::inside::Inside;
@@ -17,6 +17,13 @@ use super::watch::Watch;
 /// Passes everything on to a listener, with the inside of the array in what it passes.
 pub struct Inspector<L> {
     listener: L,
+    scene: Scene,
+    /// Counters at the end of the last sample.
+    sampled: ArrayCounters,
+}
+
+/// What there is to look at.
+struct Scene {
     host: ArrayHost<(), Array<()>>,
     inside: Inside,
     watch: Watch,
@@ -24,20 +31,20 @@ pub struct Inspector<L> {
     /// Counters when the measured phase began, and when it ended.
     from: Option<ArrayCounters>,
     until: Option<ArrayCounters>,
-    /// Counters at the end of the last sample.
-    sampled: ArrayCounters,
 }
 
 impl<L: RunListener> Inspector<L> {
     pub fn new(listener: L, host: ArrayHost<(), Array<()>>, inside: Inside, watch: Watch) -> Self {
         Self {
             listener,
-            host,
-            inside,
-            watch,
-            began: Instant::now(),
-            from: None,
-            until: None,
+            scene: Scene {
+                host,
+                inside,
+                watch,
+                began: Instant::now(),
+                from: None,
+                until: None,
+            },
             sampled: ArrayCounters::default(),
         }
     }
@@ -50,6 +57,20 @@ impl<L: RunListener> Inspector<L> {
     /// Adds what only a prediction has.
     pub fn complete(&mut self, result: &mut RunResult) {
         self.look();
+        self.scene.complete(result);
+    }
+
+    /// Tells what has broken and been repaired since the last look.
+    fn look(&mut self) {
+        let Scene { host, watch, .. } = &mut self.scene;
+        let told = host.with(|array| watch.look(array));
+        told.iter().for_each(|text| self.listener.note(text));
+    }
+}
+
+impl Scene {
+    /// Adds what only a prediction has and was seen at the last look.
+    fn complete(&self, result: &mut RunResult) {
         result.simulated_seconds = Some(self.host.handle().now_ns() as f64 / 1e9);
         result.wall_seconds = Some(self.began.elapsed().as_secs_f64());
         result.host_requests = Some(self.host.requests());
@@ -61,12 +82,6 @@ impl<L: RunListener> Inspector<L> {
         self.watch.complete(result);
     }
 
-    /// Tells what has broken and been repaired since the last look.
-    fn look(&mut self) {
-        let told = self.host.with(|array| self.watch.look(array));
-        told.iter().for_each(|text| self.listener.note(text));
-    }
-
     fn counters(&self) -> ArrayCounters {
         self.host.with(|array| array.counters())
     }
@@ -74,14 +89,15 @@ impl<L: RunListener> Inspector<L> {
 
 impl<L: RunListener> RunListener for Inspector<L> {
     fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
+        let scene = &mut self.scene;
         match phase {
             Phase::Measuring => {
-                self.from = Some(self.counters());
-                let now_ns = self.host.handle().now_ns();
-                self.host.with(|array| self.watch.begin(array, now_ns));
+                scene.from = Some(scene.counters());
+                let now_ns = scene.host.handle().now_ns();
+                scene.host.with(|array| scene.watch.begin(array, now_ns));
             }
-            _ if self.from.is_some() && self.until.is_none() => {
-                self.until = Some(self.counters());
+            _ if scene.from.is_some() && scene.until.is_none() => {
+                scene.until = Some(scene.counters());
             }
             _ => {}
         }
@@ -101,16 +117,22 @@ impl<L: RunListener> RunListener for Inspector<L> {
         self.listener.live(figures);
     }
 
-    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
-        let mut so_far = so_far.clone();
-        self.complete(&mut so_far);
-        let now = self.counters();
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: SoFar<'_>) {
+        self.look();
+        let scene = &self.scene;
+        let now = scene.counters();
         let mut sample = sample.clone();
-        let mut inside = self.inside.between(&self.sampled, &now);
-        self.watch.enter(&mut inside);
+        let mut inside = scene.inside.between(&self.sampled, &now);
+        scene.watch.enter(&mut inside);
         sample.array = Some(inside);
         self.sampled = now;
-        self.listener.sample(&sample, figures, &so_far);
+        let work_out = || {
+            let mut result = so_far.result();
+            scene.complete(&mut result);
+            result
+        };
+        let so_far = SoFar::new(so_far.interval_s(), &work_out);
+        self.listener.sample(&sample, figures, so_far);
     }
 
     fn note(&mut self, text: &str) {
@@ -138,7 +160,7 @@ impl<L: RunListener> RunListener for Shared<L> {
         self.0.borrow_mut().live(figures);
     }
 
-    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: SoFar<'_>) {
         self.0.borrow_mut().sample(sample, figures, so_far);
     }
 

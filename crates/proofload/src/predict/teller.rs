@@ -3,9 +3,8 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use measure::result::RunResult;
 use measure::sample::Sample;
-use workload::controller::RunListener;
+use workload::controller::{RunListener, SoFar};
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
 use crate::run::Recorder;
@@ -81,7 +80,7 @@ impl RunListener for Teller {
         self.tell_speed(figures);
     }
 
-    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: SoFar<'_>) {
         self.recorder.sample(sample, figures, so_far);
     }
 

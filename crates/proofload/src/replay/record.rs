@@ -162,9 +162,10 @@ impl Record {
         for mut sample in self.collector.accept(part) {
             sample.array = Some(inside.clone());
             let live = self.live(now_ns);
-            let so_far = self.result(now_ns, None);
+            let wants_result = self.recorder.wants_result();
+            let so_far = wants_result.then(|| self.result(now_ns, None));
             self.recorder.live(&live);
-            self.recorder.keep(&sample, &so_far);
+            self.recorder.keep(&sample, so_far.as_ref());
         }
         self.tell_speed(now_ns);
     }
@@ -223,8 +224,9 @@ impl Record {
     pub fn finish(mut self, ended: Ended) -> Result<RunResult, Failure> {
         self.responses.finish()?;
         for sample in self.collector.finish() {
-            let so_far = self.result(ended.at_ns, None);
-            self.recorder.keep(&sample, &so_far);
+            let wants_result = self.recorder.wants_result();
+            let so_far = wants_result.then(|| self.result(ended.at_ns, None));
+            self.recorder.keep(&sample, so_far.as_ref());
         }
         let mut result = self.result(ended.at_ns, Some(ended));
         if let Some(trace) = &mut result.trace {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use measure::result::RunResult;
 use measure::run_directory::{RunDirectory, RunDirectoryError};
 use measure::sample::Sample;
-use workload::controller::RunListener;
+use workload::controller::{RunListener, SoFar};
 use workload::progress::{ByteProgress, LiveSample, Phase, StopRequest};
 
 /// Listens to a run for the user and for the record.
@@ -64,18 +64,18 @@ impl Recorder {
         self.view.note(text);
     }
 
-    /// Keeps a sample without showing it.
-    pub fn keep(&mut self, sample: &Sample, so_far: &RunResult) {
-        let due = self.written.is_none_or(|at| at.elapsed() >= self.pause);
+    /// Whether the result so far is to be written with the next sample.
+    pub fn wants_result(&self) -> bool {
+        self.written.is_none_or(|at| at.elapsed() >= self.pause)
+    }
+
+    /// Keeps a sample without showing it, and the result so far, if it is given.
+    pub fn keep(&mut self, sample: &Sample, so_far: Option<&RunResult>) {
         self.record(|directory| {
             directory.append(sample)?;
-            if due {
-                directory.write_result(so_far)
-            } else {
-                Ok(())
-            }
+            so_far.map_or(Ok(()), |result| directory.write_result(result))
         });
-        if due {
+        if so_far.is_some() {
             self.written = Some(Instant::now());
         }
     }
@@ -111,9 +111,10 @@ impl RunListener for Recorder {
         self.view.live(figures);
     }
 
-    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: SoFar<'_>) {
         self.view.sample(sample, figures, so_far);
-        self.keep(sample, so_far);
+        let result = self.wants_result().then(|| so_far.result());
+        self.keep(sample, result.as_ref());
     }
 
     fn note(&mut self, text: &str) {

@@ -5,7 +5,7 @@
 //! listener. So the same code conducts threads on the wall clock and tasks on the virtual one.
 
 use super::link::{Inbox, News, Orders, Stage};
-use super::listener::RunListener;
+use super::listener::{RunListener, SoFar};
 use super::load::Loop;
 use super::outcome::{Account, Span};
 use super::plan::RunPlan;
@@ -366,8 +366,9 @@ impl Conductor {
             failing: self.account.failing(),
             outlook: self.outlook(sample.phase, elapsed),
         };
-        let so_far = self.result(false);
-        listener.sample(sample, &live, &so_far);
+        let interval_s = self.collector.totals().interval_s();
+        let work_out = || self.result(false);
+        listener.sample(sample, &live, SoFar::new(interval_s, &work_out));
     }
 
     /// The result so far, or (`complete`) that of the whole run.

@@ -5,6 +5,37 @@ use measure::result::RunResult;
 use measure::sample::Sample;
 use std::time::Duration;
 
+/// The result of a run so far. It is worked out when somebody asks for it: over a long run it takes
+/// longer than the samples it is told with.
+#[derive(Clone, Copy)]
+pub struct SoFar<'a> {
+    interval_s: f64,
+    work_out: &'a dyn Fn() -> RunResult,
+}
+
+impl<'a> SoFar<'a> {
+    /// What `work_out` works out, of a run with samples of so many seconds.
+    #[must_use]
+    pub fn new(interval_s: f64, work_out: &'a dyn Fn() -> RunResult) -> Self {
+        Self {
+            interval_s,
+            work_out,
+        }
+    }
+
+    /// Length of a sample as it was asked for, in seconds.
+    #[must_use]
+    pub fn interval_s(&self) -> f64 {
+        self.interval_s
+    }
+
+    /// The result document.
+    #[must_use]
+    pub fn result(&self) -> RunResult {
+        (self.work_out)()
+    }
+}
+
 /// Listens to a run, on the thread that conducts it. Every method does nothing unless it is
 /// written.
 pub trait RunListener {
@@ -18,7 +49,7 @@ pub trait RunListener {
     fn live(&mut self, _figures: &LiveSample) {}
     /// A sample of any phase is complete: its counts, its figures in short, and the result of the
     /// run so far.
-    fn sample(&mut self, _sample: &Sample, _figures: &LiveSample, _so_far: &RunResult) {}
+    fn sample(&mut self, _sample: &Sample, _figures: &LiveSample, _so_far: SoFar<'_>) {}
     /// Something worth a line of its own.
     fn note(&mut self, _text: &str) {}
 }

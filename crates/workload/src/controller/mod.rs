@@ -25,5 +25,5 @@ pub mod ticks;
 mod tests;
 
 pub use drive::{run_on_threads, run_on_virtual_clock};
-pub use listener::{RunListener, Unheard};
+pub use listener::{RunListener, SoFar, Unheard};
 pub use plan::RunPlan;

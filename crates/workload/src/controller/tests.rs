@@ -2,7 +2,7 @@
 
 use super::drive::run_on_virtual_clock;
 use super::host::{BuiltDatabase, DatabaseHost, Doing, OpenedDatabase, Progress};
-use super::listener::RunListener;
+use super::listener::{RunListener, SoFar};
 use super::plan::RunPlan;
 use crate::mail::population::PopulationState;
 use crate::mail::store::Failure;
@@ -119,7 +119,8 @@ impl RunListener for Heard {
         self.outlooks.borrow_mut().extend(figures.outlook.clone());
     }
 
-    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: &RunResult) {
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: SoFar<'_>) {
+        let so_far = so_far.result();
         // Should the run be cut off now, this document is what stays of it. After a failure the
         // shards that have not failed still count until they have closed.
         let verdict = match so_far.errors.is_empty() {
