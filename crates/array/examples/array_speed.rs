@@ -174,6 +174,10 @@ fn request(tag: u64, case: &Case, random: &mut Xoshiro256PlusPlus) -> HostReques
     }
 }
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: runtime::LargePages = runtime::LargePages;
+
 /// An array with its closed loop of hosts.
 struct Loop<'a> {
     case: &'a Case,
@@ -207,9 +211,10 @@ impl<'a> Loop<'a> {
     fn run(&mut self, requests: u64) {
         let mut ended = 0;
         while ended < requests
-            && let Some(next_ns) = self.array.next_event_ns()
+            && let Some(next_ns) = self
+                .array
+                .advance_to_completion(u64::MAX, &mut self.completed)
         {
-            self.array.advance_to(next_ns, &mut self.completed);
             for completion in self.completed.drain(..) {
                 ended += 1;
                 self.latency_sum_ns += completion.completed_ns - completion.submitted_ns;

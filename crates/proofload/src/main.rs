@@ -25,6 +25,10 @@ use cli::{Command, CommandLine};
 use exit::ExitStatus;
 use failure::Failure;
 
+/// Models look things up in tables of many megabytes.
+#[global_allocator]
+static ALLOCATOR: runtime::LargePages = runtime::LargePages;
+
 fn main() -> ExitCode {
     let status = match obey(CommandLine::parse()) {
         Ok(status) => status,

@@ -15,7 +15,7 @@
 //! wait for each other; [`buffer`] is memory that devices accept; [`file`] says what storage looks
 //! like and [`trace`] what is reported of each request made to it. [`simulated`] is storage for tests
 //! that fails, lies and loses power on demand; [`source`] lets a model with events of its own take
-//! part in the course of time.
+//! part in the course of time; [`memory`] is the allocator for programs with large tables.
 
 pub mod any;
 pub mod arena;
@@ -24,6 +24,7 @@ pub mod executor;
 pub mod file;
 pub mod host;
 mod join;
+pub mod memory;
 pub mod raw;
 pub mod simulated;
 pub mod source;
@@ -39,6 +40,7 @@ pub use executor::{Handle, Runtime};
 pub use file::{Directory, File, IoError, IoFailure, IoOperation, Persistence};
 pub use host::{HostDirectory, HostFile};
 pub use join::JoinHandle;
+pub use memory::LargePages;
 pub use raw::{RawDirectory, RawFile};
 pub use simulated::{SimulatedDirectory, SimulatedDisk, SimulatedFile, SimulatedOptions};
 pub use source::EventSource;
