@@ -128,6 +128,13 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
         self.inner.core.get(page)
     }
 
+    /// Whether the page is in the cache. Counts as a touch, as [`Pool::get`] does.
+    #[must_use]
+    #[inline]
+    pub fn touch(&self, page: PageNumber) -> bool {
+        self.inner.core.touch(page)
+    }
+
     /// The contents of the page, if it is in the cache, unmoved by later changes (those go on in a
     /// copy). Counts as a touch; the page may leave the cache at any time.
     #[must_use]

@@ -30,17 +30,32 @@ pub struct LruKSettings {
     pub history_entries: usize,
 }
 
+/// The list a slot stands in: a bucket by its number, or one of two others. Four bytes, so that
+/// what a touch looks at is short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Home {
-    None,
-    SuperCold,
-    Bucket(u64),
+struct Home(u32);
+
+impl Home {
+    const NONE: Self = Self(u32::MAX);
+    const SUPER_COLD: Self = Self(u32::MAX - 1);
+
+    fn bucket(number: u64) -> Self {
+        match u32::try_from(number) {
+            Ok(number) if number < Self::SUPER_COLD.0 => Self(number),
+            _ => panic!("a run ends before second {number}"),
+        }
+    }
 }
+
+/// A touch that never was.
+const NEVER: u64 = u64::MAX;
 
 #[derive(Debug, Clone, Copy)]
 struct Touches {
     last_ns: u64,
-    before_ns: Option<u64>,
+    /// [`NEVER`] if one touch alone counts.
+    before_ns: u64,
+    home: Home,
     /// Came in ahead of need: the first use counts as the first touch.
     unused: bool,
 }
@@ -49,7 +64,6 @@ struct Touches {
 pub(super) struct Replacement {
     settings: LruKSettings,
     links: Links,
-    homes: Vec<Home>,
     touches: Vec<Touches>,
     buckets: VecDeque<List>,
     first_bucket: u64,
@@ -62,7 +76,6 @@ impl Replacement {
         Self {
             settings,
             links: Links::default(),
-            homes: Vec::new(),
             touches: Vec::new(),
             buckets: VecDeque::new(),
             first_bucket: 0,
@@ -73,11 +86,11 @@ impl Replacement {
 
     pub(super) fn grow(&mut self, slots: usize) {
         self.links.grow(slots);
-        if slots > self.homes.len() {
-            self.homes.resize(slots, Home::None);
+        if slots > self.touches.len() {
             let never = Touches {
                 last_ns: 0,
-                before_ns: None,
+                before_ns: NEVER,
+                home: Home::NONE,
                 unused: false,
             };
             self.touches.resize(slots, never);
@@ -88,11 +101,10 @@ impl Replacement {
     pub(super) fn insert(&mut self, slot: u32, page: PageNumber, now_ns: u64, ahead: bool) {
         let remembered = self.history.take(page);
         let before_ns = remembered.filter(|&touch| now_ns - touch <= self.settings.timeout_ns);
-        self.touches[slot as usize] = Touches {
-            last_ns: now_ns,
-            before_ns,
-            unused: ahead,
-        };
+        let touches = &mut self.touches[slot as usize];
+        touches.last_ns = now_ns;
+        touches.before_ns = before_ns.unwrap_or(NEVER);
+        touches.unused = ahead;
         self.link_at_place(slot);
     }
 
@@ -101,7 +113,7 @@ impl Replacement {
         let touches = &mut self.touches[slot as usize];
         let since_ns = now_ns - touches.last_ns;
         if since_ns < self.settings.correlation_ns && !touches.unused {
-            if self.homes[slot as usize] == Home::SuperCold {
+            if touches.home == Home::SUPER_COLD {
                 self.unlink(slot);
                 self.link_at_place(slot);
             }
@@ -109,12 +121,12 @@ impl Replacement {
         }
         if !touches.unused {
             let counts = since_ns <= self.settings.timeout_ns;
-            touches.before_ns = counts.then_some(touches.last_ns);
+            touches.before_ns = if counts { touches.last_ns } else { NEVER };
         }
         touches.unused = false;
         touches.last_ns = now_ns;
-        let place = Home::Bucket(self.place_ns(slot) / BUCKET_NS);
-        if self.homes[slot as usize] != place {
+        let place = Home::bucket(self.place_ns(slot) / BUCKET_NS);
+        if self.touches[slot as usize].home != place {
             self.unlink(slot);
             self.link_at_place(slot);
         }
@@ -122,9 +134,9 @@ impl Replacement {
 
     /// The page in `slot` goes out before others.
     pub(super) fn make_super_cold(&mut self, slot: u32) {
-        if self.homes[slot as usize] != Home::SuperCold {
+        if self.touches[slot as usize].home != Home::SUPER_COLD {
             self.unlink(slot);
-            self.homes[slot as usize] = Home::SuperCold;
+            self.touches[slot as usize].home = Home::SUPER_COLD;
             self.links.push_back(&mut self.super_cold, slot);
         }
     }
@@ -178,8 +190,8 @@ impl Replacement {
     fn place_ns(&self, slot: u32) -> u64 {
         let touches = self.touches[slot as usize];
         match touches.before_ns {
-            Some(before_ns) => before_ns + self.settings.timeout_ns,
-            None => touches.last_ns,
+            NEVER => touches.last_ns,
+            before_ns => before_ns + self.settings.timeout_ns,
         }
     }
 
@@ -199,18 +211,18 @@ impl Replacement {
         if index >= self.buckets.len() {
             self.buckets.resize(index + 1, List::default());
         }
-        self.homes[slot as usize] = Home::Bucket(bucket);
+        self.touches[slot as usize].home = Home::bucket(bucket);
         self.links.push_back(&mut self.buckets[index], slot);
     }
 
     fn unlink(&mut self, slot: u32) {
-        match std::mem::replace(&mut self.homes[slot as usize], Home::None) {
-            Home::SuperCold => self.links.remove(&mut self.super_cold, slot),
-            Home::Bucket(bucket) => {
-                let index = (bucket - self.first_bucket) as usize;
+        match std::mem::replace(&mut self.touches[slot as usize].home, Home::NONE) {
+            Home::SUPER_COLD => self.links.remove(&mut self.super_cold, slot),
+            Home::NONE => panic!("slot {slot} holds no page and cannot be moved"),
+            Home(bucket) => {
+                let index = (u64::from(bucket) - self.first_bucket) as usize;
                 self.links.remove(&mut self.buckets[index], slot);
             }
-            Home::None => panic!("slot {slot} holds no page and cannot be moved"),
         }
     }
 }

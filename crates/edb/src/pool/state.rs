@@ -100,19 +100,31 @@ impl<P: Payload> Core<P> {
 
     /// The page, if it is in the cache.
     pub(super) fn get(self: &Rc<Self>, page: PageNumber) -> Option<PageRef<P>> {
-        let frame = self.touch(page, Rc::clone)?;
+        let frame = self.show(page, Rc::clone)?;
         Some(PageRef::new(frame, Rc::clone(self)))
     }
 
     /// The contents of the page, if it is in the cache, unmoved by later changes; nothing is pinned.
     #[inline]
     pub(super) fn snapshot(&self, page: PageNumber) -> Option<Rc<P>> {
-        self.touch(page, |frame| Rc::clone(&frame.payload.borrow()))
+        self.show(page, |frame| Rc::clone(&frame.payload.borrow()))
+    }
+
+    /// Counts a use of the page; says whether it is in the cache.
+    #[inline]
+    pub(super) fn touch(&self, page: PageNumber) -> bool {
+        let Some(was_pinned) = self.show(page, |frame| frame.is_pinned()) else {
+            return false;
+        };
+        if !was_pinned {
+            self.tell_stalled(); // Held for an instant, it is let go of again.
+        }
+        true
     }
 
     /// Counts a use of the page, if it is in the cache, and shows its frame.
     #[inline]
-    fn touch<T>(&self, page: PageNumber, show: impl FnOnce(&Rc<Frame<P>>) -> T) -> Option<T> {
+    fn show<T>(&self, page: PageNumber, show: impl FnOnce(&Rc<Frame<P>>) -> T) -> Option<T> {
         let state = &mut *self.state.borrow_mut();
         let slot = *state.pages.get(&page)?;
         state.replacement.touch(slot, self.handle.turn_ns());
@@ -192,6 +204,12 @@ impl<P: Payload> Core<P> {
 
     pub(super) fn unpinned(&self) {
         self.pinned_pages.set(self.pinned_pages.get() - 1);
+        self.tell_stalled();
+    }
+
+    /// Somebody has let go of a page: fetches that wait for a frame look again.
+    #[inline]
+    fn tell_stalled(&self) {
         if self.state.borrow().stalled > 0 {
             self.progress.notify_all();
         }

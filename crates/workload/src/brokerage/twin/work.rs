@@ -197,7 +197,7 @@ impl<D: Directory> Database<D> {
     async fn read_path(&self, path: Path) -> Result<u64, EngineError> {
         for &page in path.pages() {
             let page = PageNumber(page);
-            if self.pool.get(page).is_none() {
+            if !self.pool.touch(page) {
                 self.pool.fetch(page).await?;
             }
         }
@@ -223,10 +223,7 @@ impl<D: Directory> Database<D> {
         let path = loop {
             let path = self.path(table, at);
             let missing = path.pages().iter().map(|&page| PageNumber(page));
-            match missing
-                .into_iter()
-                .find(|&page| self.pool.get(page).is_none())
-            {
+            match missing.into_iter().find(|&page| !self.pool.touch(page)) {
                 None => break path,
                 Some(missing) => pins.push(self.pool.fetch(missing).await?),
             }

@@ -48,7 +48,7 @@ impl<D: Directory> Core<D> {
     /// The first of these pages that is not in the cache; the others have been touched.
     fn first_missing(&self, pages: &PageList) -> Option<PageNumber> {
         let mut numbers = pages.as_slice().iter().map(|&page| PageNumber(page));
-        numbers.find(|&page| self.pool.get(page).is_none())
+        numbers.find(|&page| !self.pool.touch(page))
     }
 
     /// Reads pages: those that `want` names, fetching what is missing one by one.

@@ -88,6 +88,15 @@ impl<F: File> PageStore<()> for TwinPages<F> {
             .collect()
     }
 
+    async fn read_page(&self, page: PageNumber, cause: IoCause) -> Result<(), PageError> {
+        let (offset, length) = self.place(page, 1);
+        let issued_ns = self.handle.now_ns();
+        let result = self.file.read_by_size(offset, length).await;
+        let what = (cause, IoDirection::Read);
+        self.tell(what, (offset, length), issued_ns, result.is_ok());
+        result.map_err(|error| self.failed(page, error))
+    }
+
     fn seal(&self, _page: PageNumber, _payload: &mut ()) {}
 
     fn is_sound(&self, _page: PageNumber, _payload: &()) -> bool {

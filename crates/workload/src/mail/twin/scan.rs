@@ -125,9 +125,7 @@ impl<D: Directory> Core<D> {
             pages.as_slice().last().copied()
         };
         let missing = batch.iter().filter_map(leaf_page).map(PageNumber);
-        let missing: Vec<_> = missing
-            .filter(|&page| self.pool.get(page).is_none())
-            .collect();
+        let missing: Vec<_> = missing.filter(|&page| !self.pool.touch(page)).collect();
         if !missing.is_empty() {
             self.pool.preread(missing);
         }
