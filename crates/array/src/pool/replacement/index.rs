@@ -20,11 +20,14 @@ impl LineIndex {
         }
     }
 
-    /// Where a line's search begins: multiplicative hashing by the golden ratio.
+    /// Where a line's search begins. One multiplication would spread runs of lines evenly, but lines
+    /// that lie apart by a fraction near the one it multiplies by would fall on neighbouring places,
+    /// all of them in one long row. So the halves are folded and multiplied once more.
     #[inline]
     fn home(&self, line: u32) -> usize {
         let shift = 64 - self.table.len().trailing_zeros();
-        (u64::from(line).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> shift) as usize
+        let once = u64::from(line).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        ((once ^ (once >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> shift) as usize
     }
 
     /// The node of `line`.
@@ -108,6 +111,57 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::{LineIndex, NONE};
+
+    /// The longest search for any of these lines.
+    fn longest_search(lines: &[u32]) -> usize {
+        let mut index = LineIndex::new();
+        for node in 0..lines.len() {
+            index.insert(node as u32, lines);
+        }
+        let mask = index.table.len() - 1;
+        let steps = |node: usize| {
+            let home = index.home(lines[node]);
+            let place = (0..index.table.len())
+                .find(|step| index.table[(home + step) & mask] == node as u32);
+            place.expect("every node is in the table")
+        };
+        (0..lines.len()).map(steps).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn no_even_choice_of_lines_makes_searches_long() {
+        let count = 12_000_u64;
+        let strides = [
+            1,
+            2,
+            64,
+            4_096,
+            65_536,
+            0x9E37_79B1,
+            0x9E37_79B9,
+            0x61C8_8647,
+            2_654_435_769,
+            1_640_531_527,
+            0x4F1B_BCDD,
+            0x7F4A_7C15,
+        ];
+        for stride in strides {
+            let lines = (0..count).map(|number| (number * stride) as u32 & !(1 << 31));
+            let mut lines: Vec<u32> = lines.collect();
+            lines.sort_unstable();
+            lines.dedup();
+            let longest = longest_search(&lines);
+            assert!(longest < 200, "stride {stride}: {longest} steps");
+        }
+        // Lines whose products with the golden ratio are neighbours.
+        let lines = (0..u32::MAX)
+            .step_by(97)
+            .filter(|&line| u64::from(line).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56 == 0x42);
+        let lines: Vec<u32> = lines.take(count as usize).collect();
+        assert_eq!(lines.len() as u64, count);
+        let longest = longest_search(&lines);
+        assert!(longest < 200, "neighbours: {longest} steps");
+    }
 
     #[test]
     fn finds_what_a_map_would() {
