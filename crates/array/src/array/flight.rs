@@ -289,6 +289,10 @@ impl<P: Payload> Array<P> {
         self.controllers[owner]
             .cache
             .foresee_line(key_of(number as u16, line));
+        let pool = usize::from(self.volumes[number].pool);
+        if operation != HostOperation::Flush {
+            self.pools[pool].foresee_slot(VolumeId(number as u16), first_sector);
+        }
         let service_ns = match self.times.service.fast_path_ns {
             Some(fast_ns) if self.takes_fast_path(number, operation, first_sector, sectors) => {
                 fast_ns

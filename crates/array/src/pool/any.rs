@@ -42,6 +42,16 @@ impl<P: Payload> Pool<P> {
         }
     }
 
+    /// Has the processor fetch what a request at that sector will find there; to be called once
+    /// what [`Pool::foresee`] has asked for is there.
+    #[inline]
+    pub(crate) fn foresee_slot(&self, volume: VolumeId, sector: u64) {
+        match self {
+            Self::Linear(_) => {}
+            Self::Paged(pool) => pool.foresee_slot(volume, sector),
+        }
+    }
+
     /// Takes the pages that a first write to this stretch needs; pages that are there stay.
     ///
     /// # Errors

@@ -1,15 +1,21 @@
 //! The pages of one disk group: which are free, whose the others are, and what is in flight on
 //! each.
 
+use prefetch_index::prefetch_index;
+
 use super::free_map::FreeMap;
 use super::order::Order;
 use crate::group::GroupId;
 use crate::pool::settings::Tier;
 
-/// Requests in flight on a page of a disk group. A page that lost its owner is free again only
-/// when both are zero, so that a late read never sees what the next owner wrote.
-#[derive(Debug, Clone, Copy, Default)]
-struct InFlight {
+/// What is known of a slot of a disk group, in eight bytes that are looked at together. A page that
+/// lost its owner is free again only when nothing is in flight on it, so that a late read never
+/// sees what the next owner wrote.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    /// The page of the pool that lies there, or `NOBODY`, or `RESERVED`.
+    owner: u32,
+    /// Requests in flight.
     reads: u16,
     writes: u16,
 }
@@ -26,9 +32,7 @@ pub(crate) struct GroupSpace {
     order: Order,
     /// Slots that hold a page.
     owned: u32,
-    /// The page of the pool that lies in each slot, or `NOBODY`, or `RESERVED`.
-    owners: Vec<u32>,
-    in_flight: Vec<InFlight>,
+    states: Vec<Slot>,
     /// One bit per slot: something may have been written there, so it does not read as zeros.
     used: Vec<u64>,
 }
@@ -41,6 +45,11 @@ const RESERVED: u32 = u32::MAX - 1;
 impl GroupSpace {
     /// A group of `slots` free slots, the first of which are taken scattered over `spread` of them.
     pub(crate) fn new(group: GroupId, tier: Tier, slots: u32, spread: f64) -> Self {
+        let free = Slot {
+            owner: NOBODY,
+            reads: 0,
+            writes: 0,
+        };
         Self {
             group,
             tier,
@@ -48,15 +57,14 @@ impl GroupSpace {
             free_map: FreeMap::new(slots),
             order: Order::new((f64::from(slots) * spread) as u32),
             owned: 0,
-            owners: vec![NOBODY; slots as usize],
-            in_flight: vec![InFlight::default(); slots as usize],
+            states: vec![free; slots as usize],
             used: vec![0; (slots as usize).div_ceil(64)],
         }
     }
 
     /// Slots in all.
     pub(crate) fn slots(&self) -> u32 {
-        self.owners.len() as u32
+        self.states.len() as u32
     }
 
     /// Slots that hold a page.
@@ -77,7 +85,7 @@ impl GroupSpace {
     /// before a part of it is written.
     pub(crate) fn take_for(&mut self, page: u32) -> Option<(u32, bool)> {
         let slot = self.take()?;
-        self.owners[slot as usize] = page;
+        self.states[slot as usize].owner = page;
         self.owned += 1;
         let used = self.is_used(slot);
         Some((slot, used))
@@ -86,7 +94,7 @@ impl GroupSpace {
     /// Takes the first free slot as the target of a move.
     pub(crate) fn reserve(&mut self) -> Option<u32> {
         let slot = self.take()?;
-        self.owners[slot as usize] = RESERVED;
+        self.states[slot as usize].owner = RESERVED;
         Some(slot)
     }
 
@@ -100,50 +108,60 @@ impl GroupSpace {
 
     /// A reserved slot now holds `page`.
     pub(crate) fn settle(&mut self, slot: u32, page: u32) {
-        assert_eq!(self.owners[slot as usize], RESERVED, "slot {slot}");
-        self.owners[slot as usize] = page;
+        assert_eq!(self.states[slot as usize].owner, RESERVED, "slot {slot}");
+        self.states[slot as usize].owner = page;
         self.owned += 1;
     }
 
     /// The owner of `slot` is gone; it is free at once or when nothing is in flight on it.
     pub(crate) fn release(&mut self, slot: u32) {
         assert_ne!(
-            self.owners[slot as usize], NOBODY,
+            self.states[slot as usize].owner, NOBODY,
             "slot {slot} has no owner"
         );
         self.owned -= u32::from(self.owner(slot).is_some());
-        self.owners[slot as usize] = NOBODY;
+        self.states[slot as usize].owner = NOBODY;
         self.free_if_idle(slot);
     }
 
     /// The page that lies in `slot`.
     pub(crate) fn owner(&self, slot: u32) -> Option<u32> {
-        Some(self.owners[slot as usize]).filter(|&owner| owner < RESERVED)
+        Some(self.states[slot as usize].owner).filter(|&owner| owner < RESERVED)
     }
 
     /// Whether `slot` is the target of a move.
     pub(crate) fn is_reserved(&self, slot: u32) -> bool {
-        self.owners[slot as usize] == RESERVED
+        self.states[slot as usize].owner == RESERVED
     }
 
     /// Whether `slot` is free, or waits for requests in flight to become so.
     pub(crate) fn is_free_or_lingers(&self, slot: u32) -> (bool, bool) {
-        let in_flight = self.in_flight[slot as usize];
-        let idle = in_flight.reads == 0 && in_flight.writes == 0;
+        let Slot {
+            owner,
+            reads,
+            writes,
+        } = self.states[slot as usize];
+        let idle = reads == 0 && writes == 0;
         (
             self.free_map.is_free(self.order.place(slot)),
-            self.owners[slot as usize] == NOBODY && !idle,
+            owner == NOBODY && !idle,
         )
     }
 
+    /// Has the processor fetch what is known of `slot`.
+    #[inline]
+    pub(crate) fn foresee(&self, slot: u32) {
+        prefetch_index(&self.states, slot as usize);
+    }
+
     pub(crate) fn read_begins(&mut self, slot: u32) {
-        let reads = &mut self.in_flight[slot as usize].reads;
+        let reads = &mut self.states[slot as usize].reads;
         assert!(*reads < u16::MAX, "too many reads in flight on slot {slot}");
         *reads += 1;
     }
 
     pub(crate) fn read_ends(&mut self, slot: u32) {
-        let reads = &mut self.in_flight[slot as usize].reads;
+        let reads = &mut self.states[slot as usize].reads;
         assert!(*reads > 0, "no read is in flight on slot {slot}");
         *reads -= 1;
         if *reads == 0 {
@@ -153,13 +171,13 @@ impl GroupSpace {
 
     pub(crate) fn write_begins(&mut self, slot: u32) {
         self.mark_used(slot);
-        let writes = &mut self.in_flight[slot as usize].writes;
+        let writes = &mut self.states[slot as usize].writes;
         assert!(*writes < u16::MAX, "too many writes in flight on {slot}");
         *writes += 1;
     }
 
     pub(crate) fn write_ends(&mut self, slot: u32) {
-        let writes = &mut self.in_flight[slot as usize].writes;
+        let writes = &mut self.states[slot as usize].writes;
         assert!(*writes > 0, "no write is in flight on slot {slot}");
         *writes -= 1;
         if *writes == 0 {
@@ -169,12 +187,16 @@ impl GroupSpace {
 
     /// Whether a write is in flight on `slot`.
     pub(crate) fn is_written(&self, slot: u32) -> bool {
-        self.in_flight[slot as usize].writes > 0
+        self.states[slot as usize].writes > 0
     }
 
     fn free_if_idle(&mut self, slot: u32) {
-        let InFlight { reads, writes } = self.in_flight[slot as usize];
-        if self.owners[slot as usize] == NOBODY && reads == 0 && writes == 0 {
+        let Slot {
+            owner,
+            reads,
+            writes,
+        } = self.states[slot as usize];
+        if owner == NOBODY && reads == 0 && writes == 0 {
             self.free_map.put_back(self.order.place(slot));
         }
     }

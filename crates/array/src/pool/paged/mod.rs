@@ -185,6 +185,15 @@ impl<P: Payload> PagedPool<P> {
         self.map.foresee(volume, sector);
     }
 
+    /// Has the processor fetch what is known of the slot in which `sector` lies.
+    #[inline]
+    pub(crate) fn foresee_slot(&self, volume: VolumeId, sector: u64) {
+        let (page, _) = self.map.page_of(volume, sector);
+        if let Some(at) = self.map.location(page) {
+            self.map.spaces[at.group()].foresee(at.slot());
+        }
+    }
+
     /// Calls `each` for every page that a stretch of a volume touches.
     fn for_pages(
         &self,

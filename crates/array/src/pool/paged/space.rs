@@ -47,12 +47,19 @@ impl<P: Payload> PagedPool<P> {
         let cache = cache.and_then(|cache| Some(ReadCache::new(cache, facts(&cache.group)?)));
         let interval_ns = (settings.tiering.interval_s * 1e9) as u64;
         let plans = settings.tiering.policy != TieringName::Off || settings.tiering.drain_critical;
+        // Where there is one group there is nowhere to move to, and nobody asks what is hot.
+        let plans = plans && spaces.len() > 1;
+        let policy = if plans {
+            settings.tiering.policy
+        } else {
+            TieringName::Off
+        };
         let mut pool = Self {
-            next_plan_ns: (spaces.len() > 1 && plans).then_some(interval_ns),
+            next_plan_ns: plans.then_some(interval_ns),
             map: PageMap::new(page_sectors.trailing_zeros(), spaces),
             settings: settings.clone(),
             affinities: Vec::new(),
-            tiering: AnyTiering::new(&settings.tiering),
+            tiering: AnyTiering::new(policy, &settings.tiering),
             interval_ns,
             cache,
             moves: Moves::new(),

@@ -57,9 +57,9 @@ pub(crate) enum AnyTiering {
 }
 
 impl AnyTiering {
-    /// The rule that `settings` name.
-    pub(crate) fn new(settings: &TieringSettings) -> Self {
-        match settings.policy {
+    /// The rule called `policy`, with the numbers of `settings`.
+    pub(crate) fn new(policy: TieringName, settings: &TieringSettings) -> Self {
+        match policy {
             TieringName::Off => Self::Off(off::Off),
             TieringName::ScanRankMove => {
                 Self::ScanRankMove(scan_rank_move::ScanRankMove::new(settings))

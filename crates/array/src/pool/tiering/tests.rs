@@ -67,7 +67,7 @@ fn ranks_pages_as_sorted_scores_would() {
 
 /// A rule over 100 pages, the first 10 of them on the performance tier, which is full.
 fn rule(settings: &TieringSettings) -> AnyTiering {
-    let mut rule = AnyTiering::new(settings);
+    let mut rule = AnyTiering::new(settings.policy, settings);
     rule.add_pages(100, Affinity::None);
     for page in 0..100 {
         let tier = if page < 10 {
@@ -202,7 +202,8 @@ fn heat_demotes_what_has_become_cold() {
 
 #[test]
 fn affinity_shifts_the_threshold() {
-    let mut rule = AnyTiering::new(&settings(TieringName::ScanRankMove));
+    let policy = TieringName::ScanRankMove;
+    let mut rule = AnyTiering::new(policy, &settings(policy));
     for (pages, affinity) in [
         (1, Affinity::None),
         (2, Affinity::Performance),
