@@ -1,10 +1,12 @@
 //! The single-threaded executor and its two clocks.
 //!
-//! Ready tasks run first come, first served, but for a few urgent ones on the wall clock. When none is ready, the [`Driver`] waits: the virtual
-//! clock jumps to the next timer, the wall clock sleeps in the kernel until a request completes or
+//! Ready tasks run first come, first served, but for a few urgent ones on the wall clock. When none is
+//! ready, the [`Driver`] waits: the virtual clock jumps to the next timer, the wall clock sleeps in the
+//! kernel until a request completes or
 //! a timer is due. With the virtual clock everything, the order of tasks included, depends on
 //! nothing but the program and its seeds.
 
+use crate::clock::VirtualClock;
 use crate::join::{self, JoinHandle};
 use crate::source::{EventSource, Sources};
 use crate::time::{Sleep, Timers};
@@ -41,30 +43,6 @@ pub(crate) trait Driver {
 
     /// Waits for the requests that are still under way; called once, when no task is left.
     fn shut_down(&self) {}
-}
-
-/// The clock of simulations.
-#[derive(Default)]
-struct VirtualClock {
-    now_ns: Cell<u64>,
-}
-
-impl Driver for VirtualClock {
-    fn now_ns(&self) -> u64 {
-        self.now_ns.get()
-    }
-
-    fn turn(&self) {}
-
-    fn park(&self, deadline_ns: Option<u64>) {
-        let deadline_ns = deadline_ns
-            .expect("every task waits and no timer is set: the simulated program is deadlocked");
-        assert!(
-            deadline_ns >= self.now_ns.get(),
-            "virtual time never goes back"
-        );
-        self.now_ns.set(deadline_ns);
-    }
 }
 
 type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
@@ -204,8 +182,9 @@ impl Wake for TaskWaker {
     }
 }
 
+/// The place of a task, which stays for other tasks when one is done.
 struct Task {
-    /// Taken out while the task runs.
+    /// Taken out while the task runs, and for good when it is done.
     running: Option<(TaskFuture, Waker)>,
     /// Whether the task is in the queue or will be run from it.
     queued: Arc<TaskWaker>,
@@ -217,7 +196,7 @@ struct Shared {
     is_virtual: bool,
     timers: Timers,
     sources: Sources,
-    tasks: RefCell<Vec<Option<Task>>>,
+    tasks: RefCell<Vec<Task>>,
     free_slots: RefCell<Vec<usize>>,
     ready: Arc<ReadyQueue>,
     /// The local queue while the runtime is not running; that of the runtime which it interrupts
@@ -347,26 +326,22 @@ impl Runtime {
     fn run_task(&self, slot: usize) -> bool {
         let running = {
             let mut tasks = self.shared.tasks.borrow_mut();
-            let task = tasks[slot].as_mut();
-            task.and_then(|task| {
-                task.queued.queued.store(false, Ordering::Release);
-                let running = task.running.take();
-                running.map(|running| (running, task.queued.urgent))
-            })
+            let task = &mut tasks[slot];
+            task.queued.queued.store(false, Ordering::Release);
+            let running = task.running.take();
+            running.map(|running| (running, task.queued.urgent))
         };
         // `None` for a late wake of a task that is done.
         let Some(((mut future, waker), urgent)) = running else {
             return false;
         };
         let poll = future.as_mut().poll(&mut Context::from_waker(&waker));
-        let mut tasks = self.shared.tasks.borrow_mut();
         if poll.is_ready() {
-            let task = tasks[slot].take();
+            drop(future); // It may own handles whose drop reaches back here.
+            drop(waker);
             self.shared.free_slots.borrow_mut().push(slot);
-            drop(tasks); // The future may own handles whose drop reaches back here.
-            drop((future, task));
-        } else if let Some(task) = tasks[slot].as_mut() {
-            task.running = Some((future, waker));
+        } else {
+            self.shared.tasks.borrow_mut()[slot].running = Some((future, waker));
         }
         urgent
     }
@@ -425,7 +400,9 @@ impl Handle {
 
     /// Starts a task. It runs even if the returned handle is dropped.
     pub fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> JoinHandle<T> {
-        self.spawn_as(future, false)
+        let (join, finish) = join::pair();
+        self.spawn_as(async move { finish.with(future.await) }, false);
+        join
     }
 
     /// As [`Handle::spawn`], for a task that does little and that many others wait for: on the wall
@@ -435,37 +412,60 @@ impl Handle {
         &self,
         future: impl Future<Output = T> + 'static,
     ) -> JoinHandle<T> {
-        self.spawn_as(future, !self.shared.is_virtual)
+        let (join, finish) = join::pair();
+        let urgent = !self.shared.is_virtual;
+        self.spawn_as(async move { finish.with(future.await) }, urgent);
+        join
     }
 
-    fn spawn_as<T: 'static>(
-        &self,
-        future: impl Future<Output = T> + 'static,
-        urgent: bool,
-    ) -> JoinHandle<T> {
+    /// Starts a task that nobody waits for.
+    pub fn spawn_alone(&self, future: impl Future<Output = ()> + 'static) {
+        self.spawn_as(future, false);
+    }
+
+    fn spawn_as(&self, future: impl Future<Output = ()> + 'static, urgent: bool) {
         let shared = &*self.shared;
-        let (join, finish) = join::pair();
         if shared.closed.get() {
-            return join;
+            return;
         }
-        let future: TaskFuture = Box::pin(async move { finish.with(future.await) });
-        let slot = shared.free_slots.borrow_mut().pop().unwrap_or_else(|| {
-            shared.tasks.borrow_mut().push(None);
-            shared.tasks.borrow().len() - 1
-        });
-        let queued = Arc::new(TaskWaker {
-            task: slot,
-            urgent,
-            queued: AtomicBool::new(true),
-            ready: Arc::clone(&shared.ready),
-        });
-        let waker = Waker::from(Arc::clone(&queued));
-        shared.tasks.borrow_mut()[slot] = Some(Task {
-            running: Some((future, waker)),
-            queued,
-        });
+        let slot = self.place_for_task(urgent);
+        let task = &mut shared.tasks.borrow_mut()[slot];
+        let waker = Waker::from(Arc::clone(&task.queued));
+        task.running = Some((Box::pin(future), waker));
         shared.ready.push(slot, urgent);
-        join
+    }
+
+    /// A free place, whose task is as good as queued.
+    fn place_for_task(&self, urgent: bool) -> usize {
+        let shared = &*self.shared;
+        let queued = |slot: usize| {
+            Arc::new(TaskWaker {
+                task: slot,
+                urgent,
+                queued: AtomicBool::new(true),
+                ready: Arc::clone(&shared.ready),
+            })
+        };
+        let free = shared.free_slots.borrow_mut().pop();
+        let mut tasks = shared.tasks.borrow_mut();
+        let Some(slot) = free else {
+            let slot = tasks.len();
+            tasks.push(Task {
+                running: None,
+                queued: queued(slot),
+            });
+            return slot;
+        };
+        let task = &mut tasks[slot];
+        // Where somebody still has a waker of the task before, the new one gets wakers of its own.
+        match Arc::get_mut(&mut task.queued) {
+            Some(waker) => {
+                waker.urgent = urgent;
+                *waker.queued.get_mut() = true;
+            }
+            None => task.queued = queued(slot),
+        }
+        slot
     }
 
     /// Waits for `duration_ns`.

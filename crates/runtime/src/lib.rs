@@ -20,6 +20,7 @@
 pub mod any;
 pub mod arena;
 pub mod buffer;
+mod clock;
 pub mod executor;
 pub mod file;
 pub mod host;

@@ -34,9 +34,8 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
                 .map(|&page| (page, Reading::begin(self, page)))
                 .collect();
             let inner = Rc::clone(self);
-            drop(self.core.handle.spawn(async move {
-                inner.read_run(readings, frames).await;
-            }));
+            let handle = &self.core.handle;
+            handle.spawn_alone(inner.read_run(readings, frames));
         }
     }
 

@@ -39,11 +39,8 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
         let run = self.take_images(&slots);
         let pages = run.images.len();
         let inner = Rc::clone(self);
-        drop(
-            self.core
-                .handle
-                .spawn(async move { inner.carry_out(run).await }),
-        );
+        let handle = &self.core.handle;
+        handle.spawn_alone(inner.carry_out(run));
         Begun::Pages(pages)
     }
 
