@@ -16,11 +16,12 @@ const TOLD_EVERY: Duration = Duration::from_secs(30);
 /// One case on the board.
 struct Entry {
     title: String,
+    /// Simulated seconds of the shortest warm-up, and of that with the measured phase.
+    warm_up_s: f64,
     simulated_s: f64,
     began: Option<Instant>,
     took: Option<Duration>,
     phase: Option<Phase>,
-    expected: Option<Duration>,
     elapsed: Duration,
     iops: f64,
 }
@@ -39,11 +40,11 @@ impl Board {
     pub fn new(tasks: &[Task], jobs: usize) -> Self {
         let entries = tasks.iter().map(|task| Entry {
             title: task.title(),
+            warm_up_s: task.warm_up_s(),
             simulated_s: task.simulated_s(),
             began: None,
             took: None,
             phase: None,
-            expected: None,
             elapsed: Duration::ZERO,
             iops: 0.0,
         });
@@ -105,9 +106,11 @@ impl Board {
             let Some(phase) = entry.phase.filter(|_| entry.took.is_none()) else {
                 continue;
             };
-            let state = match entry.share() {
-                Some(share) => format!("{:.0} %, {:.0} IOPS", share * 100.0, entry.iops),
-                None => phase.title().to_lowercase(),
+            let percent = entry.share() * 100.0;
+            let state = match phase {
+                Phase::Measuring => format!("{percent:.0} %, {:.0} IOPS", entry.iops),
+                Phase::WarmingUp => format!("{percent:.0} %, warming up"),
+                phase => phase.title().to_lowercase(),
             };
             text.push_str(&format!("; {} {state}", entry.title));
         }
@@ -121,7 +124,7 @@ impl Board {
     fn left_s(&self) -> Option<f64> {
         let (mut spent_s, mut simulated_s) = (0.0, 0.0);
         for entry in &self.entries {
-            let (Some(began), share) = (entry.began, entry.share().unwrap_or(0.0)) else {
+            let (Some(began), share) = (entry.began, entry.share()) else {
                 continue;
             };
             match entry.took {
@@ -140,7 +143,7 @@ impl Board {
             return None;
         }
         let left = self.entries.iter().filter(|entry| entry.took.is_none());
-        let left = left.map(|entry| entry.simulated_s * (1.0 - entry.share().unwrap_or(0.0)));
+        let left = left.map(|entry| entry.simulated_s * (1.0 - entry.share()));
         let (mut all, mut longest) = (0.0, 0.0_f64);
         for simulated in left {
             all += simulated;
@@ -151,10 +154,16 @@ impl Board {
 }
 
 impl Entry {
-    /// How much of the measured phase has passed.
-    fn share(&self) -> Option<f64> {
-        let expected = self.expected?.as_secs_f64();
-        Some((self.elapsed.as_secs_f64() / expected.max(1e-9)).min(1.0))
+    /// How much of the simulated time has passed, as far as it is known beforehand.
+    fn share(&self) -> f64 {
+        let elapsed_s = self.elapsed.as_secs_f64();
+        let passed_s = match self.phase {
+            Some(Phase::WarmingUp) => elapsed_s.min(self.warm_up_s),
+            Some(Phase::Measuring) => self.warm_up_s + elapsed_s,
+            Some(Phase::Closing | Phase::Verifying) => self.simulated_s,
+            _ => 0.0,
+        };
+        (passed_s / self.simulated_s.max(1e-9)).min(1.0)
     }
 }
 
@@ -172,11 +181,11 @@ impl Watch {
 }
 
 impl RunListener for Watch {
-    fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
+    fn phase(&mut self, phase: Phase, _expected: Option<Duration>) {
         let mut board = lock(&self.board);
         let entry = &mut board.entries[self.number];
         entry.began.get_or_insert_with(Instant::now);
-        (entry.phase, entry.expected) = (Some(phase), expected);
+        entry.phase = Some(phase);
         entry.elapsed = Duration::ZERO;
     }
 

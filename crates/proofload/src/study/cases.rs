@@ -89,9 +89,14 @@ impl Task {
         self.plan.description.family()
     }
 
-    /// Simulated seconds that it takes, about.
+    /// Simulated seconds that it takes, at least.
     pub fn simulated_s(&self) -> f64 {
-        self.plan.profile.run.duration.as_seconds()
+        self.warm_up_s() + self.plan.profile.run.duration.as_seconds()
+    }
+
+    /// Simulated seconds before anything is measured, at least.
+    pub fn warm_up_s(&self) -> f64 {
+        self.plan.profile.run.warm_up.minimum.as_seconds()
     }
 
     /// What an earlier study found with the same settings, if it came to its end.
