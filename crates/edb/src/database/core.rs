@@ -116,14 +116,18 @@ impl<D: Directory> Core<D> {
         mut work: impl FnMut(&Step<'_>) -> Result<T, Need>,
     ) -> Result<T, EngineError> {
         let mut pins: Vec<PageRef<Page>> = Vec::new();
+        let mut missed = None;
         loop {
             self.check()?;
-            let missing = match work(&Step::new(self)) {
+            let step = Step::again(self, missed);
+            let missing = match work(&step) {
                 Ok(done) => return Ok(done),
                 Err(Need::Page(page)) => page,
                 Err(Need::Refused(error)) => return Err(error),
                 Err(Need::Space { .. }) => unreachable!("reading takes no space"),
             };
+            missed = step.missed();
+            drop(step);
             pins.push(self.pool.fetch(PageNumber(missing)).await?);
         }
     }

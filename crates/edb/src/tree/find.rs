@@ -26,16 +26,40 @@ pub(crate) struct Found {
 
 /// Descends to the leaf of `key`.
 pub(crate) fn find_leaf(step: &Step<'_>, root: u32, key: &[u8]) -> Result<Leaf, Need> {
-    let mut number = root;
+    let resumed = step.resumed(root, key);
+    debug_assert!(resumed.is_none_or(|page| is_on_the_way(step, root, key, page)));
+    let mut number = resumed.unwrap_or(root);
+    let mut above = None;
     for _ in 0..MAX_DEPTH {
-        let page = step.page(number)?;
+        let page = step.page(number).inspect_err(|_| {
+            if let Some(parent) = above {
+                step.note_missed(root, key, parent, number);
+            }
+        })?;
         let view = PageView::new(&page);
         if view.is_leaf() {
             return Ok(Leaf { number, page });
         }
+        above = Some((number, view.dbtime()));
         number = view.child(view.child_index(key));
     }
     panic!("the tree at page {root} is deeper than {MAX_DEPTH} levels");
+}
+
+/// Whether the way from the root to `key` leads over `page`, as far as the cache can tell.
+fn is_on_the_way(step: &Step<'_>, root: u32, key: &[u8], page: u32) -> bool {
+    let mut number = root;
+    while number != page {
+        let Ok(above) = step.page(number) else {
+            return true;
+        };
+        let view = PageView::new(&above);
+        if view.is_leaf() {
+            return false;
+        }
+        number = view.child(view.child_index(key));
+    }
+    true
 }
 
 /// Finds `key`, whether its node carries the deleted flag or not.

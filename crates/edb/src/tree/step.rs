@@ -12,7 +12,7 @@ use super::operation::PageOperation;
 use crate::database::EngineError;
 use crate::format::page::PageView;
 use crate::tree::Page;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// What a step still needs.
@@ -32,6 +32,33 @@ pub(crate) enum Need {
 impl From<EngineError> for Need {
     fn from(error: EngineError) -> Self {
         Self::Refused(error)
+    }
+}
+
+/// How far a descent came before it missed a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Missed {
+    root: u32,
+    key: ShortKey,
+    /// The page above the one missed, and its database time.
+    parent: u32,
+    dbtime: u64,
+    child: u32,
+}
+
+/// A key of at most so many bytes, padded with zeros.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ShortKey {
+    length: u8,
+    bytes: [u8; 31],
+}
+
+impl ShortKey {
+    fn new(key: &[u8]) -> Option<Self> {
+        let mut bytes = [0; 31];
+        bytes.get_mut(..key.len())?.copy_from_slice(key);
+        let length = key.len() as u8; // At most 31.
+        Some(Self { length, bytes })
     }
 }
 
@@ -64,6 +91,9 @@ pub(crate) struct Step<'p> {
     changed: RefCell<Vec<ChangedPage>>,
     operations: Vec<u8>,
     count: u32,
+    /// Where the descent of the attempt before ended, and where that of this one does.
+    resumes: Option<Missed>,
+    missed: Cell<Option<Missed>>,
     /// Whether the step may use the pages kept back for rollback.
     pub(crate) may_use_reserve: bool,
 }
@@ -86,8 +116,47 @@ impl<'p> Step<'p> {
             changed: RefCell::new(Vec::new()),
             operations: Vec::new(),
             count: 0,
+            resumes: None,
+            missed: Cell::new(None),
             may_use_reserve: false,
         }
+    }
+
+    /// A step that tries again what missed a page, which has been fetched since.
+    pub(crate) fn again(pages: &'p dyn Pages, missed: Option<Missed>) -> Self {
+        Self {
+            resumes: missed,
+            ..Self::new(pages)
+        }
+    }
+
+    /// Where the last descent ended, if it missed a page.
+    pub(crate) fn missed(&self) -> Option<Missed> {
+        self.missed.get()
+    }
+
+    /// A page on the way to `key` is not in the cache; `parent` with its database time is the one above.
+    pub(super) fn note_missed(&self, root: u32, key: &[u8], parent: (u32, u64), child: u32) {
+        let missed = ShortKey::new(key).map(|key| Missed {
+            root,
+            key,
+            parent: parent.0,
+            dbtime: parent.1,
+            child,
+        });
+        self.missed.set(missed);
+    }
+
+    /// The page on the way to `key` that the attempt before missed, if it found the number on a page
+    /// that is still the same. Such a page is still part of the tree, as a page that is given back is formatted, and
+    /// its range of keys can only have grown: nothing takes keys from a page but a change of it.
+    pub(super) fn resumed(&self, root: u32, key: &[u8]) -> Option<u32> {
+        let missed = self.resumes.filter(|missed| missed.root == root)?;
+        if ShortKey::new(key) != Some(missed.key) {
+            return None;
+        }
+        let parent = self.page(missed.parent).ok()?;
+        (PageView::new(&parent).dbtime() == missed.dbtime).then_some(missed.child)
     }
 
     /// Pages of one extension of the file.
