@@ -1,6 +1,6 @@
 //! Removing deleted nodes that nobody can see any more.
 //!
-//! A task of each database takes them off its queue, some at a time, one logged step each, and joins or frees pages
+//! A task of each database takes them off its queue, one logged step each, and joins or frees pages
 //! that became sparse or empty. Until a node is gone, the checkpoint does not pass the beginning of
 //! the transaction that deleted it, so a restart finds out about it from the log.
 
@@ -11,11 +11,6 @@ use crate::format::page::{NodeFlags, PageView};
 use crate::tree::{self, Found, Need, Step};
 use runtime::Directory;
 use std::rc::Rc;
-
-/// So many nodes are removed side by side. Their pages may have left the cache by then; if they
-/// were read one after the other, a fast load would delete more than one reader can follow, and
-/// from then on every page would have left.
-pub const CLEANUPS_AT_ONCE: usize = 16;
 
 impl<D: Directory> Core<D> {
     /// Starts the task.
@@ -48,34 +43,18 @@ impl<D: Directory> Core<D> {
     }
 
     /// Removes all nodes whose time has come.
-    pub(crate) async fn clean_up(self: &Rc<Self>) -> Result<(), EngineError> {
+    pub(crate) async fn clean_up(&self) -> Result<(), EngineError> {
         let _turn = self.cleanup_turn.acquire().await;
         loop {
-            let some = self
-                .transactions
-                .borrow_mut()
-                .pop_cleanups(CLEANUPS_AT_ONCE);
-            if some.is_empty() {
+            let next = self.transactions.borrow_mut().pop_cleanup();
+            let Some(cleanup) = next else {
                 return Ok(());
-            }
-            let tasks = some.into_iter().map(|cleanup| {
-                let core = Rc::clone(self);
-                let remove = async move { core.remove_deleted(cleanup).await };
-                self.handle.spawn(remove)
-            });
-            let tasks: Vec<_> = tasks.collect();
-            let mut result = Ok(());
-            for task in tasks {
-                result = result.and(task.await);
-            }
-            result?;
+            };
+            let work = |step: Step<'_>| self.cleanup_step(step, &cleanup);
+            let result = self.write_as(Admission::Finishing, work).await;
+            self.end_cleanup(cleanup, result)?;
+            self.handle.yield_now().await;
         }
-    }
-
-    async fn remove_deleted(&self, cleanup: Cleanup) -> Result<(), EngineError> {
-        let work = |step: Step<'_>| self.cleanup_step(step, &cleanup);
-        let result = self.write_as(Admission::Finishing, work).await;
-        self.end_cleanup(cleanup, result)
     }
 
     fn end_cleanup(

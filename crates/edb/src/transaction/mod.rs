@@ -19,7 +19,6 @@ pub(crate) mod state;
 pub(crate) mod undo;
 pub(crate) mod versions;
 
-pub use cleanup::CLEANUPS_AT_ONCE;
 pub use handle::{Commit, Transaction};
 pub(crate) use nodes::{NodeChange, WriteOutcome};
 pub(crate) use state::{FormerState, OpenTransaction, Transactions, Update};

@@ -319,9 +319,8 @@ impl Transactions {
         transaction
     }
 
-    /// The next nodes to clean up, `most` of them. The caller releases their positions when done.
-    pub(crate) fn pop_cleanups(&mut self, most: usize) -> Vec<Cleanup> {
-        let count = most.min(self.cleanups.len());
-        self.cleanups.drain(..count).collect()
+    /// The next node to clean up. The caller releases its position when done.
+    pub(crate) fn pop_cleanup(&mut self) -> Option<Cleanup> {
+        self.cleanups.pop_front()
     }
 }

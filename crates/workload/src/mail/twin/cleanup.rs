@@ -2,9 +2,7 @@
 
 use super::core::Core;
 use super::shape::Change;
-use super::transactions::Cleanup;
 use edb::EngineError;
-use edb::transaction::CLEANUPS_AT_ONCE;
 use runtime::Directory;
 use std::rc::Rc;
 
@@ -29,35 +27,20 @@ impl<D: Directory> Core<D> {
     }
 
     /// Removes all nodes whose time has come.
-    pub(crate) async fn clean_up(self: &Rc<Self>) -> Result<(), EngineError> {
+    pub(crate) async fn clean_up(&self) -> Result<(), EngineError> {
         let _turn = self.cleanup_turn.acquire().await;
         loop {
-            let some = self
-                .transactions
-                .borrow_mut()
-                .pop_cleanups(CLEANUPS_AT_ONCE);
-            if some.is_empty() {
+            let next = self.transactions.borrow_mut().pop_cleanup();
+            let Some(cleanup) = next else {
                 return Ok(());
-            }
-            let tasks = some.into_iter().map(|cleanup| {
-                let core = Rc::clone(self);
-                let remove = async move { core.remove_deleted(cleanup).await };
-                self.handle.spawn(remove)
-            });
-            let tasks: Vec<_> = tasks.collect();
-            let mut result = Ok(());
-            for task in tasks {
-                result = result.and(task.await);
-            }
+            };
+            let result = self.change(cleanup.node, Change::Remove).await;
+            let tip = self.log.tip();
+            self.transactions
+                .borrow_mut()
+                .release_after(cleanup.begin, tip);
             result?;
+            self.handle.yield_now().await;
         }
-    }
-
-    async fn remove_deleted(&self, cleanup: Cleanup) -> Result<(), EngineError> {
-        let result = self.change(cleanup.node, Change::Remove).await;
-        let tip = self.log.tip();
-        let mut transactions = self.transactions.borrow_mut();
-        transactions.release_after(cleanup.begin, tip);
-        result
     }
 }

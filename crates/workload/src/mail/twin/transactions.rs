@@ -241,10 +241,9 @@ impl Transactions {
         }
     }
 
-    /// The next nodes to clean up, `most` of them. The caller releases their positions when done.
-    pub(crate) fn pop_cleanups(&mut self, most: usize) -> Vec<Cleanup> {
-        let count = most.min(self.cleanups.len());
-        self.cleanups.drain(..count).collect()
+    /// The next node to clean up. The caller releases its position when done.
+    pub(crate) fn pop_cleanup(&mut self) -> Option<Cleanup> {
+        self.cleanups.pop_front()
     }
 }
 
@@ -266,15 +265,14 @@ mod tests {
         all.commit(one, LogPosition(200));
         assert!(!all.write(&mut two, 7), "committed after the snapshot");
         assert!(
-            all.pop_cleanups(9).is_empty(),
+            all.pop_cleanup().is_none(),
             "the older one may still see it"
         );
         let mut three = all.begin();
         assert!(all.write(&mut three, 7), "it sees the commit");
         all.end_rolled_back(&three, LogPosition::START);
         all.end_rolled_back(&two, LogPosition::START);
-        let some = all.pop_cleanups(9);
-        assert!(matches!(some[..], [cleanup] if cleanup.node == node));
+        assert_eq!(all.pop_cleanup().map(|cleanup| cleanup.node), Some(node));
         assert_eq!(all.oldest_needed(LogPosition(200)), Some(LogPosition(100)));
         all.release_after(LogPosition(100), LogPosition(300));
         assert_eq!(all.oldest_needed(LogPosition(300)), None);
