@@ -1,10 +1,9 @@
 //! The single-threaded executor and its two clocks.
 //!
-//! Ready tasks run first come, first served, but for a few urgent ones on the wall clock. When none is
-//! ready, the [`Driver`] waits: the virtual clock jumps to the next timer, the wall clock sleeps in the
-//! kernel until a request completes or
-//! a timer is due. With the virtual clock everything, the order of tasks included, depends on
-//! nothing but the program and its seeds.
+//! Ready tasks run first come, first served, but for a few urgent ones on the wall clock. When none
+//! is ready, the [`Driver`] waits: the virtual clock jumps to the next timer, the wall clock sleeps
+//! in the kernel until a request completes or a timer is due. With the virtual clock everything,
+//! the order of tasks included, depends on nothing but the program and its seeds.
 
 use crate::clock::VirtualClock;
 use crate::join::{self, JoinHandle};

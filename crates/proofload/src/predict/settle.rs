@@ -6,7 +6,7 @@
 //! are full and the read caches hold what reads and writes leave in them.
 
 use array::Array;
-use array::pool::settings::TieringName;
+use array::pool::settings::{OnWrite, TieringName};
 use measure::result::{ArrayPool, ArrayResult};
 use workload::profile::{Kind, Profile, TimeSpan};
 
@@ -58,7 +58,7 @@ pub fn settings(plan: &Plan) -> Result<Vec<String>, Failure> {
         }
         if let Some(cache) = &pool.read_cache {
             let room_bytes = counted.read_cache.lines_max * u64::from(cache.line_kib) * 1024;
-            let share = share_of(room_bytes) * kept_share(&plan.profile);
+            let share = share_of(room_bytes) * kept_share(&plan.profile, cache.on_write);
             cache_share = Some(cache_share.map_or(share, |least| least.min(share)));
         }
     }
@@ -107,11 +107,12 @@ fn has_favourites(profile: &Profile) -> bool {
 }
 
 /// Share of the lines of a read cache that are valid when as many are copied as writes drop: that
-/// of the reads among the requests that reach the disks.
-fn kept_share(profile: &Profile) -> f64 {
-    match profile.kind {
-        Kind::Mail => 0.6,
-        Kind::Brokerage => 0.95,
+/// of the reads among the requests that reach the disks. Where writes drop nothing, all are.
+fn kept_share(profile: &Profile, on_write: OnWrite) -> f64 {
+    match (on_write, profile.kind) {
+        (OnWrite::Update, _) => 1.0,
+        (_, Kind::Mail) => 0.6,
+        (_, Kind::Brokerage) => 0.95,
     }
 }
 

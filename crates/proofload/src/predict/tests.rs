@@ -88,10 +88,19 @@ fn what_the_user_sets_counts_more_than_what_settles() {
     let pools = plan.planned.settings.pools.values();
     let percents: Vec<f64> = pools.map(|pool| pool.tiering.settled_percent).collect();
     assert_eq!(percents, [20.0, 20.0]);
-    let plan = Plan::check(&on_flash("msa2050-cache", true, &[])).expect("a sound plan");
-    let pool = plan.planned.settings.pools.values().next();
-    let cache = pool.and_then(|pool| pool.read_cache.as_ref());
-    assert_eq!(cache.map(|cache| cache.fill.warm_percent), Some(60.0));
+}
+
+#[test]
+fn a_read_cache_begins_with_what_writes_leave_in_it() {
+    let warm_percent = |set: &[&str]| {
+        let plan = Plan::check(&on_flash("msa2050-cache", true, set)).expect("a sound plan");
+        let pool = plan.planned.settings.pools.values().next();
+        let cache = pool.and_then(|pool| pool.read_cache.as_ref());
+        cache.map(|cache| cache.fill.warm_percent)
+    };
+    assert_eq!(warm_percent(&[]), Some(60.0));
+    let kept = ["array.pool.read_cache.on_write='update'"];
+    assert_eq!(warm_percent(&kept), Some(100.0));
 }
 
 #[test]
