@@ -1,0 +1,21 @@
+//! The brokerage house on a real database.
+//!
+//! The same profile drives two houses: the page-level twin in `workload`, which a modelled array
+//! carries, and this one, which keeps its books in PostgreSQL, SQLite or MariaDB on real storage.
+//!
+//! - [`schema`]: the 33 tables, their keys and indexes, and the words that create them in each
+//!   database.
+//! - [`value`] and [`row`]: what a column holds, how rows go in by the million and come out again.
+//! - [`statement`]: one SQL statement for all databases, with the few words that differ.
+//! - [`session`]: a connection as the transactions see it: batches of calls in one transaction.
+//! - [`error`]: what can go wrong between house and database, and what is worth trying again.
+//!
+//! Amounts of money are cents, moments are milliseconds since 1970, days are days since 1970, all
+//! of them whole numbers: three databases then calculate alike, to the last digit.
+
+pub mod error;
+pub mod row;
+pub mod schema;
+pub mod session;
+pub mod statement;
+pub mod value;

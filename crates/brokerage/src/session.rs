@@ -1,0 +1,59 @@
+//! A connection to the database as the transactions see it.
+
+use crate::error::DatabaseError;
+use crate::row::Rows;
+use crate::statement::Statement;
+use crate::value::Value;
+
+/// How far a transaction is kept from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)] // The names are those of the SQL standard.
+pub enum Isolation {
+    ReadCommitted,
+    RepeatableRead,
+    Serializable,
+}
+
+/// A statement with its parameters.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// What to do.
+    pub statement: &'static Statement,
+    /// Values for `$1`, `$2` ...
+    pub parameters: Vec<Value>,
+}
+
+/// What comes after a batch of calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// The transaction goes on.
+    GoOn,
+    /// It is committed, with the batch if the database can: one journey to the server for both.
+    Commit,
+}
+
+/// One connection. It belongs to one thread at a time and waits for its answers.
+///
+/// A transaction is [`begin`](Self::begin), any number of [`run`](Self::run)s, the last of them
+/// with [`Then::Commit`] (an empty batch will do), or [`rollback`](Self::rollback). After an error
+/// the transaction is over: the session has rolled it back itself if it still can.
+pub trait Session: Send {
+    /// Begins a transaction. It may be sent only with the first batch.
+    ///
+    /// # Errors
+    /// The server is gone, or a transaction is open already.
+    fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError>;
+
+    /// Carries out calls one after the other, in one journey if the database can, and gives an
+    /// answer for each.
+    ///
+    /// # Errors
+    /// The first call that failed; those after it were not carried out.
+    fn run(&mut self, calls: &[Call], then: Then) -> Result<Vec<Rows>, DatabaseError>;
+
+    /// Rolls the open transaction back.
+    ///
+    /// # Errors
+    /// The server is gone.
+    fn rollback(&mut self) -> Result<(), DatabaseError>;
+}
