@@ -1,0 +1,106 @@
+//! The part of a block device that lies under a path.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use super::line::Place;
+
+/// A whole block device, or a partition as a stretch of its disk: the kernel's trace of requests
+/// knows disks only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceExtent {
+    /// Major number of the disk.
+    pub major: u32,
+    /// Minor number of the disk.
+    pub minor: u32,
+    /// First sector of 512 bytes.
+    pub first_sector: u64,
+    /// Number of sectors.
+    pub sectors: u64,
+}
+
+impl DeviceExtent {
+    /// What lies under a file or a directory, or is the device itself. `None` for file systems
+    /// without one block device of their own (memory, network, overlays, several devices), and for
+    /// devices that only pass requests on, which the kernel does not trace as requests.
+    #[must_use]
+    pub fn under(path: &Path) -> Option<DeviceExtent> {
+        DeviceExtent::under_with_sys(path, Path::new("/sys"))
+    }
+
+    fn under_with_sys(path: &Path, sys: &Path) -> Option<DeviceExtent> {
+        let metadata = fs::metadata(path).ok()?;
+        let number = if metadata.file_type().is_block_device() {
+            metadata.rdev()
+        } else {
+            metadata.dev()
+        };
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let link = sys.join("dev/block").join(format!("{major}:{minor}"));
+        let directory = fs::canonicalize(link).ok()?;
+        let sectors = number_in(&directory.join("size"))?;
+        if !directory.join("partition").exists() {
+            // Mapped devices and arrays have members; requests reach those, not them.
+            let members = fs::read_dir(directory.join("slaves")).ok();
+            let passes_on = members.is_some_and(|mut members| members.next().is_some());
+            return (!passes_on).then_some(DeviceExtent {
+                major,
+                minor,
+                first_sector: 0,
+                sectors,
+            });
+        }
+        let disk = fs::read_to_string(directory.parent()?.join("dev")).ok()?;
+        let (major, minor) = disk.trim().split_once(':')?;
+        Some(DeviceExtent {
+            major: major.parse().ok()?,
+            minor: minor.parse().ok()?,
+            first_sector: number_in(&directory.join("start"))?,
+            sectors,
+        })
+    }
+
+    pub(super) fn holds(&self, place: &Place) -> bool {
+        (place.major, place.minor) == (self.major, self.minor)
+            && place.sector >= self.first_sector
+            && place.sector - self.first_sector < self.sectors
+    }
+}
+
+fn number_in(path: &Path) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_partition_is_a_stretch_of_its_disk() {
+        let root = tempfile::tempdir().unwrap();
+        let number = fs::metadata(root.path()).unwrap().dev();
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let partition = root.path().join("devices/sda/sda2");
+        fs::create_dir_all(&partition).unwrap();
+        fs::create_dir_all(root.path().join("dev/block")).unwrap();
+        let link = root.path().join(format!("dev/block/{major}:{minor}"));
+        symlink(&partition, link).unwrap();
+        let write = |name: &str, text: &str| fs::write(partition.join(name), text).unwrap();
+        write("size", "500\n");
+        write("start", "2048\n");
+        let whole = DeviceExtent::under_with_sys(root.path(), root.path()).unwrap();
+        assert_eq!((whole.first_sector, whole.sectors), (0, 500));
+        write("partition", "2\n");
+        fs::write(root.path().join("devices/sda/dev"), "8:0\n").unwrap();
+        let part = DeviceExtent {
+            major: 8,
+            minor: 0,
+            first_sector: 2_048,
+            sectors: 500,
+        };
+        let found = DeviceExtent::under_with_sys(root.path(), root.path());
+        assert_eq!(found, Some(part));
+    }
+}
