@@ -9,13 +9,17 @@
 //! - [`statement`]: one SQL statement for all databases, with the few words that differ.
 //! - [`session`]: a connection as the transactions see it: batches of calls in one transaction.
 //! - [`error`]: what can go wrong between house and database, and what is worth trying again.
+//! - [`transactions`]: the ten transactions of the mix, data maintenance and clean-up.
+//! - [`market`]: the exchange that answers the orders.
 //!
 //! Amounts of money are cents, moments are milliseconds since 1970, days are days since 1970, all
 //! of them whole numbers: three databases then calculate alike, to the last digit.
 
 pub mod error;
+pub mod market;
 pub mod row;
 pub mod schema;
 pub mod session;
 pub mod statement;
+pub mod transactions;
 pub mod value;

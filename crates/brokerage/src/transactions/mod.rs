@@ -1,0 +1,3 @@
+//! What the house does with its books.
+
+pub mod kinds;
