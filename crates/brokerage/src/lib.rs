@@ -8,6 +8,7 @@
 //! - [`value`] and [`row`]: what a column holds, how rows go in by the million and come out again.
 //! - [`statement`]: one SQL statement for all databases, with the few words that differ.
 //! - [`session`]: a connection as the transactions see it: batches of calls in one transaction.
+//! - [`house`]: who and what there is, from its size and its seed alone.
 //! - [`error`]: what can go wrong between house and database, and what is worth trying again.
 //! - [`transactions`]: the ten transactions of the mix, data maintenance and clean-up.
 //! - [`market`]: the exchange that answers the orders.
@@ -16,6 +17,7 @@
 //! of them whole numbers: three databases then calculate alike, to the last digit.
 
 pub mod error;
+pub mod house;
 pub mod market;
 pub mod row;
 pub mod schema;

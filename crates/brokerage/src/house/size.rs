@@ -1,0 +1,220 @@
+//! Rows and bytes of every table, before a single row is made.
+
+use super::House;
+use super::accounts::{ACCOUNTS_PER_UNIT, BASKET};
+use super::identity::LOAD_UNIT;
+use super::moments::QUARTERS;
+use super::rates::{COUNTRY_RATES, DIVISION_RATES};
+use super::securities::{COMPETITORS, EXCHANGES};
+use crate::schema::{TABLES, TableName};
+
+/// Zip codes.
+pub const ZIP_CODES: u32 = 14_741;
+
+/// News about each company.
+pub const NEWS_PER_COMPANY: u32 = 2;
+
+/// The shortest and the longest text of a news item, in bytes.
+pub const NEWS_BYTES: std::ops::RangeInclusive<u32> = 2_000..=100_000;
+
+/// Bytes that a row takes in PostgreSQL, in its table and in all indexes of that table, as loaded:
+/// indexes are built afterwards and filled to nine tenths. News items without their text.
+const BYTES_PER_ROW: [(TableName, f64); 33] = [
+    (TableName::ZipCode, 110.0),
+    (TableName::Address, 110.0),
+    (TableName::StatusType, 100.0),
+    (TableName::TaxRate, 110.0),
+    (TableName::Sector, 150.0),
+    (TableName::Industry, 180.0),
+    (TableName::Exchange, 250.0),
+    (TableName::TradeType, 100.0),
+    (TableName::Charge, 70.0),
+    (TableName::CommissionRate, 110.0),
+    (TableName::Company, 310.0),
+    (TableName::CompanyCompetitor, 100.0),
+    (TableName::Security, 220.0),
+    (TableName::LastTrade, 95.0),
+    (TableName::DailyMarket, 130.0),
+    (TableName::Financial, 160.0),
+    (TableName::NewsItem, 300.0),
+    (TableName::NewsReference, 100.0),
+    (TableName::Customer, 340.0),
+    (TableName::CustomerTaxRate, 95.0),
+    (TableName::Broker, 140.0),
+    (TableName::CustomerAccount, 150.0),
+    (TableName::AccountPermission, 130.0),
+    (TableName::WatchList, 85.0),
+    (TableName::WatchItem, 75.0),
+    (TableName::Trade, 220.0),
+    (TableName::TradeHistory, 82.0),
+    (TableName::TradeRequest, 150.0),
+    (TableName::Settlement, 90.0),
+    (TableName::CashTransaction, 130.0),
+    (TableName::HoldingSummary, 85.0),
+    (TableName::Holding, 135.0),
+    (TableName::HoldingHistory, 107.0),
+];
+
+/// What is left of a news text once PostgreSQL has compressed it and stored it out of line.
+const NEWS_TEXT_KEPT: f64 = 0.55;
+
+impl House {
+    /// Rows of a table in the initial books: exact for most, an estimate where chance decides (see
+    /// [`Self::rows_are_exact`]).
+    #[must_use]
+    pub fn rows(&self, table: TableName) -> u64 {
+        let units = u64::from(self.load_units());
+        let customers = u64::from(self.customers());
+        let companies = u64::from(self.companies());
+        let securities = u64::from(self.securities());
+        let trades = self.built_trades();
+        match table {
+            TableName::ZipCode => u64::from(ZIP_CODES),
+            TableName::Address => customers + companies + u64::from(EXCHANGES),
+            TableName::StatusType | TableName::TradeType => 5,
+            TableName::TaxRate => u64::from(COUNTRY_RATES + DIVISION_RATES),
+            TableName::Sector => u64::from(self.sectors()),
+            TableName::Industry => u64::from(self.industries()),
+            TableName::Exchange => u64::from(EXCHANGES),
+            TableName::Charge => 15,
+            TableName::CommissionRate => 240,
+            TableName::Company => companies,
+            TableName::CompanyCompetitor => companies * u64::from(COMPETITORS),
+            TableName::Security | TableName::LastTrade => securities,
+            TableName::DailyMarket => securities * u64::from(self.price_days()),
+            TableName::Financial => companies * u64::from(QUARTERS),
+            TableName::NewsItem | TableName::NewsReference => {
+                companies * u64::from(NEWS_PER_COMPANY)
+            }
+            TableName::Customer | TableName::WatchList => customers,
+            TableName::CustomerTaxRate => customers * 2,
+            TableName::Broker => u64::from(self.brokers()),
+            TableName::CustomerAccount => self.accounts(),
+            TableName::AccountPermission => self.accounts() * 142 / 100,
+            TableName::WatchItem => customers * 100,
+            TableName::Trade | TableName::Settlement => trades,
+            TableName::TradeHistory => trades * 12 / 5,
+            TableName::TradeRequest => 0,
+            TableName::CashTransaction => trades * 92 / 100,
+            TableName::HoldingSummary => units * self.held_per_unit().0,
+            TableName::Holding => units * self.held_per_unit().1,
+            TableName::HoldingHistory => trades * 134 / 100,
+        }
+    }
+
+    /// Whether [`Self::rows`] of a table is exact.
+    #[must_use]
+    pub fn rows_are_exact(&self, table: TableName) -> bool {
+        !matches!(
+            table,
+            TableName::AccountPermission
+                | TableName::WatchItem
+                | TableName::TradeHistory
+                | TableName::CashTransaction
+                | TableName::HoldingSummary
+                | TableName::Holding
+                | TableName::HoldingHistory
+        )
+    }
+
+    /// Positions of a thousand customers, and what was bought (or sold short) for them.
+    ///
+    /// Purchases and sales alternate by chance, so the lots of a position grow with the square
+    /// root of its trades, and the share of positions at zero falls with it.
+    fn held_per_unit(&self) -> (u64, u64) {
+        let baskets = f64::from(BASKET.start() + BASKET.end()) / 2.0;
+        let all = f64::from(ACCOUNTS_PER_UNIT) * baskets;
+        let trades = self.trades_per_unit() as f64 / all;
+        let held = all * (1.0 - (-trades).exp()) * (1.0 - 0.2 / trades.max(1.0).sqrt());
+        (held as u64, (held * trades.max(1.0).sqrt()) as u64)
+    }
+
+    /// Bytes of a table with its indexes in PostgreSQL.
+    #[must_use]
+    pub fn estimated_bytes(&self, table: TableName) -> u64 {
+        let rows = self.rows(table) as f64;
+        let (of, mut bytes) = BYTES_PER_ROW[table as usize];
+        assert_eq!(of, table, "the sizes stand in the order of the tables");
+        if table == TableName::NewsItem {
+            bytes += self.news_bytes_on_average() * NEWS_TEXT_KEPT;
+        }
+        (rows * bytes) as u64
+    }
+
+    /// Bytes of all tables with their indexes in PostgreSQL.
+    #[must_use]
+    pub fn estimated_bytes_of_all(&self) -> u64 {
+        TABLES
+            .iter()
+            .map(|table| self.estimated_bytes(table.name))
+            .sum()
+    }
+
+    /// The longest text of a news item. Small books have short news too: up to 100,000 bytes from
+    /// 50 days of trades on.
+    #[must_use]
+    pub fn longest_news_bytes(&self) -> u32 {
+        let (least, most) = (*NEWS_BYTES.start(), *NEWS_BYTES.end());
+        self.trade_days().saturating_mul(2 * least).min(most)
+    }
+
+    /// The average text of a news item: lengths are spread evenly over orders of magnitude.
+    fn news_bytes_on_average(&self) -> f64 {
+        let (least, most) = (
+            f64::from(*NEWS_BYTES.start()),
+            f64::from(self.longest_news_bytes()),
+        );
+        (most - least) / (most / least).ln()
+    }
+}
+
+/// Customers of the largest house whose books fit `bytes` in PostgreSQL, a thousand at least.
+#[must_use]
+pub fn customers_for_size(bytes: u64, trade_days: u32) -> u32 {
+    let one = House::new(LOAD_UNIT, trade_days, 0).estimated_bytes_of_all();
+    let hundred = House::new(100 * LOAD_UNIT, trade_days, 0).estimated_bytes_of_all();
+    let per_unit = (hundred - one) / 99;
+    let units = bytes.saturating_sub(one) / per_unit + 1;
+    let most = u64::from(super::MOST_CUSTOMERS / LOAD_UNIT);
+    units.min(most) as u32 * LOAD_UNIT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_decides_the_customers() {
+        for bytes in [1_000_000_000, 20_000_000_000, 3_500_000_000_000] {
+            for days in [1, 20, 300] {
+                let customers = customers_for_size(bytes, days);
+                let house = House::new(customers, days, 1);
+                let next = House::new((customers + LOAD_UNIT).min(2_000_000), days, 1);
+                let fits = house.estimated_bytes_of_all() <= bytes + bytes / 1_000;
+                assert!(fits || customers == LOAD_UNIT, "{bytes} {days}");
+                let more = next.estimated_bytes_of_all() + bytes / 1_000 > bytes;
+                assert!(more || customers == 2_000_000, "{bytes} {days}");
+            }
+        }
+    }
+
+    #[test]
+    fn counts_are_those_published() {
+        let house = House::new(5_000, 300, 1);
+        let per_customer = |table| house.rows(table) as f64 / 5_000.0;
+        for (table, expected) in [
+            (TableName::AccountPermission, 7.1),
+            (TableName::DailyMarket, 893.9),
+            (TableName::Trade, 17_280.0),
+            (TableName::TradeHistory, 2.4 * 17_280.0),
+            (TableName::CashTransaction, 0.92 * 17_280.0),
+            (TableName::CompanyCompetitor, 1.5),
+            (TableName::Financial, 10.0),
+            (TableName::NewsItem, 1.0),
+            (TableName::HoldingSummary, 50.0),
+        ] {
+            let share = per_customer(table) / expected;
+            assert!((0.98..1.02).contains(&share), "{table:?} {share}");
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! Words of which names are made. People, companies and places are invented; names of industries
+//! are words that anybody uses.
+
+use std::sync::LazyLock;
+
+/// An industry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Industry {
+    /// Two letters.
+    pub id: String,
+    pub name: &'static str,
+    /// Counted from 0.
+    pub sector: u32,
+}
+
+/// Names put together from syllables once.
+#[derive(Debug)]
+pub(crate) struct Words {
+    pub first_names: Vec<String>,
+    pub last_names: Vec<String>,
+    pub company_stems: Vec<String>,
+    pub industries: Vec<Industry>,
+}
+
+/// First words of names of companies.
+pub(crate) const COMPANY_STEMS: usize = 1_920;
+
+/// The words.
+pub(crate) fn words() -> &'static Words {
+    static WORDS: LazyLock<Words> = LazyLock::new(|| Words {
+        first_names: joined(&FIRST_BEGIN, &FIRST_END, 400),
+        last_names: joined(&LAST_BEGIN, &LAST_END, 1_600),
+        company_stems: joined(&STEM_BEGIN, &STEM_END, COMPANY_STEMS),
+        industries: industries(),
+    });
+    &WORDS
+}
+
+/// `count` different words, each a beginning and an end; ends change first.
+fn joined(begins: &[&str], ends: &[&str], count: usize) -> Vec<String> {
+    let all = begins
+        .iter()
+        .flat_map(|begin| ends.iter().map(move |end| format!("{begin}{end}")));
+    let mut words: Vec<String> = all.collect();
+    words.sort_unstable();
+    words.dedup();
+    assert!(words.len() >= count, "only {} words", words.len());
+    // Evenly from all of them, in an order that is not that of the alphabet.
+    let step = words.len() / count;
+    let mut words: Vec<String> = words.into_iter().step_by(step).take(count).collect();
+    workload::random::Dice::new(count as u64, 0).shuffle(&mut words);
+    words
+}
+
+fn industries() -> Vec<Industry> {
+    let mut industries = Vec::new();
+    for (sector, (_, _, names)) in SECTORS.iter().enumerate() {
+        for &name in *names {
+            let number = industries.len() as u8;
+            let letters = [b'A' + number / 26, b'A' + number % 26];
+            industries.push(Industry {
+                id: letters.iter().map(|&letter| char::from(letter)).collect(),
+                name,
+                sector: sector as u32,
+            });
+        }
+    }
+    industries
+}
+
+const FIRST_BEGIN: [&str; 32] = [
+    "Al", "Bre", "Cal", "Dar", "El", "Fen", "Gar", "Hel", "Is", "Jor", "Kal", "Lu", "Mar", "Nel",
+    "Or", "Per", "Quin", "Ros", "Sel", "Tam", "Ul", "Vin", "Wen", "Yor", "Zel", "Bram", "Cor",
+    "Drin", "Eth", "Fal", "Had", "Tol",
+];
+
+const FIRST_END: [&str; 20] = [
+    "a", "an", "ena", "ia", "ic", "ina", "is", "o", "ora", "us", "win", "ric", "etta", "mund",
+    "eth", "ola", "ard", "ise", "anne", "iel",
+];
+
+const LAST_BEGIN: [&str; 48] = [
+    "Ash", "Bar", "Birk", "Bol", "Brand", "Car", "Crom", "Dal", "Den", "Dorn", "East", "Eld",
+    "Fair", "Fern", "Gal", "Glen", "Gorm", "Hal", "Hart", "Hawk", "Ing", "Kel", "Kirk", "Lan",
+    "Lind", "Lock", "Mal", "Mar", "Mil", "Nor", "Oak", "Ost", "Pem", "Pen", "Rad", "Rav", "Red",
+    "Ros", "Sel", "Stan", "Sut", "Thorn", "Tor", "Ull", "Wal", "West", "Wick", "Yar",
+];
+
+const LAST_END: [&str; 40] = [
+    "aby", "acker", "ander", "ard", "bourne", "brook", "by", "cott", "croft", "dale", "den",
+    "dine", "don", "elin", "enko", "er", "essen", "ez", "field", "gard", "gate", "grove", "ham",
+    "holm", "ias", "ing", "inski", "ley", "low", "man", "mer", "more", "nes", "over", "ram", "sen",
+    "stead", "ton", "well", "worth",
+];
+
+const STEM_BEGIN: [&str; 48] = [
+    "Ak", "Alt", "Amb", "Ant", "Arc", "Ast", "Bel", "Ben", "Cas", "Cel", "Cor", "Cyr", "Del",
+    "Dex", "Elv", "Em", "Fal", "Flex", "Gen", "Grav", "Hel", "Hex", "Im", "Jun", "Kap", "Kor",
+    "Lam", "Lux", "Mag", "Mer", "Nav", "Nex", "Ob", "Om", "Pal", "Prim", "Quor", "Ral", "Sav",
+    "Sol", "Tal", "Ter", "Umb", "Val", "Vex", "Vol", "Xan", "Zeph",
+];
+
+const STEM_END: [&str; 42] = [
+    "adon", "agon", "alis", "amar", "andra", "anix", "ara", "arion", "atec", "avia", "axis",
+    "edra", "elium", "emont", "enda", "entis", "era", "eron", "esta", "evan", "idian", "ilon",
+    "imex", "indo", "ion", "iris", "ital", "ivo", "odyne", "olar", "omed", "onda", "opix", "ora",
+    "orbis", "oval", "udora", "ulus", "umar", "una", "uvia", "yra",
+];
+
+/// Second words of names of companies.
+pub(crate) const COMPANY_FIELDS: [&str; 48] = [
+    "Airways",
+    "Apparel",
+    "Automation",
+    "Beverages",
+    "Biologics",
+    "Bottling",
+    "Brands",
+    "Cement",
+    "Ceramics",
+    "Chemicals",
+    "Circuits",
+    "Coatings",
+    "Data",
+    "Design",
+    "Devices",
+    "Energy",
+    "Engines",
+    "Fibers",
+    "Foods",
+    "Forest",
+    "Freight",
+    "Furniture",
+    "Glass",
+    "Health",
+    "Homes",
+    "Hotels",
+    "Instruments",
+    "Insurance",
+    "Logistics",
+    "Machinery",
+    "Marine",
+    "Media",
+    "Metals",
+    "Mining",
+    "Motors",
+    "Networks",
+    "Optics",
+    "Packaging",
+    "Paper",
+    "Pharma",
+    "Plastics",
+    "Power",
+    "Rail",
+    "Software",
+    "Steel",
+    "Stores",
+    "Systems",
+    "Water",
+];
+
+/// Last words of names of companies.
+pub(crate) const COMPANY_FORMS: [&str; 16] = [
+    "Associates",
+    "Combine",
+    "Company",
+    "Corp",
+    "Enterprises",
+    "Group",
+    "Holdings",
+    "Inc",
+    "Industries",
+    "International",
+    "Limited",
+    "Partners",
+    "Public Co",
+    "Services",
+    "Trust",
+    "Works",
+];
+
+/// Exchanges: id, name, what they are.
+pub(crate) const EXCHANGES: [(&str, &str, &str); 4] = [
+    (
+        "NORD",
+        "Northern Stock Exchange",
+        "Trades shares of large companies on an open floor.",
+    ),
+    (
+        "COAST",
+        "Coast Electronic Market",
+        "Trades shares by machine alone, in any quantity.",
+    ),
+    (
+        "INLAND",
+        "Inland Board of Trade",
+        "Trades shares of companies of the middle provinces.",
+    ),
+    (
+        "UNION",
+        "Union Exchange",
+        "Trades shares of young companies and preferred stock.",
+    ),
+];
+
+/// Sectors: id, name, their industries.
+pub(crate) const SECTORS: [(&str, &str, &[&str]); 12] = [
+    (
+        "BM",
+        "Basic materials",
+        &[
+            "Chemical manufacturing",
+            "Plastics and rubber",
+            "Containers and packaging",
+            "Fabricated metal",
+            "Forestry and timber",
+            "Gold and silver mining",
+            "Iron and steel",
+            "Metal mining",
+            "Paper and pulp",
+        ],
+    ),
+    (
+        "CG",
+        "Capital goods",
+        &[
+            "Aircraft and defence",
+            "Building materials",
+            "Building fixtures",
+            "Construction and farm machines",
+            "Civil engineering",
+            "Mobile homes",
+            "Machine tools",
+            "Heavy vehicles",
+            "Pumps and valves",
+        ],
+    ),
+    (
+        "CO",
+        "Conglomerates",
+        &[
+            "Mixed manufacturing",
+            "Mixed trading",
+            "Mixed finance",
+            "Mixed services",
+            "Family holdings",
+            "State holdings",
+            "Plantations",
+            "Estates and land",
+        ],
+    ),
+    (
+        "CC",
+        "Consumer cyclical",
+        &[
+            "Clothing",
+            "Appliances and tools",
+            "Audio and video sets",
+            "Car parts",
+            "Cars and trucks",
+            "Shoes",
+            "Furniture and fixtures",
+            "Jewellery",
+            "Toys and sport goods",
+        ],
+    ),
+    (
+        "CN",
+        "Consumer staples",
+        &[
+            "Breweries",
+            "Soft drinks",
+            "Crops",
+            "Fish and livestock",
+            "Food processing",
+            "Office supplies",
+            "Soap and cosmetics",
+            "Tobacco",
+            "Dairies",
+        ],
+    ),
+    (
+        "EN",
+        "Energy",
+        &[
+            "Coal",
+            "Oil and gas production",
+            "Integrated oil",
+            "Oil services",
+            "Pipelines",
+            "Refineries",
+            "Wind and sun",
+            "Fuel trading",
+        ],
+    ),
+    (
+        "FI",
+        "Finance",
+        &[
+            "Consumer lending",
+            "Investment services",
+            "Life insurance",
+            "Property insurance",
+            "Insurance brokers",
+            "Large banks",
+            "Regional banks",
+            "Savings banks",
+            "Leasing",
+        ],
+    ),
+    (
+        "HC",
+        "Health care",
+        &[
+            "Biotechnology",
+            "Medicines",
+            "Hospitals",
+            "Medical equipment",
+            "Laboratories",
+            "Dental supplies",
+            "Care homes",
+            "Veterinary supplies",
+        ],
+    ),
+    (
+        "SV",
+        "Services",
+        &[
+            "Advertising",
+            "Broadcasting",
+            "Casinos",
+            "Hotels and motels",
+            "Printing and publishing",
+            "Restaurants",
+            "Grocery stores",
+            "Department stores",
+            "Schools",
+        ],
+    ),
+    (
+        "TE",
+        "Technology",
+        &[
+            "Communication equipment",
+            "Computer makers",
+            "Computer networks",
+            "Storage devices",
+            "Electronic instruments",
+            "Scientific instruments",
+            "Semiconductors",
+            "Programming",
+        ],
+    ),
+    (
+        "TR",
+        "Transportation",
+        &[
+            "Airlines",
+            "Air freight",
+            "Bus lines",
+            "Railways",
+            "Trucking",
+            "Shipping lines",
+            "Harbours",
+            "Warehousing",
+        ],
+    ),
+    (
+        "UT",
+        "Utilities",
+        &[
+            "Electricity",
+            "Natural gas",
+            "Water supply",
+            "District heating",
+            "Waste removal",
+            "Recycling",
+            "Telephone lines",
+            "Street lighting",
+        ],
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn all_words_are_different_and_short() {
+        let words = words();
+        for (list, count, longest) in [
+            (&words.first_names, 400, 20),
+            (&words.last_names, 1_600, 25),
+            (&words.company_stems, COMPANY_STEMS, 12),
+        ] {
+            let different: HashSet<&String> = list.iter().collect();
+            assert_eq!((list.len(), different.len()), (count, count));
+            assert!(list.iter().all(|word| word.len() <= longest));
+        }
+    }
+
+    #[test]
+    fn there_are_102_industries_in_12_sectors() {
+        let industries = &words().industries;
+        let ids: HashSet<&String> = industries.iter().map(|one| &one.id).collect();
+        let names: HashSet<&str> = industries.iter().map(|one| one.name).collect();
+        assert_eq!((industries.len(), ids.len(), names.len()), (102, 102, 102));
+        assert!(
+            SECTORS
+                .iter()
+                .all(|(id, name, _)| id.len() == 2 && name.len() <= 30)
+        );
+        assert!(
+            EXCHANGES
+                .iter()
+                .all(|(id, _, text)| id.len() <= 6 && text.len() <= 150)
+        );
+    }
+}
