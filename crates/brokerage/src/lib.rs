@@ -9,6 +9,7 @@
 //! - [`statement`]: one SQL statement for all databases, with the few words that differ.
 //! - [`session`]: a connection as the transactions see it: batches of calls in one transaction.
 //! - [`house`]: who and what there is, from its size and its seed alone.
+//! - [`run`]: a run of the house on its database.
 //! - [`error`]: what can go wrong between house and database, and what is worth trying again.
 //! - [`transactions`]: the ten transactions of the mix, data maintenance and clean-up.
 //! - [`market`]: the exchange that answers the orders.
@@ -20,6 +21,7 @@ pub mod error;
 pub mod house;
 pub mod market;
 pub mod row;
+pub mod run;
 pub mod schema;
 pub mod session;
 pub mod statement;

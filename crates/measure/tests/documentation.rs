@@ -6,11 +6,12 @@ use std::path::Path;
 
 use measure::grid::{GridAnswer, GridAxis, GridPoint, GridResult};
 use measure::result::{
-    ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Bound, Check,
-    CheckKind, CounterSummary, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult,
-    ErrorRecord, EventResult, IoFigures, LatencyFigures, OperationResult, PhaseResult,
-    RebuildResult, RunResult, Scope, SteadyState, TargetPath, TraceResult, TuningResult,
-    TuningStep, Verdict,
+    ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, BookCheck, Bound,
+    Check, CheckKind, CounterSummary, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult,
+    ErrorRecord, EventResult, IoFigures, LatencyFigures, OperationResult, OutageResult,
+    PhaseResult, RebuildResult, RunResult, Scope, ServerCheckpoints, ServerIo, ServerLog,
+    ServerResult, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict,
+    WaitShare,
 };
 use measure::sample::{Phase, RowScope, SampleRow, Stream};
 use serde_json::Value;
@@ -59,6 +60,15 @@ fn full_result() -> RunResult {
     });
     result.events.push(EventResult::default());
     result.rebuilds.push(RebuildResult::default());
+    result.server = Some(ServerResult {
+        waits: vec![WaitShare::default()],
+        io: Some(ServerIo::default()),
+        log: Some(ServerLog::default()),
+        checkpoints: Some(ServerCheckpoints::default()),
+        outages: vec![OutageResult::default()],
+        books: vec![BookCheck::default()],
+        ..ServerResult::default()
+    });
     result.trace = Some(TraceResult {
         demerits: vec![DemeritResult {
             points: vec![DemeritPoint::default()],

@@ -15,6 +15,7 @@ mod check;
 mod event;
 mod figures;
 mod host;
+mod server;
 mod setup;
 mod trace;
 
@@ -25,6 +26,10 @@ pub use figures::{
     DatabaseResult, IoFigures, LatencyFigures, OperationResult, SteadyState, Throughput, Totals,
 };
 pub use host::{CounterSummary, DeviceResult, HostResult};
+pub use server::{
+    BookCheck, OutageResult, ServerCheckpoints, ServerIo, ServerLog, ServerResult,
+    TransactionCounts, WaitShare,
+};
 pub use setup::{
     ErrorKind, ErrorRecord, PhaseResult, SamplesSummary, TargetPath, TargetResult, TuningResult,
     TuningStep, WorkloadResult,
@@ -103,6 +108,8 @@ pub struct RunResult {
     pub events: Vec<EventResult>,
     /// Rebuilds, in the order in which they began.
     pub rebuilds: Vec<RebuildResult>,
+    /// Runs on a real database: its server; null otherwise.
+    pub server: Option<ServerResult>,
     /// The trace that was replayed; null for a workload.
     pub trace: Option<TraceResult>,
 }
@@ -141,6 +148,7 @@ impl Default for RunResult {
             array: None,
             events: Vec::new(),
             rebuilds: Vec::new(),
+            server: None,
             trace: None,
         }
     }

@@ -11,6 +11,8 @@ const MOST_OPEN: usize = 1 << 16;
 /// A request that a device has carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceRequest {
+    /// Major and minor number of its disk.
+    pub disk: (u32, u32),
     /// What it did.
     pub direction: Direction,
     /// Whether somebody waits for it, as the kernel was told.
@@ -101,6 +103,7 @@ impl Pairing {
             } => {
                 let open = self.open.remove(&place)?;
                 Some(DeviceRequest {
+                    disk: (place.major, place.minor),
                     direction: open.direction,
                     is_synchronous: open.is_synchronous,
                     bytes: open.bytes,

@@ -1,0 +1,310 @@
+//! The requests that reach the volume, told apart by what they are for.
+//!
+//! A database server on a file system does not say which of its requests reach the device. The
+//! kernel does: [`measure::host::BlockTrace`] sees each of them with its latency and with the
+//! process that handed it over. What a request is for follows from that:
+//!
+//! - reads are reads of the database;
+//! - writes on the volume of the log are log writes, when the log has one of its own;
+//! - where both share a volume, writes that a session or the log writer waits for are log writes
+//!   (committing is the only thing they wait for), and what the checkpointer and the kernel's
+//!   write-back hand over are writes of the database.
+//!
+//! Without the trace, the kernel's averages per second stand for every request of that second:
+//! rates, sizes and means are right, percentiles are those of averages.
+
+use measure::host::{BlockDevice, BlockTrace, DeviceExtent, DeviceRequest, Direction, HostMonitor};
+use measure::sample::{Recorder, Stream};
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use super::line::FIRST;
+
+/// How the requests are seen.
+enum Sight {
+    /// Each of them.
+    Requests(BlockTrace),
+    /// By averages since the last look.
+    Averages(HostMonitor),
+    /// Not at all: the volume has no device of its own that the kernel shows.
+    Nothing,
+}
+
+/// What a process of the server does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// A session, or the writer of the log: what it waits for is the log.
+    Commits,
+    /// The checkpointer or the background writer.
+    WritesPages,
+    /// Nothing of the server.
+    Foreign,
+}
+
+/// Watches the volume of a database, and of its log if that is another one.
+pub struct Volume {
+    sight: Sight,
+    /// Devices in the order of the averages: that of the data, then that of the log.
+    has_own_log: bool,
+    log_disk: Option<(u32, u32)>,
+    roles: HashMap<u32, Role>,
+    averaged_ns: u64,
+}
+
+/// Averages are taken once a second.
+const AVERAGE_OVER_NS: u64 = 1_000_000_000;
+
+impl Volume {
+    /// Watches the devices under these directories.
+    #[must_use]
+    pub fn watch(data: &Path, log: &Path) -> Self {
+        let extents = [DeviceExtent::under(data), DeviceExtent::under(log)];
+        let [of_data, of_log] = extents;
+        let has_own_log = of_data != of_log || BlockDevice::under(data) != BlockDevice::under(log);
+        let sight = match (of_data, of_log) {
+            (Some(of_data), Some(of_log)) => {
+                let mut extents = vec![of_data];
+                if of_log != of_data {
+                    extents.push(of_log);
+                }
+                let trace = BlockTrace::start(extents);
+                trace.map_or_else(|_| averages(data, log, has_own_log), Sight::Requests)
+            }
+            _ => averages(data, log, has_own_log),
+        };
+        let same_disk = |one: &DeviceExtent, other: &DeviceExtent| {
+            (one.major, one.minor) == (other.major, other.minor)
+        };
+        // Two partitions of one disk cannot be told apart by the disk's number.
+        let log_disk = of_log.filter(|log| of_data.is_none_or(|data| !same_disk(&data, log)));
+        Self {
+            sight,
+            has_own_log,
+            log_disk: log_disk.map(|extent| (extent.major, extent.minor)),
+            roles: HashMap::new(),
+            averaged_ns: 0,
+        }
+    }
+
+    /// How requests are seen, as the result says it.
+    #[must_use]
+    pub fn seen_by(&self) -> &'static str {
+        match self.sight {
+            Sight::Requests(_) => "every request",
+            Sight::Averages(_) => "averages",
+            Sight::Nothing => "",
+        }
+    }
+
+    /// What is to be known of figures that are seen this way; `None` when they are what they seem.
+    #[must_use]
+    pub fn caution(&self) -> Option<String> {
+        match &self.sight {
+            Sight::Requests(trace) if trace.lost() > 0 => Some(format!(
+                "The kernel dropped {} events of its trace of requests: rates of the volume are a \
+                 little too low.",
+                trace.lost()
+            )),
+            Sight::Requests(_) => None,
+            Sight::Averages(_) => Some(
+                "The requests of the volume were counted by the kernel's averages per second, so \
+                 percentiles of their latency are those of averages. As root, with tracefs \
+                 mounted, every request is seen."
+                    .to_owned(),
+            ),
+            Sight::Nothing => Some(
+                "The database lies on no block device that the kernel shows, so its storage could \
+                 not be measured: no I/O rates, no latencies, no service levels of storage."
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// Counts what has happened on the volume since the last look.
+    pub fn count(&mut self, now_ns: u64, recorder: &mut Recorder) {
+        match &mut self.sight {
+            Sight::Requests(trace) => {
+                let (roles, log_disk) = (&mut self.roles, self.log_disk);
+                let read = trace.poll(|request| {
+                    let stream = stream_of(&request, log_disk, roles);
+                    if request.failed {
+                        recorder.io_error(FIRST, stream);
+                    } else {
+                        recorder.io(FIRST, stream, request.bytes, request.latency_ns);
+                    }
+                });
+                if read.is_err() {
+                    self.sight = Sight::Nothing;
+                }
+            }
+            Sight::Averages(monitor) => {
+                if now_ns >= self.averaged_ns + AVERAGE_OVER_NS {
+                    let seconds = (now_ns - self.averaged_ns) as f64 / 1e9;
+                    self.averaged_ns = now_ns;
+                    let devices = monitor.sample().devices;
+                    for (number, device) in devices.iter().enumerate() {
+                        let is_log = number > 0 && self.has_own_log;
+                        let writes = if is_log {
+                            Stream::LogWrite
+                        } else {
+                            Stream::DatabaseWrite
+                        };
+                        let counts = [
+                            (
+                                Stream::DatabaseRead,
+                                device.reads_per_second,
+                                device.read_bytes_per_second,
+                                device.average_read_ms,
+                            ),
+                            (
+                                writes,
+                                device.writes_per_second,
+                                device.write_bytes_per_second,
+                                device.average_write_ms,
+                            ),
+                        ];
+                        for (stream, rate, bytes, average_ms) in counts {
+                            enter_average(
+                                recorder,
+                                stream,
+                                rate * seconds,
+                                bytes * seconds,
+                                average_ms,
+                            );
+                        }
+                    }
+                }
+            }
+            Sight::Nothing => {}
+        }
+    }
+}
+
+fn averages(data: &Path, log: &Path, has_own_log: bool) -> Sight {
+    let log = has_own_log.then(|| BlockDevice::under(log)).flatten();
+    match BlockDevice::under(data) {
+        Some(data) => {
+            let names = [Some(data.name), log.map(|log| log.name)];
+            Sight::Averages(HostMonitor::new(names.into_iter().flatten()))
+        }
+        None => Sight::Nothing,
+    }
+}
+
+/// Enters a second's requests with their average latency each.
+fn enter_average(
+    recorder: &mut Recorder,
+    stream: Stream,
+    requests: f64,
+    bytes: f64,
+    average_ms: Option<f64>,
+) {
+    let (requests, latency_ns) = (requests.round() as u64, average_ms.unwrap_or(0.0) * 1e6);
+    let mut left = bytes.round() as u64;
+    for number in 0..requests {
+        let share = left / (requests - number);
+        left -= share;
+        recorder.io(FIRST, stream, share, latency_ns as u64);
+    }
+}
+
+fn stream_of(
+    request: &DeviceRequest,
+    log_disk: Option<(u32, u32)>,
+    roles: &mut HashMap<u32, Role>,
+) -> Stream {
+    if request.direction == Direction::Read {
+        return Stream::DatabaseRead;
+    }
+    if let Some(log_disk) = log_disk {
+        return if request.disk == log_disk {
+            Stream::LogWrite
+        } else {
+            Stream::DatabaseWrite
+        };
+    }
+    let role = *roles
+        .entry(request.process)
+        .or_insert_with(|| role_of(request.process));
+    match role {
+        Role::Commits if request.is_synchronous => Stream::LogWrite,
+        Role::Foreign if request.is_synchronous && is_thread_of_server(&request.command) => {
+            Stream::LogWrite
+        }
+        Role::Commits | Role::WritesPages | Role::Foreign => Stream::DatabaseWrite,
+    }
+}
+
+/// What a process does, by the title that PostgreSQL gives it.
+fn role_of(process: u32) -> Role {
+    let title = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let title = String::from_utf8_lossy(&title);
+    role_by_title(&title)
+}
+
+fn role_by_title(title: &str) -> Role {
+    let Some((_, title)) = title.split_once("postgres: ") else {
+        return Role::Foreign;
+    };
+    let is = |name: &str| title.contains(name);
+    if is("checkpointer") || is("background writer") || is("autovacuum") {
+        Role::WritesPages
+    } else {
+        Role::Commits
+    }
+}
+
+/// MariaDB works with threads, and so does SQLite, within this program.
+fn is_thread_of_server(command: &str) -> bool {
+    ["mariadbd", "mysqld", "ib_log", "proofload"]
+        .iter()
+        .any(|name| command.starts_with(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(process: u32, is_synchronous: bool, disk: (u32, u32)) -> DeviceRequest {
+        DeviceRequest {
+            disk,
+            direction: Direction::Write,
+            is_synchronous,
+            bytes: 8_192,
+            latency_ns: 1,
+            ended_ns: 1,
+            process,
+            command: "postgres".to_owned(),
+            failed: false,
+        }
+    }
+
+    #[test]
+    fn a_write_that_a_session_waits_for_is_the_log() {
+        let titles = [
+            "postgres: postgres proofload [local] COMMIT",
+            "/usr/lib/postgresql/15/bin/postgres: checkpointer ",
+            "postgres: walwriter ",
+            "kworker/0:1H",
+        ];
+        let mut roles: HashMap<u32, Role> = (0..)
+            .zip(titles)
+            .map(|(process, title)| (process, role_by_title(title)))
+            .collect();
+        let mut of = |process, waits| stream_of(&write(process, waits, (8, 0)), None, &mut roles);
+        assert_eq!(of(0, true), Stream::LogWrite);
+        assert_eq!(of(0, false), Stream::DatabaseWrite);
+        assert_eq!(of(1, true), Stream::DatabaseWrite);
+        assert_eq!(of(2, true), Stream::LogWrite);
+        assert_eq!(of(3, true), Stream::DatabaseWrite);
+    }
+
+    #[test]
+    fn a_log_on_a_disk_of_its_own_is_told_by_the_disk() {
+        let mut roles = HashMap::new();
+        let mut of = |disk| stream_of(&write(0, false, disk), Some((8, 16)), &mut roles);
+        assert_eq!(of((8, 16)), Stream::LogWrite);
+        assert_eq!(of((8, 0)), Stream::DatabaseWrite);
+    }
+}
