@@ -34,7 +34,6 @@ pub(crate) enum Chance {
     TaxStatus,
     TaxRates,
     WatchList,
-    WavePhase,
 }
 
 impl House {

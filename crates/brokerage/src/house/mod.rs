@@ -5,18 +5,15 @@
 //! - [`accounts`]: accounts, brokers, who else may trade on an account, which securities it deals in.
 //! - [`securities`]: companies, their securities, industries and exchanges.
 //! - [`moments`]: the calendar of the books: trading days, the opening, days of prices.
-//! - [`price`]: the wave on which every price goes, solved for the moment when an order is due.
-//! - [`kinds`]: types and states of trades. [`rates`]: what a trade costs, and taxes.
+//! - [`rates`]: what a trade costs, and taxes.
 //! - [`words`] and [`names`]: people, companies and places, all of them invented.
 //! - [`skew`]: who and what is chosen how often.
 //! - [`size`]: rows and bytes of every table.
 
 pub mod accounts;
 pub mod identity;
-pub mod kinds;
 pub mod moments;
 pub mod names;
-pub mod price;
 pub mod rates;
 pub mod securities;
 pub mod size;
@@ -25,6 +22,4 @@ pub mod words;
 
 pub use accounts::Permitted;
 pub use identity::{House, LOAD_UNIT, MOST_CUSTOMERS};
-pub use kinds::{Status, TradeType};
 pub use names::Symbol;
-pub use price::Wave;

@@ -4,6 +4,7 @@
 //! begins on Monday, 3 January 2005: far enough from today that nobody takes them for real.
 
 use super::identity::House;
+use crate::market::Wave;
 
 /// Milliseconds of a day.
 pub const DAY_MS: i64 = 86_400_000;
@@ -25,6 +26,9 @@ const WEEK: u32 = 5;
 /// Weeks of prices in the books: five years, and in small books 18 for each day of trades.
 const MOST_WEEKS: u32 = 261;
 const WEEKS_PER_TRADE_DAY: u32 = 18;
+
+/// Time in which every price of the initial books rises and falls once.
+pub const PRICE_PERIOD_MS: u64 = 900_000;
 
 /// Quarters of which companies report: five years.
 pub const QUARTERS: u32 = 20;
@@ -61,6 +65,12 @@ impl House {
     #[must_use]
     pub fn first_trade_ms(&self) -> i64 {
         self.moment_ms(0)
+    }
+
+    /// The wave on which the initial books were traded.
+    #[must_use]
+    pub fn wave(&self) -> Wave {
+        Wave::new(PRICE_PERIOD_MS)
     }
 
     /// Weeks of which there are prices of every day.

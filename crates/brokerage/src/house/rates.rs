@@ -2,8 +2,8 @@
 //! the initial books, every database and every check calculate alike.
 
 use super::identity::{Chance, House};
-use super::kinds::TradeType;
 use super::names;
+use crate::transactions::kinds::TradeKind;
 
 /// Tax rates of countries, and of their divisions.
 pub const COUNTRY_RATES: u32 = 9;
@@ -17,7 +17,7 @@ pub const QUANTITY_RANGES: [(i64, i64); 4] = [(1, 150), (151, 300), (301, 600), 
 impl House {
     /// What the house charges a customer of a tier for a trade.
     #[must_use]
-    pub fn charge_cents(&self, of: TradeType, tier: u8) -> i64 {
+    pub fn charge_cents(&self, of: TradeKind, tier: u8) -> i64 {
         const BY_TYPE: [i64; 5] = [350, 375, 500, 450, 425];
         // Higher tiers pay less.
         BY_TYPE[of as usize - 1] - 75 * i64::from(tier - 1)
@@ -30,7 +30,7 @@ impl House {
     #[must_use]
     pub fn commission_rate_hundredths(
         &self,
-        of: TradeType,
+        of: TradeKind,
         tier: u8,
         exchange: u32,
         quantity: i64,
@@ -70,6 +70,12 @@ impl House {
         let division = names::below((chance >> 32) as u32, DIVISION_RATES as usize) as u32;
         [country, COUNTRY_RATES + division]
     }
+}
+
+/// How a trade was paid: what its settlement says until someone corrects it.
+#[must_use]
+pub fn cash_type(is_cash: bool) -> &'static str {
+    if is_cash { "Cash Account" } else { "Margin" }
 }
 
 /// Appends the id of a tax rate.
@@ -116,7 +122,7 @@ mod tests {
     #[test]
     fn charges_and_commissions_are_positive() {
         let house = House::new(1_000, 1, 1);
-        for of in TradeType::ALL {
+        for of in TradeKind::ALL {
             for tier in 1..=3 {
                 assert!(house.charge_cents(of, tier) > 0);
                 for quantity in [100, 200, 400, 800] {
