@@ -1,0 +1,9 @@
+//! What the server is doing while the load runs, as it tells itself.
+//!
+//! - [`waits`] keeps what busy sessions were found doing, look by look.
+//! - [`statistics`] asks the server for its counters: I/O, log, checkpoints.
+//! - [`attribution`] says in words what held the load back.
+
+pub mod attribution;
+pub mod statistics;
+pub mod waits;

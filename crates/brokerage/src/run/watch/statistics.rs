@@ -1,0 +1,227 @@
+//! The counters of a PostgreSQL server, and what its sessions are doing.
+//!
+//! A server that does not know a view or a column (they move between versions) is asked no more for
+//! it, and the result says nothing of it.
+
+use super::waits::{Class, Waits};
+use crate::error::DatabaseError;
+use crate::row::Rows;
+use crate::schema::Type;
+use crate::session::{Call, Isolation, Session, Then};
+use crate::statement::Statement;
+use measure::result::{ServerCheckpoints, ServerIo, ServerLog};
+
+static ACTIVITY: Statement = Statement {
+    name: "watch_activity",
+    sql: "SELECT wait_event_type, wait_event, COUNT(*) FROM pg_stat_activity \
+          WHERE datname = current_database() AND backend_type = 'client backend' \
+          AND state = 'active' AND pid <> pg_backend_pid() \
+          GROUP BY wait_event_type, wait_event ORDER BY wait_event_type, wait_event",
+    parameters: &[],
+    columns: &[Type::Text(64), Type::Text(64), Type::Big],
+};
+
+static DATABASE: Statement = Statement {
+    name: "watch_database",
+    sql: "SELECT blks_read, blks_hit, CAST(blk_read_time * 1000 AS BIGINT), temp_bytes \
+          FROM pg_stat_database WHERE datname = current_database()",
+    parameters: &[],
+    columns: &[Type::Big, Type::Big, Type::Big, Type::Big],
+};
+
+static LOG: Statement = Statement {
+    name: "watch_log",
+    sql: "SELECT CAST(wal_bytes AS BIGINT), wal_fpi, wal_write, wal_sync, \
+          CAST(wal_write_time * 1000 AS BIGINT), CAST(wal_sync_time * 1000 AS BIGINT) \
+          FROM pg_stat_wal",
+    parameters: &[],
+    columns: &[Type::Big; 6],
+};
+
+/// Up to version 16.
+static CHECKPOINTS: Statement = Statement {
+    name: "watch_checkpoints",
+    sql: "SELECT checkpoints_timed, checkpoints_req, CAST(checkpoint_write_time AS BIGINT), \
+          CAST(checkpoint_sync_time AS BIGINT), buffers_checkpoint, buffers_clean, \
+          buffers_backend FROM pg_stat_bgwriter",
+    parameters: &[],
+    columns: &[Type::Big; 7],
+};
+
+/// From version 17 on; sessions' own writes are counted elsewhere.
+static CHECKPOINTS_SINCE_17: Statement = Statement {
+    name: "watch_checkpoints_since_17",
+    sql: "SELECT num_timed, num_requested, CAST(write_time AS BIGINT), \
+          CAST(sync_time AS BIGINT), buffers_written, \
+          (SELECT buffers_clean FROM pg_stat_bgwriter), CAST(0 AS BIGINT) \
+          FROM pg_stat_checkpointer",
+    parameters: &[],
+    columns: &[Type::Big; 7],
+};
+
+/// Readings of the server's counters at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reading {
+    database: Option<Vec<i64>>,
+    log: Option<Vec<i64>>,
+    checkpoints: Option<Vec<i64>>,
+}
+
+/// What the server counted between two readings.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Counted {
+    /// Its I/O.
+    pub io: Option<ServerIo>,
+    /// Its log.
+    pub log: Option<ServerLog>,
+    /// Its checkpoints.
+    pub checkpoints: Option<ServerCheckpoints>,
+}
+
+/// Reads all counters that the server has.
+///
+/// # Errors
+/// The server is gone.
+pub fn read(session: &mut dyn Session) -> Result<Reading, DatabaseError> {
+    let checkpoints = match ask(session, &CHECKPOINTS)? {
+        None => ask(session, &CHECKPOINTS_SINCE_17)?,
+        known => known,
+    };
+    let row = |rows: Option<Rows>| {
+        let row = rows?.rows.into_iter().next()?;
+        Some(
+            row.iter()
+                .map(|value| value.as_integer().unwrap_or(0))
+                .collect(),
+        )
+    };
+    Ok(Reading {
+        checkpoints: row(checkpoints),
+        database: row(ask(session, &DATABASE)?),
+        log: row(ask(session, &LOG)?),
+    })
+}
+
+/// Looks at what the other sessions on this database are doing.
+///
+/// # Errors
+/// The server is gone.
+pub fn look(session: &mut dyn Session, waits: &mut Waits) -> Result<(), DatabaseError> {
+    let Some(rows) = ask(session, &ACTIVITY)? else {
+        return Ok(());
+    };
+    waits.begin_look();
+    for number in 0..rows.count() {
+        let (kind, event) = (rows.text(number, 0), rows.text(number, 1));
+        let class = Class::of_postgresql(kind, event);
+        let name = match (kind, event) {
+            (Some(kind), Some(event)) => format!("{kind}: {event}"),
+            _ => "running".to_owned(),
+        };
+        let sessions = rows.integer(number, 2).unwrap_or(0);
+        waits.found(class, name, sessions.max(0).unsigned_abs());
+    }
+    Ok(())
+}
+
+/// The answer to a question that the server may not know.
+fn ask(
+    session: &mut dyn Session,
+    statement: &'static Statement,
+) -> Result<Option<Rows>, DatabaseError> {
+    session.begin(Isolation::ReadCommitted)?;
+    let call = Call {
+        statement,
+        parameters: Vec::new(),
+    };
+    match session.run(&[call], Then::Commit) {
+        Ok(answers) => Ok(answers.into_iter().next()),
+        Err(DatabaseError::Failed { .. } | DatabaseError::Refused(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// What happened between two readings. A server that was restarted in between began counting anew,
+/// and what it says since then is taken.
+#[must_use]
+pub fn between(before: &Reading, after: &Reading) -> Counted {
+    let checkpoints = difference(before.checkpoints.as_ref(), after.checkpoints.as_ref());
+    let by_sessions = checkpoints.as_ref().map_or(0, |counts| counts[6]);
+    let average_ms = |micros: u64, count: u64| {
+        (micros > 0 && count > 0).then(|| micros as f64 / 1e3 / count as f64)
+    };
+    let io = difference(before.database.as_ref(), after.database.as_ref());
+    let log = difference(before.log.as_ref(), after.log.as_ref());
+    Counted {
+        io: io.map(|counts| ServerIo {
+            pages_read: counts[0],
+            pages_found: counts[1],
+            average_read_ms: average_ms(counts[2], counts[0]),
+            pages_written_by_sessions: by_sessions,
+            temporary_bytes: counts[3],
+        }),
+        log: log.map(|counts| ServerLog {
+            bytes: counts[0],
+            full_page_images: counts[1],
+            writes: counts[2],
+            syncs: counts[3],
+            average_write_ms: average_ms(counts[4], counts[2]),
+            average_sync_ms: average_ms(counts[5], counts[3]),
+        }),
+        checkpoints: checkpoints.map(|counts| ServerCheckpoints {
+            timed: counts[0],
+            requested: counts[1],
+            write_s: counts[2] as f64 / 1e3,
+            sync_s: counts[3] as f64 / 1e3,
+            pages: counts[4],
+            pages_by_background_writer: counts[5],
+        }),
+    }
+}
+
+fn difference(before: Option<&Vec<i64>>, after: Option<&Vec<i64>>) -> Option<Vec<u64>> {
+    let (before, after) = (before?, after?);
+    let restarted = before
+        .iter()
+        .zip(after)
+        .any(|(before, after)| after < before);
+    let grown = before.iter().zip(after).map(|(before, after)| {
+        let begun = if restarted { 0 } else { *before };
+        (after - begun).max(0).unsigned_abs()
+    });
+    Some(grown.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(counts: [i64; 7]) -> Reading {
+        Reading {
+            database: Some(counts[..4].to_vec()),
+            log: Some(counts[..6].to_vec()),
+            checkpoints: Some(counts.to_vec()),
+        }
+    }
+
+    #[test]
+    fn counters_are_subtracted_and_times_averaged() {
+        let before = reading([100, 10, 1_000, 5, 0, 0, 0]);
+        let after = reading([110, 30, 21_000, 5, 0, 0, 3]);
+        let counted = between(&before, &after);
+        let io = counted.io.unwrap();
+        assert_eq!((io.pages_read, io.pages_found), (10, 20));
+        assert_eq!(io.average_read_ms, Some(2.0));
+        assert_eq!(io.pages_written_by_sessions, 3);
+        assert_eq!(counted.log.unwrap().average_write_ms, None);
+        assert_eq!(counted.checkpoints.unwrap().write_s, 20.0);
+    }
+
+    #[test]
+    fn a_server_that_restarted_counts_anew() {
+        let counted = between(&reading([100; 7]), &reading([40; 7]));
+        assert_eq!(counted.io.unwrap().pages_read, 40);
+        let unknown = between(&Reading::default(), &reading([40; 7]));
+        assert_eq!(unknown, Counted::default());
+    }
+}
