@@ -24,7 +24,7 @@ struct Figure {
 /// Changes smaller than this share are not called better or worse.
 const WORTH_A_WORD: f64 = 0.01;
 
-const FIGURES: [Figure; 27] = [
+const FIGURES: [Figure; 31] = [
     higher("transactional I/O", "1/s", |run| {
         Some(run.throughput.achieved_iops)
     }),
@@ -76,6 +76,24 @@ const FIGURES: [Figure; 27] = [
     }),
     lower("page-fault stalls", "1/s", |run| {
         Some(run.totals.page_fault_stalls_per_second)
+    }),
+    higher("transactions, trade results", "1/s", |run| {
+        run.server.as_ref()?;
+        let results = run.operations.iter().find(|one| one.name == "trade-result");
+        results.map(|one| one.per_second)
+    }),
+    lower("sessions waiting for storage", "%", |run| {
+        let waits = &run.server.as_ref()?.waits;
+        let of_storage = waits.iter().filter(|wait| wait.class == "storage");
+        (!waits.is_empty()).then(|| of_storage.map(|wait| wait.share_percent).sum())
+    }),
+    lower("conflicts per 1,000 transactions", "", |run| {
+        let transactions = &run.server.as_ref()?.transactions;
+        let committed = transactions.committed.max(1) as f64;
+        Some(1_000.0 * transactions.conflicts as f64 / committed)
+    }),
+    lower("without service", "s", |run| {
+        Some(run.server.as_ref()?.seconds_without_service)
     }),
     lower("service levels failed", "", |run| {
         Some(run.failed_checks().count() as f64)

@@ -9,6 +9,7 @@ mod events;
 mod grid;
 mod replay;
 mod sections;
+mod server;
 mod tables;
 mod verdict;
 
@@ -55,6 +56,7 @@ pub fn html(run: &Run) -> String {
             }
         }
         (replay::section(result))
+        (server::section(result))
         (events::section(result))
         (charts("How the run went", &course::charts(run)))
         (array::section(run))

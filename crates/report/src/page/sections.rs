@@ -83,7 +83,12 @@ pub(super) fn databases(result: &RunResult) -> Markup {
 
 /// The operations of the workload.
 pub(super) fn operations(result: &RunResult) -> Markup {
-    section("Operations of the workload", &operations_table(result))
+    // A real database has its transactions in a section of its own.
+    html! {
+        @if result.server.is_none() {
+            (section("Operations of the workload", &operations_table(result)))
+        }
+    }
 }
 
 /// What tuning tried, as charts over the number of threads and as a table.

@@ -7,6 +7,7 @@ mod events;
 mod host;
 mod operations;
 mod replay;
+mod server;
 
 pub use array::{
     array_controllers_table, array_disks_table, array_groups_table, array_pools_table,
@@ -18,6 +19,10 @@ pub use events::events_table;
 pub use host::{counters_table, devices_table};
 pub use operations::{causes, operations_table, phases_table, traffic_table, tuning_table};
 pub use replay::{demerit_table, replay_sentence};
+pub use server::{
+    NOT_COMPARABLE, books_table, outages_table, server_counters_table, server_sentences,
+    transactions_table, waits_table,
+};
 
 use crate::tone::Tone;
 

@@ -18,8 +18,9 @@ use crate::grid;
 use crate::number::{bytes, count, duration, figure, limit};
 use crate::run::Run;
 use crate::table::{
-    Detail, Table, checks_table, databases_table, demerit_table, grouped_checks_table,
-    replay_sentence,
+    Detail, NOT_COMPARABLE, Table, books_table, checks_table, databases_table, demerit_table,
+    grouped_checks_table, outages_table, replay_sentence, server_sentences, transactions_table,
+    waits_table,
 };
 use crate::tone::Tone;
 use crate::words::{headline, target_text, was_measured, workload_name};
@@ -51,6 +52,7 @@ pub fn terminal(run: &Run, style: &Style) -> String {
     }
     databases(&mut text, result);
     replay(&mut text, result);
+    server(&mut text, result);
     for error in result.errors.iter().take(5) {
         let page = error
             .page
@@ -224,6 +226,35 @@ fn replay(text: &mut Text, result: &RunResult) {
         text.head("Model against measurement");
         text.table(&table);
     }
+}
+
+/// A run on a real database: transactions, waits, times without service, and books that do not
+/// balance.
+fn server(text: &mut Text, result: &RunResult) {
+    let Some(server) = &result.server else {
+        return;
+    };
+    let mut part = |title: &str, table: &Table| {
+        if !table.is_empty() {
+            text.head(title);
+            text.table(table);
+        }
+    };
+    part("Transactions", &transactions_table(result));
+    part("What sessions waited for", &waits_table(result));
+    part("Without service", &outages_table(result));
+    if server.books.iter().any(|book| !book.holds) {
+        part("The books do not balance", &books_table(result));
+    }
+    text.head("The database");
+    for sentence in server_sentences(result) {
+        text.line(&sentence);
+    }
+    if !server.books.is_empty() && server.books.iter().all(|book| book.holds) {
+        let laws = server.books.len();
+        text.line(&format!("The books balance: all {laws} laws hold."));
+    }
+    text.line(NOT_COMPARABLE);
 }
 
 fn databases(text: &mut Text, result: &RunResult) {
