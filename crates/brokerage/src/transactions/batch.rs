@@ -1,0 +1,251 @@
+//! A transaction on its way: batches of calls, and their answers.
+
+use crate::error::DatabaseError;
+use crate::row::Rows;
+use crate::session::{Call, Isolation, Session, Then};
+use crate::statement::Statement;
+use crate::value::Value;
+
+/// A transaction that is open. Dropped before its end, it is rolled back.
+pub(super) struct Transaction<'a> {
+    session: &'a mut dyn Session,
+    is_open: bool,
+}
+
+impl<'a> Transaction<'a> {
+    pub(super) fn begin(
+        session: &'a mut dyn Session,
+        isolation: Isolation,
+    ) -> Result<Self, DatabaseError> {
+        session.begin(isolation)?;
+        Ok(Self {
+            session,
+            is_open: true,
+        })
+    }
+
+    /// Carries a batch out; the transaction goes on.
+    pub(super) fn run(&mut self, batch: Batch) -> Result<Answers, DatabaseError> {
+        self.carry_out(batch, Then::GoOn)
+    }
+
+    /// Carries the last batch out and commits with it.
+    pub(super) fn commit(mut self, batch: Batch) -> Result<Answers, DatabaseError> {
+        self.carry_out(batch, Then::Commit)
+    }
+
+    fn carry_out(&mut self, batch: Batch, then: Then) -> Result<Answers, DatabaseError> {
+        // After a commit, and after an error, the session has closed the transaction itself.
+        self.is_open = false;
+        let calls = batch.calls;
+        let rows = self.session.run(&calls, then)?;
+        self.is_open = then == Then::GoOn;
+        assert_eq!(rows.len(), calls.len(), "each call has its answer");
+        let names = calls.iter().map(|call| call.statement.name).collect();
+        Ok(Answers { names, rows })
+    }
+
+    /// Rolls back on purpose.
+    pub(super) fn roll_back(mut self) -> Result<(), DatabaseError> {
+        self.is_open = false;
+        self.session.rollback()
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            // What led here is the error that counts; a server that is gone has rolled back.
+            let _ = self.session.rollback();
+        }
+    }
+}
+
+/// Calls that go together.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    calls: Vec<Call>,
+}
+
+impl Batch {
+    pub(super) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a call; the number under which its answer will be found.
+    pub(super) fn add<const N: usize>(
+        &mut self,
+        statement: &'static Statement,
+        parameters: [Value; N],
+    ) -> usize {
+        self.add_all(statement, Vec::from(parameters))
+    }
+
+    /// The same, with any number of parameters.
+    pub(super) fn add_all(
+        &mut self,
+        statement: &'static Statement,
+        parameters: Vec<Value>,
+    ) -> usize {
+        debug_assert_eq!(
+            statement.parameters.len(),
+            parameters.len(),
+            "{}",
+            statement.name
+        );
+        self.calls.push(Call {
+            statement,
+            parameters,
+        });
+        self.calls.len() - 1
+    }
+}
+
+/// One call in a transaction of its own.
+pub(super) fn ask(
+    session: &mut dyn Session,
+    isolation: Isolation,
+    batch: Batch,
+) -> Result<Answers, DatabaseError> {
+    Transaction::begin(session, isolation)?.commit(batch)
+}
+
+/// The answers to a batch.
+#[derive(Debug)]
+pub(super) struct Answers {
+    names: Vec<&'static str>,
+    rows: Vec<Rows>,
+}
+
+impl Answers {
+    /// The answer to the call of this number.
+    pub(super) fn of(&self, call: usize) -> Answer<'_> {
+        Answer {
+            statement: self.names[call],
+            rows: &self.rows[call],
+        }
+    }
+}
+
+/// The answer to one call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answer<'a> {
+    statement: &'static str,
+    rows: &'a Rows,
+}
+
+impl<'a> Answer<'a> {
+    pub(super) fn count(self) -> usize {
+        self.rows.count()
+    }
+
+    /// Rows that a change has touched.
+    pub(super) fn changed(self) -> u64 {
+        self.rows.changed
+    }
+
+    /// The only row.
+    pub(super) fn one(self) -> Result<Row<'a>, DatabaseError> {
+        let row = self.first()?;
+        if self.count() > 1 {
+            return Err(self.failed(format!("{} rows came, one was to", self.count())));
+        }
+        Ok(row)
+    }
+
+    /// The first row.
+    pub(super) fn first(self) -> Result<Row<'a>, DatabaseError> {
+        self.find()
+            .ok_or_else(|| self.failed("no row came, one was to".to_owned()))
+    }
+
+    /// The first row, if there is any.
+    pub(super) fn find(self) -> Option<Row<'a>> {
+        self.all().next()
+    }
+
+    /// Every row.
+    pub(super) fn all(self) -> impl Iterator<Item = Row<'a>> {
+        self.rows.rows.iter().map(move |columns| Row {
+            answer: self,
+            columns,
+        })
+    }
+
+    /// Something of every row.
+    pub(super) fn collect<T>(
+        self,
+        each: impl Fn(Row<'a>) -> Result<T, DatabaseError>,
+    ) -> Result<Vec<T>, DatabaseError> {
+        self.all().map(each).collect()
+    }
+
+    pub(super) fn failed(self, message: String) -> DatabaseError {
+        DatabaseError::Failed {
+            statement: self.statement.to_owned(),
+            message,
+        }
+    }
+}
+
+/// A row of an answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Row<'a> {
+    answer: Answer<'a>,
+    columns: &'a [Value],
+}
+
+impl<'a> Row<'a> {
+    fn column(self, column: usize) -> Result<&'a Value, DatabaseError> {
+        let missing = || self.answer.failed(format!("no column {column} came"));
+        self.columns.get(column).ok_or_else(missing)
+    }
+
+    /// The number in a column, counted from 0.
+    pub(super) fn integer(self, column: usize) -> Result<i64, DatabaseError> {
+        let number = self.find_integer(column)?;
+        number.ok_or_else(|| self.holds(column, "number"))
+    }
+
+    /// The number in a column that may hold nothing.
+    pub(super) fn find_integer(self, column: usize) -> Result<Option<i64>, DatabaseError> {
+        match self.column(column)? {
+            Value::Integer(number) => Ok(Some(*number)),
+            Value::Null => Ok(None),
+            Value::Text(_) => Err(self.holds(column, "number")),
+        }
+    }
+
+    /// The text in a column, counted from 0.
+    pub(super) fn text(self, column: usize) -> Result<String, DatabaseError> {
+        let text = self.find_text(column)?;
+        text.ok_or_else(|| self.holds(column, "text"))
+    }
+
+    /// The text in a column that may hold nothing.
+    pub(super) fn find_text(self, column: usize) -> Result<Option<String>, DatabaseError> {
+        match self.column(column)? {
+            Value::Text(text) => Ok(Some(text.clone())),
+            Value::Null => Ok(None),
+            Value::Integer(_) => Err(self.holds(column, "text")),
+        }
+    }
+
+    /// Whether a column holds yes (1).
+    pub(super) fn is(self, column: usize) -> Result<bool, DatabaseError> {
+        Ok(self.integer(column)? != 0)
+    }
+
+    fn holds(self, column: usize, what: &str) -> DatabaseError {
+        let message = format!("column {column} holds no {what}");
+        self.answer.failed(message)
+    }
+}
+
+/// Values for the parameters of a call.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => {
+        [$($crate::value::Value::from($value)),*]
+    };
+}
+pub(super) use values;

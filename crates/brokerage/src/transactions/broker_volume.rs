@@ -1,0 +1,79 @@
+//! Broker volume: what the waiting orders of some brokers in one sector are worth. Reads only.
+
+use super::batch::{Batch, ask};
+use super::output::output;
+use crate::error::DatabaseError;
+use crate::schema::Type;
+use crate::session::{Isolation, Session};
+use crate::statement::Statement;
+use crate::value::Value;
+
+/// The most brokers that are asked about at once.
+pub const MOST_BROKERS: usize = 40;
+
+/// Which brokers, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// Names of brokers: 1 to [`MOST_BROKERS`].
+    pub brokers: Vec<String>,
+    /// Name of the sector.
+    pub sector: String,
+}
+
+/// What came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokerVolume {
+    /// Brokers with waiting orders and what these are worth, the busiest first.
+    pub volumes: Vec<(String, i64)>,
+}
+
+output!(BrokerVolume: volumes);
+
+pub(super) static VOLUMES: Statement = Statement {
+    name: "broker_volume",
+    sql: "SELECT b.name, CAST(SUM(tr.quantity * tr.bid_price_cents) AS @integer@) AS volume
+FROM broker b
+JOIN trade_request tr ON tr.broker_id = b.id
+JOIN security s ON s.symbol = tr.symbol
+JOIN company co ON co.id = s.company_id
+JOIN industry i ON i.id = co.industry_id
+JOIN sector sc ON sc.id = i.sector_id
+WHERE b.name IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
+ $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37,
+ $38, $39, $40)
+AND sc.name = $41
+GROUP BY b.id, b.name
+ORDER BY volume DESC, b.id",
+    parameters: &{
+        let mut types = [Type::Text(49); MOST_BROKERS + 1];
+        types[MOST_BROKERS] = Type::Text(30);
+        types
+    },
+    columns: &[Type::Text(49), Type::Big],
+};
+
+/// Carries it out.
+///
+/// # Panics
+/// No broker is named, or too many are.
+///
+/// # Errors
+/// Those of the session.
+pub fn run(session: &mut dyn Session, input: &Input) -> Result<BrokerVolume, DatabaseError> {
+    assert!((1..=MOST_BROKERS).contains(&input.brokers.len()));
+    // The statement has one number of places; the last broker fills those that are left.
+    let last = &input.brokers[input.brokers.len() - 1];
+    let names = input.brokers.iter().chain(std::iter::repeat(last));
+    let mut parameters: Vec<Value> = names
+        .take(MOST_BROKERS)
+        .map(|name| Value::from(name.as_str()))
+        .collect();
+    parameters.push(Value::from(input.sector.as_str()));
+    let mut batch = Batch::new();
+    batch.add_all(&VOLUMES, parameters);
+    let answers = ask(session, Isolation::ReadCommitted, batch)?;
+    let volumes = answers
+        .of(0)
+        .collect(|row| Ok((row.text(0)?, row.integer(1)?)))?;
+    Ok(BrokerVolume { volumes })
+}

@@ -1,0 +1,251 @@
+//! Customer position: what the accounts of a customer are worth, and half of the time the ten
+//! latest trades of one of them. Reads only.
+
+use super::batch::{Answer, Batch, ask, values};
+use super::output::output;
+use crate::error::DatabaseError;
+use crate::schema::Type;
+use crate::session::{Isolation, Session};
+use crate::statement::Statement;
+
+/// Whose position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// The customer.
+    pub customer: Who,
+    /// The account whose latest trades are asked for.
+    pub history_of: Option<i64>,
+}
+
+/// How the customer is named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Who {
+    /// By the id.
+    Id(i64),
+    /// By the number for the tax office.
+    TaxId(String),
+}
+
+/// What came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // Columns of the books.
+pub struct CustomerPosition {
+    pub id: i64,
+    pub tax_id: String,
+    pub status: i64,
+    pub last_name: String,
+    pub first_name: String,
+    pub middle_name: Option<String>,
+    pub gender: Option<String>,
+    pub tier: i64,
+    pub birth_day: i64,
+    pub address: i64,
+    /// Country, area, local number and extension of three phones.
+    pub phones: Vec<Option<String>>,
+    pub emails: Vec<Option<String>>,
+    /// At most ten, those that hold least first.
+    pub accounts: Vec<Account>,
+    /// Steps of the ten latest trades, the latest first.
+    pub history: Vec<Step>,
+}
+
+/// An account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // Columns of the books.
+pub struct Account {
+    pub id: i64,
+    pub balance_cents: i64,
+    /// What its holdings are worth.
+    pub assets_cents: i64,
+}
+
+/// A step of a trade.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // Columns of the books.
+pub struct Step {
+    pub trade: i64,
+    pub symbol: String,
+    pub quantity: i64,
+    pub status: String,
+    pub at_ms: i64,
+}
+
+output!(CustomerPosition: id, tax_id, status, last_name, first_name, middle_name, gender, tier,
+    birth_day, address, phones, emails, accounts, history);
+output!(Account: id, balance_cents, assets_cents);
+output!(Step: trade, symbol, quantity, status, at_ms);
+
+const CUSTOMER: &[Type] = &[
+    Type::Big,
+    Type::Text(20),
+    Type::Small,
+    Type::Text(25),
+    Type::Text(20),
+    Type::Text(1),
+    Type::Text(1),
+    Type::Small,
+    Type::Integer,
+    Type::Big,
+    Type::Text(3),
+    Type::Text(3),
+    Type::Text(10),
+    Type::Text(5),
+    Type::Text(3),
+    Type::Text(3),
+    Type::Text(10),
+    Type::Text(5),
+    Type::Text(3),
+    Type::Text(3),
+    Type::Text(10),
+    Type::Text(5),
+    Type::Text(50),
+    Type::Text(50),
+];
+
+/// The question for a customer, whom the last line names.
+macro_rules! customer {
+    ($who:literal) => {
+        concat!(
+            "SELECT id, tax_id, status_id, last_name, first_name, middle_name, gender, tier,
+ birth_day, address_id,
+ phone_1_country, phone_1_area, phone_1_local, phone_1_extension,
+ phone_2_country, phone_2_area, phone_2_local, phone_2_extension,
+ phone_3_country, phone_3_area, phone_3_local, phone_3_extension, email_1, email_2
+FROM customer
+WHERE ",
+            $who
+        )
+    };
+}
+
+/// The question for the accounts of a customer, whom the last line but two names.
+macro_rules! accounts {
+    ($who:literal) => {
+        concat!(
+            "SELECT ca.id, ca.balance_cents,
+ CAST(COALESCE(SUM(hs.quantity * lt.price_cents), 0) AS @integer@) AS assets
+FROM customer c
+JOIN customer_account ca ON ca.customer_id = c.id
+LEFT JOIN holding_summary hs ON hs.account_id = ca.id
+LEFT JOIN last_trade lt ON lt.symbol = hs.symbol
+WHERE ",
+            $who,
+            "
+GROUP BY ca.id, ca.balance_cents
+ORDER BY assets, ca.id
+LIMIT 10"
+        )
+    };
+}
+
+pub(super) static CUSTOMER_BY_ID: Statement = Statement {
+    name: "customer_position_customer_by_id",
+    sql: customer!("id = $1"),
+    parameters: &[Type::Big],
+    columns: CUSTOMER,
+};
+
+pub(super) static CUSTOMER_BY_TAX_ID: Statement = Statement {
+    name: "customer_position_customer_by_tax_id",
+    sql: customer!("tax_id = $1"),
+    parameters: &[Type::Text(20)],
+    columns: CUSTOMER,
+};
+
+pub(super) static ACCOUNTS_BY_ID: Statement = Statement {
+    name: "customer_position_accounts_by_id",
+    sql: accounts!("c.id = $1"),
+    parameters: &[Type::Big],
+    columns: &[Type::Big, Type::Big, Type::Big],
+};
+
+pub(super) static ACCOUNTS_BY_TAX_ID: Statement = Statement {
+    name: "customer_position_accounts_by_tax_id",
+    sql: accounts!("c.tax_id = $1"),
+    parameters: &[Type::Text(20)],
+    columns: &[Type::Big, Type::Big, Type::Big],
+};
+
+pub(super) static HISTORY: Statement = Statement {
+    name: "customer_position_history",
+    sql: "SELECT t.id, t.symbol, t.quantity, st.name, th.changed_at
+FROM (SELECT id, symbol, quantity, entered_at FROM trade WHERE account_id = $1
+ ORDER BY entered_at DESC, id DESC LIMIT 10) t
+JOIN trade_history th ON th.trade_id = t.id
+JOIN status_type st ON st.id = th.status_id
+ORDER BY t.entered_at DESC, t.id DESC, th.changed_at DESC, th.status_id
+LIMIT 30",
+    parameters: &[Type::Big],
+    columns: &[
+        Type::Big,
+        Type::Text(15),
+        Type::Integer,
+        Type::Text(10),
+        Type::Big,
+    ],
+};
+
+/// Carries it out.
+///
+/// # Errors
+/// Those of the session.
+pub fn run(session: &mut dyn Session, input: &Input) -> Result<CustomerPosition, DatabaseError> {
+    let mut batch = Batch::new();
+    match &input.customer {
+        Who::Id(id) => {
+            batch.add(&CUSTOMER_BY_ID, values![*id]);
+            batch.add(&ACCOUNTS_BY_ID, values![*id]);
+        }
+        Who::TaxId(tax_id) => {
+            batch.add(&CUSTOMER_BY_TAX_ID, values![tax_id.as_str()]);
+            batch.add(&ACCOUNTS_BY_TAX_ID, values![tax_id.as_str()]);
+        }
+    }
+    let history = input
+        .history_of
+        .map(|account| batch.add(&HISTORY, values![account]));
+    let answers = ask(session, Isolation::ReadCommitted, batch)?;
+    let mut position = customer(answers.of(0))?;
+    position.accounts = answers.of(1).collect(|row| {
+        Ok(Account {
+            id: row.integer(0)?,
+            balance_cents: row.integer(1)?,
+            assets_cents: row.integer(2)?,
+        })
+    })?;
+    if let Some(history) = history {
+        position.history = answers.of(history).collect(|row| {
+            Ok(Step {
+                trade: row.integer(0)?,
+                symbol: row.text(1)?,
+                quantity: row.integer(2)?,
+                status: row.text(3)?,
+                at_ms: row.integer(4)?,
+            })
+        })?;
+    }
+    Ok(position)
+}
+
+fn customer(answer: Answer<'_>) -> Result<CustomerPosition, DatabaseError> {
+    let row = answer.one()?;
+    let texts = |columns: std::ops::Range<usize>| -> Result<Vec<_>, DatabaseError> {
+        columns.map(|column| row.find_text(column)).collect()
+    };
+    Ok(CustomerPosition {
+        id: row.integer(0)?,
+        tax_id: row.text(1)?,
+        status: row.integer(2)?,
+        last_name: row.text(3)?,
+        first_name: row.text(4)?,
+        middle_name: row.find_text(5)?,
+        gender: row.find_text(6)?,
+        tier: row.integer(7)?,
+        birth_day: row.integer(8)?,
+        address: row.integer(9)?,
+        phones: texts(10..22)?,
+        emails: texts(22..24)?,
+        accounts: Vec::new(),
+        history: Vec::new(),
+    })
+}

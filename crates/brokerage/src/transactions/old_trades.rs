@@ -1,0 +1,261 @@
+//! Twenty old trades with everything about them: what trade look-ups and trade updates read.
+
+use super::batch::{Answer, Batch, values};
+use super::output::output;
+use crate::error::DatabaseError;
+use crate::schema::Type;
+use crate::statement::Statement;
+use crate::value::Value;
+
+/// Trades that are asked for at once.
+pub const TRADES: usize = 20;
+
+/// A time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Its first moment.
+    pub from_ms: i64,
+    /// Its last moment.
+    pub until_ms: i64,
+}
+
+/// Which trades.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Chosen {
+    /// Those of these ids: 1 to [`TRADES`].
+    ById(Vec<i64>),
+    /// The first of an account in a time.
+    ByAccount(i64, Window),
+    /// The first in a security in a time.
+    BySymbol(String, Window),
+}
+
+/// A trade with its settlement and its cash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // Columns of the books.
+pub struct OldTrade {
+    pub id: i64,
+    pub account: i64,
+    pub symbol: String,
+    pub quantity: i64,
+    pub kind: String,
+    pub is_market: bool,
+    pub is_cash: bool,
+    pub at_ms: i64,
+    pub bid_cents: i64,
+    pub price_cents: Option<i64>,
+    pub executor: String,
+    pub settled_cents: Option<i64>,
+    pub due_day: Option<i64>,
+    pub cash_type: Option<String>,
+    pub cash_cents: Option<i64>,
+    pub cash_at_ms: Option<i64>,
+    pub cash_name: Option<String>,
+    /// Status and moment of each step.
+    pub history: Vec<(i64, i64)>,
+}
+
+output!(OldTrade: id, account, symbol, quantity, kind, is_market, is_cash, at_ms, bid_cents,
+    price_cents, executor, settled_cents, due_day, cash_type, cash_cents, cash_at_ms, cash_name,
+    history);
+
+const TRADE_COLUMNS: &[Type] = &[
+    Type::Big,
+    Type::Big,
+    Type::Text(15),
+    Type::Integer,
+    Type::Text(12),
+    Type::Small,
+    Type::Small,
+    Type::Big,
+    Type::Big,
+    Type::Big,
+    Type::Text(49),
+    Type::Big,
+    Type::Integer,
+    Type::Text(40),
+    Type::Big,
+    Type::Big,
+    Type::Text(100),
+];
+const HISTORY_COLUMNS: &[Type] = &[Type::Big, Type::Small, Type::Big];
+
+/// The trades that a source gives, in an order, with all about them.
+macro_rules! trades {
+    ($source:literal, $order:literal) => {
+        concat!(
+            "SELECT t.id, t.account_id, t.symbol, t.quantity, tt.name, tt.is_market,
+ t.is_cash, t.entered_at, t.bid_price_cents, t.trade_price_cents, t.executor_name,
+ se.amount_cents, se.due_day, se.cash_type, ct.amount_cents, ct.booked_at, ct.name
+FROM ",
+            $source,
+            "
+JOIN trade_type tt ON tt.id = t.trade_type_id
+LEFT JOIN settlement se ON se.trade_id = t.id
+LEFT JOIN cash_transaction ct ON ct.trade_id = t.id
+ORDER BY ",
+            $order
+        )
+    };
+}
+
+/// The steps of the trades that a source gives, in the order of the trades.
+macro_rules! history {
+    ($source:literal, $order:literal) => {
+        concat!(
+            "SELECT th.trade_id, th.status_id, th.changed_at
+FROM ",
+            $source,
+            "
+JOIN trade_history th ON th.trade_id = t.id
+ORDER BY ",
+            $order,
+            ", th.changed_at, th.status_id"
+        )
+    };
+}
+
+// A derived table finds the trades first, so that no database begins with another table.
+pub(super) static BY_ID: Statement = Statement {
+    name: "old_trades_by_id",
+    sql: trades!(
+        "(SELECT * FROM trade WHERE id IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+ $13, $14, $15, $16, $17, $18, $19, $20)) t",
+        "t.id"
+    ),
+    parameters: &[Type::Big; TRADES],
+    columns: TRADE_COLUMNS,
+};
+
+pub(super) static HISTORY_BY_ID: Statement = Statement {
+    name: "old_trades_history_by_id",
+    sql: "SELECT trade_id, status_id, changed_at
+FROM trade_history
+WHERE trade_id IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+ $13, $14, $15, $16, $17, $18, $19, $20)
+ORDER BY trade_id, changed_at, status_id",
+    parameters: &[Type::Big; TRADES],
+    columns: HISTORY_COLUMNS,
+};
+
+pub(super) static BY_ACCOUNT: Statement = Statement {
+    name: "old_trades_by_account",
+    sql: trades!(
+        "(SELECT * FROM trade WHERE account_id = $1 AND entered_at >= $2 AND entered_at <= $3
+ ORDER BY entered_at, id LIMIT 20) t",
+        "t.entered_at, t.id"
+    ),
+    parameters: &[Type::Big, Type::Big, Type::Big],
+    columns: TRADE_COLUMNS,
+};
+
+pub(super) static HISTORY_BY_ACCOUNT: Statement = Statement {
+    name: "old_trades_history_by_account",
+    sql: history!(
+        "(SELECT id, entered_at FROM trade
+ WHERE account_id = $1 AND entered_at >= $2 AND entered_at <= $3
+ ORDER BY entered_at, id LIMIT 20) t",
+        "t.entered_at, t.id"
+    ),
+    parameters: &[Type::Big, Type::Big, Type::Big],
+    columns: HISTORY_COLUMNS,
+};
+
+pub(super) static BY_SYMBOL: Statement = Statement {
+    name: "old_trades_by_symbol",
+    sql: trades!(
+        "(SELECT * FROM trade WHERE symbol = $1 AND entered_at >= $2 AND entered_at <= $3
+ ORDER BY entered_at, id LIMIT 20) t",
+        "t.entered_at, t.id"
+    ),
+    parameters: &[Type::Text(15), Type::Big, Type::Big],
+    columns: TRADE_COLUMNS,
+};
+
+pub(super) static HISTORY_BY_SYMBOL: Statement = Statement {
+    name: "old_trades_history_by_symbol",
+    sql: history!(
+        "(SELECT id, entered_at FROM trade
+ WHERE symbol = $1 AND entered_at >= $2 AND entered_at <= $3
+ ORDER BY entered_at, id LIMIT 20) t",
+        "t.entered_at, t.id"
+    ),
+    parameters: &[Type::Text(15), Type::Big, Type::Big],
+    columns: HISTORY_COLUMNS,
+};
+
+/// Exactly [`TRADES`] parameters for ids: the last one fills the places that are left.
+///
+/// # Panics
+/// There is no id, or there are too many.
+pub(super) fn id_parameters(ids: &[i64]) -> Vec<Value> {
+    assert!((1..=TRADES).contains(&ids.len()), "{} ids", ids.len());
+    let filled = ids.iter().chain(std::iter::repeat(&ids[ids.len() - 1]));
+    filled.take(TRADES).map(|&id| Value::from(id)).collect()
+}
+
+/// Adds the questions for trades and for their histories.
+pub(super) fn ask_for(batch: &mut Batch, chosen: &Chosen) -> (usize, usize) {
+    match chosen {
+        Chosen::ById(ids) => (
+            batch.add_all(&BY_ID, id_parameters(ids)),
+            batch.add_all(&HISTORY_BY_ID, id_parameters(ids)),
+        ),
+        Chosen::ByAccount(account, window) => {
+            let parameters = values![*account, window.from_ms, window.until_ms];
+            (
+                batch.add(&BY_ACCOUNT, parameters.clone()),
+                batch.add(&HISTORY_BY_ACCOUNT, parameters),
+            )
+        }
+        Chosen::BySymbol(symbol, window) => {
+            let parameters = values![symbol.as_str(), window.from_ms, window.until_ms];
+            (
+                batch.add(&BY_SYMBOL, parameters.clone()),
+                batch.add(&HISTORY_BY_SYMBOL, parameters),
+            )
+        }
+    }
+}
+
+/// The trades of both answers.
+pub(super) fn trades(
+    trades: Answer<'_>,
+    history: Answer<'_>,
+) -> Result<Vec<OldTrade>, DatabaseError> {
+    let mut trades = trades.collect(|row| {
+        Ok(OldTrade {
+            id: row.integer(0)?,
+            account: row.integer(1)?,
+            symbol: row.text(2)?,
+            quantity: row.integer(3)?,
+            kind: row.text(4)?,
+            is_market: row.is(5)?,
+            is_cash: row.is(6)?,
+            at_ms: row.integer(7)?,
+            bid_cents: row.integer(8)?,
+            price_cents: row.find_integer(9)?,
+            executor: row.text(10)?,
+            settled_cents: row.find_integer(11)?,
+            due_day: row.find_integer(12)?,
+            cash_type: row.find_text(13)?,
+            cash_cents: row.find_integer(14)?,
+            cash_at_ms: row.find_integer(15)?,
+            cash_name: row.find_text(16)?,
+            history: Vec::new(),
+        })
+    })?;
+    // Steps come in the order of the trades.
+    let mut of = 0;
+    for row in history.all() {
+        let id = row.integer(0)?;
+        while trades.get(of).is_some_and(|trade| trade.id != id) {
+            of += 1;
+        }
+        let Some(trade) = trades.get_mut(of) else {
+            return Err(history.failed(format!("a step of trade {id}, which did not come")));
+        };
+        trade.history.push((row.integer(1)?, row.integer(2)?));
+    }
+    Ok(trades)
+}

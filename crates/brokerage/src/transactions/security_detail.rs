@@ -1,0 +1,245 @@
+//! Security detail: everything about one security, its company and its prices. Reads only.
+
+use super::batch::{Answer, Answers, Batch, ask, values};
+use super::output::output;
+use crate::error::DatabaseError;
+use crate::schema::Type;
+use crate::session::{Isolation, Session};
+use crate::statement::Statement;
+
+/// Which security, and how much about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// Its symbol.
+    pub symbol: String,
+    /// The first day, since 1970, whose prices are asked for.
+    pub first_day: i64,
+    /// How many days of prices.
+    pub days: i64,
+    /// Whether news come with their whole text instead of headline and summary.
+    pub with_news_text: bool,
+}
+
+/// What came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // Columns of the books.
+pub struct SecurityDetail {
+    /// Security, company, exchange and the addresses of both: texts and numbers in the order of
+    /// the question.
+    pub texts: Vec<Option<String>>,
+    pub numbers: Vec<i64>,
+    /// Three competitors, each with the industry.
+    pub competitors: Vec<(String, String)>,
+    /// The twenty latest reports, each with all of its columns.
+    pub reports: Vec<Vec<i64>>,
+    /// Prices by day: day, close, high, low, volume.
+    pub days: Vec<Vec<i64>>,
+    /// Price, price at the opening, volume.
+    pub last_trade: Vec<i64>,
+    /// The two latest news.
+    pub news: Vec<News>,
+}
+
+/// News about a company.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // Columns of the books.
+pub struct News {
+    pub at_ms: i64,
+    pub source: String,
+    pub author: Option<String>,
+    /// The whole text, or headline and summary.
+    pub texts: Vec<String>,
+}
+
+output!(SecurityDetail: texts, numbers, competitors, reports, days, last_trade, news);
+output!(News: at_ms, source, author, texts);
+
+const TEXTS: usize = 18;
+const NUMBERS: usize = 15;
+
+pub(super) static SECURITY: Statement = Statement {
+    name: "security_detail_security",
+    sql: "SELECT s.name, co.name, co.credit_rating, co.chief_executive, co.description,
+ ca.line_1, ca.line_2, cz.town, cz.division, ca.zip_code, ca.country,
+ e.name, e.description, ea.line_1, ea.line_2, ez.town, ez.division, ea.country,
+ co.id, co.founded_day, e.security_count, e.open_minute, e.close_minute,
+ s.shares_out, s.start_day, s.exchange_day, s.price_earnings_hundredths,
+ s.high_52_weeks_cents, s.high_52_weeks_day, s.low_52_weeks_cents, s.low_52_weeks_day,
+ s.dividend_cents, s.yield_hundredths
+FROM security s
+JOIN company co ON co.id = s.company_id
+JOIN address ca ON ca.id = co.address_id
+JOIN zip_code cz ON cz.code = ca.zip_code
+JOIN exchange e ON e.id = s.exchange_id
+JOIN address ea ON ea.id = e.address_id
+JOIN zip_code ez ON ez.code = ea.zip_code
+WHERE s.symbol = $1",
+    parameters: &[Type::Text(15)],
+    columns: &{
+        let mut types = [Type::Text(150); TEXTS + NUMBERS];
+        let mut column = TEXTS;
+        while column < TEXTS + NUMBERS {
+            types[column] = Type::Big;
+            column += 1;
+        }
+        // Days, counts and rates are 32 bits wide.
+        let narrow = [1, 2, 3, 4, 6, 7, 8, 10, 12, 14];
+        let mut number = 0;
+        while number < narrow.len() {
+            types[TEXTS + narrow[number]] = Type::Integer;
+            number += 1;
+        }
+        types
+    },
+};
+
+pub(super) static COMPETITORS: Statement = Statement {
+    name: "security_detail_competitors",
+    sql: "SELECT other.name, i.name
+FROM security s
+JOIN company_competitor cc ON cc.company_id = s.company_id
+JOIN company other ON other.id = cc.competitor_id
+JOIN industry i ON i.id = cc.industry_id
+WHERE s.symbol = $1
+ORDER BY cc.competitor_id, cc.industry_id
+LIMIT 3",
+    parameters: &[Type::Text(15)],
+    columns: &[Type::Text(60), Type::Text(50)],
+};
+
+pub(super) static REPORTS: Statement = Statement {
+    name: "security_detail_reports",
+    sql: "SELECT f.year, f.quarter, f.quarter_start_day, f.revenue_cents,
+ f.net_earnings_cents, f.earnings_per_share_cents, f.diluted_earnings_per_share_cents,
+ f.margin_hundredths, f.inventory_cents, f.assets_cents, f.liabilities_cents, f.shares_out,
+ f.diluted_shares_out
+FROM security s
+JOIN financial f ON f.company_id = s.company_id
+WHERE s.symbol = $1
+ORDER BY f.year, f.quarter
+LIMIT 20",
+    parameters: &[Type::Text(15)],
+    columns: &[
+        Type::Small,
+        Type::Small,
+        Type::Integer,
+        Type::Big,
+        Type::Big,
+        Type::Big,
+        Type::Big,
+        Type::Integer,
+        Type::Big,
+        Type::Big,
+        Type::Big,
+        Type::Big,
+        Type::Big,
+    ],
+};
+
+pub(super) static DAYS: Statement = Statement {
+    name: "security_detail_days",
+    sql: "SELECT day, close_cents, high_cents, low_cents, volume
+FROM daily_market
+WHERE symbol = $1 AND day >= $2
+ORDER BY day
+LIMIT $3",
+    parameters: &[Type::Text(15), Type::Integer, Type::Big],
+    columns: &[Type::Integer, Type::Big, Type::Big, Type::Big, Type::Big],
+};
+
+pub(super) static LAST_TRADE: Statement = Statement {
+    name: "security_detail_last_trade",
+    sql: "SELECT price_cents, open_price_cents, volume FROM last_trade WHERE symbol = $1",
+    parameters: &[Type::Text(15)],
+    columns: &[Type::Big, Type::Big, Type::Big],
+};
+
+pub(super) static NEWS: Statement = Statement {
+    name: "security_detail_news",
+    sql: "SELECT n.published_at, n.source, n.author, n.headline, n.summary
+FROM security s
+JOIN news_reference r ON r.company_id = s.company_id
+JOIN news_item n ON n.id = r.news_item_id
+WHERE s.symbol = $1
+ORDER BY n.id
+LIMIT 2",
+    parameters: &[Type::Text(15)],
+    columns: &[
+        Type::Big,
+        Type::Text(30),
+        Type::Text(30),
+        Type::Text(80),
+        Type::Text(255),
+    ],
+};
+
+pub(super) static NEWS_TEXT: Statement = Statement {
+    name: "security_detail_news_text",
+    sql: "SELECT n.published_at, n.source, n.author, n.item
+FROM security s
+JOIN news_reference r ON r.company_id = s.company_id
+JOIN news_item n ON n.id = r.news_item_id
+WHERE s.symbol = $1
+ORDER BY n.id
+LIMIT 2",
+    parameters: &[Type::Text(15)],
+    columns: &[Type::Big, Type::Text(30), Type::Text(30), Type::Long],
+};
+
+/// Carries it out.
+///
+/// # Errors
+/// Those of the session.
+pub fn run(session: &mut dyn Session, input: &Input) -> Result<SecurityDetail, DatabaseError> {
+    let symbol = input.symbol.as_str();
+    let mut batch = Batch::new();
+    batch.add(&SECURITY, values![symbol]);
+    batch.add(&COMPETITORS, values![symbol]);
+    batch.add(&REPORTS, values![symbol]);
+    batch.add(&DAYS, values![symbol, input.first_day, input.days]);
+    batch.add(&LAST_TRADE, values![symbol]);
+    let news = if input.with_news_text {
+        &NEWS_TEXT
+    } else {
+        &NEWS
+    };
+    batch.add(news, values![symbol]);
+    let answers = ask(session, Isolation::ReadCommitted, batch)?;
+    detail(&answers, news.columns.len())
+}
+
+fn detail(answers: &Answers, news_columns: usize) -> Result<SecurityDetail, DatabaseError> {
+    let security = answers.of(0).one()?;
+    let numbers = |call: usize, columns: usize| numbers(answers.of(call), columns);
+    let texts: Result<Vec<_>, _> = (0..TEXTS).map(|at| security.find_text(at)).collect();
+    let all: Result<Vec<_>, _> = (TEXTS..TEXTS + NUMBERS)
+        .map(|at| security.integer(at))
+        .collect();
+    let news = answers.of(5).collect(|row| {
+        let texts: Result<Vec<_>, _> = (3..news_columns).map(|at| row.text(at)).collect();
+        Ok(News {
+            at_ms: row.integer(0)?,
+            source: row.text(1)?,
+            author: row.find_text(2)?,
+            texts: texts?,
+        })
+    })?;
+    Ok(SecurityDetail {
+        texts: texts?,
+        numbers: all?,
+        competitors: answers
+            .of(1)
+            .collect(|row| Ok((row.text(0)?, row.text(1)?)))?,
+        reports: numbers(2, REPORTS.columns.len())?,
+        days: numbers(3, DAYS.columns.len())?,
+        last_trade: numbers(4, LAST_TRADE.columns.len())?
+            .pop()
+            .unwrap_or_default(),
+        news,
+    })
+}
+
+/// Rows of nothing but numbers.
+fn numbers(answer: Answer<'_>, columns: usize) -> Result<Vec<Vec<i64>>, DatabaseError> {
+    answer.collect(|row| (0..columns).map(|column| row.integer(column)).collect())
+}

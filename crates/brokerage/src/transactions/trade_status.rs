@@ -1,0 +1,117 @@
+//! Trade status: the 50 latest trades of an account. Reads only.
+
+use super::batch::{Batch, ask, values};
+use super::output::output;
+use crate::error::DatabaseError;
+use crate::schema::Type;
+use crate::session::{Isolation, Session};
+use crate::statement::Statement;
+
+/// Whose trades.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// The account.
+    pub account: i64,
+}
+
+/// What came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // Columns of the books.
+pub struct TradeStatus {
+    pub customer_last_name: String,
+    pub customer_first_name: String,
+    pub broker_name: String,
+    /// From the latest on.
+    pub trades: Vec<Trade>,
+}
+
+/// A trade.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // Columns of the books.
+pub struct Trade {
+    pub id: i64,
+    pub at_ms: i64,
+    pub status: String,
+    pub kind: String,
+    pub symbol: String,
+    pub quantity: i64,
+    pub executor: String,
+    pub charge_cents: i64,
+    pub security: String,
+    pub exchange: String,
+}
+
+output!(TradeStatus: customer_last_name, customer_first_name, broker_name, trades);
+output!(Trade: id, at_ms, status, kind, symbol, quantity, executor, charge_cents, security,
+    exchange);
+
+pub(super) static OWNER: Statement = Statement {
+    name: "trade_status_owner",
+    sql: "SELECT c.last_name, c.first_name, b.name
+FROM customer_account ca
+JOIN customer c ON c.id = ca.customer_id
+JOIN broker b ON b.id = ca.broker_id
+WHERE ca.id = $1",
+    parameters: &[Type::Big],
+    columns: &[Type::Text(25), Type::Text(20), Type::Text(49)],
+};
+
+// The latest trades are found first, so that no database joins the rest.
+pub(super) static TRADES: Statement = Statement {
+    name: "trade_status_trades",
+    sql: "SELECT t.id, t.entered_at, st.name, tt.name, t.symbol, t.quantity,
+ t.executor_name, t.charge_cents, s.name, e.name
+FROM (SELECT id, entered_at, status_id, trade_type_id, symbol, quantity, executor_name,
+  charge_cents FROM trade WHERE account_id = $1
+ ORDER BY entered_at DESC, id DESC LIMIT 50) t
+JOIN status_type st ON st.id = t.status_id
+JOIN trade_type tt ON tt.id = t.trade_type_id
+JOIN security s ON s.symbol = t.symbol
+JOIN exchange e ON e.id = s.exchange_id
+ORDER BY t.entered_at DESC, t.id DESC",
+    parameters: &[Type::Big],
+    columns: &[
+        Type::Big,
+        Type::Big,
+        Type::Text(10),
+        Type::Text(12),
+        Type::Text(15),
+        Type::Integer,
+        Type::Text(49),
+        Type::Big,
+        Type::Text(70),
+        Type::Text(100),
+    ],
+};
+
+/// Carries it out.
+///
+/// # Errors
+/// Those of the session.
+pub fn run(session: &mut dyn Session, input: &Input) -> Result<TradeStatus, DatabaseError> {
+    let mut batch = Batch::new();
+    let owner = batch.add(&OWNER, values![input.account]);
+    let trades = batch.add(&TRADES, values![input.account]);
+    let answers = ask(session, Isolation::ReadCommitted, batch)?;
+    let owner = answers.of(owner).one()?;
+    let trades = answers.of(trades).collect(|row| {
+        Ok(Trade {
+            id: row.integer(0)?,
+            at_ms: row.integer(1)?,
+            status: row.text(2)?,
+            kind: row.text(3)?,
+            symbol: row.text(4)?,
+            quantity: row.integer(5)?,
+            executor: row.text(6)?,
+            charge_cents: row.integer(7)?,
+            security: row.text(8)?,
+            exchange: row.text(9)?,
+        })
+    })?;
+    Ok(TradeStatus {
+        customer_last_name: owner.text(0)?,
+        customer_first_name: owner.text(1)?,
+        broker_name: owner.text(2)?,
+        trades,
+    })
+}
