@@ -1,0 +1,220 @@
+//! The tables in the words of each database.
+//!
+//! Texts are compared byte by byte everywhere (`COLLATE "C"`, `BINARY`, `utf8mb4_nopad_bin`), so
+//! that three databases order them alike. In PostgreSQL keys and references are made after the
+//! rows; in MariaDB and SQLite, whose tables are ordered by their primary key, that comes with the
+//! table, and in SQLite the references too, which it can only take there.
+
+use super::finishing::{Step, longest_first};
+use crate::schema::{Class, Column, Index, Reference, TABLES, Table, Type};
+use crate::statement::Dialect;
+
+/// The statement that makes a table.
+#[must_use]
+pub fn create_table(table: &Table, dialect: Dialect) -> String {
+    let mut lines: Vec<String> = table
+        .columns
+        .iter()
+        .map(|column| column_line(table, column, dialect))
+        .collect();
+    let has_key = match dialect {
+        Dialect::PostgreSql => false,
+        Dialect::MariaDb => true,
+        Dialect::Sqlite => arrives_in_order(table) && !is_row_number(table),
+    };
+    if has_key {
+        lines.push(format!("PRIMARY KEY ({})", list(table.primary_key)));
+    }
+    if dialect == Dialect::Sqlite {
+        lines.extend(table.references.iter().map(reference));
+    }
+    let end = match dialect {
+        Dialect::PostgreSql => "",
+        Dialect::MariaDb => " ENGINE=InnoDB",
+        Dialect::Sqlite if has_key => " STRICT, WITHOUT ROWID",
+        Dialect::Sqlite => " STRICT",
+    };
+    format!(
+        "CREATE TABLE {} ({}){end}",
+        table.name.name(),
+        lines.join(", ")
+    )
+}
+
+fn column_line(table: &Table, column: &Column, dialect: Dialect) -> String {
+    let of = match dialect {
+        Dialect::PostgreSql => match column.of {
+            Type::Big => "bigint".to_owned(),
+            Type::Integer => "integer".to_owned(),
+            Type::Small => "smallint".to_owned(),
+            Type::Text(length) => format!("varchar({length}) COLLATE \"C\""),
+            Type::Long => "text COLLATE \"C\"".to_owned(),
+        },
+        Dialect::MariaDb => match column.of {
+            Type::Big => "BIGINT".to_owned(),
+            Type::Integer => "INT".to_owned(),
+            Type::Small => "SMALLINT".to_owned(),
+            Type::Text(length) => format!("VARCHAR({length})"),
+            Type::Long => "MEDIUMTEXT".to_owned(),
+        },
+        Dialect::Sqlite => match column.of {
+            Type::Big | Type::Integer | Type::Small => "INTEGER".to_owned(),
+            Type::Text(_) | Type::Long => "TEXT".to_owned(),
+        },
+    };
+    if dialect == Dialect::Sqlite && is_row_number(table) && table.primary_key == [column.name] {
+        return format!("{} {of} PRIMARY KEY", column.name);
+    }
+    let null = if column.may_be_null { "" } else { " NOT NULL" };
+    format!("{} {of}{null}", column.name)
+}
+
+/// Whether SQLite's own row number can be the key.
+fn is_row_number(table: &Table) -> bool {
+    table.primary_key.len() == 1
+        && table
+            .columns
+            .iter()
+            .any(|column| column.name == table.primary_key[0] && column.of == Type::Big)
+}
+
+/// Whether the rows come about in the order of the key, or are few: a table of SQLite can then be
+/// ordered by it from the start. Otherwise the key is an index made afterwards.
+fn arrives_in_order(table: &Table) -> bool {
+    let leads_with_big = table
+        .columns
+        .iter()
+        .any(|column| column.name == table.primary_key[0] && column.of == Type::Big);
+    table.class == Class::Fixed || leads_with_big || table.primary_key.len() == 1
+}
+
+fn reference(reference: &Reference) -> String {
+    let of = reference.table.table();
+    format!(
+        "FOREIGN KEY ({}) REFERENCES {} ({})",
+        list(reference.columns),
+        of.name.name(),
+        list(of.primary_key)
+    )
+}
+
+fn list(columns: &[&str]) -> String {
+    columns.join(", ")
+}
+
+/// Name of an index, the same in all databases.
+fn index_name(table: &Table, columns: &[&str]) -> String {
+    format!("{}_by_{}", table.name.name(), columns.join("_"))
+}
+
+fn create_index(table: &Table, index: &Index) -> Step {
+    let name = table.name.name();
+    let unique = if index.is_unique { "UNIQUE " } else { "" };
+    Step::new(
+        format!("the index of {name} by {}", index.columns.join(" and ")),
+        format!(
+            "CREATE {unique}INDEX {} ON {name} ({})",
+            index_name(table, index.columns),
+            list(index.columns)
+        ),
+    )
+}
+
+fn indexes() -> Vec<Step> {
+    longest_first()
+        .into_iter()
+        .flat_map(|table| table.indexes.iter().map(|index| create_index(table, index)))
+        .collect()
+}
+
+/// What PostgreSQL does after the rows. References are first named without a look at the rows,
+/// then proved table by table: only so can several hands work without waiting for each other.
+pub(super) fn finish_postgres() -> Vec<Vec<Step>> {
+    let tables = longest_first();
+    let keys = tables
+        .iter()
+        .map(|table| {
+            let name = table.name.name();
+            Step::new(
+                format!("the primary key of {name}"),
+                format!(
+                    "ALTER TABLE {name} ADD PRIMARY KEY ({})",
+                    list(table.primary_key)
+                ),
+            )
+        })
+        .collect();
+    let mut named = Vec::new();
+    let mut proved = Vec::new();
+    for table in tables.iter().filter(|table| !table.references.is_empty()) {
+        let name = table.name.name();
+        let add = |(number, one): (usize, &Reference)| {
+            format!(
+                "ADD CONSTRAINT {name}_reference_{number} {} NOT VALID",
+                reference(one)
+            )
+        };
+        let prove = |number| format!("VALIDATE CONSTRAINT {name}_reference_{number}");
+        let adds: Vec<_> = table.references.iter().enumerate().map(add).collect();
+        let proves: Vec<_> = (0..table.references.len()).map(prove).collect();
+        named.push(format!("ALTER TABLE {name} {}", adds.join(", ")));
+        proved.push(Step::new(
+            format!("the references of {name}"),
+            format!("ALTER TABLE {name} {}", proves.join(", ")),
+        ));
+    }
+    let named = vec![Step::new(
+        "naming the references".to_owned(),
+        named.join("; "),
+    )];
+    let tidied = tables
+        .iter()
+        .map(|table| {
+            let name = table.name.name();
+            Step::new(
+                format!("statistics of {name}"),
+                format!("VACUUM (FREEZE, ANALYZE) {name}"),
+            )
+        })
+        .collect();
+    let mut checkpoint = Step::new("a checkpoint".to_owned(), "CHECKPOINT".to_owned());
+    checkpoint.is_optional = true;
+    vec![keys, indexes(), named, proved, tidied, vec![checkpoint]]
+}
+
+/// What SQLite does after the rows: indexes, a proof of the references, statistics.
+pub(super) fn finish_sqlite() -> Vec<Vec<Step>> {
+    let tables = longest_first();
+    let keys = tables
+        .iter()
+        .filter(|table| !is_row_number(table) && !arrives_in_order(table))
+        .map(|table| {
+            create_index(
+                table,
+                &Index {
+                    columns: table.primary_key,
+                    is_unique: true,
+                },
+            )
+        })
+        .collect();
+    let proved = tables
+        .iter()
+        .filter(|table| !table.references.is_empty())
+        .map(|table| {
+            let name = table.name.name();
+            Step::new(
+                format!("the references of {name}"),
+                format!("PRAGMA foreign_key_check({name})"),
+            )
+        })
+        .collect();
+    let tidied = vec![Step::new("statistics".to_owned(), "ANALYZE".to_owned())];
+    vec![keys, indexes(), proved, tidied]
+}
+
+/// Statements that remove all tables, those that refer to others first.
+pub(super) fn drop_tables() -> Vec<String> {
+    let drop = |table: &Table| format!("DROP TABLE IF EXISTS {}", table.name.name());
+    TABLES.iter().rev().map(drop).collect()
+}

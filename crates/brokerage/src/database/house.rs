@@ -1,0 +1,112 @@
+//! All work around the transactions.
+
+use std::path::PathBuf;
+
+use super::build::{Build, State};
+use super::finishing::Step;
+use crate::error::DatabaseError;
+use crate::row::RowSink;
+use crate::schema::TableName;
+use crate::session::Session;
+use crate::statement::Dialect;
+
+/// What the report says of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// Its name and version, such as "PostgreSQL 15.18".
+    pub name: String,
+    /// Settings that decide what the storage sees, with their values as the server writes them.
+    pub settings: Vec<(String, String)>,
+    /// Where it keeps its data, if it tells.
+    pub data_directory: Option<PathBuf>,
+}
+
+/// A database that can hold the house. All of it may be called from several threads.
+///
+/// A house comes about by [`create`](Self::create), rows through any number of
+/// [`loader`](Self::loader)s, [`finish`](super::finish), [`mark_ready`](Self::mark_ready).
+pub trait Database: Send + Sync {
+    /// Which SQL it speaks.
+    fn dialect(&self) -> Dialect;
+
+    /// A session for one user.
+    ///
+    /// # Errors
+    /// The server is not there, or does not let us in.
+    fn connect(&self) -> Result<Box<dyn Session>, DatabaseError>;
+
+    /// Name, version and settings.
+    ///
+    /// # Errors
+    /// The server is not there, or does not let us in.
+    fn server(&self) -> Result<Server, DatabaseError>;
+
+    /// What of ours is there.
+    ///
+    /// # Errors
+    /// The server is not there, or something that is not ours is in the way.
+    fn state(&self) -> Result<State, DatabaseError>;
+
+    /// Makes the database, the marker and the empty tables.
+    ///
+    /// # Errors
+    /// Something is there already, or we may not.
+    fn create(&self, build: &Build) -> Result<(), DatabaseError>;
+
+    /// A way in for rows, for one thread.
+    ///
+    /// # Errors
+    /// The server is not there, or does not let us in.
+    fn loader(&self) -> Result<Box<dyn Loader>, DatabaseError>;
+
+    /// What is to be done after the rows, in phases: the steps of one may go side by side, if
+    /// [`hands`](Self::hands) allows, and must all end before the next.
+    fn finishing(&self) -> Vec<Vec<Step>>;
+
+    /// How many steps of a phase the server can work at side by side; `usize::MAX` where it does
+    /// not matter to it.
+    fn hands(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Carries out one step.
+    ///
+    /// # Errors
+    /// The server is gone or full, or the rows break a key or a reference.
+    fn carry_out(&self, step: &Step) -> Result<(), DatabaseError>;
+
+    /// Calls the build whole.
+    ///
+    /// # Errors
+    /// The server is gone.
+    fn mark_ready(&self) -> Result<(), DatabaseError>;
+
+    /// What the house takes on the volume: tables and indexes, without the log.
+    ///
+    /// # Errors
+    /// The server is gone.
+    fn size_bytes(&self) -> Result<u64, DatabaseError>;
+
+    /// Removes everything that we made, and nothing else. Sessions still open on it are lost.
+    ///
+    /// # Errors
+    /// The server is gone, or what is there is not ours.
+    fn remove(&self) -> Result<(), DatabaseError>;
+}
+
+/// Takes rows in bulk, one table after the other. Rows of a table count only after
+/// [`end`](Self::end); a loader dropped before leaves none of them, or some of them in a build that
+/// is not ready.
+pub trait Loader: RowSink + Send {
+    /// Rows of this table follow.
+    ///
+    /// # Errors
+    /// The server is gone or full, or the last table was not ended.
+    fn begin(&mut self, table: TableName) -> Result<(), DatabaseError>;
+
+    /// All rows of this part have come; gives their number.
+    ///
+    /// # Errors
+    /// The server did not take all of them.
+    fn end(&mut self) -> Result<u64, DatabaseError>;
+}

@@ -1,0 +1,162 @@
+//! Keeping the system from holding the database in memory.
+//!
+//! The study behind this load gave its database deliberately little memory, so that its reads went
+//! to the storage. PostgreSQL reads through the page cache of the system, which would take all
+//! memory there is; a memory control group around the server bounds it.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+/// A control group of our own, removed when dropped.
+#[derive(Debug)]
+pub struct MemoryGroup {
+    directory: PathBuf,
+}
+
+/// The two forms of control groups.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+impl MemoryGroup {
+    /// Makes a group whose processes take at most so many bytes, files in the page cache included.
+    ///
+    /// # Errors
+    /// Why none can be made, as the end of a sentence.
+    pub fn make(limit_bytes: u64) -> Result<Self, String> {
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let mut why = "this system has no memory control groups".to_owned();
+        for (version, parent) in parents(&mounts, &own) {
+            match Self::make_in(&parent, version, limit_bytes) {
+                Ok(group) => return Ok(group),
+                Err(error) => why = error,
+            }
+        }
+        Err(why)
+    }
+
+    fn make_in(parent: &Path, version: Version, limit_bytes: u64) -> Result<Self, String> {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("proofload-{}-{number}", std::process::id());
+        let directory = parent.join(name);
+        std::fs::create_dir(&directory)
+            .map_err(|error| format!("{} could not be made: {error}", directory.display()))?;
+        let group = Self { directory };
+        let file = group.directory.join(match version {
+            Version::One => "memory.limit_in_bytes",
+            Version::Two => "memory.max",
+        });
+        // A file that is not there must not be made: it would be none of the system's.
+        if !file.exists() {
+            return Err(format!("{} has no control of memory", parent.display()));
+        }
+        std::fs::write(&file, limit_bytes.to_string())
+            .map_err(|error| format!("{} could not be written: {error}", file.display()))?;
+        Ok(group)
+    }
+
+    /// Puts a process into the group; those that it starts from now on follow it.
+    ///
+    /// # Errors
+    /// The system does not take it.
+    pub fn admit(&self, process: u32) -> Result<(), String> {
+        let file = self.directory.join("cgroup.procs");
+        std::fs::write(&file, process.to_string())
+            .map_err(|error| format!("{} could not be written: {error}", file.display()))
+    }
+}
+
+impl Drop for MemoryGroup {
+    fn drop(&mut self) {
+        // Processes that have just ended may still be counted for a moment.
+        for _ in 0..50 {
+            if std::fs::remove_dir(&self.directory).is_ok() || !self.directory.exists() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+}
+
+/// Groups in which ours might be made, the best first: our own, then the topmost.
+fn parents(mounts: &str, own: &str) -> Vec<(Version, PathBuf)> {
+    let mut parents = Vec::new();
+    for line in mounts.lines() {
+        let Some((place, kind)) = line.split_once(" - ") else {
+            continue;
+        };
+        let Some(mount) = place.split(' ').nth(4) else {
+            continue;
+        };
+        let mut kind = kind.split(' ');
+        let version = match kind.next() {
+            Some("cgroup") if kind.nth(1).is_some_and(names_memory) => Version::One,
+            Some("cgroup2") => Version::Two,
+            _ => continue,
+        };
+        let within = own.lines().find_map(|line| {
+            let mut fields = line.splitn(3, ':');
+            let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
+            let is_it = match version {
+                Version::One => names_memory(controllers),
+                Version::Two => controllers.is_empty(),
+            };
+            is_it.then_some(path)
+        });
+        let mount = PathBuf::from(mount);
+        if let Some(within) = within.map(|path| path.trim_start_matches('/'))
+            && !within.is_empty()
+        {
+            parents.push((version, mount.join(within)));
+        }
+        parents.push((version, mount));
+    }
+    parents.sort_by_key(|(version, _)| *version == Version::Two);
+    parents
+}
+
+fn names_memory(list: &str) -> bool {
+    list.split(',').any(|word| word == "memory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_are_found_where_they_are_mounted() {
+        let mounts = "30 1 0:26 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n\
+                      31 1 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
+                      32 1 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+        let own = "4:memory:/user\n3:cpu:/\n0::/\n";
+        let found: Vec<_> = parents(mounts, own)
+            .into_iter()
+            .map(|(_, path)| path)
+            .collect();
+        assert_eq!(
+            found,
+            [
+                PathBuf::from("/sys/fs/cgroup/memory/user"),
+                PathBuf::from("/sys/fs/cgroup/memory"),
+                PathBuf::from("/sys/fs/cgroup/unified"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_group_is_gone_when_dropped() {
+        let group = match MemoryGroup::make(1 << 30) {
+            Ok(group) => group,
+            Err(why) => return eprintln!("skipped: {why}"),
+        };
+        let directory = group.directory.clone();
+        assert!(directory.exists());
+        drop(group);
+        assert!(!directory.exists());
+    }
+}

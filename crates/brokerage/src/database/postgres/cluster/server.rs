@@ -1,0 +1,376 @@
+//! Making, starting, stopping and removing a server of our own.
+
+use std::fs;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use super::error::ClusterError;
+use super::owner::Owner;
+use super::page_cache::MemoryGroup;
+use super::process::{Process, Stop, quiet};
+use super::programs::Programs;
+use super::settings::Settings;
+use crate::database::postgres::connection::Connection;
+use crate::database::postgres::postgres::Postgres;
+use crate::database::target::{Address, Endpoint};
+use crate::error::DatabaseError;
+
+/// The port in the name of the socket.
+pub(super) const PORT: u16 = 5432;
+
+/// The only user of the server.
+const USER: &str = "proofload";
+
+/// The file by which a directory is known as ours: it says how far the cluster came.
+const MARKER: &str = "proofload-cluster";
+
+/// The longest path of a socket that the system takes (`sun_path`, with a zero at its end).
+const LONGEST_SOCKET: usize = 107;
+
+/// A server that has so much log to read after a crash that it takes longer is not worth waiting
+/// for.
+const START_PATIENCE: Duration = Duration::from_secs(600);
+
+/// How long a stop in good order may take: it writes all changed pages.
+const STOP_PATIENCE: Duration = Duration::from_secs(120);
+
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+/// A PostgreSQL server in a directory of its own: reached by a Unix socket that only its user and
+/// root can come to, run as an unprivileged user, and gone when this value is.
+pub struct Cluster {
+    directory: PathBuf,
+    sockets: PathBuf,
+    settings: Settings,
+    programs: Programs,
+    owner: Owner,
+    group: Option<MemoryGroup>,
+    page_cache_note: String,
+    process: Option<Process>,
+}
+
+impl Cluster {
+    /// Makes a cluster in a directory, or takes the one that an earlier run has left there, and
+    /// starts its server.
+    ///
+    /// # Errors
+    /// There is no PostgreSQL on this machine, the directory cannot be used, or the server does
+    /// not come up.
+    pub fn start(directory: &Path, settings: &Settings) -> Result<Self, ClusterError> {
+        let programs = Programs::find()?;
+        let owner = Owner::choose()?;
+        let absolute = std::path::absolute(directory);
+        let directory = absolute.map_err(ClusterError::file(directory, "found"))?;
+        owner.can_come_to(&directory)?;
+        let is_made = look_at(&directory)?;
+        let mut cluster = Self {
+            sockets: sockets_for(&directory, &owner)?,
+            directory,
+            settings: settings.clone(),
+            programs,
+            owner,
+            group: None,
+            page_cache_note: String::new(),
+            process: None,
+        };
+        if !is_made {
+            cluster.make()?;
+        }
+        cluster.limit_page_cache();
+        cluster.begin()?;
+        Ok(cluster)
+    }
+
+    /// Where the server is reached, and by whom.
+    #[must_use]
+    pub fn address(&self) -> Address {
+        Address {
+            user: USER.to_owned(),
+            password: None,
+            endpoint: Endpoint::Socket(self.sockets.join(format!(".s.PGSQL.{PORT}"))),
+            database: None,
+        }
+    }
+
+    /// The server as the house's database.
+    ///
+    /// # Errors
+    /// The server has gone.
+    pub fn database(&self) -> Result<Postgres, DatabaseError> {
+        Postgres::open(&self.address())
+    }
+
+    /// What is done about the page cache, as a sentence for the report.
+    #[must_use]
+    pub fn page_cache_note(&self) -> &str {
+        &self.page_cache_note
+    }
+
+    /// What the server has written about itself.
+    #[must_use]
+    pub fn log_file(&self) -> PathBuf {
+        self.directory.join("server.log")
+    }
+
+    /// Where the server keeps its data.
+    #[must_use]
+    pub fn data_directory(&self) -> PathBuf {
+        self.directory.join("data")
+    }
+
+    /// The number of the server's process, while it runs.
+    #[must_use]
+    pub fn process_id(&self) -> Option<u32> {
+        self.process.as_ref().map(Process::id)
+    }
+
+    /// Stops the server in good order: everything is written, nothing has to be recovered.
+    pub fn stop(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            process.stop(Stop::InOrder, STOP_PATIENCE);
+        }
+    }
+
+    /// Ends the server as a crash would, without writing anything more.
+    pub fn crash(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            process.stop(Stop::AtOnce, Duration::ZERO);
+        }
+    }
+
+    /// Starts the server again, after stopping it if it runs.
+    ///
+    /// # Errors
+    /// It does not come up.
+    pub fn restart(&mut self) -> Result<(), ClusterError> {
+        self.stop();
+        self.begin()
+    }
+
+    /// Stops the server and removes everything that was made for it.
+    ///
+    /// # Errors
+    /// Something could not be removed.
+    pub fn remove(mut self) -> Result<(), ClusterError> {
+        self.crash();
+        let log = self.log_directory();
+        for directory in [log.as_deref(), Some(&self.directory)]
+            .into_iter()
+            .flatten()
+        {
+            if directory.exists() {
+                fs::remove_dir_all(directory).map_err(ClusterError::file(directory, "removed"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn log_directory(&self) -> Option<PathBuf> {
+        let directory = self.settings.log_directory.as_ref()?;
+        Some(directory.join("proofload-postgres-log"))
+    }
+
+    fn make(&self) -> Result<(), ClusterError> {
+        let marker = self.directory.join(MARKER);
+        let data = self.data_directory();
+        let log = self.log_directory();
+        make_private(&self.directory, &self.owner)?;
+        write(&marker, "begun\n")?;
+        for left in [Some(&data), log.as_ref()].into_iter().flatten() {
+            if left.exists() {
+                fs::remove_dir_all(left).map_err(ClusterError::file(left, "removed"))?;
+            }
+        }
+        if let Some(log) = &log {
+            self.owner.can_come_to(log)?;
+            make_private(log, &self.owner)?;
+        }
+        let program = self.programs.program("initdb");
+        let mut initdb = Command::new(&program);
+        initdb.arg("--pgdata").arg(&data);
+        initdb.args(["--username", USER, "--auth", "trust", "--encoding", "UTF8"]);
+        initdb.args(["--locale", "C", "--data-checksums", "--no-sync"]);
+        if let Some(log) = &log {
+            initdb.arg("--waldir").arg(log);
+        }
+        let output = self
+            .owner
+            .dress(quiet(&mut initdb, &self.directory))
+            .output();
+        let output = output.map_err(ClusterError::program(&program))?;
+        if !output.status.success() {
+            return Err(ClusterError::Initdb {
+                directory: self.directory.clone(),
+                output: last_lines(&String::from_utf8_lossy(&output.stderr)),
+            });
+        }
+        write(&marker, "made\n")
+    }
+
+    fn limit_page_cache(&mut self) {
+        let Some(bytes) = self.settings.page_cache_bytes else {
+            "The page cache of the system is not limited.".clone_into(&mut self.page_cache_note);
+            return;
+        };
+        let mib = bytes / (1024 * 1024);
+        match MemoryGroup::make(self.settings.memory_bytes(bytes)) {
+            Ok(group) => {
+                self.group = Some(group);
+                self.page_cache_note = format!(
+                    "A memory control group leaves the server about {mib} MiB of page cache."
+                );
+            }
+            Err(why) => {
+                self.page_cache_note = format!(
+                    "The page cache of the system could not be limited to {mib} MiB, because \
+                     {why}; what it holds of the database is not read from the storage."
+                );
+            }
+        }
+    }
+
+    fn begin(&mut self) -> Result<(), ClusterError> {
+        let data = self.data_directory();
+        refuse_running(&data)?;
+        if self.sockets.starts_with(&self.directory) {
+            make_private(&self.sockets, &self.owner)?;
+        }
+        let file = data.join("postgresql.conf");
+        write(
+            &file,
+            &self.settings.file(&self.sockets, self.programs.major()),
+        )?;
+        self.owner.give(&file)?;
+        let mut process = Process::start(
+            &self.programs.program("postgres"),
+            &data,
+            &self.log_file(),
+            &self.owner,
+            self.group.as_ref(),
+        )?;
+        let deadline = Instant::now() + START_PATIENCE;
+        let address = self.address();
+        while Connection::open(&address, "postgres", Duration::from_secs(10)).is_err() {
+            if process.has_ended() || Instant::now() > deadline {
+                drop(process);
+                let log = fs::read(self.log_file()).unwrap_or_default();
+                return Err(ClusterError::DidNotStart {
+                    directory: self.directory.clone(),
+                    output: last_lines(&String::from_utf8_lossy(&log)),
+                });
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.process = Some(process);
+        Ok(())
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.crash();
+        if !self.sockets.starts_with(&self.directory) {
+            // Nothing but the socket was in it, which the server has removed.
+            let _ = fs::remove_dir_all(&self.sockets);
+        }
+    }
+}
+
+/// Whether a directory holds a cluster of ours; one that was not finished does not count.
+fn look_at(directory: &Path) -> Result<bool, ClusterError> {
+    let Ok(mut entries) = fs::read_dir(directory) else {
+        return match directory.exists() {
+            true => Err(ClusterError::NotOurs(directory.to_owned())),
+            false => Ok(false),
+        };
+    };
+    let marker = directory.join(MARKER);
+    if !marker.exists() {
+        return match entries.next() {
+            None => Ok(false),
+            Some(_) => Err(ClusterError::NotOurs(directory.to_owned())),
+        };
+    }
+    refuse_running(&directory.join("data"))?;
+    let said = fs::read_to_string(&marker).map_err(ClusterError::file(&marker, "read"))?;
+    Ok(said.trim() == "made")
+}
+
+/// Refuses a directory of data in which a server runs.
+fn refuse_running(data: &Path) -> Result<(), ClusterError> {
+    let Ok(text) = fs::read_to_string(data.join("postmaster.pid")) else {
+        return Ok(());
+    };
+    let Some(process) = text
+        .lines()
+        .next()
+        .and_then(|line| line.trim().parse().ok())
+    else {
+        return Ok(());
+    };
+    let about = PathBuf::from(format!("/proc/{process}"));
+    let name = fs::read_to_string(about.join("comm")).unwrap_or_default();
+    let is_server = matches!(name.trim(), "postgres" | "postmaster");
+    // The number may belong to another server by now; where it works cannot always be seen.
+    let is_elsewhere = fs::read_link(about.join("cwd")).is_ok_and(|cwd| !same(&cwd, data));
+    if is_server && !is_elsewhere {
+        return Err(ClusterError::StillRuns {
+            process,
+            directory: data.to_owned(),
+        });
+    }
+    Ok(())
+}
+
+fn same(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
+}
+
+/// A directory for the socket: in ours, unless its path is too long for a socket. The other is made
+/// here, in a place where anybody may make directories, so it must not have been there.
+fn sockets_for(directory: &Path, owner: &Owner) -> Result<PathBuf, ClusterError> {
+    let sockets = directory.join("socket");
+    let file = sockets.join(format!(".s.PGSQL.{PORT}.lock"));
+    if file.as_os_str().len() <= LONGEST_SOCKET {
+        return Ok(sockets);
+    }
+    loop {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("proofload-{}-{number}", std::process::id());
+        let sockets = std::env::temp_dir().join(name);
+        match fs::DirBuilder::new().mode(0o700).create(&sockets) {
+            Ok(()) => return owner.give(&sockets).map(|()| sockets),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(ClusterError::file(&sockets, "made")(error)),
+        }
+    }
+}
+
+/// Makes a directory that only the server's user and root can enter; one that is ours may be there.
+fn make_private(directory: &Path, owner: &Owner) -> Result<(), ClusterError> {
+    let made = fs::DirBuilder::new().mode(0o700).create(directory);
+    if let Err(error) = made
+        && !(error.kind() == std::io::ErrorKind::AlreadyExists && directory.is_dir())
+    {
+        return Err(ClusterError::file(directory, "made")(error));
+    }
+    owner.give(directory)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), ClusterError> {
+    fs::write(path, text).map_err(ClusterError::file(path, "written"))
+}
+
+fn last_lines(text: &str) -> String {
+    let lines: Vec<_> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    lines[lines.len().saturating_sub(4)..].join("; ")
+}

@@ -1,0 +1,108 @@
+//! How a server of our own is configured.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const KIB: u64 = 1024;
+const MIB: u64 = 1024 * KIB;
+const GIB: u64 = 1024 * MIB;
+
+/// What a process of the server takes besides the shared buffers, at most and on the average of a
+/// house's transactions.
+const SESSION_BYTES: u64 = 12 * MIB;
+
+/// Settings of a server of our own. What is not here is as for a server that must not lose a
+/// commit: fsync, full pages and checksums are on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Memory in which the server keeps pages.
+    pub shared_buffers_bytes: u64,
+    /// How much the system may keep of the server's files besides, in its page cache; without a
+    /// limit if `None`.
+    pub page_cache_bytes: Option<u64>,
+    /// A directory for the log on another volume.
+    pub log_directory: Option<PathBuf>,
+    /// Log between checkpoints, at most.
+    pub max_wal_size_bytes: u64,
+    /// Time between checkpoints, at most.
+    pub checkpoint_timeout: Duration,
+    /// How many sessions may be open.
+    pub connections: u32,
+}
+
+impl Settings {
+    /// Settings for a server with so much memory for pages and no page cache to speak of.
+    #[must_use]
+    pub fn with_memory(shared_buffers_bytes: u64) -> Self {
+        Self {
+            shared_buffers_bytes,
+            page_cache_bytes: None,
+            log_directory: None,
+            max_wal_size_bytes: 4 * GIB,
+            checkpoint_timeout: Duration::from_secs(300),
+            connections: 200,
+        }
+    }
+
+    /// What one process may take for building an index.
+    fn maintenance_bytes(&self) -> u64 {
+        (self.shared_buffers_bytes / 4).clamp(16 * MIB, GIB)
+    }
+
+    /// What all processes of the server and their share of the page cache may take together.
+    pub(super) fn memory_bytes(&self, page_cache_bytes: u64) -> u64 {
+        self.shared_buffers_bytes
+            + page_cache_bytes
+            + SESSION_BYTES * u64::from(self.connections)
+            + 4 * self.maintenance_bytes()
+            + 128 * MIB
+    }
+
+    /// The words of postgresql.conf.
+    pub(super) fn file(&self, sockets: &Path, major: u32) -> String {
+        let known_cache = self.page_cache_bytes.unwrap_or(4 * GIB);
+        let kib = |bytes: u64| format!("{}kB", (bytes / KIB).max(128));
+        let mib = |bytes: u64| format!("{}MB", (bytes / MIB).max(32));
+        let seconds = self.checkpoint_timeout.as_secs().clamp(30, 86_400);
+        let mut lines = vec![
+            ("listen_addresses", String::new()),
+            ("unix_socket_directories", sockets.display().to_string()),
+            ("unix_socket_permissions", "0700".to_owned()),
+            ("port", super::server::PORT.to_string()),
+            ("max_connections", self.connections.to_string()),
+            ("shared_buffers", kib(self.shared_buffers_bytes)),
+            (
+                "effective_cache_size",
+                kib(self.shared_buffers_bytes + known_cache),
+            ),
+            ("maintenance_work_mem", kib(self.maintenance_bytes())),
+            ("huge_pages", "try".to_owned()),
+            ("fsync", "on".to_owned()),
+            ("full_page_writes", "on".to_owned()),
+            ("synchronous_commit", "on".to_owned()),
+            ("wal_level", "replica".to_owned()),
+            ("max_wal_size", mib(self.max_wal_size_bytes)),
+            ("min_wal_size", mib(self.max_wal_size_bytes / 4)),
+            ("checkpoint_timeout", format!("{seconds}s")),
+            ("checkpoint_completion_target", "0.9".to_owned()),
+            ("autovacuum", "on".to_owned()),
+            ("track_io_timing", "on".to_owned()),
+            ("jit", "off".to_owned()),
+            ("timezone", "UTC".to_owned()),
+            ("log_timezone", "UTC".to_owned()),
+            ("log_checkpoints", "on".to_owned()),
+            ("log_line_prefix", "%m [%p] ".to_owned()),
+            ("lc_messages", "C".to_owned()),
+        ];
+        if major >= 14 {
+            lines.push(("track_wal_io_timing", "on".to_owned()));
+        }
+        let mut file = String::from("# Written anew by Proofload at every start.\n");
+        for (name, value) in lines {
+            // Writing to a String does not fail.
+            let _ = writeln!(file, "{name} = '{}'", value.replace('\'', "''"));
+        }
+        file
+    }
+}

@@ -1,0 +1,77 @@
+//! What an error of the server means for the house.
+
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::message::backend::ErrorResponseBody;
+
+use crate::error::DatabaseError;
+
+/// The error of a message, met while `what` was being done.
+pub(super) fn failure(body: &ErrorResponseBody, what: &str) -> DatabaseError {
+    let mut code = String::new();
+    let mut message = String::new();
+    let mut detail = None;
+    let mut fields = body.fields();
+    while let Ok(Some(field)) = fields.next() {
+        let value = String::from_utf8_lossy(field.value_bytes()).into_owned();
+        match field.type_() {
+            b'C' => code = value,
+            b'M' => message = value,
+            b'D' => detail = Some(value),
+            _ => {}
+        }
+    }
+    if let Some(detail) = detail {
+        message = format!("{message} ({detail})");
+    }
+    by_code(&code, message, what)
+}
+
+/// By the five characters of SQLSTATE (appendix A of the PostgreSQL manual).
+pub(super) fn by_code(code: &str, message: String, what: &str) -> DatabaseError {
+    match code {
+        // Serialization failure, deadlock, lock not available.
+        "40001" | "40P01" | "55P03" => DatabaseError::Conflict(message),
+        "53100" => DatabaseError::NoSpace(message),
+        // Damaged data or index, an error of input or output, a file of the database gone.
+        "XX001" | "XX002" | "58030" | "58P01" => DatabaseError::Damaged(message),
+        // Rights; a database that does not exist; a volume that became read-only.
+        "42501" | "3D000" | "25006" => DatabaseError::Refused(message),
+        // Too many connections.
+        "53300" => DatabaseError::Unavailable(message),
+        _ if code.starts_with("28") => DatabaseError::Refused(message),
+        // Shutdown, crash of another session, starting up, database dropped.
+        _ if code.starts_with("57P") || code.starts_with("08") => {
+            DatabaseError::Unavailable(message)
+        }
+        _ => DatabaseError::Failed {
+            statement: what.to_owned(),
+            message: format!("{message} [{code}]"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_that_no_test_can_provoke_have_their_meaning_too() {
+        let of = |code| by_code(code, "message".to_owned(), "look");
+        let message = || "message".to_owned();
+        assert_eq!(of("53100"), DatabaseError::NoSpace(message()));
+        for code in ["XX001", "XX002", "58030", "58P01"] {
+            assert_eq!(of(code), DatabaseError::Damaged(message()));
+        }
+        for code in ["57P01", "57P02", "57P03", "57P04", "08006", "53300"] {
+            assert_eq!(of(code), DatabaseError::Unavailable(message()));
+        }
+        for code in ["40001", "40P01", "55P03"] {
+            assert_eq!(of(code), DatabaseError::Conflict(message()));
+        }
+        for code in ["28P01", "28000", "42501", "3D000", "25006"] {
+            assert_eq!(of(code), DatabaseError::Refused(message()));
+        }
+        let failed = of("42P01");
+        assert!(matches!(failed, DatabaseError::Failed { .. }), "{failed:?}");
+    }
+}

@@ -1,0 +1,29 @@
+//! What an error of SQLite means for the house.
+
+use rusqlite::ErrorCode;
+
+use crate::error::DatabaseError;
+
+/// The error met while `what` was being done.
+pub(super) fn failure(error: &rusqlite::Error, what: &str) -> DatabaseError {
+    let message = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            DatabaseError::Conflict(message)
+        }
+        Some(ErrorCode::DiskFull) => DatabaseError::NoSpace(message),
+        Some(ErrorCode::SystemIoFailure | ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            DatabaseError::Damaged(message)
+        }
+        Some(
+            ErrorCode::PermissionDenied
+            | ErrorCode::ReadOnly
+            | ErrorCode::AuthorizationForStatementDenied,
+        ) => DatabaseError::Refused(message),
+        Some(ErrorCode::CannotOpen) => DatabaseError::Unavailable(message),
+        _ => DatabaseError::Failed {
+            statement: what.to_owned(),
+            message,
+        },
+    }
+}

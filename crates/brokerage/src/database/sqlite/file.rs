@@ -1,0 +1,301 @@
+//! A file of SQLite as the house's database.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::failure::failure;
+use super::loader::SqliteLoader;
+use super::session::SqliteSession;
+use super::turn::Queue;
+use crate::database::build::{Build, State};
+use crate::database::ddl;
+use crate::database::finishing::Step;
+use crate::database::house::{Database, Loader, Server};
+use crate::error::DatabaseError;
+use crate::schema::TABLES;
+use crate::session::Session;
+use crate::statement::Dialect;
+
+/// Name of the file in the directory that is given.
+const FILE: &str = "proofload_brokerage.sqlite";
+
+/// The number in the head of a file by which it is known as ours, even when it is damaged.
+const APPLICATION: u32 = 0x5052_464c;
+
+/// Where that number stands, and the words that every file of SQLite begins with.
+const APPLICATION_AT: usize = 68;
+const WORDS: &[u8] = b"SQLite format 3\0";
+
+/// Pages as large as those of PostgreSQL.
+const PAGE_BYTES: u64 = 8 * 1024;
+
+/// Memory for pages while the house is loaded and finished.
+const LOAD_MEMORY_BYTES: u64 = 256 * 1024 * 1024;
+
+/// How long one connection tries to get a lock that another holds.
+const BUSY_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A file in a directory, with all connections to it in this process.
+pub struct Sqlite {
+    path: PathBuf,
+    memory_per_session_bytes: u64,
+    queue: Arc<Queue>,
+    loading: Mutex<Option<Arc<Mutex<Connection>>>>,
+}
+
+impl Sqlite {
+    /// The file in a directory. `memory_bytes` is for the pages of all of so many sessions.
+    #[must_use]
+    pub fn new(directory: &Path, memory_bytes: u64, sessions: u32) -> Self {
+        Self {
+            path: directory.join(FILE),
+            memory_per_session_bytes: memory_bytes / u64::from(sessions.max(1)),
+            queue: Arc::default(),
+            loading: Mutex::new(None),
+        }
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn open(&self, flags: OpenFlags) -> Result<Connection, DatabaseError> {
+        let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let failed = |error: rusqlite::Error| failure(&error, "opening the file");
+        let connection = Connection::open_with_flags(&self.path, flags).map_err(failed)?;
+        connection.busy_timeout(BUSY_PATIENCE).map_err(failed)?;
+        Ok(connection)
+    }
+
+    /// A connection that loads rows or makes indexes: nothing is lost by a crash but the build,
+    /// which is made anew then.
+    fn worker(&self) -> Result<Connection, DatabaseError> {
+        let connection = self.open(OpenFlags::empty())?;
+        let pages = LOAD_MEMORY_BYTES / PAGE_BYTES;
+        let settings = format!(
+            "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; PRAGMA foreign_keys = OFF; \
+             PRAGMA threads = 2; PRAGMA cache_size = {pages}"
+        );
+        batch(&connection, &settings)?;
+        Ok(connection)
+    }
+
+    /// The head of the file: `None` if there is no file, or an empty one.
+    fn application(&self) -> Result<Option<u32>, DatabaseError> {
+        let unreadable = |error: std::io::Error| {
+            DatabaseError::Unavailable(format!("{} cannot be read: {error}", self.path.display()))
+        };
+        let file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(error)),
+        };
+        let mut head = Vec::new();
+        file.take(100).read_to_end(&mut head).map_err(unreadable)?;
+        if head.is_empty() {
+            return Ok(None);
+        }
+        let number = head.get(APPLICATION_AT..APPLICATION_AT + 4);
+        let number = number.filter(|_| head.starts_with(WORDS));
+        let number = number.and_then(|bytes| bytes.try_into().ok());
+        Ok(Some(number.map_or(0, u32::from_be_bytes)))
+    }
+
+    fn files(&self) -> [PathBuf; 4] {
+        ["", "-wal", "-shm", "-journal"].map(|end| {
+            let mut path = self.path.clone().into_os_string();
+            path.push(end);
+            PathBuf::from(path)
+        })
+    }
+}
+
+fn batch(connection: &Connection, sql: &str) -> Result<(), DatabaseError> {
+    connection
+        .execute_batch(sql)
+        .map_err(|error| failure(&error, sql.lines().next().unwrap_or_default()))
+}
+
+/// The first column of the first row.
+fn one(connection: &Connection, sql: &str) -> Result<String, DatabaseError> {
+    let row = connection.query_row(sql, [], |row| row.get::<_, rusqlite::types::Value>(0));
+    match row.map_err(|error| failure(&error, sql))? {
+        rusqlite::types::Value::Integer(number) => Ok(number.to_string()),
+        rusqlite::types::Value::Text(text) => Ok(text),
+        other => Ok(format!("{other:?}")),
+    }
+}
+
+impl Database for Sqlite {
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    fn connect(&self) -> Result<Box<dyn Session>, DatabaseError> {
+        let connection = self.open(OpenFlags::empty())?;
+        let kib = (self.memory_per_session_bytes / 1024).max(64);
+        let settings = format!(
+            "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -{kib}; \
+             PRAGMA temp_store = MEMORY"
+        );
+        batch(&connection, &settings)?;
+        Ok(Box::new(SqliteSession::new(
+            connection,
+            Arc::clone(&self.queue),
+        )))
+    }
+
+    fn server(&self) -> Result<Server, DatabaseError> {
+        let kib = self.memory_per_session_bytes / 1024;
+        let setting = |name: &str, value: String| (name.to_owned(), value);
+        Ok(Server {
+            name: format!("SQLite {}", rusqlite::version()),
+            settings: vec![
+                setting("cache_size", format!("{kib} KiB per session")),
+                setting("foreign_keys", "on".to_owned()),
+                setting("journal_mode", "wal".to_owned()),
+                setting("page_size", PAGE_BYTES.to_string()),
+                setting("synchronous", "full".to_owned()),
+            ],
+            data_directory: self.path.parent().map(Path::to_owned),
+        })
+    }
+
+    fn state(&self) -> Result<State, DatabaseError> {
+        match self.application()? {
+            None => return Ok(State::Absent),
+            Some(APPLICATION) => {}
+            Some(_) => {
+                return Err(DatabaseError::Refused(format!(
+                    "{} exists and was not made by Proofload: move it away",
+                    self.path.display()
+                )));
+            }
+        }
+        let connection = self.open(OpenFlags::empty())?;
+        let row = connection.query_row(&Build::question(), [], |row| {
+            (0..7)
+                .map(|column| {
+                    Ok(match row.get::<_, rusqlite::types::Value>(column)? {
+                        rusqlite::types::Value::Integer(number) => Some(number.to_string()),
+                        rusqlite::types::Value::Text(text) => Some(text),
+                        _ => None,
+                    })
+                })
+                .collect::<rusqlite::Result<Vec<_>>>()
+        });
+        let row = row.map_err(|error| failure(&error, "the marker"))?;
+        Ok(Build::read(&row)?.0)
+    }
+
+    fn create(&self, build: &Build) -> Result<(), DatabaseError> {
+        if self.state()? != State::Absent {
+            return Err(DatabaseError::Refused(format!(
+                "{} holds a house already",
+                self.path.display()
+            )));
+        }
+        let connection = self.open(OpenFlags::SQLITE_OPEN_CREATE)?;
+        batch(&connection, &format!("PRAGMA page_size = {PAGE_BYTES}"))?;
+        let mut sql = vec![
+            "BEGIN EXCLUSIVE".to_owned(),
+            format!("PRAGMA application_id = {APPLICATION}"),
+            Build::marker_table("TEXT"),
+            build.marker_row(true),
+        ];
+        let tables = TABLES.iter();
+        sql.extend(tables.map(|table| ddl::create_table(table, Dialect::Sqlite)));
+        sql.push("COMMIT".to_owned());
+        batch(&connection, &sql.join(";\n"))
+    }
+
+    fn loader(&self) -> Result<Box<dyn Loader>, DatabaseError> {
+        let mut loading = self
+            .loading
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let shared = match &*loading {
+            Some(shared) => Arc::clone(shared),
+            None => {
+                let connection = self.worker()?;
+                connection.set_prepared_statement_cache_capacity(TABLES.len());
+                Arc::new(Mutex::new(connection))
+            }
+        };
+        *loading = Some(Arc::clone(&shared));
+        Ok(Box::new(SqliteLoader::new(shared)))
+    }
+
+    fn finishing(&self) -> Vec<Vec<Step>> {
+        ddl::finish_sqlite()
+    }
+
+    fn hands(&self) -> usize {
+        1
+    }
+
+    fn carry_out(&self, step: &Step) -> Result<(), DatabaseError> {
+        *self
+            .loading
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner) = None;
+        let connection = self.worker()?;
+        let failed = |error: rusqlite::Error| failure(&error, &step.what);
+        let mut prepared = connection.prepare(&step.sql).map_err(failed)?;
+        let mut rows = prepared.raw_query();
+        // Only the proof of references answers rows, one for each that is broken.
+        if rows.next().map_err(failed)?.is_some() {
+            return Err(DatabaseError::Failed {
+                statement: step.what.clone(),
+                message: "a row refers to one that is not there".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    fn mark_ready(&self) -> Result<(), DatabaseError> {
+        *self
+            .loading
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner) = None;
+        // All that was written without care must be on the volume before the word is.
+        let file = File::open(&self.path).and_then(|file| file.sync_all());
+        file.map_err(|error| DatabaseError::Damaged(error.to_string()))?;
+        let connection = self.open(OpenFlags::empty())?;
+        one(&connection, "PRAGMA journal_mode = WAL")?;
+        batch(&connection, "PRAGMA synchronous = FULL")?;
+        batch(&connection, &Build::mark_ready())
+    }
+
+    fn size_bytes(&self) -> Result<u64, DatabaseError> {
+        let about = fs::metadata(&self.path);
+        about.map(|about| about.len()).map_err(|error| {
+            DatabaseError::Unavailable(format!("{} cannot be read: {error}", self.path.display()))
+        })
+    }
+
+    fn remove(&self) -> Result<(), DatabaseError> {
+        *self
+            .loading
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner) = None;
+        match self.application()? {
+            None | Some(APPLICATION) => {}
+            // The sentence of `state` says why.
+            Some(_) => return self.state().map(|_| ()),
+        }
+        for file in self.files().iter().filter(|file| file.exists()) {
+            fs::remove_file(file).map_err(|error| {
+                DatabaseError::Refused(format!("{} cannot be removed: {error}", file.display()))
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! A connection to a file as the transactions see it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql};
+use rustc_hash::FxHashMap;
+
+use super::failure::failure;
+use super::turn::{Queue, Turn};
+use crate::database::call::{self, mistake};
+use crate::database::render::render;
+use crate::error::DatabaseError;
+use crate::row::Rows;
+use crate::session::{Call, Isolation, Session, Then};
+use crate::statement::{Dialect, Statement};
+use crate::value::Value;
+
+/// How long a transaction waits for its turn to write before it counts as a conflict.
+pub(super) const WRITE_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Prepared statements that a connection keeps: more than the house has.
+const PREPARED: usize = 512;
+
+/// A connection. Transactions that are read committed may write too, but only if nobody else has
+/// written since they began; all others wait for their turn to write when they begin.
+pub struct SqliteSession {
+    connection: Connection,
+    queue: Arc<Queue>,
+    turn: Option<Turn>,
+    is_open: bool,
+    rendered: FxHashMap<&'static str, String>,
+}
+
+impl SqliteSession {
+    pub(super) fn new(connection: Connection, queue: Arc<Queue>) -> Self {
+        connection.set_prepared_statement_cache_capacity(PREPARED);
+        Self {
+            connection,
+            queue,
+            turn: None,
+            is_open: false,
+            rendered: FxHashMap::default(),
+        }
+    }
+
+    fn batch(&mut self, calls: &[Call]) -> Result<Vec<Rows>, DatabaseError> {
+        calls.iter().try_for_each(call::check)?;
+        let mut answers = Vec::with_capacity(calls.len());
+        for call in calls {
+            let sql = self
+                .rendered
+                .entry(call.statement.name)
+                .or_insert_with(|| render(call.statement, Dialect::Sqlite).sql);
+            answers.push(carry_out(&self.connection, sql, call)?);
+        }
+        Ok(answers)
+    }
+
+    fn end(&mut self, sql: &'static str) -> Result<(), DatabaseError> {
+        let ended = self.connection.execute_batch(sql);
+        if ended.is_ok() {
+            self.is_open = false;
+            self.turn = None;
+        }
+        ended.map_err(|error| failure(&error, sql))
+    }
+
+    /// Rolls back what is open, whatever comes of it: some errors have done so already.
+    fn give_up(&mut self) {
+        if !self.connection.is_autocommit() {
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        self.is_open = false;
+        self.turn = None;
+    }
+}
+
+impl Session for SqliteSession {
+    fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
+        if self.is_open {
+            return Err(DatabaseError::Failed {
+                statement: "a begin".to_owned(),
+                message: "a transaction is open already".to_owned(),
+            });
+        }
+        let sql = if isolation == Isolation::ReadCommitted {
+            "BEGIN DEFERRED"
+        } else {
+            let turn = self.queue.wait(WRITE_PATIENCE);
+            let late = || DatabaseError::Conflict("others wrote for too long".to_owned());
+            self.turn = Some(turn.ok_or_else(late)?);
+            "BEGIN IMMEDIATE"
+        };
+        let begun = self.connection.execute_batch(sql);
+        self.is_open = begun.is_ok();
+        begun.map_err(|error| {
+            self.turn = None;
+            failure(&error, "a begin")
+        })
+    }
+
+    fn run(&mut self, calls: &[Call], then: Then) -> Result<Vec<Rows>, DatabaseError> {
+        if !self.is_open {
+            return Err(DatabaseError::Failed {
+                statement: "a batch".to_owned(),
+                message: "no transaction is open".to_owned(),
+            });
+        }
+        let answers = self.batch(calls);
+        let ended = answers.and_then(|answers| {
+            if then == Then::Commit {
+                self.end("COMMIT")?;
+            }
+            Ok(answers)
+        });
+        if ended.is_err() {
+            self.give_up();
+        }
+        ended
+    }
+
+    fn rollback(&mut self) -> Result<(), DatabaseError> {
+        self.give_up();
+        Ok(())
+    }
+}
+
+fn carry_out(connection: &Connection, sql: &str, call: &Call) -> Result<Rows, DatabaseError> {
+    let statement = call.statement;
+    let failed = |error: rusqlite::Error| failure(&error, statement.name);
+    let mut prepared = connection.prepare_cached(sql).map_err(failed)?;
+    for number in 0..prepared.parameter_count() {
+        prepared
+            .raw_bind_parameter(number + 1, &call.parameters[number])
+            .map_err(failed)?;
+    }
+    if statement.columns.is_empty() {
+        let changed = prepared.raw_execute().map_err(failed)?;
+        return Ok(Rows {
+            rows: Vec::new(),
+            changed: changed as u64,
+        });
+    }
+    let mut rows = Rows::default();
+    let mut answer = prepared.raw_query();
+    while let Some(row) = answer.next().map_err(failed)? {
+        let mut columns = Vec::with_capacity(statement.columns.len());
+        for number in 0..statement.columns.len() {
+            columns.push(value(statement, row.get_ref(number).map_err(failed)?)?);
+        }
+        rows.rows.push(columns);
+    }
+    Ok(rows)
+}
+
+fn value(statement: &Statement, found: ValueRef<'_>) -> Result<Value, DatabaseError> {
+    match found {
+        ValueRef::Null => Ok(Value::Null),
+        ValueRef::Integer(number) => Ok(Value::Integer(number)),
+        ValueRef::Text(text) if str::from_utf8(text).is_ok() => {
+            Ok(Value::Text(String::from_utf8_lossy(text).into_owned()))
+        }
+        ValueRef::Text(_) | ValueRef::Real(_) | ValueRef::Blob(_) => Err(mistake(
+            statement,
+            "a column is neither a whole number nor a text; CAST it".to_owned(),
+        )),
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(number) => ValueRef::Integer(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+        }))
+    }
+}

@@ -1,0 +1,418 @@
+//! What `--database` names.
+
+use std::path::PathBuf;
+
+use super::secret::Secret;
+
+/// Which database is to be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A PostgreSQL server of our own on the storage under test if its programs are found, or else
+    /// SQLite there.
+    Auto,
+    /// A file of SQLite on the storage under test.
+    Sqlite,
+    /// A PostgreSQL server that runs already.
+    PostgreSql(Address),
+    /// A MariaDB or MySQL server that runs already.
+    MariaDb(Address),
+}
+
+/// Where a server is, and who we are there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// Our name there.
+    pub user: String,
+    /// Our password there, if any.
+    pub password: Option<Secret>,
+    /// Where it listens.
+    pub endpoint: Endpoint,
+    /// The database that was named.
+    pub database: Option<String>,
+}
+
+/// Where a server listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Endpoint {
+    /// On a TCP port.
+    Tcp {
+        /// Name or number of the host.
+        host: String,
+        /// The port.
+        port: u16,
+    },
+    /// On a Unix socket: the file itself.
+    Socket(PathBuf),
+}
+
+impl std::fmt::Display for Endpoint {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Tcp { host, port } => write!(formatter, "{host}:{port}"),
+            Self::Socket(file) => write!(formatter, "{}", file.display()),
+        }
+    }
+}
+
+/// Why a text names no database. None of these repeats a piece of the text: any piece may be that
+/// of a password with a character that should have been written in percent code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TargetError {
+    /// Neither a word nor a scheme that is known.
+    #[error(
+        "--database names no database: write \"sqlite\", \
+         \"postgres://user@host:port/database\" or \"mariadb://user@host:port/database\""
+    )]
+    Unknown,
+    /// The port is no number.
+    #[error(
+        "--database has a port that is not a number from 1 to 65535; \
+         characters such as / ? @ : in a password are written %2F %3F %40 %3A"
+    )]
+    Port,
+    /// A percent sign without two digits, or bytes that are no text.
+    #[error(
+        "--database has a % that two hexadecimal digits of a text do not follow; % itself is %25"
+    )]
+    PercentCode,
+    /// A parameter after the question mark that is not known.
+    #[error(
+        "--database has a parameter that is not known after its ?; known are host, socket, port, \
+         user, password, dbname and sslmode"
+    )]
+    Parameter,
+    /// TLS was asked for.
+    #[error(
+        "--database asks for an encrypted connection, which Proofload does not speak: \
+         leave sslmode out, and reach the server through a Unix socket, a private network or an \
+         SSH tunnel"
+    )]
+    Tls,
+    /// Nobody is named.
+    #[error("--database names no user: write postgres://user@host/database")]
+    NoUser,
+}
+
+/// The servers that have addresses.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    PostgreSql,
+    MariaDb,
+}
+
+impl Kind {
+    fn port(self) -> u16 {
+        match self {
+            Self::PostgreSql => 5432,
+            Self::MariaDb => 3306,
+        }
+    }
+
+    /// The variable of the environment that holds a password for programs of this server.
+    fn password_variable(self) -> &'static str {
+        match self {
+            Self::PostgreSql => "PGPASSWORD",
+            Self::MariaDb => "MYSQL_PWD",
+        }
+    }
+}
+
+impl Target {
+    /// Reads what was given to `--database`. A password or user that is missing there is taken from
+    /// the environment (`PGPASSWORD` and `PGUSER`, or `MYSQL_PWD`).
+    ///
+    /// # Errors
+    /// The text names no database.
+    pub fn parse(text: &str) -> Result<Self, TargetError> {
+        Self::parse_with(text, &|name| std::env::var(name).ok())
+    }
+
+    /// As [`parse`](Self::parse), with a given environment.
+    ///
+    /// # Errors
+    /// The text names no database.
+    pub fn parse_with(
+        text: &str,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, TargetError> {
+        match text {
+            "sqlite" => return Ok(Self::Sqlite),
+            "auto" => return Ok(Self::Auto),
+            _ => {}
+        }
+        let (kind, rest) = kind_and_rest(text).ok_or(TargetError::Unknown)?;
+        let mut parts = Parts::split(rest)?;
+        let from_environment = |name: &str| environment(name).filter(|text| !text.is_empty());
+        if parts.user.is_none() && kind == Kind::PostgreSql {
+            parts.user = from_environment("PGUSER");
+        }
+        if parts.password.is_none() {
+            parts.password = from_environment(kind.password_variable());
+        }
+        let address = Address {
+            user: parts.user.take().ok_or(TargetError::NoUser)?,
+            password: parts.password.take().map(Secret::new),
+            database: parts.database.take(),
+            endpoint: parts.endpoint(kind),
+        };
+        Ok(match kind {
+            Kind::PostgreSql => Self::PostgreSql(address),
+            Kind::MariaDb => Self::MariaDb(address),
+        })
+    }
+
+    /// If a text has a password in it: the same text without, and the variable of the environment
+    /// in which the password can be handed on. A program that was called with a password can so
+    /// call itself again before it does anything else, and leave the list of processes without it.
+    #[must_use]
+    pub fn take_password(text: &str) -> Option<(String, &'static str, Secret)> {
+        let (kind, rest) = kind_and_rest(text)?;
+        let password = Parts::split(rest).ok()?.password?;
+        let scheme = &text[..text.len() - rest.len()];
+        let (body, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, path) = body.split_at(body.find('/').unwrap_or(body.len()));
+        let mut clean = String::from(scheme);
+        if let Some((who, host)) = authority.rsplit_once('@') {
+            clean.push_str(who.split(':').next().unwrap_or_default());
+            clean.push('@');
+            clean.push_str(host);
+        } else {
+            clean.push_str(authority);
+        }
+        clean.push_str(path);
+        let kept: Vec<_> = query
+            .split('&')
+            .filter(|pair| !pair.is_empty() && !pair.starts_with("password="))
+            .collect();
+        if !kept.is_empty() {
+            clean.push('?');
+            clean.push_str(&kept.join("&"));
+        }
+        Some((clean, kind.password_variable(), Secret::new(password)))
+    }
+}
+
+fn kind_and_rest(text: &str) -> Option<(Kind, &str)> {
+    [
+        ("postgres://", Kind::PostgreSql),
+        ("postgresql://", Kind::PostgreSql),
+        ("mariadb://", Kind::MariaDb),
+        ("mysql://", Kind::MariaDb),
+    ]
+    .into_iter()
+    .find_map(|(scheme, kind)| Some((kind, text.strip_prefix(scheme)?)))
+}
+
+/// The pieces of an address as they stand in it. It has no `Debug`: one of them is the password.
+#[derive(Default)]
+struct Parts {
+    user: Option<String>,
+    password: Option<String>,
+    host: Option<String>,
+    socket: Option<String>,
+    port: Option<u16>,
+    database: Option<String>,
+}
+
+impl Parts {
+    fn split(rest: &str) -> Result<Self, TargetError> {
+        let (body, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let (authority, path) = body.split_once('/').unwrap_or((body, ""));
+        let mut parts = Self::default();
+        let server = match authority.rsplit_once('@') {
+            Some((who, server)) => {
+                let (user, password) = match who.split_once(':') {
+                    Some((user, password)) => (user, Some(password)),
+                    None => (who, None),
+                };
+                parts.user = some_text(user)?;
+                parts.password = password.map(percent_decoded).transpose()?;
+                server
+            }
+            None => authority,
+        };
+        let port = match server.strip_prefix('[') {
+            Some(six) => {
+                let (host, after) = six.split_once(']').ok_or(TargetError::Port)?;
+                parts.host = Some(host.to_owned());
+                after.strip_prefix(':')
+            }
+            None => {
+                let (host, port) = match server.split_once(':') {
+                    Some((host, port)) => (host, Some(port)),
+                    None => (server, None),
+                };
+                parts.host = some_text(host)?;
+                port
+            }
+        };
+        if let Some(port) = port.filter(|port| !port.is_empty()) {
+            parts.port = Some(port_number(port)?);
+        }
+        parts.database = some_text(path)?;
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            parts.parameter(pair)?;
+        }
+        Ok(parts)
+    }
+
+    fn parameter(&mut self, pair: &str) -> Result<(), TargetError> {
+        let (name, value) = pair.split_once('=').ok_or(TargetError::Parameter)?;
+        let value = percent_decoded(value)?;
+        match name {
+            "host" => self.host = Some(value),
+            "socket" => self.socket = Some(value),
+            "port" => self.port = Some(port_number(&value)?),
+            "user" => self.user = Some(value),
+            "password" => self.password = Some(value),
+            "dbname" => self.database = Some(value),
+            "sslmode" | "ssl-mode" | "ssl_mode" => match value.to_ascii_lowercase().as_str() {
+                "disable" | "disabled" | "allow" | "prefer" | "preferred" => {}
+                _ => return Err(TargetError::Tls),
+            },
+            _ => return Err(TargetError::Parameter),
+        }
+        Ok(())
+    }
+
+    fn endpoint(self, kind: Kind) -> Endpoint {
+        let port = self.port.unwrap_or(kind.port());
+        if let Some(socket) = self.socket {
+            return Endpoint::Socket(PathBuf::from(socket));
+        }
+        match self.host {
+            // As libpq has it: a host with a slash is the directory of the socket.
+            Some(host) if host.starts_with('/') && kind == Kind::PostgreSql => {
+                Endpoint::Socket(PathBuf::from(host).join(format!(".s.PGSQL.{port}")))
+            }
+            Some(host) if host.starts_with('/') => Endpoint::Socket(PathBuf::from(host)),
+            Some(host) => Endpoint::Tcp { host, port },
+            None => Endpoint::Tcp {
+                host: "localhost".to_owned(),
+                port,
+            },
+        }
+    }
+}
+
+fn port_number(text: &str) -> Result<u16, TargetError> {
+    let port = text.parse().ok().filter(|port| *port > 0);
+    port.ok_or(TargetError::Port)
+}
+
+fn some_text(text: &str) -> Result<Option<String>, TargetError> {
+    let text = percent_decoded(text)?;
+    Ok(Some(text).filter(|text| !text.is_empty()))
+}
+
+fn percent_decoded(text: &str) -> Result<String, TargetError> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        if first != b'%' {
+            bytes.push(first);
+            rest = after;
+            continue;
+        }
+        let digits = after.get(..2).ok_or(TargetError::PercentCode)?;
+        let digits = str::from_utf8(digits).map_err(|_| TargetError::PercentCode)?;
+        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(TargetError::PercentCode);
+        }
+        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| TargetError::PercentCode)?);
+        rest = &after[2..];
+    }
+    String::from_utf8(bytes).map_err(|_| TargetError::PercentCode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Target, TargetError> {
+        Target::parse_with(text, &|_| None)
+    }
+
+    fn address(text: &str) -> Address {
+        match parse(text) {
+            Ok(Target::PostgreSql(address) | Target::MariaDb(address)) => address,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn words_and_addresses_are_read() {
+        assert_eq!(parse("sqlite"), Ok(Target::Sqlite));
+        assert_eq!(parse("auto"), Ok(Target::Auto));
+        let full = address("postgres://ann:p%40ss@db.example:5555/books");
+        assert_eq!(full.user, "ann");
+        assert_eq!(full.password.unwrap().reveal(), "p@ss");
+        assert_eq!(full.endpoint.to_string(), "db.example:5555");
+        assert_eq!(full.database.as_deref(), Some("books"));
+        let socket = address("postgresql://ann@/books?host=/run/postgresql&sslmode=prefer");
+        assert_eq!(
+            socket.endpoint,
+            Endpoint::Socket("/run/postgresql/.s.PGSQL.5432".into())
+        );
+        assert_eq!(
+            address("mysql://ann@[::1]").endpoint.to_string(),
+            "::1:3306"
+        );
+        let socket = address("mariadb://ann@localhost/books?socket=/run/mysqld/mysqld.sock");
+        assert_eq!(
+            socket.endpoint,
+            Endpoint::Socket("/run/mysqld/mysqld.sock".into())
+        );
+    }
+
+    #[test]
+    fn a_missing_password_comes_from_the_environment() {
+        let environment = |name: &str| (name == "PGPASSWORD").then(|| "hush".to_owned());
+        let Ok(Target::PostgreSql(address)) =
+            Target::parse_with("postgres://ann@host", &environment)
+        else {
+            panic!("an address");
+        };
+        assert_eq!(address.password.unwrap().reveal(), "hush");
+    }
+
+    #[test]
+    fn bad_texts_are_refused_without_a_piece_of_the_password() {
+        for (text, error) in [
+            ("oracle://ann@host", TargetError::Unknown),
+            ("postgres://ann:hu/sh@host/books", TargetError::Port),
+            ("postgres://ann:hush@host:port", TargetError::Port),
+            ("postgres://ann:hush@host:0", TargetError::Port),
+            ("postgres://ann:hu%sh@host", TargetError::PercentCode),
+            ("postgres://ann:hu?sh@host", TargetError::Port),
+            ("postgres://ann?hush=1", TargetError::Parameter),
+            ("postgres://host/books", TargetError::NoUser),
+            (
+                "postgres://ann:hush@host/x?sslmode=require",
+                TargetError::Tls,
+            ),
+            (
+                "mysql://ann:hush@host/x?ssl-mode=VERIFY_CA",
+                TargetError::Tls,
+            ),
+        ] {
+            assert_eq!(parse(text), Err(error), "{text}");
+            assert!(!error.to_string().contains("hu"), "{error}");
+        }
+        let shown = format!("{:?}", parse("postgres://ann:hush@host").unwrap());
+        assert!(!shown.contains("hush"), "{shown}");
+    }
+
+    #[test]
+    fn a_password_can_be_taken_out_of_the_text() {
+        let take = |text| Target::take_password(text).unwrap();
+        let (clean, variable, password) = take("postgres://ann:hush@host:1/books?sslmode=prefer");
+        assert_eq!(clean, "postgres://ann@host:1/books?sslmode=prefer");
+        assert_eq!((variable, password.reveal()), ("PGPASSWORD", "hush"));
+        let (clean, variable, password) = take("mariadb://ann@host/books?password=hush");
+        assert_eq!(clean, "mariadb://ann@host/books");
+        assert_eq!((variable, password.reveal()), ("MYSQL_PWD", "hush"));
+        assert!(Target::take_password("postgres://ann@host").is_none());
+        assert!(Target::take_password("sqlite").is_none());
+    }
+}

@@ -1,0 +1,325 @@
+//! Databases for tests: made in a directory of their own, gone with it.
+#![allow(dead_code, clippy::unwrap_used)] // Each test file uses some of these; no test code is shipped.
+
+use std::os::unix::fs::PermissionsExt;
+
+use brokerage::database::postgres::cluster::Settings;
+use brokerage::database::postgres::{Cluster, ClusterError};
+use brokerage::database::{Build, Database, Loader, State, finish};
+use brokerage::error::DatabaseError;
+use brokerage::schema::{TABLES, Table, TableName, Type};
+use brokerage::session::{Call, Isolation, Session, Then};
+use brokerage::statement::Statement;
+use brokerage::value::Value;
+use tempfile::TempDir;
+
+/// A directory that the server's user can come to, in memory where that is possible: no test here
+/// is about the storage.
+pub fn room() -> TempDir {
+    let room = tempfile::tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())
+        .unwrap();
+    std::fs::set_permissions(room.path(), std::fs::Permissions::from_mode(0o711)).unwrap();
+    room
+}
+
+/// Small settings.
+pub fn settings() -> Settings {
+    let mut settings = Settings::with_memory(16 << 20);
+    settings.connections = 30;
+    settings
+}
+
+/// A PostgreSQL server, or `None` and a word where there is no PostgreSQL.
+pub fn cluster(room: &TempDir) -> Option<Cluster> {
+    match Cluster::start(&room.path().join("postgres"), &settings()) {
+        Ok(cluster) => Some(cluster),
+        Err(ClusterError::NoPrograms) => {
+            eprintln!("skipped: PostgreSQL is not installed");
+            None
+        }
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// A build of 16 rows in every table.
+pub const ROWS: i64 = 16;
+
+/// A text as no generator makes it, so that nothing is lost on the way.
+pub const STRANGE: &str = "tab\t back\\slash \\N line\nreturn\r quote' \"\u{e9}\u{4e2d}\u{1f600} ";
+
+/// What row `number` holds in a column. References hold then too: they name the row of the same
+/// number.
+fn put(sink: &mut dyn Loader, table: &Table, column: usize, number: i64) {
+    let about = &table.columns[column];
+    match about.of {
+        _ if about.may_be_null && number % 3 == 0 => sink.null(),
+        Type::Big | Type::Integer | Type::Small => sink.integer(number),
+        Type::Text(length) if length <= 2 => sink.text(&(number % 10).to_string()),
+        Type::Text(_) => sink.text(&format!("t{number}")),
+        Type::Long => sink.text(&format!("{number} {STRANGE}").repeat(100)),
+    }
+}
+
+/// Rows `numbers` of all tables.
+pub fn load(database: &dyn Database, numbers: std::ops::Range<i64>) -> Result<(), DatabaseError> {
+    let mut loader = database.loader()?;
+    for table in &TABLES {
+        loader.begin(table.name)?;
+        for number in numbers.clone() {
+            for column in 0..table.columns.len() {
+                put(&mut *loader, table, column, number);
+            }
+            loader.end_row()?;
+        }
+        let count = u64::try_from(numbers.end - numbers.start).unwrap();
+        assert_eq!(loader.end()?, count);
+    }
+    Ok(())
+}
+
+/// Makes a whole house of [`ROWS`] rows in every table, by two threads.
+pub fn build(database: &dyn Database) -> Build {
+    let build = Build::new(1000, 2, u64::MAX);
+    assert_eq!(database.state().unwrap(), State::Absent);
+    database.create(&build).unwrap();
+    assert_eq!(database.state().unwrap(), State::Building(build.clone()));
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| load(database, 0..5));
+        load(database, 5..10).unwrap();
+        first.join().unwrap().unwrap();
+    });
+    let told = std::sync::Mutex::new(Vec::new());
+    finish(database, 2, &|finished| {
+        told.lock().unwrap().push(finished.done);
+    })
+    .unwrap();
+    let mut told = told.into_inner().unwrap();
+    told.sort_unstable();
+    let steps: usize = database.finishing().iter().map(Vec::len).sum();
+    assert_eq!(told, (1..=steps).collect::<Vec<_>>());
+    database.mark_ready().unwrap();
+    assert_eq!(database.state().unwrap(), State::Ready(build.clone()));
+    build
+}
+
+pub static BROKER: Statement = Statement {
+    name: "broker",
+    sql: "SELECT id, name, trade_count FROM broker WHERE id >= $1 AND id < $2 AND id >= $1 \
+          ORDER BY id @for_update@",
+    parameters: &[Type::Big, Type::Big],
+    columns: &[Type::Big, Type::Text(49), Type::Integer],
+};
+
+pub static NEWS: Statement = Statement {
+    name: "news",
+    sql: "SELECT item, author FROM news_item WHERE id = $1",
+    parameters: &[Type::Big],
+    columns: &[Type::Long, Type::Text(30)],
+};
+
+pub static COUNT: Statement = Statement {
+    name: "count",
+    sql: "SELECT COUNT(*), CAST(SUM(trade_count) AS @integer@) FROM broker",
+    parameters: &[],
+    columns: &[Type::Big, Type::Big],
+};
+
+pub static RAISE: Statement = Statement {
+    name: "raise",
+    sql: "UPDATE broker SET trade_count = trade_count + $1 WHERE id = $2",
+    parameters: &[Type::Integer, Type::Big],
+    columns: &[],
+};
+
+pub static RENAME: Statement = Statement {
+    name: "rename",
+    sql: "UPDATE news_item SET author = $1, item = $2 WHERE id = $3",
+    parameters: &[Type::Text(30), Type::Long, Type::Big],
+    columns: &[],
+};
+
+pub static HIRE: Statement = Statement {
+    name: "hire",
+    sql: "INSERT INTO broker (id, status_id, name, trade_count, commission_cents) \
+          VALUES ($1, $2, $3, $4, $5)",
+    parameters: &[
+        Type::Big,
+        Type::Small,
+        Type::Text(49),
+        Type::Integer,
+        Type::Big,
+    ],
+    columns: &[],
+};
+
+pub fn call(statement: &'static Statement, parameters: &[Value]) -> Call {
+    Call {
+        statement,
+        parameters: parameters.to_vec(),
+    }
+}
+
+pub fn hire(id: i64, status: i64, name: &str) -> Call {
+    let number = Value::Integer;
+    call(
+        &HIRE,
+        &[
+            number(id),
+            number(status),
+            name.into(),
+            number(0),
+            number(1 << 40),
+        ],
+    )
+}
+
+pub fn raise(by: i64, id: i64) -> Call {
+    call(&RAISE, &[by.into(), id.into()])
+}
+
+/// One batch in a transaction of its own.
+pub fn alone(
+    session: &mut dyn Session,
+    isolation: Isolation,
+    calls: &[Call],
+) -> Result<Vec<brokerage::row::Rows>, DatabaseError> {
+    session.begin(isolation)?;
+    session.run(calls, Then::Commit)
+}
+
+/// Everything that a session promises, on a house made by [`build`].
+pub fn try_session(session: &mut dyn Session) {
+    let isolation = [
+        Isolation::ReadCommitted,
+        Isolation::RepeatableRead,
+        Isolation::Serializable,
+    ];
+    // All rows came over.
+    let answers = alone(session, isolation[0], &[call(&COUNT, &[])]).unwrap();
+    assert_eq!(
+        (answers[0].integer(0, 0), answers[0].integer(0, 1)),
+        (Some(10), Some(45))
+    );
+    for isolation in isolation {
+        // Several batches, with questions and changes, committed with the last or by an empty one.
+        session.begin(isolation).unwrap();
+        let calls = [
+            call(&BROKER, &[2.into(), 4.into()]),
+            raise(10, 3),
+            call(&BROKER, &[3.into(), 4.into()]),
+        ];
+        let answers = session.run(&calls, Then::GoOn).unwrap();
+        assert_eq!(answers[0].count(), 2);
+        assert_eq!(answers[0].text(1, 1), Some("t3"));
+        assert_eq!((answers[0].changed, answers[1].changed), (0, 1));
+        assert_eq!(
+            answers[2].integer(0, 2),
+            answers[0].integer(1, 2).map(|was| was + 10)
+        );
+        assert_eq!(
+            session.run(&[raise(-10, 3)], Then::GoOn).unwrap()[0].changed,
+            1
+        );
+        assert!(session.run(&[], Then::Commit).unwrap().is_empty());
+        // Rolled back.
+        session.begin(isolation).unwrap();
+        session.run(&[raise(1000, 3)], Then::GoOn).unwrap();
+        session.rollback().unwrap();
+        // Begun and not used.
+        session.begin(isolation).unwrap();
+        session.rollback().unwrap();
+        session.begin(isolation).unwrap();
+        session.run(&[], Then::Commit).unwrap();
+        // A mistake in the middle undoes all of it, and the session goes on.
+        session.begin(isolation).unwrap();
+        let calls = [raise(1000, 4), hire(1, 1, "there already"), raise(1000, 5)];
+        let error = session.run(&calls, Then::Commit).unwrap_err();
+        let is_right = |error: &DatabaseError| matches!(error, DatabaseError::Failed { statement, .. } if statement == "hire");
+        assert!(is_right(&error), "{error:?}");
+        let answers = alone(session, isolation, &[call(&COUNT, &[])]).unwrap();
+        assert_eq!(answers[0].integer(0, 1), Some(45));
+    }
+    strange_texts(session);
+    wrong_calls(session);
+}
+
+fn strange_texts(session: &mut dyn Session) {
+    let news = |id: i64| call(&NEWS, &[id.into()]);
+    let answers = alone(
+        session,
+        Isolation::ReadCommitted,
+        &[news(2), news(3), news(99)],
+    )
+    .unwrap();
+    let long = format!("2 {STRANGE}").repeat(100);
+    assert_eq!(
+        (answers[0].text(0, 0), answers[0].text(0, 1)),
+        (Some(&*long), Some("t2"))
+    );
+    assert_eq!(answers[1].rows[0][1], Value::Null);
+    assert_eq!(answers[2].count(), 0);
+    let rename = |author: Value, item: &str, id: i64| {
+        let parameters = [author, item.into(), id.into()];
+        call(&RENAME, &parameters)
+    };
+    let calls = [
+        rename(Value::Null, STRANGE, 2),
+        rename("".into(), "", 3),
+        news(2),
+        news(3),
+    ];
+    let answers = alone(session, Isolation::RepeatableRead, &calls).unwrap();
+    assert_eq!(answers[2].rows[0], [Value::from(STRANGE), Value::Null]);
+    assert_eq!(answers[3].rows[0], [Value::from(""), Value::from("")]);
+    let back = rename("t2".into(), &long, 2);
+    alone(session, Isolation::RepeatableRead, &[back]).unwrap();
+    // So many that they do not go out in one piece.
+    let calls: Vec<_> = (0..200)
+        .flat_map(|number| {
+            [
+                rename("t".into(), &"x".repeat(9_000), number % 10),
+                news(number),
+            ]
+        })
+        .collect();
+    let answers = alone(session, Isolation::Serializable, &calls).unwrap();
+    assert_eq!(answers.len(), 400);
+    assert_eq!(answers[1].text(0, 0).map(str::len), Some(9_000));
+    assert_eq!(answers[399].count(), 0);
+}
+
+fn wrong_calls(session: &mut dyn Session) {
+    session.run(&[raise(1, 1)], Then::Commit).unwrap_err();
+    session.begin(Isolation::ReadCommitted).unwrap();
+    session.begin(Isolation::ReadCommitted).unwrap_err();
+    session
+        .run(&[call(&RAISE, &[1.into()])], Then::Commit)
+        .unwrap_err();
+    let too_large = [raise(1 << 40, 1)];
+    assert!(alone(session, Isolation::ReadCommitted, &too_large).is_err());
+    let answers = alone(session, Isolation::ReadCommitted, &[call(&COUNT, &[])]).unwrap();
+    assert_eq!(answers[0].integer(0, 1), Some(45));
+}
+
+/// Rows that break a reference must not become a house.
+pub fn broken_reference(database: &dyn Database) {
+    database.create(&Build::new(1000, 2, 1)).unwrap();
+    load(database, 0..3).unwrap();
+    let mut loader = database.loader().unwrap();
+    loader.begin(TableName::WatchItem).unwrap();
+    loader.integer(77);
+    loader.text("t1");
+    loader.end_row().unwrap();
+    loader.end().unwrap();
+    drop(loader);
+    let error = finish(database, 2, &|_| {}).unwrap_err();
+    let is_named = |error: &DatabaseError| {
+        matches!(error, DatabaseError::Failed { statement, .. }
+            if statement == "the references of watch_item")
+    };
+    assert!(is_named(&error), "{error:?}");
+    assert!(matches!(database.state().unwrap(), State::Building(_)));
+    database.remove().unwrap();
+    assert_eq!(database.state().unwrap(), State::Absent);
+}
