@@ -11,6 +11,7 @@
 //! - [`house`]: who and what there is, from its size and its seed alone.
 //! - [`run`]: a run of the house on its database.
 //! - [`database`]: the databases themselves: PostgreSQL, SQLite and MariaDB.
+//! - [`data`]: the rows of a new house, by the million.
 //! - [`error`]: what can go wrong between house and database, and what is worth trying again.
 //! - [`transactions`]: the ten transactions of the mix, data maintenance and clean-up.
 //! - [`market`]: the exchange that answers the orders.
@@ -18,6 +19,7 @@
 //! Amounts of money are cents, moments are milliseconds since 1970, days are days since 1970, all
 //! of them whole numbers: three databases then calculate alike, to the last digit.
 
+pub mod data;
 pub mod database;
 pub mod error;
 pub mod house;

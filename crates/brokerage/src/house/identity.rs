@@ -34,6 +34,15 @@ pub(crate) enum Chance {
     TaxStatus,
     TaxRates,
     WatchList,
+    Prices,
+    Company,
+    Security,
+    Customer,
+    Address,
+    Financials,
+    News,
+    Trades,
+    Account,
 }
 
 impl House {

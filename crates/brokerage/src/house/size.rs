@@ -1,7 +1,7 @@
 //! Rows and bytes of every table, before a single row is made.
 
 use super::House;
-use super::accounts::{ACCOUNTS_PER_UNIT, BASKET};
+use super::accounts::BASKET;
 use super::identity::LOAD_UNIT;
 use super::moments::QUARTERS;
 use super::rates::{COUNTRY_RATES, DIVISION_RATES};
@@ -55,6 +55,32 @@ const BYTES_PER_ROW: [(TableName, f64); 33] = [
     (TableName::HoldingHistory, 107.0),
 ];
 
+/// What the trades of so many days leave behind.
+#[derive(Debug, Clone, Copy)]
+struct LeftBehind {
+    /// Share of the securities of an account of which it holds any, or has sold any short.
+    positions: f64,
+    /// Lots that are open, per account and security.
+    lots: f64,
+    /// Changes of lots, per trade.
+    changes: f64,
+}
+
+const fn left(positions: f64, lots: f64, changes: f64) -> LeftBehind {
+    LeftBehind {
+        positions,
+        lots,
+        changes,
+    }
+}
+
+/// As the generator makes it, counted.
+const LEFT_BEHIND: [(f64, LeftBehind); 3] = [
+    (1.0, left(0.6015, 0.8135, 1.0935)),
+    (12.0, left(0.9756, 3.616, 1.262)),
+    (300.0, left(0.985, 17.7, 1.34)),
+];
+
 /// What is left of a news text once PostgreSQL has compressed it and stored it out of line.
 const NEWS_TEXT_KEPT: f64 = 0.55;
 
@@ -63,7 +89,8 @@ impl House {
     /// [`Self::rows_are_exact`]).
     #[must_use]
     pub fn rows(&self, table: TableName) -> u64 {
-        let units = u64::from(self.load_units());
+        // What accounts deal in.
+        let slots = self.accounts() as f64 * f64::from(BASKET.start() + BASKET.end()) / 2.0;
         let customers = u64::from(self.customers());
         let companies = u64::from(self.companies());
         let securities = u64::from(self.securities());
@@ -96,9 +123,9 @@ impl House {
             TableName::TradeHistory => trades * 12 / 5,
             TableName::TradeRequest => 0,
             TableName::CashTransaction => trades * 92 / 100,
-            TableName::HoldingSummary => units * self.held_per_unit().0,
-            TableName::Holding => units * self.held_per_unit().1,
-            TableName::HoldingHistory => trades * 134 / 100,
+            TableName::HoldingSummary => (slots * self.left_behind().positions) as u64,
+            TableName::Holding => (slots * self.left_behind().lots) as u64,
+            TableName::HoldingHistory => (trades as f64 * self.left_behind().changes) as u64,
         }
     }
 
@@ -117,16 +144,20 @@ impl House {
         )
     }
 
-    /// Positions of a thousand customers, and what was bought (or sold short) for them.
-    ///
-    /// Purchases and sales alternate by chance, so the lots of a position grow with the square
-    /// root of its trades, and the share of positions at zero falls with it.
-    fn held_per_unit(&self) -> (u64, u64) {
-        let baskets = f64::from(BASKET.start() + BASKET.end()) / 2.0;
-        let all = f64::from(ACCOUNTS_PER_UNIT) * baskets;
-        let trades = self.trades_per_unit() as f64 / all;
-        let held = all * (1.0 - (-trades).exp()) * (1.0 - 0.2 / trades.max(1.0).sqrt());
-        (held as u64, (held * trades.max(1.0).sqrt()) as u64)
+    /// What trades leave behind, by the days of trades.
+    fn left_behind(&self) -> LeftBehind {
+        let days = f64::from(self.trade_days());
+        let next = LEFT_BEHIND.iter().position(|(known, _)| *known >= days);
+        let next = next.unwrap_or(LEFT_BEHIND.len() - 1).max(1);
+        let ((day_0, low), (day_1, high)) = (LEFT_BEHIND[next - 1], LEFT_BEHIND[next]);
+        // Straight lines between logarithms, on beyond the last point.
+        let share = (days / day_0).ln() / (day_1 / day_0).ln();
+        let between = |low: f64, high: f64| low * (high / low).powf(share);
+        LeftBehind {
+            positions: between(low.positions, high.positions).min(1.0),
+            lots: between(low.lots, high.lots),
+            changes: between(low.changes, high.changes),
+        }
     }
 
     /// Bytes of a table with its indexes in PostgreSQL.

@@ -19,6 +19,7 @@ pub(crate) struct Words {
     pub first_names: Vec<String>,
     pub last_names: Vec<String>,
     pub company_stems: Vec<String>,
+    pub towns: Vec<String>,
     pub industries: Vec<Industry>,
 }
 
@@ -31,6 +32,7 @@ pub(crate) fn words() -> &'static Words {
         first_names: joined(&FIRST_BEGIN, &FIRST_END, 400),
         last_names: joined(&LAST_BEGIN, &LAST_END, 1_600),
         company_stems: joined(&STEM_BEGIN, &STEM_END, COMPANY_STEMS),
+        towns: joined(&LAST_BEGIN, &TOWN_END, 900),
         industries: industries(),
     });
     &WORDS
@@ -91,6 +93,37 @@ const LAST_END: [&str; 40] = [
     "dine", "don", "elin", "enko", "er", "essen", "ez", "field", "gard", "gate", "grove", "ham",
     "holm", "ias", "ing", "inski", "ley", "low", "man", "mer", "more", "nes", "over", "ram", "sen",
     "stead", "ton", "well", "worth",
+];
+
+const TOWN_END: [&str; 28] = [
+    " Bridge",
+    " Creek",
+    " Falls",
+    " Harbor",
+    " Heights",
+    " Hill",
+    " Junction",
+    " Lake",
+    " Park",
+    " Point",
+    " Springs",
+    " Valley",
+    "boro",
+    "burg",
+    "bury",
+    "castle",
+    "chester",
+    "ford",
+    "haven",
+    "land",
+    "minster",
+    "mouth",
+    "port",
+    "shire",
+    "stoke",
+    "view",
+    "ville",
+    "wick",
 ];
 
 const STEM_BEGIN: [&str; 48] = [
@@ -202,6 +235,14 @@ pub(crate) const EXCHANGES: [(&str, &str, &str); 4] = [
         "Trades shares of young companies and preferred stock.",
     ),
 ];
+
+/// Streets: what comes last.
+pub(crate) const STREET_KINDS: [&str; 8] = [
+    "Street", "Road", "Avenue", "Lane", "Way", "Square", "Terrace", "Drive",
+];
+
+/// Countries in which customers and companies live.
+pub(crate) const COUNTRIES: [&str; 2] = ["Averland", "Northmark"];
 
 /// Sectors: id, name, their industries.
 pub(crate) const SECTORS: [(&str, &str, &[&str]); 12] = [
@@ -393,6 +434,7 @@ mod tests {
             (&words.first_names, 400, 20),
             (&words.last_names, 1_600, 25),
             (&words.company_stems, COMPANY_STEMS, 12),
+            (&words.towns, 900, 20),
         ] {
             let different: HashSet<&String> = list.iter().collect();
             assert_eq!((list.len(), different.len()), (count, count));

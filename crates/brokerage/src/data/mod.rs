@@ -1,0 +1,32 @@
+//! The rows of a new house, by the million: the same for every seed, whoever makes them.
+//!
+//! Rows come in parts, one for each thousand customers (tables that are the same in every house
+//! have one part). A part depends on the house, the table and its number alone, so that parts may
+//! be made in any order and by any number of workers, byte for byte.
+//!
+//! - [`generator`]: [`Generator`] knows the parts and writes them into a [`crate::row::RowSink`].
+//! - `fixed`, `places`, `companies`, `prices`, `news`, `customers`: tables that need no history.
+//! - `orders`, `positions`, `simulation`: the trades of a thousand customers in the order of time,
+//!   with what they open and close.
+//! - `trades`: the tables that follow from that.
+//!
+//! The trades of a unit are simulated anew for each table that needs them. That costs less than
+//! writing the rows down, and keeps memory to the open positions of one unit (some 40 MB for 300
+//! days) whatever the number of days.
+
+mod companies;
+mod customers;
+mod fixed;
+pub mod generator;
+mod news;
+mod orders;
+mod pen;
+mod places;
+mod positions;
+mod prices;
+mod simulation;
+#[cfg(test)]
+mod tests;
+mod trades;
+
+pub use generator::Generator;

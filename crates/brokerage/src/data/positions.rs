@@ -1,0 +1,164 @@
+//! What accounts hold: lots that trades have opened and later trades close.
+
+use super::orders::Order;
+use crate::error::DatabaseError;
+use std::collections::VecDeque;
+
+/// What is left of what one trade has bought, or sold short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lot {
+    /// The trade that opened it, in its unit.
+    pub trade: u32,
+    pub price_cents: i32,
+    /// Negative where it was sold short.
+    pub quantity: i32,
+    /// When that trade was completed.
+    pub bought_at: i64,
+}
+
+/// A lot before and after a trade.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Change {
+    pub holding_trade: u32,
+    pub before: i64,
+    pub after: i64,
+}
+
+/// The lots of each slot of a unit, oldest first. All lots of a slot have the same sign.
+#[derive(Debug)]
+pub(super) struct Positions {
+    lots: Vec<VecDeque<Lot>>,
+}
+
+impl Positions {
+    pub fn new(slots: usize) -> Self {
+        let lots = vec![VecDeque::new(); slots];
+        Self { lots }
+    }
+
+    /// The lots of a slot, oldest first.
+    pub fn lots(&self, slot: u32) -> impl Iterator<Item = &Lot> {
+        self.lots[slot as usize].iter()
+    }
+
+    /// The sum of the lots of a slot.
+    pub fn quantity(&self, slot: u32) -> i64 {
+        self.lots(slot).map(|lot| i64::from(lot.quantity)).sum()
+    }
+
+    /// Carries an order out. It closes lots of the other sign, the last or the first ones first,
+    /// and opens one with what remains. The gain on what was closed is returned.
+    pub fn carry_out(
+        &mut self,
+        order: &Order,
+        mut changed: impl FnMut(Change) -> Result<(), DatabaseError>,
+    ) -> Result<i64, DatabaseError> {
+        let lots = &mut self.lots[order.slot as usize];
+        let sign = if order.kind.is_sell() { -1 } else { 1 };
+        let (mut needed, mut gain_cents) = (order.quantity, 0);
+        while needed > 0 {
+            let lot = if order.is_lifo {
+                lots.back_mut()
+            } else {
+                lots.front_mut()
+            };
+            let Some(lot) = lot.filter(|lot| i64::from(lot.quantity.signum()) == -sign) else {
+                break;
+            };
+            let before = i64::from(lot.quantity);
+            let closed = needed.min(before.abs());
+            let after = before + sign * closed;
+            // What was bought is sold dearer, or what was sold short is bought cheaper.
+            gain_cents -= sign * closed * (order.price_cents - i64::from(lot.price_cents));
+            needed -= closed;
+            changed(Change {
+                holding_trade: lot.trade,
+                before,
+                after,
+            })?;
+            if after != 0 {
+                lot.quantity = after as i32;
+            } else if order.is_lifo {
+                lots.pop_back();
+            } else {
+                lots.pop_front();
+            }
+        }
+        if needed > 0 {
+            let after = sign * needed;
+            changed(Change {
+                holding_trade: order.number,
+                before: 0,
+                after,
+            })?;
+            lots.push_back(Lot {
+                trade: order.number,
+                price_cents: order.price_cents as i32,
+                quantity: after as i32,
+                bought_at: order.completed_at,
+            });
+        }
+        Ok(gain_cents)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transactions::kinds::TradeKind;
+
+    fn order(
+        number: u32,
+        kind: TradeKind,
+        quantity: i64,
+        price_cents: i64,
+        is_lifo: bool,
+    ) -> Order {
+        Order {
+            number,
+            kind,
+            account: 0,
+            slot: 0,
+            executor: 0,
+            is_cash: true,
+            is_lifo,
+            quantity,
+            bid_cents: price_cents,
+            price_cents,
+            entered_at: 0,
+            submitted_at: 0,
+            completed_at: i64::from(number),
+        }
+    }
+
+    fn carry(positions: &mut Positions, order: &Order) -> (Vec<(u32, i64, i64)>, i64) {
+        let mut changes = Vec::new();
+        let gain = positions.carry_out(order, |change| {
+            changes.push((change.holding_trade, change.before, change.after));
+            Ok(())
+        });
+        (changes, gain.unwrap())
+    }
+
+    #[test]
+    fn lots_close_first_or_last_first_and_turn_short() {
+        use TradeKind::{LimitBuy, MarketBuy, MarketSell, StopLoss};
+        let mut all = Positions::new(1);
+        let bought = carry(&mut all, &order(1, MarketBuy, 100, 2_000, false));
+        assert_eq!(bought, (vec![(1, 0, 100)], 0));
+        carry(&mut all, &order(2, LimitBuy, 200, 2_100, false));
+        // The last lot first: half of it goes.
+        let sold = carry(&mut all, &order(3, MarketSell, 100, 2_150, true));
+        assert_eq!(sold, (vec![(2, 200, 100)], 5_000));
+        // The first lot first: both go, and the rest is sold short.
+        let sold = carry(&mut all, &order(4, StopLoss, 400, 2_050, false));
+        let changes = vec![(1, 100, 0), (2, 100, 0), (4, 0, -200)];
+        assert_eq!(sold, (changes, 5_000 - 5_000));
+        assert_eq!(all.quantity(0), -200);
+        // Bought back cheaper: a gain; the rest is held.
+        let bought = carry(&mut all, &order(5, MarketBuy, 800, 2_000, true));
+        assert_eq!(bought, (vec![(4, -200, 0), (5, 0, 600)], 10_000));
+        let lots: Vec<u32> = all.lots(0).map(|lot| lot.trade).collect();
+        assert_eq!((lots, all.quantity(0)), (vec![5], 600));
+    }
+}
