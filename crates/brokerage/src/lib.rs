@@ -15,15 +15,19 @@
 //! - [`error`]: what can go wrong between house and database, and what is worth trying again.
 //! - [`transactions`]: the ten transactions of the mix, data maintenance and clean-up.
 //! - [`market`]: the exchange that answers the orders.
+//! - [`books`]: whether the books balance after a run.
+//! - [`rehearsal`]: one user by a clock of steps, for comparing databases.
 //!
 //! Amounts of money are cents, moments are milliseconds since 1970, days are days since 1970, all
 //! of them whole numbers: three databases then calculate alike, to the last digit.
 
+pub mod books;
 pub mod data;
 pub mod database;
 pub mod error;
 pub mod house;
 pub mod market;
+pub mod rehearsal;
 pub mod row;
 pub mod run;
 pub mod schema;

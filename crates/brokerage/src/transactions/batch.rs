@@ -7,13 +7,13 @@ use crate::statement::Statement;
 use crate::value::Value;
 
 /// A transaction that is open. Dropped before its end, it is rolled back.
-pub(super) struct Transaction<'a> {
+pub(crate) struct Transaction<'a> {
     session: &'a mut dyn Session,
     is_open: bool,
 }
 
 impl<'a> Transaction<'a> {
-    pub(super) fn begin(
+    pub(crate) fn begin(
         session: &'a mut dyn Session,
         isolation: Isolation,
     ) -> Result<Self, DatabaseError> {
@@ -25,12 +25,12 @@ impl<'a> Transaction<'a> {
     }
 
     /// Carries a batch out; the transaction goes on.
-    pub(super) fn run(&mut self, batch: Batch) -> Result<Answers, DatabaseError> {
+    pub(crate) fn run(&mut self, batch: Batch) -> Result<Answers, DatabaseError> {
         self.carry_out(batch, Then::GoOn)
     }
 
     /// Carries the last batch out and commits with it.
-    pub(super) fn commit(mut self, batch: Batch) -> Result<Answers, DatabaseError> {
+    pub(crate) fn commit(mut self, batch: Batch) -> Result<Answers, DatabaseError> {
         self.carry_out(batch, Then::Commit)
     }
 
@@ -46,7 +46,7 @@ impl<'a> Transaction<'a> {
     }
 
     /// Rolls back on purpose.
-    pub(super) fn roll_back(mut self) -> Result<(), DatabaseError> {
+    pub(crate) fn roll_back(mut self) -> Result<(), DatabaseError> {
         self.is_open = false;
         self.session.rollback()
     }
@@ -63,17 +63,17 @@ impl Drop for Transaction<'_> {
 
 /// Calls that go together.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(crate) struct Batch {
     calls: Vec<Call>,
 }
 
 impl Batch {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 
     /// Adds a call; the number under which its answer will be found.
-    pub(super) fn add<const N: usize>(
+    pub(crate) fn add<const N: usize>(
         &mut self,
         statement: &'static Statement,
         parameters: [Value; N],
@@ -82,7 +82,7 @@ impl Batch {
     }
 
     /// The same, with any number of parameters.
-    pub(super) fn add_all(
+    pub(crate) fn add_all(
         &mut self,
         statement: &'static Statement,
         parameters: Vec<Value>,
@@ -102,7 +102,7 @@ impl Batch {
 }
 
 /// One call in a transaction of its own.
-pub(super) fn ask(
+pub(crate) fn ask(
     session: &mut dyn Session,
     isolation: Isolation,
     batch: Batch,
@@ -112,14 +112,14 @@ pub(super) fn ask(
 
 /// The answers to a batch.
 #[derive(Debug)]
-pub(super) struct Answers {
+pub(crate) struct Answers {
     names: Vec<&'static str>,
     rows: Vec<Rows>,
 }
 
 impl Answers {
     /// The answer to the call of this number.
-    pub(super) fn of(&self, call: usize) -> Answer<'_> {
+    pub(crate) fn of(&self, call: usize) -> Answer<'_> {
         Answer {
             statement: self.names[call],
             rows: &self.rows[call],
@@ -129,23 +129,23 @@ impl Answers {
 
 /// The answer to one call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Answer<'a> {
+pub(crate) struct Answer<'a> {
     statement: &'static str,
     rows: &'a Rows,
 }
 
 impl<'a> Answer<'a> {
-    pub(super) fn count(self) -> usize {
+    pub(crate) fn count(self) -> usize {
         self.rows.count()
     }
 
     /// Rows that a change has touched.
-    pub(super) fn changed(self) -> u64 {
+    pub(crate) fn changed(self) -> u64 {
         self.rows.changed
     }
 
     /// The only row.
-    pub(super) fn one(self) -> Result<Row<'a>, DatabaseError> {
+    pub(crate) fn one(self) -> Result<Row<'a>, DatabaseError> {
         let row = self.first()?;
         if self.count() > 1 {
             return Err(self.failed(format!("{} rows came, one was to", self.count())));
@@ -154,18 +154,18 @@ impl<'a> Answer<'a> {
     }
 
     /// The first row.
-    pub(super) fn first(self) -> Result<Row<'a>, DatabaseError> {
+    pub(crate) fn first(self) -> Result<Row<'a>, DatabaseError> {
         self.find()
             .ok_or_else(|| self.failed("no row came, one was to".to_owned()))
     }
 
     /// The first row, if there is any.
-    pub(super) fn find(self) -> Option<Row<'a>> {
+    pub(crate) fn find(self) -> Option<Row<'a>> {
         self.all().next()
     }
 
     /// Every row.
-    pub(super) fn all(self) -> impl Iterator<Item = Row<'a>> {
+    pub(crate) fn all(self) -> impl Iterator<Item = Row<'a>> {
         self.rows.rows.iter().map(move |columns| Row {
             answer: self,
             columns,
@@ -173,14 +173,14 @@ impl<'a> Answer<'a> {
     }
 
     /// Something of every row.
-    pub(super) fn collect<T>(
+    pub(crate) fn collect<T>(
         self,
         each: impl Fn(Row<'a>) -> Result<T, DatabaseError>,
     ) -> Result<Vec<T>, DatabaseError> {
         self.all().map(each).collect()
     }
 
-    pub(super) fn failed(self, message: String) -> DatabaseError {
+    pub(crate) fn failed(self, message: String) -> DatabaseError {
         DatabaseError::Failed {
             statement: self.statement.to_owned(),
             message,
@@ -190,7 +190,7 @@ impl<'a> Answer<'a> {
 
 /// A row of an answer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row<'a> {
+pub(crate) struct Row<'a> {
     answer: Answer<'a>,
     columns: &'a [Value],
 }
@@ -202,13 +202,13 @@ impl<'a> Row<'a> {
     }
 
     /// The number in a column, counted from 0.
-    pub(super) fn integer(self, column: usize) -> Result<i64, DatabaseError> {
+    pub(crate) fn integer(self, column: usize) -> Result<i64, DatabaseError> {
         let number = self.find_integer(column)?;
         number.ok_or_else(|| self.holds(column, "number"))
     }
 
     /// The number in a column that may hold nothing.
-    pub(super) fn find_integer(self, column: usize) -> Result<Option<i64>, DatabaseError> {
+    pub(crate) fn find_integer(self, column: usize) -> Result<Option<i64>, DatabaseError> {
         match self.column(column)? {
             Value::Integer(number) => Ok(Some(*number)),
             Value::Null => Ok(None),
@@ -217,13 +217,13 @@ impl<'a> Row<'a> {
     }
 
     /// The text in a column, counted from 0.
-    pub(super) fn text(self, column: usize) -> Result<String, DatabaseError> {
+    pub(crate) fn text(self, column: usize) -> Result<String, DatabaseError> {
         let text = self.find_text(column)?;
         text.ok_or_else(|| self.holds(column, "text"))
     }
 
     /// The text in a column that may hold nothing.
-    pub(super) fn find_text(self, column: usize) -> Result<Option<String>, DatabaseError> {
+    pub(crate) fn find_text(self, column: usize) -> Result<Option<String>, DatabaseError> {
         match self.column(column)? {
             Value::Text(text) => Ok(Some(text.clone())),
             Value::Null => Ok(None),
@@ -232,7 +232,7 @@ impl<'a> Row<'a> {
     }
 
     /// Whether a column holds yes (1).
-    pub(super) fn is(self, column: usize) -> Result<bool, DatabaseError> {
+    pub(crate) fn is(self, column: usize) -> Result<bool, DatabaseError> {
         Ok(self.integer(column)? != 0)
     }
 
@@ -248,4 +248,4 @@ macro_rules! values {
         [$($crate::value::Value::from($value)),*]
     };
 }
-pub(super) use values;
+pub(crate) use values;

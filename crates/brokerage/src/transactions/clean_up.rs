@@ -82,21 +82,25 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<CleanUp, Database
     })
 }
 
-/// The highest id of a trade in the books, and the latest moment of a trade behind `after_trade`, 0
-/// if there is none: the next run goes on from there.
+/// The highest id of a trade in the books, 0 if there is none: new trades have higher ones.
 ///
 /// # Errors
 /// Those of the session.
-pub fn end_of_books(
-    session: &mut dyn Session,
-    after_trade: i64,
-) -> Result<(i64, i64), DatabaseError> {
+pub fn last_trade(session: &mut dyn Session) -> Result<i64, DatabaseError> {
     let mut batch = Batch::new();
-    let trade = batch.add(&LAST_TRADE, []);
-    let moment = batch.add(&LAST_MOMENT, values![after_trade]);
+    batch.add(&LAST_TRADE, []);
     let answers = ask(session, Isolation::ReadCommitted, batch)?;
-    Ok((
-        answers.of(trade).one()?.integer(0)?,
-        answers.of(moment).one()?.integer(0)?,
-    ))
+    answers.of(0).one()?.integer(0)
+}
+
+/// The latest moment of a trade with a higher id than this, 0 if there is none: the clock of the
+/// next run goes on from there.
+///
+/// # Errors
+/// Those of the session.
+pub fn last_moment(session: &mut dyn Session, after_trade: i64) -> Result<i64, DatabaseError> {
+    let mut batch = Batch::new();
+    batch.add(&LAST_MOMENT, values![after_trade]);
+    let answers = ask(session, Isolation::ReadCommitted, batch)?;
+    answers.of(0).one()?.integer(0)
 }

@@ -1,0 +1,141 @@
+//! Whether the books balance: what must hold after any run, however it ended.
+//!
+//! - [`Before`] notes counters and balances before a run; [`check`] looks at everything that the run
+//!   has touched and compares them with what its trades add up to. [`check_all`] looks at the whole
+//!   books, which takes long where they are large.
+//! - `invariants`: what must hold, each as a question for what breaks it.
+//! - `sums`: counters and balances.
+
+mod invariants;
+mod sums;
+
+pub use sums::Before;
+
+use crate::error::DatabaseError;
+use crate::session::{Isolation, Session};
+use crate::statement::Statement;
+use crate::transactions::batch::{Answers, Batch, Transaction, ask, values};
+use crate::transactions::kinds::Status;
+use invariants::{INVARIANTS, Invariant};
+
+/// What is wrong in the books.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// Name of what must hold, such as `positions`.
+    pub invariant: &'static str,
+    /// How many times it does not.
+    pub count: u64,
+    /// The whole of it in a sentence, with one example.
+    pub sentence: String,
+}
+
+/// What a check has found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Checked {
+    /// Everything that is wrong; nothing if the books balance.
+    pub broken: Vec<Broken>,
+    /// Trades in question that are completed.
+    pub completed: u64,
+    /// Those that wait for a price.
+    pub pending: u64,
+    /// Those that are with the market.
+    pub submitted: u64,
+    /// Those that were given up.
+    pub cancelled: u64,
+}
+
+impl Checked {
+    /// Whether the books balance.
+    #[must_use]
+    pub fn balance(&self) -> bool {
+        self.broken.is_empty()
+    }
+}
+
+/// Checks what a run has touched since `before`, and its counters and balances. Nothing else may
+/// write meanwhile.
+///
+/// # Errors
+/// Those of the session. What is wrong in the books is no error.
+pub fn check(session: &mut dyn Session, before: &Before) -> Result<Checked, DatabaseError> {
+    let mut checked = check_after(session, before.last_trade())?;
+    checked.broken.extend(before.compare(session)?);
+    Ok(checked)
+}
+
+/// Checks the whole books, without counters and balances, which are only known by their changes.
+///
+/// # Errors
+/// Those of the session. What is wrong in the books is no error.
+pub fn check_all(session: &mut dyn Session) -> Result<Checked, DatabaseError> {
+    check_after(session, 0)
+}
+
+fn check_after(session: &mut dyn Session, after_trade: i64) -> Result<Checked, DatabaseError> {
+    let mut checked = Checked::default();
+    let mut transaction = Transaction::begin(session, Isolation::RepeatableRead)?;
+    for invariant in &INVARIANTS {
+        let mut batch = Batch::new();
+        batch.add(&invariant.question, values![after_trade]);
+        let answers = transaction.run(batch)?;
+        checked.broken.extend(broken(invariant, &answers)?);
+    }
+    let mut batch = Batch::new();
+    batch.add(&invariants::STATES, values![after_trade]);
+    for row in transaction.commit(batch)?.of(0).all() {
+        let (status, trades) = (row.integer(0)?, row.integer(1)? as u64);
+        match status {
+            status if status == Status::Completed.id() => checked.completed = trades,
+            status if status == Status::Pending.id() => checked.pending = trades,
+            status if status == Status::Submitted.id() => checked.submitted = trades,
+            status if status == Status::Cancelled.id() => checked.cancelled = trades,
+            other => checked.broken.push(Broken {
+                invariant: "states",
+                count: trades,
+                sentence: format!("{trades} trades have the status {other}, which none may have."),
+            }),
+        }
+    }
+    Ok(checked)
+}
+
+fn broken(invariant: &Invariant, answers: &Answers) -> Result<Option<Broken>, DatabaseError> {
+    let Some(row) = answers.of(0).find() else {
+        return Ok(None);
+    };
+    let (of, about) = (row.integer(0)?, row.text(1)?);
+    let count = row.integer(4)? as u64;
+    let sentence = (invariant.sentence)(&invariants::Example {
+        count,
+        of,
+        about: &about,
+        found: row.integer(2)?,
+        expected: row.integer(3)?,
+    });
+    Ok(Some(Broken {
+        invariant: invariant.name,
+        count,
+        sentence,
+    }))
+}
+
+/// Every statement of the checks, so that each can be tried on every database.
+#[must_use]
+pub fn statements() -> Vec<&'static Statement> {
+    let questions = INVARIANTS.iter().map(|invariant| &invariant.question);
+    questions
+        .chain([&invariants::STATES])
+        .chain(sums::statements())
+        .collect()
+}
+
+/// Trades of a broker or cash of an account since a trade, as far as one question goes.
+fn rows(
+    session: &mut dyn Session,
+    statement: &'static Statement,
+    after: i64,
+) -> Result<Answers, DatabaseError> {
+    let mut batch = Batch::new();
+    batch.add(statement, values![after]);
+    ask(session, Isolation::RepeatableRead, batch)
+}
