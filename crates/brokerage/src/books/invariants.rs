@@ -258,7 +258,8 @@ LIMIT 1",
     },
 };
 
-// Orders at the price of the market are submitted and completed; others were pending before.
+// Orders at the price of the market are submitted and completed; others were pending before. Steps
+// beyond the status count too, so that they are too many.
 const STEPS: Invariant = Invariant {
     name: "steps of trades",
     question: question(
@@ -268,7 +269,11 @@ const STEPS: Invariant = Invariant {
  (SELECT COUNT(*) FROM trade_history th WHERE th.trade_id = t.id
   AND (th.status_id = t.status_id
    OR (t.status_id = 1 AND th.status_id = 3)
-   OR (t.status_id IN (1, 3) AND th.status_id = 4 AND tt.is_market = 0))) AS steps,
+   OR (t.status_id IN (1, 3) AND th.status_id = 4 AND tt.is_market = 0)
+   OR (t.status_id IN (3, 4) AND th.status_id IN (1, 5))
+   OR (t.status_id = 4 AND th.status_id = 3)
+   OR (t.status_id = 1 AND th.status_id = 5)
+   OR (t.status_id = 5 AND th.status_id = 1))) AS steps,
  CAST(CASE WHEN t.status_id = 1 THEN 3 - tt.is_market WHEN t.status_id = 3 THEN 2 - tt.is_market
   ELSE 1 END AS @integer@) AS wanted
  FROM trade t
