@@ -2,6 +2,7 @@
 
 use super::orders::Order;
 use crate::error::DatabaseError;
+use prefetch_index::prefetch_index;
 use std::collections::VecDeque;
 
 /// What is left of what one trade has bought, or sold short.
@@ -9,11 +10,30 @@ use std::collections::VecDeque;
 pub(super) struct Lot {
     /// The trade that opened it, in its unit.
     pub trade: u32,
-    pub price_cents: i32,
+    price_cents: i16,
+    quantity: i16,
+}
+
+impl Lot {
+    pub fn price_cents(self) -> i64 {
+        i64::from(self.price_cents)
+    }
+
     /// Negative where it was sold short.
-    pub quantity: i32,
-    /// When that trade was completed.
-    pub bought_at: i64,
+    pub fn quantity(self) -> i64 {
+        i64::from(self.quantity)
+    }
+
+    /// A lot of a trade. Millions of them are open at once, so they are kept small.
+    fn new(order: &Order, quantity: i64) -> Self {
+        let small =
+            |number: i64| i16::try_from(number).unwrap_or_else(|_| panic!("a lot of {order:?}"));
+        Self {
+            trade: order.number,
+            price_cents: small(order.price_cents),
+            quantity: small(quantity),
+        }
+    }
 }
 
 /// A lot before and after a trade.
@@ -37,13 +57,26 @@ impl Positions {
     }
 
     /// The lots of a slot, oldest first.
-    pub fn lots(&self, slot: u32) -> impl Iterator<Item = &Lot> {
-        self.lots[slot as usize].iter()
+    pub fn lots(&self, slot: u32) -> impl Iterator<Item = Lot> {
+        self.lots[slot as usize].iter().copied()
+    }
+
+    /// Asks the processor to fetch what it will need to find the lots of a slot.
+    pub fn expect_soon(&self, slot: u32) {
+        prefetch_index(&self.lots, slot as usize);
+    }
+
+    /// Asks the processor to fetch the first and the last lot of a slot.
+    pub fn expect_next(&self, slot: u32) {
+        let (front, back) = self.lots[slot as usize].as_slices();
+        prefetch_index(front, 0);
+        let last = if back.is_empty() { front } else { back };
+        prefetch_index(last, last.len().saturating_sub(1));
     }
 
     /// The sum of the lots of a slot.
     pub fn quantity(&self, slot: u32) -> i64 {
-        self.lots(slot).map(|lot| i64::from(lot.quantity)).sum()
+        self.lots(slot).map(Lot::quantity).sum()
     }
 
     /// Carries an order out. It closes lots of the other sign, the last or the first ones first,
@@ -62,14 +95,14 @@ impl Positions {
             } else {
                 lots.front_mut()
             };
-            let Some(lot) = lot.filter(|lot| i64::from(lot.quantity.signum()) == -sign) else {
+            let Some(lot) = lot.filter(|lot| lot.quantity().signum() == -sign) else {
                 break;
             };
-            let before = i64::from(lot.quantity);
+            let before = lot.quantity();
             let closed = needed.min(before.abs());
             let after = before + sign * closed;
             // What was bought is sold dearer, or what was sold short is bought cheaper.
-            gain_cents -= sign * closed * (order.price_cents - i64::from(lot.price_cents));
+            gain_cents -= sign * closed * (order.price_cents - lot.price_cents());
             needed -= closed;
             changed(Change {
                 holding_trade: lot.trade,
@@ -77,7 +110,7 @@ impl Positions {
                 after,
             })?;
             if after != 0 {
-                lot.quantity = after as i32;
+                lot.quantity = after as i16; // Less than before.
             } else if order.is_lifo {
                 lots.pop_back();
             } else {
@@ -91,12 +124,7 @@ impl Positions {
                 before: 0,
                 after,
             })?;
-            lots.push_back(Lot {
-                trade: order.number,
-                price_cents: order.price_cents as i32,
-                quantity: after as i32,
-                bought_at: order.completed_at,
-            });
+            lots.push_back(Lot::new(order, after));
         }
         Ok(gain_cents)
     }

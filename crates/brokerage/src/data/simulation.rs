@@ -1,6 +1,6 @@
 //! Carries out the orders of a unit in the order of time.
 
-use super::orders::{Order, Unit};
+use super::orders::{Order, Orders, Unit};
 use super::positions::{Change, Positions};
 use crate::error::DatabaseError;
 use crate::house::rates::{commission_cents, settlement_cents, tax_cents};
@@ -19,13 +19,14 @@ pub(super) struct Bill {
 
 /// Who wants to know what happens.
 pub(super) trait Ledger {
-    /// The trade `trade` has opened, changed or closed a lot. Trades come as they are completed.
-    fn lot_changed(&mut self, _trade: u32, _change: Change) -> Result<(), DatabaseError> {
+    /// An order that is completed has opened, changed or closed a lot. Orders come as they are
+    /// completed.
+    fn lot_changed(&mut self, _order: &Order, _change: Change) -> Result<(), DatabaseError> {
         Ok(())
     }
 
-    /// An order was completed. Orders come by number.
-    fn completed(&mut self, _order: &Order, _bill: &Bill) -> Result<(), DatabaseError> {
+    /// An order was completed, with a gain on what it has closed. Orders come by number.
+    fn completed(&mut self, _order: &Order, _gain_cents: i64) -> Result<(), DatabaseError> {
         Ok(())
     }
 }
@@ -37,42 +38,99 @@ struct OnItsWay {
     gain_cents: Option<i64>,
 }
 
+/// So many orders are drawn before they are entered: the processor can fetch what they need
+/// meanwhile.
+const AHEAD: usize = 16;
+
+/// A unit whose orders are being carried out.
+struct Simulation<'a, L> {
+    orders: Orders<'a>,
+    ledger: &'a mut L,
+    positions: Positions,
+    /// All orders from the first one that is not yet completed to the last one drawn.
+    on_their_way: VecDeque<OnItsWay>,
+    /// How many of these are entered.
+    entered: usize,
+    /// Those that are entered and not yet completed, next one on top.
+    due: BinaryHeap<Reverse<(i64, u32)>>,
+}
+
 /// Simulates the trades of a unit and gives what is held in the end.
 pub(super) fn simulate(unit: &Unit, ledger: &mut impl Ledger) -> Result<Positions, DatabaseError> {
-    let mut positions = Positions::new(unit.securities.len());
-    // All orders from the first one that is not yet completed.
-    let mut on_their_way = VecDeque::<OnItsWay>::new();
-    // Those that are not yet completed, next one on top.
-    let mut due = BinaryHeap::<Reverse<(i64, u32)>>::new();
-    let mut orders = unit.orders();
-    loop {
-        let order = orders.next();
-        let until = order.as_ref().map_or(i64::MAX, |order| order.entered_at);
-        while let Some(&Reverse((at, number))) = due.peek()
+    let mut simulation = Simulation {
+        orders: unit.orders(),
+        ledger,
+        positions: Positions::new(unit.securities.len()),
+        on_their_way: VecDeque::new(),
+        entered: 0,
+        due: BinaryHeap::new(),
+    };
+    simulation.draw(AHEAD);
+    while simulation.enter()? {
+        simulation.draw(1);
+    }
+    simulation.complete_until(i64::MAX)?;
+    Ok(simulation.positions)
+}
+
+impl<L: Ledger> Simulation<'_, L> {
+    /// Draws so many orders, or those that are left.
+    fn draw(&mut self, count: usize) {
+        for order in self.orders.by_ref().take(count) {
+            self.positions.expect_soon(order.slot);
+            self.on_their_way.push_back(OnItsWay {
+                order,
+                gain_cents: None,
+            });
+        }
+    }
+
+    /// Enters the next order, once all that are due before it are completed. False when there is
+    /// none.
+    fn enter(&mut self) -> Result<bool, DatabaseError> {
+        let Some(next) = self.on_their_way.get(self.entered) else {
+            return Ok(false);
+        };
+        let Order {
+            number,
+            entered_at,
+            completed_at,
+            ..
+        } = next.order;
+        if let Some(later) = self.on_their_way.get(self.entered + AHEAD / 2) {
+            self.positions.expect_next(later.order.slot);
+        }
+        self.complete_until(entered_at)?;
+        self.due.push(Reverse((completed_at, number)));
+        self.entered += 1;
+        Ok(true)
+    }
+
+    /// Completes what is due up to a moment.
+    fn complete_until(&mut self, until: i64) -> Result<(), DatabaseError> {
+        while let Some(&Reverse((at, number))) = self.due.peek()
             && at <= until
         {
-            due.pop();
-            let first = on_their_way.front().map_or(number, |one| one.order.number);
-            let one = &mut on_their_way[(number - first) as usize];
-            let tell = |change| ledger.lot_changed(number, change);
-            one.gain_cents = Some(positions.carry_out(&one.order, tell)?);
-            while let Some(OnItsWay {
-                order,
+            self.due.pop();
+            let first = self
+                .on_their_way
+                .front()
+                .map_or(number, |one| one.order.number);
+            let OnItsWay { order, gain_cents } = &mut self.on_their_way[(number - first) as usize];
+            let ledger = &mut *self.ledger;
+            let tell = |change| ledger.lot_changed(order, change);
+            *gain_cents = Some(self.positions.carry_out(order, tell)?);
+            while let Some(&OnItsWay {
+                ref order,
                 gain_cents: Some(gain),
-            }) = on_their_way.front()
+            }) = self.on_their_way.front()
             {
-                ledger.completed(order, &bill(unit, order, *gain))?;
-                on_their_way.pop_front();
+                self.ledger.completed(order, gain)?;
+                self.on_their_way.pop_front();
+                self.entered -= 1;
             }
         }
-        let Some(order) = order else {
-            return Ok(positions);
-        };
-        due.push(Reverse((order.completed_at, order.number)));
-        on_their_way.push_back(OnItsWay {
-            order,
-            gain_cents: None,
-        });
+        Ok(())
     }
 }
 
@@ -90,7 +148,7 @@ pub(super) fn commission(unit: &Unit, order: &Order) -> i64 {
 }
 
 /// The bill of a completed order.
-fn bill(unit: &Unit, order: &Order, gain_cents: i64) -> Bill {
+pub(super) fn bill(unit: &Unit, order: &Order, gain_cents: i64) -> Bill {
     let account = &unit.accounts[order.account as usize];
     let charge_cents = unit.house.charge_cents(order.kind, account.tier);
     let commission_cents = commission(unit, order);

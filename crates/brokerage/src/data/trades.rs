@@ -4,7 +4,7 @@ use super::fixed::kind_name;
 use super::orders::{Order, Unit};
 use super::pen::Pen;
 use super::positions::Change;
-use super::simulation::{Bill, Ledger, commission, simulate};
+use super::simulation::{Bill, Ledger, bill, commission, simulate};
 use crate::error::DatabaseError;
 use crate::house::House;
 use crate::house::accounts::BROKERS_PER_UNIT;
@@ -13,6 +13,7 @@ use crate::house::moments::DAY_MS;
 use crate::house::names::{below, push_digits};
 use crate::house::rates::cash_type;
 use crate::transactions::kinds::Status;
+use rustc_hash::FxHashMap;
 
 type Written = Result<(), DatabaseError>;
 
@@ -42,8 +43,9 @@ impl<F> Ledger for Lines<'_, '_, F>
 where
     F: FnMut(&Unit, &Order, &Bill, &mut Pen) -> Written,
 {
-    fn completed(&mut self, order: &Order, bill: &Bill) -> Written {
-        (self.line)(self.unit, order, bill, self.pen)
+    fn completed(&mut self, order: &Order, gain_cents: i64) -> Written {
+        let bill = bill(self.unit, order, gain_cents);
+        (self.line)(self.unit, order, &bill, self.pen)
     }
 }
 
@@ -143,11 +145,10 @@ struct Changes<'a, 'b> {
 }
 
 impl Ledger for Changes<'_, '_> {
-    fn lot_changed(&mut self, trade: u32, change: Change) -> Written {
-        let (holding, trade) = (change.holding_trade, trade);
+    fn lot_changed(&mut self, order: &Order, change: Change) -> Written {
         self.pen.numbers(&[
-            self.unit.trade_id(holding),
-            self.unit.trade_id(trade),
+            self.unit.trade_id(change.holding_trade),
+            self.unit.trade_id(order.number),
             change.before,
             change.after,
         ]);
@@ -183,17 +184,32 @@ pub(super) fn holding_summaries(house: &House, unit: u32, pen: &mut Pen) -> Writ
     Ok(())
 }
 
+/// Remembers when the lots that are open were bought.
+#[derive(Default)]
+struct Moments(FxHashMap<u32, i64>);
+
+impl Ledger for Moments {
+    fn lot_changed(&mut self, order: &Order, change: Change) -> Written {
+        if change.before == 0 {
+            self.0.insert(order.number, order.completed_at);
+        } else if change.after == 0 {
+            self.0.remove(&change.holding_trade);
+        }
+        Ok(())
+    }
+}
+
 pub(super) fn holdings(house: &House, unit: u32, pen: &mut Pen) -> Written {
     let unit = Unit::new(house, unit);
-    let positions = simulate(&unit, &mut Silent)?;
+    let mut moments = Moments::default();
+    let positions = simulate(&unit, &mut moments)?;
     for account in &unit.accounts {
         for slot in account.first_slot..account.first_slot + account.slots {
             let symbol = house.symbol_of(unit.securities[slot as usize]);
             for lot in positions.lots(slot) {
                 pen.numbers(&[unit.trade_id(lot.trade), account.id]);
                 pen.text(symbol.as_str());
-                let (price, quantity) = (i64::from(lot.price_cents), i64::from(lot.quantity));
-                pen.numbers(&[lot.bought_at, price, quantity]);
+                pen.numbers(&[moments.0[&lot.trade], lot.price_cents(), lot.quantity()]);
                 pen.end()?;
             }
         }
@@ -202,12 +218,16 @@ pub(super) fn holdings(house: &House, unit: u32, pen: &mut Pen) -> Written {
 }
 
 /// Adds up what accounts got and gave.
-struct Balances(Vec<i64>);
+struct Balances<'a> {
+    unit: &'a Unit,
+    cents: Vec<i64>,
+}
 
-impl Ledger for Balances {
-    fn completed(&mut self, order: &Order, bill: &Bill) -> Written {
+impl Ledger for Balances<'_> {
+    fn completed(&mut self, order: &Order, gain_cents: i64) -> Written {
         if order.is_cash {
-            self.0[order.account as usize] += bill.amount_cents;
+            let amount_cents = bill(self.unit, order, gain_cents).amount_cents;
+            self.cents[order.account as usize] += amount_cents;
         }
         Ok(())
     }
@@ -215,10 +235,11 @@ impl Ledger for Balances {
 
 /// Accounts. They were opened empty, so their balance is the sum of their cash transactions.
 pub(super) fn accounts(house: &House, unit: u32, pen: &mut Pen) -> Written {
-    let unit = Unit::new(house, unit);
-    let mut balances = Balances(vec![0; unit.accounts.len()]);
-    simulate(&unit, &mut balances)?;
-    for (account, balance) in unit.accounts.iter().zip(balances.0) {
+    let unit = &Unit::new(house, unit);
+    let cents = vec![0; unit.accounts.len()];
+    let mut balances = Balances { unit, cents };
+    simulate(unit, &mut balances)?;
+    for (account, balance) in unit.accounts.iter().zip(balances.cents) {
         let chance = house.chance(Chance::Account, account.id as u64);
         let (last, first) = house.customer_names(account.customer);
         pen.numbers(&[

@@ -6,7 +6,10 @@ use workload::random::mix;
 pub const LOWEST_CENTS: i64 = 2_000;
 /// The highest price in cents.
 pub const HIGHEST_CENTS: i64 = 3_000;
-const SPAN: i128 = (HIGHEST_CENTS - LOWEST_CENTS) as i128;
+const SPAN: i64 = HIGHEST_CENTS - LOWEST_CENTS;
+
+/// The longest period, some centuries: prices are then calculated in 64 bits.
+const LONGEST_MS: u64 = 1 << 44;
 
 /// The price of every security at every moment: it rises from [`LOWEST_CENTS`] to
 /// [`HIGHEST_CENTS`] in half a period and falls back in the other half. Securities differ in where
@@ -19,8 +22,12 @@ pub struct Wave {
 impl Wave {
     /// A wave of this period, which is made an even number of milliseconds, 2 at least, so that the
     /// price reaches both ends.
+    ///
+    /// # Panics
+    /// The period is longer than centuries.
     #[must_use]
     pub fn new(period_ms: u64) -> Self {
+        assert!(period_ms <= LONGEST_MS, "a period of {period_ms} ms");
         let period_ms = (period_ms.max(2) & !1) as i64;
         Self { period_ms }
     }
@@ -35,8 +42,8 @@ impl Wave {
     #[must_use]
     pub fn price_cents(self, security: u32, at_ms: i64) -> i64 {
         let place = self.place(security, at_ms);
-        let from_lowest = i128::from(place.min(self.period_ms - place));
-        LOWEST_CENTS + (2 * SPAN * from_lowest / i128::from(self.period_ms)) as i64
+        let from_lowest = place.min(self.period_ms - place);
+        LOWEST_CENTS + 2 * SPAN * from_lowest / self.period_ms
     }
 
     /// The first moment, `from_ms` or later, at which the price is `cents` or less.
@@ -47,9 +54,8 @@ impl Wave {
         }
         // floor(2 * SPAN * x / period) <= cents - lowest holds up to this x, both ways from the
         // lowest price.
-        let steps = i128::from(cents - LOWEST_CENTS) + 1;
-        let up_to = (steps * i128::from(self.period_ms) - 1) / (2 * SPAN);
-        let up_to = up_to.min(i128::from(self.period_ms)) as i64;
+        let steps = cents.min(HIGHEST_CENTS) - LOWEST_CENTS + 1;
+        let up_to = (steps * self.period_ms - 1) / (2 * SPAN);
         let place = self.place(security, from_ms);
         let falls_to = self.period_ms - up_to;
         if place <= up_to || place >= falls_to {
@@ -65,24 +71,13 @@ impl Wave {
             return None;
         }
         // floor(2 * SPAN * x / period) >= cents - lowest holds from this x on.
-        let steps = i128::from((cents - LOWEST_CENTS).max(0));
-        let rises_to = (steps * i128::from(self.period_ms)).div_ceil_by(2 * SPAN);
+        let steps = (cents - LOWEST_CENTS).max(0);
+        let rises_to = (steps * self.period_ms + 2 * SPAN - 1) / (2 * SPAN);
         let place = self.place(security, from_ms);
         if (rises_to..=self.period_ms - rises_to).contains(&place) {
             return Some(from_ms);
         }
         Some(from_ms + (rises_to - place).rem_euclid(self.period_ms))
-    }
-}
-
-/// Division that rounds up, of numbers that are not negative.
-trait DivCeil {
-    fn div_ceil_by(self, divisor: Self) -> i64;
-}
-
-impl DivCeil for i128 {
-    fn div_ceil_by(self, divisor: Self) -> i64 {
-        ((self + divisor - 1) / divisor) as i64
     }
 }
 
