@@ -85,7 +85,8 @@ enum Place {
     Due { price_cents: i64 },
 }
 
-/// The exchange. It has no clock: moments are milliseconds of the caller's clock and never go back.
+/// The exchange. It has no clock: moments are milliseconds of the caller's clock. When they go back a
+/// little, as among threads, nothing becomes due.
 #[derive(Debug)]
 pub struct Exchange {
     wave: Wave,

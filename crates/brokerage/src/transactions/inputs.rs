@@ -316,3 +316,7 @@ impl Inputs {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "inputs_tests.rs"]
+mod tests;

@@ -80,7 +80,7 @@ const TRADE_COLUMNS: &[Type] = &[
 ];
 const HISTORY_COLUMNS: &[Type] = &[Type::Big, Type::Small, Type::Big];
 
-/// The trades that a source gives, in an order, with all about them.
+/// The trades that a source gives, with all about them; which of them, and in which order, at last.
 macro_rules! trades {
     ($source:literal, $order:literal) => {
         concat!(
@@ -93,13 +93,13 @@ FROM ",
 JOIN trade_type tt ON tt.id = t.trade_type_id
 LEFT JOIN settlement se ON se.trade_id = t.id
 LEFT JOIN cash_transaction ct ON ct.trade_id = t.id
-ORDER BY ",
+",
             $order
         )
     };
 }
 
-/// The steps of the trades that a source gives, in the order of the trades.
+/// The steps of the trades that a source gives; of which of them, and in which order, at last.
 macro_rules! history {
     ($source:literal, $order:literal) => {
         concat!(
@@ -108,20 +108,22 @@ FROM ",
             $source,
             "
 JOIN trade_history th ON th.trade_id = t.id
-ORDER BY ",
+",
             $order,
             ", th.changed_at, th.status_id"
         )
     };
 }
 
-// A derived table finds the trades first, so that no database begins with another table.
+// A derived table finds the trades first, so that no database begins with another table. The end of
+// a time is looked at afterwards: PostgreSQL would think that few trades lie between two unknown
+// moments, and read all of them instead of the first twenty.
 pub(super) static BY_ID: Statement = Statement {
     name: "old_trades_by_id",
     sql: trades!(
         "(SELECT * FROM trade WHERE id IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
  $13, $14, $15, $16, $17, $18, $19, $20)) t",
-        "t.id"
+        "ORDER BY t.id"
     ),
     parameters: &[Type::Big; TRADES],
     columns: TRADE_COLUMNS,
@@ -141,9 +143,9 @@ ORDER BY trade_id, changed_at, status_id",
 pub(super) static BY_ACCOUNT: Statement = Statement {
     name: "old_trades_by_account",
     sql: trades!(
-        "(SELECT * FROM trade WHERE account_id = $1 AND entered_at >= $2 AND entered_at <= $3
+        "(SELECT * FROM trade WHERE account_id = $1 AND entered_at >= $2
  ORDER BY entered_at, id LIMIT 20) t",
-        "t.entered_at, t.id"
+        "WHERE t.entered_at <= $3 ORDER BY t.entered_at, t.id"
     ),
     parameters: &[Type::Big, Type::Big, Type::Big],
     columns: TRADE_COLUMNS,
@@ -152,10 +154,9 @@ pub(super) static BY_ACCOUNT: Statement = Statement {
 pub(super) static HISTORY_BY_ACCOUNT: Statement = Statement {
     name: "old_trades_history_by_account",
     sql: history!(
-        "(SELECT id, entered_at FROM trade
- WHERE account_id = $1 AND entered_at >= $2 AND entered_at <= $3
+        "(SELECT id, entered_at FROM trade WHERE account_id = $1 AND entered_at >= $2
  ORDER BY entered_at, id LIMIT 20) t",
-        "t.entered_at, t.id"
+        "WHERE t.entered_at <= $3 ORDER BY t.entered_at, t.id"
     ),
     parameters: &[Type::Big, Type::Big, Type::Big],
     columns: HISTORY_COLUMNS,
@@ -164,9 +165,9 @@ pub(super) static HISTORY_BY_ACCOUNT: Statement = Statement {
 pub(super) static BY_SYMBOL: Statement = Statement {
     name: "old_trades_by_symbol",
     sql: trades!(
-        "(SELECT * FROM trade WHERE symbol = $1 AND entered_at >= $2 AND entered_at <= $3
+        "(SELECT * FROM trade WHERE symbol = $1 AND entered_at >= $2
  ORDER BY entered_at, id LIMIT 20) t",
-        "t.entered_at, t.id"
+        "WHERE t.entered_at <= $3 ORDER BY t.entered_at, t.id"
     ),
     parameters: &[Type::Text(15), Type::Big, Type::Big],
     columns: TRADE_COLUMNS,
@@ -175,10 +176,9 @@ pub(super) static BY_SYMBOL: Statement = Statement {
 pub(super) static HISTORY_BY_SYMBOL: Statement = Statement {
     name: "old_trades_history_by_symbol",
     sql: history!(
-        "(SELECT id, entered_at FROM trade
- WHERE symbol = $1 AND entered_at >= $2 AND entered_at <= $3
+        "(SELECT id, entered_at FROM trade WHERE symbol = $1 AND entered_at >= $2
  ORDER BY entered_at, id LIMIT 20) t",
-        "t.entered_at, t.id"
+        "WHERE t.entered_at <= $3 ORDER BY t.entered_at, t.id"
     ),
     parameters: &[Type::Text(15), Type::Big, Type::Big],
     columns: HISTORY_COLUMNS,

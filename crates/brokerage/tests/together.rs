@@ -1,0 +1,165 @@
+//! Several users and the market at once: conflicts are tried again, and the books balance.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
+
+mod common;
+mod house;
+
+use brokerage::books::{self, Before};
+use brokerage::database::Database;
+use brokerage::database::sqlite::Sqlite;
+use brokerage::error::DatabaseError;
+use brokerage::house::House;
+use brokerage::market::{Action, Exchange, Settings};
+use brokerage::session::Session;
+use brokerage::transactions::trade_result::{self, TradeResult};
+use brokerage::transactions::{Deck, Done, Inputs, Request, market_feed};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use workload::brokerage::kinds::Operation;
+use workload::profile::Brokerage;
+use workload::random::Dice;
+
+const USERS: u64 = 4;
+const TRANSACTIONS: u64 = 500;
+
+/// What all users share.
+struct Office {
+    house: House,
+    brokerage: Brokerage,
+    exchange: Mutex<Exchange>,
+    deck: Mutex<Deck<Operation>>,
+    next_trade: AtomicI64,
+    now_ms: AtomicI64,
+    results: AtomicU64,
+    conflicts: AtomicU64,
+}
+
+impl Office {
+    fn carry_out(&self, session: &mut dyn Session, request: &Request, now_ms: i64) -> Done {
+        let done = loop {
+            match request.run(session) {
+                Ok(done) => break done,
+                Err(DatabaseError::Conflict(_)) => {
+                    self.conflicts.fetch_add(1, Ordering::Relaxed);
+                }
+                Err(other) => panic!("{:?}: {other}", request.operation()),
+            }
+        };
+        let mut exchange = self.exchange.lock().unwrap();
+        for message in done.to_market() {
+            exchange.submit(message.order(&self.house).unwrap(), now_ms);
+        }
+        done
+    }
+
+    fn act(&self, session: &mut dyn Session, inputs: &mut Inputs, action: Action, now_ms: i64) {
+        match action {
+            Action::TradeResult {
+                order, price_cents, ..
+            } => {
+                let request = Request::TradeResult(trade_result::Input {
+                    trade: order.trade,
+                    price_cents,
+                    now_ms,
+                });
+                let Done::TradeResult(result) = self.carry_out(session, &request, now_ms) else {
+                    panic!("a result gives a result");
+                };
+                assert!(matches!(*result, TradeResult::Booked(_)), "{result:?}");
+                // Booked is booked: the second time nothing happens.
+                if order.trade % 16 == 0 {
+                    let Done::TradeResult(again) = self.carry_out(session, &request, now_ms) else {
+                        panic!("a result gives a result");
+                    };
+                    assert_eq!(*again, TradeResult::BookedBefore);
+                }
+                self.results.fetch_add(1, Ordering::Relaxed);
+                let mut exchange = self.exchange.lock().unwrap();
+                assert!(exchange.result_committed(order.trade, now_ms));
+            }
+            Action::MarketFeed { entries, .. } | Action::Ticker { entries, .. } => {
+                for entry in entries {
+                    let request = Request::FeedEntry(market_feed::Input {
+                        symbol: self.house.symbol(entry.security),
+                        price_cents: entry.price_cents,
+                        quantity: entry.quantity,
+                        now_ms,
+                    });
+                    self.carry_out(session, &request, now_ms);
+                }
+            }
+            Action::DataMaintenance { round, .. } => {
+                let request = Request::DataMaintenance(inputs.data_maintenance(round, now_ms));
+                self.carry_out(session, &request, now_ms);
+            }
+        }
+    }
+
+    fn work(&self, session: &mut dyn Session, user: u64) {
+        let mut inputs = Inputs::new(self.house, &self.brokerage.orders, 9, user);
+        for _ in 0..TRANSACTIONS {
+            let now_ms = self.now_ms.fetch_add(20, Ordering::Relaxed);
+            let next_trade = || self.next_trade.fetch_add(1, Ordering::Relaxed);
+            let card = self.deck.lock().unwrap().deal();
+            let request = Request::draw(card, &mut inputs, next_trade, now_ms);
+            self.carry_out(session, &request, now_ms);
+            let actions = self.exchange.lock().unwrap().poll(now_ms);
+            for action in actions {
+                self.act(session, &mut inputs, action, now_ms);
+            }
+        }
+    }
+}
+
+fn work_together(database: &dyn Database) {
+    let house = house::house();
+    house::build(database, house);
+    let brokerage = house::brokerage();
+    let settings = Settings::from(&brokerage.market);
+    let before = Before::note(&mut *database.connect().unwrap()).unwrap();
+    let office = Office {
+        house,
+        exchange: Mutex::new(Exchange::new(
+            &settings,
+            house.securities(),
+            9,
+            house.opening_ms(),
+        )),
+        deck: Mutex::new(Deck::of_mix(&brokerage.mix, Dice::new(9, 9))),
+        brokerage,
+        next_trade: AtomicI64::new(before.last_trade() + 1),
+        now_ms: AtomicI64::new(house.opening_ms()),
+        results: AtomicU64::new(0),
+        conflicts: AtomicU64::new(0),
+    };
+    std::thread::scope(|scope| {
+        for user in 0..USERS {
+            let office = &office;
+            let mut session = database.connect().unwrap();
+            scope.spawn(move || office.work(&mut *session, user));
+        }
+    });
+    let checked = books::check(&mut *database.connect().unwrap(), &before).unwrap();
+    assert_eq!(checked.broken, []);
+    assert_eq!(checked.completed, office.results.into_inner());
+    assert!(checked.completed > 100, "{checked:?}");
+    let pending = office.exchange.into_inner().unwrap().pending() as u64;
+    assert_eq!(checked.pending + checked.submitted, pending);
+    let conflicts = office.conflicts.into_inner();
+    eprintln!("{checked:?}, {conflicts} conflicts");
+}
+
+#[test]
+fn users_of_sqlite_keep_the_books() {
+    let room = common::room();
+    work_together(&Sqlite::new(room.path(), 64 << 20, USERS as u32));
+}
+
+#[test]
+fn users_of_postgres_keep_the_books() {
+    let room = common::room();
+    if let Some(cluster) = common::cluster(&room) {
+        work_together(&cluster.database().unwrap());
+    }
+}
