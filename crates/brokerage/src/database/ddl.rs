@@ -213,6 +213,103 @@ pub(super) fn finish_sqlite() -> Vec<Vec<Step>> {
     vec![keys, indexes(), proved, tidied]
 }
 
+/// What MariaDB does after the rows: indexes, also those that it wants behind references; a proof
+/// of the references, which it does not make itself where they are added without a copy of the
+/// table; the references, one table after the other, because each looks at others; statistics.
+pub(super) fn finish_mariadb() -> Vec<Vec<Step>> {
+    let tables = longest_first();
+    let mut indexed = Vec::new();
+    let mut proved = Vec::new();
+    let mut named = Vec::new();
+    for table in &tables {
+        let name = table.name.name();
+        let indexes = table.indexes.iter().map(|index| {
+            let unique = if index.is_unique { "UNIQUE " } else { "" };
+            let columns = index.columns;
+            format!(
+                "ADD {unique}INDEX {} ({})",
+                index_name(table, columns),
+                list(columns)
+            )
+        });
+        let behind = table
+            .references
+            .iter()
+            .filter(|one| !is_indexed(table, one.columns));
+        let behind = behind.map(|one| {
+            format!(
+                "ADD INDEX {} ({})",
+                index_name(table, one.columns),
+                list(one.columns)
+            )
+        });
+        let adds: Vec<_> = indexes.chain(behind).collect();
+        if !adds.is_empty() {
+            let sql = format!("ALTER TABLE {name} {}", adds.join(", "));
+            indexed.push(Step::new(format!("the indexes of {name}"), sql));
+        }
+        if table.references.is_empty() {
+            continue;
+        }
+        let what = format!("the references of {name}");
+        let proofs: Vec<_> = table
+            .references
+            .iter()
+            .map(|one| orphans(table, one))
+            .collect();
+        proved.push(Step::new(what.clone(), proofs.join("; ")));
+        let adds = table.references.iter().enumerate().map(|(number, one)| {
+            format!(
+                "ADD CONSTRAINT {name}_reference_{number} {}",
+                reference(one)
+            )
+        });
+        let adds: Vec<_> = adds.collect();
+        let sql = format!("ALTER TABLE {name} {}", adds.join(", "));
+        named.push(vec![Step::new(what, sql)]);
+    }
+    let tidied = tables.iter().map(|table| {
+        let name = table.name.name();
+        Step::new(
+            format!("statistics of {name}"),
+            format!("ANALYZE TABLE {name}"),
+        )
+    });
+    let mut phases = vec![indexed, proved];
+    phases.append(&mut named);
+    phases.push(tidied.collect());
+    phases
+}
+
+/// Whether an index of a table begins with these columns.
+fn is_indexed(table: &Table, columns: &[&str]) -> bool {
+    let indexes = table.indexes.iter().map(|index| index.columns);
+    let mut all = indexes.chain([table.primary_key]);
+    all.any(|index| index.starts_with(columns))
+}
+
+/// A question that answers a row if one refers to what is not there.
+fn orphans(table: &Table, one: &Reference) -> String {
+    let of = one.table.table();
+    let pairs = one.columns.iter().zip(of.primary_key);
+    let pairs: Vec<_> = pairs
+        .map(|(here, there)| format!("c.{here} = p.{there}"))
+        .collect();
+    let filled: Vec<_> = one
+        .columns
+        .iter()
+        .map(|here| format!("c.{here} IS NOT NULL"))
+        .collect();
+    format!(
+        "SELECT 1 FROM {} c LEFT JOIN {} p ON {} WHERE p.{} IS NULL AND {} LIMIT 1",
+        table.name.name(),
+        of.name.name(),
+        pairs.join(" AND "),
+        of.primary_key[0],
+        filled.join(" AND ")
+    )
+}
+
 /// Statements that remove all tables, those that refer to others first.
 pub(super) fn drop_tables() -> Vec<String> {
     let drop = |table: &Table| format!("DROP TABLE IF EXISTS {}", table.name.name());

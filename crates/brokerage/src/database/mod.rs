@@ -8,6 +8,7 @@
 //! - [`ddl`] and [`render`]: tables and statements in the words of each database.
 //! - [`finishing`]: keys, references and statistics after the rows, by several hands.
 //! - [`postgres`]: a connection over the wire protocol, and a throw-away server of our own.
+//! - [`mariadb`]: a connection to MariaDB or MySQL, likewise.
 //! - [`sqlite`]: a file.
 
 pub mod build;
@@ -15,9 +16,11 @@ mod call;
 pub mod ddl;
 pub mod finishing;
 pub mod house;
+pub mod mariadb;
 pub mod postgres;
 pub mod render;
 pub mod secret;
+mod socket;
 pub mod sqlite;
 pub mod target;
 

@@ -35,6 +35,10 @@ impl Programs {
     /// # Errors
     /// They do not run, or are too old.
     pub fn at(directory: &Path) -> Result<Self, ClusterError> {
+        // A link in PATH may lead to some of the programs only; all are where it leads to.
+        let linked = directory.join("postgres").canonicalize().ok();
+        let real = linked.as_deref().and_then(Path::parent);
+        let directory = real.filter(|real| has_programs(real)).unwrap_or(directory);
         let server = directory.join("postgres");
         let output = Command::new(&server).arg("--version").output();
         let output = output.map_err(ClusterError::program(&server))?;

@@ -1,0 +1,405 @@
+//! A connection as the transactions see it.
+
+use std::time::Duration;
+
+use rustc_hash::FxHashMap;
+
+use super::failure::failure;
+use super::wire::{Reader, Wire};
+use super::{encode, startup};
+use crate::database::call::{self, mistake};
+use crate::database::render::render;
+use crate::database::target::Address;
+use crate::error::DatabaseError;
+use crate::row::Rows;
+use crate::session::{Call, Isolation, Session, Then};
+use crate::statement::{Dialect, Statement};
+
+/// Commands of the protocol.
+const QUIT: u8 = 0x01;
+const QUERY: u8 = 0x03;
+const PREPARE: u8 = 0x16;
+
+/// The flag of an answer that another follows.
+const MORE_ANSWERS: u64 = 0x0008;
+
+/// First bytes of packets.
+const OK: u8 = 0x00;
+const END: u8 = 0xfe;
+const ERROR: u8 = 0xff;
+
+/// Stands for nothing in the place of a text's length.
+const NOTHING: u8 = 0xfb;
+
+/// Packets that begin as an end does and are longer than this are rows.
+const LONGEST_END: usize = 8;
+
+/// A statement as the server knows it.
+struct Prepared {
+    number: u32,
+    places: Vec<usize>,
+}
+
+/// A connection to a MariaDB or MySQL server.
+pub struct Connection {
+    wire: Wire,
+    version: String,
+    prepared: FxHashMap<&'static str, Prepared>,
+    begun: Option<Isolation>,
+    is_open: bool,
+    is_lost: bool,
+}
+
+/// What stands at the end of an answer.
+struct Ending {
+    changed: u64,
+    has_more: bool,
+}
+
+impl Connection {
+    /// Connects to a server, and to a database of it if one is named.
+    ///
+    /// # Errors
+    /// The server is not there, or does not let us in.
+    pub fn open(
+        address: &Address,
+        database: Option<&str>,
+        patience: Duration,
+    ) -> Result<Self, DatabaseError> {
+        let mut wire = Wire::connect(&address.endpoint, patience)?;
+        let version = startup::start(&mut wire, address, database)?;
+        let mut connection = Self {
+            wire,
+            version,
+            prepared: FxHashMap::default(),
+            begun: None,
+            is_open: false,
+            is_lost: false,
+        };
+        // Texts are compared by their bytes, and taken as they stand; what does not fit is an
+        // error; || joins texts.
+        let settings = format!(
+            "SET NAMES utf8mb4 COLLATE {}; SET SESSION sql_mode = \
+             'STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION,PIPES_AS_CONCAT,\
+             ANSI_QUOTES'",
+            connection.collation()
+        );
+        connection.ask(&settings)?;
+        Ok(connection)
+    }
+
+    /// The version that the server says it has, such as "10.11.19-MariaDB-0+deb12u1".
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Whether it is MariaDB rather than MySQL.
+    #[must_use]
+    pub fn is_mariadb(&self) -> bool {
+        self.version.contains("MariaDB")
+    }
+
+    /// The order of texts by their bytes, in which spaces at the end count.
+    pub(super) fn collation(&self) -> &'static str {
+        if self.is_mariadb() {
+            "utf8mb4_nopad_bin"
+        } else {
+            "utf8mb4_0900_bin"
+        }
+    }
+
+    /// How long an answer may take before the server counts as gone; for ever with `None`.
+    ///
+    /// # Errors
+    /// The system did not take it.
+    pub fn set_patience(&mut self, patience: Option<Duration>) -> Result<(), DatabaseError> {
+        self.wire.set_patience(patience)
+    }
+
+    /// Carries out statements outside of a transaction of the house, and gives the rows of all of
+    /// them as the server writes them.
+    ///
+    /// # Errors
+    /// The first that failed.
+    pub fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
+        let packet = self.wire.packet();
+        packet.push(QUERY);
+        packet.extend_from_slice(sql.as_bytes());
+        self.answer_texts(sql)
+    }
+
+    /// Carries out one statement without rows that was put together elsewhere.
+    pub(super) fn carry_out(&mut self, sql: &[u8], what: &str) -> Result<(), DatabaseError> {
+        let packet = self.wire.packet();
+        packet.push(QUERY);
+        packet.extend_from_slice(sql);
+        self.answer_texts(what).map(|_| ())
+    }
+
+    fn answer_texts(&mut self, what: &str) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
+        let end = what
+            .char_indices()
+            .nth(60)
+            .map_or(what.len(), |(end, _)| end);
+        let what = &what[..end];
+        self.command()?;
+        let mut rows = Vec::new();
+        loop {
+            let columns = self.receive(what)?;
+            let mut ending = None;
+            if columns.first() == Some(&OK) {
+                ending = Some(ok(&columns));
+            } else {
+                let count = Reader::new(&columns).counted();
+                self.skip_to_end(what, count)?;
+            }
+            let ending = loop {
+                if let Some(ending) = ending {
+                    break ending;
+                }
+                let packet = self.receive(what)?;
+                if is_end(&packet) {
+                    break end_of_rows(&packet);
+                }
+                rows.push(text_row(&packet));
+            };
+            if !ending.has_more {
+                return Ok(rows);
+            }
+        }
+    }
+
+    /// Reads so many descriptions and the end behind them.
+    fn skip_to_end(&mut self, what: &str, count: u64) -> Result<(), DatabaseError> {
+        for _ in 0..=count {
+            self.receive(what)?;
+        }
+        Ok(())
+    }
+
+    fn command(&mut self) -> Result<(), DatabaseError> {
+        if self.is_lost {
+            let before = "the connection was lost before";
+            return Err(DatabaseError::Unavailable(before.to_owned()));
+        }
+        let sent = self.wire.command();
+        if let Err(error) = sent {
+            self.is_lost = true;
+            // The server may have said why it closed the connection.
+            return match self.wire.receive() {
+                Ok(packet) if packet.first() == Some(&ERROR) => Err(failure(packet, "a session")),
+                _ => Err(error),
+            };
+        }
+        Ok(())
+    }
+
+    /// The next packet, unless it is an error.
+    fn receive(&mut self, what: &str) -> Result<Vec<u8>, DatabaseError> {
+        match self.wire.receive() {
+            Ok(packet) if packet.first() == Some(&ERROR) => {
+                let failure = failure(packet, what);
+                self.is_lost |= matches!(failure, DatabaseError::Unavailable(_));
+                Err(failure)
+            }
+            Ok(packet) => Ok(packet.to_vec()),
+            Err(error) => {
+                self.is_lost = true;
+                Err(error)
+            }
+        }
+    }
+
+    fn prepare(&mut self, statement: &'static Statement) -> Result<(), DatabaseError> {
+        if self.prepared.contains_key(statement.name) {
+            return Ok(());
+        }
+        let rendered = render(statement, Dialect::MariaDb);
+        let packet = self.wire.packet();
+        packet.push(PREPARE);
+        packet.extend_from_slice(rendered.sql.as_bytes());
+        self.command()?;
+        let answer = self.receive(statement.name)?;
+        let mut reader = Reader::new(&answer);
+        reader.skip(1);
+        let number = u32::try_from(reader.number(4)).unwrap_or_default();
+        let columns = reader.number(2);
+        let places = reader.number(2);
+        for count in [places, columns] {
+            if count > 0 {
+                self.skip_to_end(statement.name, count)?;
+            }
+        }
+        if places != rendered.places.len() as u64 {
+            return Err(mistake(statement, format!("it has {places} parameters")));
+        }
+        let prepared = Prepared {
+            number,
+            places: rendered.places,
+        };
+        self.prepared.insert(statement.name, prepared);
+        Ok(())
+    }
+
+    fn answer(&mut self, call: &Call) -> Result<Rows, DatabaseError> {
+        let statement = call.statement;
+        self.prepare(statement)?;
+        let Some(prepared) = self.prepared.get(statement.name) else {
+            return Err(mistake(statement, "it is not prepared".to_owned()));
+        };
+        let (number, places) = (prepared.number, prepared.places.as_slice());
+        encode::call(call, number, places, self.wire.packet());
+        self.command()?;
+        let head = self.receive(statement.name)?;
+        if head.first() == Some(&OK) {
+            encode::check_columns(statement, &[])?;
+            return Ok(Rows {
+                rows: Vec::new(),
+                changed: ok(&head).changed,
+            });
+        }
+        let count = Reader::new(&head).counted();
+        let mut types = Vec::with_capacity(statement.columns.len());
+        for _ in 0..count {
+            types.push(encode::column_type(&self.receive(statement.name)?));
+        }
+        self.receive(statement.name)?;
+        let checked = encode::check_columns(statement, &types);
+        let mut rows = Rows::default();
+        loop {
+            let packet = self.receive(statement.name)?;
+            if is_end(&packet) {
+                return checked.map(|()| rows);
+            }
+            if checked.is_ok() {
+                rows.rows.push(encode::row(&packet, &types, statement)?);
+            }
+        }
+    }
+
+    fn batch(&mut self, calls: &[Call], then: Then) -> Result<Vec<Rows>, DatabaseError> {
+        calls.iter().try_for_each(call::check)?;
+        if let Some(isolation) = self.begun.take()
+            && !calls.is_empty()
+        {
+            self.is_open = true;
+            self.ask(match isolation {
+                Isolation::ReadCommitted => {
+                    "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION"
+                }
+                Isolation::RepeatableRead => {
+                    "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION"
+                }
+                Isolation::Serializable => {
+                    "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; START TRANSACTION"
+                }
+            })?;
+        }
+        let answers: Result<Vec<_>, _> = calls.iter().map(|call| self.answer(call)).collect();
+        let answers = answers?;
+        if then == Then::Commit && self.is_open {
+            self.ask("COMMIT")?;
+            self.is_open = false;
+        }
+        Ok(answers)
+    }
+
+    fn roll_back(&mut self) -> Result<(), DatabaseError> {
+        self.begun = None;
+        if std::mem::take(&mut self.is_open) && !self.is_lost {
+            self.ask("ROLLBACK")?;
+        }
+        Ok(())
+    }
+}
+
+impl Session for Connection {
+    fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
+        if self.is_lost {
+            let before = "the connection was lost before";
+            return Err(DatabaseError::Unavailable(before.to_owned()));
+        }
+        if self.is_open || self.begun.is_some() {
+            return Err(DatabaseError::Failed {
+                statement: "a begin".to_owned(),
+                message: "a transaction is open already".to_owned(),
+            });
+        }
+        self.begun = Some(isolation);
+        Ok(())
+    }
+
+    fn run(&mut self, calls: &[Call], then: Then) -> Result<Vec<Rows>, DatabaseError> {
+        if !self.is_open && self.begun.is_none() {
+            return Err(DatabaseError::Failed {
+                statement: "a batch".to_owned(),
+                message: "no transaction is open".to_owned(),
+            });
+        }
+        if calls.is_empty() && then == Then::GoOn {
+            return Ok(Vec::new());
+        }
+        let answers = self.batch(calls, then);
+        if answers.is_err() {
+            // What fails here too has marked the connection as lost, which the next call tells.
+            let _ = self.roll_back();
+        }
+        answers
+    }
+
+    fn rollback(&mut self) -> Result<(), DatabaseError> {
+        self.roll_back()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if !self.is_lost {
+            self.wire.packet().push(QUIT);
+            // The server notices a closed socket too; this is only the polite way.
+            let _ = self.wire.command();
+        }
+    }
+}
+
+fn is_end(packet: &[u8]) -> bool {
+    packet.first() == Some(&END) && packet.len() <= LONGEST_END
+}
+
+fn ok(packet: &[u8]) -> Ending {
+    let mut reader = Reader::new(packet);
+    reader.skip(1);
+    let changed = reader.counted();
+    // The number that the last row was given.
+    reader.counted();
+    Ending {
+        changed,
+        has_more: reader.number(2) & MORE_ANSWERS != 0,
+    }
+}
+
+fn end_of_rows(packet: &[u8]) -> Ending {
+    let mut reader = Reader::new(packet);
+    // The mark, and how many warnings there were.
+    reader.skip(1 + 2);
+    Ending {
+        changed: 0,
+        has_more: reader.number(2) & MORE_ANSWERS != 0,
+    }
+}
+
+fn text_row(packet: &[u8]) -> Vec<Option<String>> {
+    let mut reader = Reader::new(packet);
+    let mut row = Vec::new();
+    while !reader.is_empty() {
+        if reader.rest().first() == Some(&NOTHING) {
+            reader.skip(1);
+            row.push(None);
+        } else {
+            let text = String::from_utf8_lossy(reader.counted_bytes());
+            row.push(Some(text.into_owned()));
+        }
+    }
+    row
+}

@@ -1,0 +1,148 @@
+//! Calls as packets, and rows out of them.
+
+use super::wire::{Reader, put_counted};
+use crate::database::call::mistake;
+use crate::error::DatabaseError;
+use crate::schema::Type;
+use crate::session::Call;
+use crate::statement::Statement;
+use crate::value::Value;
+
+/// Types of the protocol by their numbers.
+const TINY: u8 = 1;
+const SHORT: u8 = 2;
+const LONG: u8 = 3;
+const NULL: u8 = 6;
+const LONG_LONG: u8 = 8;
+const MEDIUM: u8 = 9;
+const YEAR: u8 = 13;
+const VARCHAR: u8 = 15;
+const BLOBS: std::ops::RangeInclusive<u8> = 249..=252;
+const VAR_STRING: u8 = 253;
+const STRING: u8 = 254;
+
+/// A prepared statement that is to be carried out.
+const EXECUTE: u8 = 0x17;
+
+/// A call of a statement that was prepared under a number; `places` tells which parameter stands
+/// where.
+pub(super) fn call(call: &Call, number: u32, places: &[usize], packet: &mut Vec<u8>) {
+    packet.push(EXECUTE);
+    packet.extend_from_slice(&number.to_le_bytes());
+    packet.push(0);
+    packet.extend_from_slice(&1_u32.to_le_bytes());
+    if places.is_empty() {
+        return;
+    }
+    let nulls = packet.len();
+    packet.resize(nulls + places.len().div_ceil(8), 0);
+    packet.push(1);
+    for (place, parameter) in places.iter().enumerate() {
+        let of = match &call.parameters[*parameter] {
+            Value::Integer(_) => LONG_LONG,
+            Value::Text(_) => VAR_STRING,
+            Value::Null => {
+                packet[nulls + place / 8] |= 1 << (place % 8);
+                NULL
+            }
+        };
+        packet.extend_from_slice(&[of, 0]);
+    }
+    for parameter in places {
+        match &call.parameters[*parameter] {
+            Value::Null => {}
+            Value::Integer(number) => packet.extend_from_slice(&number.to_le_bytes()),
+            Value::Text(text) => {
+                put_counted(packet, text.len());
+                packet.extend_from_slice(text.as_bytes());
+            }
+        }
+    }
+}
+
+/// The type of a column, from the packet that describes it.
+pub(super) fn column_type(packet: &[u8]) -> u8 {
+    let mut reader = Reader::new(packet);
+    // Catalogue, schema, table and its real name, column and its real name.
+    for _ in 0..6 {
+        reader.counted_bytes();
+    }
+    // A number that says how much follows, characters, length.
+    reader.skip(1 + 2 + 4);
+    u8::try_from(reader.number(1)).unwrap_or(0)
+}
+
+/// Whether the columns that the server sends are those that the statement names.
+pub(super) fn check_columns(statement: &Statement, types: &[u8]) -> Result<(), DatabaseError> {
+    if types.len() != statement.columns.len() {
+        return Err(mistake(
+            statement,
+            format!(
+                "it answers {} columns and says {}",
+                types.len(),
+                statement.columns.len()
+            ),
+        ));
+    }
+    for (column, (found, said)) in types.iter().zip(statement.columns).enumerate() {
+        let fits = match found {
+            &TINY | &SHORT | &LONG | &LONG_LONG | &MEDIUM | &YEAR => is_number(*said),
+            &VARCHAR | &VAR_STRING | &STRING => !is_number(*said),
+            &NULL => true,
+            blob => BLOBS.contains(blob) && !is_number(*said),
+        };
+        if !fits {
+            let column = column + 1;
+            return Err(mistake(
+                statement,
+                format!("its column {column} is of another type than it says; CAST it"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn is_number(of: Type) -> bool {
+    matches!(of, Type::Big | Type::Integer | Type::Small)
+}
+
+/// A row of an answer in binary form.
+pub(super) fn row(
+    packet: &[u8],
+    types: &[u8],
+    statement: &Statement,
+) -> Result<Vec<Value>, DatabaseError> {
+    let mut reader = Reader::new(packet);
+    reader.skip(1);
+    // Two bits are kept for something else.
+    let nulls = reader.bytes((types.len() + 2).div_ceil(8));
+    let mut row = Vec::with_capacity(types.len());
+    for (column, of) in types.iter().enumerate() {
+        let bit = column + 2;
+        let is_null = nulls
+            .get(bit / 8)
+            .is_none_or(|byte| byte & 1 << (bit % 8) != 0);
+        if is_null {
+            row.push(Value::Null);
+            continue;
+        }
+        let length: u8 = match *of {
+            TINY => 1,
+            SHORT | YEAR => 2,
+            LONG | MEDIUM => 4,
+            LONG_LONG => 8,
+            _ => 0,
+        };
+        if length == 0 {
+            let text = str::from_utf8(reader.counted_bytes());
+            let text = text.map_err(|error| mistake(statement, error.to_string()))?;
+            row.push(Value::Text(text.to_owned()));
+        } else {
+            // Extends the sign.
+            let unused = 64 - 8 * u32::from(length);
+            let number = reader.number(usize::from(length)) << unused;
+            row.push(Value::Integer(number.cast_signed() >> unused));
+        }
+    }
+    Ok(row)
+}

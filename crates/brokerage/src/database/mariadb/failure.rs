@@ -1,0 +1,67 @@
+//! What an error of the server means for the house.
+
+use super::wire::Reader;
+use crate::error::DatabaseError;
+
+/// The error in a packet that begins with 0xff, met while `what` was being done.
+pub(super) fn failure(packet: &[u8], what: &str) -> DatabaseError {
+    let mut reader = Reader::new(packet);
+    reader.skip(1);
+    let code = reader.number(2);
+    let mut message = reader.rest();
+    // After the code may stand a # and five characters of SQLSTATE.
+    if message.first() == Some(&b'#') {
+        message = message.get(6..).unwrap_or_default();
+    }
+    by_code(code, String::from_utf8_lossy(message).into_owned(), what)
+}
+
+/// By the number of the error (the server's errmsg list).
+pub(super) fn by_code(code: u64, message: String, what: &str) -> DatabaseError {
+    // The system's own number for a full volume stands in the text only.
+    let is_full = ["errno: 28", "Errcode: 28", "error 28"]
+        .iter()
+        .any(|words| message.contains(words));
+    match code {
+        // Deadlock, lock wait timeout, changed since it was read.
+        1213 | 1205 | 1020 => DatabaseError::Conflict(message),
+        // Disk full, table full.
+        1021 | 1114 => DatabaseError::NoSpace(message),
+        _ if is_full => DatabaseError::NoSpace(message),
+        // Errors of files, of the storage engine, of damaged tables and indexes.
+        3 | 126 | 127 | 145 | 1023 | 1024 | 1026 | 1030 | 1034 | 1035 | 1194 | 1712 | 1877 => {
+            DatabaseError::Damaged(message)
+        }
+        // Rights, unknown databases, blocked hosts, a server that only reads.
+        1044 | 1045 | 1049 | 1129 | 1130 | 1142 | 1143 | 1227 | 1290 | 1698 | 1836 => {
+            DatabaseError::Refused(message)
+        }
+        // Too many connections, shutdown, killed.
+        1040 | 1053 | 1077 | 1079 | 1152 | 1158..=1161 | 1203 | 1317 | 1927 => {
+            DatabaseError::Unavailable(message)
+        }
+        _ => DatabaseError::Failed {
+            statement: what.to_owned(),
+            message: format!("{message} [{code}]"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_no_test_can_provoke_have_their_meaning_too() {
+        let of = |code| by_code(code, "message".to_owned(), "look");
+        assert!(matches!(of(1020), DatabaseError::Conflict(_)));
+        assert!(matches!(of(1114), DatabaseError::NoSpace(_)));
+        assert!(matches!(of(1034), DatabaseError::Damaged(_)));
+        assert!(matches!(of(1040), DatabaseError::Unavailable(_)));
+        assert!(matches!(of(1142), DatabaseError::Refused(_)));
+        assert!(matches!(of(1064), DatabaseError::Failed { .. }));
+        let full = "Error writing file './x' (Errcode: 28 \"No space left on device\")";
+        let full = by_code(3, full.to_owned(), "look");
+        assert!(matches!(full, DatabaseError::NoSpace(_)));
+    }
+}

@@ -1,0 +1,129 @@
+//! A socket to a server, Unix or TCP.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use super::target::Endpoint;
+use crate::error::DatabaseError;
+
+/// A socket, and the name of what it leads to for the errors it gives.
+pub(super) struct Socket {
+    stream: Stream,
+    server: String,
+}
+
+enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Socket {
+    /// Connects, waiting no longer than `patience` for each step and for what is read and written
+    /// afterwards.
+    pub fn connect(endpoint: &Endpoint, patience: Duration) -> Result<Self, DatabaseError> {
+        let server = endpoint.to_string();
+        let stream = match endpoint {
+            Endpoint::Socket(file) => UnixStream::connect(file).map(Stream::Unix),
+            Endpoint::Tcp { host, port } => connect_tcp(host, *port, patience).map(Stream::Tcp),
+        };
+        let stream = stream.map_err(|error| {
+            DatabaseError::Unavailable(format!("no connection to {server}: {error}"))
+        })?;
+        let socket = Self { stream, server };
+        socket.set_patience(Some(patience))?;
+        Ok(socket)
+    }
+
+    /// How long a read or write may take before the server counts as gone; for ever with `None`.
+    pub fn set_patience(&self, patience: Option<Duration>) -> Result<(), DatabaseError> {
+        let set = match &self.stream {
+            Stream::Unix(unix) => unix
+                .set_read_timeout(patience)
+                .and_then(|()| unix.set_write_timeout(patience)),
+            Stream::Tcp(tcp) => tcp
+                .set_read_timeout(patience)
+                .and_then(|()| tcp.set_write_timeout(patience)),
+        };
+        set.map_err(|error| self.lost(&error))
+    }
+
+    /// Whether nobody but the system can listen.
+    pub fn is_private(&self) -> bool {
+        matches!(self.stream, Stream::Unix(_))
+    }
+
+    /// Whether something can be read without waiting; the end of the connection counts.
+    pub fn is_readable(&self) -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let now = Timespec::default();
+        let mut sockets = [PollFd::new(&self.stream, PollFlags::IN)];
+        poll(&mut sockets, Some(&now)).is_ok_and(|ready| ready > 0)
+    }
+
+    /// Reads what is there, at least one byte.
+    pub fn read(&mut self, into: &mut [u8]) -> Result<usize, DatabaseError> {
+        loop {
+            let read = match &mut self.stream {
+                Stream::Unix(unix) => unix.read(into),
+                Stream::Tcp(tcp) => tcp.read(into),
+            };
+            match read {
+                Ok(0) => return Err(self.unavailable("it closed the connection")),
+                Ok(length) => return Ok(length),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.lost(&error)),
+            }
+        }
+    }
+
+    /// Writes all of it.
+    pub fn write_all(&mut self, bytes: &[u8]) -> Result<(), DatabaseError> {
+        let written = match &mut self.stream {
+            Stream::Unix(unix) => unix.write_all(bytes),
+            Stream::Tcp(tcp) => tcp.write_all(bytes),
+        };
+        written.map_err(|error| self.lost(&error))
+    }
+
+    fn lost(&self, error: &std::io::Error) -> DatabaseError {
+        match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                self.unavailable("it did not answer in time")
+            }
+            _ => self.unavailable(&error.to_string()),
+        }
+    }
+
+    /// An error of this connection.
+    pub fn unavailable(&self, why: &str) -> DatabaseError {
+        DatabaseError::Unavailable(format!("{}: {why}", self.server))
+    }
+}
+
+fn connect_tcp(host: &str, port: u16, patience: Duration) -> std::io::Result<TcpStream> {
+    let mut last = std::io::Error::new(ErrorKind::NotFound, "the host has no address");
+    for address in (host, port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, patience) {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                // A server that vanished while a long statement runs is noticed by this alone.
+                rustix::net::sockopt::set_socket_keepalive(&stream, true)?;
+                return Ok(stream);
+            }
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Unix(unix) => unix.as_fd(),
+            Self::Tcp(tcp) => tcp.as_fd(),
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! MariaDB as the house's database, on a server that the test starts.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use brokerage::database::mariadb::{Connection, MariaDb};
+use brokerage::database::{Address, Build, Database, Endpoint, Secret, State};
+use brokerage::error::DatabaseError;
+use brokerage::schema::Type;
+use brokerage::session::{Isolation, Then};
+use brokerage::statement::Statement;
+use common::{COUNT, alone, call, raise};
+use tempfile::TempDir;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server in a directory of its own, killed when dropped.
+struct Server {
+    child: Child,
+    room: TempDir,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut places: Vec<_> = std::env::split_paths(&path).collect();
+    places.push("/usr/sbin".into());
+    places
+        .into_iter()
+        .map(|place| place.join(name))
+        .find(|file| file.is_file())
+}
+
+fn start(room: &Path) -> Child {
+    let log = std::fs::File::create(room.join("log")).unwrap();
+    Command::new(program("mariadbd").unwrap())
+        .arg("--no-defaults")
+        .arg(format!("--datadir={}", room.join("data").display()))
+        .arg(format!("--socket={}", room.join("socket").display()))
+        .args([
+            "--skip-networking",
+            "--innodb-buffer-pool-size=32M",
+            "--innodb-fast-shutdown=2",
+        ])
+        .args(user_option())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .spawn()
+        .unwrap()
+}
+
+/// Root hands the work to an unprivileged user.
+fn user_option() -> Option<&'static str> {
+    rustix::process::geteuid()
+        .is_root()
+        .then_some("--user=nobody")
+}
+
+fn server() -> Option<Server> {
+    let (Some(install), Some(_)) = (program("mariadb-install-db"), program("mariadbd")) else {
+        eprintln!("skipped: MariaDB is not installed");
+        return None;
+    };
+    let room = common::room();
+    if user_option().is_some() {
+        std::os::unix::fs::chown(room.path(), Some(65_534), Some(65_534)).unwrap();
+    }
+    let output = Command::new(install)
+        .arg("--no-defaults")
+        .arg(format!("--datadir={}", room.path().join("data").display()))
+        .args(["--auth-root-authentication-method=normal", "--skip-test-db"])
+        .args(user_option())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let server = Server {
+        child: start(room.path()),
+        room,
+    };
+    server.wait();
+    Some(server)
+}
+
+impl Server {
+    fn address(&self) -> Address {
+        Address {
+            user: "root".to_owned(),
+            password: None,
+            endpoint: Endpoint::Socket(self.room.path().join("socket")),
+            database: None,
+        }
+    }
+
+    fn wait(&self) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while Connection::open(&self.address(), None, PATIENCE).is_err() {
+            let log = || std::fs::read_to_string(self.room.path().join("log"));
+            assert!(Instant::now() < deadline, "{:?}", log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn ask(&self, sql: &str) -> Vec<Vec<Option<String>>> {
+        let mut connection = Connection::open(&self.address(), None, PATIENCE).unwrap();
+        connection.ask(sql).unwrap()
+    }
+}
+
+#[test]
+fn a_house_comes_about_works_and_goes() {
+    let Some(mut server) = server() else {
+        return;
+    };
+    let mariadb = MariaDb::open(&server.address()).unwrap();
+    common::broken_reference(&mariadb);
+    let build = common::build(&mariadb);
+    common::try_session(&mut *mariadb.connect().unwrap());
+    assert!(mariadb.size_bytes().unwrap() > 1_000_000);
+    let said = mariadb.server().unwrap();
+    assert!(said.name.starts_with("MariaDB 1"), "{}", said.name);
+    let pool = ("innodb_buffer_pool_size".to_owned(), (32 << 20).to_string());
+    assert!(said.settings.contains(&pool), "{:?}", said.settings);
+    let again = MariaDb::open(&server.address()).unwrap();
+    assert_eq!(again.state().unwrap(), State::Ready(build));
+    again.create(&Build::new(1000, 2, 1)).unwrap_err();
+    conflict(&mariadb);
+    mistake(&mariadb);
+    outages(&mut server, &mariadb);
+    again.remove().unwrap();
+    assert_eq!(mariadb.state().unwrap(), State::Absent);
+    what_is_not_ours(&server);
+    passwords(&server);
+}
+
+fn conflict(mariadb: &MariaDb) {
+    let mut one = mariadb.connect().unwrap();
+    let mut two = mariadb.connect().unwrap();
+    for (session, id) in [(&mut one, 1), (&mut two, 2)] {
+        session.begin(Isolation::Serializable).unwrap();
+        session.run(&[raise(1, id)], Then::GoOn).unwrap();
+    }
+    let failed = std::thread::scope(|scope| {
+        let first = scope.spawn(|| one.run(&[raise(1, 2)], Then::GoOn).err());
+        let second = two.run(&[raise(1, 1)], Then::GoOn).err();
+        [first.join().unwrap(), second]
+    });
+    let failed: Vec<_> = failed.into_iter().flatten().collect();
+    assert!(
+        matches!(failed[..], [DatabaseError::Conflict(_)]),
+        "{failed:?}"
+    );
+    one.rollback().unwrap();
+    two.rollback().unwrap();
+    let answers = alone(&mut *two, Isolation::Serializable, &[call(&COUNT, &[])]).unwrap();
+    assert_eq!(answers[0].integer(0, 1), Some(45));
+}
+
+fn mistake(mariadb: &MariaDb) {
+    static SUM: Statement = Statement {
+        name: "sum",
+        sql: "SELECT SUM(commission_cents) FROM broker",
+        parameters: &[],
+        columns: &[Type::Big],
+    };
+    let mut session = mariadb.connect().unwrap();
+    for _ in 0..2 {
+        let calls = [call(&COUNT, &[]), call(&SUM, &[])];
+        let error = alone(&mut *session, Isolation::ReadCommitted, &calls).unwrap_err();
+        let is_named = matches!(&error, DatabaseError::Failed { statement, message }
+            if statement == "sum" && message.contains("CAST"));
+        assert!(is_named, "{error:?}");
+    }
+}
+
+fn outages(server: &mut Server, mariadb: &MariaDb) {
+    let mut session = mariadb.connect().unwrap();
+    alone(&mut *session, Isolation::RepeatableRead, &[raise(5, 1)]).unwrap();
+    let others = "SELECT id FROM information_schema.processlist WHERE db = 'proofload_brokerage'";
+    for row in server.ask(others) {
+        server.ask(&format!("KILL {}", row[0].as_deref().unwrap()));
+    }
+    let error = alone(&mut *session, Isolation::RepeatableRead, &[raise(5, 1)]).unwrap_err();
+    assert!(matches!(error, DatabaseError::Unavailable(_)), "{error:?}");
+    let mut session = mariadb.connect().unwrap();
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
+    let error = alone(&mut *session, Isolation::RepeatableRead, &[raise(5, 1)]).unwrap_err();
+    assert!(matches!(error, DatabaseError::Unavailable(_)), "{error:?}");
+    let error = mariadb.connect().err().unwrap();
+    assert!(matches!(error, DatabaseError::Unavailable(_)), "{error:?}");
+    server.child = start(server.room.path());
+    server.wait();
+    let mut session = mariadb.connect().unwrap();
+    let answers = alone(
+        &mut *session,
+        Isolation::ReadCommitted,
+        &[call(&COUNT, &[])],
+    )
+    .unwrap();
+    assert_eq!(
+        answers[0].integer(0, 1),
+        Some(50),
+        "what was committed is there"
+    );
+}
+
+fn what_is_not_ours(server: &Server) {
+    server.ask("CREATE DATABASE theirs; CREATE TABLE theirs.customer (id INT)");
+    server.ask("CREATE DATABASE nothing");
+    let open = |name: &str| {
+        let mut address = server.address();
+        address.database = Some(name.to_owned());
+        MariaDb::open(&address).unwrap()
+    };
+    let beside = open("theirs");
+    assert_eq!(beside.database_name(), "proofload_brokerage");
+    let within = open("nothing");
+    assert_eq!(within.database_name(), "nothing");
+    within.create(&Build::new(1000, 2, 1)).unwrap();
+    assert!(matches!(
+        open("nothing").state().unwrap(),
+        State::Building(_)
+    ));
+    within.remove().unwrap();
+    let left = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'nothing'";
+    assert!(server.ask(left).is_empty());
+    assert_eq!(server.ask("SHOW DATABASES LIKE 'nothing'").len(), 1);
+    server.ask("CREATE DATABASE proofload_brokerage; CREATE TABLE proofload_brokerage.m (id INT)");
+    let refused = beside.state().unwrap_err();
+    assert!(matches!(&refused, DatabaseError::Refused(why) if why.contains("proofload_brokerage")));
+    beside.remove().unwrap_err();
+    server.ask("DROP DATABASE proofload_brokerage");
+}
+
+fn passwords(server: &Server) {
+    server.ask(
+        "CREATE USER ann IDENTIFIED BY 'hush-ann'; CREATE USER eve IDENTIFIED VIA unix_socket",
+    );
+    let mut ann = server.address();
+    ann.user = "ann".to_owned();
+    let refused = Connection::open(&ann, None, PATIENCE).err().unwrap();
+    let is_asked = matches!(&refused, DatabaseError::Refused(why) if why.contains("MYSQL_PWD"));
+    assert!(is_asked, "{refused}");
+    ann.password = Some(Secret::new("hush-wrong".to_owned()));
+    let refused = Connection::open(&ann, None, PATIENCE).err().unwrap();
+    assert!(matches!(refused, DatabaseError::Refused(_)), "{refused:?}");
+    assert!(!refused.to_string().contains("hush"), "{refused}");
+    ann.password = Some(Secret::new("hush-ann".to_owned()));
+    Connection::open(&ann, None, PATIENCE).unwrap();
+    let refused = Connection::open(&ann, Some("nowhere"), PATIENCE)
+        .err()
+        .unwrap();
+    assert!(matches!(refused, DatabaseError::Refused(_)), "{refused:?}");
+    let refused = MariaDb::open(&ann)
+        .unwrap()
+        .create(&Build::new(1000, 2, 1))
+        .unwrap_err();
+    assert!(
+        matches!(&refused, DatabaseError::Refused(why) if why.contains("GRANT")),
+        "{refused}"
+    );
+}
