@@ -298,6 +298,26 @@ fn a_shard_that_ended_is_not_waited_for() {
 }
 
 #[test]
+fn the_last_sample_of_a_phase_comes_when_all_shards_have_ended_the_phase() {
+    let layout = layout(2);
+    let mut first = Recorder::new(Arc::clone(&layout), 0, Phase::WarmUp, 0);
+    let mut second = Recorder::new(Arc::clone(&layout), 1, Phase::WarmUp, 0);
+    let mut collector = Collector::new(layout, 2, 1.0, None);
+    let end_ns = NS_PER_S / 4;
+    assert_eq!(collector.accept(first.take(end_ns / 2)).len(), 0);
+    let ended = first.begin_phase(Phase::Measured, end_ns);
+    assert_eq!(collector.accept(ended).len(), 0);
+    assert_eq!(collector.accept(second.take(end_ns / 2)).len(), 0);
+    // The host is looked at when a sample is given: it must not be an interval later.
+    let samples = collector.accept(second.begin_phase(Phase::Measured, end_ns));
+    assert_eq!(samples.len(), 1);
+    assert_eq!(
+        (samples[0].phase, samples[0].length_s),
+        (Phase::WarmUp, 0.25)
+    );
+}
+
+#[test]
 fn a_broken_samples_file_is_refused_with_the_place_and_a_cut_line_is_left_out() {
     let (_, samples) = steady_run(2, &[5]);
     let mut file = Vec::new();

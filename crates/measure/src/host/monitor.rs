@@ -2,17 +2,23 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
 
 use super::device::SECTOR_BYTES;
 use super::proc_text::{
-    CpuTicks, DiskCounters, ProcessUse, cpu_ticks, disk_counters, memory_bytes, pressure_us,
-    process_use,
+    CpuTicks, DiskCounters, cpu_ticks, disk_counters, memory_bytes, pressure_us, resident_pages,
 };
+
+/// The kernel counts processor time in steps of 10 ms: over less than this its counters say nothing.
+const SHORTEST: Duration = Duration::from_millis(100);
 
 /// Host counters over one interval. What the kernel does not show is `None`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HostSample {
+    /// Length of the interval in seconds.
+    pub length_s: f64,
     /// Share of all processors that was busy, 0 to 100.
     pub cpu_busy_percent: Option<f64>,
     /// Share of all processors that was idle with I/O outstanding, 0 to 100.
@@ -57,7 +63,6 @@ pub struct DeviceSample {
 pub struct HostMonitor {
     proc: PathBuf,
     devices: Vec<String>,
-    ticks_per_second: f64,
     page_size_bytes: f64,
     last: Reading,
 }
@@ -66,7 +71,9 @@ pub struct HostMonitor {
 struct Reading {
     at: Instant,
     cpu: Option<CpuTicks>,
-    process: Option<ProcessUse>,
+    /// Processor time of this process, user and system, of all its threads.
+    process_cpu: Duration,
+    resident_pages: Option<u64>,
     available_bytes: Option<u64>,
     io_pressure_us: Option<u64>,
     disks: Vec<Option<DiskCounters>>,
@@ -83,27 +90,31 @@ impl HostMonitor {
             last: Reading {
                 at: Instant::now(),
                 cpu: None,
-                process: None,
+                process_cpu: Duration::ZERO,
+                resident_pages: None,
                 available_bytes: None,
                 io_pressure_us: None,
                 disks: Vec::new(),
             },
             proc,
             devices,
-            ticks_per_second: rustix::param::clock_ticks_per_second() as f64,
             page_size_bytes: rustix::param::page_size() as f64,
         };
         monitor.last = monitor.read();
         monitor
     }
 
-    /// What happened since the last call (since [`HostMonitor::new`], at the first one).
-    pub fn sample(&mut self) -> HostSample {
+    /// What happened since the last sample (since [`HostMonitor::new`], at the first one). `None`
+    /// right after it: the next sample then has all of it.
+    pub fn sample(&mut self) -> Option<HostSample> {
+        if self.last.at.elapsed() < SHORTEST {
+            return None;
+        }
         let now = self.read();
         let elapsed_s = now.at.duration_since(self.last.at).as_secs_f64();
         let sample = self.difference(&now, elapsed_s);
         self.last = now;
-        sample
+        Some(sample)
     }
 
     fn read(&self) -> Reading {
@@ -112,7 +123,8 @@ impl HostMonitor {
         Reading {
             at: Instant::now(),
             cpu: cpu_ticks(&text("stat")),
-            process: process_use(&text("self/stat")),
+            process_cpu: process_cpu(),
+            resident_pages: resident_pages(&text("self/stat")),
             available_bytes: memory_bytes(&text("meminfo"), "MemAvailable"),
             io_pressure_us: pressure_us(&text("pressure/io")),
             disks: self
@@ -134,15 +146,16 @@ impl HostMonitor {
         };
         let per_second = |amount: u64| amount as f64 / elapsed_s.max(1e-9);
         HostSample {
+            length_s: elapsed_s,
             cpu_busy_percent: share(|c| c.busy),
             cpu_io_wait_percent: share(|c| c.io_wait),
-            process_cpu_percent: last.process.zip(now.process).map(|(a, b)| {
-                let ticks = b.cpu_ticks.saturating_sub(a.cpu_ticks);
-                100.0 * per_second(ticks) / self.ticks_per_second
+            process_cpu_percent: Some({
+                let spent = now.process_cpu.saturating_sub(last.process_cpu);
+                100.0 * spent.as_secs_f64() / elapsed_s.max(1e-9)
             }),
             process_resident_bytes: now
-                .process
-                .map(|p| p.resident_pages as f64 * self.page_size_bytes),
+                .resident_pages
+                .map(|pages| pages as f64 * self.page_size_bytes),
             available_memory_bytes: now.available_bytes.map(|b| b as f64),
             io_pressure_percent: last
                 .io_pressure_us
@@ -167,6 +180,12 @@ impl HostMonitor {
             })
             .collect()
     }
+}
+
+/// Processor time that this process has used, by the clock of the scheduler.
+fn process_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::try_from(time).unwrap_or_default() // It is never negative.
 }
 
 /// What a device did between two readings of its counters. A counter that went backwards (a
@@ -226,7 +245,7 @@ mod tests {
         let sample = monitor.difference(&now, 2.0);
         assert_eq!(sample.cpu_busy_percent, Some(50.0));
         assert_eq!(sample.cpu_io_wait_percent, Some(30.0));
-        assert_eq!(sample.process_cpu_percent, None);
+        assert_eq!(sample.process_resident_bytes, None);
         assert_eq!(sample.available_memory_bytes, None);
         assert_eq!(
             sample.devices.len(),
@@ -252,20 +271,29 @@ mod tests {
         let here = std::env::current_dir().unwrap();
         let device = super::super::BlockDevice::under(&here).map(|d| d.name);
         let mut monitor = HostMonitor::new(device.clone());
-        // Work until the clock of /proc (10 ms) has surely ticked for this process.
+        assert_eq!(monitor.sample(), None, "nothing can be said yet");
+        // Work until the clock of /proc (10 ms) has surely ticked.
         let mut sum = 0u64;
         let begun = Instant::now();
         while begun.elapsed().as_millis() < 60 {
             sum = sum.wrapping_mul(31).wrapping_add(std::hint::black_box(7));
         }
         std::hint::black_box(sum);
-        let sample = monitor.sample();
+        std::thread::sleep(SHORTEST);
+        let sample = monitor.sample().unwrap();
+        assert!(sample.length_s >= SHORTEST.as_secs_f64());
         assert!(
             sample
                 .cpu_busy_percent
                 .is_some_and(|p| (0.0..=100.0).contains(&p))
         );
-        assert!(sample.process_cpu_percent.is_some_and(|p| p >= 0.0));
+        let most = 100.0 * std::thread::available_parallelism().unwrap().get() as f64;
+        // A clock of another kind may have run on for a moment.
+        assert!(
+            sample
+                .process_cpu_percent
+                .is_some_and(|p| p > 0.0 && p < 1.5 * most)
+        );
         assert!(sample.process_resident_bytes.is_some_and(|b| b > 1e5));
         assert!(sample.available_memory_bytes.is_some_and(|b| b > 1e6));
         let watched: Vec<String> = sample.devices.iter().map(|d| d.name.clone()).collect();

@@ -41,25 +41,12 @@ pub fn memory_bytes(meminfo: &str, name: &str) -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// Processor time and resident pages of a process (proc(5), `/proc/self/stat`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ProcessUse {
-    /// User and system time in clock ticks.
-    pub cpu_ticks: u64,
-    /// Resident memory in pages.
-    pub resident_pages: u64,
-}
-
-/// Reads `/proc/self/stat`. The name of the program may hold spaces and parentheses, so fields
-/// are counted from the last closing parenthesis.
-pub fn process_use(stat: &str) -> Option<ProcessUse> {
+/// Resident pages of a process (proc(5), `/proc/self/stat`). The name of the program may hold spaces
+/// and parentheses, so fields are counted from the last closing parenthesis.
+pub fn resident_pages(stat: &str) -> Option<u64> {
     let after_name = &stat[stat.rfind(')')? + 1..];
-    let fields: Vec<&str> = after_name.split_whitespace().collect();
-    let number = |field: usize| fields.get(field - 3).and_then(|f| f.parse::<u64>().ok());
-    Some(ProcessUse {
-        cpu_ticks: number(14)? + number(15)?,
-        resident_pages: number(24)?,
-    })
+    // The field after the name is the third.
+    after_name.split_whitespace().nth(24 - 3)?.parse().ok()
 }
 
 /// Time in microseconds in which some task waited, from the `some` line of a file in
@@ -211,12 +198,8 @@ mod tests {
     fn a_process_with_an_odd_name_is_read() {
         let stat = "42 (odd) name) S 1 42 42 0 -1 4194304 99 0 0 0 250 50 7 8 20 0 9 0 99167 \
                     3133440 409 184467 94 94 14";
-        let expected = ProcessUse {
-            cpu_ticks: 300,
-            resident_pages: 409,
-        };
-        assert_eq!(process_use(stat), Some(expected));
-        assert_eq!(process_use("nonsense"), None);
+        assert_eq!(resident_pages(stat), Some(409));
+        assert_eq!(resident_pages("nonsense"), None);
     }
 
     #[test]

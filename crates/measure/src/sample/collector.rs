@@ -27,7 +27,8 @@ pub struct Sample {
     pub length_s: f64,
     /// The counts, one entry for each database of the layout.
     pub databases: Vec<DatabaseMeters>,
-    /// The host over the interval; `None` when it is not watched.
+    /// The host over the interval; `None` when it is not watched, or when the interval is too short
+    /// for the host's counters (the next one then has what happened in it).
     pub host: Option<HostSample>,
     /// The inside of the array over the interval; `None` on real storage.
     pub array: Option<ArrayResult>,
@@ -149,8 +150,14 @@ impl Collector {
                 break;
             }
             let parts = self.waiting.remove(&key).unwrap_or_default();
+            let ends_phase = parts.iter().all(|part| part.ends_phase);
             if let Some(tick) = self.join(parts) {
                 samples.extend(self.append(tick));
+            }
+            if ends_phase {
+                // Now, as the host is looked at when a sample is given: an interval later the
+                // sample would have what the host did in the next phase.
+                samples.extend(self.emit());
             }
         }
         samples
@@ -219,7 +226,7 @@ impl Collector {
         sample.number = self.next_number;
         self.next_number += 1;
         sample.databases.iter_mut().for_each(DatabaseMeters::settle);
-        sample.host = self.monitor.as_mut().map(HostMonitor::sample);
+        sample.host = self.monitor.as_mut().and_then(HostMonitor::sample);
         self.totals.add(&sample);
         Some(sample)
     }

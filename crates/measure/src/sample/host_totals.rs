@@ -27,7 +27,7 @@ const HOST_COUNTERS: [HostCounter; 6] = [
     }),
 ];
 
-/// Running sums, so that a day of samples takes no more memory than an hour.
+/// Running sums, weighted with the length of the samples, so that a day of samples takes no more memory than an hour.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HostTotals {
     counters: [Spread; HOST_COUNTERS.len()],
@@ -36,7 +36,7 @@ pub(super) struct HostTotals {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Spread {
-    count: f64,
+    length_s: f64,
     sum: f64,
     minimum: f64,
     maximum: f64,
@@ -44,14 +44,14 @@ struct Spread {
 
 #[derive(Debug, Clone, Default)]
 struct DeviceSums {
-    samples: f64,
-    reads_per_second: f64,
-    writes_per_second: f64,
-    read_bytes_per_second: f64,
-    write_bytes_per_second: f64,
+    length_s: f64,
+    reads: f64,
+    writes: f64,
+    read_bytes: f64,
+    write_bytes: f64,
     queue_depth: f64,
     busy_fraction: f64,
-    /// Sum over the samples of latency x rate: the time waited for reads per second.
+    /// Sum over the samples of latency x requests: the time waited for reads.
     read_wait: f64,
     write_wait: f64,
 }
@@ -60,14 +60,14 @@ impl HostTotals {
     pub(super) fn add(&mut self, host: &HostSample) {
         for (spread, (_, _, value)) in self.counters.iter_mut().zip(HOST_COUNTERS) {
             if let Some(value) = value(host) {
-                spread.add(value);
+                spread.add(value, host.length_s);
             }
         }
         for device in &host.devices {
             self.devices
                 .entry(device.name.clone())
                 .or_default()
-                .add(device);
+                .add(device, host.length_s);
         }
     }
 
@@ -77,12 +77,12 @@ impl HostTotals {
             .counters
             .iter()
             .zip(HOST_COUNTERS)
-            .filter(|(s, _)| s.count > 0.0);
+            .filter(|(s, _)| s.length_s > 0.0);
         pairs
             .map(|(spread, (name, unit, _))| CounterSummary {
                 name: name.to_owned(),
                 unit: unit.to_owned(),
-                average: spread.sum / spread.count,
+                average: spread.sum / spread.length_s,
                 minimum: spread.minimum,
                 maximum: spread.maximum,
             })
@@ -98,8 +98,8 @@ impl HostTotals {
 }
 
 impl Spread {
-    fn add(&mut self, value: f64) {
-        let first = self.count == 0.0;
+    fn add(&mut self, value: f64, length_s: f64) {
+        let first = self.length_s == 0.0;
         self.minimum = if first {
             value
         } else {
@@ -110,37 +110,38 @@ impl Spread {
         } else {
             self.maximum.max(value)
         };
-        self.count += 1.0;
-        self.sum += value;
+        self.length_s += length_s;
+        self.sum += value * length_s;
     }
 }
 
 impl DeviceSums {
-    fn add(&mut self, device: &DeviceSample) {
-        self.samples += 1.0;
-        self.reads_per_second += device.reads_per_second;
-        self.writes_per_second += device.writes_per_second;
-        self.read_bytes_per_second += device.read_bytes_per_second;
-        self.write_bytes_per_second += device.write_bytes_per_second;
-        self.queue_depth += device.average_queue_depth;
-        self.busy_fraction += device.busy_fraction;
-        self.read_wait += device.average_read_ms.unwrap_or(0.0) * device.reads_per_second;
-        self.write_wait += device.average_write_ms.unwrap_or(0.0) * device.writes_per_second;
+    fn add(&mut self, device: &DeviceSample, length_s: f64) {
+        self.length_s += length_s;
+        let reads = device.reads_per_second * length_s;
+        let writes = device.writes_per_second * length_s;
+        self.reads += reads;
+        self.writes += writes;
+        self.read_bytes += device.read_bytes_per_second * length_s;
+        self.write_bytes += device.write_bytes_per_second * length_s;
+        self.queue_depth += device.average_queue_depth * length_s;
+        self.busy_fraction += device.busy_fraction * length_s;
+        self.read_wait += device.average_read_ms.unwrap_or(0.0) * reads;
+        self.write_wait += device.average_write_ms.unwrap_or(0.0) * writes;
     }
 
-    /// Full samples are about equally long, so rates are averaged plainly and latencies weighted
-    /// with the rate of their requests.
+    /// Latencies are weighted with the number of their requests.
     fn fill(&self, device: &mut DeviceResult) {
-        let average = |sum: f64| sum / self.samples;
-        device.reads_per_second = average(self.reads_per_second);
-        device.writes_per_second = average(self.writes_per_second);
-        device.read_bytes_per_second = average(self.read_bytes_per_second);
-        device.write_bytes_per_second = average(self.write_bytes_per_second);
+        let average = |sum: f64| sum / self.length_s;
+        device.reads_per_second = average(self.reads);
+        device.writes_per_second = average(self.writes);
+        device.read_bytes_per_second = average(self.read_bytes);
+        device.write_bytes_per_second = average(self.write_bytes);
         device.average_queue_depth = average(self.queue_depth);
         device.busy_fraction = average(self.busy_fraction);
-        let latency = |wait: f64, rate: f64| (rate > 0.0).then(|| wait / rate);
-        device.average_read_ms = latency(self.read_wait, self.reads_per_second);
-        device.average_write_ms = latency(self.write_wait, self.writes_per_second);
+        let latency = |wait: f64, requests: f64| (requests > 0.0).then(|| wait / requests);
+        device.average_read_ms = latency(self.read_wait, self.reads);
+        device.average_write_ms = latency(self.write_wait, self.writes);
     }
 }
 
@@ -158,6 +159,7 @@ mod tests {
         };
         let cpu_busy_percent = Some(busy);
         HostSample {
+            length_s: 1.0,
             cpu_busy_percent,
             devices: vec![device],
             ..HostSample::default()
@@ -190,5 +192,24 @@ mod tests {
         // (300 x 10 + 100 x 2) / 400: busy samples weigh more.
         assert!((device.average_read_ms.unwrap() - 8.0).abs() < 1e-9);
         assert_eq!(device.average_write_ms, None);
+    }
+
+    #[test]
+    fn a_short_sample_says_less_than_a_long_one() {
+        let mut totals = HostTotals::default();
+        totals.add(&host(50.0, 100.0, None));
+        let short = HostSample {
+            length_s: 0.001,
+            ..host(2000.0, 5000.0, None)
+        };
+        totals.add(&short);
+        let average = totals.counters()[0].average;
+        assert!((50.0..53.0).contains(&average), "{average}");
+        let mut device = DeviceResult {
+            name: "sda".to_owned(),
+            ..DeviceResult::default()
+        };
+        totals.fill_device(&mut device);
+        assert!((100.0..106.0).contains(&device.reads_per_second));
     }
 }

@@ -35,6 +35,8 @@ pub struct ShardSample {
     pub begins_ns: u64,
     /// End of the interval.
     pub ends_ns: u64,
+    /// Whether the phase ends with it.
+    pub ends_phase: bool,
     /// The counts, one entry for each database of the layout.
     pub databases: Vec<DatabaseMeters>,
 }
@@ -122,7 +124,8 @@ impl Recorder {
 
     /// Ends the interval and the phase, and begins the next phase.
     pub fn begin_phase(&mut self, phase: Phase, now_ns: u64) -> ShardSample {
-        let sample = self.end_interval(now_ns);
+        let mut sample = self.end_interval(now_ns);
+        sample.ends_phase = true;
         self.interval = 0;
         self.phase = phase;
         self.phase_number += 1;
@@ -143,6 +146,7 @@ impl Recorder {
             interval: self.interval,
             begins_ns: std::mem::replace(&mut self.begins_ns, now_ns),
             ends_ns: now_ns,
+            ends_phase: false,
             databases: std::mem::replace(&mut self.databases, empty),
         }
     }
