@@ -295,10 +295,7 @@ fn next_leaf(
         if number == 0 {
             return Ok(None);
         }
-        leaf = Leaf {
-            number,
-            page: step.page(number)?,
-        };
+        leaf = Leaf::new(number, step.page(number)?);
     }
 }
 

@@ -1,7 +1,7 @@
 //! From a key to its leaf.
 
 use super::step::{Need, Step};
-use crate::format::page::PageView;
+use crate::format::page::{KeyRange, PageView};
 use crate::tree::Page;
 use std::rc::Rc;
 
@@ -14,6 +14,24 @@ pub(crate) struct Leaf {
     pub(crate) number: u32,
     /// Its contents.
     pub(crate) page: Rc<Page>,
+    /// What the pages above tell of its keys.
+    range: KeyRange,
+}
+
+impl Leaf {
+    /// A leaf of whose keys nothing is known.
+    pub(crate) fn new(number: u32, page: Rc<Page>) -> Self {
+        Self {
+            number,
+            page,
+            range: KeyRange::default(),
+        }
+    }
+
+    /// Looks for `key` on it, as [`PageView::search`].
+    pub(crate) fn search(&self, key: &[u8]) -> Result<usize, usize> {
+        PageView::new(&self.page).search_within(key, self.range)
+    }
 }
 
 /// A key found in a leaf.
@@ -30,6 +48,7 @@ pub(crate) fn find_leaf(step: &Step<'_>, root: u32, key: &[u8]) -> Result<Leaf, 
     debug_assert!(resumed.is_none_or(|page| is_on_the_way(step, root, key, page)));
     let mut number = resumed.unwrap_or(root);
     let mut above = None;
+    let mut range = KeyRange::default();
     for _ in 0..MAX_DEPTH {
         let page = step.page(number).inspect_err(|_| {
             if let Some(parent) = above {
@@ -37,11 +56,19 @@ pub(crate) fn find_leaf(step: &Step<'_>, root: u32, key: &[u8]) -> Result<Leaf, 
             }
         })?;
         let view = PageView::new(&page);
+        view.ask_for_ends();
         if view.is_leaf() {
-            return Ok(Leaf { number, page });
+            let leaf = Leaf {
+                number,
+                page,
+                range,
+            };
+            return Ok(leaf);
         }
         above = Some((number, view.dbtime()));
-        number = view.child(view.child_index(key));
+        let index = view.child_index_within(key, range);
+        range = range.of_child(view, index);
+        number = view.child(index);
     }
     panic!("the tree at page {root} is deeper than {MAX_DEPTH} levels");
 }
@@ -65,7 +92,7 @@ fn is_on_the_way(step: &Step<'_>, root: u32, key: &[u8], page: u32) -> bool {
 /// Finds `key`, whether its node carries the deleted flag or not.
 pub(crate) fn find(step: &Step<'_>, root: u32, key: &[u8]) -> Result<Option<Found>, Need> {
     let leaf = find_leaf(step, root, key)?;
-    let place = PageView::new(&leaf.page).search(key);
+    let place = leaf.search(key);
     Ok(place.ok().map(|index| Found { leaf, index }))
 }
 
@@ -103,7 +130,7 @@ pub(crate) fn find_path(step: &Step<'_>, root: u32, key: &[u8]) -> Result<Path, 
         if view.is_leaf() {
             return Ok(Path {
                 levels,
-                leaf: Leaf { number, page },
+                leaf: Leaf::new(number, page),
                 is_rightmost,
             });
         }
@@ -182,7 +209,7 @@ pub(crate) fn last_leaf(step: &Step<'_>, root: u32) -> Result<Leaf, Need> {
         let page = step.page(number)?;
         let view = PageView::new(&page);
         if view.is_leaf() {
-            return Ok(Leaf { number, page });
+            return Ok(Leaf::new(number, page));
         }
         number = view.child(view.node_count() - 1);
     }

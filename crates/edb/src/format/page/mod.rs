@@ -17,6 +17,7 @@
 mod append;
 mod change;
 mod header;
+mod key_range;
 mod node;
 mod seal;
 mod search;
@@ -31,6 +32,7 @@ mod model_tests;
 pub use append::{PageAppend, PageHead};
 pub use change::{PageChange, PageFull};
 pub use header::PageFlags;
+pub use key_range::KeyRange;
 pub use node::{Node, NodeFlags, common_prefix_bytes, node_bytes};
 #[cfg(test)]
 pub(crate) use seal::seal_as_is;

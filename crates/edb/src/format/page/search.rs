@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::header::u32_at;
+use super::key_range::{KeyRange, LongHead, Spread};
 use super::node::{FLAG_SHIFT, KEY_LENGTH_MASK, NodeFlags};
 use super::{PAGE_HEADER_BYTES, PageView, common_prefix_bytes, tags};
 
@@ -10,6 +11,10 @@ use super::{PAGE_HEADER_BYTES, PageView, common_prefix_bytes, tags};
 /// most of the page is not in the processor's cache: the looks at seven nodes wait for memory
 /// together, where a search by halves would wait three times.
 const WAYS: usize = 8;
+
+/// How far from where a key should be it is looked for first, in nodes: of evenly random keys on a
+/// page nearly all lie within the outer two.
+const NEAR: [isize; 4] = [-6, -2, 2, 6];
 
 /// A key compared with the page's prefix once, so that each step of a search compares only the
 /// rest.
@@ -120,7 +125,13 @@ impl PageView<'_> {
     /// On an internal page the last node's empty key counts as the empty string here; use
     /// [`PageView::child_index`] there.
     pub fn search(self, key: &[u8]) -> Result<usize, usize> {
-        self.search_among(key, self.node_count())
+        self.search_within(key, KeyRange::default())
+    }
+
+    /// As [`PageView::search`], with what the pages above tell of the keys of this one. It is worth
+    /// some looks; the answer does not depend on it.
+    pub fn search_within(self, key: &[u8], range: KeyRange) -> Result<usize, usize> {
+        self.search_among(key, self.node_count(), range)
     }
 
     /// Index of the child of an internal page in which `key` lies: separators are exclusive upper
@@ -130,18 +141,27 @@ impl PageView<'_> {
     /// If the page has no nodes.
     #[must_use]
     pub fn child_index(self, key: &[u8]) -> usize {
+        self.child_index_within(key, KeyRange::default())
+    }
+
+    /// As [`PageView::child_index`] and [`PageView::search_within`].
+    ///
+    /// # Panics
+    /// If the page has no nodes.
+    #[must_use]
+    pub fn child_index_within(self, key: &[u8], range: KeyRange) -> usize {
         assert!(
             self.node_count() > 0,
             "internal page {} is empty",
             self.page_number()
         );
-        match self.search_among(key, self.node_count() - 1) {
+        match self.search_among(key, self.node_count() - 1, range) {
             Ok(equal) => equal + 1,
             Err(index) => index,
         }
     }
 
-    fn search_among(self, key: &[u8], count: usize) -> Result<usize, usize> {
+    fn search_among(self, key: &[u8], count: usize, range: KeyRange) -> Result<usize, usize> {
         let probe = Probe::new(key, self.prefix());
         let values = &self.bytes[PAGE_HEADER_BYTES..];
         let order = |index: usize| {
@@ -149,6 +169,9 @@ impl PageView<'_> {
             probe.compare(values, tag.offset)
         };
         let (mut low, mut high) = (0, count);
+        if count >= 2 * WAYS {
+            (low, high) = self.narrowed(key, count, range, order);
+        }
         while high - low >= 2 * WAYS {
             let part = (high - low) / WAYS;
             let before = (1..WAYS)
@@ -160,12 +183,45 @@ impl PageView<'_> {
             low += before * part;
         }
         // The few that are left are waited for together too.
-        let before = (low..high).filter(|&index| order(index).is_lt()).count();
-        let index = low + before;
-        if index < high && order(index).is_eq() {
-            Ok(index)
-        } else {
-            Err(index)
+        let (mut index, mut found) = (low, false);
+        for order in (low..high).map(order) {
+            index += usize::from(order.is_lt());
+            found |= order.is_eq();
+        }
+        if found { Ok(index) } else { Err(index) }
+    }
+
+    /// The nodes among which that of the key is or would be, looked for where the key should be if
+    /// keys were evenly spread. For other keys the range is longer, at worst the whole page.
+    ///
+    /// Of the range, as in the search, all nodes before it come before the key; a node behind it is
+    /// not the key's and does not come before it.
+    fn narrowed(
+        self,
+        key: &[u8],
+        count: usize,
+        range: KeyRange,
+        order: impl Fn(usize) -> Ordering,
+    ) -> (usize, usize) {
+        let Some(spread) = Spread::new(self, count, range) else {
+            return (0, count);
+        };
+        let last = count - 1;
+        let key = LongHead::of(key);
+        let guess = (spread.nodes_before(key) as usize).min(last);
+        self.ask_for_node(guess);
+        // The key found there says how far off the guess is.
+        let off = spread.nodes_between(LongHead::of_node(self, guess), key);
+        let guess = (guess as f64 + off).round() as isize;
+        let near = NEAR.map(|step| guess.saturating_add(step).clamp(0, last as isize) as usize);
+        match near
+            .map(|index| usize::from(order(index).is_lt()))
+            .iter()
+            .sum()
+        {
+            0 => (0, near[0] + 1),
+            some if some < near.len() => (near[some - 1] + 1, near[some] + 1),
+            _ => (near[near.len() - 1] + 1, count),
         }
     }
 }
