@@ -153,8 +153,8 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
     #[must_use]
     pub fn is_writing(&self, page: PageNumber) -> bool {
         let state = self.inner.core.state.borrow();
-        let slot = state.pages.get(&page);
-        slot.is_some_and(|&slot| state.slot(slot).writing)
+        let frame = state.pages.get(&page);
+        frame.is_some_and(|frame| state.slot(frame.slot).writing)
     }
 
     /// The page, read if need be. Fetches of one page at the same time share one read.

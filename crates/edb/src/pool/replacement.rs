@@ -156,6 +156,12 @@ impl Replacement {
         }
     }
 
+    /// The page that should leave first, as far as that can be told without a search.
+    pub(super) fn likely_coldest(&self) -> Option<u32> {
+        let super_cold = self.super_cold.first();
+        super_cold.or_else(|| self.buckets.front()?.first())
+    }
+
     /// The page in `slot` cannot leave now: it is not looked at until it is put back.
     pub(super) fn set_aside(&mut self, slot: u32) {
         self.unlink(slot);

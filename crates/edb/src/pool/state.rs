@@ -9,6 +9,7 @@ use super::traits::{Payload, PoolError};
 use super::{Limits, PoolSettings};
 use crate::position::{LogPosition, PageNumber};
 use crate::signal::Signal;
+use prefetch_index::prefetch_index;
 use runtime::Handle;
 use runtime::sync::Notify;
 use rustc_hash::FxHashMap;
@@ -36,7 +37,9 @@ pub(super) struct Slot<P> {
 pub(super) struct State<P> {
     pub(super) slots: Vec<Option<Slot<P>>>,
     free_slots: Vec<u32>,
-    pub(super) pages: FxHashMap<PageNumber, u32>,
+    /// The frames themselves, as the way to a page is a row of looks at memory that no processor
+    /// cache holds, each of which waits for the one before.
+    pub(super) pages: FxHashMap<PageNumber, Rc<Frame<P>>>,
     pub(super) reading: FxHashMap<PageNumber, Rc<Pending>>,
     pub(super) replacement: Replacement,
     pub(super) oldest: OldestChanges,
@@ -126,11 +129,14 @@ impl<P: Payload> Core<P> {
     #[inline]
     fn show<T>(&self, page: PageNumber, show: impl FnOnce(&Rc<Frame<P>>) -> T) -> Option<T> {
         let state = &mut *self.state.borrow_mut();
-        let slot = *state.pages.get(&page)?;
+        let frame = state.pages.get(&page)?;
+        let (slot, shown) = (frame.slot, show(frame));
         state.replacement.touch(slot, self.handle.turn_ns());
         state.counters.hits += 1;
-        state.set_leaving(slot, false);
-        Some(show(&state.slot(slot).frame))
+        if state.leaving_pages > 0 {
+            state.set_leaving(slot, false);
+        }
+        Some(shown)
     }
 
     /// Puts a page into the cache; its frame must have been taken before.
@@ -156,7 +162,7 @@ impl<P: Payload> Core<P> {
             changed_since_image: None,
             leaving: false,
         });
-        let old = state.pages.insert(page, slot);
+        let old = state.pages.insert(page, Rc::clone(&frame));
         assert!(old.is_none(), "page {page} is in the cache once");
         let now_ns = self.handle.turn_ns();
         state.replacement.insert(slot, page, now_ns, ahead);
@@ -304,9 +310,19 @@ impl<P: Payload> State<P> {
         self.counters.evictions += 1;
         self.counters.preread_unused += u64::from(self.replacement.is_unused(slot));
         self.replacement.remove(slot, page);
-        let removed = self.pages.remove(&page);
+        let removed = self.pages.remove(&page).map(|frame| frame.slot);
         assert_eq!(removed, Some(slot), "the map knows where page {page} is");
         self.free_slots.push(slot);
+        self.ask_for_coldest();
+    }
+
+    /// Asks for what will be looked at when the coldest page leaves, which is soon.
+    fn ask_for_coldest(&self) {
+        if let Some(slot) = self.replacement.likely_coldest()
+            && let Some(entry) = &self.slots[slot as usize]
+        {
+            prefetch_index(std::slice::from_ref(&*entry.frame), 0);
+        }
     }
 
     /// Forgets every page.

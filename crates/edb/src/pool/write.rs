@@ -86,7 +86,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
     /// Whether the page could go along in a write, and if so, whether it is dirty.
     fn companion(&self, page: PageNumber) -> Option<(u32, bool)> {
         let state = self.core.state.borrow();
-        let slot = *state.pages.get(&page)?;
+        let slot = state.pages.get(&page)?.slot;
         let entry = state.slot(slot);
         let can_go = !entry.writing && entry.newest_change <= self.write_ahead.durable();
         can_go.then(|| (slot, state.is_dirty(slot)))

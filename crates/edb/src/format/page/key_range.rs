@@ -76,6 +76,15 @@ pub struct KeyRange {
 }
 
 impl KeyRange {
+    /// The range between two keys.
+    #[cfg(test)]
+    pub(super) fn between(lower: &[u8], upper: &[u8]) -> Self {
+        Self {
+            lower: Some(LongHead::of(lower)),
+            upper: Some(LongHead::of(upper)),
+        }
+    }
+
     /// That of child `index` of an internal page which itself has this range.
     #[must_use]
     pub fn of_child(self, page: PageView<'_>, index: usize) -> Self {

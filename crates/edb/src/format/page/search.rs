@@ -277,6 +277,16 @@ mod tests {
                 let after = format!("shared{:04}b", 2 * number + 1);
                 assert_eq!(view.search(after.as_bytes()), Err(number + 1));
             }
+            // Any range will do, a wrong one too.
+            for (lower, upper) in [(0, 9), (200, 400), (1399, 9999), (7, 7), (9, 1)] {
+                let bound = |number: usize| format!("shared{number:04}");
+                let (lower, upper) = (bound(lower), bound(upper));
+                let range = KeyRange::between(lower.as_bytes(), upper.as_bytes());
+                for number in 0..count {
+                    let key = key(number);
+                    assert_eq!(view.search_within(key.as_bytes(), range), Ok(number));
+                }
+            }
             assert_eq!(view.search(b"sha"), Err(0));
             assert_eq!(view.search(b"t"), Err(count));
         }
