@@ -32,7 +32,7 @@ pub struct CounterSummary {
     pub name: String,
     /// Unit of the three values.
     pub unit: String,
-    /// Mean over the samples.
+    /// Mean over the samples, a long one counting for more than a short one.
     pub average: f64,
     /// Lowest sample.
     pub minimum: f64,
