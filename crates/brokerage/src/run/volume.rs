@@ -139,11 +139,12 @@ impl Volume {
                 }
             }
             Sight::Averages(monitor) => {
-                if now_ns >= self.averaged_ns + AVERAGE_OVER_NS {
-                    let seconds = (now_ns - self.averaged_ns) as f64 / 1e9;
+                if now_ns >= self.averaged_ns + AVERAGE_OVER_NS
+                    && let Some(sample) = monitor.sample()
+                {
                     self.averaged_ns = now_ns;
-                    let devices = monitor.sample().devices;
-                    for (number, device) in devices.iter().enumerate() {
+                    let seconds = sample.length_s;
+                    for (number, device) in sample.devices.iter().enumerate() {
                         let is_log = number > 0 && self.has_own_log;
                         let writes = if is_log {
                             Stream::LogWrite
