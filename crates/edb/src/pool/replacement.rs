@@ -7,8 +7,11 @@
 //!   touched once, by at most the timeout (100 s).
 //! - Touches further apart than the timeout do not count together; a place therefore never lies
 //!   before the last touch.
-//! - The last touch of an evicted page is remembered for a while: read again within the timeout,
-//!   the page comes back with two touches.
+//! - The last touch of an evicted page is remembered. If the page is read again while a page of
+//!   that age would still be in the cache, it comes back with two touches; within the correlation
+//!   time the remembered touch and the new one are the same. An older touch is forgotten. Were it
+//!   kept for the whole timeout, random reads alone would make so many pages touched twice that
+//!   these fill the cache, and pages touched once would leave before their transaction has ended.
 //! - Super-cold pages (brought in by scans, or released) leave before all others.
 
 use super::history::History;
@@ -69,6 +72,9 @@ pub(super) struct Replacement {
     first_bucket: u64,
     super_cold: List,
     history: History,
+    /// The highest bucket from which a page had to leave as the coldest one, but not after the
+    /// present: pages of that age do not stay.
+    frontier: u64,
 }
 
 impl Replacement {
@@ -81,6 +87,7 @@ impl Replacement {
             first_bucket: 0,
             super_cold: List::default(),
             history: History::new(settings.history_entries),
+            frontier: 0,
         }
     }
 
@@ -99,11 +106,17 @@ impl Replacement {
 
     /// A page has come into `slot`; `ahead`: nobody has asked for it yet.
     pub(super) fn insert(&mut self, slot: u32, page: PageNumber, now_ns: u64, ahead: bool) {
-        let remembered = self.history.take(page);
-        let before_ns = remembered.filter(|&touch| now_ns - touch <= self.settings.timeout_ns);
+        let (mut last_ns, mut before_ns) = (now_ns, NEVER);
+        match self.history.take(page) {
+            Some(touch_ns) if now_ns - touch_ns < self.settings.correlation_ns => {
+                last_ns = touch_ns;
+            }
+            Some(touch_ns) if self.is_worth_remembering(touch_ns, now_ns) => before_ns = touch_ns,
+            _ => {}
+        }
         let touches = &mut self.touches[slot as usize];
-        touches.last_ns = now_ns;
-        touches.before_ns = before_ns.unwrap_or(NEVER);
+        touches.last_ns = last_ns;
+        touches.before_ns = before_ns;
         touches.unused = ahead;
         self.link_at_place(slot);
     }
@@ -141,6 +154,21 @@ impl Replacement {
         }
     }
 
+    /// Whether a page touched at `touch_ns` would still be there.
+    fn is_worth_remembering(&self, touch_ns: u64, now_ns: u64) -> bool {
+        now_ns - touch_ns <= self.settings.timeout_ns && touch_ns / BUCKET_NS >= self.frontier
+    }
+
+    /// The page in `slot` is the first to leave of those looked at in the order of the index.
+    /// Source of what follows from it: ESE.
+    pub(super) fn note_frontier(&mut self, slot: u32, now_ns: u64) {
+        let home = self.touches[slot as usize].home;
+        if home != Home::SUPER_COLD {
+            let bucket = u64::from(home.0).min(now_ns / BUCKET_NS);
+            self.frontier = self.frontier.max(bucket);
+        }
+    }
+
     /// The page that should leave first.
     pub(super) fn coldest(&mut self) -> Option<u32> {
         if let Some(slot) = self.super_cold.first() {
@@ -174,11 +202,12 @@ impl Replacement {
         self.link(slot, place_ns / BUCKET_NS);
     }
 
-    /// The page has left `slot`; its last touch is remembered unless nobody ever used it.
+    /// The page has left `slot`; its last touch is remembered unless nobody ever used it, or pages
+    /// touched then do not stay anyway.
     pub(super) fn remove(&mut self, slot: u32, page: PageNumber) {
         self.unlink(slot);
         let touches = self.touches[slot as usize];
-        if !touches.unused {
+        if !touches.unused && touches.last_ns / BUCKET_NS >= self.frontier {
             self.history.remember(page, touches.last_ns);
         }
     }

@@ -25,6 +25,8 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
         // Pages that cannot leave now stay out of the order until the step is over: put back at
         // once, they would be the coldest again, and the step would see nothing else.
         let mut aside = Vec::new();
+        let now_ns = self.core.handle.turn_ns();
+        let mut is_first = true;
         while looks > 0 {
             looks -= 1;
             let mut state = self.core.state.borrow_mut();
@@ -36,6 +38,9 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
                 break;
             };
             if state.is_evictable(slot) {
+                if std::mem::take(&mut is_first) {
+                    state.replacement.note_frontier(slot, now_ns);
+                }
                 state.evict(slot);
                 continue;
             }
@@ -63,7 +68,6 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
                 Begun::BlockedByLog(needed) => needed_log = needed_log.max(needed),
             }
         }
-        let now_ns = self.core.handle.turn_ns();
         for slot in aside {
             self.core
                 .state

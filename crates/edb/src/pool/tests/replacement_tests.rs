@@ -27,6 +27,8 @@ struct Naive {
     pages: BTreeMap<u32, Known>,
     /// Evicted pages, latest last.
     history: Vec<(u32, u64)>,
+    /// Latest second from which a page had to leave.
+    frontier: u64,
 }
 
 impl Naive {
@@ -41,10 +43,12 @@ impl Naive {
                 }
             }
         }
-        let before = touch.filter(|touch| now - touch <= SETTINGS.timeout_ns);
+        let same = touch.filter(|touch| now - touch < SETTINGS.correlation_ns);
+        let counts =
+            |touch: &u64| now - touch <= SETTINGS.timeout_ns && touch / SECOND_NS >= self.frontier;
         let known = Known {
-            last: now,
-            before,
+            last: same.unwrap_or(now),
+            before: touch.filter(|touch| same.is_none() && counts(touch)),
             cold: false,
         };
         self.pages.insert(page, known);
@@ -77,8 +81,14 @@ impl Naive {
             .flatten()
     }
 
-    fn remove(&mut self, page: u32) {
+    fn remove(&mut self, page: u32, now: u64) {
+        if let Some(place) = self.place(page) {
+            self.frontier = self.frontier.max(place.min(now / SECOND_NS));
+        }
         let known = self.pages.remove(&page).expect("present");
+        if known.last / SECOND_NS < self.frontier {
+            return;
+        }
         self.history.push((page, known.last));
         while self.history.len() > SETTINGS.history_entries {
             self.history.remove(0);
@@ -124,8 +134,9 @@ fn the_coldest_page_is_the_one_by_definition() {
                     cold_first || place == best,
                     "seed {seed}: {place:?} before {best:?}"
                 );
+                index.note_frontier(victim, now);
                 index.remove(victim, PageNumber(victim));
-                naive.remove(victim);
+                naive.remove(victim, now);
             }
         }
     }
@@ -151,4 +162,68 @@ fn a_page_used_twice_outlives_a_scan() {
         index.remove(victim, PageNumber(victim));
     }
     assert_eq!(index.coldest(), Some(0));
+}
+
+/// A mail server reads pages at random, most of them never again. Those that happen to be read again
+/// within the timeout must not fill the cache: a page has to stay until its transaction has ended.
+#[test]
+fn random_reads_leave_every_page_some_seconds() {
+    const SLOTS: u32 = 1000;
+    const PAGES: u32 = 20_000;
+    const READS_PER_SECOND: u64 = 100;
+    let settings = LruKSettings {
+        history_entries: 100_000,
+        ..SETTINGS
+    };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+    let mut index = Replacement::new(settings);
+    index.grow(SLOTS as usize);
+    let mut slots: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut held = vec![(0, 0); SLOTS as usize];
+    for read in 0..500 * READS_PER_SECOND {
+        let now = read * SECOND_NS / READS_PER_SECOND;
+        let page: u32 = random.random_range(0..PAGES);
+        if let Some(&slot) = slots.get(&page) {
+            index.touch(slot, now);
+            continue;
+        }
+        let mut slot = slots.len() as u32;
+        if slot == SLOTS {
+            slot = index.coldest().expect("there are pages");
+            let (old, came) = held[slot as usize];
+            let stayed = now - came;
+            assert!(stayed > 2 * SECOND_NS, "page {old} stayed {stayed} ns");
+            index.note_frontier(slot, now);
+            index.remove(slot, PageNumber(old));
+            slots.remove(&old);
+        }
+        index.insert(slot, PageNumber(page), now, false);
+        slots.insert(page, slot);
+        held[slot as usize] = (page, now);
+    }
+}
+
+#[test]
+fn a_page_read_again_at_once_has_still_been_used_once() {
+    let mut index = Replacement::new(SETTINGS);
+    index.grow(3);
+    let soon = SETTINGS.correlation_ns / 2;
+    for (slot, again_after) in [(0, soon), (1, 2 * soon)] {
+        let page = PageNumber(slot);
+        index.insert(slot, page, 0, false);
+        index.note_frontier(slot, soon);
+        index.remove(slot, page);
+        index.insert(slot, page, again_after, false);
+    }
+    index.insert(2, PageNumber(2), 50 * SECOND_NS, false);
+    let mut order = Vec::new();
+    while let Some(slot) = index.coldest() {
+        index.remove(slot, PageNumber(slot));
+        order.push(slot);
+    }
+    assert_eq!(
+        order,
+        [0, 2, 1],
+        "only the later read of page 1 was another use"
+    );
 }
