@@ -1,7 +1,8 @@
 //! Which page leaves next: LRU-K with K = 2 (O'Neil, O'Neil and Weikum, 1993), approximated by an
-//! index of one-second buckets.
+//! index of buckets.
 //!
-//! - A touch within the correlation time of the last one counted is the same touch.
+//! - A touch within the correlation time of the last one counted is the same touch. Until that time
+//!   is over, whoever has read the page may still need it, so it leaves only if no other can.
 //! - A page is aged by its *place* on the time axis: the time of its last touch if it has one, the
 //!   time of the touch before plus the timeout if it has two. So a page touched twice outlives one
 //!   touched once, by at most the timeout (100 s).
@@ -19,8 +20,9 @@ use super::list::{Links, List};
 use crate::position::PageNumber;
 use std::collections::VecDeque;
 
-/// Width of a bucket. Source: ESE.
-const BUCKET_NS: u64 = 1_000_000_000;
+/// Width of a bucket. Those of ESE are eight times as wide, and small caches turn over in less: the
+/// order within a bucket would then decide, and the root of a tree would leave before a leaf.
+const BUCKET_NS: u64 = 125_000_000;
 
 /// The numbers of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +35,7 @@ pub struct LruKSettings {
     pub history_entries: usize,
 }
 
-/// The list a slot stands in: a bucket by its number, or one of two others. Four bytes, so that
+/// The list a slot stands in: a bucket by its number, or one of three others. Four bytes, so that
 /// what a touch looks at is short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Home(u32);
@@ -41,11 +43,12 @@ struct Home(u32);
 impl Home {
     const NONE: Self = Self(u32::MAX);
     const SUPER_COLD: Self = Self(u32::MAX - 1);
+    const FRESH: Self = Self(u32::MAX - 2);
 
     fn bucket(number: u64) -> Self {
         match u32::try_from(number) {
-            Ok(number) if number < Self::SUPER_COLD.0 => Self(number),
-            _ => panic!("a run ends before second {number}"),
+            Ok(number) if number < Self::FRESH.0 => Self(number),
+            _ => panic!("a run ends before bucket {number}"),
         }
     }
 }
@@ -71,6 +74,8 @@ pub(super) struct Replacement {
     buckets: VecDeque<List>,
     first_bucket: u64,
     super_cold: List,
+    /// Pages whose last touch may go on, in the order of these touches.
+    fresh: List,
     history: History,
     /// The highest bucket from which a page had to leave as the coldest one, but not after the
     /// present: pages of that age do not stay.
@@ -86,6 +91,7 @@ impl Replacement {
             buckets: VecDeque::new(),
             first_bucket: 0,
             super_cold: List::default(),
+            fresh: List::default(),
             history: History::new(settings.history_entries),
             frontier: 0,
         }
@@ -106,19 +112,14 @@ impl Replacement {
 
     /// A page has come into `slot`; `ahead`: nobody has asked for it yet.
     pub(super) fn insert(&mut self, slot: u32, page: PageNumber, now_ns: u64, ahead: bool) {
-        let (mut last_ns, mut before_ns) = (now_ns, NEVER);
-        match self.history.take(page) {
-            Some(touch_ns) if now_ns - touch_ns < self.settings.correlation_ns => {
-                last_ns = touch_ns;
-            }
-            Some(touch_ns) if self.is_worth_remembering(touch_ns, now_ns) => before_ns = touch_ns,
-            _ => {}
-        }
+        let remembered = self.history.take(page);
+        let counts = |touch_ns: &u64| self.is_worth_remembering(*touch_ns, now_ns);
+        let before_ns = remembered.filter(counts).unwrap_or(NEVER);
         let touches = &mut self.touches[slot as usize];
-        touches.last_ns = last_ns;
+        touches.last_ns = now_ns;
         touches.before_ns = before_ns;
         touches.unused = ahead;
-        self.link_at_place(slot);
+        self.link_fresh(slot);
     }
 
     /// Somebody uses the page in `slot`.
@@ -128,7 +129,7 @@ impl Replacement {
         if since_ns < self.settings.correlation_ns && !touches.unused {
             if touches.home == Home::SUPER_COLD {
                 self.unlink(slot);
-                self.link_at_place(slot);
+                self.link_fresh(slot);
             }
             return;
         }
@@ -138,11 +139,8 @@ impl Replacement {
         }
         touches.unused = false;
         touches.last_ns = now_ns;
-        let place = Home::bucket(self.place_ns(slot) / BUCKET_NS);
-        if self.touches[slot as usize].home != place {
-            self.unlink(slot);
-            self.link_at_place(slot);
-        }
+        self.unlink(slot);
+        self.link_fresh(slot);
     }
 
     /// The page in `slot` goes out before others.
@@ -154,33 +152,47 @@ impl Replacement {
         }
     }
 
-    /// Whether a page touched at `touch_ns` would still be there.
+    /// Whether a page touched at `touch_ns`, by somebody else than now, would still be there.
     fn is_worth_remembering(&self, touch_ns: u64, now_ns: u64) -> bool {
-        now_ns - touch_ns <= self.settings.timeout_ns && touch_ns / BUCKET_NS >= self.frontier
+        let counted = self.settings.correlation_ns..=self.settings.timeout_ns;
+        counted.contains(&(now_ns - touch_ns)) && touch_ns / BUCKET_NS >= self.frontier
     }
 
     /// The page in `slot` is the first to leave of those looked at in the order of the index.
     /// Source of what follows from it: ESE.
     pub(super) fn note_frontier(&mut self, slot: u32, now_ns: u64) {
         let home = self.touches[slot as usize].home;
-        if home != Home::SUPER_COLD {
+        if home != Home::SUPER_COLD && home != Home::FRESH {
             let bucket = u64::from(home.0).min(now_ns / BUCKET_NS);
             self.frontier = self.frontier.max(bucket);
         }
     }
 
     /// The page that should leave first.
-    pub(super) fn coldest(&mut self) -> Option<u32> {
+    pub(super) fn coldest(&mut self, now_ns: u64) -> Option<u32> {
         if let Some(slot) = self.super_cold.first() {
             return Some(slot);
         }
-        loop {
-            let first = self.buckets.front()?;
-            if let Some(slot) = first.first() {
+        self.age(now_ns);
+        while let Some(bucket) = self.buckets.front() {
+            if let Some(slot) = bucket.first() {
                 return Some(slot);
             }
             self.buckets.pop_front();
             self.first_bucket += 1;
+        }
+        self.fresh.first()
+    }
+
+    /// Gives the pages whose last touch is over their places.
+    fn age(&mut self, now_ns: u64) {
+        while let Some(slot) = self.fresh.first() {
+            let since_ns = now_ns - self.touches[slot as usize].last_ns;
+            if since_ns < self.settings.correlation_ns {
+                break;
+            }
+            self.unlink(slot);
+            self.link(slot, self.place_ns(slot) / BUCKET_NS);
         }
     }
 
@@ -230,8 +242,9 @@ impl Replacement {
         }
     }
 
-    fn link_at_place(&mut self, slot: u32) {
-        self.link(slot, self.place_ns(slot) / BUCKET_NS);
+    fn link_fresh(&mut self, slot: u32) {
+        self.touches[slot as usize].home = Home::FRESH;
+        self.links.push_back(&mut self.fresh, slot);
     }
 
     fn link(&mut self, slot: u32, bucket: u64) {
@@ -253,6 +266,7 @@ impl Replacement {
     fn unlink(&mut self, slot: u32) {
         match std::mem::replace(&mut self.touches[slot as usize].home, Home::NONE) {
             Home::SUPER_COLD => self.links.remove(&mut self.super_cold, slot),
+            Home::FRESH => self.links.remove(&mut self.fresh, slot),
             Home::NONE => panic!("slot {slot} holds no page and cannot be moved"),
             Home(bucket) => {
                 let index = (u64::from(bucket) - self.first_bucket) as usize;

@@ -34,7 +34,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
             if supplied && state.available(limits) >= at_once {
                 break;
             }
-            let Some(slot) = state.replacement.coldest() else {
+            let Some(slot) = state.replacement.coldest(now_ns) else {
                 break;
             };
             if state.is_evictable(slot) {
