@@ -66,6 +66,9 @@ pub(crate) struct Ascending {
 pub(crate) enum Tidying {
     /// Nothing.
     Leave,
+    /// Nothing either, but one of the two is sparse, and they are looked at to see that they do not
+    /// fit one page.
+    Compare { left: u32, right: u32 },
     /// The leaf is empty and goes.
     Free { leaf: u32 },
     /// The nodes of `right` move to `left`.
@@ -192,7 +195,7 @@ impl Ascending {
         };
         let other = if left == leaf { right } else { left };
         if (left_over + self.nodes_on(other)) * self.node_bytes > room - room / 5 {
-            return Tidying::Leave;
+            return Tidying::Compare { left, right };
         }
         Tidying::Join { left, right }
     }
@@ -208,7 +211,7 @@ impl Ascending {
     /// Carries a tidying out after the node has been removed.
     pub(crate) fn tidy(&mut self, tidying: Tidying) {
         match tidying {
-            Tidying::Leave => {}
+            Tidying::Leave | Tidying::Compare { .. } => {}
             Tidying::Free { leaf } => self.removed[leaf as usize] = GONE,
             Tidying::Join { left, right } => {
                 let moved = self.nodes_on(right) as i16;
@@ -216,6 +219,12 @@ impl Ascending {
                 self.removed[left as usize] -= moved;
             }
         }
+    }
+
+    /// The leaf that comes before, if there is one.
+    pub(crate) fn previous_leaf(&self, leaf: u32) -> Option<u32> {
+        let mut before = (0..leaf).rev();
+        before.find(|&previous| self.removed[previous as usize] != GONE)
     }
 
     /// The leaf that follows, if there is one.

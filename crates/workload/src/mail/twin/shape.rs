@@ -206,15 +206,21 @@ impl Shape {
             self.wanted_space(tree.name, pages)?;
         }
         if change == Change::Remove {
-            match tree.tidying(leaf, self.geometry.page_room) {
+            let tidying = tree.tidying(leaf, self.geometry.page_room);
+            match tidying {
                 Tidying::Leave => return Ok(()),
                 Tidying::Free { .. } => {}
-                Tidying::Join { left, right } => {
+                Tidying::Join { left, right } | Tidying::Compare { left, right } => {
                     pages.push(tree.page(left));
                     pages.push(tree.page(right));
                 }
             }
-            pages.extend_some(tree.next_leaf(leaf).map(|next| tree.page(next)));
+            if let Tidying::Compare { .. } = tidying {
+                return Ok(());
+            }
+            for page in linked_pages(tree, tidying) {
+                pages.extend_some(page);
+            }
             self.push_space(tree.name, pages);
         }
         Ok(())
@@ -364,10 +370,10 @@ impl Shape {
         let tree = self.ascending_mut(name);
         let tidying = tree.tidying(leaf, room);
         let (page, parent) = (tree.page(leaf), tree.levels().parent_page(leaf));
-        let next = tree.next_leaf(leaf).map(|next| tree.page(next));
+        let linked = linked_pages(tree, tidying);
         tree.remove_node(leaf);
         let gone = match tidying {
-            Tidying::Leave => return,
+            Tidying::Leave | Tidying::Compare { .. } => return,
             Tidying::Free { .. } => page,
             Tidying::Join { left, right } => {
                 let nodes = (tree.nodes_on(left) + tree.nodes_on(right)) as usize;
@@ -379,12 +385,24 @@ impl Shape {
         };
         tree.tidy(tidying);
         work.changed.push(parent);
-        work.changed.extend_some(next);
+        for page in linked {
+            work.changed.extend_some(page);
+        }
         work.bytes += record::format(0, 0) + record::DROP_CHILD + 2 * record::NEIGHBOUR;
         let mut space = SpaceWork::default();
         self.spaces.give(name, gone, &mut space);
         work.take_over(&space);
     }
+}
+
+/// The pages of the leaves that get another neighbour when a leaf goes.
+fn linked_pages(tree: &Ascending, tidying: Tidying) -> [Option<u32>; 2] {
+    let leaves = match tidying {
+        Tidying::Leave | Tidying::Compare { .. } => [None, None],
+        Tidying::Free { leaf } => [tree.previous_leaf(leaf), tree.next_leaf(leaf)],
+        Tidying::Join { right, .. } => [None, tree.next_leaf(right)],
+    };
+    leaves.map(|leaf| leaf.map(|leaf| tree.page(leaf)))
 }
 
 impl PageList {
