@@ -247,7 +247,9 @@ fn the_default_profile_has_the_signature_of_a_mail_server() {
     // In so small a database index and tail are a large share of the pages and lie side by side in
     // the cache, so that more writes join than in one of real size.
     assert!((0.55..0.70).contains(&read_share), "{read_share}");
-    assert!((3.5..9.0).contains(&per_log_write), "{per_log_write}");
+    // Published: 8 to 12 for Exchange 2003, 3 to 6 since. Here all sessions work without a pause, and
+    // pages hardly wait for the log: one log write comes to each durable commit and no more.
+    assert!((3.5..12.0).contains(&per_log_write), "{per_log_write}");
     assert!((4_096.0..12_288.0).contains(&totals.log_writes.average_bytes));
     assert!((32_768.0..34_000.0).contains(&totals.reads.average_bytes));
     assert!((32_768.0..56_000.0).contains(&totals.writes.average_bytes));
