@@ -9,6 +9,7 @@ use brokerage::books::{self, Before};
 use brokerage::database::Database;
 use brokerage::database::sqlite::Sqlite;
 use brokerage::error::DatabaseError;
+use brokerage::house::House;
 use brokerage::rehearsal::{self, Plan};
 use brokerage::row::Rows;
 use brokerage::session::{Call, Isolation, Session, Then};
@@ -197,7 +198,7 @@ static DAMAGES: [Damage; 18] = [
 fn what_is_broken_on_purpose_is_found_and_nothing_else() {
     let room = common::room();
     let sqlite = Sqlite::new(room.path(), 64 << 20, 1);
-    let house = house::house();
+    let house = House::new(1_000, 2, 7);
     assert_eq!(house.built_trades().to_string(), BUILT);
     house::build(&sqlite, house);
     let mut session = sqlite.connect().unwrap();

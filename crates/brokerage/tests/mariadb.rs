@@ -4,118 +4,14 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
 use brokerage::database::mariadb::{Connection, MariaDb};
-use brokerage::database::{Address, Build, Database, Endpoint, Secret, State};
+use brokerage::database::{Build, Database, Secret, State};
 use brokerage::error::DatabaseError;
 use brokerage::schema::Type;
 use brokerage::session::{Isolation, Then};
 use brokerage::statement::Statement;
+use common::mariadb::{PATIENCE, Server, server, start};
 use common::{COUNT, alone, call, raise};
-use tempfile::TempDir;
-
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// A server in a directory of its own, killed when dropped.
-struct Server {
-    child: Child,
-    room: TempDir,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-fn program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places: Vec<_> = std::env::split_paths(&path).collect();
-    places.push("/usr/sbin".into());
-    places
-        .into_iter()
-        .map(|place| place.join(name))
-        .find(|file| file.is_file())
-}
-
-fn start(room: &Path) -> Child {
-    let log = std::fs::File::create(room.join("log")).unwrap();
-    Command::new(program("mariadbd").unwrap())
-        .arg("--no-defaults")
-        .arg(format!("--datadir={}", room.join("data").display()))
-        .arg(format!("--socket={}", room.join("socket").display()))
-        .args([
-            "--skip-networking",
-            "--innodb-buffer-pool-size=32M",
-            "--innodb-fast-shutdown=2",
-        ])
-        .args(user_option())
-        .stdout(Stdio::null())
-        .stderr(log)
-        .spawn()
-        .unwrap()
-}
-
-/// Root hands the work to an unprivileged user.
-fn user_option() -> Option<&'static str> {
-    rustix::process::geteuid()
-        .is_root()
-        .then_some("--user=nobody")
-}
-
-fn server() -> Option<Server> {
-    let (Some(install), Some(_)) = (program("mariadb-install-db"), program("mariadbd")) else {
-        eprintln!("skipped: MariaDB is not installed");
-        return None;
-    };
-    let room = common::room();
-    if user_option().is_some() {
-        std::os::unix::fs::chown(room.path(), Some(65_534), Some(65_534)).unwrap();
-    }
-    let output = Command::new(install)
-        .arg("--no-defaults")
-        .arg(format!("--datadir={}", room.path().join("data").display()))
-        .args(["--auth-root-authentication-method=normal", "--skip-test-db"])
-        .args(user_option())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let server = Server {
-        child: start(room.path()),
-        room,
-    };
-    server.wait();
-    Some(server)
-}
-
-impl Server {
-    fn address(&self) -> Address {
-        Address {
-            user: "root".to_owned(),
-            password: None,
-            endpoint: Endpoint::Socket(self.room.path().join("socket")),
-            database: None,
-        }
-    }
-
-    fn wait(&self) {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        while Connection::open(&self.address(), None, PATIENCE).is_err() {
-            let log = || std::fs::read_to_string(self.room.path().join("log"));
-            assert!(Instant::now() < deadline, "{:?}", log());
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    fn ask(&self, sql: &str) -> Vec<Vec<Option<String>>> {
-        let mut connection = Connection::open(&self.address(), None, PATIENCE).unwrap();
-        connection.ask(sql).unwrap()
-    }
-}
 
 #[test]
 fn a_house_comes_about_works_and_goes() {

@@ -1,6 +1,8 @@
 //! Databases for tests: made in a directory of their own, gone with it.
 #![allow(dead_code, clippy::unwrap_used)] // Each test file uses some of these; no test code is shipped.
 
+pub mod mariadb;
+
 use std::os::unix::fs::PermissionsExt;
 
 use brokerage::database::postgres::cluster::Settings;

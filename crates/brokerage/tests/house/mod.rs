@@ -7,11 +7,6 @@ use brokerage::house::House;
 use brokerage::schema::TABLES;
 use workload::profile::{Brokerage, TimeSpan};
 
-/// The smallest house, with the trades of two days.
-pub fn house() -> House {
-    House::new(1_000, 2, 7)
-}
-
 /// Fills a database with the house.
 pub fn build(database: &dyn Database, house: House) {
     let build = Build::new(house.customers(), house.trade_days(), house.seed());
