@@ -50,7 +50,7 @@ fn run() -> Result<(), Failure> {
         room.path(),
         std::os::unix::fs::PermissionsExt::from_mode(0o711),
     )?;
-    let cluster = Cluster::start(
+    let mut cluster = Cluster::start(
         &room.path().join("server"),
         &Settings::with_memory(256 << 20),
     )?;

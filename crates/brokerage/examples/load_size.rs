@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let trade_days = numbers.next().flatten().unwrap_or(2);
     let customers = numbers.next().flatten().unwrap_or(1_000);
     let house = House::new(customers, trade_days, 1);
-    let cluster = Cluster::start(&directory, &Settings::with_memory(256 << 20))?;
+    let mut cluster = Cluster::start(&directory, &Settings::with_memory(256 << 20))?;
     let database = cluster.database()?;
     let begun = Instant::now();
     database.create(&Build::new(customers, trade_days, house.seed()))?;

@@ -316,7 +316,7 @@ fn a_directory_is_used_again_or_refused() {
     drop(cluster);
     // When making it was interrupted.
     std::fs::write(directory.join("proofload-cluster"), "begun\n").unwrap();
-    let cluster = start().unwrap();
+    let mut cluster = start().unwrap();
     let tables = "SELECT 1 FROM pg_class WHERE relname = 'kept'";
     assert!(ask(&address, "postgres", tables).is_empty());
     cluster.remove().unwrap();
@@ -335,7 +335,7 @@ fn a_long_path_a_log_elsewhere_and_a_small_page_cache() {
     let mut settings = common::settings();
     settings.log_directory = Some(room.path().to_owned());
     settings.page_cache_bytes = Some(8 << 20);
-    let cluster = match Cluster::start(&directory, &settings) {
+    let mut cluster = match Cluster::start(&directory, &settings) {
         Err(ClusterError::NoPrograms) => {
             return eprintln!("skipped: PostgreSQL is not installed");
         }

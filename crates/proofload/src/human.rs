@@ -29,6 +29,27 @@ pub fn rough_time(seconds: f64) -> String {
     }
 }
 
+/// A number with its thousands apart, such as `1,250,000`.
+pub fn count_of(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The text of an error as the beginning of a sentence. Options keep their letters.
+pub fn sentence(error: &dyn std::fmt::Display) -> String {
+    let text = error.to_string();
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
 /// `1 database`, `2 databases`.
 pub fn count(number: u64, noun: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };

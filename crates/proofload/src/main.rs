@@ -1,5 +1,6 @@
 //! The command line of Proofload.
 
+mod brokerage;
 mod cli;
 mod commands;
 mod exit;
@@ -30,7 +31,8 @@ use failure::Failure;
 static ALLOCATOR: runtime::LargePages = runtime::LargePages;
 
 fn main() -> ExitCode {
-    let status = match obey(CommandLine::parse()) {
+    let obeyed = brokerage::password::hide().and_then(|()| obey(CommandLine::parse()));
+    let status = match obeyed {
         Ok(status) => status,
         Err(failure) => {
             failure.tell();

@@ -80,6 +80,15 @@ pub fn resolve(options: &RunOptions) -> Result<Profile, Failure> {
     }
     let kind = load(layers.clone())?.kind;
     layers.extend(options.layers(kind));
+    if kind != Kind::Brokerage && (options.users.is_some() || options.database.is_some()) {
+        return Err(Failure::usage(
+            format!(
+                "--users and --database are a brokerage's, and {} is none.",
+                options.workload
+            ),
+            "Give --threads for the sessions of mail, which has an engine of its own.",
+        ));
+    }
     if kind == Kind::Brokerage {
         return brokerage(options, layers);
     }
@@ -108,15 +117,17 @@ pub fn resolve(options: &RunOptions) -> Result<Profile, Failure> {
 
 /// The profile of a brokerage with the options that it knows.
 fn brokerage(options: &RunOptions, mut layers: Vec<Layer>) -> Result<Profile, Failure> {
+    // A prediction names no storage of its own.
+    let is_predicted = options.on.is_empty() && options.database.is_none();
     for (option, value) in [
         ("--mailboxes", &options.mailboxes),
         ("--databases", &options.databases),
-        ("--rate", &options.rate),
+        ("--rate", if is_predicted { &options.rate } else { &None }),
     ] {
         if value.is_some() {
             return Err(Failure::usage(
                 format!("{option} does not go with a brokerage, which has one database and users."),
-                "Give --threads for the users, and --target-size for the data.",
+                "Give --users for the users, and --target-size for the data.",
             ));
         }
     }

@@ -21,7 +21,7 @@ fn profile() -> Profile {
     brokerage.data_files = 3;
     brokerage.users = 12;
     brokerage.think_time = TimeSpan::millis(20);
-    brokerage.market.ticker_per_second = 100.0;
+    brokerage.server.ticker_per_second = 100.0;
     brokerage.market.price_period = TimeSpan::seconds(10);
     brokerage.database.memory = ByteSize::mib(8);
     brokerage.database.log_file_size = ByteSize::mib(1);

@@ -4,11 +4,14 @@
 //!   has touched and compares them with what its trades add up to. [`check_all`] looks at the whole
 //!   books, which takes long where they are large.
 //! - `invariants`: what must hold, each as a question for what breaks it.
+//! - `laws`: the same in words.
 //! - `sums`: counters and balances.
 
 mod invariants;
+mod laws;
 mod sums;
 
+pub use laws::{LAWS, Law};
 pub use sums::Before;
 
 use crate::error::DatabaseError;

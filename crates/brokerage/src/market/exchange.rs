@@ -31,7 +31,8 @@ impl From<&Market> for Settings {
         Self {
             answer_delay_ms: market.answer_delay.0 as f64 / 1e6,
             price_period_ms: market.price_period.0 / 1_000_000,
-            ticker_per_second: market.ticker_per_second,
+            // The model's own; results and what is made up beside them are all there is here.
+            ticker_per_second: 0.0,
             data_maintenance_every_ms: (market.data_maintenance_every.0 / 1_000_000).max(1) as i64,
         }
     }

@@ -87,6 +87,18 @@ impl Volume {
         }
     }
 
+    /// The volume of a server that does not tell where its data is.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self {
+            sight: Sight::Nothing,
+            has_own_log: false,
+            log_disk: None,
+            roles: HashMap::new(),
+            averaged_ns: 0,
+        }
+    }
+
     /// How requests are seen, as the result says it.
     #[must_use]
     pub fn seen_by(&self) -> &'static str {

@@ -29,7 +29,6 @@ pub fn build(database: &dyn Database, house: House) {
 pub fn brokerage() -> Brokerage {
     let mut brokerage = Brokerage::default();
     brokerage.market.price_period = TimeSpan::seconds(60);
-    brokerage.market.ticker_per_second = 4.0;
     brokerage.market.data_maintenance_every = TimeSpan::seconds(8);
     brokerage
 }

@@ -16,6 +16,10 @@ use workload::profile::{Kind, Layer};
     proofload run exchange-2013 --on /mnt/a --build-only
     proofload run exchange-2013 --on /mnt/a --reuse --threads 16
     proofload run exchange-2013 --on /mnt/a --reuse --rate 1200
+  A brokerage on a database server of its own, with 30 users:
+    proofload run brokerage --on /mnt/a --users 30 --target-size 20GB --duration 1h
+  The same on a PostgreSQL server that is there, its password in PGPASSWORD:
+    proofload run brokerage --database postgres://me@localhost/postgres --target-size 20GB
   A raw block device, whose contents are lost:
     proofload run exchange-2013 --on /dev/disk/by-id/nvme-X --databases 1 --erase-device")]
 pub struct RunOptions {
@@ -24,8 +28,8 @@ pub struct RunOptions {
     pub workload: String,
 
     /// Directories or block devices for the databases, dealt out in turn.
-    #[arg(long, value_name = "DIR", value_delimiter = ',', required = true)]
-    #[arg(help_heading = "Where")]
+    #[arg(long, value_name = "DIR", value_delimiter = ',')]
+    #[arg(required_unless_present = "database", help_heading = "Where")]
     pub on: Vec<PathBuf>,
     /// Directories or block devices for the logs [default: beside the databases].
     #[arg(
@@ -35,6 +39,11 @@ pub struct RunOptions {
         help_heading = "Where"
     )]
     pub log_on: Vec<PathBuf>,
+    /// The database of a brokerage: "auto", "sqlite", or a server that is there as
+    /// postgres://user@host:port/database or mariadb://user@host:port/database [default: auto, a
+    /// PostgreSQL server of its own on --on, or SQLite where none is installed].
+    #[arg(long, value_name = "DATABASE", help_heading = "Where")]
+    pub database: Option<String>,
     /// Overwrite block devices that hold data. Never touches one that is in use.
     #[arg(long, help_heading = "Where")]
     pub erase_device: bool,
@@ -57,7 +66,16 @@ pub struct RunOptions {
     /// Sessions over all databases, or "auto" to find the number that reaches the rate.
     #[arg(long, value_name = "N|auto", help_heading = "Load")]
     pub threads: Option<String>,
-    /// Hold this rate of database reads and writes per second.
+    /// Users of a brokerage.
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "threads",
+        help_heading = "Load"
+    )]
+    pub users: Option<String>,
+    /// Hold this rate of database reads and writes per second (of a brokerage: of transactions that
+    /// its users begin).
     #[arg(long, value_name = "IOPS", help_heading = "Load")]
     pub rate: Option<String>,
     /// Number of databases.
@@ -99,6 +117,7 @@ impl RunOptions {
         let named = [
             ("--duration", "run.duration", &self.duration),
             ("--threads", threads, &self.threads),
+            ("--users", "brokerage.users", &self.users),
             ("--rate", "run.held_rate", &self.rate),
             ("--databases", "mail.databases", &self.databases),
             ("--seed", "run.seed", &self.seed),

@@ -23,6 +23,7 @@ use report::{Run, Style};
 use runtime::Runtime;
 use workload::profile::Kind;
 
+use crate::brokerage;
 use crate::cli::RunOptions;
 use crate::commands::print;
 use crate::exit::ExitStatus;
@@ -34,20 +35,10 @@ use crate::workloads;
 pub fn run(options: &RunOptions) -> Result<ExitStatus, Failure> {
     let profile = workloads::resolve(options)?;
     if profile.kind == Kind::Brokerage {
-        return Err(Failure::usage(
-            "A brokerage does not run on real storage yet: it can only be predicted.",
-            "Try 'proofload predict brokerage --array msa2042'.",
-        ));
+        refuse_events(options)?;
+        return brokerage::run(options, &profile);
     }
-    if workloads::events(&options.workload).is_some() {
-        return Err(Failure::usage(
-            format!(
-                "{} has [[event]] tables, and real storage does not break on command.",
-                options.workload
-            ),
-            "Take them out, or predict the workload on a modelled array.",
-        ));
-    }
+    refuse_events(options)?;
     let layout = target::survey(&Request {
         on: &options.on,
         log_on: &options.log_on,
@@ -87,6 +78,19 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, Failure> {
     }
     tell(options, &result, &path, &fate)?;
     Ok(ExitStatus::from(result.verdict))
+}
+
+fn refuse_events(options: &RunOptions) -> Result<(), Failure> {
+    if workloads::events(&options.workload).is_none() {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        format!(
+            "{} has [[event]] tables, and real storage does not break on command.",
+            options.workload
+        ),
+        "Take them out, or predict the workload on a modelled array.",
+    ))
 }
 
 /// The kernel must let us use io_uring; better said now than from every thread.
@@ -141,7 +145,7 @@ fn places(layout: &Layout) -> String {
 }
 
 /// A build without a run has no verdict, only an end.
-fn end_of_build(
+pub fn end_of_build(
     options: &RunOptions,
     result: &RunResult,
     fate: &str,

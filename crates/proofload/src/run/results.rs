@@ -119,9 +119,33 @@ pub fn base(
     result
 }
 
+/// The same where no storage of ours is under test: a database server that was there, with its data
+/// in `data` if that is known.
+pub fn base_of(
+    options: &RunOptions,
+    profile: &Profile,
+    data: Option<&Path>,
+    started: Timestamp,
+) -> RunResult {
+    let nowhere = Layout {
+        sites: Vec::new(),
+        databases: Vec::new(),
+    };
+    let mut result = base(options, profile, &nowhere, started);
+    let paths: Vec<&Path> = data.into_iter().collect();
+    result.host = host::facts(&paths);
+    result.target.databases = paths
+        .iter()
+        .map(|path| host::describe_target(path))
+        .collect();
+    result.target.logs.clone_from(&result.target.databases);
+    result
+}
+
 /// A database as it is known before the run: its name, and where it lies.
 fn database_entry(place: &DatabasePlace) -> DatabaseResult {
     let path = match &place.data {
+        Place::Directory(path) if place.has_server() => path.clone(),
         Place::Directory(path) => path.join(format!("{}.edb", place.name)),
         Place::Device(path) => path.clone(),
     };

@@ -32,7 +32,10 @@ pub struct Marker {
 }
 
 /// Settings that cannot change between the build of a database and a run on it.
-const BUILT_WITH: [&str; 9] = [
+const BUILT_WITH: [&str; 12] = [
+    "brokerage.customers",
+    "brokerage.data_size",
+    "brokerage.trade_days",
     "engine.log_file_size",
     "engine.page_size",
     "mail.databases",

@@ -21,7 +21,8 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use workload::profile::{Layer, Profile};
+use workload::brokerage::kinds;
+use workload::profile::{Kind, Layer, Profile};
 
 use crate::failure::Failure;
 use marker::Marker;
@@ -77,6 +78,16 @@ pub enum Place {
     Device(PathBuf),
 }
 
+/// Name of the directory for a server's log on a volume of its own.
+const LOG_OF_SERVER: &str = "brokerage-log";
+
+impl DatabasePlace {
+    /// Whether a database server keeps its files here, and not our own engine.
+    pub fn has_server(&self) -> bool {
+        self.name == kinds::DATABASE
+    }
+}
+
 impl Place {
     /// The path, for messages and results.
     pub fn path(&self) -> &Path {
@@ -91,7 +102,10 @@ impl Place {
 pub fn survey(request: &Request<'_>) -> Result<Layout, Failure> {
     let on = sites(request.on, "--on")?;
     let log_on = sites(request.log_on, "--log-on")?;
-    let layout = lay_out(on, log_on, request.profile.mail.databases)?;
+    let layout = match request.profile.kind {
+        Kind::Mail => lay_out(on, log_on, request.profile.mail.databases)?,
+        Kind::Brokerage => lay_out_server(on, log_on)?,
+    };
     refuse_idle(&layout)?;
     refuse_nested(&layout.sites)?;
     for (index, site) in layout.sites.iter().enumerate() {
@@ -99,6 +113,9 @@ pub fn survey(request: &Request<'_>) -> Result<Layout, Failure> {
             SiteKind::Directory => directory::check(site, request, &layout.names_on(index))?,
             SiteKind::Device { .. } => device::check(site, request.reuse, request.erase_device)?,
         }
+    }
+    if request.profile.kind == Kind::Brokerage {
+        return Ok(layout); // A server goes through the page cache, and its size is known elsewhere.
     }
     space::check(&layout, request.profile)?;
     for site in &layout.sites {
@@ -185,6 +202,52 @@ fn lay_out(on: Vec<Site>, log_on: Vec<Site>, databases: u32) -> Result<Layout, F
     };
     refuse_shared_devices(&layout)?;
     Ok(layout)
+}
+
+/// One database server with its data on the first target, and its log on that of `--log-on` or
+/// beside the data.
+fn lay_out_server(on: Vec<Site>, log_on: Vec<Site>) -> Result<Layout, Failure> {
+    for (sites, option) in [(&on, "--on"), (&log_on, "--log-on")] {
+        if let [first, _, ..] = sites.as_slice() {
+            return Err(Failure::usage(
+                format!("A brokerage has one database, and {option} names several directories."),
+                format!("Give {option} {}.", first.given.display()),
+            ));
+        }
+    }
+    let mut sites = on;
+    let log_site = log_on.into_iter().next().map(|site| {
+        let known = sites
+            .iter()
+            .position(|other| other.identity == site.identity);
+        known.unwrap_or_else(|| {
+            sites.push(site);
+            sites.len() - 1
+        })
+    });
+    if let Some(device) = sites.iter().find(|site| site.kind != SiteKind::Directory) {
+        return Err(Failure::usage(
+            format!(
+                "{} is a block device, and a database server needs a file system.",
+                device.given.display()
+            ),
+            "Make a file system on it, mount it, and name a directory on it.",
+        ));
+    }
+    let place = |site: usize, name: &str| Place::Directory(sites[site].path.join(name));
+    let data = place(0, kinds::DATABASE);
+    let apart = log_site.filter(|&site| site != 0);
+    let log = apart.map_or_else(|| data.clone(), |site| place(site, LOG_OF_SERVER));
+    Ok(Layout {
+        databases: vec![DatabasePlace {
+            name: kinds::DATABASE.to_owned(),
+            data,
+            log,
+            data_site: 0,
+            log_site: apart.unwrap_or(0),
+        }],
+        sites,
+    })
 }
 
 /// A block device holds one database, one log, or one database with its own log.
@@ -275,10 +338,10 @@ impl Layout {
                 if let (Place::Directory(path), SiteKind::Directory) =
                     (place, &self.sites[site].kind)
                 {
-                    names.extend(
-                        path.file_name()
-                            .map(|name| name.to_string_lossy().into_owned()),
-                    );
+                    let name = path.file_name();
+                    let name = name.map(|name| name.to_string_lossy().into_owned());
+                    // A server may keep its log beside its data.
+                    names.extend(name.filter(|name| !names.contains(name)));
                 }
             }
         }

@@ -159,7 +159,7 @@ pub(super) fn interrupted(result: &RunResult) -> Option<Advice> {
 pub(super) fn page_fault_stalls(result: &RunResult) -> Option<Advice> {
     let failed = result
         .failed_checks()
-        .find(|check| check.kind == CheckKind::Resource)?;
+        .find(|check| check.kind == CheckKind::Resource && check.unit != "s")?;
     let value = failed.value.map_or(String::new(), |value| {
         format!(" ({} {})", figure(value), failed.unit)
     });
@@ -179,7 +179,7 @@ pub(super) fn page_fault_stalls(result: &RunResult) -> Option<Advice> {
 pub(super) fn target_missed(result: &RunResult) -> Option<Advice> {
     let failed = result
         .failed_checks()
-        .find(|check| check.kind == CheckKind::Throughput)?;
+        .find(|check| check.kind == CheckKind::Throughput && check.unit != "points")?;
     let slow = result
         .failed_checks()
         .any(|check| matches!(check.kind, CheckKind::Latency | CheckKind::Spike));

@@ -6,6 +6,7 @@
 mod evidence;
 mod latency;
 mod load;
+mod server;
 
 use measure::result::{RunResult, Verdict};
 
@@ -30,9 +31,11 @@ impl Advice {
 /// All advice for a run, the most pressing first.
 #[must_use]
 pub fn advice(result: &RunResult) -> Vec<Advice> {
-    let rules: [fn(&RunResult) -> Option<Advice>; 15] = [
+    let rules: [fn(&RunResult) -> Option<Advice>; 17] = [
         load::errors,
         load::interrupted,
+        server::without_service,
+        server::off_the_mix,
         latency::one_place_differs,
         latency::database_reads,
         latency::log_slow_database_fast,

@@ -2,8 +2,10 @@
 //!
 //! - [`waits`] keeps what busy sessions were found doing, look by look.
 //! - [`statistics`] asks the server for its counters: I/O, log, checkpoints.
+//! - [`watcher`] is the thread that asks.
 //! - [`attribution`] says in words what held the load back.
 
 pub mod attribution;
 pub mod statistics;
 pub mod waits;
+pub mod watcher;

@@ -83,7 +83,7 @@ impl<D: Directory> House<D> {
     pub(crate) fn start(self: &Rc<Self>) {
         self.running.set(true);
         self.adjust();
-        if self.settings.market.ticker_per_second > 0.0 {
+        if self.settings.server.ticker_per_second > 0.0 {
             self.spawn(|house| async move { house.ticker().await });
         }
         self.spawn(|house| async move { house.maintain().await });
@@ -283,7 +283,7 @@ impl<D: Directory> House<D> {
 
     /// The feeds that come whatever the house does.
     async fn ticker(self: Rc<Self>) -> Result<(), EngineError> {
-        let per_second = self.settings.market.ticker_per_second;
+        let per_second = self.settings.server.ticker_per_second;
         let apart_ns = (f64::from(FEED_ENTRIES) / per_second * 1e9) as u64;
         let mut due_ns = self.handle.now_ns();
         while self.goes_on() {

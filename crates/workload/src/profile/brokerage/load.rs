@@ -37,8 +37,6 @@ pub struct Market {
     pub answer_delay: TimeSpan,
     /// Time in which every price rises and falls once.
     pub price_period: TimeSpan,
-    /// Prices per second that the exchange sends of its own accord.
-    pub ticker_per_second: f64,
     /// Time between two rounds of data maintenance.
     pub data_maintenance_every: TimeSpan,
 }
@@ -90,7 +88,6 @@ impl Default for Market {
         Self {
             answer_delay: TimeSpan::seconds(1),
             price_period: TimeSpan::seconds(900),
-            ticker_per_second: 530.0,
             data_maintenance_every: TimeSpan::seconds(60),
         }
     }
@@ -213,16 +210,6 @@ impl Market {
             meaning: "Time in which every price rises and falls once; orders that wait for a price \
                       wait up to so long.",
             source: DESCRIBED,
-        });
-        v.setting(Setting {
-            key: "ticker_per_second",
-            value: &mut Within(&mut self.ticker_per_second, 0.0..=100_000.0),
-            meaning: "Prices per second that the exchange sends of its own accord, whatever the \
-                      storage does: each is a database transaction that changes one row, which \
-                      stays in memory. They come in feeds of 20, which wait for the log once. The \
-                      prices that trade results cause come on top.",
-            source: "Inferred from the MSA 2042 study, whose transactions per second rise linearly \
-                     with its I/O from an offset of 535; the workload itself has none.",
         });
         v.setting(Setting {
             key: "data_maintenance_every",

@@ -9,6 +9,7 @@
 //! - [`page_cache`]: keeping the system from holding the database in memory.
 
 pub mod error;
+mod keeper;
 mod owner;
 pub mod page_cache;
 mod process;

@@ -13,10 +13,19 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 #[derive(Debug)]
 pub struct MemoryGroup {
     directory: PathBuf,
+    version: Version,
+}
+
+/// The files of a group that are used while it lives.
+#[derive(Debug)]
+pub(super) struct Files {
+    limit: PathBuf,
+    statistics: PathBuf,
+    version: Version,
 }
 
 /// The two forms of control groups.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Version {
     One,
     Two,
@@ -46,11 +55,8 @@ impl MemoryGroup {
         let directory = parent.join(name);
         std::fs::create_dir(&directory)
             .map_err(|error| format!("{} could not be made: {error}", directory.display()))?;
-        let group = Self { directory };
-        let file = group.directory.join(match version {
-            Version::One => "memory.limit_in_bytes",
-            Version::Two => "memory.max",
-        });
+        let group = Self { directory, version };
+        let file = group.files().limit;
         // A file that is not there must not be made: it would be none of the system's.
         if !file.exists() {
             return Err(format!("{} has no control of memory", parent.display()));
@@ -58,6 +64,18 @@ impl MemoryGroup {
         std::fs::write(&file, limit_bytes.to_string())
             .map_err(|error| format!("{} could not be written: {error}", file.display()))?;
         Ok(group)
+    }
+
+    pub(super) fn files(&self) -> Files {
+        let limit = match self.version {
+            Version::One => "memory.limit_in_bytes",
+            Version::Two => "memory.max",
+        };
+        Files {
+            limit: self.directory.join(limit),
+            statistics: self.directory.join("memory.stat"),
+            version: self.version,
+        }
     }
 
     /// Puts a process into the group; those that it starts from now on follow it.
@@ -69,6 +87,38 @@ impl MemoryGroup {
         std::fs::write(&file, process.to_string())
             .map_err(|error| format!("{} could not be written: {error}", file.display()))
     }
+}
+
+impl Files {
+    /// What the processes take without the page cache: their own memory and what they share.
+    pub(super) fn own_bytes(&self) -> Option<u64> {
+        let text = std::fs::read_to_string(&self.statistics).ok()?;
+        own_bytes(&text, self.version)
+    }
+
+    /// Sets another limit. It may fail while everything in the page cache is being written; the
+    /// next try will do.
+    pub(super) fn limit(&self, bytes: u64) {
+        let _ = std::fs::write(&self.limit, bytes.to_string());
+    }
+}
+
+fn own_bytes(statistics: &str, version: Version) -> Option<u64> {
+    let names: &[&str] = match version {
+        Version::One => &["total_rss", "total_shmem"],
+        // Tables of the kernel are counted there, too.
+        Version::Two => &["anon", "shmem", "kernel"],
+    };
+    let mut sum = 0;
+    for name in names {
+        let value = statistics.lines().find_map(|line| {
+            let (found, value) = line.split_once(' ')?;
+            (found == *name).then(|| value.parse::<u64>().ok())?
+        });
+        // Kernels before 5.18 do not tell of their own.
+        sum += value.or((*name == "kernel").then_some(0))?;
+    }
+    Some(sum)
 }
 
 impl Drop for MemoryGroup {
@@ -146,6 +196,16 @@ mod tests {
                 PathBuf::from("/sys/fs/cgroup/unified"),
             ]
         );
+    }
+
+    #[test]
+    fn the_memory_of_processes_is_told_from_the_page_cache() {
+        let one = "cache 500\nrss 7\ntotal_cache 900\ntotal_rss 40\ntotal_shmem 2\n";
+        assert_eq!(own_bytes(one, Version::One), Some(42));
+        let two = "anon 30\nfile 900\nkernel 7\nshmem 5\n";
+        assert_eq!(own_bytes(two, Version::Two), Some(42));
+        assert_eq!(own_bytes("anon 30\nshmem 5\n", Version::Two), Some(35));
+        assert_eq!(own_bytes("file 900\n", Version::Two), None);
     }
 
     #[test]

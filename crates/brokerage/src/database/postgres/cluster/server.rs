@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::error::ClusterError;
+use super::keeper::{Keeper, SPARE_BYTES};
 use super::owner::Owner;
 use super::page_cache::MemoryGroup;
 use super::process::{Process, Stop, quiet};
@@ -47,6 +48,8 @@ pub struct Cluster {
     settings: Settings,
     programs: Programs,
     owner: Owner,
+    // Ended before the group goes.
+    keeper: Option<Keeper>,
     group: Option<MemoryGroup>,
     page_cache_note: String,
     process: Option<Process>,
@@ -72,6 +75,7 @@ impl Cluster {
             settings: settings.clone(),
             programs,
             owner,
+            keeper: None,
             group: None,
             page_cache_note: String::new(),
             process: None,
@@ -101,6 +105,15 @@ impl Cluster {
     /// The server has gone.
     pub fn database(&self) -> Result<Postgres, DatabaseError> {
         Postgres::open(&self.address())
+    }
+
+    /// Holds the page cache down from now on, once rows are loaded and indexes made: both are
+    /// given more memory than the load.
+    pub fn hold_page_cache(&mut self) {
+        if let (Some(group), Some(bytes)) = (&self.group, self.settings.page_cache_bytes) {
+            let now_bytes = self.settings.memory_bytes(bytes);
+            self.keeper = Some(Keeper::begin(group, bytes, now_bytes));
+        }
     }
 
     /// What is done about the page cache, as a sentence for the report.
@@ -154,7 +167,7 @@ impl Cluster {
     ///
     /// # Errors
     /// Something could not be removed.
-    pub fn remove(mut self) -> Result<(), ClusterError> {
+    pub fn remove(&mut self) -> Result<(), ClusterError> {
         self.crash();
         let log = self.log_directory();
         for directory in [log.as_deref(), Some(&self.directory)]
@@ -215,7 +228,7 @@ impl Cluster {
             "The page cache of the system is not limited.".clone_into(&mut self.page_cache_note);
             return;
         };
-        let mib = bytes / (1024 * 1024);
+        let mib = (bytes + SPARE_BYTES) / (1024 * 1024);
         match MemoryGroup::make(self.settings.memory_bytes(bytes)) {
             Ok(group) => {
                 self.group = Some(group);

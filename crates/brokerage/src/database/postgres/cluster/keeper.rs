@@ -1,0 +1,62 @@
+//! Holds the page cache of a server down to what it is to be, while its own memory comes and goes.
+//!
+//! A control group counts both together. So the limit follows: what the processes and the shared
+//! buffers take now, plus what is left for the page cache.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::page_cache::MemoryGroup;
+
+/// How often the limit is set anew.
+const EVERY: Duration = Duration::from_millis(100);
+/// Left beside everything, so that a session that sorts is not ended for want of memory before the
+/// limit has followed. The page cache has it meanwhile.
+pub(super) const SPARE_BYTES: u64 = 48 << 20;
+/// The limit falls by no more than this share at a time: many sessions may be about to come, and
+/// they take their memory within a second.
+const FALL: f64 = 0.02;
+
+/// A thread that lets the limit follow, until it is dropped.
+#[derive(Debug)]
+pub struct Keeper {
+    ends: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keeper {
+    /// Begins to hold the page cache of a group to so many bytes, with a limit that falls from what
+    /// it is now.
+    #[must_use]
+    pub fn begin(group: &MemoryGroup, page_cache_bytes: u64, from_bytes: u64) -> Self {
+        let ends = Arc::new(AtomicBool::new(false));
+        let (files, ended) = (group.files(), Arc::clone(&ends));
+        let thread = thread::spawn(move || {
+            let mut limit_bytes = from_bytes;
+            while !ended.load(Ordering::Relaxed) {
+                if let Some(own_bytes) = files.own_bytes() {
+                    let lowest = (limit_bytes as f64 * (1.0 - FALL)) as u64;
+                    limit_bytes = lowest.max(own_bytes + page_cache_bytes + SPARE_BYTES);
+                    files.limit(limit_bytes);
+                }
+                thread::sleep(EVERY);
+            }
+        });
+        Self {
+            ends,
+            thread: Some(thread),
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // A panic there has held nothing that is needed here.
+            let _ = thread.join();
+        }
+    }
+}

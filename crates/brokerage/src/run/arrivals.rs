@@ -1,0 +1,99 @@
+//! Transactions that are due at a held rate, whether anybody is free or not.
+
+use super::line::lock;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+use workload::pacing::arrivals::{Arrivals, Spacing};
+use workload::random::Dice;
+
+/// Seconds of arrivals that may wait; what comes then is counted and dropped.
+pub const BACKLOG_S: f64 = workload::controller::plan::BACKLOG_S;
+
+/// Due times that wait for a user.
+#[derive(Debug)]
+pub struct Due {
+    waiting: Mutex<Waiting>,
+    /// Nobody calls: users look at the clock themselves.
+    never: Condvar,
+    per_second: f64,
+    limit: usize,
+}
+
+impl Waiting {
+    /// Lets everything arrive that is due.
+    fn arrive(&mut self, now_ns: u64, per_second: f64, limit: usize) {
+        while let Some(due_ns) = self.arrivals.next_until(now_ns, per_second) {
+            if self.due_ns.len() < limit {
+                self.due_ns.push_back(due_ns);
+            } else {
+                self.shed += 1;
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Waiting {
+    arrivals: Arrivals,
+    due_ns: std::collections::VecDeque<u64>,
+    shed: u64,
+}
+
+impl Due {
+    /// Arrivals of so many a second, from `now_ns` on.
+    #[must_use]
+    pub fn new(per_second: f64, spacing: Spacing, dice: Dice, now_ns: u64) -> Self {
+        let waiting = Waiting {
+            arrivals: Arrivals::new(spacing, dice, now_ns),
+            due_ns: std::collections::VecDeque::new(),
+            shed: 0,
+        };
+        Self {
+            waiting: Mutex::new(waiting),
+            never: Condvar::new(),
+            per_second,
+            limit: (per_second * BACKLOG_S).ceil() as usize,
+        }
+    }
+
+    /// The due time of the next transaction; `None` when none comes for so long. `now_ns` is the
+    /// clock of the run.
+    pub fn wait(&self, now_ns: impl Fn() -> u64, patience: Duration) -> Option<u64> {
+        let mut waiting = lock(&self.waiting);
+        let begun_ns = now_ns();
+        waiting.arrive(begun_ns, self.per_second, self.limit);
+        if waiting.due_ns.is_empty() {
+            let next_ns = waiting.arrivals.expected_ns(self.per_second);
+            let rest = Duration::from_nanos(next_ns.saturating_sub(begun_ns) + 1);
+            let waited = self.never.wait_timeout(waiting, rest.min(patience));
+            waiting = waited.unwrap_or_else(PoisonError::into_inner).0;
+            waiting.arrive(now_ns(), self.per_second, self.limit);
+        }
+        waiting.due_ns.pop_front()
+    }
+
+    /// Transactions dropped so far, and waiting now.
+    #[must_use]
+    pub fn backlog(&self) -> (u64, u64) {
+        let waiting = lock(&self.waiting);
+        (waiting.shed, waiting.due_ns.len() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_takes_is_dropped_beyond_the_backlog() {
+        let due = Due::new(10.0, Spacing::Even, Dice::new(1, 1), 0);
+        let at_12_s = || 12_000_000_000;
+        let first = due.wait(at_12_s, Duration::ZERO).unwrap();
+        assert!(first <= 200_000_000);
+        let (shed, waiting) = due.backlog();
+        assert_eq!(waiting, 99);
+        assert!((19..=21).contains(&shed), "{shed}");
+        (0..99).for_each(|_| assert!(due.wait(at_12_s, Duration::ZERO).is_some()));
+        assert_eq!(due.wait(at_12_s, Duration::from_millis(1)), None);
+    }
+}

@@ -1,0 +1,121 @@
+//! A transaction tried until it is done: conflicts, lost servers and full volumes on the way.
+
+use super::floor::Floor;
+use super::line::lock;
+use crate::error::DatabaseError;
+use crate::session::Session;
+use std::thread;
+use std::time::Duration;
+use workload::brokerage::kinds::Operation;
+use workload::random::Dice;
+
+/// Conflicts after which a transaction is given up.
+const MOST_CONFLICTS: u32 = 50;
+/// The longest rest after a conflict; the average doubles with each one.
+const LONGEST_REST_US: u64 = 50_000;
+const FIRST_REST_US: u64 = 200;
+/// Rest before a server that is gone is asked again, and one that has no room.
+const SERVER_REST: Duration = Duration::from_millis(100);
+const SPACE_REST: Duration = Duration::from_secs(1);
+
+/// A seat on the floor: a session that is opened when it is needed, and again when it is lost.
+pub struct Seat<'a> {
+    floor: &'a Floor,
+    session: Option<Box<dyn Session>>,
+    dice: Dice,
+}
+
+impl<'a> Seat<'a> {
+    /// A seat without a session yet.
+    #[must_use]
+    pub fn new(floor: &'a Floor, dice: Dice) -> Self {
+        Self {
+            floor,
+            session: None,
+            dice,
+        }
+    }
+
+    /// Tries a transaction until it is done, the floor closes, or conflicts are too many. `run` is
+    /// told whether an earlier try may have been committed without an answer.
+    pub fn attempt<T>(
+        &mut self,
+        operation: Operation,
+        mut run: impl FnMut(&mut dyn Session, bool) -> Result<T, DatabaseError>,
+    ) -> Option<T> {
+        let (mut conflicts, mut is_in_doubt) = (0, false);
+        while self.floor.is_open() {
+            let tried = match self.session() {
+                Ok(session) => run(session, is_in_doubt),
+                Err(error) => Err(error),
+            };
+            match tried {
+                Ok(done) => {
+                    self.serve_again();
+                    return Some(done);
+                }
+                Err(DatabaseError::Conflict(_)) => {
+                    self.floor.tally.conflict(operation);
+                    conflicts += 1;
+                    if conflicts >= MOST_CONFLICTS {
+                        self.floor.tally.give_up();
+                        return None;
+                    }
+                    self.rest_after_conflict(conflicts);
+                }
+                Err(error @ DatabaseError::Unavailable(_)) => {
+                    // Only a session that was there can have lost a commit's answer.
+                    is_in_doubt |= self.session.take().is_some();
+                    self.floor.tally.lose();
+                    self.out_of_service(&error, SERVER_REST);
+                }
+                Err(error @ DatabaseError::NoSpace(_)) => {
+                    self.floor.tally.lack_space();
+                    self.out_of_service(&error, SPACE_REST);
+                }
+                Err(error) => {
+                    self.floor.fail(&error, operation.name());
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    fn session(&mut self) -> Result<&mut dyn Session, DatabaseError> {
+        if self.session.is_none() {
+            self.session = Some(self.floor.database.connect()?);
+        }
+        match &mut self.session {
+            Some(session) => Ok(&mut **session),
+            None => Err(DatabaseError::Unavailable("no session".to_owned())),
+        }
+    }
+
+    /// Time without service ends with the first transaction that is done.
+    fn serve_again(&self) {
+        let mut outages = lock(&self.floor.outages);
+        if outages.is_down()
+            && let Some(length_s) = outages.up(self.floor.line.now_ns())
+        {
+            let text = format!("The server serves again, after {length_s:.1} s.");
+            self.floor.line.note(text);
+        }
+    }
+
+    fn out_of_service(&self, error: &DatabaseError, rest: Duration) {
+        let line = &self.floor.line;
+        if lock(&self.floor.outages).down(line.now_ns(), &error.to_string()) {
+            line.note(format!(
+                "No service: {error}. The run goes on when it returns."
+            ));
+        }
+        thread::sleep(rest);
+    }
+
+    fn rest_after_conflict(&mut self, conflicts: u32) {
+        let longest_us = (FIRST_REST_US << conflicts.min(20)).min(LONGEST_REST_US);
+        let rest_us = self.dice.below(longest_us);
+        thread::sleep(Duration::from_micros(rest_us));
+    }
+}

@@ -1,0 +1,149 @@
+//! The market's hands: they book results, carry prices into the books, and look after old data.
+
+use super::attempt::Seat;
+use super::floor::Floor;
+use super::line::lock;
+use crate::market::{Action, Order, TickerEntry};
+use crate::transactions::{Inputs, data_maintenance, market_feed, trade_result};
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+use workload::brokerage::kinds::Operation;
+use workload::random::Dice;
+
+/// How often a hand that has nothing to do looks at the exchange, at most and at least.
+const LOOK_MS: std::ops::RangeInclusive<i64> = 1..=5;
+/// Streams of the seed for the hands.
+const STREAM: u64 = 1 << 33;
+
+/// What is due and nobody has taken yet.
+#[derive(Debug, Default)]
+pub struct Desk(Mutex<VecDeque<Action>>);
+
+/// How many hands keep up with so many users: results take some times as long as what users do
+/// on average, and feeds are twenty transactions each.
+#[must_use]
+pub fn number_of(users: u32) -> u32 {
+    (users * 3 / 4).max(4)
+}
+
+/// One hand, until the floor closes.
+pub fn work(floor: &Floor, desk: &Desk, number: u32, seed: u64) {
+    let stream = STREAM + u64::from(number);
+    let mut hand = Hand {
+        floor,
+        seat: Seat::new(floor, Dice::new(seed, stream)),
+        inputs: floor.inputs(stream),
+    };
+    while floor.is_open() {
+        match desk.next(floor) {
+            Ok(action) => hand.carry_out(&action),
+            Err(rest) => thread::sleep(rest),
+        }
+    }
+}
+
+impl Desk {
+    /// The next thing to do, or how long to wait for one.
+    fn next(&self, floor: &Floor) -> Result<Action, Duration> {
+        let mut due = lock(&self.0);
+        if due.is_empty() {
+            let mut exchange = lock(&floor.exchange);
+            let now_ms = floor.now_ms();
+            due.extend(exchange.poll(now_ms));
+            if due.is_empty() {
+                let rest_ms = exchange.next_due_ms().saturating_sub(now_ms);
+                let rest_ms = rest_ms.clamp(*LOOK_MS.start(), *LOOK_MS.end());
+                return Err(Duration::from_millis(rest_ms.unsigned_abs()));
+            }
+        }
+        due.pop_front()
+            .ok_or(Duration::from_millis(LOOK_MS.start().unsigned_abs()))
+    }
+}
+
+struct Hand<'a> {
+    floor: &'a Floor,
+    seat: Seat<'a>,
+    inputs: Inputs,
+}
+
+impl Hand<'_> {
+    fn carry_out(&mut self, action: &Action) {
+        match action {
+            Action::TradeResult {
+                order, price_cents, ..
+            } => self.book(order, *price_cents),
+            Action::MarketFeed { entries, .. } => self.feed(entries, Operation::MarketFeed),
+            Action::Ticker { entries, .. } => self.feed(entries, Operation::Ticker),
+            Action::DataMaintenance { round, .. } => self.maintain(*round),
+        }
+    }
+
+    fn book(&mut self, order: &Order, price_cents: i64) {
+        let (floor, begun_ns) = (self.floor, self.floor.line.now_ns());
+        let input = trade_result::Input {
+            trade: order.trade,
+            price_cents,
+            now_ms: floor.now_ms(),
+        };
+        let run = |session: &mut dyn crate::session::Session, _| trade_result::run(session, &input);
+        let Some(result) = self.seat.attempt(Operation::TradeResult, run) else {
+            return;
+        };
+        use trade_result::TradeResult;
+        match result {
+            TradeResult::Booked(_) | TradeResult::BookedBefore => {
+                floor.count(Operation::TradeResult, begun_ns, None);
+                lock(&floor.exchange).result_committed(order.trade, floor.now_ms());
+            }
+            TradeResult::NotSubmitted { .. } | TradeResult::Missing => {
+                lock(&floor.exchange).result_abandoned(order.trade);
+                floor
+                    .line
+                    .counts()
+                    .operation_failed(super::line::FIRST, Operation::TradeResult as usize);
+            }
+        }
+    }
+
+    /// Each entry of a feed is a transaction of its own.
+    fn feed(&mut self, entries: &[TickerEntry], operation: Operation) {
+        let floor = self.floor;
+        let feed_begun_ns = floor.line.now_ns();
+        for entry in entries {
+            let begun_ns = floor.line.now_ns();
+            let input = market_feed::Input {
+                symbol: floor.house.symbol(entry.security).to_string(),
+                price_cents: entry.price_cents,
+                quantity: entry.quantity,
+                now_ms: floor.now_ms(),
+            };
+            let run = |session: &mut dyn crate::session::Session, is_in_doubt| {
+                let mut orders = market_feed::run(session, &input)?.to_market;
+                if is_in_doubt {
+                    let sent_on = market_feed::sent_on(session, &input.symbol, input.now_ms)?;
+                    orders.extend(sent_on);
+                }
+                Ok(orders)
+            };
+            let Some(orders) = self.seat.attempt(Operation::FeedEntry, run) else {
+                return;
+            };
+            floor.submit(&orders);
+            floor.count(Operation::FeedEntry, begun_ns, None);
+        }
+        floor.count(operation, feed_begun_ns, None);
+    }
+
+    fn maintain(&mut self, round: u64) {
+        let (floor, begun_ns) = (self.floor, self.floor.line.now_ns());
+        let input = self.inputs.data_maintenance(round, floor.now_ms());
+        let run =
+            |session: &mut dyn crate::session::Session, _| data_maintenance::run(session, &input);
+        if self.seat.attempt(Operation::DataMaintenance, run).is_some() {
+            floor.count(Operation::DataMaintenance, begun_ns, None);
+        }
+    }
+}

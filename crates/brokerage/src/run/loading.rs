@@ -1,0 +1,197 @@
+//! Building the house: rows by several threads, then keys, references and statistics.
+
+use super::line::{Line, lock};
+use crate::data::Generator;
+use crate::database::{Build, Database, Finished, Loader, finish};
+use crate::error::DatabaseError;
+use crate::house::House;
+use crate::row::RowSink;
+use crate::schema::{TABLES, TableName};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use workload::controller::link::News;
+
+/// What keys, references and statistics are worth beside the rows, as a share of their bytes: about
+/// what they take of the time.
+const FINISHING_SHARE: f64 = 0.5;
+/// Rows between two looks at whether to go on.
+const LOOK_ROWS: u64 = 4_096;
+
+/// Builds the house in a database where nothing of ours is.
+///
+/// # Errors
+/// The database failed, or the run was stopped: [`is_stop`] tells.
+pub fn build(
+    database: &dyn Database,
+    house: &House,
+    seed: u64,
+    threads: usize,
+    line: &Line,
+) -> Result<(), DatabaseError> {
+    database.create(&Build::new(house.customers(), house.trade_days(), seed))?;
+    let generator = Generator::new(*house);
+    let parts = parts(&generator);
+    let rows_bytes = house.estimated_bytes_of_all();
+    let finishing_bytes = (rows_bytes as f64 * FINISHING_SHARE) as u64;
+    line.report(News::ToHandle(rows_bytes + finishing_bytes));
+    let progress = Progress {
+        line,
+        done_bytes: AtomicU64::new(0),
+    };
+    load(database, &generator, &parts, threads, &progress)?;
+    line.report(News::Doing("making keys and indexes".to_owned()));
+    let told = |finished: &Finished<'_>| {
+        let share = finished.done as f64 / finished.of.max(1) as f64;
+        let done = rows_bytes + (finishing_bytes as f64 * share) as u64;
+        line.report(News::Progress(done));
+    };
+    finish(database, threads, &told)?;
+    if line.orders().is_abandoned() {
+        return Err(stopped());
+    }
+    database.mark_ready()
+}
+
+/// Whether an error says that the run was stopped.
+#[must_use]
+pub fn is_stop(error: &DatabaseError) -> bool {
+    *error == stopped()
+}
+
+fn stopped() -> DatabaseError {
+    DatabaseError::Failed {
+        statement: "loading".to_owned(),
+        message: "the run was stopped".to_owned(),
+    }
+}
+
+/// Part of a table, with its bytes in the database.
+struct Part {
+    table: TableName,
+    number: u32,
+    bytes: u64,
+    rows: u64,
+}
+
+/// All parts, unit by unit: threads then work on different tables, and the tables of one unit of
+/// customers come one after the other.
+fn parts(generator: &Generator) -> Vec<Part> {
+    let house = generator.house();
+    let units = TABLES.iter().map(|table| generator.parts(table.name)).max();
+    let mut parts = Vec::new();
+    for number in 0..units.unwrap_or(0) {
+        for table in &TABLES {
+            let of = generator.parts(table.name);
+            if number < of {
+                parts.push(Part {
+                    table: table.name,
+                    number,
+                    bytes: house.estimated_bytes(table.name) / u64::from(of),
+                    rows: (house.rows(table.name) / u64::from(of)).max(1),
+                });
+            }
+        }
+    }
+    parts
+}
+
+struct Progress<'a> {
+    line: &'a Line,
+    done_bytes: AtomicU64,
+}
+
+fn load(
+    database: &dyn Database,
+    generator: &Generator,
+    parts: &[Part],
+    threads: usize,
+    progress: &Progress<'_>,
+) -> Result<(), DatabaseError> {
+    let next = AtomicUsize::new(0);
+    let failure = Mutex::new(None);
+    let work = || {
+        let loaded = database.loader().and_then(|mut loader| {
+            while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                load_part(&mut *loader, generator, part, progress)?;
+            }
+            Ok(())
+        });
+        if let Err(error) = loaded {
+            next.store(parts.len(), Ordering::Relaxed);
+            lock(&failure).get_or_insert(error);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(database.hands()).max(1) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let failure = lock(&failure).take();
+    failure.map_or(Ok(()), Err)
+}
+
+fn load_part(
+    loader: &mut dyn Loader,
+    generator: &Generator,
+    part: &Part,
+    progress: &Progress<'_>,
+) -> Result<(), DatabaseError> {
+    loader.begin(part.table)?;
+    let mut told = Told {
+        loader: &mut *loader,
+        part,
+        progress,
+        rows: 0,
+        told_bytes: 0,
+    };
+    generator.write(part.table, part.number, &mut told)?;
+    let told_bytes = told.told_bytes;
+    progress.tell(part.bytes.saturating_sub(told_bytes));
+    loader.end().map(drop)
+}
+
+impl Progress<'_> {
+    fn tell(&self, bytes: u64) {
+        let done = self.done_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.line.report(News::Progress(done));
+    }
+}
+
+/// A loader that tells how far it has come.
+struct Told<'a> {
+    loader: &'a mut dyn Loader,
+    part: &'a Part,
+    progress: &'a Progress<'a>,
+    rows: u64,
+    told_bytes: u64,
+}
+
+impl RowSink for Told<'_> {
+    fn null(&mut self) {
+        self.loader.null();
+    }
+
+    fn integer(&mut self, number: i64) {
+        self.loader.integer(number);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.loader.text(text);
+    }
+
+    fn end_row(&mut self) -> Result<(), DatabaseError> {
+        self.rows += 1;
+        if self.rows.is_multiple_of(LOOK_ROWS) {
+            if self.progress.line.orders().is_abandoned() {
+                return Err(stopped());
+            }
+            let share = self.rows as f64 / self.part.rows as f64;
+            let due_bytes = (self.part.bytes as f64 * share.min(1.0)) as u64;
+            let more = due_bytes.saturating_sub(self.told_bytes);
+            self.told_bytes += more;
+            self.progress.tell(more);
+        }
+        self.loader.end_row()
+    }
+}

@@ -1,0 +1,54 @@
+//! What became of an order whose commit was not answered.
+
+use crate::error::DatabaseError;
+use crate::market::Asks;
+use crate::schema::Type;
+use crate::session::{Call, Isolation, Session, Then};
+use crate::statement::Statement;
+use crate::transactions::ToMarket;
+use crate::transactions::kinds::{Status, TradeKind};
+use crate::value::Value;
+
+static ENTERED: Statement = Statement {
+    name: "recovery_entered",
+    sql: "SELECT symbol, trade_type_id, quantity, bid_price_cents, status_id \
+          FROM trade WHERE id = $1",
+    parameters: &[Type::Big],
+    columns: &[
+        Type::Text(15),
+        Type::Small,
+        Type::Integer,
+        Type::Big,
+        Type::Small,
+    ],
+};
+
+/// The order of this id if it is in the books, as the market must be told of it.
+///
+/// # Errors
+/// Those of the session.
+pub fn entered(session: &mut dyn Session, trade: i64) -> Result<Option<ToMarket>, DatabaseError> {
+    let call = Call {
+        statement: &ENTERED,
+        parameters: vec![Value::Integer(trade)],
+    };
+    session.begin(Isolation::ReadCommitted)?;
+    let answers = session.run(&[call], Then::Commit)?;
+    let Some(rows) = answers.first().filter(|rows| rows.count() > 0) else {
+        return Ok(None);
+    };
+    let number = |column| rows.integer(0, column).unwrap_or(0);
+    let asks = if number(4) == Status::Pending.id() {
+        Asks::ToWatch
+    } else {
+        Asks::ToExecute
+    };
+    Ok(TradeKind::of_id(number(1)).map(|kind| ToMarket {
+        trade,
+        symbol: rows.text(0, 0).unwrap_or_default().to_owned(),
+        kind,
+        quantity: number(2),
+        bid_cents: number(3),
+        asks,
+    }))
+}

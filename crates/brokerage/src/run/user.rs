@@ -1,0 +1,101 @@
+//! The users: each begins one transaction after the other, or takes those that are due.
+
+use super::arrivals::Due;
+use super::attempt::Seat;
+use super::floor::Floor;
+use super::recovery;
+use crate::transactions::trade_order::{self, Outcome};
+use crate::transactions::{
+    Inputs, broker_volume, customer_position, market_watch, security_detail, trade_lookup,
+    trade_status, trade_update,
+};
+use std::thread;
+use std::time::Duration;
+use workload::brokerage::kinds::Operation;
+use workload::random::Dice;
+
+/// How often a user who has nothing to do looks up.
+const LOOK: Duration = Duration::from_millis(5);
+/// Dice for the rests after conflicts come from streams of their own.
+const REST_STREAM: u64 = 1 << 32;
+
+/// One user, until the floor closes.
+pub fn work(floor: &Floor, number: u32, seed: u64, arrivals: Option<&Due>) {
+    let stream = u64::from(number);
+    let mut user = User {
+        floor,
+        seat: Seat::new(floor, Dice::new(seed, REST_STREAM + stream)),
+        inputs: floor.inputs(stream),
+    };
+    while floor.is_open() {
+        let due_ns = match arrivals {
+            None if number >= floor.line.orders().sessions() => {
+                thread::sleep(LOOK);
+                continue;
+            }
+            None => None,
+            Some(due) => match due.wait(|| floor.line.now_ns(), LOOK) {
+                Some(due_ns) => Some(due_ns),
+                None => continue,
+            },
+        };
+        let begun_ns = floor.line.now_ns();
+        if let Some(done) = user.transact(floor.deal()) {
+            floor.count(done, begun_ns, due_ns);
+        }
+        if arrivals.is_none() {
+            floor.rest(floor.brokerage().think_time.as_ns());
+        }
+    }
+}
+
+struct User<'a> {
+    floor: &'a Floor,
+    seat: Seat<'a>,
+    inputs: Inputs,
+}
+
+impl User<'_> {
+    /// Carries out a transaction of this kind. Gives what it is counted as; `None` when it did not
+    /// come to its end.
+    fn transact(&mut self, operation: Operation) -> Option<Operation> {
+        let (seat, inputs) = (&mut self.seat, &mut self.inputs);
+        macro_rules! look {
+            ($room:ident) => {{
+                let input = inputs.$room();
+                seat.attempt(operation, |session, _| $room::run(session, &input))
+                    .map(|_| operation)
+            }};
+        }
+        match operation {
+            Operation::TradeStatus => look!(trade_status),
+            Operation::MarketWatch => look!(market_watch),
+            Operation::SecurityDetail => look!(security_detail),
+            Operation::CustomerPosition => look!(customer_position),
+            Operation::TradeLookup => look!(trade_lookup),
+            Operation::BrokerVolume => look!(broker_volume),
+            Operation::TradeUpdate => look!(trade_update),
+            Operation::TradeOrder => self.order(),
+            other => unreachable!("users do not begin {other:?}"),
+        }
+    }
+
+    fn order(&mut self) -> Option<Operation> {
+        let floor = self.floor;
+        let input = self.inputs.trade_order(floor.next_trade(), floor.now_ms());
+        let run = |session: &mut dyn crate::session::Session, is_in_doubt| {
+            // An order whose commit was not answered may be in the books.
+            if is_in_doubt && let Some(order) = recovery::entered(session, input.trade)? {
+                return Ok((Outcome::Entered, Some(order)));
+            }
+            let done = trade_order::run(session, &input)?;
+            Ok((done.outcome, done.to_market))
+        };
+        let (outcome, to_market) = self.seat.attempt(Operation::TradeOrder, run)?;
+        floor.submit(&to_market);
+        Some(match outcome {
+            Outcome::Entered => Operation::TradeOrder,
+            Outcome::RolledBack | Outcome::NotPermitted => Operation::TradeOrderRolledBack,
+        })
+    }
+}

@@ -1,0 +1,300 @@
+//! `proofload run brokerage`: a house on a real database.
+//!
+//! As for mail, everything that can be refused is refused before anything is written. Then the
+//! target is claimed, a server is started on it (or one that is there is asked), the house is
+//! built, runs, and its books are checked; in the end everything that was made is removed, unless
+//! it is to be kept.
+//!
+//! - [`size`]: the house that fits the size asked for.
+//! - [`server`]: the database: a server of our own, a file, or one that is there.
+//! - [`password`]: keeps passwords out of the list of processes.
+
+pub mod password;
+mod server;
+mod size;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use brokerage::database::{State, Target};
+use brokerage::house::House;
+use brokerage::run::drive::{self, Parts};
+use brokerage::run::stages::Wanted;
+use brokerage::run::volume::Volume;
+use jiff::Timestamp;
+use measure::host::HostMonitor;
+use measure::result::{RunResult, Verdict};
+use measure::run_directory::RunDirectory;
+use workload::controller::RunPlan;
+use workload::profile::Profile;
+
+use crate::cli::RunOptions;
+use crate::commands::print;
+use crate::exit::ExitStatus;
+use crate::failure::Failure;
+use crate::run::{Recorder, caution, end_of_build, results, tell};
+use crate::target::{self, Claim, Layout, Request};
+use crate::{human, interrupt, live};
+use server::{Opened, Place};
+
+/// Runs a brokerage and says how it ended.
+pub fn run(options: &RunOptions, profile: &Profile) -> Result<ExitStatus, Failure> {
+    let target = wanted_database(options)?;
+    let house = size::house(profile)?;
+    let layout = survey(options, profile, &target)?;
+    if let Some(layout) = &layout {
+        results::refuse_on_target(options, layout)?;
+        size::check_space(layout, &house, profile, options.reuse)?;
+    }
+    results::check(options)?;
+    if options.dry_run {
+        return print(&size::describe(options, profile, &house, layout.as_ref()));
+    }
+    let caution = caution(profile).filter(|_| !options.build_only && !options.quiet);
+    if let Some(caution) = caution {
+        eprint!("{caution}");
+    }
+    let started = Timestamp::now();
+    let claim = layout
+        .map(|layout| claim(options, profile, layout))
+        .transpose()?;
+    let on = options.on.first().map(PathBuf::as_path);
+    let layout = claim.as_ref().map(Claim::layout);
+    let opened = server::open(profile, &house, &target, on, layout);
+    let opened = match opened {
+        Ok(opened) => opened,
+        Err(failure) => {
+            // Nothing of use was made: the first failure is the one to tell.
+            let _ = claim.map(Claim::release);
+            return Err(failure);
+        }
+    };
+    let ready = prepare(options, house, &opened)
+        .and_then(|house| Ok((house, results::open(options, profile, started)?)));
+    let (house, directory) = match ready {
+        Ok(ready) => ready,
+        Err(failure) => {
+            let fresh = !options.reuse;
+            let _ = opened.close(fresh && claim.is_some());
+            let _ = claim.map(Claim::release);
+            return Err(failure);
+        }
+    };
+    let base = base(
+        options,
+        profile,
+        &opened,
+        claim.as_ref().map(Claim::layout),
+        started,
+    );
+    results::begin(&directory, &base)?;
+    let path = directory.path().to_owned();
+    let driven = conduct(options, profile, house, &opened, base, directory);
+    let fate = settle(options, claim, opened, driven.as_ref().ok())?;
+    let result = driven?;
+    if options.build_only {
+        return end_of_build(options, &result, &fate);
+    }
+    tell(options, &result, &path, &fate)?;
+    Ok(ExitStatus::from(result.verdict))
+}
+
+/// What `--database` names, and whether `--on` goes with it.
+fn wanted_database(options: &RunOptions) -> Result<Target, Failure> {
+    let target = match &options.database {
+        None => Target::Auto,
+        Some(text) => Target::parse(text)
+            .map_err(|error| Failure::usage(format!("{}.", human::sentence(&error)), ""))?,
+    };
+    let is_there = matches!(target, Target::PostgreSql(_) | Target::MariaDb(_));
+    if !is_there && options.on.is_empty() {
+        return Err(Failure::usage(
+            "A brokerage needs storage to run on.",
+            "Name an empty directory on it with --on DIR, or a server that is there with \
+             --database postgres://user@host/database.",
+        ));
+    }
+    if options.erase_device {
+        return Err(Failure::usage(
+            "--erase-device does not go with a brokerage: a database server needs a file system.",
+            "Make one on the device, mount it, and name a directory on it with --on.",
+        ));
+    }
+    Ok(target)
+}
+
+/// Looks at the storage under test. A server that is there has its data where it has it: `--on`
+/// then only says which volume to watch, and nothing is made there.
+fn survey(
+    options: &RunOptions,
+    profile: &Profile,
+    target: &Target,
+) -> Result<Option<Layout>, Failure> {
+    if matches!(target, Target::PostgreSql(_) | Target::MariaDb(_)) {
+        return Ok(None);
+    }
+    target::survey(&Request {
+        on: &options.on,
+        log_on: &options.log_on,
+        profile,
+        reuse: options.reuse,
+        erase_device: false,
+    })
+    .map(Some)
+}
+
+fn claim(options: &RunOptions, profile: &Profile, layout: Layout) -> Result<Claim, Failure> {
+    if options.reuse {
+        return Ok(Claim::reuse(layout));
+    }
+    let workload = crate::workloads::short_name(&options.workload);
+    Claim::make(layout, &workload, profile, false)
+}
+
+/// Makes sure that what is there is what was asked for; gives the house that will run.
+fn prepare(options: &RunOptions, house: House, opened: &Opened) -> Result<House, Failure> {
+    let state = opened.database.state();
+    match state.map_err(|error| server::refusal(&error))? {
+        State::Absent if options.reuse => Err(Failure::usage(
+            "--reuse finds no brokerage there.",
+            "Build one first with --keep or --build-only, or leave --reuse away.",
+        )),
+        State::Absent => Ok(house),
+        State::Building(_) => {
+            // Half a house is of no use to anybody, and it is ours: the marker says so.
+            if options.reuse {
+                return Err(Failure::environment(
+                    "The building of the brokerage there was interrupted, so it cannot be used.",
+                    "Leave --reuse away to remove what is there of it and build it anew.",
+                ));
+            }
+            let removed = opened.database.remove();
+            removed.map_err(|error| server::refusal(&error))?;
+            Ok(house)
+        }
+        State::Ready(build) if options.reuse => {
+            let kept = House::new(build.customers, build.trade_days, build.seed);
+            if options.target_size.is_some() && kept.customers() != house.customers() {
+                return Err(Failure::usage(
+                    format!(
+                        "The brokerage there has {} customers, and --target-size asks for {}.",
+                        human::count_of(u64::from(build.customers)),
+                        human::count_of(u64::from(house.customers()))
+                    ),
+                    "Leave --target-size away to run on it as it is.",
+                ));
+            }
+            Ok(kept)
+        }
+        State::Ready(build) => Err(Failure::environment(
+            format!(
+                "There is a brokerage of {} customers already, which an earlier run kept.",
+                human::count_of(u64::from(build.customers))
+            ),
+            "Run on it with --reuse, name another place, or remove it (for a server: 'DROP \
+             DATABASE proofload_brokerage').",
+        )),
+    }
+}
+
+/// What is known before the run.
+fn base(
+    options: &RunOptions,
+    profile: &Profile,
+    opened: &Opened,
+    layout: Option<&Layout>,
+    started: Timestamp,
+) -> RunResult {
+    match layout {
+        Some(layout) => results::base(options, profile, layout, started),
+        None => results::base_of(
+            options,
+            profile,
+            opened.place.as_ref().map(|place| place.data.as_path()),
+            started,
+        ),
+    }
+}
+
+/// Runs the plan to its end and writes the result.
+fn conduct(
+    options: &RunOptions,
+    profile: &Profile,
+    house: House,
+    opened: &Opened,
+    base: RunResult,
+    directory: RunDirectory,
+) -> Result<RunResult, Failure> {
+    let stop = interrupt::stop_on_signals()
+        .map_err(|error| Failure::environment(format!("Signals cannot be caught: {error}."), ""))?;
+    let devices = base.host.devices.iter().map(|device| device.name.clone());
+    let monitor = HostMonitor::new(devices);
+    let mut profile = profile.clone();
+    // A rate of transactions is the house's own affair; the conductor holds rates of I/O.
+    let transactions_per_second = profile.run.held_rate.take();
+    let mut plan = RunPlan::new(&profile, 1);
+    plan.build_only = options.build_only;
+    plan.reuse = options.reuse;
+    plan.database_bytes = house.estimated_bytes_of_all();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let parts = Parts {
+        database: Arc::clone(&opened.database),
+        house,
+        volume: volume(opened.place.as_ref()),
+        wanted: Wanted {
+            is_built: opened.when_built(),
+            transactions_per_second,
+            loading_threads: processors.max(2),
+        },
+        server: opened.server.clone(),
+    };
+    let mut recorder = Recorder::new(live::view(options.quiet), directory, stop.clone());
+    let result = drive::run(plan, base, Some(monitor), stop, &mut recorder, parts);
+    let (directory, trouble) = recorder.finish();
+    let written = directory.write_result(&result);
+    match (trouble, written) {
+        (Some(error), _) | (None, Err(error)) => Err(results::unwritable(&error)),
+        (None, Ok(())) => Ok(result),
+    }
+}
+
+fn volume(place: Option<&Place>) -> Volume {
+    match place {
+        Some(place) => Volume::watch(&place.data, &place.log),
+        None => Volume::unknown(),
+    }
+}
+
+/// Stops what was started and removes what was made, unless it is to be kept; says in a sentence
+/// what became of it.
+fn settle(
+    options: &RunOptions,
+    claim: Option<Claim>,
+    opened: Opened,
+    result: Option<&RunResult>,
+) -> Result<String, Failure> {
+    let went_wrong = result.is_none_or(|result| result.verdict == Verdict::Error);
+    let interrupted = result.is_some_and(|result| result.verdict == Verdict::Interrupted);
+    let built = options.build_only && !interrupted && !went_wrong;
+    let was_built = matches!(opened.database.state(), Ok(State::Ready(_)));
+    let keeps = was_built && (options.keep || options.reuse || built || went_wrong);
+    let name = opened.describe();
+    opened.close(!keeps)?;
+    if keeps {
+        let next = if went_wrong {
+            "--reuse runs on it again when the cause is mended"
+        } else {
+            "run on it again with --reuse"
+        };
+        return Ok(format!("The brokerage is kept in {name}: {next}."));
+    }
+    for left in claim.map(Claim::release).transpose()?.unwrap_or_default() {
+        eprintln!(
+            "Left in place, because it was not made by Proofload: {}",
+            left.display()
+        );
+    }
+    Ok(format!(
+        "The brokerage was removed from {name}; --keep keeps it for the next run."
+    ))
+}

@@ -1,0 +1,269 @@
+//! The database of a run: a server of our own on the storage under test, a file there, or a server
+//! that is there.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use brokerage::database::postgres::cluster::Settings;
+use brokerage::database::postgres::{Cluster, ClusterError, Postgres};
+use brokerage::database::sqlite::Sqlite;
+use brokerage::database::{Database, Endpoint, Target};
+use brokerage::error::DatabaseError;
+use brokerage::house::House;
+use brokerage::run::hands;
+use measure::result::ServerResult;
+use workload::profile::Profile;
+
+use crate::failure::Failure;
+use crate::human;
+use crate::target::Layout;
+
+/// The share of the data that fits into the memory of a server of our own, at most: with more, most
+/// reads would never reach the storage.
+const MEMORY_SHARE: f64 = 0.1;
+/// Servers are slow to no purpose with less.
+const LEAST_MEMORY_BYTES: u64 = 16 << 20;
+/// Sessions beside those of users and market: the watcher's, and those that load.
+const OTHER_SESSIONS: u32 = 16;
+
+/// Where the data and the log are.
+pub struct Place {
+    /// A directory on the volume of the data.
+    pub data: PathBuf,
+    /// A directory on the volume of the log.
+    pub log: PathBuf,
+}
+
+/// A database that answers.
+pub struct Opened {
+    /// It.
+    pub database: Arc<dyn Database>,
+    /// What the result says of it.
+    pub server: ServerResult,
+    /// Where it lies, if that is known.
+    pub place: Option<Place>,
+    /// A server of our own.
+    cluster: Option<Arc<Mutex<Cluster>>>,
+    name: String,
+}
+
+/// Starts or finds the database.
+pub fn open(
+    profile: &Profile,
+    house: &House,
+    target: &Target,
+    on: Option<&Path>,
+    layout: Option<&Layout>,
+) -> Result<Opened, Failure> {
+    match (target, layout) {
+        (Target::PostgreSql(address), _) => {
+            let database = Postgres::open(address).map_err(|error| refusal(&error))?;
+            let name = format!(
+                "the database {} at {}",
+                database.database_name(),
+                address.endpoint
+            );
+            there(Arc::new(database), name, &address.endpoint, on)
+        }
+        (Target::MariaDb(_), _) => Err(Failure::usage("MariaDB is not spoken yet.", "")),
+        (_, None) => Err(Failure::usage(
+            "A brokerage needs storage to run on.",
+            "Name an empty directory on it with --on DIR.",
+        )),
+        (Target::Sqlite, Some(layout)) => file(profile, house, layout, ""),
+        (Target::Auto, Some(layout)) if has_file(layout) => file(profile, house, layout, ""),
+        (Target::Auto, Some(layout)) => match cluster(profile, house, layout) {
+            Ok(opened) => Ok(opened),
+            Err(ClusterError::NoPrograms) => file(profile, house, layout, NO_POSTGRESQL),
+            Err(error) => Err(Failure::environment(
+                format!("{}.", human::sentence(&error)),
+                "",
+            )),
+        },
+    }
+}
+
+const NO_POSTGRESQL: &str = " No PostgreSQL was found (package postgresql), so the built-in \
+                             database stands in.";
+
+/// What SQLite cannot show.
+const ONE_WRITER: &str = "SQLite lets one transaction write at a time and knows no server: what \
+                          many writers at once do to the storage, checkpoints in the background \
+                          and waits of sessions do not show.";
+
+fn there(
+    database: Arc<dyn Database>,
+    name: String,
+    endpoint: &Endpoint,
+    on: Option<&Path>,
+) -> Result<Opened, Failure> {
+    let server = database.server().map_err(|error| refusal(&error))?;
+    // A directory of a server elsewhere means nothing here.
+    let is_here = match endpoint {
+        Endpoint::Socket(_) => true,
+        Endpoint::Tcp { host, .. } => ["localhost", "127.0.0.1", "::1"].contains(&host.as_str()),
+    };
+    let told = server.data_directory.clone();
+    let data = on.map(Path::to_owned).or(told.filter(|_| is_here));
+    let place = data.filter(|data| data.exists()).map(|data| Place {
+        log: data.clone(),
+        data,
+    });
+    let origin = format!("It was there before, as {name}; its memory is what it was given.");
+    Ok(Opened {
+        server: described(&server, origin),
+        database,
+        place,
+        cluster: None,
+        name,
+    })
+}
+
+fn cluster(profile: &Profile, house: &House, layout: &Layout) -> Result<Opened, ClusterError> {
+    let place = &layout.databases[0];
+    let (data, log) = (place.data.path(), place.log.path());
+    let brokerage = &profile.brokerage;
+    let memory_bytes = memory_bytes(profile, house);
+    let users = brokerage.users;
+    let settings = Settings {
+        page_cache_bytes: Some(memory_bytes / 4),
+        log_directory: (log != data).then(|| log.to_owned()),
+        connections: users + hands::number_of(users) + OTHER_SESSIONS,
+        max_wal_size_bytes: (house.estimated_bytes_of_all() / 4).clamp(256 << 20, 4 << 30),
+        ..Settings::with_memory(memory_bytes)
+    };
+    let cluster = Cluster::start(&data.join("cluster"), &settings)?;
+    let unavailable = |error: DatabaseError| ClusterError::DidNotStart {
+        directory: data.to_owned(),
+        output: error.to_string(),
+    };
+    let database = cluster.database().map_err(unavailable)?;
+    let server = database.server().map_err(unavailable)?;
+    let origin = format!(
+        "A server of its own was started on {}, with {} of memory for pages, a tenth of the data \
+         or less. {}",
+        layout.sites[place.data_site].given.display(),
+        human::size(memory_bytes),
+        cluster.page_cache_note()
+    );
+    Ok(Opened {
+        server: described(&server, origin),
+        database: Arc::new(database),
+        place: Some(Place {
+            data: data.to_owned(),
+            log: log.to_owned(),
+        }),
+        name: layout.sites[place.data_site].given.display().to_string(),
+        cluster: Some(Arc::new(Mutex::new(cluster))),
+    })
+}
+
+fn has_file(layout: &Layout) -> bool {
+    let directory = layout.databases[0].data.path();
+    Sqlite::new(directory, 0, 1).path().exists()
+}
+
+fn file(profile: &Profile, house: &House, layout: &Layout, why: &str) -> Result<Opened, Failure> {
+    let place = &layout.databases[0];
+    let data = place.data.path();
+    let users = profile.brokerage.users;
+    let sessions = users + hands::number_of(users);
+    let database = Sqlite::new(data, memory_bytes(profile, house), sessions);
+    let server = database.server().map_err(|error| refusal(&error))?;
+    let origin = format!(
+        "A file on {}.{why} {ONE_WRITER}",
+        layout.sites[place.data_site].given.display()
+    );
+    Ok(Opened {
+        server: described(&server, origin),
+        database: Arc::new(database),
+        place: Some(Place {
+            data: data.to_owned(),
+            log: data.to_owned(),
+        }),
+        name: layout.sites[place.data_site].given.display().to_string(),
+        cluster: None,
+    })
+}
+
+/// Memory for pages: what the profile says, and a tenth of the data at most.
+fn memory_bytes(profile: &Profile, house: &House) -> u64 {
+    let share = house.estimated_bytes_of_all() as f64 * MEMORY_SHARE;
+    let most = (share as u64).max(LEAST_MEMORY_BYTES);
+    profile.brokerage.database.memory.bytes().min(most)
+}
+
+fn described(server: &brokerage::database::Server, origin: String) -> ServerResult {
+    let (name, version) = server
+        .name
+        .split_once(' ')
+        .unwrap_or((server.name.as_str(), ""));
+    ServerResult {
+        name: name.to_owned(),
+        version: version.to_owned(),
+        origin: origin.trim_end().to_owned(),
+        settings: server.settings.iter().cloned().collect(),
+        ..ServerResult::default()
+    }
+}
+
+impl Opened {
+    /// Where it is, in words.
+    pub fn describe(&self) -> String {
+        self.name.clone()
+    }
+
+    /// What is to be done when the house is built: a server of our own then gets the little memory
+    /// that it is to have.
+    pub fn when_built(&self) -> Arc<dyn Fn() + Send + Sync> {
+        let cluster = self.cluster.clone();
+        Arc::new(move || {
+            if let Some(cluster) = &cluster {
+                let mut cluster = cluster.lock().unwrap_or_else(PoisonError::into_inner);
+                cluster.hold_page_cache();
+            }
+        })
+    }
+
+    /// Ends it: stops a server of our own, and removes what was made if `remove`.
+    pub fn close(self, remove: bool) -> Result<(), Failure> {
+        let left = |error: &dyn std::fmt::Display| {
+            Failure::environment(
+                format!("The brokerage in {} was not removed: {error}.", self.name),
+                "Remove it by hand; everything in it was made by Proofload.",
+            )
+        };
+        match &self.cluster {
+            Some(cluster) => {
+                let mut cluster = cluster.lock().unwrap_or_else(PoisonError::into_inner);
+                if remove {
+                    return cluster.remove().map_err(|error| left(&error));
+                }
+                cluster.stop();
+                Ok(())
+            }
+            None if remove => self.database.remove().map_err(|error| left(&error)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An error of the database before the run, with its remedy.
+pub fn refusal(error: &DatabaseError) -> Failure {
+    let message = format!("{}.", human::sentence(error));
+    let help = match error {
+        DatabaseError::Unavailable(_) => {
+            "See whether the server runs and whether host and port are right."
+        }
+        DatabaseError::Refused(_) => {
+            "See whether user, password and database are right, and whether the user may create a \
+             database."
+        }
+        DatabaseError::NoSpace(_) => "Make room on its volume, or give a smaller --target-size.",
+        DatabaseError::Damaged(_) => "Look at the server's log, and at 'dmesg' for I/O errors.",
+        DatabaseError::Conflict(_) | DatabaseError::Failed { .. } => {
+            "Look at the server's log for the reason."
+        }
+    };
+    Failure::environment(message, help)
+}

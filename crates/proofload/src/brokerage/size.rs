@@ -1,0 +1,149 @@
+//! The house that fits the size asked for, and whether it fits the volume.
+
+use brokerage::house::House;
+use brokerage::house::size::customers_for_size;
+use workload::profile::Profile;
+
+use crate::cli::RunOptions;
+use crate::failure::Failure;
+use crate::human;
+use crate::target::Layout;
+
+/// What is left out of a small house first is days of trading; fewer than these are no history.
+const FEWEST_DAYS: u32 = 2;
+/// Log, temporary files of index building, and what a run adds, as a share of the data.
+const BESIDE_THE_DATA: f64 = 0.35;
+/// The least log that a server keeps, whatever the data.
+const LEAST_LOG_BYTES: u64 = 256 << 20;
+
+/// The house for the size in the profile: customers by thousands; where not even a thousand fit,
+/// fewer days of trading.
+pub fn house(profile: &Profile) -> Result<House, Failure> {
+    let brokerage = &profile.brokerage;
+    let (wanted_bytes, seed) = (brokerage.data_size.bytes(), profile.run.seed);
+    let days = brokerage.trade_days.max(1);
+    let customers = brokerage
+        .customers
+        .unwrap_or_else(|| customers_for_size(wanted_bytes, days));
+    let house = House::new(customers, days, seed);
+    if brokerage.customers.is_some() || house.estimated_bytes_of_all() <= wanted_bytes {
+        return Ok(house);
+    }
+    let fits = |days: u32| {
+        let house = House::new(customers, days, seed);
+        house.estimated_bytes_of_all() <= wanted_bytes
+    };
+    let (mut most, mut too_many) = (FEWEST_DAYS, days);
+    if !fits(most) {
+        let least = House::new(customers, FEWEST_DAYS, seed).estimated_bytes_of_all();
+        return Err(Failure::usage(
+            format!(
+                "{} is too small for a brokerage: a thousand customers with {FEWEST_DAYS} days of \
+                 trading need {}.",
+                brokerage.data_size,
+                human::size(least)
+            ),
+            format!(
+                "Give --target-size {}MB or more.",
+                least.div_ceil(1_000_000)
+            ),
+        ));
+    }
+    while most + 1 < too_many {
+        let middle = u32::midpoint(most, too_many);
+        if fits(middle) {
+            most = middle;
+        } else {
+            too_many = middle;
+        }
+    }
+    Ok(House::new(customers, most, seed))
+}
+
+/// Bytes that a house of this size needs on its volume, with log and room to grow.
+fn needed_bytes(house: &House, profile: &Profile) -> u64 {
+    let data = house.estimated_bytes_of_all() as f64;
+    let growth = 1.0 + profile.brokerage.growth_reserve_percent / 100.0;
+    (data * growth * (1.0 + BESIDE_THE_DATA)) as u64 + LEAST_LOG_BYTES
+}
+
+/// Refuses a house that does not fit, and says what would.
+pub fn check_space(
+    layout: &Layout,
+    house: &House,
+    profile: &Profile,
+    reuse: bool,
+) -> Result<(), Failure> {
+    let data = &layout.sites[layout.databases[0].data_site];
+    let free_bytes = free_bytes(&data.path)?;
+    let needed = needed_bytes(house, profile);
+    if reuse || needed <= free_bytes {
+        return Ok(());
+    }
+    let shown = data.given.display();
+    let room = free_bytes.saturating_sub(LEAST_LOG_BYTES) as f64 / (1.0 + BESIDE_THE_DATA);
+    let fitting = (room / (1.0 + profile.brokerage.growth_reserve_percent / 100.0)) as u64;
+    Err(Failure::environment(
+        format!(
+            "{shown} has {} free, but a brokerage of {} with its log and room to grow needs {}.",
+            human::size(free_bytes),
+            human::size(house.estimated_bytes_of_all()),
+            human::size(needed)
+        ),
+        format!(
+            "Give --target-size {}MB, name a larger volume with --on, or make room.",
+            fitting / 1_000_000
+        ),
+    ))
+}
+
+fn free_bytes(path: &std::path::Path) -> Result<u64, Failure> {
+    let room = rustix::fs::statvfs(path).map_err(|error| {
+        Failure::environment(
+            format!(
+                "{} does not say how much room it has: {error}.",
+                path.display()
+            ),
+            "See whether its file system is well.",
+        )
+    })?;
+    let is_root = rustix::process::geteuid().is_root();
+    let blocks = if is_root { room.f_bfree } else { room.f_bavail };
+    Ok(blocks * room.f_frsize)
+}
+
+/// What would be built, for `--dry-run`.
+pub fn describe(
+    options: &RunOptions,
+    profile: &Profile,
+    house: &House,
+    layout: Option<&Layout>,
+) -> String {
+    let mut text = format!(
+        "{}: {} customers with {} days of trading, about {}\n",
+        options.workload,
+        human::count_of(u64::from(house.customers())),
+        house.trade_days(),
+        human::size(house.estimated_bytes_of_all())
+    );
+    if let Some(layout) = layout {
+        let place = &layout.databases[0];
+        text += &format!("  data in {}", place.data.path().display());
+        if place.log != place.data {
+            text += &format!(", log in {}", place.log.path().display());
+        }
+        text += &format!(
+            "\nSpace: {} with its log and room to grow\n",
+            human::size(needed_bytes(house, profile))
+        );
+    }
+    let load = match profile.run.held_rate {
+        Some(rate) => format!("{rate} transactions per second, by up to"),
+        None => "as fast as they can,".to_owned(),
+    };
+    text += &format!(
+        "Load: {load} {} users, measured for {} in samples of {}\n",
+        profile.brokerage.users, profile.run.duration, profile.run.sample_interval
+    );
+    text
+}
