@@ -53,7 +53,8 @@ pub(super) fn start(
     let length = usize::try_from(reader.number(1)).unwrap_or_default();
     reader.skip(10);
     // Twelve bytes and a zero, whatever the length says.
-    nonce.extend_from_slice(&reader.bytes(length.saturating_sub(8).max(13))[..12.min(length)]);
+    let rest = reader.bytes(length.saturating_sub(8).max(13));
+    nonce.extend(rest.iter().take(12));
     let mut proof = String::from_utf8_lossy(reader.until_zero()).into_owned();
     if proof != CACHING {
         NATIVE.clone_into(&mut proof);
