@@ -58,7 +58,7 @@ fn a_server_that_says_nothing_is_not_waited_for() {
 fn babble(dice: &mut rand_xoshiro::Xoshiro256PlusPlus) -> Vec<u8> {
     let greetings: [&[u8]; 5] = [
         b"HTTP/1.1 400 Bad Request\r\n\r\n",
-        b"R\0\0\0\x08\0\0\0\0S\0\0\0\x16server_version\018\0Z\0\0\0\x05I",
+        b"R\0\0\0\x08\0\0\0\0S\0\0\0\x16server_version\x0018\0Z\0\0\0\x05I",
         b"R\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0R\0\0\0\x0c\0\0\0\x0babcd",
         b"\x37\0\0\0\x0a11.4.2-MariaDB\0\x01\0\0\0abcdefgh\0\xff\xff\x2d\x02\0\xff\xff\x15\
           \0\0\0\0\0\0\0\0\0\0abcdefghijkl\0mysql_native_password\0\x07\0\0\x02\0\0\0\x02\0\0\0",
