@@ -131,7 +131,6 @@ impl Unit {
     pub fn orders(&self) -> Orders<'_> {
         Orders {
             unit: self,
-            wave: self.house.wave(),
             dice: Dice::new(self.house.chance(Chance::Trades, self.number), 0),
             day_ms: 0,
             next: 0,
@@ -144,7 +143,6 @@ impl Unit {
 #[derive(Debug)]
 pub(super) struct Orders<'a> {
     unit: &'a Unit,
-    wave: Wave,
     dice: Dice,
     /// When trading began on the day of the next order.
     day_ms: i64,
@@ -180,6 +178,8 @@ impl Iterator for Orders<'_> {
 impl Orders<'_> {
     /// An order. The upper half of `chance` is still unused.
     fn order(&mut self, number: u32, entered_at: i64, chance: u64) -> Order {
+        // Made here, where its period is a constant: dividing by it is then cheap.
+        let wave = self.unit.house.wave();
         let kind = kind(percent(chance >> 32));
         let quantity = QUANTITIES[(chance >> 48) as usize % QUANTITIES.len()];
         let is_cash = kind.is_sell() || percent((chance >> 50) << 2) >= MARGIN_PERCENT;
@@ -194,14 +194,14 @@ impl Orders<'_> {
         let chance = mix(chance);
         let prices = (HIGHEST_CENTS - LOWEST_CENTS + 1) as usize;
         let bid_cents = if kind.is_market() {
-            self.wave.price_cents(security, entered_at)
+            wave.price_cents(security, entered_at)
         } else {
             LOWEST_CENTS + below(chance as u32, prices) as i64
         };
-        let submitted_at = self.submitted_at(kind, security, bid_cents, entered_at);
+        let submitted_at = submitted_at(wave, kind, security, bid_cents, entered_at);
         let answer_ms = self.dice.exponential().min(LONGEST_ANSWER) * ANSWER_MS;
         let completed_at = submitted_at + answer_ms as i64;
-        let market_cents = self.wave.price_cents(security, completed_at);
+        let market_cents = wave.price_cents(security, completed_at);
         Order {
             number,
             kind,
@@ -223,19 +223,19 @@ impl Orders<'_> {
             completed_at,
         }
     }
+}
 
-    /// When the order is due. Limits lie between the lowest and the highest price, so that always
-    /// comes.
-    fn submitted_at(&self, kind: TradeKind, security: u32, bid_cents: i64, from: i64) -> i64 {
-        let due = match kind {
-            TradeKind::MarketBuy | TradeKind::MarketSell => None,
-            TradeKind::LimitSell => self.wave.first_at_or_above(security, bid_cents, from),
-            TradeKind::LimitBuy | TradeKind::StopLoss => {
-                self.wave.first_at_or_below(security, bid_cents, from)
-            }
-        };
-        due.unwrap_or(from)
-    }
+/// When an order is due. Limits lie between the lowest and the highest price, so that always comes.
+#[inline]
+fn submitted_at(wave: Wave, kind: TradeKind, security: u32, bid_cents: i64, from: i64) -> i64 {
+    let due = match kind {
+        TradeKind::MarketBuy | TradeKind::MarketSell => None,
+        TradeKind::LimitSell => wave.first_at_or_above(security, bid_cents, from),
+        TradeKind::LimitBuy | TradeKind::StopLoss => {
+            wave.first_at_or_below(security, bid_cents, from)
+        }
+    };
+    due.unwrap_or(from)
 }
 
 /// A number below 100, by the lower 16 of the bits.

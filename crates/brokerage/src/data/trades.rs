@@ -3,7 +3,7 @@
 use super::fixed::kind_name;
 use super::orders::{Order, Unit};
 use super::pen::Pen;
-use super::positions::Change;
+use super::positions::{Change, Positions};
 use super::simulation::{Bill, Ledger, bill, commission, simulate};
 use crate::error::DatabaseError;
 use crate::house::House;
@@ -13,7 +13,6 @@ use crate::house::moments::DAY_MS;
 use crate::house::names::{below, push_digits};
 use crate::house::rates::cash_type;
 use crate::transactions::kinds::Status;
-use rustc_hash::FxHashMap;
 
 type Written = Result<(), DatabaseError>;
 
@@ -184,32 +183,31 @@ pub(super) fn holding_summaries(house: &House, unit: u32, pen: &mut Pen) -> Writ
     Ok(())
 }
 
-/// Remembers when the lots that are open were bought.
-#[derive(Default)]
-struct Moments(FxHashMap<u32, i64>);
-
-impl Ledger for Moments {
-    fn lot_changed(&mut self, order: &Order, change: Change) -> Written {
-        if change.before == 0 {
-            self.0.insert(order.number, order.completed_at);
-        } else if change.after == 0 {
-            self.0.remove(&change.holding_trade);
-        }
-        Ok(())
+/// The trades whose lots are open, by number, each with the moment at which it was completed.
+fn open_trades(unit: &Unit, positions: &Positions) -> Vec<(u32, i64)> {
+    let lots = (0..unit.securities.len() as u32).flat_map(|slot| positions.lots(slot));
+    let mut open: Vec<(u32, i64)> = lots.map(|lot| (lot.trade, 0)).collect();
+    open.sort_unstable();
+    let mut orders = unit.orders();
+    for (number, completed_at) in &mut open {
+        let order = orders.find(|order| order.number == *number);
+        *completed_at = order.map_or(0, |order| order.completed_at);
     }
+    open
 }
 
 pub(super) fn holdings(house: &House, unit: u32, pen: &mut Pen) -> Written {
     let unit = Unit::new(house, unit);
-    let mut moments = Moments::default();
-    let positions = simulate(&unit, &mut moments)?;
+    let positions = simulate(&unit, &mut Silent)?;
+    let open = open_trades(&unit, &positions);
     for account in &unit.accounts {
         for slot in account.first_slot..account.first_slot + account.slots {
             let symbol = house.symbol_of(unit.securities[slot as usize]);
             for lot in positions.lots(slot) {
                 pen.numbers(&[unit.trade_id(lot.trade), account.id]);
                 pen.text(symbol.as_str());
-                pen.numbers(&[moments.0[&lot.trade], lot.price_cents(), lot.quantity()]);
+                let at = open.partition_point(|&(trade, _)| trade < lot.trade);
+                pen.numbers(&[open[at].1, lot.price_cents(), lot.quantity()]);
                 pen.end()?;
             }
         }

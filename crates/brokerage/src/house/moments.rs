@@ -69,6 +69,7 @@ impl House {
 
     /// The wave on which the initial books were traded.
     #[must_use]
+    #[inline]
     pub fn wave(&self) -> Wave {
         Wave::new(PRICE_PERIOD_MS)
     }

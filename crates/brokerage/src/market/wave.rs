@@ -26,6 +26,7 @@ impl Wave {
     /// # Panics
     /// The period is longer than centuries.
     #[must_use]
+    #[inline]
     pub fn new(period_ms: u64) -> Self {
         assert!(period_ms <= LONGEST_MS, "a period of {period_ms} ms");
         let period_ms = (period_ms.max(2) & !1) as i64;
@@ -33,6 +34,7 @@ impl Wave {
     }
 
     /// The place in its period of a security at a moment, from 0 at the lowest price.
+    #[inline]
     fn place(self, security: u32, at_ms: i64) -> i64 {
         let phase = mix(u64::from(security)) % self.period_ms as u64;
         (at_ms.rem_euclid(self.period_ms) + phase as i64) % self.period_ms
@@ -40,6 +42,7 @@ impl Wave {
 
     /// The price at a moment.
     #[must_use]
+    #[inline]
     pub fn price_cents(self, security: u32, at_ms: i64) -> i64 {
         let place = self.place(security, at_ms);
         let from_lowest = place.min(self.period_ms - place);
@@ -48,6 +51,7 @@ impl Wave {
 
     /// The first moment, `from_ms` or later, at which the price is `cents` or less.
     #[must_use]
+    #[inline]
     pub fn first_at_or_below(self, security: u32, cents: i64, from_ms: i64) -> Option<i64> {
         if cents < LOWEST_CENTS {
             return None;
@@ -66,6 +70,7 @@ impl Wave {
 
     /// The first moment, `from_ms` or later, at which the price is `cents` or more.
     #[must_use]
+    #[inline]
     pub fn first_at_or_above(self, security: u32, cents: i64, from_ms: i64) -> Option<i64> {
         if cents > HIGHEST_CENTS {
             return None;

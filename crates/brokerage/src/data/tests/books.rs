@@ -52,6 +52,14 @@ fn house() -> House {
     House::new(2_000, 1, 4_711)
 }
 
+/// When each trade was completed.
+fn completed(house: &House) -> HashMap<i64, i64> {
+    let names = ["trade_id", "status_id", "changed_at"];
+    let all = numbers(house, TableName::TradeHistory, names).into_iter();
+    let all = all.filter(|row| row[1] == Status::Completed.id());
+    all.map(|[trade, _, at]| (trade, at)).collect()
+}
+
 #[test]
 fn trades_are_numbered_from_one_and_carried_out_as_ordered() {
     let house = house();
@@ -172,15 +180,7 @@ fn balances_and_brokers_add_up() {
             .into_iter()
             .map(Into::into)
             .collect();
-    let moments = numbers(
-        &house,
-        TableName::TradeHistory,
-        ["trade_id", "status_id", "changed_at"],
-    );
-    let completed = moments
-        .into_iter()
-        .filter(|row| row[1] == Status::Completed.id());
-    let completed: HashMap<i64, i64> = completed.map(|[trade, _, at]| (trade, at)).collect();
+    let completed = completed(&house);
     let due = numbers(&house, TableName::Settlement, ["trade_id", "due_day"]);
     assert!(
         due.iter()
@@ -292,12 +292,13 @@ fn holdings_follow_from_their_history_and_add_up_to_their_summary() {
     assert!(trades.iter().any(|trade| trade.tax_cents > 0));
     left.retain(|_, quantity| *quantity != 0);
     assert_eq!(left.len(), lots.len());
+    let completed = completed(&house);
     let mut sums = HashMap::<(i64, String), i64>::new();
-    for (trade, (account, symbol, _, price, quantity)) in lots {
+    for (trade, (account, symbol, at, price, quantity)) in lots {
         assert_eq!(left[&trade], quantity);
         let opening = by_id[&trade];
         assert_eq!((account, &symbol), (opening.account, &opening.symbol));
-        assert_eq!(price, opening.price_cents);
+        assert_eq!((at, price), (completed[&trade], opening.price_cents));
         *sums.entry((account, symbol)).or_default() += quantity;
     }
     check_summary(&house, &sums);
