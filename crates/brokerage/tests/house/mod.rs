@@ -1,5 +1,5 @@
 //! A whole house for tests, with the rows of the generator.
-#![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
+#![allow(dead_code, clippy::unwrap_used)] // Each test file uses some of these; no test code is shipped.
 
 use brokerage::data::Generator;
 use brokerage::database::{Build, Database, finish};
