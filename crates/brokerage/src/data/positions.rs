@@ -74,11 +74,6 @@ impl Positions {
         prefetch_index(last, last.len().saturating_sub(1));
     }
 
-    /// The sum of the lots of a slot.
-    pub fn quantity(&self, slot: u32) -> i64 {
-        self.lots(slot).map(Lot::quantity).sum()
-    }
-
     /// Carries an order out. It closes lots of the other sign, the last or the first ones first,
     /// and opens one with what remains. The gain on what was closed is returned.
     pub fn carry_out(
@@ -159,6 +154,10 @@ mod tests {
         }
     }
 
+    fn held(positions: &Positions) -> i64 {
+        positions.lots(0).map(Lot::quantity).sum()
+    }
+
     fn carry(positions: &mut Positions, order: &Order) -> (Vec<(u32, i64, i64)>, i64) {
         let mut changes = Vec::new();
         let gain = positions.carry_out(order, |change| {
@@ -182,11 +181,11 @@ mod tests {
         let sold = carry(&mut all, &order(4, StopLoss, 400, 2_050, false));
         let changes = vec![(1, 100, 0), (2, 100, 0), (4, 0, -200)];
         assert_eq!(sold, (changes, 5_000 - 5_000));
-        assert_eq!(all.quantity(0), -200);
+        assert_eq!(held(&all), -200);
         // Bought back cheaper: a gain; the rest is held.
         let bought = carry(&mut all, &order(5, MarketBuy, 800, 2_000, true));
         assert_eq!(bought, (vec![(4, -200, 0), (5, 0, 600)], 10_000));
         let lots: Vec<u32> = all.lots(0).map(|lot| lot.trade).collect();
-        assert_eq!((lots, all.quantity(0)), (vec![5], 600));
+        assert_eq!((lots, held(&all)), (vec![5], 600));
     }
 }

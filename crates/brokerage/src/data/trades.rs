@@ -166,12 +166,17 @@ struct Silent;
 
 impl Ledger for Silent {}
 
+/// What is held is what was bought less what was sold, in whichever order.
 pub(super) fn holding_summaries(house: &House, unit: u32, pen: &mut Pen) -> Written {
     let unit = Unit::new(house, unit);
-    let positions = simulate(&unit, &mut Silent)?;
+    let mut held = vec![0; unit.securities.len()];
+    for order in unit.orders() {
+        let sign = if order.kind.is_sell() { -1 } else { 1 };
+        held[order.slot as usize] += sign * order.quantity;
+    }
     for account in &unit.accounts {
         for slot in account.first_slot..account.first_slot + account.slots {
-            let quantity = positions.quantity(slot);
+            let quantity = held[slot as usize];
             if quantity != 0 {
                 pen.number(account.id);
                 pen.text(house.symbol_of(unit.securities[slot as usize]).as_str());
