@@ -14,6 +14,7 @@ use brokerage::rehearsal::{self, Plan};
 use brokerage::row::Rows;
 use brokerage::session::{Call, Isolation, Session, Then};
 use brokerage::statement::Statement;
+use workload::profile::Brokerage;
 
 /// A session within a transaction that stays open: whoever uses it thinks to commit.
 struct Within<'a>(&'a mut dyn Session);
@@ -205,7 +206,8 @@ fn what_is_broken_on_purpose_is_found_and_nothing_else() {
     let before = Before::note(&mut *session).unwrap();
     let plan = Plan {
         house,
-        brokerage: house::brokerage(),
+        brokerage: Brokerage::default(),
+        market: house::market(),
         seed: 5,
         transactions: 1_200,
         step_ms: 50,

@@ -18,8 +18,10 @@ use workload::random::{Dice, derive};
 pub struct Plan {
     /// The house whose books the database keeps.
     pub house: House,
-    /// Mix, orders and market.
+    /// Mix and orders.
     pub brokerage: Brokerage,
+    /// How the exchange works.
+    pub market: Settings,
     /// The seed of everything drawn.
     pub seed: u64,
     /// Transactions that the user begins; those of the market come on top.
@@ -63,7 +65,6 @@ pub fn run(session: &mut dyn Session, plan: &Plan) -> Result<Rehearsed, Database
     };
     clean_up::run(session, &give_up)?;
     let orders = &plan.brokerage.orders;
-    let settings = Settings::from(&plan.brokerage.market);
     let securities = plan.house.securities();
     let market_seed = derive(plan.seed, 2);
     let mut rehearsal = Rehearsal {
@@ -72,7 +73,7 @@ pub fn run(session: &mut dyn Session, plan: &Plan) -> Result<Rehearsed, Database
         house: plan.house,
         inputs: Inputs::new(plan.house, orders, plan.seed, 0),
         house_inputs: Inputs::new(plan.house, orders, plan.seed, 1),
-        exchange: Exchange::new(&settings, securities, market_seed, start_ms),
+        exchange: Exchange::new(&plan.market, securities, market_seed, start_ms),
         digest: Digest::default(),
         rehearsed: Rehearsed::default(),
     };

@@ -4,8 +4,9 @@
 use brokerage::data::Generator;
 use brokerage::database::{Build, Database, finish};
 use brokerage::house::House;
+use brokerage::market::Settings;
 use brokerage::schema::TABLES;
-use workload::profile::{Brokerage, TimeSpan};
+use workload::profile::brokerage::Market;
 
 /// Fills a database with the house.
 pub fn build(database: &dyn Database, house: House) {
@@ -25,10 +26,12 @@ pub fn build(database: &dyn Database, house: House) {
     database.mark_ready().unwrap();
 }
 
-/// The published load, with a market that is quick enough for a short rehearsal.
-pub fn brokerage() -> Brokerage {
-    let mut brokerage = Brokerage::default();
-    brokerage.market.price_period = TimeSpan::seconds(60);
-    brokerage.market.data_maintenance_every = TimeSpan::seconds(8);
-    brokerage
+/// A market that is quick enough for a short rehearsal, and has prices of its own.
+pub fn market() -> Settings {
+    Settings {
+        price_period_ms: 60_000,
+        ticker_per_second: 4.0,
+        data_maintenance_every_ms: 8_000,
+        ..Settings::from(&Market::default())
+    }
 }

@@ -18,6 +18,7 @@ use brokerage::rehearsal::{self, Plan, Rehearsed};
 use brokerage::transactions::clean_up;
 use std::time::Instant;
 use workload::brokerage::kinds::Operation;
+use workload::profile::Brokerage;
 
 /// Fills a database, rehearses on it and checks its books.
 fn rehearse(database: &dyn Database) -> Rehearsed {
@@ -33,7 +34,8 @@ fn rehearse(database: &dyn Database) -> Rehearsed {
     eprintln!("checked after {:?}", begun.elapsed());
     let plan = Plan {
         house,
-        brokerage: house::brokerage(),
+        brokerage: Brokerage::default(),
+        market: house::market(),
         seed: 42,
         transactions: 2_000,
         step_ms: 50,

@@ -1,11 +1,11 @@
 //! Several users and the market at once: conflicts are tried again, and the books balance.
 
-use crate::house::brokerage as published;
+use crate::house::market;
 use brokerage::books::{self, Before};
 use brokerage::database::Database;
 use brokerage::error::DatabaseError;
 use brokerage::house::House;
-use brokerage::market::{Action, Exchange, Settings};
+use brokerage::market::{Action, Exchange};
 use brokerage::session::Session;
 use brokerage::transactions::trade_result::{self, TradeResult};
 use brokerage::transactions::{Deck, Done, Inputs, Request, market_feed};
@@ -109,8 +109,8 @@ impl Office {
 
 /// Lets several users work on books in which nothing is open, from a moment on.
 pub fn work(database: &dyn Database, house: House, from_ms: i64) {
-    let brokerage = published();
-    let settings = Settings::from(&brokerage.market);
+    let brokerage = Brokerage::default();
+    let settings = market();
     let before = Before::note(&mut *database.connect().unwrap()).unwrap();
     let office = Office {
         house,
