@@ -1,4 +1,5 @@
-//! What is in doubt after a lost answer can be found out, and trying again does no harm.
+//! What is in doubt after a lost answer can be found out, and trying again does no harm; maintenance
+//! changes what it is about.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
 
@@ -14,7 +15,7 @@ use brokerage::session::Session;
 use brokerage::transactions::kinds::{Status, TradeKind};
 use brokerage::transactions::trade_order::{self, Executor, Outcome, TradeOrder};
 use brokerage::transactions::trade_result::{self, TradeResult};
-use brokerage::transactions::{Inputs, clean_up, market_feed};
+use brokerage::transactions::{Inputs, clean_up, data_maintenance, market_feed};
 use workload::profile::brokerage::Orders;
 
 struct Desk {
@@ -149,6 +150,31 @@ impl Desk {
         let last = clean_up::last_trade(&mut *self.session).unwrap();
         assert_eq!(last, market.trade);
     }
+
+    /// Three times round all tables: each round changes what it is about.
+    fn maintenance_changes_rows(&mut self) {
+        for round in 0..36 {
+            let input = self.inputs.data_maintenance(round, self.now_ms);
+            let done = data_maintenance::run(&mut *self.session, &input).unwrap();
+            let expected = match input {
+                data_maintenance::Input::Permissions { .. } => 1..=3,
+                // One day of thirty in 18 weeks, Monday to Friday.
+                data_maintenance::Input::DailyMarket { .. } => 2..=4,
+                data_maintenance::Input::Exchanges { .. } => 4..=4,
+                data_maintenance::Input::Reports { .. } => 20..=20,
+                _ => 1..=1,
+            };
+            assert!(expected.contains(&done.changed), "{input:?} {done:?}");
+        }
+        // What moved forth moves back.
+        let reports = data_maintenance::Input::Reports { company: 1 };
+        let mut run = || data_maintenance::run(&mut *self.session, &reports).unwrap();
+        let days = [run().now, run().now, run().now].concat();
+        assert!(
+            days == ["1", "-1", "1"] || days == ["-1", "1", "-1"],
+            "{days:?}"
+        );
+    }
 }
 
 #[test]
@@ -171,6 +197,7 @@ fn what_is_in_doubt_can_be_found_out() {
         desk.waiting_orders_are_sent_on_once();
         desk.what_is_left_open_is_given_up();
     }
+    desk.maintenance_changes_rows();
     let checked = books::check(&mut *desk.session, &before).unwrap();
     assert_eq!(checked.broken, []);
     assert_eq!((checked.completed, checked.cancelled), (10, 10));
