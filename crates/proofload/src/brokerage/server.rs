@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use brokerage::database::mariadb::MariaDb;
 use brokerage::database::postgres::cluster::Settings;
 use brokerage::database::postgres::{Cluster, ClusterError, Postgres};
 use brokerage::database::sqlite::Sqlite;
@@ -65,7 +66,15 @@ pub fn open(
             );
             there(Arc::new(database), name, &address.endpoint, on)
         }
-        (Target::MariaDb(_), _) => Err(Failure::usage("MariaDB is not spoken yet.", "")),
+        (Target::MariaDb(address), _) => {
+            let database = MariaDb::open(address).map_err(|error| refusal(&error))?;
+            let name = format!(
+                "the database {} at {}",
+                database.database_name(),
+                address.endpoint
+            );
+            there(Arc::new(database), name, &address.endpoint, on)
+        }
         (_, None) => Err(Failure::usage(
             "A brokerage needs storage to run on.",
             "Name an empty directory on it with --on DIR.",
@@ -111,7 +120,7 @@ fn there(
     });
     let origin = format!("It was there before, as {name}; its memory is what it was given.");
     Ok(Opened {
-        server: described(&server, origin),
+        server: described(&server, &origin),
         database,
         place,
         cluster: None,
@@ -147,7 +156,7 @@ fn cluster(profile: &Profile, house: &House, layout: &Layout) -> Result<Opened, 
         cluster.page_cache_note()
     );
     Ok(Opened {
-        server: described(&server, origin),
+        server: described(&server, &origin),
         database: Arc::new(database),
         place: Some(Place {
             data: data.to_owned(),
@@ -175,7 +184,7 @@ fn file(profile: &Profile, house: &House, layout: &Layout, why: &str) -> Result<
         layout.sites[place.data_site].given.display()
     );
     Ok(Opened {
-        server: described(&server, origin),
+        server: described(&server, &origin),
         database: Arc::new(database),
         place: Some(Place {
             data: data.to_owned(),
@@ -193,7 +202,7 @@ fn memory_bytes(profile: &Profile, house: &House) -> u64 {
     profile.brokerage.database.memory.bytes().min(most)
 }
 
-fn described(server: &brokerage::database::Server, origin: String) -> ServerResult {
+fn described(server: &brokerage::database::Server, origin: &str) -> ServerResult {
     let (name, version) = server
         .name
         .split_once(' ')

@@ -58,6 +58,12 @@ impl Plan {
 
     fn check_as_given(options: &PredictOptions) -> Result<Self, Failure> {
         let mut profile = workloads::resolve(&options.as_run())?;
+        if profile.kind == Kind::Brokerage && profile.run.held_rate.is_some() {
+            return Err(Failure::usage(
+                "A predicted brokerage has no held rate: its users make the load.",
+                "Leave run.held_rate at \"none\" and give brokerage.users a number.",
+            ));
+        }
         // Nothing was stored, so there is nothing to verify.
         profile.run.verify_after_run = false;
         let description = arrays::load(options)?;

@@ -55,13 +55,6 @@ pub(super) fn brokerage(profile: &Profile, broken: &mut Vec<Broken>) {
             help: format!("write {}", customers.next_multiple_of(1_000)),
         });
     }
-    if profile.run.held_rate.is_some() {
-        broken.push(Broken {
-            paths: &["run.held_rate"],
-            message: "a brokerage has no held rate: its users make the load".to_owned(),
-            help: "leave run.held_rate at \"none\" and give brokerage.users a number".to_owned(),
-        });
-    }
 }
 
 fn log(profile: &Profile, broken: &mut Vec<Broken>) {
