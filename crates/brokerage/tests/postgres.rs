@@ -344,7 +344,8 @@ fn a_long_path_a_log_elsewhere_and_a_small_page_cache() {
     let address = cluster.address();
     ask(&address, "postgres", "SELECT 1");
     let note = cluster.page_cache_note().to_owned();
-    assert!(note.contains("8 MiB"), "{note}");
+    // What is asked for, and what is spared for sessions that grow; or why nothing is held.
+    assert!(note.contains("56 MiB"), "{note}");
     if note.contains("control group") {
         let process = cluster.process_id().unwrap();
         let groups = std::fs::read_to_string(format!("/proc/{process}/cgroup")).unwrap();

@@ -159,7 +159,9 @@ fn an_interrupted_prediction_keeps_what_it_has() {
 #[test]
 fn a_rate_is_held_and_threads_are_found() {
     let here = Scratch::new();
-    let held = format!("{TINY} {WIDE} --rate 500 --json --quiet");
+    // What the rate lacks while the cache is young is made good within some seconds.
+    let longer = TINY.replace("--duration 3s", "--duration 12s");
+    let held = format!("{longer} {WIDE} --rate 500 --json --quiet");
     let result = document(&here.proofload(&held).exits(0).stdout);
     let achieved = result["throughput"]["achieved_iops"]
         .as_f64()

@@ -145,7 +145,7 @@ fn enter(
 
 fn processors_busy(result: &RunResult) -> Option<f64> {
     let counters = result.host.counters.iter();
-    let busy = counters.filter(|one| one.name.contains("processors busy"));
+    let busy = counters.filter(|one| one.name.contains("all processors"));
     busy.map(|one| one.average).next()
 }
 

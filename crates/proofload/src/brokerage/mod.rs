@@ -233,6 +233,8 @@ fn conduct(
     // A rate of transactions is the house's own affair; the conductor holds rates of I/O.
     let transactions_per_second = profile.run.held_rate.take();
     let mut plan = RunPlan::new(&profile, 1);
+    // A server's cache is its own affair: nobody sees whether a page had to wait for room there.
+    plan.profile.service_levels.page_fault_stalls_per_second = f64::INFINITY;
     plan.build_only = options.build_only;
     plan.reuse = options.reuse;
     plan.database_bytes = house.estimated_bytes_of_all();

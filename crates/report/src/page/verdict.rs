@@ -63,12 +63,27 @@ pub(super) fn tiles(result: &RunResult) -> Markup {
     let log = worst_average(result, Scope::Log);
     html! {
         ul.tiles {
+            @if let Some(server) = &result.server {
+                (tile("Transactions", &figure(throughput.operations_per_second), "1/s",
+                    &held_back(&server.held_back_by)))
+            }
             (tile("Transactional I/O", &rate, "1/s", &target))
             (tile("Database reads, average", &read.0, "ms", &read.1))
             (tile("Log writes, average", &log.0, "ms", &log.1))
             (tile("Measured", &duration(result.duration_s), "", &samples))
             (tile("Databases", &count(result.databases.len() as u64), "", &sizes(result)))
         }
+    }
+}
+
+/// What held the transactions back, in few words.
+fn held_back(by: &str) -> String {
+    match by {
+        "storage" => "held back by storage".to_owned(),
+        "locks" => "held back by each other".to_owned(),
+        "processor" => "held back by processors".to_owned(),
+        "nothing" => "held back by nothing".to_owned(),
+        _ => String::new(),
     }
 }
 
@@ -93,9 +108,14 @@ fn tile(name: &str, value: &str, unit: &str, beside: &str) -> Markup {
 
 fn sizes(result: &RunResult) -> String {
     let size = bytes(result.totals.size_end_bytes as f64);
+    let noun = match (&result.server, result.throughput.threads) {
+        (Some(_), Some(1)) => "user",
+        (Some(_), _) => "users",
+        (None, Some(1)) => "thread",
+        (None, _) => "threads",
+    };
     match result.throughput.threads {
-        Some(1) => format!("{size}, 1 thread"),
-        Some(threads) => format!("{size}, {} threads", count(threads)),
+        Some(threads) => format!("{size}, {} {noun}", count(threads)),
         None => size,
     }
 }

@@ -204,8 +204,15 @@ fn facts(text: &mut Text, result: &RunResult) {
     let half = half.map_or(String::new(), |half| format!(" (+- {})", figure(half)));
     let (what, noun) = match result.trace {
         Some(_) => ("reads and writes", "outstanding"),
+        None if result.server.is_some() => ("transactional I/O", "users"),
         None => ("transactional I/O", "threads"),
     };
+    if result.server.is_some() {
+        facts.push(format!(
+            "{} transactions per second",
+            figure(throughput.operations_per_second)
+        ));
+    }
     facts.push(format!(
         "{}{half} {what} per second{target}",
         figure(throughput.achieved_iops)

@@ -1,5 +1,8 @@
 //! Rows into MariaDB by inserts of many rows.
 
+use std::thread;
+use std::time::Duration;
+
 use super::connection::Connection;
 use crate::database::house::Loader;
 use crate::error::DatabaseError;
@@ -9,9 +12,10 @@ use crate::schema::TableName;
 /// An insert is sent when it has so many bytes.
 const PIECE_BYTES: usize = 1024 * 1024;
 
-/// Inserts that share a transaction: each commit waits for the volume, and what is not committed
-/// fills the server's undo log.
-const PIECES_PER_COMMIT: u32 = 16;
+/// Loaders that fill neighbouring pages may get in each other's way; an insert that was chosen to
+/// give in is tried again so often.
+const MOST_TRIES: u32 = 50;
+const REST: Duration = Duration::from_millis(5);
 
 /// Takes rows over one connection.
 pub struct MariaDbLoader {
@@ -22,7 +26,6 @@ pub struct MariaDbLoader {
     table: Option<TableName>,
     head_bytes: usize,
     rows: u64,
-    pieces: u32,
     is_first_column: bool,
 }
 
@@ -39,7 +42,6 @@ impl MariaDbLoader {
             table: None,
             head_bytes: 0,
             rows: 0,
-            pieces: 0,
             is_first_column: true,
         }
     }
@@ -62,21 +64,17 @@ impl MariaDbLoader {
             return Ok(());
         }
         let what = format!("the rows of {}", table.name());
-        if self.pieces == 0 {
-            self.connection.carry_out(b"START TRANSACTION", &what)?;
+        // Each insert is a transaction of its own, so that it can be tried again alone.
+        let mut tries = 0;
+        while let Err(error) = self.connection.carry_out(&self.piece, &what) {
+            tries += 1;
+            if tries == MOST_TRIES || !matches!(error, DatabaseError::Conflict(_)) {
+                return Err(error);
+            }
+            thread::sleep(REST);
         }
-        self.connection.carry_out(&self.piece, &what)?;
         self.piece.truncate(self.head_bytes);
-        self.pieces += 1;
-        if self.pieces == PIECES_PER_COMMIT {
-            self.commit(&what)?;
-        }
         Ok(())
-    }
-
-    fn commit(&mut self, what: &str) -> Result<(), DatabaseError> {
-        self.pieces = 0;
-        self.connection.carry_out(b"COMMIT", what)
     }
 }
 
@@ -150,9 +148,6 @@ impl Loader for MariaDbLoader {
             return Ok(0);
         };
         self.send(table)?;
-        if self.pieces > 0 {
-            self.commit(&format!("the rows of {}", table.name()))?;
-        }
         Ok(self.rows)
     }
 }

@@ -178,7 +178,15 @@ impl Cluster {
                 fs::remove_dir_all(directory).map_err(ClusterError::file(directory, "removed"))?;
             }
         }
+        self.remove_sockets();
         Ok(())
+    }
+
+    fn remove_sockets(&self) {
+        if !self.sockets.starts_with(&self.directory) {
+            // Nothing but the socket was in it, which the server has removed.
+            let _ = fs::remove_dir_all(&self.sockets);
+        }
     }
 
     fn log_directory(&self) -> Option<PathBuf> {
@@ -285,10 +293,7 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         self.crash();
-        if !self.sockets.starts_with(&self.directory) {
-            // Nothing but the socket was in it, which the server has removed.
-            let _ = fs::remove_dir_all(&self.sockets);
-        }
+        self.remove_sockets();
     }
 }
 
