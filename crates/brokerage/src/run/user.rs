@@ -4,11 +4,8 @@ use super::arrivals::Due;
 use super::attempt::Seat;
 use super::floor::Floor;
 use super::recovery;
-use crate::transactions::trade_order::{self, Outcome};
-use crate::transactions::{
-    Inputs, broker_volume, customer_position, market_watch, security_detail, trade_lookup,
-    trade_status, trade_update,
-};
+use crate::session::Session;
+use crate::transactions::{Inputs, Request};
 use std::thread;
 use std::time::Duration;
 use workload::brokerage::kinds::Operation;
@@ -59,43 +56,21 @@ impl User<'_> {
     /// Carries out a transaction of this kind. Gives what it is counted as; `None` when it did not
     /// come to its end.
     fn transact(&mut self, operation: Operation) -> Option<Operation> {
-        let (seat, inputs) = (&mut self.seat, &mut self.inputs);
-        macro_rules! look {
-            ($room:ident) => {{
-                let input = inputs.$room();
-                seat.attempt(operation, |session, _| $room::run(session, &input))
-                    .map(|_| operation)
-            }};
-        }
-        match operation {
-            Operation::TradeStatus => look!(trade_status),
-            Operation::MarketWatch => look!(market_watch),
-            Operation::SecurityDetail => look!(security_detail),
-            Operation::CustomerPosition => look!(customer_position),
-            Operation::TradeLookup => look!(trade_lookup),
-            Operation::BrokerVolume => look!(broker_volume),
-            Operation::TradeUpdate => look!(trade_update),
-            Operation::TradeOrder => self.order(),
-            other => unreachable!("users do not begin {other:?}"),
-        }
-    }
-
-    fn order(&mut self) -> Option<Operation> {
-        let floor = self.floor;
-        let input = self.inputs.trade_order(floor.next_trade(), floor.now_ms());
-        let run = |session: &mut dyn crate::session::Session, is_in_doubt| {
+        let (floor, inputs) = (self.floor, &mut self.inputs);
+        let request = Request::draw(operation, inputs, || floor.next_trade(), floor.now_ms());
+        let run = |session: &mut dyn Session, is_in_doubt| {
             // An order whose commit was not answered may be in the books.
-            if is_in_doubt && let Some(order) = recovery::entered(session, input.trade)? {
-                return Ok((Outcome::Entered, Some(order)));
+            if is_in_doubt
+                && let Request::TradeOrder(input) = &request
+                && let Some(order) = recovery::entered(session, input.trade)?
+            {
+                return Ok((operation, vec![order]));
             }
-            let done = trade_order::run(session, &input)?;
-            Ok((done.outcome, done.to_market))
+            let done = request.run(session)?;
+            Ok((done.operation(), done.to_market().to_vec()))
         };
-        let (outcome, to_market) = self.seat.attempt(Operation::TradeOrder, run)?;
+        let (counted_as, to_market) = self.seat.attempt(operation, run)?;
         floor.submit(&to_market);
-        Some(match outcome {
-            Outcome::Entered => Operation::TradeOrder,
-            Outcome::RolledBack | Outcome::NotPermitted => Operation::TradeOrderRolledBack,
-        })
+        Some(counted_as)
     }
 }
