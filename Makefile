@@ -6,10 +6,10 @@ DEMO_DIRECTORY ?= demo
 .PHONY: help build demo test lint bench setup-test setup-bench clean
 
 help:
-	@echo "make demo   build, run a mail test of about a minute on ./$(DEMO_DIRECTORY), predict three arrays, print the verdicts"
+	@echo "make demo   build, run a mail test and a brokerage of about a minute each on ./$(DEMO_DIRECTORY), predict three arrays, print the verdicts"
 	@echo "make test   install what the tests use where that is allowed, run every test"
 	@echo "make lint   cargo fmt --check and clippy with warnings as errors"
-	@echo "make bench  measure Proofload beside fio in the same run and print the ratios"
+	@echo "make bench  measure Proofload beside fio and pgbench in the same run and print the ratios"
 	@echo "make build  an optimised binary in $(PROOFLOAD)"
 
 build:

@@ -187,7 +187,7 @@ impl House {
     }
 
     /// The longest text of a news item. Small books have short news too: up to 100,000 bytes from
-    /// 50 days of trades on.
+    /// 25 days of trades on.
     #[must_use]
     pub fn longest_news_bytes(&self) -> u32 {
         let (least, most) = (*NEWS_BYTES.start(), *NEWS_BYTES.end());

@@ -12,10 +12,10 @@ pub use predict::{Find, PredictOptions, is_for_array};
 pub use run::RunOptions;
 pub use study::StudyOptions;
 
-/// Tells whether a storage system will carry your mail server.
+/// Tells whether a storage system will carry your mail server or your database.
 ///
 /// Proofload runs the real workload - a database engine of the kind a mail server uses, its log,
-/// its cache, its mailboxes - on the storage you name, and judges the latencies against the limits
+/// its cache, its mailboxes, or a brokerage on PostgreSQL - on the storage you name, and judges the latencies against the limits
 /// that the workload's profile states.
 #[derive(Debug, Parser)]
 #[command(name = "proofload", version, max_term_width = 100, after_help = EXAMPLES)]
@@ -29,6 +29,7 @@ pub struct CommandLine {
 const EXAMPLES: &str = "Examples:
   proofload run exchange-2013 --on /mnt/a,/mnt/b --log-on /mnt/log
   proofload run exchange-2013 --on /mnt/a --target-size 20GB --duration 10m
+  proofload run brokerage --on /mnt/a --users 30 --target-size 20GB --duration 1h
   proofload predict exchange-2013 --array msa2050-tier --duration 2h
   proofload study msa2040 --out msa2040-study
   proofload list
