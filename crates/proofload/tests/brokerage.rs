@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{Scratch, WIDE};
+use common::{Running, Scratch, WIDE};
 use serde_json::Value;
 
 /// The smallest house there is, some seconds of load, and prices that move fast enough for it.
@@ -123,6 +123,26 @@ fn a_server_of_our_own_is_kept_and_used_again() {
         .exits(0)
         .prints("transactions, trade results");
     assert!(entries(&target) > 0, "it is kept");
+    // A server that is killed is started again, the run goes on, and what was kept stays.
+    let killed = SMALL.replace("--out out", "--out killed");
+    let killed = killed.replace("--duration 3s", "--duration 8s");
+    let mut running = Running::start(&here, &format!("{killed} {WIDE} --reuse"));
+    running.wait_until_it_says("measuring");
+    let process = fs::read_to_string(target.join("brokerage/cluster/data/postmaster.pid"));
+    let process = process.expect("a server").lines().next().map(str::to_owned);
+    let sent = Command::new("kill")
+        .arg("-KILL")
+        .arg(process.expect("its number"))
+        .status();
+    assert!(sent.expect("kill").success());
+    running.end().exits(1).prints("The books balance");
+    let killed = result(&here, "killed");
+    let server = &killed["server"];
+    assert!(server["seconds_without_service"].as_f64() > Some(0.0));
+    assert!(!server["outages"].as_array().expect("outages").is_empty());
+    assert!(entries(&target) > 0, "it is kept");
+    let again = SMALL.replace("--out out", "--out again");
+    here.proofload(&format!("{again} {WIDE} --reuse")).exits(0);
 }
 
 #[test]

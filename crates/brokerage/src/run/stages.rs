@@ -33,6 +33,9 @@ const ARRIVALS_STREAM: u64 = 1 << 34;
 pub struct Wanted {
     /// Called when the house is built, before the load begins.
     pub is_built: Arc<dyn Fn() + Send + Sync>,
+    /// Called again and again while the server does not serve: starts it anew if it is our own and
+    /// has ended.
+    pub revive: Arc<dyn Fn() + Send + Sync>,
     /// Transactions per second that users begin; without it each begins the next when it is done.
     pub transactions_per_second: Option<f64>,
     /// Threads that load rows and make indexes.
@@ -195,7 +198,10 @@ impl Business {
             let (floor, desk) = (Arc::clone(&floor), Arc::clone(&desk));
             hire(Box::new(move || hands::work(&floor, &desk, number, seed)));
         }
-        let watcher = Arc::new(Watcher::new(Arc::clone(&floor)));
+        let watcher = Arc::new(Watcher::new(
+            Arc::clone(&floor),
+            Arc::clone(&self.wanted.revive),
+        ));
         *lock(&self.watcher) = Some(Arc::clone(&watcher));
         hire(Box::new(move || watcher.work()));
     }
@@ -267,6 +273,7 @@ impl Business {
         loop {
             match self.database.connect() {
                 Err(DatabaseError::Unavailable(_)) if begun.elapsed() < PATIENCE => {
+                    (self.wanted.revive)();
                     thread::sleep(Duration::from_millis(200));
                 }
                 answered => return answered,

@@ -69,9 +69,14 @@ pub fn run(options: &RunOptions, profile: &Profile) -> Result<ExitStatus, Failur
             return Err(failure);
         }
     };
-    let ready = prepare(options, house, &opened)
-        .and_then(|house| Ok((house, results::open(options, profile, started)?)));
-    let (house, directory) = match ready {
+    let layout = claim.as_ref().map(Claim::layout);
+    let ready = prepare(options, house, &opened).and_then(|house| {
+        let directory = results::open(options, profile, started)?;
+        let base = base(options, profile, &opened, layout, started);
+        results::begin(&directory, &base)?;
+        Ok((house, directory, base))
+    });
+    let (house, directory, base) = match ready {
         Ok(ready) => ready,
         Err(failure) => {
             let fresh = !options.reuse;
@@ -80,14 +85,6 @@ pub fn run(options: &RunOptions, profile: &Profile) -> Result<ExitStatus, Failur
             return Err(failure);
         }
     };
-    let base = base(
-        options,
-        profile,
-        &opened,
-        claim.as_ref().map(Claim::layout),
-        started,
-    );
-    results::begin(&directory, &base)?;
     let path = directory.path().to_owned();
     let driven = conduct(options, profile, house, &opened, base, directory);
     let fate = settle(options, claim, opened, driven.as_ref().ok())?;
@@ -160,18 +157,13 @@ fn prepare(options: &RunOptions, house: House, opened: &Opened) -> Result<House,
             "Build one first with --keep or --build-only, or leave --reuse away.",
         )),
         State::Absent => Ok(house),
-        State::Building(_) => {
-            // Half a house is of no use to anybody, and it is ours: the marker says so.
-            if options.reuse {
-                return Err(Failure::environment(
-                    "The building of the brokerage there was interrupted, so it cannot be used.",
-                    "Leave --reuse away to remove what is there of it and build it anew.",
-                ));
-            }
-            let removed = opened.database.remove();
-            removed.map_err(|error| server::refusal(&error))?;
-            Ok(house)
-        }
+        // Another run may be at it: it is ours, but not ours alone.
+        State::Building(_) => Err(Failure::environment(
+            "There is a brokerage whose building was interrupted, or still goes on.",
+            "If no other run is at it, remove it and build anew: 'DROP DATABASE \
+             proofload_brokerage' on a server that was there; elsewhere a run without --reuse \
+             says how.",
+        )),
         State::Ready(build) if options.reuse => {
             let kept = House::new(build.customers, build.trade_days, build.seed);
             if options.target_size.is_some() && kept.customers() != house.customers() {
@@ -245,6 +237,7 @@ fn conduct(
         volume: volume(opened.place.as_ref()),
         wanted: Wanted {
             is_built: opened.when_built(),
+            revive: opened.when_gone(),
             transactions_per_second,
             loading_threads: processors.max(2),
         },
@@ -278,8 +271,13 @@ fn settle(
     let went_wrong = result.is_none_or(|result| result.verdict == Verdict::Error);
     let interrupted = result.is_some_and(|result| result.verdict == Verdict::Interrupted);
     let built = options.build_only && !interrupted && !went_wrong;
-    let was_built = matches!(opened.database.state(), Ok(State::Ready(_)));
-    let keeps = was_built && (options.keep || options.reuse || built || went_wrong);
+    // What an earlier run kept is never removed, nor what cannot be looked at.
+    let keeps = match opened.database.state() {
+        _ if options.reuse => true,
+        Ok(State::Ready(_)) => options.keep || built || went_wrong,
+        Ok(State::Absent | State::Building(_)) => false,
+        Err(_) => true,
+    };
     let name = opened.describe();
     opened.close(!keeps)?;
     if keeps {

@@ -234,6 +234,19 @@ impl Opened {
         })
     }
 
+    /// What is to be done while the server does not serve: one of our own that has ended is started
+    /// again, as the system's own keeper of services would do. If it does not come up, the next call
+    /// tries once more.
+    pub fn when_gone(&self) -> Arc<dyn Fn() + Send + Sync> {
+        let cluster = self.cluster.clone();
+        Arc::new(move || {
+            if let Some(cluster) = &cluster {
+                let mut cluster = cluster.lock().unwrap_or_else(PoisonError::into_inner);
+                let _ = cluster.revive();
+            }
+        })
+    }
+
     /// Ends it: stops a server of our own, and removes what was made if `remove`.
     pub fn close(self, remove: bool) -> Result<(), Failure> {
         let left = |error: &dyn std::fmt::Display| {

@@ -20,6 +20,7 @@ const SIZE_EVERY: Duration = Duration::from_secs(15);
 /// Watches the server while the floor is open.
 pub struct Watcher {
     floor: Arc<Floor>,
+    revive: Arc<dyn Fn() + Send + Sync>,
     is_measuring: AtomicBool,
     seen: Mutex<Seen>,
 }
@@ -36,11 +37,12 @@ pub struct Seen {
 }
 
 impl Watcher {
-    /// A watcher that has not begun.
+    /// A watcher that has not begun. It calls `revive` while the server does not serve.
     #[must_use]
-    pub fn new(floor: Arc<Floor>) -> Self {
+    pub fn new(floor: Arc<Floor>, revive: Arc<dyn Fn() + Send + Sync>) -> Self {
         Self {
             floor,
+            revive,
             is_measuring: AtomicBool::new(false),
             seen: Mutex::default(),
         }
@@ -65,6 +67,9 @@ impl Watcher {
         let mut sized = None;
         while self.floor.is_open() {
             thread::sleep(LOOK);
+            if lock(&self.floor.outages).is_down() {
+                (self.revive)();
+            }
             let is_due = |at: &Instant| at.elapsed() >= SIZE_EVERY;
             if sized.as_ref().is_none_or(is_due) {
                 sized = Some(Instant::now());

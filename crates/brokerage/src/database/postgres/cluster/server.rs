@@ -163,6 +163,19 @@ impl Cluster {
         self.begin()
     }
 
+    /// Starts the server again if it has ended by itself or was killed; says whether it had.
+    ///
+    /// # Errors
+    /// It does not come up.
+    pub fn revive(&mut self) -> Result<bool, ClusterError> {
+        let has_ended = self.process.as_mut().is_none_or(Process::has_ended);
+        if has_ended {
+            self.process = None;
+            self.begin()?;
+        }
+        Ok(has_ended)
+    }
+
     /// Stops the server and removes everything that was made for it.
     ///
     /// # Errors
