@@ -13,7 +13,9 @@
 //! Without the trace, the kernel's averages per second stand for every request of that second:
 //! rates, sizes and means are right, percentiles are those of averages.
 
-use measure::host::{BlockDevice, BlockTrace, DeviceExtent, DeviceRequest, Direction, HostMonitor};
+use measure::host::{
+    BlockDevice, BlockTrace, DeviceExtent, DeviceRequest, Direction, HostMonitor, ProcessName,
+};
 use measure::sample::{Recorder, Stream};
 use std::collections::HashMap;
 use std::fs;
@@ -29,6 +31,8 @@ enum Sight {
     Averages(HostMonitor),
     /// Not at all: the volume has no device of its own that the kernel shows.
     Nothing,
+    /// No longer, and why.
+    Lost(String),
 }
 
 /// What a process of the server does.
@@ -47,7 +51,8 @@ pub struct Volume {
     sight: Sight,
     /// Devices in the order of the averages: that of the data, then that of the log.
     has_own_log: bool,
-    log_disk: Option<(u32, u32)>,
+    /// Which of the traced parts of devices holds the log alone.
+    log_extent: Option<usize>,
     roles: HashMap<u32, Role>,
     averaged_ns: u64,
 }
@@ -73,15 +78,10 @@ impl Volume {
             }
             _ => averages(data, log, has_own_log),
         };
-        let same_disk = |one: &DeviceExtent, other: &DeviceExtent| {
-            (one.major, one.minor) == (other.major, other.minor)
-        };
-        // Two partitions of one disk cannot be told apart by the disk's number.
-        let log_disk = of_log.filter(|log| of_data.is_none_or(|data| !same_disk(&data, log)));
         Self {
             sight,
             has_own_log,
-            log_disk: log_disk.map(|extent| (extent.major, extent.minor)),
+            log_extent: (of_data != of_log).then_some(1),
             roles: HashMap::new(),
             averaged_ns: 0,
         }
@@ -93,7 +93,7 @@ impl Volume {
         Self {
             sight: Sight::Nothing,
             has_own_log: false,
-            log_disk: None,
+            log_extent: None,
             roles: HashMap::new(),
             averaged_ns: 0,
         }
@@ -106,6 +106,7 @@ impl Volume {
             Sight::Requests(_) => "every request",
             Sight::Averages(_) => "averages",
             Sight::Nothing => "",
+            Sight::Lost(_) => "every request, until the kernel's trace was lost",
         }
     }
 
@@ -125,6 +126,10 @@ impl Volume {
                  mounted, every request is seen."
                     .to_owned(),
             ),
+            Sight::Lost(why) => Some(format!(
+                "The kernel's trace of requests could not be read to the end ({why}): what reached \
+                 the volume afterwards is missing, and its rates are too low."
+            )),
             Sight::Nothing => Some(
                 "The database lies on no block device that the kernel shows, so its storage could \
                  not be measured: no I/O rates, no latencies, no service levels of storage."
@@ -137,17 +142,17 @@ impl Volume {
     pub fn count(&mut self, now_ns: u64, recorder: &mut Recorder) {
         match &mut self.sight {
             Sight::Requests(trace) => {
-                let (roles, log_disk) = (&mut self.roles, self.log_disk);
+                let (roles, log_extent) = (&mut self.roles, self.log_extent);
                 let read = trace.poll(|request| {
-                    let stream = stream_of(&request, log_disk, roles);
+                    let stream = stream_of(&request, log_extent, roles);
                     if request.failed {
                         recorder.io_error(FIRST, stream);
                     } else {
                         recorder.io(FIRST, stream, request.bytes, request.latency_ns);
                     }
                 });
-                if read.is_err() {
-                    self.sight = Sight::Nothing;
+                if let Err(error) = read {
+                    self.sight = Sight::Lost(error.to_string());
                 }
             }
             Sight::Averages(monitor) => {
@@ -189,7 +194,7 @@ impl Volume {
                     }
                 }
             }
-            Sight::Nothing => {}
+            Sight::Nothing | Sight::Lost(_) => {}
         }
     }
 }
@@ -224,14 +229,14 @@ fn enter_average(
 
 fn stream_of(
     request: &DeviceRequest,
-    log_disk: Option<(u32, u32)>,
+    log_extent: Option<usize>,
     roles: &mut HashMap<u32, Role>,
 ) -> Stream {
     if request.direction == Direction::Read {
         return Stream::DatabaseRead;
     }
-    if let Some(log_disk) = log_disk {
-        return if request.disk == log_disk {
+    if let Some(log_extent) = log_extent {
+        return if request.extent == log_extent {
             Stream::LogWrite
         } else {
             Stream::DatabaseWrite
@@ -269,7 +274,7 @@ fn role_by_title(title: &str) -> Role {
 }
 
 /// MariaDB works with threads, and so does SQLite, within this program.
-fn is_thread_of_server(command: &str) -> bool {
+fn is_thread_of_server(command: &ProcessName) -> bool {
     ["mariadbd", "mysqld", "ib_log", "proofload"]
         .iter()
         .any(|name| command.starts_with(name))
@@ -279,16 +284,16 @@ fn is_thread_of_server(command: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn write(process: u32, is_synchronous: bool, disk: (u32, u32)) -> DeviceRequest {
+    fn write(process: u32, is_synchronous: bool, extent: usize) -> DeviceRequest {
         DeviceRequest {
-            disk,
+            extent,
             direction: Direction::Write,
             is_synchronous,
             bytes: 8_192,
             latency_ns: 1,
             ended_ns: 1,
             process,
-            command: "postgres".to_owned(),
+            command: ProcessName::new(b"postgres"),
             failed: false,
         }
     }
@@ -305,7 +310,7 @@ mod tests {
             .zip(titles)
             .map(|(process, title)| (process, role_by_title(title)))
             .collect();
-        let mut of = |process, waits| stream_of(&write(process, waits, (8, 0)), None, &mut roles);
+        let mut of = |process, waits| stream_of(&write(process, waits, 0), None, &mut roles);
         assert_eq!(of(0, true), Stream::LogWrite);
         assert_eq!(of(0, false), Stream::DatabaseWrite);
         assert_eq!(of(1, true), Stream::DatabaseWrite);
@@ -314,10 +319,10 @@ mod tests {
     }
 
     #[test]
-    fn a_log_on_a_disk_of_its_own_is_told_by_the_disk() {
+    fn a_log_on_a_volume_of_its_own_is_told_by_the_volume() {
         let mut roles = HashMap::new();
-        let mut of = |disk| stream_of(&write(0, false, disk), Some((8, 16)), &mut roles);
-        assert_eq!(of((8, 16)), Stream::LogWrite);
-        assert_eq!(of((8, 0)), Stream::DatabaseWrite);
+        let mut of = |extent| stream_of(&write(0, false, extent), Some(1), &mut roles);
+        assert_eq!(of(1), Stream::LogWrite);
+        assert_eq!(of(0), Stream::DatabaseWrite);
     }
 }

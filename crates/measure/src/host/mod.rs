@@ -13,7 +13,9 @@ mod facts;
 mod monitor;
 mod proc_text;
 
-pub use block_trace::{BlockTrace, BlockTraceError, DeviceExtent, DeviceRequest, Direction};
+pub use block_trace::{
+    BlockTrace, BlockTraceError, DeviceExtent, DeviceRequest, Direction, ProcessName,
+};
 pub use device::BlockDevice;
 pub use facts::{describe_target, facts};
 pub use monitor::{DeviceSample, HostMonitor, HostSample};

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-use super::line::Place;
+use super::event::Place;
 
 /// A whole block device, or a partition as a stretch of its disk: the kernel's trace of requests
 /// knows disks only.

@@ -1,18 +1,18 @@
 //! Joins the beginnings and ends of requests.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
+use super::event::{Direction, Event, Place, ProcessName};
 use super::extent::DeviceExtent;
-use super::line::{Direction, Line, Place};
 
 /// Beginnings without an end are forgotten when there are so many: their ends were lost.
 const MOST_OPEN: usize = 1 << 16;
 
 /// A request that a device has carried out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceRequest {
-    /// Major and minor number of its disk.
-    pub disk: (u32, u32),
+    /// In which of the parts of devices that are traced it lies, counted from 0.
+    pub extent: usize,
     /// What it did.
     pub direction: Direction,
     /// Whether somebody waits for it, as the kernel was told.
@@ -26,26 +26,23 @@ pub struct DeviceRequest {
     /// The process that handed it over; for pages written back, one of the kernel's own.
     pub process: u32,
     /// Name of that process.
-    pub command: String,
+    pub command: ProcessName,
     /// Whether the device reported an error.
     pub failed: bool,
 }
 
-#[derive(Debug, Clone)]
+/// A request without its end.
+#[derive(Debug, Clone, Copy)]
 struct Open {
-    at_ns: u64,
-    direction: Direction,
-    is_synchronous: bool,
-    bytes: u64,
-    process: u32,
-    command: String,
+    begun_ns: u64,
+    request: DeviceRequest,
 }
 
 /// Requests under way.
 #[derive(Debug)]
 pub(super) struct Pairing {
     extents: Vec<DeviceExtent>,
-    open: HashMap<Place, Open>,
+    open: FxHashMap<Place, Open>,
     lost: u64,
 }
 
@@ -53,7 +50,7 @@ impl Pairing {
     pub(super) fn new(extents: Vec<DeviceExtent>) -> Self {
         Self {
             extents,
-            open: HashMap::new(),
+            open: FxHashMap::default(),
             lost: 0,
         }
     }
@@ -62,56 +59,52 @@ impl Pairing {
         self.lost
     }
 
-    /// Takes in a line, and gives the request that it ends.
-    pub(super) fn take(&mut self, line: Line<'_>) -> Option<DeviceRequest> {
-        match line {
-            Line::Lost(events) => {
-                self.lost += events;
-                self.open.clear(); // Ends may now meet beginnings of other requests.
-                None
-            }
-            Line::Issued {
+    /// So many events were lost: ends may now meet beginnings of other requests.
+    pub(super) fn forget(&mut self, lost: u64) {
+        self.lost += lost;
+        self.open.clear();
+    }
+
+    /// Takes in an event, and gives the request that it ends.
+    pub(super) fn take(&mut self, at_ns: u64, event: Event) -> Option<DeviceRequest> {
+        match event {
+            Event::Issued {
                 place,
-                at_ns,
                 direction,
                 is_synchronous,
                 bytes,
                 process,
                 command,
             } => {
-                let wanted = self.extents.iter().any(|extent| extent.holds(&place));
-                if wanted && direction != Direction::Other {
-                    if self.open.len() >= MOST_OPEN {
-                        self.open.clear();
-                    }
-                    let open = Open {
-                        at_ns,
-                        direction,
-                        is_synchronous,
-                        bytes,
-                        process,
-                        command: command.to_owned(),
-                    };
-                    self.open.insert(place, open);
+                let extent = self.extents.iter().position(|one| one.holds(&place))?;
+                if direction == Direction::Other {
+                    return None;
                 }
+                if self.open.len() >= MOST_OPEN {
+                    self.open.clear();
+                }
+                let request = DeviceRequest {
+                    extent,
+                    direction,
+                    is_synchronous,
+                    bytes,
+                    latency_ns: 0,
+                    ended_ns: 0,
+                    process,
+                    command,
+                    failed: false,
+                };
+                let begun_ns = at_ns;
+                self.open.insert(place, Open { begun_ns, request });
                 None
             }
-            Line::Completed {
-                place,
-                at_ns,
-                failed,
-            } => {
-                let open = self.open.remove(&place)?;
+            Event::Completed { place, failed } => {
+                let Open { begun_ns, request } = self.open.remove(&place)?;
                 Some(DeviceRequest {
-                    disk: (place.major, place.minor),
-                    direction: open.direction,
-                    is_synchronous: open.is_synchronous,
-                    bytes: open.bytes,
-                    latency_ns: at_ns.saturating_sub(open.at_ns),
+                    latency_ns: at_ns.saturating_sub(begun_ns),
                     ended_ns: at_ns,
-                    process: open.process,
-                    command: open.command,
                     failed,
+                    ..request
                 })
             }
         }
@@ -122,22 +115,20 @@ impl Pairing {
 mod tests {
     use super::*;
 
-    fn issued(sector: u64, at_ns: u64) -> Line<'static> {
-        Line::Issued {
+    fn issued(sector: u64) -> Event {
+        Event::Issued {
             place: place(sector),
-            at_ns,
             direction: Direction::Read,
             is_synchronous: false,
             bytes: 8_192,
             process: 7,
-            command: "postgres",
+            command: ProcessName::new(b"postgres"),
         }
     }
 
-    fn completed(sector: u64, at_ns: u64) -> Line<'static> {
-        Line::Completed {
+    fn completed(sector: u64) -> Event {
+        Event::Completed {
             place: place(sector),
-            at_ns,
             failed: false,
         }
     }
@@ -151,35 +142,40 @@ mod tests {
     }
 
     fn pairing() -> Pairing {
-        Pairing::new(vec![DeviceExtent {
+        // Two partitions of one disk.
+        let part = |first_sector| DeviceExtent {
             major: 8,
             minor: 0,
-            first_sector: 100,
+            first_sector,
             sectors: 100,
-        }])
+        };
+        Pairing::new(vec![part(100), part(300)])
     }
 
     #[test]
     fn ends_find_their_beginnings_in_any_order() {
         let mut pairing = pairing();
-        assert_eq!(pairing.take(issued(100, 10)), None);
-        assert_eq!(pairing.take(issued(108, 20)), None);
-        let second = pairing.take(completed(108, 50)).unwrap();
+        assert_eq!(pairing.take(10, issued(100)), None);
+        assert_eq!(pairing.take(20, issued(108)), None);
+        let second = pairing.take(50, completed(108)).unwrap();
         assert_eq!((second.latency_ns, second.ended_ns), (30, 50));
-        assert_eq!(pairing.take(completed(100, 70)).unwrap().latency_ns, 60);
-        assert_eq!(pairing.take(completed(100, 80)), None, "it has ended");
+        assert_eq!(pairing.take(70, completed(100)).unwrap().latency_ns, 60);
+        assert_eq!(pairing.take(80, completed(100)), None, "it has ended");
+        pairing.take(90, issued(300));
+        let third = pairing.take(95, completed(300)).unwrap();
+        assert_eq!((second.extent, third.extent), (0, 1));
     }
 
     #[test]
     fn what_lies_elsewhere_or_lost_its_beginning_is_no_request() {
         let mut pairing = pairing();
-        pairing.take(issued(99, 10));
-        pairing.take(issued(200, 10));
-        assert_eq!(pairing.take(completed(99, 20)), None);
-        assert_eq!(pairing.take(completed(200, 20)), None);
-        pairing.take(issued(150, 10));
-        pairing.take(Line::Lost(4));
-        assert_eq!(pairing.take(completed(150, 20)), None);
+        pairing.take(10, issued(99));
+        pairing.take(10, issued(200));
+        assert_eq!(pairing.take(20, completed(99)), None);
+        assert_eq!(pairing.take(20, completed(200)), None);
+        pairing.take(10, issued(150));
+        pairing.forget(4);
+        assert_eq!(pairing.take(20, completed(150)), None);
         assert_eq!(pairing.lost(), 4);
     }
 }
