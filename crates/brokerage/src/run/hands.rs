@@ -6,20 +6,33 @@ use super::line::lock;
 use crate::market::{Action, Order, TickerEntry};
 use crate::transactions::{Inputs, data_maintenance, market_feed, trade_result};
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 use workload::brokerage::kinds::Operation;
 use workload::random::Dice;
 
-/// How often a hand that has nothing to do looks at the exchange, at most and at least.
+/// How often the hand that watches looks at the exchange, at most and at least.
 const LOOK_MS: std::ops::RangeInclusive<i64> = 1..=5;
+/// How often a hand that waits to be called looks whether the floor is still open.
+const LONGEST_WAIT: Duration = Duration::from_millis(50);
 /// Streams of the seed for the hands.
 const STREAM: u64 = 1 << 33;
 
-/// What is due and nobody has taken yet.
+/// Where hands find what to do. One of those without work watches the exchange; the others wait
+/// until it calls them, so that many hands cost no more than one while there is little to do.
 #[derive(Debug, Default)]
-pub struct Desk(Mutex<VecDeque<Action>>);
+pub struct Desk {
+    due: Mutex<Due>,
+    called: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Due {
+    /// What is due and nobody has taken yet.
+    actions: VecDeque<Action>,
+    is_watched: bool,
+}
 
 /// How many hands keep up with so many users: results take some times as long as what users do
 /// on average, and feeds are twenty transactions each.
@@ -36,30 +49,51 @@ pub fn work(floor: &Floor, desk: &Desk, number: u32, seed: u64) {
         seat: Seat::new(floor, Dice::new(seed, stream)),
         inputs: floor.inputs(stream),
     };
-    while floor.is_open() {
-        match desk.next(floor) {
-            Ok(action) => hand.carry_out(&action),
-            Err(rest) => thread::sleep(rest),
-        }
+    while let Some(action) = desk.next(floor) {
+        hand.carry_out(&action);
     }
 }
 
 impl Desk {
-    /// The next thing to do, or how long to wait for one.
-    fn next(&self, floor: &Floor) -> Result<Action, Duration> {
-        let mut due = lock(&self.0);
-        if due.is_empty() {
-            let mut exchange = lock(&floor.exchange);
-            let now_ms = floor.now_ms();
-            due.extend(exchange.poll(now_ms));
-            if due.is_empty() {
-                let rest_ms = exchange.next_due_ms().saturating_sub(now_ms);
-                let rest_ms = rest_ms.clamp(*LOOK_MS.start(), *LOOK_MS.end());
-                return Err(Duration::from_millis(rest_ms.unsigned_abs()));
+    /// The next thing to do, waiting for one; `None` when the floor closes.
+    fn next(&self, floor: &Floor) -> Option<Action> {
+        let mut due = lock(&self.due);
+        while floor.is_open() {
+            if let Some(action) = due.actions.pop_front() {
+                return Some(action);
             }
+            if due.is_watched {
+                let waited = self.called.wait_timeout(due, LONGEST_WAIT);
+                due = waited.unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            let Err(rest) = due.look(floor) else {
+                // One for each action but ours, and one to watch in our place.
+                (0..due.actions.len()).for_each(|_| self.called.notify_one());
+                continue;
+            };
+            due.is_watched = true;
+            drop(due);
+            thread::sleep(rest);
+            due = lock(&self.due);
+            due.is_watched = false;
         }
-        due.pop_front()
-            .ok_or(Duration::from_millis(LOOK_MS.start().unsigned_abs()))
+        None
+    }
+}
+
+impl Due {
+    /// Takes what is due at the exchange, or says how long to wait for something.
+    fn look(&mut self, floor: &Floor) -> Result<(), Duration> {
+        let mut exchange = lock(&floor.exchange);
+        let now_ms = floor.now_ms();
+        self.actions.extend(exchange.poll(now_ms));
+        if !self.actions.is_empty() {
+            return Ok(());
+        }
+        let rest_ms = exchange.next_due_ms().saturating_sub(now_ms);
+        let rest_ms = rest_ms.clamp(*LOOK_MS.start(), *LOOK_MS.end());
+        Err(Duration::from_millis(rest_ms.unsigned_abs()))
     }
 }
 
