@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::error::ClusterError;
 use super::keeper::{Keeper, SPARE_BYTES};
 use super::owner::Owner;
-use super::page_cache::MemoryGroup;
+use super::page_cache::{MemoryGroup, let_go_of_files};
 use super::process::{Process, Stop, quiet};
 use super::programs::Programs;
 use super::settings::Settings;
@@ -82,6 +82,8 @@ impl Cluster {
         };
         if !is_made {
             cluster.make()?;
+        } else if settings.page_cache_bytes.is_some() {
+            let_go_of_files(&cluster.data_directory());
         }
         cluster.limit_page_cache();
         cluster.begin()?;
