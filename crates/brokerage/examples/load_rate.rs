@@ -1,24 +1,30 @@
-//! How fast a house comes into PostgreSQL beside COPY from files made ready on the server, table by
-//! table on one connection each, in turns on the same server: the rows of ours are generated on the
-//! way. daily_market is also told apart: its rows cost next to nothing to generate, so that it shows
-//! what our side of COPY costs.
+//! How fast a house comes into PostgreSQL as a run loads it - each connection takes the next part of
+//! a table and makes its rows on the way - beside COPY from files made ready on the server, the next
+//! file by each of as many connections, in turns on the same server. The processor time of both is
+//! told too, of the server and of ours: it shows what the rows cost beyond what the server does.
 //!
-//! `cargo run --release -p brokerage --example load_rate [TRADE_DAYS [TURNS]]`
+//! `cargo run --release -p brokerage --example load_rate [TRADE_DAYS [TURNS [CONNECTIONS]]]`
 
 use std::error::Error;
 use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use brokerage::data::Generator;
 use brokerage::database::postgres::cluster::{Cluster, Settings};
 use brokerage::database::{Build, Database};
+use brokerage::error::DatabaseError;
 use brokerage::house::House;
-use brokerage::schema::{TABLES, TableName};
+use brokerage::run::loading::{Part, parts};
+use brokerage::schema::TABLES;
+
+type Done = Result<(), DatabaseError>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut numbers = std::env::args().skip(1).map(|word| word.parse::<u32>());
     let trade_days = numbers.next().transpose()?.unwrap_or(5);
     let turns = numbers.next().transpose()?.unwrap_or(3);
+    let connections = numbers.next().transpose()?.unwrap_or(2);
     let room = tempfile::tempdir()?;
     std::fs::set_permissions(room.path(), std::fs::Permissions::from_mode(0o711))?;
     let mut cluster = Cluster::start(
@@ -30,61 +36,112 @@ fn main() -> Result<(), Box<dyn Error>> {
     let generator = Generator::new(House::new(1_000, trade_days, 1));
     let mut connection = database.inquirer()?;
     connection.set_patience(None)?;
-    connection.ask("SET synchronous_commit TO off")?;
-    let names: Vec<_> = TABLES.iter().map(|table| table.name.name()).collect();
-    let file = |name: &str| cluster.data_directory().join(format!("{name}.copy"));
+    let mut names: Vec<_> = TABLES.iter().map(|table| table.name.name()).collect();
     let empty = format!("TRUNCATE {}; CHECKPOINT", names.join(", "));
+    let file = |name: &str| cluster.data_directory().join(format!("{name}.copy"));
+    let length = |name: &str| file(name).metadata().map_or(0, |about| about.len());
+
+    let parts = parts(&generator);
+    let load = |next: &AtomicUsize| -> Done {
+        let mut loader = database.loader()?;
+        while let Some(Part { table, number, .. }) = parts.get(next.fetch_add(1, Ordering::Relaxed))
+        {
+            loader.begin(*table)?;
+            generator.write(*table, *number, &mut *loader)?;
+            loader.end()?;
+        }
+        Ok(())
+    };
     let mut best = [0.0_f64; 2];
     for turn in 0..turns {
-        let begun = Instant::now();
-        let mut loader = database.loader()?;
-        let mut rows = 0;
-        let mut days = [0.0; 2];
-        for table in &TABLES {
-            let table_begun = Instant::now();
-            for part in 0..generator.parts(table.name) {
-                loader.begin(table.name)?;
-                generator.write(table.name, part, &mut *loader)?;
-                rows += loader.end()?;
-            }
-            if table.name == TableName::DailyMarket {
-                days[0] = table_begun.elapsed().as_secs_f64();
-            }
-        }
-        let ours = begun.elapsed().as_secs_f64();
+        let ours = measure(connections, load)?;
         if turn == 0 {
             for name in &names {
                 connection.ask(&format!("COPY {name} TO '{}'", file(name).display()))?;
             }
+            // The longest first, so that all connections end at about the same time.
+            names.sort_by_key(|name| std::cmp::Reverse(length(name)));
         }
-        let sizes = names
-            .iter()
-            .map(|name| file(name).metadata().map(|about| about.len()));
-        let bytes = sizes.sum::<std::io::Result<u64>>()? as f64;
+        let bytes = names.iter().map(|name| length(name)).sum::<u64>() as f64;
         connection.ask(&empty)?;
-        let begun = Instant::now();
-        for name in &names {
-            let table_begun = Instant::now();
-            connection.ask(&format!("COPY {name} FROM '{}'", file(name).display()))?;
-            if *name == TableName::DailyMarket.name() {
-                days[1] = table_begun.elapsed().as_secs_f64();
+        let copy = |next: &AtomicUsize| -> Done {
+            let mut connection = database.inquirer()?;
+            connection.set_patience(None)?;
+            connection.ask("SET synchronous_commit TO off")?;
+            while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+                connection.ask(&format!("COPY {name} FROM '{}'", file(name).display()))?;
             }
-        }
-        let peer = begun.elapsed().as_secs_f64();
+            Ok(())
+        };
+        let peer = measure(connections, copy)?;
         connection.ask(&empty)?;
-        let rates = [bytes / ours / 1e6, bytes / peer / 1e6];
         println!(
-            "turn {turn}: {rows} rows, {:.0} MB of text: ours {:.1} MB/s, COPY from files {:.1} \
-             MB/s, ratio {:.3}; daily_market alone {:.3}",
+            "turn {turn}: {:.0} MB of text over {connections} connections: ours {:.1} MB/s \
+             (processor time: server {:.2} s, rows and sending {:.2} s), COPY from files {:.1} \
+             MB/s (server {:.2} s), ratio {:.3}",
             bytes / 1e6,
-            rates[0],
-            rates[1],
-            rates[0] / rates[1],
-            days[1] / days[0]
+            bytes / ours.wall_s / 1e6,
+            ours.server_s,
+            ours.own_s,
+            bytes / peer.wall_s / 1e6,
+            peer.server_s,
+            peer.wall_s / ours.wall_s
         );
+        let rates = [bytes / ours.wall_s, bytes / peer.wall_s];
         best = [best[0].max(rates[0]), best[1].max(rates[1])];
     }
     println!("best of {turns}: ratio {:.3}", best[0] / best[1]);
     cluster.remove()?;
     Ok(())
+}
+
+/// What some work took.
+struct Taken {
+    wall_s: f64,
+    server_s: f64,
+    own_s: f64,
+}
+
+/// Lets so many threads do work until none is left.
+fn measure(
+    threads: u32,
+    work: impl Fn(&AtomicUsize) -> Done + Sync,
+) -> Result<Taken, DatabaseError> {
+    let next = AtomicUsize::new(0);
+    let (begun, [server_s, own_s]) = (Instant::now(), processor_seconds());
+    let done = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(|| work(&next))).collect();
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().unwrap_or(Ok(())))
+    });
+    done?;
+    let wall_s = begun.elapsed().as_secs_f64();
+    let until = processor_seconds();
+    Ok(Taken {
+        wall_s,
+        server_s: until[0] - server_s,
+        own_s: until[1] - own_s,
+    })
+}
+
+/// Processor time of all processes of servers, those that have ended included, and of this one.
+fn processor_seconds() -> [f64; 2] {
+    let ticks_per_second = rustix::param::clock_ticks_per_second() as f64;
+    let own = format!("{}", std::process::id());
+    let mut ticks = [0_u64; 2];
+    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let text = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let Some((head, tail)) = text.rsplit_once(") ") else {
+            continue;
+        };
+        let is_own = entry.file_name().to_str() == Some(own.as_str());
+        if is_own || head.ends_with("(postgres") {
+            // User and system time; of ended children too, which the server's first process counts.
+            let times = tail.split(' ').skip(11).take(if is_own { 2 } else { 4 });
+            let sum = times.map(|time| time.parse::<u64>().unwrap_or(0));
+            ticks[usize::from(is_own)] += sum.sum::<u64>();
+        }
+    }
+    ticks.map(|ticks| ticks as f64 / ticks_per_second)
 }

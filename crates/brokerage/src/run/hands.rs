@@ -12,8 +12,9 @@ use std::time::Duration;
 use workload::brokerage::kinds::Operation;
 use workload::random::Dice;
 
-/// How often the hand that watches looks at the exchange, at most and at least.
-const LOOK_MS: std::ops::RangeInclusive<i64> = 1..=5;
+/// How often the hand that watches looks at the exchange, at most and at least: the exchange takes
+/// a second for its answers, so some milliseconds more are not seen.
+const LOOK_MS: std::ops::RangeInclusive<i64> = 4..=10;
 /// How often a hand that waits to be called looks whether the floor is still open.
 const LONGEST_WAIT: Duration = Duration::from_millis(50);
 /// Streams of the seed for the hands.

@@ -66,16 +66,22 @@ fn stopped() -> DatabaseError {
 }
 
 /// Part of a table, with its bytes in the database.
-struct Part {
-    table: TableName,
-    number: u32,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// The table.
+    pub table: TableName,
+    /// Which of its parts, from 0.
+    pub number: u32,
+    /// About what it takes in the database.
     bytes: u64,
+    /// About how many rows it has.
     rows: u64,
 }
 
 /// All parts, unit by unit: threads then work on different tables, and the tables of one unit of
 /// customers come one after the other.
-fn parts(generator: &Generator) -> Vec<Part> {
+#[must_use]
+pub fn parts(generator: &Generator) -> Vec<Part> {
     let house = generator.house();
     let units = TABLES.iter().map(|table| generator.parts(table.name)).max();
     let mut parts = Vec::new();
