@@ -11,6 +11,7 @@ use signal_hook::flag;
 use workload::progress::StopRequest;
 
 use crate::exit::ExitStatus;
+use crate::live::keys;
 
 /// A signal this soon after the first is the same key press: wrappers such as `timeout` and `make`
 /// hand it to the program once more.
@@ -34,6 +35,8 @@ pub fn stop_on_signals() -> io::Result<StopRequest> {
         while !first.load(Ordering::Relaxed) {
             thread::sleep(LOOK_EVERY);
         }
+        // A second signal ends the program without a chance to do so.
+        keys::show();
         thread::sleep(SAME_PRESS);
         impatient.store(true, Ordering::Relaxed);
     });

@@ -1,6 +1,7 @@
 //! What people see while a run is under way: a live line in a terminal, else a line per sample.
 
 mod figures;
+pub mod keys;
 mod lines;
 mod terminal;
 

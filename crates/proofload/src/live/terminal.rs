@@ -8,7 +8,7 @@ use measure::sample::Sample;
 use workload::controller::{RunListener, SoFar};
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
-use super::figures;
+use super::{figures, keys};
 
 /// How often the line is drawn anew between samples.
 const REDRAW: Duration = Duration::from_millis(200);
@@ -29,6 +29,7 @@ pub struct TerminalView {
 impl TerminalView {
     /// A view on standard error.
     pub fn new(simulated: bool) -> Self {
+        keys::hide();
         Self {
             line: ProgressBar::hidden(),
             simulated,
@@ -46,6 +47,7 @@ impl TerminalView {
 impl Drop for TerminalView {
     fn drop(&mut self) {
         self.line.finish_and_clear();
+        keys::show();
     }
 }
 
