@@ -47,21 +47,25 @@ fn sections(outcome: &Outcome) -> Vec<Section> {
             table: Some(tell::table(outcome)),
             charts: Vec::new(),
         },
-        Section {
-            head: "Notes".to_owned(),
-            paragraphs: notes(outcome),
-            ..Section::default()
-        },
     ];
+    let notes = notes(outcome);
+    if !notes.is_empty() {
+        sections.push(Section {
+            head: "Notes".to_owned(),
+            paragraphs: notes,
+            ..Section::default()
+        });
+    }
     sections.extend(courses(outcome));
     sections
 }
 
-/// What is to be known of figures, each with its number.
+/// What is to be known of figures beyond what they are, each with its number.
 fn notes(outcome: &Outcome) -> Vec<String> {
-    let figures = outcome.figures.iter();
+    let figures = outcome.figures.iter().zip(&outcome.named.study.figure);
     figures
-        .map(|judged| format!("{}: {}", judged.figure, judged.note))
+        .filter(|(judged, figure)| judged.note != format!("{}.", figure.metric))
+        .map(|(judged, _)| format!("{}: {}", judged.figure, judged.note))
         .collect()
 }
 

@@ -278,7 +278,7 @@ fn least_flash(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
 fn why(point: &GridPoint) -> String {
     match point.verdict {
         Some(Verdict::Inconclusive) => {
-            format!("that could not be judged. {}", point.verdict_reason)
+            format!("It could not be judged. {}", point.verdict_reason)
         }
         _ => point.verdict_reason.clone(),
     }

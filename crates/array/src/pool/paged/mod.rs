@@ -143,6 +143,8 @@ pub struct PagedPool<P> {
     interval_ns: u64,
     next_plan_ns: Option<u64>,
     cache: Option<ReadCache<P>>,
+    /// Whether the cache copies lines of hot pages only.
+    copies_hot_only: bool,
     moves: Moves<P>,
     operations: Operations<P>,
     parts: Records<Part<P>>,

@@ -68,6 +68,7 @@ impl<P: Payload> PagedPool<P> {
         let mut what = (stretch.first, stretch.sectors);
         if asks_cache
             && !self.map.spaces[at.group()].is_written(at.slot())
+            && (!self.copies_hot_only || self.tiering.is_hot(stretch.page))
             && let Some((copied, wide_first, wide_sectors)) = self.widened(stretch, sequential)
             && self.intend(copied, number)
             && let Part::Read(part) = self.parts.get_mut(number)

@@ -47,8 +47,10 @@ impl<P: Payload> PagedPool<P> {
         let cache = cache.and_then(|cache| Some(ReadCache::new(cache, facts(&cache.group)?)));
         let interval_ns = (settings.tiering.interval_s * 1e9) as u64;
         let plans = settings.tiering.policy != TieringName::Off || settings.tiering.drain_critical;
-        // Where there is one group there is nowhere to move to, and nobody asks what is hot.
-        let plans = plans && spaces.len() > 1;
+        let fill = settings.read_cache.as_ref().map(|cache| &cache.fill);
+        let copies_hot_only = fill.is_some_and(|fill| fill.hot_pages_only);
+        // Where there is one group there is nowhere to move to, and nobody else asks what is hot.
+        let plans = plans && (spaces.len() > 1 || copies_hot_only);
         let policy = if plans {
             settings.tiering.policy
         } else {
@@ -62,6 +64,7 @@ impl<P: Payload> PagedPool<P> {
             tiering: AnyTiering::new(policy, &settings.tiering),
             interval_ns,
             cache,
+            copies_hot_only,
             moves: Moves::new(),
             operations: Operations::new(),
             parts: Records::default(),

@@ -297,6 +297,37 @@ fn lines_are_copied_at_the_miss_the_rule_says_and_streams_are_not() {
 }
 
 #[test]
+fn only_lines_of_hot_pages_are_copied_if_the_rule_says_so() {
+    // No tier to move to: the pages are ranked all the same.
+    let mut settings = pool_settings(8, &GROUPS[1..]);
+    settings.tiering.policy = TieringName::ScanRankMove;
+    settings.tiering.promote_score = 3.0;
+    settings.read_cache = cache_settings("line_kib = 4\nfill = { hot_pages_only = true }");
+    let mut rig: Rig<Bytes> = Rig::new(&settings, &GROUPS[1..], &[volume(0, 4 * PAGE)]);
+    for page in 0..2 {
+        rig.write(1, 0, &[(page * PAGE, 16, Bytes::zeroed(16))]);
+    }
+    let read = |rig: &mut Rig<Bytes>, page: u64, times: u32| {
+        rig.settle();
+        for id in 0..times {
+            rig.read(id, 0, page * PAGE, 8);
+            rig.settle();
+        }
+        let counters = rig.pool.counters().read_cache;
+        (counters.fills, counters.hits)
+    };
+    assert_eq!(read(&mut rig, 0, 4), (0, 0), "nothing was ranked yet");
+    assert_eq!(read(&mut rig, 1, 1), (0, 0));
+    rig.tick();
+    assert_eq!(
+        read(&mut rig, 1, 2),
+        (0, 0),
+        "a write and a read are too few"
+    );
+    assert_eq!(read(&mut rig, 0, 2), (1, 1));
+}
+
+#[test]
 fn a_failed_disk_group_is_reported() {
     let mut rig = rig(4);
     lay_out(&mut rig, 0..1, FirstWrite::Random);

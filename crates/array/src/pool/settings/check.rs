@@ -229,6 +229,12 @@ impl PoolSettings {
             "read_cache.fill",
             "at_miss and in_flight_max must be at least 1; leave the read cache out to have none.",
         );
+        let policy = self.tiering.policy;
+        complaints.require(
+            !cache.fill.hot_pages_only || policy.scores_pages(),
+            "read_cache.fill.hot_pages_only",
+            "Pages are hot by a tiering policy that scores them: scan-rank-move or heat.",
+        );
         let limit_fits = cache.limit_gib.is_finite() && cache.limit_gib > 0.0;
         complaints.require(
             limit_fits,

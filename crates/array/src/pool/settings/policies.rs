@@ -33,6 +33,13 @@ pub enum TieringName {
     Lru2,
 }
 
+impl TieringName {
+    /// Whether the rule gives each page a score, and so knows which are hot.
+    pub(super) fn scores_pages(self) -> bool {
+        matches!(self, Self::ScanRankMove | Self::Heat)
+    }
+}
+
 /// The tiering engine's rule and numbers. Each rule uses the numbers that concern it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -143,6 +150,10 @@ pub enum OnWrite {
 pub struct FillSettings {
     /// Copy at this miss of the line, counted in a table of recent misses. 1: at the first.
     pub at_miss: u8,
+    /// Whether only lines of pages are copied that the tiering rule holds worth promoting. That
+    /// the engine of the MSA 2040 family feeds its read cache with "active data" as it does its
+    /// tiers is confirmed by one of the studies; that the threshold is the same is inferred.
+    pub hot_pages_only: bool,
     /// Whether reads of streams are copied, too (*unconfirmed*).
     pub sequential: bool,
     /// Reads longer than this are not copied, KiB (*unconfirmed*).
@@ -163,6 +174,7 @@ impl Default for FillSettings {
     fn default() -> Self {
         Self {
             at_miss: 1,
+            hot_pages_only: false,
             sequential: false,
             read_max_kib: 256,
             widen_reads: true,

@@ -72,6 +72,11 @@ fn every_broken_rule_is_pointed_at() {
             "fill = { at_miss = 0 }",
             "read_cache.fill",
         ),
+        (
+            "\"scan-rank-move\"\n[read_cache]",
+            "\"lru\"\n[read_cache]\nfill = { hot_pages_only = true }",
+            "read_cache.fill.hot_pages_only",
+        ),
         ("group = \"cache\"", "group = \"sas\"", "read_cache.group"),
         (
             "group = \"cache\"",

@@ -46,4 +46,8 @@ impl TieringPolicy for Heat {
     fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
         self.scores.plan(room, movable)
     }
+
+    fn is_hot(&self, page: u32) -> bool {
+        self.scores.promotable(page)
+    }
 }

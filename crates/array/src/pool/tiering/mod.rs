@@ -44,6 +44,12 @@ pub(crate) trait TieringPolicy {
     /// An interval has passed: what should move. `room` says what fits; only pages that
     /// `movable` holds for can move.
     fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove>;
+
+    /// Whether `page` is asked for so often that it is worth promoting. A rule without such a
+    /// threshold says so of every page.
+    fn is_hot(&self, _page: u32) -> bool {
+        true
+    }
 }
 
 /// The rules by name, without indirection on the way of a request.
@@ -103,6 +109,10 @@ impl TieringPolicy for AnyTiering {
 
     fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
         forward!(self, rule => rule.plan(room, movable))
+    }
+
+    fn is_hot(&self, page: u32) -> bool {
+        forward!(self, rule => rule.is_hot(page))
     }
 }
 

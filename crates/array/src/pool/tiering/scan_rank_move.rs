@@ -84,7 +84,8 @@ impl Scores {
         moves
     }
 
-    fn promotable(&self, page: u32) -> bool {
+    /// Whether a page reaches the score from which it is worth promoting, as of the last interval.
+    pub(super) fn promotable(&self, page: u32) -> bool {
         let threshold = match self.affinities[page as usize] {
             Affinity::None => self.promote_score,
             Affinity::Performance => self.promote_score_preferred,
@@ -159,5 +160,9 @@ impl TieringPolicy for ScanRankMove {
 
     fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
         self.scores.plan(room, movable)
+    }
+
+    fn is_hot(&self, page: u32) -> bool {
+        self.scores.promotable(page)
     }
 }
