@@ -21,6 +21,8 @@ pub struct MemoryGroup {
 pub(super) struct Files {
     limit: PathBuf,
     statistics: PathBuf,
+    /// What the kernel holds for the processes, where the statistics do not tell.
+    kernel: PathBuf,
     version: Version,
 }
 
@@ -41,6 +43,7 @@ impl MemoryGroup {
         let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mut why = "this system has no memory control groups".to_owned();
         for (version, parent) in parents(&mounts, &own) {
+            remove_left_behind(&parent);
             match Self::make_in(&parent, version, limit_bytes) {
                 Ok(group) => return Ok(group),
                 Err(error) => why = error,
@@ -74,6 +77,7 @@ impl MemoryGroup {
         Files {
             limit: self.directory.join(limit),
             statistics: self.directory.join("memory.stat"),
+            kernel: self.directory.join("memory.kmem.usage_in_bytes"),
             version: self.version,
         }
     }
@@ -93,7 +97,17 @@ impl Files {
     /// What the processes take without the page cache: their own memory and what they share.
     pub(super) fn own_bytes(&self) -> Option<u64> {
         let text = std::fs::read_to_string(&self.statistics).ok()?;
-        own_bytes(&text, self.version)
+        let own_bytes = own_bytes(&text, self.version)?;
+        // The first form counts what the kernel holds for each session (tables of pages, stacks,
+        // sockets) against the limit, too: hundreds of sessions would be ended for want of it.
+        let kernel = std::fs::read_to_string(&self.kernel).ok();
+        let kernel = kernel.filter(|_| self.version == Version::One);
+        Some(
+            own_bytes
+                + kernel
+                    .and_then(|text| text.trim().parse().ok())
+                    .unwrap_or(0),
+        )
     }
 
     /// Sets another limit. It may fail while everything in the page cache is being written; the
@@ -138,6 +152,25 @@ pub(super) fn let_go_of_files(directory: &Path) {
             && file.sync_data().is_ok()
         {
             let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
+        }
+    }
+}
+
+/// Removes the groups of runs that were killed before they could. One that still has processes
+/// cannot be removed, and stays.
+fn remove_left_behind(parent: &Path) {
+    let Ok(entries) = std::fs::read_dir(parent) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let run = name
+            .to_str()
+            .and_then(|name| name.strip_prefix("proofload-"));
+        let run: Option<u32> = run.and_then(|rest| rest.split('-').next()?.parse().ok());
+        let has_ended = |run: u32| !Path::new("/proc").join(run.to_string()).exists();
+        if run.is_some_and(has_ended) {
+            let _ = std::fs::remove_dir(entry.path());
         }
     }
 }
@@ -244,6 +277,35 @@ mod tests {
             let text = std::fs::read_to_string(file).unwrap();
             assert_eq!(text, file.display().to_string());
         }
+    }
+
+    #[test]
+    fn what_the_kernel_holds_for_processes_is_their_own() {
+        let here = tempfile::tempdir().unwrap();
+        let group = MemoryGroup {
+            directory: here.path().to_owned(),
+            version: Version::One,
+        };
+        let files = group.files();
+        std::fs::write(&files.statistics, "total_rss 40\ntotal_shmem 2\n").unwrap();
+        assert_eq!(files.own_bytes(), Some(42), "a kernel that does not tell");
+        std::fs::write(&files.kernel, "1000\n").unwrap();
+        assert_eq!(files.own_bytes(), Some(1_042));
+    }
+
+    #[test]
+    fn groups_of_runs_that_were_killed_are_removed() {
+        let here = tempfile::tempdir().unwrap();
+        let make = |name: &str| std::fs::create_dir(here.path().join(name)).unwrap();
+        let own = format!("proofload-{}-0", std::process::id());
+        // No process has a number as high as that.
+        for name in ["proofload-4194305-0", &own, "proofload-x", "other"] {
+            make(name);
+        }
+        remove_left_behind(here.path());
+        let is_there = |name: &str| here.path().join(name).exists();
+        assert!(!is_there("proofload-4194305-0"));
+        assert!(is_there(&own) && is_there("proofload-x") && is_there("other"));
     }
 
     #[test]
