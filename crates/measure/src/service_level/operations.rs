@@ -40,6 +40,10 @@ pub struct ShareLevel {
     pub percent: f64,
     /// How far from it the share may lie, in points of percent.
     pub tolerance_points: f64,
+    /// How many operations too many or too few may be due to chance alone, whatever the length of
+    /// the run: where in the shuffled deck the measured phase begins and ends. In a long run they
+    /// are as good as nothing.
+    pub chance_operations: f64,
 }
 
 impl OperationLevels {
@@ -80,15 +84,18 @@ impl ShareLevel {
         };
         let among = count(&self.among);
         let share = 100.0 * count(&self.of) as f64 / among.max(1) as f64;
+        let chance_points = 100.0 * self.chance_operations / among.max(1) as f64;
+        let allowed_points = (self.tolerance_points + chance_points).min(100.0);
         Check {
             name: format!("{}, distance from {} %", self.name, self.percent),
             kind: CheckKind::Throughput,
-            limit: self.tolerance_points,
+            limit: allowed_points,
             value: (among > 0).then_some((share - self.percent).abs()),
             unit: "points".to_owned(),
             rule: format!(
-                "{} of the {among} transactions of the mix in the measured phase is {} %, give or \
-                 take {} points; it was {share:.2} %.",
+                "{} of the {among} transactions in question in the measured phase is {} %, give or \
+                 take {} points, and {chance_points:.2} for what chance does to so few of them; it \
+                 was {share:.2} %.",
                 self.name, self.percent, self.tolerance_points
             ),
             ..of_run()

@@ -118,6 +118,11 @@ pub fn levels(profile: &Profile) -> OperationLevels {
         among: names(&[Operation::TradeOrder, Operation::TradeOrderRolledBack]),
         percent: rounded(profile.brokerage.orders.rollback_percent),
         tolerance_points: limits.rollback_tolerance_points,
+        // Each user deals from a deck of its own, about as long as orders are between two of these.
+        chance_operations: chance_operations(
+            profile.brokerage.orders.rollback_percent,
+            f64::from(profile.brokerage.users) / profile.brokerage.orders.rollback_percent * 100.0,
+        ),
     };
     OperationLevels {
         p90: p90.filter(|level| level.p90_ms.is_finite()).collect(),
@@ -151,8 +156,25 @@ fn mix(profile: &Profile) -> impl Iterator<Item = ShareLevel> {
             among: names(&all),
             percent: rounded(100.0 * share / total),
             tolerance_points,
+            chance_operations: chance_operations(100.0 * share / total, DECK_CARDS),
         }
     })
+}
+
+/// Cards of the deck that holds the published mix exactly. Others are not longer by much.
+const DECK_CARDS: f64 = 890.0;
+
+/// How many operations of a kind a measured phase may have too many or too few because it begins
+/// and ends in the middle of decks with so many cards altogether: three standard deviations. Of half
+/// a deck, the worst case, the variance is a quarter of what it would be for as many free draws.
+fn chance_operations(percent: f64, cards: f64) -> f64 {
+    let share = (percent / 100.0).clamp(0.0, 1.0);
+    let of_one_end = cards * share * (1.0 - share) / 4.0;
+    if of_one_end.is_finite() {
+        3.0 * (2.0 * of_one_end).sqrt()
+    } else {
+        0.0
+    }
 }
 
 fn names(operations: &[Operation]) -> Vec<String> {
@@ -176,6 +198,15 @@ mod tests {
             assert_eq!(operation as usize, number);
             assert_eq!(layout.operation(operation.name()), Some(number));
         }
+    }
+
+    #[test]
+    fn chance_counts_for_little_in_a_long_run() {
+        let cards = chance_operations(18.0, DECK_CARDS);
+        assert!((20.0..30.0).contains(&cards), "{cards}");
+        // Half a point in 15 seconds, next to nothing in two hours.
+        assert!(100.0 * cards / 4_900.0 < 0.6 && 100.0 * cards / 700_000.0 < 0.005);
+        assert_eq!(chance_operations(0.0, f64::INFINITY), 0.0);
     }
 
     #[test]
