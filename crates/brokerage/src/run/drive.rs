@@ -8,8 +8,9 @@ use super::watch::attribution::{Facts, attribute};
 use crate::database::Database;
 use crate::house::House;
 use measure::host::HostMonitor;
-use measure::result::{Bound, Check, CheckKind, RunResult, Scope, ServerResult, Verdict};
+use measure::result::{Bound, Check, CheckKind, RunResult, Scope, ServerResult};
 use measure::sample::{Phase, Recorder};
+use measure::service_level::add_checks;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -93,16 +94,18 @@ fn enter(
     result: &mut RunResult,
 ) {
     result.warnings.extend(findings.warnings);
-    let rate_reached = wanted.transactions_per_second.map(|wanted| {
-        let check = rate_check(result, wanted);
-        let passed = check.passed == Some(true);
-        add_check(result, check);
-        passed
-    });
+    let rate_check = wanted
+        .transactions_per_second
+        .map(|wanted| rate_check(result, wanted));
+    let rate_reached = rate_check.as_ref().map(|check| check.passed == Some(true));
     let lengths = findings.outages.iter().map(|one| one.length_s);
     let without_service = lengths.fold(0.0, |sum, length_s| sum + length_s);
     if result.duration_s > 0.0 {
-        add_check(result, service_check(without_service));
+        let service_check = service_check(without_service);
+        add_checks(
+            result,
+            rate_check.into_iter().chain([service_check]).collect(),
+        );
     }
     let count = |operation: Operation| {
         let found = result.operations.iter();
@@ -121,6 +124,7 @@ fn enter(
         processors_busy_percent: processors_busy(result),
         average_read_ms: result.totals.reads.latency.map(|one| one.average_ms),
         rate_reached,
+        out_of_service: without_service / result.duration_s.max(1.0),
     });
     let mut transactions = findings.transactions;
     transactions.committed = ended - rolled_back;
@@ -200,24 +204,5 @@ fn service_check(without_service_s: f64) -> Check {
         rule: "The database serves at any time: no session is refused or lost, and there is room \
                on its volume."
             .to_owned(),
-    }
-}
-
-/// Adds a check. One that fails makes a run fail that nothing worse has ended.
-fn add_check(result: &mut RunResult, check: Check) {
-    let failed = check.passed == Some(false);
-    let text = format!(
-        "{}: {:.1} {}, and the limit is {:.1}",
-        check.name,
-        check.value.unwrap_or(0.0),
-        check.unit,
-        check.limit
-    );
-    result.checks.push(check);
-    if failed && matches!(result.verdict, Verdict::Pass | Verdict::Inconclusive) {
-        result.set_verdict(
-            Verdict::Fail,
-            format!("A service level was not met: {text}."),
-        );
     }
 }

@@ -53,10 +53,7 @@ pub fn judge(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) 
     if let Some(reason) = doubt(levels, measured, checks) {
         return judgement(Verdict::Inconclusive, reason);
     }
-    judgement(
-        Verdict::Pass,
-        format!("All {} checks passed.", checks.len()),
-    )
+    judgement(Verdict::Pass, all_passed(checks.len()))
 }
 
 /// The verdict so far, for a live line while the run goes on: what is still in doubt only because
@@ -94,8 +91,39 @@ fn error_reason(errors: u64, measured: &Measured<'_>) -> String {
     ))
 }
 
+/// Adds checks of what only the caller knows to a result that is judged already. One that fails
+/// makes a run fail that nothing worse has ended.
+pub fn add_checks(result: &mut RunResult, checks: Vec<Check>) {
+    result.checks.extend(checks);
+    let all = result.checks.len();
+    let failed: Vec<&Check> = result.failed_checks().collect();
+    let (verdict, reason) = match result.verdict {
+        Verdict::Pass | Verdict::Fail | Verdict::Inconclusive if !failed.is_empty() => {
+            (Verdict::Fail, end_sentence(fail_reason(&failed, all)))
+        }
+        Verdict::Pass => (Verdict::Pass, all_passed(all)),
+        _ => return,
+    };
+    result.set_verdict(verdict, reason);
+}
+
+fn all_passed(all: usize) -> String {
+    format!("All {all} checks passed.")
+}
+
+/// What matters most comes first: a service that was out explains everything else, and a mix that
+/// is off says little about the storage.
+fn weight(check: &Check) -> u8 {
+    match (check.kind, check.unit.as_str()) {
+        (CheckKind::Resource, "s") => 0,
+        (_, "points") => 2,
+        _ => 1,
+    }
+}
+
 fn fail_reason(failed: &[&Check], all: usize) -> String {
-    let first = failed[0];
+    let first = failed.iter().min_by_key(|check| weight(check));
+    let first = first.unwrap_or(&failed[0]);
     let value = first
         .value
         .map_or("nothing".to_owned(), |v| rounded(v, &first.unit));
@@ -113,7 +141,8 @@ fn fail_reason(failed: &[&Check], all: usize) -> String {
     format!("{} of {all} checks failed: {detail}", failed.len())
         + match failed.len() {
             1 => "",
-            _ => " (the first of them)",
+            _ if std::ptr::eq(*first, failed[0]) => " (the first of them)",
+            _ => " (one of them)",
         }
 }
 

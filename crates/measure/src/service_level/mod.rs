@@ -15,7 +15,7 @@ mod judge;
 mod operations;
 mod rules;
 
-pub use judge::{Judgement, judge, verdict_so_far};
+pub use judge::{Judgement, add_checks, judge, verdict_so_far};
 pub use operations::{OperationLevels, PercentileLevel, ShareLevel};
 pub use rules::{Measured, evaluate};
 

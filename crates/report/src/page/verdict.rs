@@ -82,6 +82,7 @@ fn held_back(by: &str) -> String {
         "storage" => "held back by storage".to_owned(),
         "locks" => "held back by each other".to_owned(),
         "processor" => "held back by processors".to_owned(),
+        "outage" => "held back by times without service".to_owned(),
         "nothing" => "held back by nothing".to_owned(),
         _ => String::new(),
     }

@@ -15,12 +15,16 @@ pub struct Facts<'a> {
     pub average_read_ms: Option<f64>,
     /// Whether a rate was held, and reached.
     pub rate_reached: Option<bool>,
+    /// Share of the measured time in which the server did not serve, 0 to 1.
+    pub out_of_service: f64,
 }
 
 /// Sessions at work, as a share of the users, below which the database was not the limit.
 const MOSTLY_IDLE: f64 = 0.5;
 /// A share that counts as nearly all of a class.
 const LEADING: f64 = 0.4;
+/// A share of the time without service above which it was what held the load back.
+const MUCH_OUTAGE: f64 = 0.05;
 /// Processors that are this busy have nothing left to give.
 const PROCESSORS_FULL_PERCENT: f64 = 90.0;
 
@@ -54,14 +58,20 @@ pub fn attribute(facts: &Facts<'_>) -> (&'static str, String) {
             .unwrap_or_default(),
     );
     let full = |percent: f64| percent >= PROCESSORS_FULL_PERCENT;
-    let (word, verdict) = if facts.rate_reached == Some(true) {
+    let is_idle = busy < MOSTLY_IDLE * f64::from(facts.users);
+    let (word, verdict) = if facts.out_of_service > MUCH_OUTAGE {
+        (
+            "outage",
+            "Times without service held the load back more than anything else.",
+        )
+    } else if facts.rate_reached == Some(true) {
         (
             "nothing",
             "Nothing held the load back: the rate that was asked for was reached.",
         )
-    } else if facts.processors_busy_percent.is_some_and(full) && storage < LEADING {
+    } else if facts.processors_busy_percent.is_some_and(full) && (storage < LEADING || is_idle) {
         ("processor", "The processors held the load back.")
-    } else if busy < MOSTLY_IDLE * f64::from(facts.users) {
+    } else if is_idle {
         (
             "nothing",
             "The database did not hold the load back: most users were not in it, but rested or \
@@ -99,6 +109,7 @@ mod tests {
             processors_busy_percent: Some(busy_percent),
             average_read_ms: Some(4.5),
             rate_reached: None,
+            out_of_service: 0.0,
         };
         let (word, text) = attribute(&facts);
         assert!(text.contains("4.50 ms"), "{text}");
@@ -112,6 +123,7 @@ mod tests {
         assert_eq!(word(4, 4, 20, 80.0), "processor");
         assert_eq!(word(4, 2, 6, 97.0), "processor", "few at work, none left");
         assert_eq!(word(4, 2, 2, 20.0), "nothing", "the users rest");
+        assert_eq!(word(8, 0, 2, 100.0), "processor", "more users find none");
     }
 
     #[test]
@@ -125,8 +137,14 @@ mod tests {
             processors_busy_percent: None,
             average_read_ms: None,
             rate_reached: Some(true),
+            out_of_service: 0.0,
         };
         assert_eq!(attribute(&facts).0, "nothing");
+        let out = Facts {
+            out_of_service: 0.3,
+            ..facts
+        };
+        assert_eq!(attribute(&out).0, "outage");
         let nothing_known = Facts {
             waits: &Waits::default(),
             ..facts
