@@ -23,6 +23,8 @@ pub struct Seat<'a> {
     floor: &'a Floor,
     session: Option<Box<dyn Session>>,
     dice: Dice,
+    /// Whether it was refused and has not been served since.
+    is_out: bool,
 }
 
 impl<'a> Seat<'a> {
@@ -33,6 +35,7 @@ impl<'a> Seat<'a> {
             floor,
             session: None,
             dice,
+            is_out: false,
         }
     }
 
@@ -58,6 +61,7 @@ impl<'a> Seat<'a> {
                     self.floor.tally.conflict(operation);
                     conflicts += 1;
                     if conflicts >= MOST_CONFLICTS {
+                        self.serve_again();
                         self.floor.tally.give_up();
                         return None;
                     }
@@ -92,20 +96,23 @@ impl<'a> Seat<'a> {
         }
     }
 
-    /// Time without service ends with the first transaction that is done.
-    fn serve_again(&self) {
-        let mut outages = lock(&self.floor.outages);
-        if outages.is_down()
-            && let Some(length_s) = outages.up(self.floor.line.now_ns())
-        {
+    /// Time without service ends when everybody who was refused has done a transaction.
+    fn serve_again(&mut self) {
+        if !std::mem::take(&mut self.is_out) {
+            return;
+        }
+        let length_s = lock(&self.floor.outages).up(self.floor.line.now_ns());
+        if let Some(length_s) = length_s {
             let text = format!("The server serves again, after {length_s:.1} s.");
             self.floor.line.note(text);
         }
     }
 
-    fn out_of_service(&self, error: &DatabaseError, rest: Duration) {
+    fn out_of_service(&mut self, error: &DatabaseError, rest: Duration) {
         let line = &self.floor.line;
-        if lock(&self.floor.outages).down(line.now_ns(), &error.to_string()) {
+        if !std::mem::replace(&mut self.is_out, true)
+            && lock(&self.floor.outages).down(line.now_ns(), &error.to_string())
+        {
             line.note(format!(
                 "No service: {error}. The run goes on when it returns."
             ));

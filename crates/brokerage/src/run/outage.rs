@@ -2,18 +2,22 @@
 
 use measure::result::OutageResult;
 
-/// Keeps the times without service: from the first session that was refused to the first that was
-/// served again.
+/// Keeps the times without service: from the first session that was refused until all that were
+/// refused are served again. One that is turned away while others are served is without service,
+/// too.
 #[derive(Debug, Default)]
 pub struct Outages {
     ended: Vec<OutageResult>,
     /// When the present one began, and why.
     open: Option<(u64, String)>,
+    /// Sessions that wait to be served again.
+    waiting: usize,
 }
 
 impl Outages {
-    /// A session was not served. True when service had been there until now.
+    /// A session that had been served is not any more. True when all others still are.
     pub fn down(&mut self, now_ns: u64, reason: &str) -> bool {
+        self.waiting += 1;
         let begins = self.open.is_none();
         if begins {
             self.open = Some((now_ns, reason.to_owned()));
@@ -21,9 +25,13 @@ impl Outages {
         begins
     }
 
-    /// A session that had been refused is served. Gives the time without service when this ends
-    /// one.
+    /// A session that had been refused is served again, or has given up. Gives the time without
+    /// service when it was the last of them.
     pub fn up(&mut self, now_ns: u64) -> Option<f64> {
+        self.waiting = self.waiting.saturating_sub(1);
+        if self.waiting > 0 {
+            return None;
+        }
         let (begun_ns, reason) = self.open.take()?;
         let outage = outage(begun_ns, now_ns, reason);
         let length_s = outage.length_s;
@@ -64,6 +72,8 @@ mod tests {
         assert_eq!(outages.up(1), None, "it was never down");
         assert!(outages.down(2_000_000_000, "gone"));
         assert!(!outages.down(2_500_000_000, "refused"));
+        assert!(outages.is_down());
+        assert_eq!(outages.up(4_900_000_000), None, "one still waits");
         assert!(outages.is_down());
         assert_eq!(outages.up(5_000_000_000), Some(3.0));
         assert_eq!(outages.up(5_100_000_000), None);
