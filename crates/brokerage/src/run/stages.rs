@@ -270,9 +270,17 @@ impl Business {
     fn wait_for_server(&self) -> Result<Box<dyn Session>, DatabaseError> {
         const PATIENCE: Duration = Duration::from_secs(120);
         let begun = Instant::now();
+        let mut is_told = false;
         loop {
             match self.database.connect() {
-                Err(DatabaseError::Unavailable(_)) if begun.elapsed() < PATIENCE => {
+                Err(DatabaseError::Unavailable(why)) if begun.elapsed() < PATIENCE => {
+                    if !std::mem::replace(&mut is_told, true) {
+                        self.line.note(format!(
+                            "The books are checked when the server is back; it has {} s for that: \
+                             {why}.",
+                            PATIENCE.as_secs()
+                        ));
+                    }
                     (self.wanted.revive)();
                     thread::sleep(Duration::from_millis(200));
                 }
@@ -356,6 +364,8 @@ impl Duties for Business {
         if lock(&self.floor).is_some() {
             let mut counts = self.line.counts();
             lock(&self.volume).count(self.line.now_ns(), &mut counts);
+        } else {
+            lock(&self.volume).skip();
         }
         if let Some(due) = lock(&self.arrivals).as_ref() {
             let (shed, waiting) = due.backlog();

@@ -55,6 +55,8 @@ pub struct Volume {
     log_extent: Option<usize>,
     roles: HashMap<u32, Role>,
     averaged_ns: u64,
+    /// Events that the kernel had dropped when counting began.
+    lost_before: u64,
 }
 
 /// Averages are taken once a second.
@@ -84,6 +86,7 @@ impl Volume {
             log_extent: (of_data != of_log).then_some(1),
             roles: HashMap::new(),
             averaged_ns: 0,
+            lost_before: 0,
         }
     }
 
@@ -96,6 +99,7 @@ impl Volume {
             log_extent: None,
             roles: HashMap::new(),
             averaged_ns: 0,
+            lost_before: 0,
         }
     }
 
@@ -114,10 +118,10 @@ impl Volume {
     #[must_use]
     pub fn caution(&self) -> Option<String> {
         match &self.sight {
-            Sight::Requests(trace) if trace.lost() > 0 => Some(format!(
+            Sight::Requests(trace) if trace.lost() > self.lost_before => Some(format!(
                 "The kernel dropped {} events of its trace of requests: rates of the volume are a \
                  little too low.",
-                trace.lost()
+                trace.lost() - self.lost_before
             )),
             Sight::Requests(_) => None,
             Sight::Averages(_) => Some(
@@ -131,10 +135,21 @@ impl Volume {
                  the volume afterwards is missing, and its rates are too low."
             )),
             Sight::Nothing => Some(
-                "The database lies on no block device that the kernel shows, so its storage could \
-                 not be measured: no I/O rates, no latencies, no service levels of storage."
+                "It is not known which block device of this machine the database lies on, so its \
+                 storage could not be measured: no I/O rates, no latencies, no service levels of \
+                 storage. A server tells where its data is to users with rights enough only; if \
+                 it runs on this machine, name a directory on its volume with --on."
                     .to_owned(),
             ),
+        }
+    }
+
+    /// Passes over what has happened on the volume since the last look: it was not the load's.
+    pub fn skip(&mut self) {
+        if let Sight::Requests(trace) = &mut self.sight {
+            // If it cannot be read, counting will find out.
+            let _ = trace.poll(|_| {});
+            self.lost_before = trace.lost();
         }
     }
 
