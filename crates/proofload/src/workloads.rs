@@ -125,6 +125,13 @@ fn brokerage(options: &RunOptions, mut layers: Vec<Layer>) -> Result<Profile, Fa
         ("--rate", if is_predicted { &options.rate } else { &None }),
     ] {
         if value.is_some() {
+            if option == "--rate" {
+                return Err(Failure::usage(
+                    "--rate does not go with a brokerage on a modelled array: its users begin the \
+                     next transaction when the last is done.",
+                    "Give --users for the load; 'proofload run' holds rates of transactions.",
+                ));
+            }
             return Err(Failure::usage(
                 format!("{option} does not go with a brokerage, which has one database and users."),
                 "Give --users for the users, and --target-size for the data.",

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use measure::grid::{GridAnswer, GridAxis, GridPoint};
 use measure::result::Verdict;
 use report::number::figure;
+use workload::profile::Kind;
 
 use super::point::{Point, combinations};
 use super::search::Search;
@@ -17,6 +18,12 @@ const RATES: (f64, f64) = (10.0, 1_000_000.0);
 
 /// Each rate is so many times the one before: the answer is as exact as that.
 const RATE_STEP: f64 = 1.05;
+
+/// The setting that is searched over when a brokerage is asked for the most that it carries.
+const USERS: &str = "brokerage.users";
+
+/// Without a range of its own at most so many users are tried.
+const MOST_USERS: f64 = 2_000.0;
 
 /// Without a range of their own, counts of SSDs that are tried; those that cannot be are left out.
 const SSD_COUNTS: [u32; 12] = [0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24];
@@ -36,9 +43,9 @@ pub struct Question {
 }
 
 /// What is searched over, and what else is varied.
-pub fn axes(find: Find, given: Vec<GridAxis>) -> (GridAxis, bool, Vec<GridAxis>) {
+pub fn axes(find: Find, kind: Kind, given: Vec<GridAxis>) -> (GridAxis, bool, Vec<GridAxis>) {
     let is_searched = |axis: &GridAxis| match find {
-        Find::MaxIops => ["rate", "threads", "brokerage.users"].contains(&axis.key.as_str()),
+        Find::MaxIops => ["rate", "threads", USERS].contains(&axis.key.as_str()),
         Find::MinFlash => axis.key.starts_with("array."),
     };
     let mut others = given;
@@ -47,6 +54,8 @@ pub fn axes(find: Find, given: Vec<GridAxis>) -> (GridAxis, bool, Vec<GridAxis>)
         return (searched, true, others);
     }
     let (key, values) = match find {
+        // A brokerage holds no rate of I/O: its load is its users.
+        Find::MaxIops if kind == Kind::Brokerage => (USERS, users()),
         Find::MaxIops => ("rate", rates()),
         Find::MinFlash => (
             SSD_COUNT,
@@ -61,6 +70,15 @@ pub fn axes(find: Find, given: Vec<GridAxis>) -> (GridAxis, bool, Vec<GridAxis>)
 }
 
 /// Rates with three digits, each a step above the one before.
+fn users() -> Vec<String> {
+    let steps = MOST_USERS.ln() / RATE_STEP.ln();
+    let mut users: Vec<u32> = (0..=steps as u32)
+        .map(|step| RATE_STEP.powi(step as i32).round() as u32)
+        .collect();
+    users.dedup();
+    users.iter().map(u32::to_string).collect()
+}
+
 fn rates() -> Vec<String> {
     let steps = (RATES.1 / RATES.0).ln() / RATE_STEP.ln();
     let rate = |step: u32| RATES.0 * RATE_STEP.powi(step as i32);
@@ -86,7 +104,7 @@ pub fn questions(
     given: Vec<GridAxis>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Question>, Failure> {
-    let (searched, was_given, others) = axes(find, given);
+    let (searched, was_given, others) = axes(find, kind(options, &given), given);
     let mut options = options.clone();
     if searched.key == "threads" {
         // The most that goes through is looked for, not whether a rate is reached.
@@ -102,7 +120,7 @@ pub fn questions(
             // What rate is held changes nothing else, so that one of these many points stands for all.
             let alike = points
                 .first()
-                .filter(|_| !was_given && find == Find::MaxIops);
+                .filter(|_| !was_given && searched.key == "rate");
             if let Some(alike) = alike {
                 points.push(at_rate(alike, &searched.key, value));
                 continue;
@@ -136,6 +154,15 @@ pub fn questions(
         });
     }
     Ok(questions)
+}
+
+/// What kind of load it is; one that cannot be loaded is refused later, with its reason.
+fn kind(options: &PredictOptions, given: &[GridAxis]) -> Kind {
+    let values: Vec<&str> = given
+        .iter()
+        .filter_map(|axis| axis.values.first().map(String::as_str))
+        .collect();
+    Point::check(options, given, &values).map_or(Kind::Mail, |point| point.plan.profile.kind)
 }
 
 /// The same point at another rate.
@@ -310,15 +337,19 @@ mod tests {
             values: vec!["1".to_owned()],
         };
         let given = vec![axis("array"), axis("threads")];
-        let (searched, was_given, others) = axes(Find::MaxIops, given.clone());
+        let (searched, was_given, others) = axes(Find::MaxIops, Kind::Mail, given.clone());
         assert_eq!(
             (searched.key.as_str(), was_given, others.len()),
             ("threads", true, 1)
         );
-        let (searched, was_given, others) = axes(Find::MinFlash, given);
+        let (searched, was_given, others) = axes(Find::MinFlash, Kind::Mail, given);
         assert_eq!(
             (searched.key.as_str(), was_given, others.len()),
             (SSD_COUNT, false, 2)
         );
+        let (searched, was_given, _) = axes(Find::MaxIops, Kind::Brokerage, Vec::new());
+        assert_eq!((searched.key.as_str(), was_given), (USERS, false));
+        assert_eq!(searched.values[..4], ["1", "2", "3", "4"]);
+        assert!(searched.values.len() > 60, "{:?}", searched.values);
     }
 }
