@@ -36,35 +36,45 @@ pub(super) fn database_reads(result: &RunResult) -> Option<Advice> {
     };
     let device_ms = device.average_read_ms.filter(|value| value.is_finite())?;
     if device_ms >= engine_ms * DEVICE_SHARE {
-        return Some(device_is_slow(slow, engine_ms, device, device_ms));
+        return Some(device_is_slow(result, slow, engine_ms, device, device_ms));
     }
     Some(host_is_slow(result, slow, engine_ms, device, device_ms))
 }
 
 fn device_is_slow(
+    result: &RunResult,
     slow: &DatabaseResult,
     engine_ms: f64,
     device: &DeviceResult,
     device_ms: f64,
 ) -> Advice {
+    let is_mail = result.server.is_none();
+    let load = if is_mail { "mailboxes" } else { "users" };
     let kind = if device.rotational == Some(true) {
-        "More or faster disks, flash in front of them, or fewer mailboxes per disk would help."
+        format!("More or faster disks, flash in front of them, or fewer {load} would help.")
     } else {
-        "Check whether the device is throttled, nearly full or shared; otherwise it needs a \
-         faster one, or fewer mailboxes on it."
+        format!(
+            "Check whether the device is throttled, nearly full or shared; otherwise it needs a \
+             faster one, or fewer {load} on it."
+        )
     };
     Advice::new(
         "The device itself is too slow for this load",
         format!(
             "{} reads in {} ms on average, of which device {} takes {} ms, with {} requests in \
              flight and busy {} % of the time: the time is spent in the storage, not in the host. \
-             {kind} A run with --threads auto finds the load it does carry.",
+             {kind} A run with {} finds the load it does carry.",
             slow.name,
             figure(engine_ms),
             device.name,
             figure(device_ms),
             figure(device.average_queue_depth),
             percent(device.busy_fraction),
+            if is_mail {
+                "--threads auto"
+            } else {
+                "fewer --users"
+            }
         ),
     )
 }

@@ -71,6 +71,17 @@ fn out_of_space(result: &RunResult, error: &ErrorRecord) -> Advice {
             ),
         );
     }
+    if result.server.is_some() {
+        return Advice::new(
+            "Make room, then run again",
+            format!(
+                "There was no space left for {}: {}. `proofload run --dry-run` says how much is \
+                 needed where.",
+                error.file,
+                error.error.trim_end_matches('.')
+            ),
+        );
+    }
     let (place, _) = error.file.rsplit_once('/').unwrap_or((".", &error.file));
     let remedy = if is_database(error) {
         "Databases grow while messages come in: make room there for all of the run, or run for a \
@@ -359,6 +370,9 @@ pub(super) fn room_left(result: &RunResult) -> Option<Advice> {
     let next = if used > 0.8 {
         " That is little room for growth, a rebuild or a failed path; test those too before \
          signing off."
+    } else if result.server.is_some() {
+        " More --users show how much more it carries. Before signing off, run 24 hours, and once \
+         more with a failed disk or path."
     } else {
         " --threads auto finds how much more it carries. Before signing off, run 24 hours, and once \
          more with a failed disk or path."

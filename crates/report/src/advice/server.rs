@@ -12,8 +12,7 @@ pub(super) fn without_service(result: &RunResult) -> Option<Advice> {
     Some(Advice::new(
         "The database did not serve all the time",
         format!(
-            "{} in {} of the run: {}. Look at the server's own log for the reason, and at 'dmesg' \
-             for errors of the storage or for processes ended for want of memory.",
+            "{} in {} of the run: {}. {}",
             match server.outages.len() {
                 1 => "Once, for".to_owned() + " " + &duration(server.seconds_without_service),
                 times => format!(
@@ -23,7 +22,13 @@ pub(super) fn without_service(result: &RunResult) -> Option<Advice> {
                 ),
             },
             duration(result.duration_s),
-            first.reason
+            first.reason,
+            if server.transactions.without_space > 0 {
+                "Make room on its volume: books, indexes and log grow while the load runs."
+            } else {
+                "Look at the server's own log for the reason, and at 'dmesg' for errors of the \
+                 storage or for processes ended for want of memory."
+            }
         ),
     ))
 }
@@ -64,6 +69,12 @@ mod tests {
         });
         let advice = without_service(&result).unwrap();
         assert!(advice.text.contains("it was shut down"), "{}", advice.text);
+        assert!(advice.text.contains("dmesg"), "{}", advice.text);
+        if let Some(server) = &mut result.server {
+            server.transactions.without_space = 3;
+        }
+        let advice = without_service(&result).unwrap();
+        assert!(advice.text.contains("Make room"), "{}", advice.text);
         result.checks.push(Check {
             name: "share of trade-result".to_owned(),
             unit: "points".to_owned(),
