@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         rows.push(count);
     }
     println!("rows in after {:.1} s", begun.elapsed().as_secs_f64());
-    finish(&database, 2, &|_| ())?;
+    finish(&database, 2, &|_| true)?;
     database.mark_ready()?;
     println!("whole after {:.1} s", begun.elapsed().as_secs_f64());
     let mut connection = database.inquirer()?;

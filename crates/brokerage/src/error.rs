@@ -20,6 +20,9 @@ pub enum DatabaseError {
     /// Who asks may not, or is not known.
     #[error("the database server refuses: {0}")]
     Refused(String),
+    /// Something stands in the way of the house that it must not touch, with the remedy.
+    #[error("{0}")]
+    InTheWay(String),
     /// The statement failed in a way that should not happen.
     #[error("the database could not carry out {statement}: {message}")]
     Failed {

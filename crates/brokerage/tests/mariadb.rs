@@ -134,7 +134,9 @@ fn what_is_not_ours(server: &Server) {
     assert_eq!(server.ask("SHOW DATABASES LIKE 'nothing'").len(), 1);
     server.ask("CREATE DATABASE proofload_brokerage; CREATE TABLE proofload_brokerage.m (id INT)");
     let refused = beside.state().unwrap_err();
-    assert!(matches!(&refused, DatabaseError::Refused(why) if why.contains("proofload_brokerage")));
+    assert!(
+        matches!(&refused, DatabaseError::InTheWay(why) if why.contains("proofload_brokerage"))
+    );
     beside.remove().unwrap_err();
     server.ask("DROP DATABASE proofload_brokerage");
 }
@@ -163,7 +165,7 @@ fn passwords(server: &Server) {
         .create(&Build::new(1000, 2, 1))
         .unwrap_err();
     assert!(
-        matches!(&refused, DatabaseError::Refused(why) if why.contains("GRANT")),
+        matches!(&refused, DatabaseError::InTheWay(why) if why.contains("GRANT")),
         "{refused}"
     );
 }

@@ -105,7 +105,9 @@ fn what_is_not_ours_is_left_alone() {
         "CREATE TABLE mine (id int)",
     );
     let refused = beside.state().unwrap_err();
-    assert!(matches!(&refused, DatabaseError::Refused(why) if why.contains("proofload_brokerage")));
+    assert!(
+        matches!(&refused, DatabaseError::InTheWay(why) if why.contains("proofload_brokerage"))
+    );
     beside.create(&Build::new(1000, 2, 1)).unwrap_err();
     beside.remove().unwrap_err();
     // Somebody who may make no database.
@@ -118,7 +120,7 @@ fn what_is_not_ours_is_left_alone() {
         .create(&Build::new(1000, 2, 1))
         .unwrap_err();
     assert!(
-        matches!(&refused, DatabaseError::Refused(why) if why.contains("OWNER")),
+        matches!(&refused, DatabaseError::InTheWay(why) if why.contains("OWNER")),
         "{refused}"
     );
 }

@@ -93,16 +93,26 @@ impl Build {
         format!("SELECT state, customers, trade_days, seed, format, program, owned FROM {MARKER}")
     }
 
+    /// As [`read`](Self::read), from the whole answer to the question.
+    ///
+    /// # Errors
+    /// Those of the question and of reading.
+    pub(super) fn read_answer(
+        answer: Result<Vec<Vec<Option<String>>>, DatabaseError>,
+    ) -> Result<(State, bool), DatabaseError> {
+        match answer {
+            Ok(rows) => Self::read(rows.first().map(Vec::as_slice).unwrap_or_default()),
+            // Columns of ours are not there.
+            Err(DatabaseError::Failed { .. }) => Err(strange()),
+            Err(other) => Err(other),
+        }
+    }
+
     /// State, and whether the database around it is ours, from the one row of the marker table.
     ///
     /// # Errors
     /// The table is not as we make it: it is not ours.
     pub(super) fn read(columns: &[Option<String>]) -> Result<(State, bool), DatabaseError> {
-        let strange = || {
-            DatabaseError::Refused(format!(
-                "there is a table {MARKER} that this program did not make; name another database"
-            ))
-        };
         let [
             Some(state),
             Some(customers),
@@ -115,6 +125,12 @@ impl Build {
         else {
             return Err(strange());
         };
+        if *format != FORMAT.to_string() {
+            return Err(DatabaseError::InTheWay(format!(
+                "there is a brokerage that proofload {program} built in a form that this version \
+                 does not know: run on it with that version, or remove it and build anew"
+            )));
+        }
         let build = Self {
             customers: customers.parse().map_err(|_| strange())?,
             trade_days: days.parse().map_err(|_| strange())?,
@@ -128,5 +144,44 @@ impl Build {
             _ => return Err(strange()),
         };
         Ok((state, owned == "1"))
+    }
+}
+
+fn strange() -> DatabaseError {
+    DatabaseError::InTheWay(format!(
+        "there is a table {MARKER} that this program did not make: name another database"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(format: &str) -> Vec<Option<String>> {
+        let columns = ["ready", "1000", "4", "7", format, "0.9.0", "1"];
+        columns
+            .iter()
+            .map(|text| Some((*text).to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn a_house_in_another_form_is_not_run_on() {
+        let (state, owned) = Build::read(&row("1")).unwrap();
+        assert!(matches!(state, State::Ready(_)) && owned);
+        let error = Build::read(&row("2")).unwrap_err();
+        assert!(error.to_string().contains("0.9.0"), "{error}");
+    }
+
+    #[test]
+    fn a_marker_with_other_columns_is_not_ours() {
+        let unknown = DatabaseError::Failed {
+            statement: "SELECT".to_owned(),
+            message: "column state does not exist".to_owned(),
+        };
+        for answer in [Err(unknown), Ok(Vec::new()), Ok(vec![vec![None]])] {
+            let error = Build::read_answer(answer).unwrap_err();
+            assert!(error.to_string().contains("did not make"), "{error}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Keys, references and statistics, made after the rows are in.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::house::Database;
 use crate::error::DatabaseError;
@@ -52,20 +52,24 @@ pub(super) fn longest_first() -> Vec<&'static Table> {
 }
 
 /// Carries out all steps that a database asks for after the rows, by at most so many threads, and
-/// tells of each that has ended.
+/// tells of each that has ended. Ends before the next step when `told` says that it is to.
 ///
 /// # Errors
 /// The first step that failed; steps not yet begun are then left out.
 pub fn finish(
     database: &dyn Database,
     threads: usize,
-    told: &(dyn Fn(&Finished<'_>) + Sync),
+    told: &(dyn Fn(&Finished<'_>) -> bool + Sync),
 ) -> Result<(), DatabaseError> {
     let phases = database.finishing();
     let of = phases.iter().map(Vec::len).sum();
     let done = AtomicUsize::new(0);
     let threads = threads.min(database.hands()).max(1);
+    let is_over = AtomicBool::new(false);
     for phase in &phases {
+        if is_over.load(Ordering::Relaxed) {
+            break;
+        }
         let next = AtomicUsize::new(0);
         let failure = Mutex::new(None);
         let work = || {
@@ -79,11 +83,15 @@ pub fn finish(
                     return;
                 }
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                told(&Finished {
+                let goes_on = told(&Finished {
                     what: &step.what,
                     done,
                     of,
                 });
+                if !goes_on {
+                    is_over.store(true, Ordering::Relaxed);
+                    next.store(phase.len(), Ordering::Relaxed);
+                }
             }
         };
         std::thread::scope(|scope| {

@@ -47,6 +47,23 @@ pub trait Database: Send + Sync {
     /// The server is not there, or something that is not ours is in the way.
     fn state(&self) -> Result<State, DatabaseError>;
 
+    /// Looks whether we may make what is absent, without making it.
+    ///
+    /// # Errors
+    /// We may not, with the remedy.
+    fn may_create(&self) -> Result<(), DatabaseError> {
+        Ok(())
+    }
+
+    /// Looks whether the server lets so many sessions in at once, by opening them.
+    ///
+    /// # Errors
+    /// It does not, with the remedy.
+    fn admits(&self, sessions: u32) -> Result<(), DatabaseError> {
+        let _ = sessions;
+        Ok(())
+    }
+
     /// Makes the database, the marker and the empty tables.
     ///
     /// # Errors
@@ -92,6 +109,15 @@ pub trait Database: Send + Sync {
     /// # Errors
     /// The server is gone, or what is there is not ours.
     fn remove(&self) -> Result<(), DatabaseError>;
+}
+
+/// The refusal of a server that lets only some of the sessions in that a run needs.
+pub(super) fn too_few_sessions(open: u32, needed: u32, why: &DatabaseError) -> DatabaseError {
+    DatabaseError::InTheWay(format!(
+        "the database server lets {open} sessions in beside those it has, and {needed} are needed \
+         for the users, the market and whoever watches ({why}): raise its max_connections or the \
+         limits of the user, or give fewer --users"
+    ))
 }
 
 /// Takes rows in bulk, one table after the other. Rows of a table count only after

@@ -89,7 +89,7 @@ pub enum TargetError {
     )]
     Tls,
     /// Nobody is named.
-    #[error("--database names no user: write postgres://user@host/database")]
+    #[error("--database names no user: write it as in postgres://user@host/database")]
     NoUser,
 }
 

@@ -44,6 +44,7 @@ pub fn build(
         let share = finished.done as f64 / finished.of.max(1) as f64;
         let done = rows_bytes + (finishing_bytes as f64 * share) as u64;
         line.report(News::Progress(done));
+        !line.orders().is_abandoned()
     };
     finish(database, threads, &told)?;
     if line.orders().is_abandoned() {

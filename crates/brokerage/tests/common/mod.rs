@@ -94,6 +94,7 @@ pub fn build(database: &dyn Database) -> Build {
     let told = std::sync::Mutex::new(Vec::new());
     finish(database, 2, &|finished| {
         told.lock().unwrap().push(finished.done);
+        true
     })
     .unwrap();
     let mut told = told.into_inner().unwrap();
@@ -315,7 +316,7 @@ pub fn broken_reference(database: &dyn Database) {
     loader.end_row().unwrap();
     loader.end().unwrap();
     drop(loader);
-    let error = finish(database, 2, &|_| {}).unwrap_err();
+    let error = finish(database, 2, &|_| true).unwrap_err();
     let is_named = |error: &DatabaseError| {
         matches!(error, DatabaseError::Failed { statement, .. }
             if statement == "the references of watch_item")

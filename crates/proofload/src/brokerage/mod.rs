@@ -35,7 +35,7 @@ use crate::failure::Failure;
 use crate::run::{Recorder, caution, end_of_build, results, tell};
 use crate::target::{self, Claim, Layout, Request};
 use crate::{human, interrupt, live};
-use server::{Opened, Place};
+use server::{Opened, Place, Watched};
 
 /// Runs a brokerage and says how it ended.
 pub fn run(options: &RunOptions, profile: &Profile) -> Result<ExitStatus, Failure> {
@@ -58,9 +58,12 @@ pub fn run(options: &RunOptions, profile: &Profile) -> Result<ExitStatus, Failur
     let claim = layout
         .map(|layout| claim(options, profile, layout))
         .transpose()?;
-    let on = options.on.first().map(PathBuf::as_path);
+    let watched = Watched {
+        data: options.on.first().map(PathBuf::as_path),
+        log: options.log_on.first().map(PathBuf::as_path),
+    };
     let layout = claim.as_ref().map(Claim::layout);
-    let opened = server::open(profile, &house, &target, on, layout);
+    let opened = server::open(profile, &house, &target, watched, layout);
     let opened = match opened {
         Ok(opened) => opened,
         Err(failure) => {
@@ -70,7 +73,7 @@ pub fn run(options: &RunOptions, profile: &Profile) -> Result<ExitStatus, Failur
         }
     };
     let layout = claim.as_ref().map(Claim::layout);
-    let ready = prepare(options, house, &opened).and_then(|house| {
+    let ready = prepare(options, profile, house, &opened).and_then(|house| {
         let directory = results::open(options, profile, started)?;
         let base = base(options, profile, &opened, layout, started);
         results::begin(&directory, &base)?;
@@ -111,6 +114,35 @@ fn wanted_database(options: &RunOptions) -> Result<Target, Failure> {
              --database postgres://user@host/database.",
         ));
     }
+    for (option, paths) in [("--on", &options.on), ("--log-on", &options.log_on)] {
+        if is_there && let Some(missing) = paths.iter().find(|path| !path.exists()) {
+            return Err(Failure::usage(
+                format!("{} does not exist.", missing.display()),
+                format!(
+                    "Give {option} a directory on the volume of the server's files, to have it \
+                     measured, or leave {option} away."
+                ),
+            ));
+        }
+        if is_there && paths.len() > 1 {
+            return Err(Failure::usage(
+                format!("A brokerage has one database, and {option} names several directories."),
+                format!("Give {option} {}.", paths[0].display()),
+            ));
+        }
+    }
+    if is_there && options.on.is_empty() && !options.log_on.is_empty() {
+        return Err(Failure::usage(
+            "--log-on names the volume of a server's log, and --on, for its data, is missing.",
+            "Give both, or leave --log-on away.",
+        ));
+    }
+    if target == Target::Sqlite && !options.log_on.is_empty() {
+        return Err(Failure::usage(
+            "--log-on does not go with --database sqlite, which keeps its log beside its file.",
+            "Leave --log-on away.",
+        ));
+    }
     if options.erase_device {
         return Err(Failure::usage(
             "--erase-device does not go with a brokerage: a database server needs a file system.",
@@ -149,7 +181,27 @@ fn claim(options: &RunOptions, profile: &Profile, layout: Layout) -> Result<Clai
 }
 
 /// Makes sure that what is there is what was asked for; gives the house that will run.
-fn prepare(options: &RunOptions, house: House, opened: &Opened) -> Result<House, Failure> {
+fn prepare(
+    options: &RunOptions,
+    profile: &Profile,
+    house: House,
+    opened: &Opened,
+) -> Result<House, Failure> {
+    let house = look(options, house, opened)?;
+    if !options.reuse {
+        let allowed = opened.database.may_create();
+        allowed.map_err(|error| server::refusal(&error))?;
+    }
+    if opened.was_there && !options.build_only {
+        let sessions = server::sessions_for(profile.brokerage.users);
+        let admitted = opened.database.admits(sessions);
+        admitted.map_err(|error| server::refusal(&error))?;
+    }
+    Ok(house)
+}
+
+/// Looks at what is there; gives the house that will run.
+fn look(options: &RunOptions, house: House, opened: &Opened) -> Result<House, Failure> {
     let state = opened.database.state();
     match state.map_err(|error| server::refusal(&error))? {
         State::Absent if options.reuse => Err(Failure::usage(
@@ -157,12 +209,16 @@ fn prepare(options: &RunOptions, house: House, opened: &Opened) -> Result<House,
             "Build one first with --keep or --build-only, or leave --reuse away.",
         )),
         State::Absent => Ok(house),
+        // A place of our own is nobody else's: its server did not run.
+        State::Building(_) if !opened.was_there => Err(Failure::environment(
+            "There is a brokerage whose building was interrupted.",
+            "Run without --reuse: it says how to remove what is there. Then build anew.",
+        )),
         // Another run may be at it: it is ours, but not ours alone.
         State::Building(_) => Err(Failure::environment(
             "There is a brokerage whose building was interrupted, or still goes on.",
-            "If no other run is at it, remove it and build anew: 'DROP DATABASE \
-             proofload_brokerage' on a server that was there; elsewhere a run without --reuse \
-             says how.",
+            "If no other run is at it, remove it with 'DROP DATABASE proofload_brokerage' (or the \
+             name of the database that --database names) and build anew.",
         )),
         State::Ready(build) if options.reuse => {
             let kept = House::new(build.customers, build.trade_days, build.seed);
@@ -272,11 +328,15 @@ fn settle(
     let interrupted = result.is_some_and(|result| result.verdict == Verdict::Interrupted);
     let built = options.build_only && !interrupted && !went_wrong;
     // What an earlier run kept is never removed, nor what cannot be looked at.
+    // A house that was not whole when its server went is of no use to anybody.
+    let was_whole = result
+        .and_then(|result| result.server.as_ref())
+        .is_some_and(|server| server.built_bytes > 0);
     let keeps = match opened.database.state() {
         _ if options.reuse => true,
         Ok(State::Ready(_)) => options.keep || built || went_wrong,
         Ok(State::Absent | State::Building(_)) => false,
-        Err(_) => true,
+        Err(_) => was_whole || opened.was_there,
     };
     let name = opened.describe();
     opened.close(!keeps)?;

@@ -35,6 +35,15 @@ pub struct Place {
     pub log: PathBuf,
 }
 
+/// The volumes to watch under a server that was there before, as the user named them.
+#[derive(Debug, Clone, Copy)]
+pub struct Watched<'a> {
+    /// A directory on the volume of its data.
+    pub data: Option<&'a Path>,
+    /// A directory on the volume of its log, if that is another one.
+    pub log: Option<&'a Path>,
+}
+
 /// A database that answers.
 pub struct Opened {
     /// It.
@@ -45,7 +54,16 @@ pub struct Opened {
     pub place: Option<Place>,
     /// A server of our own.
     cluster: Option<Arc<Mutex<Cluster>>>,
+    /// Whether the server was there before us.
+    pub was_there: bool,
     name: String,
+}
+
+/// Sessions that a run opens on a server: those of the users, of the market, and of whoever watches
+/// and checks.
+pub fn sessions_for(users: u32) -> u32 {
+    const WATCHING: u32 = 3;
+    users + hands::number_of(users) + WATCHING
 }
 
 /// Starts or finds the database.
@@ -53,7 +71,7 @@ pub fn open(
     profile: &Profile,
     house: &House,
     target: &Target,
-    on: Option<&Path>,
+    watched: Watched<'_>,
     layout: Option<&Layout>,
 ) -> Result<Opened, Failure> {
     match (target, layout) {
@@ -64,7 +82,7 @@ pub fn open(
                 database.database_name(),
                 address.endpoint
             );
-            there(Arc::new(database), name, &address.endpoint, on)
+            there(Arc::new(database), name, &address.endpoint, watched)
         }
         (Target::MariaDb(address), _) => {
             let database = MariaDb::open(address).map_err(|error| refusal(&error))?;
@@ -73,7 +91,7 @@ pub fn open(
                 database.database_name(),
                 address.endpoint
             );
-            there(Arc::new(database), name, &address.endpoint, on)
+            there(Arc::new(database), name, &address.endpoint, watched)
         }
         (_, None) => Err(Failure::usage(
             "A brokerage needs storage to run on.",
@@ -98,13 +116,14 @@ const NO_POSTGRESQL: &str = " No PostgreSQL was found (package postgresql), so t
 /// What SQLite cannot show.
 const ONE_WRITER: &str = "SQLite lets one transaction write at a time and knows no server: what \
                           many writers at once do to the storage, checkpoints in the background \
-                          and waits of sessions do not show.";
+                          and waits of sessions do not show. The page cache of the system is not \
+                          limited: what it holds of the file is not read from the storage.";
 
 fn there(
     database: Arc<dyn Database>,
     name: String,
     endpoint: &Endpoint,
-    on: Option<&Path>,
+    watched: Watched<'_>,
 ) -> Result<Opened, Failure> {
     let server = database.server().map_err(|error| refusal(&error))?;
     // A directory of a server elsewhere means nothing here.
@@ -113,9 +132,10 @@ fn there(
         Endpoint::Tcp { host, .. } => ["localhost", "127.0.0.1", "::1"].contains(&host.as_str()),
     };
     let told = server.data_directory.clone();
-    let data = on.map(Path::to_owned).or(told.filter(|_| is_here));
-    let place = data.filter(|data| data.exists()).map(|data| Place {
-        log: data.clone(),
+    let told = told.filter(|told| is_here && told.exists());
+    let data = watched.data.map(Path::to_owned).or(told);
+    let place = data.map(|data| Place {
+        log: watched.log.map_or_else(|| data.clone(), Path::to_owned),
         data,
     });
     let origin = format!("It was there before, as {name}; its memory is what it was given.");
@@ -124,6 +144,7 @@ fn there(
         database,
         place,
         cluster: None,
+        was_there: true,
         name,
     })
 }
@@ -138,7 +159,7 @@ fn cluster(profile: &Profile, house: &House, layout: &Layout) -> Result<Opened, 
         page_cache_bytes: Some(memory_bytes / 4),
         log_directory: (log != data).then(|| log.to_owned()),
         connections: users + hands::number_of(users) + OTHER_SESSIONS,
-        max_wal_size_bytes: (house.estimated_bytes_of_all() / 4).clamp(256 << 20, 4 << 30),
+        max_wal_size_bytes: super::size::log_bytes(house),
         ..Settings::with_memory(memory_bytes)
     };
     let cluster = Cluster::start(&data.join("cluster"), &settings)?;
@@ -164,6 +185,7 @@ fn cluster(profile: &Profile, house: &House, layout: &Layout) -> Result<Opened, 
         }),
         name: layout.sites[place.data_site].given.display().to_string(),
         cluster: Some(Arc::new(Mutex::new(cluster))),
+        was_there: false,
     })
 }
 
@@ -192,6 +214,7 @@ fn file(profile: &Profile, house: &House, layout: &Layout, why: &str) -> Result<
         }),
         name: layout.sites[place.data_site].given.display().to_string(),
         cluster: None,
+        was_there: false,
     })
 }
 
@@ -281,6 +304,7 @@ pub fn refusal(error: &DatabaseError) -> Failure {
             "See whether user, password and database are right, and whether the user may create a \
              database."
         }
+        DatabaseError::InTheWay(_) => "",
         DatabaseError::NoSpace(_) => "Make room on its volume, or give a smaller --target-size.",
         DatabaseError::Damaged(_) => "Look at the server's log, and at 'dmesg' for I/O errors.",
         DatabaseError::Conflict(_) | DatabaseError::Failed { .. } => {

@@ -60,6 +60,17 @@ pub fn house(profile: &Profile) -> Result<House, Failure> {
     Ok(House::new(customers, most, seed))
 }
 
+/// Log that a server of our own keeps between two checkpoints, about.
+pub fn log_bytes(house: &House) -> u64 {
+    (house.estimated_bytes_of_all() / 4).clamp(LEAST_LOG_BYTES, 4 << 30)
+}
+
+/// Bytes that its log needs on a volume of its own: a checkpoint takes some time, in which more log
+/// is written.
+fn needed_log_bytes(house: &House) -> u64 {
+    log_bytes(house) / 2 * 3
+}
+
 /// Bytes that a house of this size needs on its volume, with log and room to grow.
 fn needed_bytes(house: &House, profile: &Profile) -> u64 {
     let data = house.estimated_bytes_of_all() as f64;
@@ -77,7 +88,11 @@ pub fn check_space(
     let data = &layout.sites[layout.databases[0].data_site];
     let free_bytes = free_bytes(&data.path)?;
     let needed = needed_bytes(house, profile);
-    if reuse || needed <= free_bytes {
+    if reuse {
+        return Ok(());
+    }
+    check_log_space(layout, house)?;
+    if needed <= free_bytes {
         return Ok(());
     }
     let shown = data.given.display();
@@ -97,6 +112,28 @@ pub fn check_space(
     ))
 }
 
+fn check_log_space(layout: &Layout, house: &House) -> Result<(), Failure> {
+    let place = &layout.databases[0];
+    if place.log_site == place.data_site {
+        return Ok(());
+    }
+    let log = &layout.sites[place.log_site];
+    let (free_bytes, needed) = (free_bytes(&log.path)?, needed_log_bytes(house));
+    if needed <= free_bytes {
+        return Ok(());
+    }
+    Err(Failure::environment(
+        format!(
+            "{} has {} free, but the log of a brokerage of {} needs {}.",
+            log.given.display(),
+            human::size(free_bytes),
+            human::size(house.estimated_bytes_of_all()),
+            human::size(needed)
+        ),
+        "Name a larger volume with --log-on, or make room.",
+    ))
+}
+
 fn free_bytes(path: &std::path::Path) -> Result<u64, Failure> {
     let room = rustix::fs::statvfs(path).map_err(|error| {
         Failure::environment(
@@ -107,9 +144,8 @@ fn free_bytes(path: &std::path::Path) -> Result<u64, Failure> {
             "See whether its file system is well.",
         )
     })?;
-    let is_root = rustix::process::geteuid().is_root();
-    let blocks = if is_root { room.f_bfree } else { room.f_bavail };
-    Ok(blocks * room.f_frsize)
+    // What is set aside for root is no room: a server does not run as root.
+    Ok(room.f_bavail * room.f_frsize)
 }
 
 /// What would be built, for `--dry-run`.
@@ -136,6 +172,12 @@ pub fn describe(
             "\nSpace: {} with its log and room to grow\n",
             human::size(needed_bytes(house, profile))
         );
+        if place.log_site != place.data_site {
+            text += &format!(
+                "Space for the log: {}\n",
+                human::size(needed_log_bytes(house))
+            );
+        }
     }
     let load = match profile.run.held_rate {
         Some(rate) => format!("{rate} transactions per second, by up to"),

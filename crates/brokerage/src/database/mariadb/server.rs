@@ -8,7 +8,7 @@ use super::loader::MariaDbLoader;
 use crate::database::build::{Build, DATABASE, MARKER, State};
 use crate::database::ddl;
 use crate::database::finishing::Step;
-use crate::database::house::{Database, Loader, Server};
+use crate::database::house::{Database, Loader, Server, too_few_sessions};
 use crate::database::target::Address;
 use crate::error::DatabaseError;
 use crate::schema::TABLES;
@@ -118,15 +118,13 @@ impl MariaDb {
             return Ok((State::Absent, true));
         }
         if has_marker(&mut door, &self.house)? {
-            let rows = self.inquirer()?.ask(&Build::question())?;
-            let row = rows.first().map(Vec::as_slice).unwrap_or_default();
-            return Build::read(row);
+            return Build::read_answer(self.inquirer()?.ask(&Build::question()));
         }
         if is_empty(&mut door, &self.house)? {
             return Ok((State::Absent, false));
         }
-        Err(DatabaseError::Refused(format!(
-            "database {} exists and holds what is not ours; rename it or name an empty database",
+        Err(DatabaseError::InTheWay(format!(
+            "database {} exists and holds what is not ours: rename it or name an empty database",
             self.house
         )))
     }
@@ -143,7 +141,7 @@ impl MariaDb {
         ));
         match made {
             Ok(_) => Ok(true),
-            Err(DatabaseError::Refused(_)) => Err(DatabaseError::Refused(format!(
+            Err(DatabaseError::Refused(_)) => Err(DatabaseError::InTheWay(format!(
                 "user {} may not create a database: let an administrator run \
                  CREATE DATABASE {} and GRANT ALL ON {}.* to it, or name an empty database",
                 self.address.user, self.house, self.house
@@ -229,6 +227,38 @@ impl Database for MariaDb {
 
     fn state(&self) -> Result<State, DatabaseError> {
         Ok(self.marker()?.0)
+    }
+
+    fn may_create(&self) -> Result<(), DatabaseError> {
+        // Rights come in so many forms here that trying is the only way to know.
+        if self.create_database()? {
+            let name = quoted(&self.house);
+            self.at_the_door()?.ask(&format!("DROP DATABASE {name}"))?;
+            return Ok(());
+        }
+        let mut inquirer = self.inquirer()?;
+        let made = inquirer.ask(&Build::marker_table("VARCHAR(100)"));
+        match made.and_then(|_| inquirer.ask(&format!("DROP TABLE {MARKER}"))) {
+            Ok(_) => Ok(()),
+            Err(DatabaseError::Refused(_)) => Err(DatabaseError::InTheWay(format!(
+                "user {} may not make tables in database {house}: let an administrator run \
+                 GRANT ALL ON {house}.* to it, or name another",
+                self.address.user,
+                house = self.house
+            ))),
+            Err(other) => Err(other),
+        }
+    }
+
+    fn admits(&self, sessions: u32) -> Result<(), DatabaseError> {
+        let mut open = Vec::new();
+        for number in 0..sessions {
+            match self.at_the_door() {
+                Ok(session) => open.push(session),
+                Err(why) => return Err(too_few_sessions(number, sessions, &why)),
+            }
+        }
+        Ok(())
     }
 
     fn create(&self, build: &Build) -> Result<(), DatabaseError> {

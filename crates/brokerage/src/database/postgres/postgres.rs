@@ -10,7 +10,7 @@ use super::loader::PostgresLoader;
 use crate::database::build::{Build, DATABASE, MARKER, State};
 use crate::database::ddl;
 use crate::database::finishing::Step;
-use crate::database::house::{Database, Loader, Server};
+use crate::database::house::{Database, Loader, Server, too_few_sessions};
 use crate::database::target::Address;
 use crate::error::DatabaseError;
 use crate::schema::TABLES;
@@ -139,15 +139,13 @@ impl Postgres {
         }
         let mut connection = self.inquirer()?;
         if has_marker(&mut connection)? {
-            let rows = connection.ask(&Build::question())?;
-            let row = rows.first().map(Vec::as_slice).unwrap_or_default();
-            return Build::read(row);
+            return Build::read_answer(connection.ask(&Build::question()));
         }
         if is_empty(&mut connection)? {
             return Ok((State::Absent, false));
         }
-        Err(DatabaseError::Refused(format!(
-            "database {} exists and holds what is not ours; rename it or name an empty database",
+        Err(DatabaseError::InTheWay(format!(
+            "database {} exists and holds what is not ours: rename it or name an empty database",
             self.house
         )))
     }
@@ -164,14 +162,19 @@ impl Postgres {
         ));
         match made {
             Ok(_) => Ok(true),
-            Err(DatabaseError::Refused(_)) => Err(DatabaseError::Refused(format!(
-                "user {} may not create a database: let an administrator run \
-                 CREATE DATABASE {name} OWNER {}, or name an empty database",
-                self.address.user,
-                escape_identifier(&self.address.user)
-            ))),
+            Err(DatabaseError::Refused(_)) => Err(self.no_right()),
             Err(other) => Err(other),
         }
+    }
+
+    fn no_right(&self) -> DatabaseError {
+        DatabaseError::InTheWay(format!(
+            "user {} may not create a database: let an administrator run \
+             CREATE DATABASE {} OWNER {}, or name an empty database of this user's",
+            self.address.user,
+            escape_identifier(&self.house),
+            escape_identifier(&self.address.user)
+        ))
     }
 }
 
@@ -235,6 +238,40 @@ impl Database for Postgres {
 
     fn state(&self) -> Result<State, DatabaseError> {
         Ok(self.marker()?.0)
+    }
+
+    fn may_create(&self) -> Result<(), DatabaseError> {
+        let mut door = self.at_the_door()?;
+        let yes = |rows: Vec<Vec<Option<String>>>| {
+            rows.first().and_then(|row| row.first()?.as_deref()) == Some("t")
+        };
+        if !self.exists(&mut door)? {
+            let rights = door
+                .ask("SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user")?;
+            return yes(rights).then_some(()).ok_or_else(|| self.no_right());
+        }
+        let rights = self
+            .inquirer()?
+            .ask("SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)")?;
+        yes(rights).then_some(()).ok_or_else(|| {
+            DatabaseError::InTheWay(format!(
+                "user {user} may not make tables in database {house}: let an administrator run \
+                 ALTER DATABASE {house} OWNER TO {user}, or name another",
+                user = escape_identifier(&self.address.user),
+                house = escape_identifier(&self.house)
+            ))
+        })
+    }
+
+    fn admits(&self, sessions: u32) -> Result<(), DatabaseError> {
+        let mut open = Vec::new();
+        for number in 0..sessions {
+            match self.at_the_door() {
+                Ok(session) => open.push(session),
+                Err(why) => return Err(too_few_sessions(number, sessions, &why)),
+            }
+        }
+        Ok(())
     }
 
     fn create(&self, build: &Build) -> Result<(), DatabaseError> {
