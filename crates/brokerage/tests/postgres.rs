@@ -83,8 +83,13 @@ fn what_is_not_ours_is_left_alone() {
     // Beside theirs, and within what is empty.
     let beside = open("theirs");
     assert_eq!(beside.database_name(), "proofload_brokerage");
+    beside.may_create().unwrap();
     beside.create(&Build::new(1000, 2, 1)).unwrap();
     let within = open("empty");
+    within.may_create().unwrap();
+    within.admits(10).unwrap();
+    let refused = within.admits(10_000).unwrap_err();
+    assert!(refused.to_string().contains("max_connections"), "{refused}");
     assert_eq!(within.database_name(), "empty");
     within.create(&Build::new(1000, 2, 1)).unwrap();
     assert!(matches!(open("empty").state().unwrap(), State::Building(_)));
@@ -115,10 +120,10 @@ fn what_is_not_ours_is_left_alone() {
     ask(&address, "postgres", "CREATE ROLE ann LOGIN");
     let mut ann = address;
     ann.user = "ann".to_owned();
-    let refused = Postgres::open(&ann)
-        .unwrap()
-        .create(&Build::new(1000, 2, 1))
-        .unwrap_err();
+    let ann = Postgres::open(&ann).unwrap();
+    let refused = ann.may_create().unwrap_err();
+    assert!(refused.to_string().contains("OWNER"), "{refused}");
+    let refused = ann.create(&Build::new(1000, 2, 1)).unwrap_err();
     assert!(
         matches!(&refused, DatabaseError::InTheWay(why) if why.contains("OWNER")),
         "{refused}"

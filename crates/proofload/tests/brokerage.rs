@@ -187,6 +187,26 @@ fn what_cannot_be_is_refused_in_a_sentence() {
             "does not serve",
         ),
         (
+            "run brokerage --on nowhere --database postgres://me@127.0.0.1:1/x",
+            2,
+            "does not exist",
+        ),
+        (
+            "run brokerage --log-on other --database postgres://me@127.0.0.1:1/x",
+            2,
+            "--on, for its data",
+        ),
+        (
+            "run brokerage --on target --log-on other --database sqlite",
+            2,
+            "does not go with",
+        ),
+        (
+            "predict brokerage --array msa2042 --rate 100",
+            2,
+            "modelled array",
+        ),
+        (
             "run brokerage --on target --reuse --target-size 300MB",
             2,
             "--reuse",
