@@ -26,6 +26,14 @@ pub fn headline(result: &RunResult) -> Headline {
     let workload = workload_name(result);
     let (word, sentence) = match result.verdict {
         Verdict::Pass => ("PASS", format!("{storage} carries {workload}.")),
+        Verdict::Fail if only_mix_failed(result) => (
+            "FAIL",
+            format!(
+                "The load was not the one asked for, so this run does not show that {} carries \
+                 {workload}.",
+                lower(storage)
+            ),
+        ),
         Verdict::Fail => ("FAIL", format!("{storage} does not carry {workload}.")),
         Verdict::Inconclusive => (
             "INCONCLUSIVE",
@@ -132,10 +140,16 @@ fn lower(storage: &str) -> String {
     })
 }
 
+/// Whether nothing but shares of the mix was off: that says nothing about the storage.
+fn only_mix_failed(result: &RunResult) -> bool {
+    let mut failed = result.failed_checks().peekable();
+    failed.peek().is_some() && failed.all(|check| check.unit == "points")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use measure::result::{ErrorKind, ErrorRecord};
+    use measure::result::{Check, ErrorKind, ErrorRecord};
 
     #[test]
     fn every_verdict_has_its_sentence() {
@@ -167,5 +181,27 @@ mod tests {
         let sentence = headline(&result).sentence;
         assert!(sentence.contains("The space ran out"), "{sentence}");
         assert!(!sentence.contains("trusted"), "{sentence}");
+    }
+
+    #[test]
+    fn a_mix_that_was_off_is_not_laid_to_the_storage() {
+        let failed = |unit: &str| Check {
+            unit: unit.to_owned(),
+            passed: Some(false),
+            ..Check::default()
+        };
+        let mut result = RunResult {
+            verdict: Verdict::Fail,
+            checks: vec![failed("points")],
+            ..RunResult::default()
+        };
+        let sentence = headline(&result).sentence;
+        assert!(
+            sentence.starts_with("The load was not the one"),
+            "{sentence}"
+        );
+        result.checks.push(failed("ms"));
+        let sentence = headline(&result).sentence;
+        assert!(sentence.contains("does not carry"), "{sentence}");
     }
 }

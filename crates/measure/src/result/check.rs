@@ -71,7 +71,8 @@ pub struct Check {
     pub limit: f64,
     /// The measured value, in `unit`; null when there was nothing to measure.
     pub value: Option<f64>,
-    /// Unit of `limit` and `value`: `ms`, `1/s`, `samples`, `errors`.
+    /// Unit of `limit` and `value`: `ms`, `s`, `1/s`, `samples`, `errors`, or `points` of a
+    /// percentage.
     pub unit: String,
     /// Whether the level was met; null when it could not be judged, which makes a run that
     /// fails nowhere else inconclusive.
