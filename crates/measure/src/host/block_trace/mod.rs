@@ -22,23 +22,20 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 pub use event::{Direction, ProcessName};
 pub use extent::DeviceExtent;
 pub use pairing::DeviceRequest;
 
+use super::own_name::{left_behind, own_name};
 use event::{Event, Formats};
 use page::PageLayout;
 use pairing::Pairing;
 
 /// Where the kernel's trace files are mounted.
 const MOUNTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
-const NAME: &str = "proofload-";
 /// Room for the events of some seconds of 50,000 requests a second, for each processor.
 const BUFFER_KIB: &str = "8192";
-/// Traces that this process has started, for names that no two have in common.
-static STARTED: AtomicU32 = AtomicU32::new(0);
 const EVENTS: [&str; 2] = ["block_rq_issue", "block_rq_complete"];
 
 /// Why requests cannot be traced.
@@ -96,9 +93,10 @@ impl BlockTrace {
     fn start_at(mount: &Path, extents: Vec<DeviceExtent>) -> Result<BlockTrace, BlockTraceError> {
         let (layout, formats) = described(&mount.join("events"))?;
         let instances = mount.join("instances");
-        remove_orphans(&instances);
-        let number = STARTED.fetch_add(1, Ordering::Relaxed);
-        let instance = instances.join(format!("{NAME}{}-{number}", std::process::id()));
+        for left in left_behind(&instances) {
+            drop(Instance(left));
+        }
+        let instance = instances.join(own_name());
         fs::create_dir(&instance).map_err(|_| BlockTraceError::NotAccessible)?;
         let instance = Instance(instance);
         Ok(BlockTrace {
@@ -241,22 +239,6 @@ fn write_to(path: &Path, text: &str) -> Result<(), BlockTraceError> {
         path: path.to_owned(),
         error,
     })
-}
-
-/// Removes the instances of runs that were killed.
-fn remove_orphans(instances: &Path) {
-    let entries = fs::read_dir(instances).into_iter().flatten().flatten();
-    for entry in entries {
-        let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(NAME));
-        let process = process.and_then(|rest| rest.split('-').next());
-        let Some(process) = process.and_then(|number| number.parse::<u32>().ok()) else {
-            continue;
-        };
-        if !Path::new("/proc").join(process.to_string()).exists() {
-            drop(Instance(entry.path()));
-        }
-    }
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@
 //! memory there is; a memory control group around the server bounds it.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
-static NUMBER: AtomicU32 = AtomicU32::new(0);
+use measure::host::{left_behind, own_name};
 
 /// A control group of our own, removed when dropped.
 #[derive(Debug)]
@@ -43,7 +42,10 @@ impl MemoryGroup {
         let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mut why = "this system has no memory control groups".to_owned();
         for (version, parent) in parents(&mounts, &own) {
-            remove_left_behind(&parent);
+            for left in left_behind(&parent) {
+                // A group that still has processes cannot be removed, and stays.
+                let _ = std::fs::remove_dir(left);
+            }
             match Self::make_in(&parent, version, limit_bytes) {
                 Ok(group) => return Ok(group),
                 Err(error) => why = error,
@@ -53,9 +55,7 @@ impl MemoryGroup {
     }
 
     fn make_in(parent: &Path, version: Version, limit_bytes: u64) -> Result<Self, String> {
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("proofload-{}-{number}", std::process::id());
-        let directory = parent.join(name);
+        let directory = parent.join(own_name());
         std::fs::create_dir(&directory)
             .map_err(|error| format!("{} could not be made: {error}", directory.display()))?;
         let group = Self { directory, version };
@@ -152,25 +152,6 @@ pub(super) fn let_go_of_files(directory: &Path) {
             && file.sync_data().is_ok()
         {
             let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
-        }
-    }
-}
-
-/// Removes the groups of runs that were killed before they could. One that still has processes
-/// cannot be removed, and stays.
-fn remove_left_behind(parent: &Path) {
-    let Ok(entries) = std::fs::read_dir(parent) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let run = name
-            .to_str()
-            .and_then(|name| name.strip_prefix("proofload-"));
-        let run: Option<u32> = run.and_then(|rest| rest.split('-').next()?.parse().ok());
-        let has_ended = |run: u32| !Path::new("/proc").join(run.to_string()).exists();
-        if run.is_some_and(has_ended) {
-            let _ = std::fs::remove_dir(entry.path());
         }
     }
 }
@@ -291,21 +272,6 @@ mod tests {
         assert_eq!(files.own_bytes(), Some(42), "a kernel that does not tell");
         std::fs::write(&files.kernel, "1000\n").unwrap();
         assert_eq!(files.own_bytes(), Some(1_042));
-    }
-
-    #[test]
-    fn groups_of_runs_that_were_killed_are_removed() {
-        let here = tempfile::tempdir().unwrap();
-        let make = |name: &str| std::fs::create_dir(here.path().join(name)).unwrap();
-        let own = format!("proofload-{}-0", std::process::id());
-        // No process has a number as high as that.
-        for name in ["proofload-4194305-0", &own, "proofload-x", "other"] {
-            make(name);
-        }
-        remove_left_behind(here.path());
-        let is_there = |name: &str| here.path().join(name).exists();
-        assert!(!is_there("proofload-4194305-0"));
-        assert!(is_there(&own) && is_there("proofload-x") && is_there("other"));
     }
 
     #[test]

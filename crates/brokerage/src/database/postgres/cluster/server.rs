@@ -4,7 +4,6 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::error::ClusterError;
@@ -18,6 +17,7 @@ use crate::database::postgres::connection::Connection;
 use crate::database::postgres::postgres::Postgres;
 use crate::database::target::{Address, Endpoint};
 use crate::error::DatabaseError;
+use measure::host::own_name;
 
 /// The port in the name of the socket.
 pub(super) const PORT: u16 = 5432;
@@ -37,8 +37,6 @@ const START_PATIENCE: Duration = Duration::from_secs(600);
 
 /// How long a stop in good order may take: it writes all changed pages.
 const STOP_PATIENCE: Duration = Duration::from_secs(120);
-
-static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// A PostgreSQL server in a directory of its own: reached by a Unix socket that only its user and
 /// root can come to, run as an unprivileged user, and gone when this value is.
@@ -374,9 +372,7 @@ fn sockets_for(directory: &Path, owner: &Owner) -> Result<PathBuf, ClusterError>
         return Ok(sockets);
     }
     loop {
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("proofload-{}-{number}", std::process::id());
-        let sockets = std::env::temp_dir().join(name);
+        let sockets = std::env::temp_dir().join(own_name());
         match fs::DirBuilder::new().mode(0o700).create(&sockets) {
             Ok(()) => return owner.give(&sockets).map(|()| sockets),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
