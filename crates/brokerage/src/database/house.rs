@@ -111,13 +111,25 @@ pub trait Database: Send + Sync {
     fn remove(&self) -> Result<(), DatabaseError>;
 }
 
-/// The refusal of a server that lets only some of the sessions in that a run needs.
-pub(super) fn too_few_sessions(open: u32, needed: u32, why: &DatabaseError) -> DatabaseError {
-    DatabaseError::InTheWay(format!(
-        "the database server lets {open} sessions in beside those it has, and {needed} are needed \
-         for the users, the market and whoever watches ({why}): raise its max_connections or the \
-         limits of the user, or give fewer --users"
-    ))
+/// Opens so many sessions, holds them all at once, and lets them go.
+///
+/// # Errors
+/// The server lets only some of them in, with the remedy.
+pub(super) fn open_together<S>(
+    needed: u32,
+    open_one: impl Fn() -> Result<S, DatabaseError>,
+) -> Result<(), DatabaseError> {
+    let mut open = Vec::new();
+    for number in 0..needed {
+        open.push(open_one().map_err(|why| {
+            DatabaseError::InTheWay(format!(
+                "the database server lets {number} sessions in beside those it has, and {needed} \
+                 are needed for the users, the market and whoever watches ({why}): raise its \
+                 max_connections or the limits of the user, or give fewer --users"
+            ))
+        })?);
+    }
+    Ok(())
 }
 
 /// Takes rows in bulk, one table after the other. Rows of a table count only after

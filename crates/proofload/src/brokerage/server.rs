@@ -77,21 +77,13 @@ pub fn open(
     match (target, layout) {
         (Target::PostgreSql(address), _) => {
             let database = Postgres::open(address).map_err(|error| refusal(&error))?;
-            let name = format!(
-                "the database {} at {}",
-                database.database_name(),
-                address.endpoint
-            );
-            there(Arc::new(database), name, &address.endpoint, watched)
+            let name = database.database_name().to_owned();
+            there(Arc::new(database), &name, &address.endpoint, watched)
         }
         (Target::MariaDb(address), _) => {
             let database = MariaDb::open(address).map_err(|error| refusal(&error))?;
-            let name = format!(
-                "the database {} at {}",
-                database.database_name(),
-                address.endpoint
-            );
-            there(Arc::new(database), name, &address.endpoint, watched)
+            let name = database.database_name().to_owned();
+            there(Arc::new(database), &name, &address.endpoint, watched)
         }
         (_, None) => Err(Failure::usage(
             "A brokerage needs storage to run on.",
@@ -121,7 +113,7 @@ const ONE_WRITER: &str = "SQLite lets one transaction write at a time and knows 
 
 fn there(
     database: Arc<dyn Database>,
-    name: String,
+    database_name: &str,
     endpoint: &Endpoint,
     watched: Watched<'_>,
 ) -> Result<Opened, Failure> {
@@ -138,6 +130,7 @@ fn there(
         log: watched.log.map_or_else(|| data.clone(), Path::to_owned),
         data,
     });
+    let name = format!("the database {database_name} at {endpoint}");
     let origin = format!("It was there before, as {name}; its memory is what it was given.");
     Ok(Opened {
         server: described(&server, &origin),

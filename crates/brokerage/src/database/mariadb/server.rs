@@ -8,7 +8,7 @@ use super::loader::MariaDbLoader;
 use crate::database::build::{Build, DATABASE, MARKER, State};
 use crate::database::ddl;
 use crate::database::finishing::Step;
-use crate::database::house::{Database, Loader, Server, too_few_sessions};
+use crate::database::house::{Database, Loader, Server, open_together};
 use crate::database::target::Address;
 use crate::error::DatabaseError;
 use crate::schema::TABLES;
@@ -251,14 +251,7 @@ impl Database for MariaDb {
     }
 
     fn admits(&self, sessions: u32) -> Result<(), DatabaseError> {
-        let mut open = Vec::new();
-        for number in 0..sessions {
-            match self.at_the_door() {
-                Ok(session) => open.push(session),
-                Err(why) => return Err(too_few_sessions(number, sessions, &why)),
-            }
-        }
-        Ok(())
+        open_together(sessions, || self.at_the_door())
     }
 
     fn create(&self, build: &Build) -> Result<(), DatabaseError> {

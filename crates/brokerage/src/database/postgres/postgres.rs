@@ -10,7 +10,7 @@ use super::loader::PostgresLoader;
 use crate::database::build::{Build, DATABASE, MARKER, State};
 use crate::database::ddl;
 use crate::database::finishing::Step;
-use crate::database::house::{Database, Loader, Server, too_few_sessions};
+use crate::database::house::{Database, Loader, Server, open_together};
 use crate::database::target::Address;
 use crate::error::DatabaseError;
 use crate::schema::TABLES;
@@ -264,14 +264,7 @@ impl Database for Postgres {
     }
 
     fn admits(&self, sessions: u32) -> Result<(), DatabaseError> {
-        let mut open = Vec::new();
-        for number in 0..sessions {
-            match self.at_the_door() {
-                Ok(session) => open.push(session),
-                Err(why) => return Err(too_few_sessions(number, sessions, &why)),
-            }
-        }
-        Ok(())
+        open_together(sessions, || self.at_the_door())
     }
 
     fn create(&self, build: &Build) -> Result<(), DatabaseError> {
