@@ -231,6 +231,8 @@ fn every_word_of_the_documents_is_explained() {
         CheckKind::Spike,
         CheckKind::Throughput,
         CheckKind::Resource,
+        CheckKind::Mix,
+        CheckKind::Service,
         CheckKind::Integrity,
     ] {
         words.push(json(&|| serde_json::to_value(kind)));

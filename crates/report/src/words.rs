@@ -1,6 +1,6 @@
 //! The verdict in plain words.
 
-use measure::result::{RunResult, Verdict};
+use measure::result::{CheckKind, RunResult, Verdict};
 
 /// What stands at the top of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,7 +143,7 @@ fn lower(storage: &str) -> String {
 /// Whether nothing but shares of the mix was off: that says nothing about the storage.
 fn only_mix_failed(result: &RunResult) -> bool {
     let mut failed = result.failed_checks().peekable();
-    failed.peek().is_some() && failed.all(|check| check.unit == "points")
+    failed.peek().is_some() && failed.all(|check| check.kind == CheckKind::Mix)
 }
 
 #[cfg(test)]
@@ -185,14 +185,14 @@ mod tests {
 
     #[test]
     fn a_mix_that_was_off_is_not_laid_to_the_storage() {
-        let failed = |unit: &str| Check {
-            unit: unit.to_owned(),
+        let failed = |kind| Check {
+            kind,
             passed: Some(false),
             ..Check::default()
         };
         let mut result = RunResult {
             verdict: Verdict::Fail,
-            checks: vec![failed("points")],
+            checks: vec![failed(CheckKind::Mix)],
             ..RunResult::default()
         };
         let sentence = headline(&result).sentence;
@@ -200,7 +200,7 @@ mod tests {
             sentence.starts_with("The load was not the one"),
             "{sentence}"
         );
-        result.checks.push(failed("ms"));
+        result.checks.push(failed(CheckKind::Latency));
         let sentence = headline(&result).sentence;
         assert!(sentence.contains("does not carry"), "{sentence}");
     }

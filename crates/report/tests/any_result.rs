@@ -103,8 +103,10 @@ impl Spoiler {
                 CheckKind::Spike,
                 CheckKind::Throughput,
                 CheckKind::Resource,
+                CheckKind::Mix,
+                CheckKind::Service,
                 CheckKind::Integrity,
-            ][self.pick(5)];
+            ][self.pick(7)];
             check.scope = [Scope::Run, Scope::Database, Scope::Log][self.pick(3)];
         }
         for database in &mut result.databases {

@@ -193,7 +193,7 @@ fn rate_check(result: &RunResult, wanted: f64) -> Check {
 fn service_check(without_service_s: f64) -> Check {
     Check {
         name: "time without service".to_owned(),
-        kind: CheckKind::Resource,
+        kind: CheckKind::Service,
         scope: Scope::Run,
         place: "run".to_owned(),
         bound: Bound::AtMost,

@@ -110,6 +110,10 @@ pub enum CheckKind {
     Throughput,
     /// A shortage inside the engine, such as page-fault stalls.
     Resource,
+    /// Whether the load was the one asked for: shares of its kinds of operation.
+    Mix,
+    /// Whether the server of a database served all the time.
+    Service,
     /// Errors of data or device.
     Integrity,
 }

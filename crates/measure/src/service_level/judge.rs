@@ -114,9 +114,9 @@ fn all_passed(all: usize) -> String {
 /// What matters most comes first: a service that was out explains everything else, and a mix that
 /// is off says little about the storage.
 fn weight(check: &Check) -> u8 {
-    match (check.kind, check.unit.as_str()) {
-        (CheckKind::Resource, "s") => 0,
-        (_, "points") => 2,
+    match check.kind {
+        CheckKind::Service => 0,
+        CheckKind::Mix => 2,
         _ => 1,
     }
 }

@@ -88,7 +88,7 @@ impl ShareLevel {
         let allowed_points = (self.tolerance_points + chance_points).min(100.0);
         Check {
             name: format!("{}, distance from {} %", self.name, self.percent),
-            kind: CheckKind::Throughput,
+            kind: CheckKind::Mix,
             limit: allowed_points,
             value: (among > 0).then_some((share - self.percent).abs()),
             unit: "points".to_owned(),

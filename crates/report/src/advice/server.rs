@@ -1,6 +1,6 @@
 //! What to look at next after a run on a real database.
 
-use measure::result::RunResult;
+use measure::result::{CheckKind, RunResult};
 
 use super::Advice;
 use crate::number::{count, duration, figure};
@@ -37,7 +37,7 @@ pub(super) fn without_service(result: &RunResult) -> Option<Advice> {
 pub(super) fn off_the_mix(result: &RunResult) -> Option<Advice> {
     let failed = result
         .failed_checks()
-        .find(|check| check.unit == "points")?;
+        .find(|check| check.kind == CheckKind::Mix)?;
     let value = failed.value.map_or_else(String::new, figure);
     Some(Advice::new(
         "The mix of transactions is not the one asked for",
@@ -77,6 +77,7 @@ mod tests {
         assert!(advice.text.contains("Make room"), "{}", advice.text);
         result.checks.push(Check {
             name: "share of trade-result".to_owned(),
+            kind: CheckKind::Mix,
             unit: "points".to_owned(),
             passed: Some(false),
             value: Some(1.7),
