@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?;
     let database = cluster.database()?;
     database.create(&Build::new(1_000, trade_days, 1))?;
-    let generator = Generator::new(House::new(1_000, trade_days, 1));
+    let house = House::new(1_000, trade_days, 1);
     let mut connection = database.inquirer()?;
     connection.set_patience(None)?;
     let mut names: Vec<_> = TABLES.iter().map(|table| table.name.name()).collect();
@@ -41,8 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = |name: &str| cluster.data_directory().join(format!("{name}.copy"));
     let length = |name: &str| file(name).metadata().map_or(0, |about| about.len());
 
-    let parts = parts(&generator);
-    let load = |next: &AtomicUsize| -> Done {
+    let load = |generator: &Generator, parts: &[Part], next: &AtomicUsize| -> Done {
         let mut loader = database.loader()?;
         while let Some(Part { table, number, .. }) = parts.get(next.fetch_add(1, Ordering::Relaxed))
         {
@@ -54,7 +53,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut best = [0.0_f64; 2];
     for turn in 0..turns {
-        let ours = measure(connections, load)?;
+        // Made anew, because a generator remembers the trades of the units it has written.
+        let generator = Generator::for_workers(house, connections as usize);
+        let parts = parts(&generator);
+        let ours = measure(connections, |next| load(&generator, &parts, next))?;
         if turn == 0 {
             for name in &names {
                 connection.ask(&format!("COPY {name} TO '{}'", file(name).display()))?;

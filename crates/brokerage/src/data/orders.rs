@@ -5,8 +5,10 @@
 
 use super::customers::customers_of;
 use crate::house::House;
+use crate::house::accounts::BROKERS_PER_UNIT;
 use crate::house::identity::{Chance, LOAD_UNIT};
 use crate::house::moments::TRADING_DAY_MS;
+use crate::house::names::Symbol;
 use crate::house::names::below;
 use crate::house::skew;
 use crate::market::Wave;
@@ -121,10 +123,20 @@ impl Unit {
         });
     }
 
+    /// The id of the first of its brokers, which follow each other.
+    pub fn first_broker_id(&self) -> i64 {
+        self.house.broker_id(self.number * BROKERS_PER_UNIT)
+    }
+
     /// The id of a trade of this unit.
     pub fn trade_id(&self, number: u32) -> i64 {
         let before = u64::from(self.number) * self.house.trades_per_unit();
         (before + u64::from(number)) as i64 + 1
+    }
+
+    /// What is dealt in a slot.
+    pub fn symbol_of_slot(&self, slot: u32) -> Symbol {
+        self.house.symbol_of(self.securities[slot as usize])
     }
 
     /// The orders, by the moment at which they were entered.

@@ -1,7 +1,6 @@
 //! What accounts hold: lots that trades have opened and later trades close.
 
 use super::orders::Order;
-use crate::error::DatabaseError;
 use prefetch_index::prefetch_index;
 use std::collections::VecDeque;
 
@@ -76,11 +75,14 @@ impl Positions {
 
     /// Carries an order out. It closes lots of the other sign, the last or the first ones first,
     /// and opens one with what remains. The gain on what was closed is returned.
-    pub fn carry_out(
+    ///
+    /// # Errors
+    /// Those of `changed`.
+    pub fn carry_out<E>(
         &mut self,
         order: &Order,
-        mut changed: impl FnMut(Change) -> Result<(), DatabaseError>,
-    ) -> Result<i64, DatabaseError> {
+        mut changed: impl FnMut(Change) -> Result<(), E>,
+    ) -> Result<i64, E> {
         let lots = &mut self.lots[order.slot as usize];
         let sign = if order.kind.is_sell() { -1 } else { 1 };
         let (mut needed, mut gain_cents) = (order.quantity, 0);
@@ -129,6 +131,7 @@ impl Positions {
 mod tests {
     use super::*;
     use crate::transactions::kinds::TradeKind;
+    use std::convert::Infallible;
 
     fn order(
         number: u32,
@@ -162,9 +165,10 @@ mod tests {
         let mut changes = Vec::new();
         let gain = positions.carry_out(order, |change| {
             changes.push((change.holding_trade, change.before, change.after));
-            Ok(())
+            Ok::<(), Infallible>(())
         });
-        (changes, gain.unwrap())
+        let Ok(gain_cents) = gain;
+        (changes, gain_cents)
     }
 
     #[test]

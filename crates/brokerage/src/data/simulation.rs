@@ -2,7 +2,6 @@
 
 use super::orders::{Order, Orders, Unit};
 use super::positions::{Change, Positions};
-use crate::error::DatabaseError;
 use crate::house::rates::{commission_cents, settlement_cents, tax_cents};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -19,14 +18,17 @@ pub(super) struct Bill {
 
 /// Who wants to know what happens.
 pub(super) trait Ledger {
+    /// Why it would hear no more.
+    type Refusal;
+
     /// An order that is completed has opened, changed or closed a lot. Orders come as they are
     /// completed.
-    fn lot_changed(&mut self, _order: &Order, _change: Change) -> Result<(), DatabaseError> {
+    fn lot_changed(&mut self, _order: &Order, _change: Change) -> Result<(), Self::Refusal> {
         Ok(())
     }
 
     /// An order was completed, with a gain on what it has closed. Orders come by number.
-    fn completed(&mut self, _order: &Order, _gain_cents: i64) -> Result<(), DatabaseError> {
+    fn completed(&mut self, _order: &Order, _gain_cents: i64) -> Result<(), Self::Refusal> {
         Ok(())
     }
 }
@@ -56,7 +58,7 @@ struct Simulation<'a, L> {
 }
 
 /// Simulates the trades of a unit and gives what is held in the end.
-pub(super) fn simulate(unit: &Unit, ledger: &mut impl Ledger) -> Result<Positions, DatabaseError> {
+pub(super) fn simulate<L: Ledger>(unit: &Unit, ledger: &mut L) -> Result<Positions, L::Refusal> {
     let mut simulation = Simulation {
         orders: unit.orders(),
         ledger,
@@ -87,7 +89,7 @@ impl<L: Ledger> Simulation<'_, L> {
 
     /// Enters the next order, once all that are due before it are completed. False when there is
     /// none.
-    fn enter(&mut self) -> Result<bool, DatabaseError> {
+    fn enter(&mut self) -> Result<bool, L::Refusal> {
         let Some(next) = self.on_their_way.get(self.entered) else {
             return Ok(false);
         };
@@ -107,7 +109,7 @@ impl<L: Ledger> Simulation<'_, L> {
     }
 
     /// Completes what is due up to a moment.
-    fn complete_until(&mut self, until: i64) -> Result<(), DatabaseError> {
+    fn complete_until(&mut self, until: i64) -> Result<(), L::Refusal> {
         while let Some(&Reverse((at, number))) = self.due.peek()
             && at <= until
         {

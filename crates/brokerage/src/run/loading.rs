@@ -29,7 +29,7 @@ pub fn build(
     line: &Line,
 ) -> Result<(), DatabaseError> {
     database.create(&Build::new(house.customers(), house.trade_days(), seed))?;
-    let generator = Generator::new(*house);
+    let generator = Generator::for_workers(*house, threads);
     let parts = parts(&generator);
     let rows_bytes = house.estimated_bytes_of_all();
     let finishing_bytes = (rows_bytes as f64 * FINISHING_SHARE) as u64;
@@ -80,21 +80,28 @@ pub struct Part {
 }
 
 /// All parts, unit by unit: threads then work on different tables, and the tables of one unit of
-/// customers come one after the other.
+/// customers come one after the other. The first is one for which the unit's trades are carried out,
+/// and while one thread does that the others have the tables that do not need it.
 #[must_use]
 pub fn parts(generator: &Generator) -> Vec<Part> {
     let house = generator.house();
     let units = TABLES.iter().map(|table| generator.parts(table.name)).max();
+    let (mut last, mut names): (Vec<_>, Vec<_>) = TABLES
+        .iter()
+        .map(|table| table.name)
+        .partition(|&table| Generator::follows_from_trades(table));
+    names.splice(0..0, last.drain(..1));
+    names.extend(last);
     let mut parts = Vec::new();
     for number in 0..units.unwrap_or(0) {
-        for table in &TABLES {
-            let of = generator.parts(table.name);
+        for &table in &names {
+            let of = generator.parts(table);
             if number < of {
                 parts.push(Part {
-                    table: table.name,
+                    table,
                     number,
-                    bytes: house.estimated_bytes(table.name) / u64::from(of),
-                    rows: (house.rows(table.name) / u64::from(of)).max(1),
+                    bytes: house.estimated_bytes(table) / u64::from(of),
+                    rows: (house.rows(table) / u64::from(of)).max(1),
                 });
             }
         }
