@@ -2,13 +2,14 @@
 
 use super::names::{self, Numbering};
 use super::words::words;
+use workload::brokerage::scale;
 use workload::random::derive;
 
 /// Customers come in units of so many.
-pub const LOAD_UNIT: u32 = 1_000;
+pub const LOAD_UNIT: u32 = scale::LOAD_UNIT as u32;
 
 /// The largest house: names of companies are then still all different.
-pub const MOST_CUSTOMERS: u32 = 2_000_000;
+pub const MOST_CUSTOMERS: u32 = scale::MOST_CUSTOMERS as u32;
 
 /// Trades per customer and day in the initial books, times ten: the published 17,280 trades of a
 /// customer in 300 days.

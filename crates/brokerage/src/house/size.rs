@@ -2,7 +2,6 @@
 
 use super::House;
 use super::accounts::BASKET;
-use super::identity::LOAD_UNIT;
 use super::moments::QUARTERS;
 use super::rates::{COUNTRY_RATES, DIVISION_RATES};
 use super::securities::{COMPETITORS, EXCHANGES};
@@ -204,35 +203,9 @@ impl House {
     }
 }
 
-/// Customers of the largest house whose books fit `bytes` in PostgreSQL, a thousand at least.
-#[must_use]
-pub fn customers_for_size(bytes: u64, trade_days: u32) -> u32 {
-    let one = House::new(LOAD_UNIT, trade_days, 0).estimated_bytes_of_all();
-    let hundred = House::new(100 * LOAD_UNIT, trade_days, 0).estimated_bytes_of_all();
-    let per_unit = (hundred - one) / 99;
-    let units = bytes.saturating_sub(one) / per_unit + 1;
-    let most = u64::from(super::MOST_CUSTOMERS / LOAD_UNIT);
-    units.min(most) as u32 * LOAD_UNIT
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_size_decides_the_customers() {
-        for bytes in [1_000_000_000, 20_000_000_000, 3_500_000_000_000] {
-            for days in [1, 20, 300] {
-                let customers = customers_for_size(bytes, days);
-                let house = House::new(customers, days, 1);
-                let next = House::new((customers + LOAD_UNIT).min(2_000_000), days, 1);
-                let fits = house.estimated_bytes_of_all() <= bytes + bytes / 1_000;
-                assert!(fits || customers == LOAD_UNIT, "{bytes} {days}");
-                let more = next.estimated_bytes_of_all() + bytes / 1_000 > bytes;
-                assert!(more || customers == 2_000_000, "{bytes} {days}");
-            }
-        }
-    }
 
     #[test]
     fn counts_are_those_published() {

@@ -222,12 +222,18 @@ fn look(options: &RunOptions, house: House, opened: &Opened) -> Result<House, Fa
         )),
         State::Ready(build) if options.reuse => {
             let kept = House::new(build.customers, build.trade_days, build.seed);
-            if options.target_size.is_some() && kept.customers() != house.customers() {
+            let scale = |house: &House| (house.customers(), house.trade_days());
+            if options.target_size.is_some() && scale(&kept) != scale(&house) {
+                let told = |(customers, days)| {
+                    let customers = human::count_of(u64::from(customers));
+                    let days = human::count(u64::from(days), "day");
+                    format!("{customers} customers with {days} of trading")
+                };
                 return Err(Failure::usage(
                     format!(
-                        "The brokerage there has {} customers, and --target-size asks for {}.",
-                        human::count_of(u64::from(build.customers)),
-                        human::count_of(u64::from(house.customers()))
+                        "The brokerage there has {}, and --target-size asks for {}.",
+                        told(scale(&kept)),
+                        told(scale(&house))
                     ),
                     "Leave --target-size away to run on it as it is.",
                 ));

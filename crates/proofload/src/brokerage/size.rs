@@ -1,63 +1,51 @@
 //! The house that fits the size asked for, and whether it fits the volume.
 
 use brokerage::house::House;
-use brokerage::house::size::customers_for_size;
-use workload::profile::Profile;
+use workload::brokerage::scale::{FEWEST_DAYS, LOAD_UNIT, Scale};
+use workload::profile::{ByteSize, Profile};
 
 use crate::cli::RunOptions;
 use crate::failure::Failure;
 use crate::human;
 use crate::target::Layout;
 
-/// What is left out of a small house first is days of trading; fewer than these are no history.
-const FEWEST_DAYS: u32 = 2;
 /// Log, temporary files of index building, and what a run adds, as a share of the data.
 const BESIDE_THE_DATA: f64 = 0.35;
 /// The least log that a server keeps, whatever the data.
 const LEAST_LOG_BYTES: u64 = 256 << 20;
 
-/// The house for the size in the profile: customers by thousands; where not even a thousand fit,
-/// fewer days of trading.
+/// The house for the size in the profile, unless the profile says how many customers it has.
 pub fn house(profile: &Profile) -> Result<House, Failure> {
     let brokerage = &profile.brokerage;
-    let (wanted_bytes, seed) = (brokerage.data_size.bytes(), profile.run.seed);
-    let days = brokerage.trade_days.max(1);
-    let customers = brokerage
-        .customers
-        .unwrap_or_else(|| customers_for_size(wanted_bytes, days));
-    let house = House::new(customers, days, seed);
-    if brokerage.customers.is_some() || house.estimated_bytes_of_all() <= wanted_bytes {
-        return Ok(house);
+    let seed = profile.run.seed;
+    if let Some(customers) = brokerage.customers {
+        return Ok(House::new(customers, brokerage.trade_days, seed));
     }
-    let fits = |days: u32| {
-        let house = House::new(customers, days, seed);
-        house.estimated_bytes_of_all() <= wanted_bytes
-    };
-    let (mut most, mut too_many) = (FEWEST_DAYS, days);
-    if !fits(most) {
-        let least = House::new(customers, FEWEST_DAYS, seed).estimated_bytes_of_all();
-        return Err(Failure::usage(
-            format!(
-                "{} is too small for a brokerage: a thousand customers with {FEWEST_DAYS} days of \
-                 trading need {}.",
-                brokerage.data_size,
-                human::size(least)
-            ),
-            format!(
-                "Give --target-size {}MB or more.",
-                least.div_ceil(1_000_000)
-            ),
-        ));
-    }
-    while most + 1 < too_many {
-        let middle = u32::midpoint(most, too_many);
-        if fits(middle) {
-            most = middle;
-        } else {
-            too_many = middle;
-        }
-    }
-    Ok(House::new(customers, most, seed))
+    let of = |scale: Scale| House::new(scale.customers as u32, scale.trade_days, seed);
+    let wanted_bytes = brokerage.data_size.bytes();
+    let bytes = |scale| of(scale).estimated_bytes_of_all();
+    Scale::nearest(wanted_bytes, brokerage.trade_days, bytes)
+        .map(of)
+        .ok_or_else(|| too_small(brokerage.data_size, of))
+}
+
+fn too_small(wanted: ByteSize, of: impl Fn(Scale) -> House) -> Failure {
+    let least = of(Scale {
+        customers: LOAD_UNIT,
+        trade_days: FEWEST_DAYS,
+    })
+    .estimated_bytes_of_all();
+    Failure::usage(
+        format!(
+            "{wanted} is too small for a brokerage: a thousand customers with {FEWEST_DAYS} days \
+             of trading need {}.",
+            human::size(least)
+        ),
+        format!(
+            "Give --target-size {}MB or more.",
+            least.div_ceil(1_000_000)
+        ),
+    )
 }
 
 /// Log that a server of our own keeps between two checkpoints, about.
@@ -188,4 +176,52 @@ pub fn describe(
         profile.brokerage.users, profile.run.duration, profile.run.sample_interval
     );
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::resolve;
+
+    fn sized(settings: &[&str]) -> Result<House, Failure> {
+        let profile = resolve(&RunOptions {
+            workload: "brokerage".to_owned(),
+            set: settings.iter().map(|&one| one.to_owned()).collect(),
+            ..RunOptions::default()
+        });
+        house(&profile.unwrap())
+    }
+
+    #[test]
+    fn fewer_days_bring_a_house_nearer_to_its_size() {
+        for gigabytes in [1_u64, 3, 8, 20, 23, 75, 600, 3_500] {
+            let size = format!("brokerage.data_size={gigabytes}GB");
+            let house = sized(&[&size]).unwrap();
+            let (wanted, has) = (gigabytes * 1_000_000_000, house.estimated_bytes_of_all());
+            assert!(has <= wanted, "{gigabytes} GB: {house:?} has {has}");
+            let missing_percent = (wanted - has) * 100 / wanted;
+            assert!(missing_percent < 5, "{gigabytes} GB: {house:?} has {has}");
+            assert!(house.trade_days() <= 300);
+            let most_days =
+                u64::from(house.customers()) > 2 * LOAD_UNIT && house.trade_days() < 150;
+            assert!(!most_days, "history was left out for customers: {house:?}");
+        }
+    }
+
+    #[test]
+    fn customers_that_are_given_stay() {
+        let house = sized(&[
+            "brokerage.customers=4000",
+            "brokerage.data_size=1GB",
+            "brokerage.trade_days=7",
+        ]);
+        let house = house.unwrap();
+        assert_eq!((house.customers(), house.trade_days()), (4_000, 7));
+    }
+
+    #[test]
+    fn a_size_below_a_thousand_customers_is_refused() {
+        let refusal = sized(&["brokerage.data_size=16MiB"]).unwrap_err();
+        assert!(refusal.to_string().contains("too small"), "{refusal}");
+    }
 }

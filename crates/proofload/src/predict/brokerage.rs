@@ -56,10 +56,12 @@ pub fn database(planned: &PlannedArray) -> DatabaseResult {
 /// The house in a line.
 pub fn describe(workload: &str, profile: &Profile) -> String {
     let brokerage = &profile.brokerage;
-    let customers = books::customers(brokerage);
+    let scale = books::scale(brokerage);
     format!(
-        "{workload}: {} of data for {customers} customers in {}",
-        human::size(books::bytes_of(brokerage, customers)),
+        "{workload}: {} of data for {} customers with {} of trading in {}",
+        human::size(books::bytes_of(brokerage, scale)),
+        human::count_of(scale.customers),
+        human::count(u64::from(scale.trade_days), "day"),
         human::count(u64::from(brokerage.data_files), "file"),
     )
 }

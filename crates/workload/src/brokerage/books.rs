@@ -1,5 +1,6 @@
 //! All trees of one brokerage house, in one row of pages.
 
+use super::scale::{FEWEST_DAYS, LOAD_UNIT, Scale};
 use super::schema::{ACCOUNTS, COMPANIES, Kind, SECURITIES, TABLES, Table, trades};
 use super::tree::{FreePages, Tree};
 use crate::profile::Brokerage;
@@ -33,16 +34,16 @@ impl FreePages for Free {
     }
 }
 
-/// Customers come in units of so many.
-pub const LOAD_UNIT: u64 = 1_000;
-
 impl Books {
     /// The books as built for the profile. Pages count from 1.
     #[must_use]
     pub fn build(brokerage: &Brokerage) -> Self {
-        let customers = customers(brokerage);
-        let trade_days = brokerage.trade_days;
-        let (trees, next) = trees(brokerage, customers);
+        let scale = scale(brokerage);
+        let Scale {
+            customers,
+            trade_days,
+        } = scale;
+        let (trees, next) = trees(brokerage, scale);
         let reserve = f64::from(next) * brokerage.growth_reserve_percent / 100.0;
         Self {
             customers,
@@ -120,30 +121,38 @@ impl Books {
     }
 }
 
-/// Customers that a profile asks for.
+/// Customers and days that a profile asks for; the smallest house where none fits its size.
 #[must_use]
-pub fn customers(brokerage: &Brokerage) -> u64 {
+pub fn scale(brokerage: &Brokerage) -> Scale {
+    let trade_days = brokerage.trade_days;
     if let Some(customers) = brokerage.customers {
-        return u64::from(customers);
+        return Scale {
+            customers: u64::from(customers),
+            trade_days,
+        };
     }
-    let unit = bytes_of(brokerage, 100 * LOAD_UNIT) / 100;
-    (brokerage.data_size.bytes() / unit.max(1)).max(1) * LOAD_UNIT
+    let least = Scale {
+        customers: LOAD_UNIT,
+        trade_days: FEWEST_DAYS.min(trade_days),
+    };
+    let bytes = |scale| bytes_of(brokerage, scale);
+    Scale::nearest(brokerage.data_size.bytes(), trade_days, bytes).unwrap_or(least)
 }
 
-/// Bytes of the books of so many customers, without the reserve.
+/// Bytes of books of a scale, without the reserve.
 #[must_use]
-pub fn bytes_of(brokerage: &Brokerage, customers: u64) -> u64 {
-    let pages = u64::from(trees(brokerage, customers).1) - 1;
+pub fn bytes_of(brokerage: &Brokerage, scale: Scale) -> u64 {
+    let pages = u64::from(trees(brokerage, scale).1) - 1;
     pages * brokerage.database.page_size.bytes()
 }
 
 /// The trees side by side, and the page behind them.
-fn trees(brokerage: &Brokerage, customers: u64) -> (Vec<Tree>, u32) {
+fn trees(brokerage: &Brokerage, scale: Scale) -> (Vec<Tree>, u32) {
     let page_bytes = brokerage.database.page_size.bytes() as u32;
     let fill = brokerage.database.page_fill_percent / 100.0;
     let mut next = 1_u32;
     let build = |kind: &Kind| {
-        let rows = kind.rows(customers, brokerage.trade_days);
+        let rows = kind.rows(scale.customers, scale.trade_days);
         let tree = Tree::build(kind, rows, page_bytes, fill, next);
         next += tree.pages() as u32;
         tree
@@ -170,7 +179,11 @@ mod tests {
         brokerage.data_size = ByteSize(20_000_000_000);
         let small = Books::build(&brokerage);
         assert_eq!(small.customers % LOAD_UNIT, 0);
-        assert!(small.used_pages() * 8192 <= 20_000_000_000);
+        let bytes = small.used_pages() * 8192;
+        assert!(
+            (19_500_000_000..=20_000_000_000).contains(&bytes),
+            "{bytes}"
+        );
         brokerage.customers = Some(7_000);
         assert_eq!(Books::build(&brokerage).customers, 7_000);
     }

@@ -1,5 +1,6 @@
 //! A brokerage house on a database: what its users and its market do, page by page.
 //!
+//! - [`scale`] is how large a house is: customers and days for a size.
 //! - [`schema`] lists tables and indexes: rows by customers, bytes per row, order.
 //! - [`tree`] is one of them as a B+ tree: which pages a row lies under, and how it grows.
 //! - [`books`] is all trees of one house in one row of pages.
@@ -16,6 +17,7 @@ pub mod lookups;
 pub mod market;
 pub mod orders;
 pub mod plan;
+pub mod scale;
 pub mod schema;
 pub mod skew;
 pub mod tree;

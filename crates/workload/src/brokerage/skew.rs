@@ -1,6 +1,7 @@
 //! Who and what is chosen how often: the skew of the published description.
 
-use super::books::{Books, LOAD_UNIT};
+use super::books::Books;
+use super::scale::LOAD_UNIT;
 use super::schema::{ACCOUNTS, MARKET_DAYS};
 use crate::random::{Dice, mix};
 

@@ -73,11 +73,11 @@ impl RunPlan {
     /// A brokerage has one database and runs on one thread.
     fn of_brokerage(profile: &Profile) -> Self {
         let brokerage = &profile.brokerage;
-        let customers = books::customers(brokerage);
+        let scale = books::scale(brokerage);
         let mut plan = Self {
             layout: Arc::new(kinds::layout()),
             shards: vec![vec![0]],
-            database_bytes: books::bytes_of(brokerage, customers),
+            database_bytes: books::bytes_of(brokerage, scale),
             built_rows: 0,
             ..Self::of_mail(profile, 1)
         };

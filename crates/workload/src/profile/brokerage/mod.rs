@@ -104,13 +104,15 @@ impl Brokerage {
                 range: 1_000..=2_000_000,
             },
             meaning: "Customers of the house, in whole thousands. \"auto\" takes as many as make \
-                      data_size. All tables that grow with the house follow from them.",
+                      data_size, or some more with fewer days of trading where that comes nearer. \
+                      All tables that grow with the house follow from them.",
             source: "Ours.",
         });
         v.setting(Setting {
             key: "trade_days",
             value: &mut Within(&mut self.trade_days, 1..=3_000),
-            meaning: "Trading days of eight hours whose trades the database holds before the run.",
+            meaning: "Trading days of eight hours whose trades the database holds before the run; \
+                      the most of them where data_size decides.",
             source: DESCRIBED,
         });
         v.setting(Setting {
