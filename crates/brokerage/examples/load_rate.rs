@@ -3,7 +3,8 @@
 //! file by each of as many connections, in turns on the same server. The processor time of both is
 //! told too, of the server and of ours: it shows what the rows cost beyond what the server does.
 //!
-//! `cargo run --release -p brokerage --example load_rate [TRADE_DAYS [TURNS [CONNECTIONS]]]`
+//! `cargo run --release -p brokerage --example load_rate [TRADE_DAYS [TURNS [CONNECTIONS [FORMAT]]]]`;
+//! the format is that of the files, text or binary.
 
 use std::error::Error;
 use std::os::unix::fs::PermissionsExt;
@@ -21,6 +22,7 @@ use brokerage::schema::TABLES;
 type Done = Result<(), DatabaseError>;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let format = std::env::args().nth(4).unwrap_or_else(|| "text".to_owned());
     let mut numbers = std::env::args().skip(1).map(|word| word.parse::<u32>());
     let trade_days = numbers.next().transpose()?.unwrap_or(5);
     let turns = numbers.next().transpose()?.unwrap_or(3);
@@ -59,7 +61,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let ours = measure(connections, |next| load(&generator, &parts, next))?;
         if turn == 0 {
             for name in &names {
-                connection.ask(&format!("COPY {name} TO '{}'", file(name).display()))?;
+                connection.ask(&format!(
+                    "COPY {name} TO '{}' WITH (FORMAT {format})",
+                    file(name).display()
+                ))?;
             }
             // The longest first, so that all connections end at about the same time.
             names.sort_by_key(|name| std::cmp::Reverse(length(name)));
@@ -71,14 +76,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             connection.set_patience(None)?;
             connection.ask("SET synchronous_commit TO off")?;
             while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
-                connection.ask(&format!("COPY {name} FROM '{}'", file(name).display()))?;
+                connection.ask(&format!(
+                    "COPY {name} FROM '{}' WITH (FORMAT {format})",
+                    file(name).display()
+                ))?;
             }
             Ok(())
         };
         let peer = measure(connections, copy)?;
         connection.ask(&empty)?;
         println!(
-            "turn {turn}: {:.0} MB of text over {connections} connections: ours {:.1} MB/s \
+            "turn {turn}: {:.0} MB of {format} over {connections} connections: ours {:.1} MB/s \
              (processor time: server {:.2} s, rows and sending {:.2} s), COPY from files {:.1} \
              MB/s (server {:.2} s), ratio {:.3}",
             bytes / 1e6,

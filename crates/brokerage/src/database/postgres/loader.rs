@@ -1,10 +1,11 @@
-//! Rows into PostgreSQL by COPY, as text.
+//! Rows into PostgreSQL by COPY, in its binary format: neither side then has to search text for
+//! separators, or to turn numbers into digits and back.
 
 use super::connection::Connection;
 use crate::database::house::Loader;
 use crate::error::DatabaseError;
 use crate::row::RowSink;
-use crate::schema::TableName;
+use crate::schema::{Column, TableName, Type};
 
 /// Rows are sent when so many bytes of them have come together.
 const PIECE_BYTES: usize = 128 * 1024;
@@ -12,16 +13,28 @@ const PIECE_BYTES: usize = 128 * 1024;
 /// The letter of a message with rows, and its length in four bytes.
 const HEADER_BYTES: usize = 5;
 
+/// What stands before the first row: a signature, no flags, and no extension.
+const SIGNATURE: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+
+/// What stands behind the last row, where the number of columns of another one would: -1.
+const NO_MORE_ROWS: [u8; 2] = (-1_i16).to_be_bytes();
+
+/// The length of a value that is none.
+const NULL: [u8; 4] = (-1_i32).to_be_bytes();
+
 /// Takes rows over one connection.
 pub struct PostgresLoader {
     connection: Connection,
     /// A message: header, then rows.
     piece: Vec<u8>,
-    digits: itoa::Buffer,
     table: Option<TableName>,
+    /// The columns of that table.
+    columns: &'static [Column],
     rows: u64,
-    is_first_column: bool,
-    has_zero: bool,
+    /// How many columns of the row are there.
+    filled: usize,
+    /// What is wrong with the row: it is told when it ends.
+    fault: Option<String>,
 }
 
 impl PostgresLoader {
@@ -31,18 +44,33 @@ impl PostgresLoader {
         Self {
             connection,
             piece,
-            digits: itoa::Buffer::new(),
             table: None,
+            columns: &[],
             rows: 0,
-            is_first_column: true,
-            has_zero: false,
+            filled: 0,
+            fault: None,
         }
     }
 
-    fn next_column(&mut self) {
-        if !std::mem::replace(&mut self.is_first_column, false) {
-            self.piece.push(b'\t');
+    /// The column that the next value is for.
+    fn next_column(&mut self) -> Option<&'static Column> {
+        if self.filled == 0 {
+            // No table has as many columns as would not fit.
+            let count = self.columns.len() as i16;
+            self.piece.extend_from_slice(&count.to_be_bytes());
         }
+        self.filled += 1;
+        self.columns.get(self.filled - 1)
+    }
+
+    fn refuse(&mut self, value: &dyn std::fmt::Display, column: Option<&Column>) {
+        let name = column.map_or("a column too many", |column| column.name);
+        self.fault = Some(format!("{value} does not fit {name}"));
+    }
+
+    fn value<const N: usize>(&mut self, bytes: [u8; N]) {
+        self.piece.extend_from_slice(&(N as i32).to_be_bytes());
+        self.piece.extend_from_slice(&bytes);
     }
 
     fn send(&mut self, table: TableName) -> Result<(), DatabaseError> {
@@ -69,33 +97,45 @@ impl PostgresLoader {
 
 impl RowSink for PostgresLoader {
     fn null(&mut self) {
-        self.next_column();
-        self.piece.extend_from_slice(b"\\N");
+        if self.next_column().is_none() {
+            self.refuse(&"nothing", None);
+        }
+        self.piece.extend_from_slice(&NULL);
     }
 
     fn integer(&mut self, number: i64) {
-        self.next_column();
-        self.piece
-            .extend_from_slice(self.digits.format(number).as_bytes());
+        let column = self.next_column();
+        match column.map(|column| column.of) {
+            Some(Type::Big) => self.value(number.to_be_bytes()),
+            Some(Type::Integer) => match i32::try_from(number) {
+                Ok(number) => self.value(number.to_be_bytes()),
+                Err(_) => self.refuse(&number, column),
+            },
+            Some(Type::Small) => match i16::try_from(number) {
+                Ok(number) => self.value(number.to_be_bytes()),
+                Err(_) => self.refuse(&number, column),
+            },
+            Some(Type::Text(_) | Type::Long) | None => self.refuse(&number, column),
+        }
     }
 
     fn text(&mut self, text: &str) {
-        self.next_column();
-        let mut rest = text.as_bytes();
-        let is_special = |byte: &u8| matches!(byte, b'\\' | b'\t' | b'\n' | b'\r' | 0);
-        while let Some(at) = rest.iter().position(is_special) {
-            self.piece.extend_from_slice(&rest[..at]);
-            self.piece.push(b'\\');
-            self.piece.push(match rest[at] {
-                b'\t' => b't',
-                b'\n' => b'n',
-                b'\r' => b'r',
-                other => other,
-            });
-            self.has_zero |= rest[at] == 0;
-            rest = &rest[at + 1..];
+        let column = self.next_column();
+        let is_text = matches!(
+            column,
+            Some(Column {
+                of: Type::Text(_) | Type::Long,
+                ..
+            })
+        );
+        match i32::try_from(text.len()) {
+            Ok(length) if is_text && !text.as_bytes().contains(&0) => {
+                self.piece.extend_from_slice(&length.to_be_bytes());
+                self.piece.extend_from_slice(text.as_bytes());
+            }
+            Ok(_) if is_text => self.refuse(&"a text with a zero character in it", column),
+            _ => self.refuse(&"a text", column),
         }
-        self.piece.extend_from_slice(rest);
     }
 
     fn end_row(&mut self) -> Result<(), DatabaseError> {
@@ -105,14 +145,17 @@ impl RowSink for PostgresLoader {
                 message: "no table was begun".to_owned(),
             });
         };
-        if self.has_zero {
+        if self.fault.is_none() && self.filled != self.columns.len() {
+            let (filled, of) = (self.filled, self.columns.len());
+            self.fault = Some(format!("{filled} of {of} columns are filled"));
+        }
+        if let Some(message) = self.fault.take() {
             return Err(DatabaseError::Failed {
                 statement: format!("a row of {}", table.name()),
-                message: "a text has a zero character in it".to_owned(),
+                message,
             });
         }
-        self.piece.push(b'\n');
-        self.is_first_column = true;
+        self.filled = 0;
         self.rows += 1;
         if self.piece.len() >= PIECE_BYTES {
             self.send(table)?;
@@ -124,16 +167,14 @@ impl RowSink for PostgresLoader {
 impl Loader for PostgresLoader {
     fn begin(&mut self, table: TableName) -> Result<(), DatabaseError> {
         assert!(self.table.is_none(), "one table is ended before the next");
-        let columns: Vec<_> = table
-            .table()
-            .columns
-            .iter()
-            .map(|column| column.name)
-            .collect();
-        let columns = columns.join(", ");
-        let name = table.name();
-        self.connection
-            .begin_copy(&format!("COPY {name} ({columns}) FROM STDIN"))?;
+        self.columns = table.table().columns;
+        let names: Vec<_> = self.columns.iter().map(|column| column.name).collect();
+        self.connection.begin_copy(&format!(
+            "COPY {} ({}) FROM STDIN WITH (FORMAT binary)",
+            table.name(),
+            names.join(", ")
+        ))?;
+        self.piece.extend_from_slice(SIGNATURE);
         self.table = Some(table);
         self.rows = 0;
         Ok(())
@@ -143,6 +184,7 @@ impl Loader for PostgresLoader {
         let Some(table) = self.table.take() else {
             return Ok(0);
         };
+        self.piece.extend_from_slice(&NO_MORE_ROWS);
         self.send(table)?;
         let what = format!("the rows of {}", table.name());
         let taken = self.connection.end_copy(&what)?;
