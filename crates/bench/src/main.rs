@@ -52,7 +52,7 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
             .map(|()| path.clone())
             .map_err(|error| format!("cannot make {}: {error}", path.display()))
     };
-    let bench = Bench {
+    let mut bench = Bench {
         product: Product {
             binary: arguments.proofload.clone(),
             storage: make(arguments.directory.join("storage"))?,
@@ -62,6 +62,7 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
         rounds: arguments.rounds,
         seconds: arguments.seconds,
         size_gib: arguments.size_gib,
+        databases: 1,
     };
     let wanted =
         |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
@@ -78,6 +79,10 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
         rows.extend(cases::read_only::rows(&bench)?);
     }
     if wanted("mixed") {
+        rows.extend(cases::mixed::rows(&bench)?);
+        // Each database has a thread of its own.
+        bench.databases = 2;
+        bench.build_afresh("prepare-two")?;
         rows.extend(cases::mixed::rows(&bench)?);
     }
     let mut model_rows = Vec::new();

@@ -6,28 +6,30 @@ use crate::fio;
 use crate::ratio::{Goal, Pairs};
 use measure::result::{IoFigures, RunResult};
 
-/// One row: device I/O per second.
+/// One row: device I/O per second over the databases that are there.
 ///
 /// # Errors
 /// A sentence when a side cannot run.
 pub fn rows(bench: &Bench) -> Result<Vec<String>, String> {
-    let mut requests = Pairs::new(
-        "default mix, 32 sessions: device I/O",
-        "/s",
-        Goal::AtLeast(0.9),
-    );
+    let what = match bench.databases {
+        1 => "default mix, 32 sessions: device I/O",
+        2 => "default mix, 32 sessions over two databases: device I/O",
+        more => return Err(format!("no row is there for {more} databases")),
+    };
+    let mut requests = Pairs::new(what, "/s", Goal::AtLeast(0.9));
     let arguments = bench.load_arguments(&[]);
     fio::run(&preparation(bench), &bench.scratch)?;
     for round in 0..bench.rounds {
         fio::settle(&bench.scratch)?;
-        let result = bench.product.run(&format!("mixed-{round}"), &arguments)?;
+        let name = format!("mixed-{}-{round}", bench.databases);
+        let result = bench.product.run(&name, &arguments)?;
         fio::settle(&bench.scratch)?;
         let peer = fio::run(&job(&result, bench), &bench.scratch)?;
         let totals = &result.totals;
         let [reads, writes, log] = [&totals.reads, &totals.writes, &totals.log_writes];
         let ours = outstanding(reads) + outstanding(writes) + outstanding(log);
         eprintln!(
-            "mixed-{round}: on average {ours:.1} requests outstanding here, {:.1} with fio",
+            "{name}: on average {ours:.1} requests outstanding here, {:.1} with fio",
             peer.outstanding
         );
         requests.add(
@@ -63,13 +65,20 @@ fn files(bench: &Bench) -> String {
 fn preparation(bench: &Bench) -> String {
     format!(
         "{}rw=write\nbs=512k\niodepth=4\nend_fsync=1\n\
-         [database]\nfilename=fio-database\nsize={}g\n[log]\nfilename=fio-log\nsize=64m\n",
+         [database]\nfilename=fio-database\nsize={}g\n{}",
         files(bench),
         bench.size_gib,
+        logs(bench, "size=64m\n"),
     )
 }
 
-/// The same load as fio jobs: one random stream for the database, one sequential for the log.
+/// A job for each log: log writes follow each other, so each has never more than one under way.
+fn logs(bench: &Bench, settings: &str) -> String {
+    let job = |log| format!("[log-{log}]\nfilename=fio-log-{log}\n{settings}");
+    (1..=bench.databases).map(job).collect()
+}
+
+/// The same load as fio jobs: one random stream for the databases, one sequential for each log.
 fn job(result: &RunResult, bench: &Bench) -> String {
     let totals = &result.totals;
     let (reads, writes, log) = (&totals.reads, &totals.writes, &totals.log_writes);
@@ -90,9 +99,9 @@ fn job(result: &RunResult, bench: &Bench) -> String {
             write_kib = blocks_kib(writes.average_bytes),
         );
     }
-    // Log writes follow each other, so there is never more than one under way.
-    text + &format!(
-        "[log]\nfilename=fio-log\nsize=64m\nrw=write\nbs={}k\niodepth=1\n",
-        blocks_kib(log.average_bytes)
+    let log_kib = blocks_kib(log.average_bytes);
+    text + &logs(
+        bench,
+        &format!("size=64m\nrw=write\nbs={log_kib}k\niodepth=1\n"),
     )
 }

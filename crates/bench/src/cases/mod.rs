@@ -22,17 +22,22 @@ pub struct Bench {
     pub rounds: usize,
     /// Measured seconds of each run.
     pub seconds: u64,
-    /// Size of the database under test in GiB.
+    /// Size of the databases under test together in GiB.
     pub size_gib: u64,
+    /// How many databases share that size and the cache.
+    pub databases: u32,
 }
 
+/// Page cache of all databases under test together, MiB.
+const CACHE_MIB: u32 = 256;
+
 impl Bench {
-    /// `--target-size` of the database under test.
+    /// `--target-size` of the databases under test.
     pub fn target_size(&self) -> String {
         format!("{}GiB", self.size_gib)
     }
 
-    /// Builds the database under test on emptied storage and keeps it; returns the result document.
+    /// Builds the databases under test on emptied storage and keeps it; returns the result document.
     ///
     /// # Errors
     /// A sentence when the storage cannot be emptied or the build does not end well.
@@ -44,7 +49,7 @@ impl Bench {
         fio::settle(storage)?;
         let arguments = [
             "--databases",
-            "1",
+            &self.databases.to_string(),
             "--target-size",
             &self.target_size(),
             "--build-only",
@@ -57,7 +62,7 @@ impl Bench {
     pub fn load_arguments(&self, settings: &[&str]) -> Vec<String> {
         let mut arguments: Vec<String> = [
             "--databases",
-            "1",
+            &self.databases.to_string(),
             "--keep",
             "--reuse",
             "--threads",
@@ -70,8 +75,10 @@ impl Bench {
         .iter()
         .map(ToString::to_string)
         .collect();
+        let cache = CACHE_MIB / self.databases;
+        let cache = format!("engine.cache_size_per_database={cache}MiB");
         let common = [
-            "engine.cache_size_per_database=256MiB",
+            cache.as_str(),
             "run.verify_after_run=false",
             "run.sample_interval=1s",
             "maintenance.enabled=false",
