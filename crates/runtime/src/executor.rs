@@ -352,6 +352,8 @@ impl Drop for Runtime {
         // Futures may spawn or wake while they are dropped, so take them out first.
         let tasks = std::mem::take(&mut *self.shared.tasks.borrow_mut());
         drop(tasks);
+        // A model holds a handle, and so what holds the model: neither would ever go.
+        self.shared.sources.clear();
         self.shared.driver.shut_down();
     }
 }

@@ -42,6 +42,13 @@ impl Sources {
         self.sources.borrow_mut().push(source);
     }
 
+    /// Lets all models go.
+    pub(crate) fn clear(&self) {
+        // Outside of the borrow: a model may reach back here as it goes.
+        let sources = self.sources.take();
+        drop(sources);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.sources.borrow().is_empty()
     }

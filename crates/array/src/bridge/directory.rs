@@ -13,17 +13,21 @@ use super::space::Space;
 use super::volume::ArrayVolume;
 use crate::{Array, FirstWrite, SECTOR_BYTES};
 
-/// A volume with all its files.
+/// A volume with the blocks that its files own. It does not know the files: they hold it, and would
+/// never go.
 pub(super) struct Disk<P: FilePayload, M: VolumeModel<P>> {
     pub(super) volume: ArrayVolume<P, M>,
     pub(super) space: RefCell<Space>,
-    /// By path: directory, slash, name.
-    files: RefCell<BTreeMap<String, Rc<Inode<P, M>>>>,
 }
+
+/// Files by path: directory, slash, name.
+type Files<P, M> = RefCell<BTreeMap<String, Rc<Inode<P, M>>>>;
 
 /// A directory on a volume. Clones share it.
 pub struct VolumeFiles<P: FilePayload, M: VolumeModel<P> = Array<P>> {
     disk: Rc<Disk<P, M>>,
+    /// All files of the volume.
+    files: Rc<Files<P, M>>,
     path: Rc<str>,
 }
 
@@ -31,6 +35,7 @@ impl<P: FilePayload, M: VolumeModel<P>> Clone for VolumeFiles<P, M> {
     fn clone(&self) -> Self {
         Self {
             disk: Rc::clone(&self.disk),
+            files: Rc::clone(&self.files),
             path: Rc::clone(&self.path),
         }
     }
@@ -50,13 +55,11 @@ impl<P: FilePayload, M: VolumeModel<P>> VolumeFiles<P, M> {
     pub fn in_partition(volume: ArrayVolume<P, M>, first_sector: u64) -> Self {
         let space = RefCell::new(Space::new(first_sector, volume.capacity_sectors()));
         let path = volume.id().to_string().into();
-        let files = RefCell::default();
-        let disk = Rc::new(Disk {
-            volume,
-            space,
-            files,
-        });
-        Self { disk, path }
+        Self {
+            disk: Rc::new(Disk { volume, space }),
+            files: Rc::default(),
+            path,
+        }
     }
 
     /// The directory of that name within this one. Directories need not be made.
@@ -64,13 +67,14 @@ impl<P: FilePayload, M: VolumeModel<P>> VolumeFiles<P, M> {
     pub fn directory(&self, name: &str) -> Self {
         Self {
             disk: Rc::clone(&self.disk),
+            files: Rc::clone(&self.files),
             path: format!("{}/{name}", self.path).into(),
         }
     }
 
     fn add(&self, name: &str) -> Result<Rc<Inode<P, M>>, IoError> {
         let path = self.path_of(name);
-        let mut files = self.disk.files.borrow_mut();
+        let mut files = self.files.borrow_mut();
         if files.contains_key(&path) {
             return Err(self.error(IoOperation::Create, name, IoFailure::AlreadyExists));
         }
@@ -102,7 +106,7 @@ impl<P: FilePayload, M: VolumeModel<P>> Directory for VolumeFiles<P, M> {
     }
 
     async fn open(&self, name: &str) -> Result<Self::File, IoError> {
-        let files = self.disk.files.borrow();
+        let files = self.files.borrow();
         let inode = files.get(&self.path_of(name)).cloned();
         inode
             .map(VolumeFile::new)
@@ -125,7 +129,7 @@ impl<P: FilePayload, M: VolumeModel<P>> Directory for VolumeFiles<P, M> {
     }
 
     async fn rename(&self, from: &str, to: &str) -> Result<(), IoError> {
-        let mut files = self.disk.files.borrow_mut();
+        let mut files = self.files.borrow_mut();
         let Some(inode) = files.remove(&self.path_of(from)) else {
             return Err(self.error(IoOperation::Rename, from, IoFailure::NotFound));
         };
@@ -138,14 +142,14 @@ impl<P: FilePayload, M: VolumeModel<P>> Directory for VolumeFiles<P, M> {
     }
 
     async fn remove(&self, name: &str) -> Result<(), IoError> {
-        let removed = self.disk.files.borrow_mut().remove(&self.path_of(name));
+        let removed = self.files.borrow_mut().remove(&self.path_of(name));
         removed
             .map(drop)
             .ok_or_else(|| self.error(IoOperation::Remove, name, IoFailure::NotFound))
     }
 
     async fn list(&self) -> Result<Vec<String>, IoError> {
-        let files = self.disk.files.borrow();
+        let files = self.files.borrow();
         let names = files.keys().filter_map(|path| {
             let name = path.strip_prefix(&*self.path)?.strip_prefix('/')?;
             (!name.contains('/')).then(|| name.to_owned())

@@ -241,3 +241,25 @@ fn a_request_that_nobody_waits_for_any_more_frees_its_slot() {
     });
     assert_eq!(host.in_flight(), 0);
 }
+
+#[test]
+fn nothing_of_an_array_outlives_its_runtime() {
+    let seen = Rc::default();
+    let model = Noting::<()> {
+        below: ideal(1 << 20),
+        seen: Rc::clone(&seen),
+    };
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    let host = ArrayHost::new(&handle, model);
+    let root = VolumeFiles::new(host.volume(VolumeId(0)).unwrap());
+    runtime.block_on(async move {
+        let directory = root.directory("one");
+        let file = directory.lay_out("kept", 1 << 20).await.unwrap();
+        // Still reading when all is over.
+        handle.spawn(async move { file.read(0, Buffer::zeroed(BLOCK)).await });
+        handle.yield_now().await;
+    });
+    drop((host, runtime));
+    assert_eq!(Rc::strong_count(&seen), 1, "the model is still there");
+}
