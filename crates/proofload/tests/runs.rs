@@ -103,7 +103,7 @@ fn kept_databases_are_run_on_again() {
         .says("--reuse");
     fs::remove_dir_all(here.path("out")).ok();
     let ended = here.proofload(&format!("{SMALL} {WIDE} --reuse --seed 7"));
-    let ended = ended.exits(0).says("looking for the kept databases");
+    let ended = ended.exits(0).says("looking for what was kept");
     assert!(!ended.stderr.contains("building"), "{}", ended.stderr);
     ended.prints("PASS").prints("Databases kept in target");
     assert!(target.join("mail-001").exists());
@@ -132,7 +132,7 @@ fn a_run_that_is_stopped_in_its_warm_up_says_that_nothing_was_measured() {
     let line = format!("{SMALL} {WIDE} --set run.warm_up.minimum=10m");
     let line = line.replace("warm_up.maximum=1s", "warm_up.maximum=20m");
     let mut running = Running::start(&here, &line);
-    running.wait_until_it_says("full, 9");
+    running.wait_until_it_says("a warm-up takes 10m at least");
     running.signal("INT");
     running
         .end()

@@ -134,7 +134,7 @@ fn a_kept_database_that_is_gone_is_missed_before_anything_happens() {
     fs::remove_file(target.join("mail-001").join("mail.state")).expect("as it was told");
     here.proofload(&format!("{SMALL} {WIDE} --reuse"))
         .exits(0)
-        .says("building databases")
+        .says("building")
         .prints("PASS");
 }
 

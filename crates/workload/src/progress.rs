@@ -33,13 +33,13 @@ impl Phase {
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Self::Finding => "looking for the kept databases",
-            Self::Building => "building databases",
-            Self::Opening => "opening databases",
+            Self::Finding => "looking for what was kept",
+            Self::Building => "building",
+            Self::Opening => "opening",
             Self::WarmingUp => "warming up",
             Self::Tuning => "tuning threads",
             Self::Measuring => "measuring",
-            Self::Closing => "closing databases",
+            Self::Closing => "closing",
             Self::Verifying => "verifying checksums",
         }
     }
@@ -67,12 +67,26 @@ pub struct LiveSample {
     pub database_read_ms: Option<f64>,
     /// Average latency of log writes in the interval, worst database; `None` without a write.
     pub log_write_ms: Option<f64>,
-    /// Sessions at work over all databases.
-    pub threads: u32,
+    /// Who is at work over all databases.
+    pub sessions: Sessions,
     /// Names of the service levels that would fail if the run ended now; empty while all hold.
     pub failing: Vec<String>,
     /// What the phase waits for, when its length is not known beforehand.
     pub outlook: Option<Outlook>,
+}
+
+/// Who puts the load on the storage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sessions {
+    /// Sessions of a mail store, or requests of a trace that are outstanding.
+    Threads(u32),
+    /// Users of a brokerage.
+    Users {
+        /// How many.
+        count: u32,
+        /// What they and the market have done in the interval.
+        transactions_per_second: f64,
+    },
 }
 
 /// What a phase without a fixed length waits for.

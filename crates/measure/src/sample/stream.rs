@@ -114,6 +114,11 @@ impl Phase {
             Phase::Close => "close",
         }
     }
+
+    /// Whether the workload runs, so that figures of its requests say something.
+    pub fn is_under_load(self) -> bool {
+        matches!(self, Phase::WarmUp | Phase::Tuning | Phase::Measured)
+    }
 }
 
 impl fmt::Display for Phase {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use workload::progress::{LiveSample, Outlook, Remaining};
+use workload::progress::{LiveSample, Outlook, Remaining, Sessions};
+
+use crate::human;
 
 /// The figures of a sample on one line.
 pub fn sample(sample: &LiveSample) -> String {
@@ -12,7 +14,17 @@ pub fn sample(sample: &LiveSample) -> String {
     }];
     parts.push(format!("read {}", latency(sample.database_read_ms)));
     parts.push(format!("log write {}", latency(sample.log_write_ms)));
-    parts.push(crate::human::count(u64::from(sample.threads), "thread"));
+    match sample.sessions {
+        Sessions::Threads(count) => parts.push(human::count(u64::from(count), "thread")),
+        Sessions::Users {
+            count,
+            transactions_per_second,
+        } => {
+            let transactions = rate(transactions_per_second);
+            parts.insert(0, format!("{transactions} transactions/s"));
+            parts.push(human::count(u64::from(count), "user"));
+        }
+    }
     parts.join(", ")
 }
 
@@ -73,13 +85,26 @@ mod tests {
             target_iops: Some(1200.0),
             database_read_ms: Some(3.214),
             log_write_ms: None,
-            threads: 1,
+            sessions: Sessions::Threads(1),
             failing: Vec::new(),
             outlook: None,
         };
         assert_eq!(
             sample(&given),
             "1234 of 1200 IOPS, read 3.21 ms, log write -, 1 thread"
+        );
+        let users = Sessions::Users {
+            count: 30,
+            transactions_per_second: 767.6,
+        };
+        let of_users = LiveSample {
+            sessions: users,
+            target_iops: None,
+            ..given.clone()
+        };
+        assert_eq!(
+            sample(&of_users),
+            "768 transactions/s, 1234 IOPS, read 3.21 ms, log write -, 30 users"
         );
         assert_eq!(standing(&given), "all levels met so far");
         given.failing = vec!["average log write latency".to_owned(), "b".to_owned()];

@@ -145,6 +145,7 @@ impl<W: Write> RunListener for LinesView<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use workload::progress::Sessions;
 
     fn part(done_bytes: u64) -> ByteProgress {
         ByteProgress {
@@ -169,7 +170,7 @@ mod tests {
             target_iops: None,
             database_read_ms: Some(1.0),
             log_write_ms: Some(2.0),
-            threads: 4,
+            sessions: Sessions::Threads(4),
             failing: Vec::new(),
             outlook: None,
         };
@@ -189,17 +190,17 @@ mod tests {
         let lines: Vec<&str> = text.lines().filter_map(|line| line.get(21..)).collect();
         let sample = "10 IOPS, read 1.00 ms, log write 2.00 ms, 4 threads; all levels met so far";
         let expected = [
-            "building databases",
-            "building databases: 10 B of 100 B",
-            "building databases: 20 B of 100 B",
-            "building databases: 30 B of 100 B",
-            "building databases: 40 B of 100 B",
-            "building databases: 50 B of 100 B",
-            "building databases: 60 B of 100 B",
-            "building databases: 60 B of 100 B in 0:00",
+            "building",
+            "building: 10 B of 100 B",
+            "building: 20 B of 100 B",
+            "building: 30 B of 100 B",
+            "building: 40 B of 100 B",
+            "building: 50 B of 100 B",
+            "building: 60 B of 100 B",
+            "building: 60 B of 100 B in 0:00",
             "measuring for 1:00",
             &format!("measuring 0:15 of 1:00: {sample}"),
-            "closing databases",
+            "closing",
             &format!("measuring 1:00 of 1:00: {sample}"),
             "verifying checksums",
             "something",

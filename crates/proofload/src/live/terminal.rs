@@ -141,8 +141,10 @@ impl RunListener for TerminalView {
         self.line.set_message(text);
     }
 
-    fn sample(&mut self, _sample: &Sample, figures: &LiveSample, _so_far: SoFar<'_>) {
-        self.live(figures);
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, _so_far: SoFar<'_>) {
+        if sample.phase.is_under_load() {
+            self.live(figures);
+        }
     }
 
     fn note(&mut self, text: &str) {

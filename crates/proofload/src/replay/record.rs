@@ -7,7 +7,7 @@ use array::{Array, ArrayCounters};
 use measure::result::{ErrorKind, ErrorRecord, RunResult};
 use measure::sample::{Collector, Layout, Phase, Recorder as Counts, Stream};
 use workload::controller::RunListener;
-use workload::progress::{LiveSample, Phase as LivePhase};
+use workload::progress::{LiveSample, Phase as LivePhase, Sessions};
 use workload::trace::{Comparison, TraceOperation};
 
 use super::drive::Ended;
@@ -172,13 +172,14 @@ impl Record {
 
     fn live(&self, now_ns: u64) -> LiveSample {
         let figures = self.collector.live();
+        let outstanding = self.counted.sent - self.counted.ended;
         LiveSample {
             elapsed: Duration::from_nanos(now_ns),
             iops: figures.iops,
             target_iops: None,
             database_read_ms: figures.database_read_ms,
             log_write_ms: None,
-            threads: (self.counted.sent - self.counted.ended).min(u64::from(u32::MAX)) as u32,
+            sessions: Sessions::Threads(outstanding.min(u64::from(u32::MAX)) as u32),
             failing: Vec::new(),
             outlook: None,
         }

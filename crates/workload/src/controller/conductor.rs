@@ -12,11 +12,11 @@ use super::plan::RunPlan;
 use super::steering::Steering;
 use super::ticks::{Tick, TickJoiner};
 use crate::mail::store::Failure;
-use crate::profile::{TimeSpan, WarmUp};
-use crate::progress::{ByteProgress, LiveSample, Outlook, Phase, Remaining, StopRequest};
+use crate::profile::{Kind, TimeSpan, WarmUp};
+use crate::progress::{ByteProgress, LiveSample, Outlook, Phase, Remaining, Sessions, StopRequest};
 use measure::host::HostMonitor;
 use measure::result::RunResult;
-use measure::sample::{Collector, Phase as SamplePhase, Sample};
+use measure::sample::{Collector, LiveFigures, Phase as SamplePhase, Sample};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ impl Conductor {
         let interval_s = plan.profile.run.sample_interval.as_seconds();
         Self {
             collector: Collector::new(Arc::clone(&plan.layout), shards, interval_s, monitor),
-            ticks: TickJoiner::new(shards),
+            ticks: TickJoiner::new(shards, Arc::clone(&plan.layout)),
             steering: Steering::new(&plan),
             account: Account::new(base),
             stage: Stage::Build,
@@ -322,9 +322,20 @@ impl Conductor {
             target_iops: self.account.target_iops(&self.plan),
             database_read_ms: tick.io.worst_read_ms(),
             log_write_ms: tick.io.worst_log_write_ms(),
-            threads: self.steering.sessions(),
+            sessions: self.sessions(tick.operations as f64 / tick.io.length_s),
             failing: self.account.failing(),
             outlook: self.outlook(tick.phase, elapsed),
+        }
+    }
+
+    fn sessions(&self, transactions_per_second: f64) -> Sessions {
+        let count = self.steering.sessions();
+        match self.plan.profile.kind {
+            Kind::Mail => Sessions::Threads(count),
+            Kind::Brokerage => Sessions::Users {
+                count,
+                transactions_per_second,
+            },
         }
     }
 
@@ -362,7 +373,7 @@ impl Conductor {
             target_iops: self.account.target_iops(&self.plan),
             database_read_ms: latency(measure::sample::Stream::DatabaseRead),
             log_write_ms: latency(measure::sample::Stream::LogWrite),
-            threads: self.steering.sessions(),
+            sessions: self.sessions(LiveFigures::of(sample).operations_per_second),
             failing: self.account.failing(),
             outlook: self.outlook(sample.phase, elapsed),
         };
@@ -400,12 +411,14 @@ fn warm_up_outlook(warm_up: &WarmUp, fill: f64, elapsed: Duration) -> Outlook {
     let missing = (wanted - fill).max(0.0);
     let filling = elapsed.as_secs_f64() * missing / fill.max(0.001);
     let filling = Duration::try_from_secs_f64(filling).unwrap_or(longest);
+    let text = if fill < wanted {
+        let (fill, wanted) = (fill * 100.0, wanted * 100.0);
+        format!("caches {fill:.0} % full, {wanted:.0} % wanted")
+    } else {
+        format!("a warm-up takes {} at least", warm_up.minimum)
+    };
     Outlook {
-        text: format!(
-            "caches {:.0} % full, {:.0} % wanted",
-            fill * 100.0,
-            wanted * 100.0
-        ),
+        text,
         remaining: Remaining::About(filling.max(shortest).min(longest)),
     }
 }

@@ -1,8 +1,9 @@
 //! The counts of all shards over one tick, for those who steer while the run goes on.
 
 use crate::tuning::{TuningSample, cycle::DatabaseLatency};
-use measure::sample::{DatabaseMeters, OperationMeter, Phase, ShardSample, Stream};
+use measure::sample::{DatabaseMeters, Layout, OperationMeter, Phase, ShardSample, Stream};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// All shards together over one tick.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,18 +17,20 @@ pub struct Tick {
 }
 
 /// Joins the counts of the shards tick by tick.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct TickJoiner {
     shards: usize,
+    layout: Arc<Layout>,
     waiting: BTreeMap<(u32, u64), (usize, Tick)>,
 }
 
 impl TickJoiner {
-    /// A joiner for so many shards.
+    /// A joiner for so many shards that count by this layout.
     #[must_use]
-    pub fn new(shards: usize) -> Self {
+    pub fn new(shards: usize, layout: Arc<Layout>) -> Self {
         Self {
             shards,
+            layout,
             waiting: BTreeMap::new(),
         }
     }
@@ -41,13 +44,14 @@ impl TickJoiner {
             .or_insert_with(|| (0, empty(counts)));
         *parts += 1;
         tick.io.length_s += (counts.ends_ns - counts.begins_ns) as f64 / 1e9 / self.shards as f64;
-        let operations = crate::mail::deck::Operation::ALL.len();
         for (meters, latency) in counts.databases.iter().zip(&mut tick.io.databases) {
             tick.io.ios += meters.transactional_count();
             tick.io.stalls += meters.page_fault_stalls;
             add(latency, meters);
-            let counted = (0..operations).filter_map(|index| meters.operation(index));
-            tick.operations += counted.map(OperationMeter::count).sum::<u64>();
+            for (index, kind) in self.layout.operations.iter().enumerate() {
+                let counted = meters.operation(index).filter(|_| kind.in_total);
+                tick.operations += counted.map_or(0, OperationMeter::count);
+            }
         }
         if *parts < self.shards {
             return None;
