@@ -7,7 +7,7 @@ mod common;
 use std::time::Duration;
 
 use brokerage::database::postgres::{Cluster, ClusterError, Connection, Postgres};
-use brokerage::database::{Address, Build, Database, Secret, State};
+use brokerage::database::{Address, Build, Database, Secret, State, missing_tables};
 use brokerage::error::DatabaseError;
 use brokerage::schema::Type;
 use brokerage::session::{Isolation, Then};
@@ -51,6 +51,9 @@ fn a_house_comes_about_works_and_goes() {
     let again = cluster.database().unwrap();
     assert_eq!(again.state().unwrap(), State::Ready(build));
     again.create(&Build::new(1000, 2, 1)).unwrap_err();
+    let (address, drop) = (cluster.address(), "DROP TABLE watch_item, holding CASCADE");
+    ask(&address, again.database_name(), drop);
+    assert_eq!(missing_tables(&again).unwrap(), ["watch_item", "holding"]);
     again.remove().unwrap();
     assert_eq!(postgres.state().unwrap(), State::Absent);
     let databases = ask(

@@ -6,7 +6,7 @@ use super::build::{Build, State};
 use super::finishing::Step;
 use crate::error::DatabaseError;
 use crate::row::RowSink;
-use crate::schema::TableName;
+use crate::schema::{TABLES, TableName};
 use crate::session::Session;
 use crate::statement::Dialect;
 
@@ -98,6 +98,12 @@ pub trait Database: Send + Sync {
     /// The server is gone.
     fn mark_ready(&self) -> Result<(), DatabaseError>;
 
+    /// The names of the tables that are there.
+    ///
+    /// # Errors
+    /// The server is gone.
+    fn tables(&self) -> Result<Vec<String>, DatabaseError>;
+
     /// What the house takes on the volume: tables and indexes, without the log.
     ///
     /// # Errors
@@ -109,6 +115,18 @@ pub trait Database: Send + Sync {
     /// # Errors
     /// The server is gone, or what is there is not ours.
     fn remove(&self) -> Result<(), DatabaseError>;
+}
+
+/// The tables of the house that are not there. A build that is called whole has them all, unless
+/// somebody has removed some since.
+///
+/// # Errors
+/// The server is gone.
+pub fn missing_tables(database: &dyn Database) -> Result<Vec<&'static str>, DatabaseError> {
+    let there = database.tables()?;
+    let names = TABLES.iter().map(|table| table.name.name());
+    let is_missing = |name: &&str| !there.iter().any(|one| one.eq_ignore_ascii_case(name));
+    Ok(names.filter(is_missing).collect())
 }
 
 /// Opens so many sessions, holds them all at once, and lets them go.

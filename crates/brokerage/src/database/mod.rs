@@ -26,6 +26,6 @@ pub mod target;
 
 pub use build::{Build, State};
 pub use finishing::{Finished, Step, finish};
-pub use house::{Database, Loader, Server};
+pub use house::{Database, Loader, Server, missing_tables};
 pub use secret::Secret;
 pub use target::{Address, Endpoint, Target, TargetError};

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use brokerage::database::postgres::cluster::Settings;
 use brokerage::database::postgres::{Cluster, ClusterError};
-use brokerage::database::{Build, Database, Loader, State, finish};
+use brokerage::database::{Build, Database, Loader, State, finish, missing_tables};
 use brokerage::error::DatabaseError;
 use brokerage::schema::{TABLES, Table, TableName, Type};
 use brokerage::session::{Call, Isolation, Session, Then};
@@ -103,6 +103,7 @@ pub fn build(database: &dyn Database) -> Build {
     assert_eq!(told, (1..=steps).collect::<Vec<_>>());
     database.mark_ready().unwrap();
     assert_eq!(database.state().unwrap(), State::Ready(build.clone()));
+    assert!(missing_tables(database).unwrap().is_empty());
     build
 }
 

@@ -16,7 +16,7 @@ mod size;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use brokerage::database::{State, Target};
+use brokerage::database::{State, Target, missing_tables};
 use brokerage::house::House;
 use brokerage::run::drive::{self, Parts};
 use brokerage::run::stages::Wanted;
@@ -236,6 +236,18 @@ fn look(options: &RunOptions, house: House, opened: &Opened) -> Result<House, Fa
                         told(scale(&house))
                     ),
                     "Leave --target-size away to run on it as it is.",
+                ));
+            }
+            let missing = missing_tables(&*opened.database);
+            let missing = missing.map_err(|error| server::refusal(&error))?;
+            if !missing.is_empty() {
+                return Err(Failure::environment(
+                    format!(
+                        "The brokerage there has lost tables: {}.",
+                        missing.join(", ")
+                    ),
+                    "Somebody has removed them since it was built. Remove what is left of it, and \
+                     build it anew.",
                 ));
             }
             Ok(kept)

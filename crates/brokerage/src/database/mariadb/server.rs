@@ -309,6 +309,11 @@ impl Database for MariaDb {
         self.worker()?.ask(&Build::mark_ready()).map(|_| ())
     }
 
+    fn tables(&self) -> Result<Vec<String>, DatabaseError> {
+        let names = self.inquirer()?.ask("SHOW TABLES")?;
+        Ok(names.into_iter().flatten().flatten().collect())
+    }
+
     fn size_bytes(&self) -> Result<u64, DatabaseError> {
         let mut inquirer = self.inquirer()?;
         let name = literal(&self.house);

@@ -313,6 +313,13 @@ impl Database for Postgres {
         self.worker()?.ask(&Build::mark_ready()).map(|_| ())
     }
 
+    fn tables(&self) -> Result<Vec<String>, DatabaseError> {
+        let names = self
+            .inquirer()?
+            .ask("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")?;
+        Ok(names.into_iter().flatten().flatten().collect())
+    }
+
     fn size_bytes(&self) -> Result<u64, DatabaseError> {
         let rows = self
             .inquirer()?

@@ -274,6 +274,16 @@ impl Database for Sqlite {
         batch(&connection, &Build::mark_ready())
     }
 
+    fn tables(&self) -> Result<Vec<String>, DatabaseError> {
+        let connection = self.open(OpenFlags::empty())?;
+        let names = || -> rusqlite::Result<Vec<String>> {
+            let sql = "SELECT name FROM sqlite_master WHERE type = 'table'";
+            let mut found = connection.prepare(sql)?;
+            found.query_map([], |row| row.get(0))?.collect()
+        };
+        names().map_err(|error| failure(&error, "the names of the tables"))
+    }
+
     fn size_bytes(&self) -> Result<u64, DatabaseError> {
         let about = fs::metadata(&self.path);
         about.map(|about| about.len()).map_err(|error| {
