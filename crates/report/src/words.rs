@@ -1,6 +1,6 @@
 //! The verdict in plain words.
 
-use measure::result::{CheckKind, RunResult, Verdict};
+use measure::result::{CheckKind, ErrorKind, RunResult, Verdict};
 
 /// What stands at the top of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,20 +57,21 @@ pub fn headline(result: &RunResult) -> Headline {
                 lower(storage)
             ),
         ),
-        Verdict::Error if result.ran_out_of_space() => (
-            "ERROR",
-            format!(
-                "The space ran out, so the run does not tell whether {} carries {workload}.",
-                lower(storage)
-            ),
-        ),
-        Verdict::Error => (
-            "ERROR",
-            format!(
-                "An error ended the run: {} cannot be trusted yet.",
-                lower(storage)
-            ),
-        ),
+        Verdict::Error => {
+            let untold = |why: &str| {
+                let storage = lower(storage);
+                format!("{why}, so the run does not tell whether {storage} carries {workload}.")
+            };
+            let sentence = match result.ended_by() {
+                Some(ErrorKind::OutOfSpace) => untold("The space ran out"),
+                Some(ErrorKind::Unavailable) => untold("The database server did not come back"),
+                _ => {
+                    let storage = lower(storage);
+                    format!("An error ended the run: {storage} cannot be trusted yet.")
+                }
+            };
+            ("ERROR", sentence)
+        }
     };
     Headline {
         word,
@@ -180,6 +181,10 @@ mod tests {
         });
         let sentence = headline(&result).sentence;
         assert!(sentence.contains("The space ran out"), "{sentence}");
+        assert!(!sentence.contains("trusted"), "{sentence}");
+        result.errors[0].kind = ErrorKind::Unavailable;
+        let sentence = headline(&result).sentence;
+        assert!(sentence.contains("server did not come back"), "{sentence}");
         assert!(!sentence.contains("trusted"), "{sentence}");
     }
 

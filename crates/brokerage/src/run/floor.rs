@@ -190,9 +190,8 @@ pub fn failure(error: &DatabaseError, doing: &str) -> Failure {
     let kind = match error {
         DatabaseError::Damaged(_) => FailureKind::Integrity,
         DatabaseError::NoSpace(_) => FailureKind::OutOfSpace,
-        DatabaseError::Unavailable(_) | DatabaseError::Refused(_) | DatabaseError::InTheWay(_) => {
-            FailureKind::Io
-        }
+        DatabaseError::Unavailable(_) => FailureKind::Unavailable,
+        DatabaseError::Refused(_) | DatabaseError::InTheWay(_) => FailureKind::Io,
         DatabaseError::Conflict(_) | DatabaseError::Failed { .. } => FailureKind::Internal,
     };
     Failure {

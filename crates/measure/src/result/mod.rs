@@ -188,11 +188,10 @@ impl RunResult {
         );
     }
 
-    /// Whether the run ended because there was no space left. Errors that follow the first one are
-    /// its consequences.
-    pub fn ran_out_of_space(&self) -> bool {
-        let first = self.errors.first();
-        first.is_some_and(|error| error.kind == ErrorKind::OutOfSpace)
+    /// What ended the run; `None` when nothing went wrong. Errors that follow the first one are its
+    /// consequences.
+    pub fn ended_by(&self) -> Option<ErrorKind> {
+        self.errors.first().map(|error| error.kind)
     }
 
     /// The checks that failed, in order.

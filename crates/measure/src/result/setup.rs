@@ -114,6 +114,8 @@ pub enum ErrorKind {
     Integrity,
     /// There was no space left.
     OutOfSpace,
+    /// The database server was gone and did not come back.
+    Unavailable,
     /// The program itself did not do what it should.
     Internal,
     /// Not told, or a kind that this version does not know.

@@ -76,11 +76,18 @@ fn judgement(verdict: Verdict, reason: String) -> Judgement {
 }
 
 fn error_reason(errors: u64, measured: &Measured<'_>) -> String {
-    let full = measured.errors.first();
-    if let Some(error) = full.filter(|error| error.kind == ErrorKind::OutOfSpace) {
-        return format!("There was no space left for {}.", error.file);
+    let first = measured.errors.first();
+    match first.map(|error| (error.kind, error)) {
+        Some((ErrorKind::OutOfSpace, error)) => {
+            return format!("There was no space left for {}.", error.file);
+        }
+        Some((ErrorKind::Unavailable, error)) => {
+            let (doing, why) = (&error.operation, &error.error);
+            return end_sentence(format!("It ended while {doing}: {why}"));
+        }
+        _ => {}
     }
-    let first = match measured.errors.first() {
+    let first = match first {
         Some(e) if e.file.is_empty() => format!(": {}", e.error),
         Some(e) => format!(", the first in {}: {}", e.file, e.error),
         None => String::new(),

@@ -22,8 +22,10 @@ pub(super) fn errors(result: &RunResult) -> Option<Advice> {
     let Some(first) = result.errors.first() else {
         return failed_requests(result);
     };
-    if first.kind == ErrorKind::OutOfSpace {
-        return Some(out_of_space(result, first));
+    match first.kind {
+        ErrorKind::OutOfSpace => return Some(out_of_space(result, first)),
+        ErrorKind::Unavailable => return Some(server_gone(first)),
+        _ => {}
     }
     let page = first
         .page
@@ -97,6 +99,20 @@ fn out_of_space(result: &RunResult, error: &ErrorRecord) -> Advice {
              how much is needed where. What the databases held is safe: --reuse recovers them and \
              goes on.",
             error.file
+        ),
+    )
+}
+
+/// A server that is gone says nothing yet about the storage, which may be why it went.
+fn server_gone(error: &ErrorRecord) -> Advice {
+    Advice::new(
+        "See why the server is gone, then run again",
+        format!(
+            "It was waited for while {}: {} Its own log tells why it ended, and the kernel's log \
+             whether memory ran out or the storage failed. What was measured before is in the \
+             tables; whether the books balance is not known.",
+            error.operation,
+            sentence(&error.error)
         ),
     )
 }

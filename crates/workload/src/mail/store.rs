@@ -38,6 +38,8 @@ pub enum FailureKind {
     Integrity,
     /// There is no space left.
     OutOfSpace,
+    /// The database server was gone and did not come back.
+    Unavailable,
     /// Nothing failed: the work was asked to stop.
     Stopped,
     /// The program itself did not do what it should.
@@ -50,6 +52,7 @@ impl From<FailureKind> for ErrorKind {
             FailureKind::Io => Self::Io,
             FailureKind::Integrity => Self::Integrity,
             FailureKind::OutOfSpace => Self::OutOfSpace,
+            FailureKind::Unavailable => Self::Unavailable,
             FailureKind::Stopped | FailureKind::Internal => Self::Internal,
         }
     }
