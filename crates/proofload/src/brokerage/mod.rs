@@ -357,7 +357,13 @@ fn settle(
         Err(_) => was_whole || opened.was_there,
     };
     let name = opened.describe();
-    opened.close(!keeps)?;
+    if let Err(left) = opened.close(!keeps) {
+        // What came out of the run is worth more than what is left of it, so this ends nothing.
+        if result.is_none() {
+            eprintln!("{left}");
+        }
+        return Ok(left);
+    }
     if keeps {
         let next = if went_wrong {
             "--reuse runs on it again when the cause is mended"

@@ -264,11 +264,15 @@ impl Opened {
     }
 
     /// Ends it: stops a server of our own, and removes what was made if `remove`.
-    pub fn close(self, remove: bool) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// What was not removed, and what to do about it.
+    pub fn close(self, remove: bool) -> Result<(), String> {
         let left = |error: &dyn std::fmt::Display| {
-            Failure::environment(
-                format!("The brokerage in {} was not removed: {error}.", self.name),
-                "Remove it by hand; everything in it was made by Proofload.",
+            format!(
+                "The brokerage in {} was not removed: {error}. Remove it by hand; everything in it \
+                 was made by Proofload.",
+                self.name
             )
         };
         match &self.cluster {
