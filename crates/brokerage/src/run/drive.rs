@@ -118,14 +118,19 @@ fn enter(
         .filter(|one| !matches!(one, Operation::MarketFeed | Operation::Ticker));
     let ended: u64 = in_total.map(count).sum();
     let users = plan.profile.brokerage.users;
-    let (held_back_by, explanation) = attribute(&Facts {
+    let facts = Facts {
         waits: &findings.waits,
         users,
         processors_busy_percent: processors_busy(result),
         average_read_ms: result.totals.reads.latency.map(|one| one.average_ms),
         rate_reached,
         out_of_service: without_service / result.duration_s.max(1.0),
-    });
+    };
+    // The waits of a run that came to no measured time say nothing.
+    let (held_back_by, explanation) = match result.duration_s > 0.0 {
+        true => attribute(&facts),
+        false => ("unknown", String::new()),
+    };
     let mut transactions = findings.transactions;
     transactions.committed = ended - rolled_back;
     transactions.rolled_back_on_purpose = rolled_back;

@@ -192,8 +192,12 @@ fn prepare(
         let allowed = opened.database.may_create();
         allowed.map_err(|error| server::refusal(&error))?;
     }
-    if opened.was_there && !options.build_only {
-        let sessions = server::sessions_for(profile.brokerage.users);
+    if opened.was_there {
+        let users = profile.brokerage.users;
+        let sessions = match options.build_only {
+            true => server::loaders_for(users) as u32,
+            false => server::sessions_for(users),
+        };
         let admitted = opened.database.admits(sessions);
         admitted.map_err(|error| server::refusal(&error))?;
     }
@@ -304,7 +308,6 @@ fn conduct(
     plan.build_only = options.build_only;
     plan.reuse = options.reuse;
     plan.database_bytes = house.estimated_bytes_of_all();
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let parts = Parts {
         database: Arc::clone(&opened.database),
         house,
@@ -313,7 +316,7 @@ fn conduct(
             is_built: opened.when_built(),
             revive: opened.when_gone(),
             transactions_per_second,
-            loading_threads: processors.max(2),
+            loading_threads: server::loaders_for(profile.brokerage.users),
         },
         server: opened.server.clone(),
     };

@@ -1,6 +1,7 @@
 //! The database of a run: a server of our own on the storage under test, a file there, or a server
 //! that is there.
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -24,8 +25,11 @@ use crate::target::Layout;
 const MEMORY_SHARE: f64 = 0.1;
 /// Servers are slow to no purpose with less.
 const LEAST_MEMORY_BYTES: u64 = 16 << 20;
-/// Sessions beside those of users and market: the watcher's, and those that load.
-const OTHER_SESSIONS: u32 = 16;
+/// Sessions that a server of our own lets in beside those of a run: those that end while new ones
+/// begin, and an administrator's.
+const SPARE_SESSIONS: u32 = 13;
+/// More threads load no faster: the log that they write is one.
+const MOST_LOADERS: usize = 16;
 
 /// Where the data and the log are.
 pub struct Place {
@@ -64,6 +68,17 @@ pub struct Opened {
 pub fn sessions_for(users: u32) -> u32 {
     const WATCHING: u32 = 3;
     users + hands::number_of(users) + WATCHING
+}
+
+/// Threads that load, each with a session: no more than the run needs later.
+pub fn loaders_for(users: u32) -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    loaders_of(processors, users)
+}
+
+fn loaders_of(processors: usize, users: u32) -> usize {
+    let sessions = sessions_for(users) as usize;
+    processors.clamp(2, MOST_LOADERS).min(sessions)
 }
 
 /// Starts or finds the database.
@@ -147,11 +162,10 @@ fn cluster(profile: &Profile, house: &House, layout: &Layout) -> Result<Opened, 
     let (data, log) = (place.data.path(), place.log.path());
     let brokerage = &profile.brokerage;
     let memory_bytes = memory_bytes(profile, house);
-    let users = brokerage.users;
     let settings = Settings {
         page_cache_bytes: Some(memory_bytes / 4),
         log_directory: (log != data).then(|| log.to_owned()),
-        connections: users + hands::number_of(users) + OTHER_SESSIONS,
+        connections: sessions_for(brokerage.users) + SPARE_SESSIONS,
         max_wal_size_bytes: super::size::log_bytes(house),
         ..Settings::with_memory(memory_bytes)
     };
@@ -309,4 +323,30 @@ pub fn refusal(error: &DatabaseError) -> Failure {
         }
     };
     Failure::environment(message, help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loading_takes_no_more_sessions_than_the_run() {
+        for users in [1, 2, 8, 30, 5_000] {
+            for processors in [1, 2, 4, 64, 512] {
+                let loaders = loaders_of(processors, users);
+                assert!(
+                    (2..=MOST_LOADERS).contains(&loaders),
+                    "{users} {processors}"
+                );
+                assert!(
+                    loaders <= sessions_for(users) as usize,
+                    "{users} {processors}"
+                );
+            }
+        }
+        assert_eq!(
+            (loaders_of(4, 30), loaders_of(64, 30), loaders_of(64, 1)),
+            (4, 16, 8)
+        );
+    }
 }
