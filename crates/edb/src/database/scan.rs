@@ -35,9 +35,11 @@ pub(super) fn start<D: Directory>(core: &Rc<Core<D>>) -> Option<MaintenanceScan>
 
 impl<D: Directory> Database<D> {
     /// The first damaged page that work in the background has met, if any: the scan that verifies
-    /// every page, or the removal of deleted records.
+    /// every page, the removal of deleted records, or reading ahead.
     #[must_use]
     pub fn damage(&self) -> Option<PageError> {
-        self.inner.core.damage.borrow().clone()
+        let core = &self.inner.core;
+        let noted = core.damage.borrow().clone();
+        noted.or_else(|| core.pool.preread_damage())
     }
 }

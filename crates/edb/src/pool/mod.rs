@@ -76,6 +76,8 @@ struct Inner<P: Payload, S: PageStore<P>> {
     store: S,
     write_ahead: Rc<dyn WriteAhead>,
     images: RefCell<Option<Rc<dyn PageImages<P>>>>,
+    /// The first page that could not be read ahead of need.
+    preread_damage: RefCell<Option<PageError>>,
     prereads: Rc<runtime::sync::Semaphore>,
 }
 
@@ -110,6 +112,7 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
             store,
             write_ahead,
             images: RefCell::new(None),
+            preread_damage: RefCell::new(None),
             prereads: runtime::sync::Semaphore::new(settings.outstanding_io_max.max(1) as usize),
         });
         scavenger::spawn(&inner);
@@ -179,6 +182,12 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
     /// background. Pages that are there, or for which there is no frame, are passed over.
     pub fn preread(&self, pages: Vec<PageNumber>) {
         Inner::preread(&self.inner, pages);
+    }
+
+    /// The first page that could not be read ahead of need, if any: nobody may ever ask for it.
+    #[must_use]
+    pub fn preread_damage(&self) -> Option<PageError> {
+        self.inner.preread_damage.borrow().clone()
     }
 
     /// Writes every page that differs from the disk because of a change logged before now, and makes

@@ -89,7 +89,13 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
                     self.core.state.borrow_mut().counters.preread_pages += 1;
                     reading.finish(Ok(()));
                 }
-                Err(error) => reading.finish(Err(error)),
+                Err(error) => {
+                    // Perhaps nobody waits for this page, so its damage is told here as well.
+                    self.preread_damage
+                        .borrow_mut()
+                        .get_or_insert_with(|| error.clone());
+                    reading.finish(Err(error));
+                }
             }
         }
     }

@@ -23,6 +23,23 @@ struct Disk {
     most_writes_at_once: Cell<usize>,
     writes_at_once: Cell<usize>,
     fail_writes: Cell<bool>,
+    /// This page cannot be read.
+    bad_page: Cell<Option<u32>>,
+}
+
+/// What a request on `page` fails with.
+fn failed(page: PageNumber, operation: IoOperation, failure: IoFailure) -> PageError {
+    PageError {
+        file: "test.edb".to_owned(),
+        page,
+        problem: PageProblem::Io(IoError {
+            operation,
+            file: "test.edb".to_owned(),
+            offset_bytes: 0,
+            length_bytes: 0,
+            failure,
+        }),
+    }
 }
 
 /// A store of no bytes that takes 100 us per request.
@@ -41,7 +58,15 @@ impl PageStore<()> for EmptyStore {
     ) -> Vec<Result<(), PageError>> {
         self.disk.reads.borrow_mut().push((first.0, count));
         self.handle.sleep_ns(100_000).await;
-        (0..count).map(|_| Ok(())).collect()
+        let read = |page: u32| match self.disk.bad_page.get() {
+            Some(bad) if bad == page => Err(failed(
+                PageNumber(page),
+                IoOperation::Read,
+                IoFailure::Device("a bad sector".to_owned()),
+            )),
+            _ => Ok(()),
+        };
+        (first.0..first.0 + count).map(read).collect()
     }
 
     fn seal(&self, _page: PageNumber, _payload: &mut ()) {}
@@ -75,17 +100,7 @@ impl PageStore<()> for EmptyStore {
             disk.being_written.borrow_mut().remove(&page);
         }
         if disk.fail_writes.get() {
-            return Err(PageError {
-                file: "test.edb".to_owned(),
-                page: first,
-                problem: PageProblem::Io(IoError {
-                    operation: IoOperation::Write,
-                    file: "test.edb".to_owned(),
-                    offset_bytes: 0,
-                    length_bytes: 0,
-                    failure: IoFailure::OutOfSpace,
-                }),
-            });
+            return Err(failed(first, IoOperation::Write, IoFailure::OutOfSpace));
         }
         Ok(())
     }

@@ -285,3 +285,22 @@ fn prereads_are_few_requests_and_shared() {
         assert_eq!(statistics.reads, 1, "only page 4 was read by itself");
     });
 }
+
+#[test]
+fn damage_met_by_reading_ahead_is_told_though_nobody_waits() {
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    runtime.block_on(async move {
+        let bench = Bench::new(&handle, &small_settings(200), 1000);
+        bench.disk.bad_page.set(Some(21));
+        bench.pool.preread([20, 22].map(PageNumber).to_vec());
+        bench.handle.sleep_ns(MILLISECOND_NS).await;
+        // What lies between wanted pages is nobody's business.
+        assert_eq!(bench.pool.preread_damage(), None);
+        bench.pool.preread([20, 21, 23].map(PageNumber).to_vec());
+        bench.handle.sleep_ns(MILLISECOND_NS).await;
+        let damage = bench.pool.preread_damage().map(|error| error.page);
+        assert_eq!(damage, Some(PageNumber(21)));
+        bench.pool.fetch(PageNumber(21)).await.unwrap_err();
+    });
+}
