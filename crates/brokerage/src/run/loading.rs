@@ -29,6 +29,7 @@ pub fn build(
     line: &Line,
 ) -> Result<(), DatabaseError> {
     database.create(&Build::new(house.customers(), house.trade_days(), seed))?;
+    let threads = threads.min(database.hands()).max(1);
     let generator = Generator::for_workers(*house, threads);
     let parts = parts(&generator);
     let rows_bytes = house.estimated_bytes_of_all();
@@ -86,12 +87,12 @@ pub struct Part {
 pub fn parts(generator: &Generator) -> Vec<Part> {
     let house = generator.house();
     let units = TABLES.iter().map(|table| generator.parts(table.name)).max();
-    let (mut last, mut names): (Vec<_>, Vec<_>) = TABLES
+    let (mut following, mut names): (Vec<_>, Vec<_>) = TABLES
         .iter()
         .map(|table| table.name)
         .partition(|&table| Generator::follows_from_trades(table));
-    names.splice(0..0, last.drain(..1));
-    names.extend(last);
+    names.splice(0..0, following.drain(..1));
+    names.extend(following);
     let mut parts = Vec::new();
     for number in 0..units.unwrap_or(0) {
         for &table in &names {
@@ -136,7 +137,7 @@ fn load(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..threads.min(database.hands()).max(1) {
+        for _ in 1..threads {
             scope.spawn(work);
         }
         work();

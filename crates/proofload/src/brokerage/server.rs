@@ -28,7 +28,8 @@ const LEAST_MEMORY_BYTES: u64 = 16 << 20;
 /// Sessions that a server of our own lets in beside those of a run: those that end while new ones
 /// begin, and an administrator's.
 const SPARE_SESSIONS: u32 = 13;
-/// More threads load no faster: the log that they write is one.
+/// Assumed, not measured, to be enough for any server: its log, which all of them write, is one, and
+/// each unit in work takes memory.
 const MOST_LOADERS: usize = 16;
 
 /// Where the data and the log are.
