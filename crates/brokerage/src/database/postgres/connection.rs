@@ -1,10 +1,7 @@
-//! A connection as the transactions see it.
-//!
-//! A batch of calls goes out in one write, with what begins the transaction in front and what
-//! commits it behind, and one `Sync` at the end: the server answers all of it in one go, and skips
-//! the rest after the first error. A transaction that is read committed and consists of one batch
-//! needs neither: the server treats everything up to `Sync` as one transaction.
+//! A connection to a server: how it begins, single statements, COPY, and what follows an error.
+//! Transactions are in `transaction`.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use postgres_protocol::message::backend::Message;
@@ -14,59 +11,27 @@ use rustc_hash::FxHashSet;
 use super::encode;
 use super::failure::failure;
 use super::startup;
+use super::transaction::{CONTROLS, Phase};
 use super::wire::Wire;
-use crate::database::call;
 use crate::database::target::Address;
 use crate::error::DatabaseError;
-use crate::row::Rows;
-use crate::session::{Call, Isolation, Session, Then};
-
-/// A batch longer than this goes out in parts, each answered before the next: a server that waits
-/// for us to read while we wait for it to read would wait for ever. What the system takes in one
-/// write without a reader is more than that.
-const PART_BYTES: usize = 64 * 1024;
 
 /// The oldest major version that is tested.
 const OLDEST: u32 = 13;
 
-const BEGIN_READ_COMMITTED: &str = "proofload begin read committed";
-const BEGIN_REPEATABLE_READ: &str = "proofload begin repeatable read";
-const BEGIN_SERIALIZABLE: &str = "proofload begin serializable";
-const COMMIT: &str = "proofload commit";
-
-/// What every session prepares when it connects.
-const CONTROLS: [(&str, &str); 5] = [
-    ("", "SET default_transaction_isolation TO 'read committed'"),
-    (BEGIN_READ_COMMITTED, "BEGIN ISOLATION LEVEL READ COMMITTED"),
-    (
-        BEGIN_REPEATABLE_READ,
-        "BEGIN ISOLATION LEVEL REPEATABLE READ",
-    ),
-    (BEGIN_SERIALIZABLE, "BEGIN ISOLATION LEVEL SERIALIZABLE"),
-    (COMMIT, "COMMIT"),
-];
-
-/// Where a transaction is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    /// None is open.
-    Idle,
-    /// One was begun, and the server does not know yet.
-    Begun(Isolation),
-    /// The server has one open.
-    Open,
-}
-
 /// A connection to a PostgreSQL server.
 pub struct Connection {
-    wire: Wire,
+    pub(super) wire: Wire,
     version: String,
-    prepared: FxHashSet<&'static str>,
+    pub(super) prepared: FxHashSet<&'static str>,
     /// Statements whose preparation was asked for and not yet confirmed, in order.
-    preparing: std::collections::VecDeque<&'static str>,
-    phase: Phase,
+    pub(super) preparing: VecDeque<&'static str>,
+    pub(super) phase: Phase,
     /// Whether a `Sync` is under way whose answer has not come.
-    is_synced: bool,
+    pub(super) is_synced: bool,
+    /// Whether the last transaction has failed and nobody has read the end of what the server said
+    /// to that.
+    pub(super) has_failed: bool,
     is_lost: bool,
 }
 
@@ -94,9 +59,10 @@ impl Connection {
             wire,
             version,
             prepared: FxHashSet::default(),
-            preparing: std::collections::VecDeque::new(),
+            preparing: VecDeque::new(),
             phase: Phase::Idle,
             is_synced: false,
+            has_failed: false,
             is_lost: false,
         })
     }
@@ -136,7 +102,7 @@ impl Connection {
     /// # Errors
     /// The first that failed.
     pub fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
-        self.not_lost()?;
+        self.is_free()?;
         frontend::query(sql, &mut self.wire.outgoing)
             .map_err(|error| failed(sql, &error.to_string()))?;
         self.send()?;
@@ -180,94 +146,8 @@ impl Connection {
         self.finish(ready.map(|_| ()))
     }
 
-    /// The journey of a batch. The transaction's phase is the caller's matter.
-    fn journey(
-        &mut self,
-        begin: Option<&'static str>,
-        calls: &[Call],
-        commit: bool,
-    ) -> Result<Vec<Rows>, DatabaseError> {
-        calls.iter().try_for_each(call::check)?;
-        if let Some(begin) = begin {
-            encode::control(begin, &mut self.wire.outgoing)?;
-        }
-        let mut answers = Vec::with_capacity(calls.len());
-        let mut begin_awaited = begin.is_some();
-        for (number, call) in calls.iter().enumerate() {
-            if self.wire.outgoing.len() > PART_BYTES {
-                frontend::flush(&mut self.wire.outgoing);
-                self.send()?;
-                let asked = &calls[answers.len()..number];
-                self.take_answers(std::mem::take(&mut begin_awaited), asked, &mut answers)?;
-            }
-            let statement = call.statement;
-            if self.prepared.insert(statement.name) {
-                self.preparing.push_back(statement.name);
-                encode::prepare(statement, &mut self.wire.outgoing)?;
-            }
-            encode::call(call, &mut self.wire.outgoing)?;
-        }
-        if commit {
-            encode::control(COMMIT, &mut self.wire.outgoing)?;
-        }
-        self.send_sync()?;
-        let rest = &calls[answers.len()..];
-        self.take_answers(begin_awaited, rest, &mut answers)?;
-        self.receive_ready("a commit")?;
-        Ok(answers)
-    }
-
-    fn take_answers(
-        &mut self,
-        begin: bool,
-        calls: &[Call],
-        answers: &mut Vec<Rows>,
-    ) -> Result<(), DatabaseError> {
-        if begin {
-            self.control_answer()?;
-        }
-        for call in calls {
-            answers.push(self.answer(call)?);
-        }
-        Ok(())
-    }
-
-    fn control_answer(&mut self) -> Result<(), DatabaseError> {
-        loop {
-            match self.receive()? {
-                Message::CommandComplete(_) => return Ok(()),
-                Message::ErrorResponse(body) => return Err(failure(&body, "a begin")),
-                _ => {}
-            }
-        }
-    }
-
-    fn answer(&mut self, call: &Call) -> Result<Rows, DatabaseError> {
-        let statement = call.statement;
-        let mut rows = Rows::default();
-        loop {
-            match self.receive()? {
-                Message::DataRow(body) => rows.rows.push(encode::row(&body, statement)?),
-                Message::CommandComplete(body) => {
-                    rows.changed = body.tag().map_or(0, encode::changed);
-                    return Ok(rows);
-                }
-                Message::RowDescription(body) => {
-                    encode::check_columns(statement, Some(&body))?;
-                    self.preparing.pop_front();
-                }
-                Message::NoData => {
-                    encode::check_columns(statement, None)?;
-                    self.preparing.pop_front();
-                }
-                Message::ErrorResponse(body) => return Err(failure(&body, statement.name)),
-                _ => {}
-            }
-        }
-    }
-
     /// Waits for the end of the answers, and gives the server's letter for its transaction.
-    fn receive_ready(&mut self, what: &str) -> Result<u8, DatabaseError> {
+    pub(super) fn receive_ready(&mut self, what: &str) -> Result<u8, DatabaseError> {
         loop {
             match self.receive()? {
                 Message::ReadyForQuery(body) => {
@@ -289,14 +169,37 @@ impl Connection {
             // What failed here too has marked the connection as lost, which the next call tells.
             let _ = self.recover();
         }
+        self.forget_unprepared();
+        outcome
+    }
+
+    /// After an error of a transaction: the same, but nobody waits for the end of what the server
+    /// has to say to a conflict. It has given the transaction up when it told of it, with all of
+    /// its locks.
+    pub(super) fn finish_later<T>(
+        &mut self,
+        outcome: Result<T, DatabaseError>,
+    ) -> Result<T, DatabaseError> {
+        let is_conflict = matches!(outcome, Err(DatabaseError::Conflict(_)));
+        if !is_conflict || self.is_lost || !self.is_synced {
+            return self.finish(outcome);
+        }
+        self.phase = Phase::Idle;
+        self.has_failed = true;
+        self.forget_unprepared();
+        outcome
+    }
+
+    /// What was not confirmed is prepared again when it is needed.
+    fn forget_unprepared(&mut self) {
         for name in self.preparing.drain(..) {
             self.prepared.remove(name);
         }
-        outcome
     }
 
     fn recover(&mut self) -> Result<(), DatabaseError> {
         self.phase = Phase::Idle;
+        self.has_failed = false;
         if !self.is_synced {
             self.wire.outgoing.clear();
             self.send_sync()?;
@@ -308,7 +211,7 @@ impl Connection {
         Ok(())
     }
 
-    fn drain(&mut self) -> Result<u8, DatabaseError> {
+    pub(super) fn drain(&mut self) -> Result<u8, DatabaseError> {
         loop {
             if let Message::ReadyForQuery(body) = self.receive()? {
                 self.is_synced = false;
@@ -317,7 +220,7 @@ impl Connection {
         }
     }
 
-    fn roll_back(&mut self) -> Result<(), DatabaseError> {
+    pub(super) fn roll_back(&mut self) -> Result<(), DatabaseError> {
         frontend::query("ROLLBACK", &mut self.wire.outgoing)
             .map_err(|error| failed("a rollback", &error.to_string()))?;
         self.send()?;
@@ -325,7 +228,7 @@ impl Connection {
         self.drain().map(|_| ())
     }
 
-    fn not_lost(&self) -> Result<(), DatabaseError> {
+    pub(super) fn not_lost(&self) -> Result<(), DatabaseError> {
         if self.is_lost {
             return Err(DatabaseError::Unavailable(
                 "the connection was lost before".to_owned(),
@@ -334,14 +237,23 @@ impl Connection {
         Ok(())
     }
 
-    fn send_sync(&mut self) -> Result<(), DatabaseError> {
+    /// For what is no transaction of the house: the connection is there, and owes nothing.
+    fn is_free(&mut self) -> Result<(), DatabaseError> {
+        self.not_lost()?;
+        if self.has_failed {
+            self.recover()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn send_sync(&mut self) -> Result<(), DatabaseError> {
         frontend::sync(&mut self.wire.outgoing);
         self.send()?;
         self.is_synced = true;
         Ok(())
     }
 
-    fn send(&mut self) -> Result<(), DatabaseError> {
+    pub(super) fn send(&mut self) -> Result<(), DatabaseError> {
         let sent = self.wire.send();
         sent.map_err(|error| self.last_words(error))
     }
@@ -368,7 +280,7 @@ impl Connection {
 
     /// Sends a statement that rows will follow by COPY.
     pub(super) fn begin_copy(&mut self, sql: &str) -> Result<(), DatabaseError> {
-        self.not_lost()?;
+        self.is_free()?;
         frontend::query(sql, &mut self.wire.outgoing)
             .map_err(|error| failed(sql, &error.to_string()))?;
         self.send()?;
@@ -407,7 +319,7 @@ impl Connection {
         }
     }
 
-    fn receive(&mut self) -> Result<Message, DatabaseError> {
+    pub(super) fn receive(&mut self) -> Result<Message, DatabaseError> {
         let message = self.wire.receive();
         self.is_lost |= message.is_err();
         message
@@ -420,57 +332,10 @@ fn first_words(sql: &str) -> &str {
     &sql[..end]
 }
 
-fn failed(what: &str, message: &str) -> DatabaseError {
+pub(super) fn failed(what: &str, message: &str) -> DatabaseError {
     DatabaseError::Failed {
         statement: first_words(what).to_owned(),
         message: message.to_owned(),
-    }
-}
-
-impl Session for Connection {
-    fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
-        self.not_lost()?;
-        if self.phase != Phase::Idle {
-            return Err(failed("a begin", "a transaction is open already"));
-        }
-        self.phase = Phase::Begun(isolation);
-        Ok(())
-    }
-
-    fn run(&mut self, calls: &[Call], then: Then) -> Result<Vec<Rows>, DatabaseError> {
-        self.not_lost()?;
-        let commits = then == Then::Commit;
-        let (begin, commit) = match self.phase {
-            Phase::Idle => return Err(failed("a batch", "no transaction is open")),
-            Phase::Begun(_) if commits && calls.is_empty() => {
-                self.phase = Phase::Idle;
-                return Ok(Vec::new());
-            }
-            Phase::Begun(Isolation::ReadCommitted) if commits => (None, false),
-            Phase::Begun(Isolation::ReadCommitted) => (Some(BEGIN_READ_COMMITTED), commits),
-            Phase::Begun(Isolation::RepeatableRead) => (Some(BEGIN_REPEATABLE_READ), commits),
-            Phase::Begun(Isolation::Serializable) => (Some(BEGIN_SERIALIZABLE), commits),
-            Phase::Open => (None, commits),
-        };
-        if calls.is_empty() && !commits {
-            return Ok(Vec::new());
-        }
-        self.phase = Phase::Open;
-        let answers = self.journey(begin, calls, commit);
-        let answers = self.finish(answers)?;
-        if commits {
-            self.phase = Phase::Idle;
-        }
-        Ok(answers)
-    }
-
-    fn rollback(&mut self) -> Result<(), DatabaseError> {
-        self.not_lost()?;
-        let phase = std::mem::replace(&mut self.phase, Phase::Idle);
-        if phase == Phase::Open {
-            self.roll_back()?;
-        }
-        Ok(())
     }
 }
 

@@ -1,0 +1,207 @@
+//! Transactions on a connection.
+//!
+//! A batch of calls goes out in one write, with what begins the transaction in front and what
+//! commits it behind, and one `Sync` at the end: the server answers all of it in one go, and skips
+//! the rest after the first error. A transaction that is read committed and consists of one batch
+//! needs neither: the server treats everything up to `Sync` as one transaction.
+//!
+//! After a conflict the server has given up the transaction and its locks, and only wants to be told
+//! that we know. It is told with the next batch: a transaction that is tried again costs no journey
+//! more than one that is not.
+
+use postgres_protocol::message::backend::Message;
+use postgres_protocol::message::frontend;
+
+use super::connection::{Connection, failed};
+use super::encode;
+use super::failure::failure;
+use crate::database::call;
+use crate::error::DatabaseError;
+use crate::row::Rows;
+use crate::session::{Call, Isolation, Session, Then};
+
+/// A batch longer than this goes out in parts, each answered before the next: a server that waits
+/// for us to read while we wait for it to read would wait for ever. What the system takes in one
+/// write without a reader is more than that.
+const PART_BYTES: usize = 64 * 1024;
+
+const BEGIN_READ_COMMITTED: &str = "proofload begin read committed";
+const BEGIN_REPEATABLE_READ: &str = "proofload begin repeatable read";
+const BEGIN_SERIALIZABLE: &str = "proofload begin serializable";
+const COMMIT: &str = "proofload commit";
+const ROLLBACK: &str = "proofload rollback";
+
+/// What every session prepares when it connects.
+pub(super) const CONTROLS: [(&str, &str); 6] = [
+    ("", "SET default_transaction_isolation TO 'read committed'"),
+    (BEGIN_READ_COMMITTED, "BEGIN ISOLATION LEVEL READ COMMITTED"),
+    (
+        BEGIN_REPEATABLE_READ,
+        "BEGIN ISOLATION LEVEL REPEATABLE READ",
+    ),
+    (BEGIN_SERIALIZABLE, "BEGIN ISOLATION LEVEL SERIALIZABLE"),
+    (COMMIT, "COMMIT"),
+    (ROLLBACK, "ROLLBACK"),
+];
+
+/// Where a transaction is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// None is open.
+    Idle,
+    /// One was begun, and the server does not know yet.
+    Begun(Isolation),
+    /// The server has one open.
+    Open,
+}
+
+impl Connection {
+    /// The journey of a batch. The transaction's phase is the caller's matter.
+    fn journey(
+        &mut self,
+        begin: Option<&'static str>,
+        calls: &[Call],
+        commit: bool,
+    ) -> Result<Vec<Rows>, DatabaseError> {
+        calls.iter().try_for_each(call::check)?;
+        let mut controls = u32::from(self.leave_failed()?);
+        if let Some(begin) = begin {
+            encode::control(begin, &mut self.wire.outgoing)?;
+            controls += 1;
+        }
+        let mut answers = Vec::with_capacity(calls.len());
+        for (number, call) in calls.iter().enumerate() {
+            if self.wire.outgoing.len() > PART_BYTES {
+                frontend::flush(&mut self.wire.outgoing);
+                self.send()?;
+                let asked = &calls[answers.len()..number];
+                self.take_answers(std::mem::take(&mut controls), asked, &mut answers)?;
+            }
+            let statement = call.statement;
+            if self.prepared.insert(statement.name) {
+                self.preparing.push_back(statement.name);
+                encode::prepare(statement, &mut self.wire.outgoing)?;
+            }
+            encode::call(call, &mut self.wire.outgoing)?;
+        }
+        if commit {
+            encode::control(COMMIT, &mut self.wire.outgoing)?;
+        }
+        self.send_sync()?;
+        let rest = &calls[answers.len()..];
+        self.take_answers(controls, rest, &mut answers)?;
+        self.receive_ready("a commit")?;
+        Ok(answers)
+    }
+
+    /// Reads the end of what the server said to a transaction that failed, which is there by now.
+    /// If it still has one open that can only be rolled back, that goes out in front of what comes
+    /// next; gives whether it does.
+    fn leave_failed(&mut self) -> Result<bool, DatabaseError> {
+        if !self.has_failed {
+            return Ok(false);
+        }
+        let status = self.drain()?;
+        self.has_failed = false;
+        if status != b'I' {
+            encode::control(ROLLBACK, &mut self.wire.outgoing)?;
+        }
+        Ok(status != b'I')
+    }
+
+    fn take_answers(
+        &mut self,
+        controls: u32,
+        calls: &[Call],
+        answers: &mut Vec<Rows>,
+    ) -> Result<(), DatabaseError> {
+        for _ in 0..controls {
+            self.control_answer()?;
+        }
+        for call in calls {
+            answers.push(self.answer(call)?);
+        }
+        Ok(())
+    }
+
+    fn control_answer(&mut self) -> Result<(), DatabaseError> {
+        loop {
+            match self.receive()? {
+                Message::CommandComplete(_) => return Ok(()),
+                Message::ErrorResponse(body) => return Err(failure(&body, "a begin")),
+                _ => {}
+            }
+        }
+    }
+
+    fn answer(&mut self, call: &Call) -> Result<Rows, DatabaseError> {
+        let statement = call.statement;
+        let mut rows = Rows::default();
+        loop {
+            match self.receive()? {
+                Message::DataRow(body) => rows.rows.push(encode::row(&body, statement)?),
+                Message::CommandComplete(body) => {
+                    rows.changed = body.tag().map_or(0, encode::changed);
+                    return Ok(rows);
+                }
+                Message::RowDescription(body) => {
+                    encode::check_columns(statement, Some(&body))?;
+                    self.preparing.pop_front();
+                }
+                Message::NoData => {
+                    encode::check_columns(statement, None)?;
+                    self.preparing.pop_front();
+                }
+                Message::ErrorResponse(body) => return Err(failure(&body, statement.name)),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Session for Connection {
+    fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
+        self.not_lost()?;
+        if self.phase != Phase::Idle {
+            return Err(failed("a begin", "a transaction is open already"));
+        }
+        self.phase = Phase::Begun(isolation);
+        Ok(())
+    }
+
+    fn run(&mut self, calls: &[Call], then: Then) -> Result<Vec<Rows>, DatabaseError> {
+        self.not_lost()?;
+        let commits = then == Then::Commit;
+        let (begin, commit) = match self.phase {
+            Phase::Idle => return Err(failed("a batch", "no transaction is open")),
+            Phase::Begun(_) if commits && calls.is_empty() => {
+                self.phase = Phase::Idle;
+                return Ok(Vec::new());
+            }
+            Phase::Begun(Isolation::ReadCommitted) if commits => (None, false),
+            Phase::Begun(Isolation::ReadCommitted) => (Some(BEGIN_READ_COMMITTED), commits),
+            Phase::Begun(Isolation::RepeatableRead) => (Some(BEGIN_REPEATABLE_READ), commits),
+            Phase::Begun(Isolation::Serializable) => (Some(BEGIN_SERIALIZABLE), commits),
+            Phase::Open => (None, commits),
+        };
+        if calls.is_empty() && !commits {
+            return Ok(Vec::new());
+        }
+        self.phase = Phase::Open;
+        let answers = self.journey(begin, calls, commit);
+        let answers = self.finish_later(answers)?;
+        if commits {
+            self.phase = Phase::Idle;
+        }
+        Ok(answers)
+    }
+
+    fn rollback(&mut self) -> Result<(), DatabaseError> {
+        self.not_lost()?;
+        let phase = std::mem::replace(&mut self.phase, Phase::Idle);
+        if phase == Phase::Open {
+            self.roll_back()?;
+        }
+        Ok(())
+    }
+}
