@@ -10,13 +10,13 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 use workload::brokerage::kinds::Operation;
-use workload::random::Dice;
 
 /// How often the hand that watches looks at the exchange, at most and at least: the exchange takes
 /// a second for its answers, so some milliseconds more are not seen.
-const LOOK_MS: std::ops::RangeInclusive<i64> = 4..=10;
-/// How often a hand that waits to be called looks whether the floor is still open.
-const LONGEST_WAIT: Duration = Duration::from_millis(50);
+const LOOK_MS: std::ops::RangeInclusive<i64> = 10..=20;
+/// How often a hand that waits to be called looks whether the floor is still open. It is called
+/// when the floor closes, too.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// Streams of the seed for the hands.
 const STREAM: u64 = 1 << 33;
 
@@ -43,11 +43,11 @@ pub fn number_of(users: u32) -> u32 {
 }
 
 /// One hand, until the floor closes.
-pub fn work(floor: &Floor, desk: &Desk, number: u32, seed: u64) {
+pub fn work(floor: &Floor, desk: &Desk, number: u32) {
     let stream = STREAM + u64::from(number);
     let mut hand = Hand {
         floor,
-        seat: Seat::new(floor, Dice::new(seed, stream)),
+        seat: Seat::new(floor),
         inputs: floor.inputs(stream),
     };
     while let Some(action) = desk.next(floor) {
@@ -79,6 +79,7 @@ impl Desk {
             due = lock(&self.due);
             due.is_watched = false;
         }
+        self.called.notify_all();
         None
     }
 }
