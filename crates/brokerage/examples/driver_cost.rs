@@ -184,7 +184,10 @@ fn our_user(
         };
         session.begin(Isolation::ReadCommitted)?;
         let answers = session.run(&[call], Then::Commit)?;
-        assert!(answers[0].integer(0, 0).is_some(), "the account is there");
+        assert!(
+            answers.of(0).integer(0, 0).is_some(),
+            "the account is there"
+        );
         mine += 1;
     }
     done.fetch_add(mine, Ordering::Relaxed);

@@ -18,7 +18,7 @@ use brokerage::database::postgres::cluster::Settings;
 use brokerage::database::{Build, Database, Loader, Server, State, Step, finish};
 use brokerage::error::DatabaseError;
 use brokerage::house::House;
-use brokerage::row::Rows;
+use brokerage::row::Answers;
 use brokerage::run::floor::Floor;
 use brokerage::run::hands::{self, Desk};
 use brokerage::run::line::{FIRST, Line};
@@ -220,6 +220,11 @@ impl Counted {
 
 struct CountedSession {
     session: Box<dyn Session>,
+    begun: Begun,
+}
+
+/// A transaction that was begun.
+struct Begun {
     counts: Arc<Mutex<Counts>>,
     isolation: Isolation,
     first: Option<&'static str>,
@@ -227,7 +232,7 @@ struct CountedSession {
     begun_us: f64,
 }
 
-impl CountedSession {
+impl Begun {
     fn end(&mut self, has_failed: bool) {
         let Some(first) = self.first.take() else {
             return;
@@ -245,28 +250,29 @@ impl CountedSession {
 
 impl Session for CountedSession {
     fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
-        self.isolation = isolation;
-        self.first = None;
-        self.journeys = 0;
-        self.begun_us = micros(ClockId::ThreadCPUTime);
+        self.begun.isolation = isolation;
+        self.begun.first = None;
+        self.begun.journeys = 0;
+        self.begun.begun_us = micros(ClockId::ThreadCPUTime);
         self.session.begin(isolation)
     }
 
-    fn run(&mut self, calls: &[Call], then: Then) -> Result<Vec<Rows>, DatabaseError> {
-        self.journeys += 1;
+    fn run(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
+        let begun = &mut self.begun;
+        begun.journeys += 1;
         let name = calls.first().map(|call| call.statement.name);
-        self.first = self.first.or(name);
+        begun.first = begun.first.or(name);
         let answers = self.session.run(calls, then);
         if answers.is_err() || then == Then::Commit {
-            self.end(answers.is_err());
+            begun.end(answers.is_err());
         }
         answers
     }
 
     fn rollback(&mut self) -> Result<(), DatabaseError> {
-        self.journeys += 1;
+        self.begun.journeys += 1;
         let rolled_back = self.session.rollback();
-        self.end(rolled_back.is_err());
+        self.begun.end(rolled_back.is_err());
         rolled_back
     }
 }
@@ -279,11 +285,13 @@ impl Database for Counted {
     fn connect(&self) -> Result<Box<dyn Session>, DatabaseError> {
         Ok(Box::new(CountedSession {
             session: self.database.connect()?,
-            counts: Arc::clone(&self.counts),
-            isolation: Isolation::ReadCommitted,
-            first: None,
-            journeys: 0,
-            begun_us: 0.0,
+            begun: Begun {
+                counts: Arc::clone(&self.counts),
+                isolation: Isolation::ReadCommitted,
+                first: None,
+                journeys: 0,
+                begun_us: 0.0,
+            },
         }))
     }
 

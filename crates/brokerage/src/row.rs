@@ -1,7 +1,5 @@
 //! Rows on their way into the tables and out of answers.
 
-use crate::value::Value;
-
 /// Takes rows column by column, in the order of the table's columns, so that millions of them need
 /// no memory of their own. What stands behind it is a COPY stream, a bulk insert or a checksum.
 pub trait RowSink {
@@ -18,33 +16,194 @@ pub trait RowSink {
     fn end_row(&mut self) -> Result<(), crate::error::DatabaseError>;
 }
 
-/// The rows that one call has answered.
+/// What stands in a column of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cell {
+    Null,
+    Integer(i64),
+    /// So many bytes of the texts, from there on.
+    Text {
+        from: usize,
+        length: u32,
+    },
+}
+
+/// The answers to a batch of calls. All of them lie one after the other in the same few buffers,
+/// which a session uses again for the next batch: rows need no memory of their own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rows {
+pub struct Answers {
+    calls: Vec<Extent>,
+    cells: Vec<Cell>,
+    texts: String,
+}
+
+/// Where the answer to one call lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Extent {
+    first_cell: usize,
+    columns: usize,
+    changed: u64,
+}
+
+impl Answers {
+    /// Forgets all answers.
+    pub fn clear(&mut self) {
+        self.calls.clear();
+        self.cells.clear();
+        self.texts.clear();
+    }
+
+    /// The answer to the next call follows, in rows of so many columns.
+    pub fn begin(&mut self, columns: usize) {
+        self.calls.push(Extent {
+            first_cell: self.cells.len(),
+            columns,
+            changed: 0,
+        });
+    }
+
+    /// The next column holds nothing.
+    pub fn null(&mut self) {
+        self.cells.push(Cell::Null);
+    }
+
+    /// The next column holds a number.
+    pub fn integer(&mut self, number: i64) {
+        self.cells.push(Cell::Integer(number));
+    }
+
+    /// The next column holds a text.
+    ///
+    /// # Panics
+    /// The text is longer than 4 GiB.
+    pub fn text(&mut self, text: &str) {
+        let from = self.texts.len();
+        let length = u32::try_from(text.len());
+        assert!(length.is_ok(), "no column holds a text of more than 4 GiB");
+        self.texts.push_str(text);
+        let length = length.unwrap_or_default();
+        self.cells.push(Cell::Text { from, length });
+    }
+
+    /// So many rows were touched by the last call, which was a change.
+    pub fn changed(&mut self, rows: u64) {
+        if let Some(last) = self.calls.last_mut() {
+            last.changed = rows;
+        }
+    }
+
+    /// How many calls were answered.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// The answer to a call, counted from 0.
+    ///
+    /// # Panics
+    /// There was no such call.
+    #[must_use]
+    pub fn of(&self, call: usize) -> Rows<'_> {
+        let extent = self.calls[call];
+        let next = self.calls.get(call + 1);
+        let end = next.map_or(self.cells.len(), |next| next.first_cell);
+        Rows {
+            cells: &self.cells[extent.first_cell..end],
+            columns: extent.columns,
+            texts: &self.texts,
+            changed: extent.changed,
+        }
+    }
+}
+
+/// The rows that one call has answered.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
     /// Row by row, each with all of its columns.
-    pub rows: Vec<Vec<Value>>,
+    cells: &'a [Cell],
+    columns: usize,
+    texts: &'a str,
     /// Rows that a change has touched; 0 for a question.
     pub changed: u64,
 }
 
-impl Rows {
+impl<'a> Rows<'a> {
+    fn cell(self, row: usize, column: usize) -> Option<Cell> {
+        let is_there = column < self.columns;
+        let at = is_there.then(|| row * self.columns + column)?;
+        self.cells.get(at).copied()
+    }
+
     /// The number in a column of a row, both counted from 0; `None` where there is no such row, or
     /// no number there.
     #[must_use]
-    pub fn integer(&self, row: usize, column: usize) -> Option<i64> {
-        self.rows.get(row)?.get(column)?.as_integer()
+    pub fn integer(self, row: usize, column: usize) -> Option<i64> {
+        match self.cell(row, column)? {
+            Cell::Integer(number) => Some(number),
+            Cell::Null | Cell::Text { .. } => None,
+        }
     }
 
     /// The text in a column of a row, both counted from 0; `None` where there is no such row, or no
     /// text there.
     #[must_use]
-    pub fn text(&self, row: usize, column: usize) -> Option<&str> {
-        self.rows.get(row)?.get(column)?.as_text()
+    pub fn text(self, row: usize, column: usize) -> Option<&'a str> {
+        match self.cell(row, column)? {
+            Cell::Text { from, length } => self.texts.get(from..from + length as usize),
+            Cell::Null | Cell::Integer(_) => None,
+        }
+    }
+
+    /// Whether a column of a row, both counted from 0, is there and holds nothing.
+    #[must_use]
+    pub fn is_null(self, row: usize, column: usize) -> bool {
+        self.cell(row, column) == Some(Cell::Null)
+    }
+
+    /// Columns of a row.
+    #[must_use]
+    pub fn columns(self) -> usize {
+        self.columns
     }
 
     /// How many rows came.
     #[must_use]
-    pub fn count(&self) -> usize {
-        self.rows.len()
+    pub fn count(self) -> usize {
+        self.cells.len().checked_div(self.columns).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_answer_has_its_own_rows() {
+        let mut answers = Answers::default();
+        for _ in 0..2 {
+            answers.clear();
+            answers.begin(2);
+            answers.integer(7);
+            answers.text("seven");
+            answers.null();
+            answers.text("");
+            answers.begin(0);
+            answers.changed(3);
+            answers.begin(1);
+            answers.begin(1);
+            answers.text("last");
+        }
+        let [first, change, none, last] = [0, 1, 2, 3].map(|call| answers.of(call));
+        assert_eq!(answers.count(), 4);
+        assert_eq!([first, change, none, last].map(Rows::count), [2, 0, 0, 1]);
+        assert_eq!((first.integer(0, 0), first.text(0, 0)), (Some(7), None));
+        assert_eq!(
+            (first.text(0, 1), first.integer(0, 1)),
+            (Some("seven"), None)
+        );
+        assert!(first.is_null(1, 0) && !first.is_null(1, 1) && !first.is_null(2, 0));
+        assert_eq!((first.text(1, 1), first.text(0, 2)), (Some(""), None));
+        assert_eq!((change.changed, first.changed), (3, 0));
+        assert_eq!((none.text(0, 0), last.text(0, 0)), (None, Some("last")));
     }
 }

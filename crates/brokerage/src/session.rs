@@ -1,7 +1,7 @@
 //! A connection to the database as the transactions see it.
 
 use crate::error::DatabaseError;
-use crate::row::Rows;
+use crate::row::Answers;
 use crate::statement::Statement;
 use crate::value::Value;
 
@@ -45,11 +45,11 @@ pub trait Session: Send {
     fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError>;
 
     /// Carries out calls one after the other, in one journey if the database can, and gives an
-    /// answer for each.
+    /// answer for each. They stand until the next batch.
     ///
     /// # Errors
     /// The first call that failed; those after it were not carried out.
-    fn run(&mut self, calls: &[Call], then: Then) -> Result<Vec<Rows>, DatabaseError>;
+    fn run(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError>;
 
     /// Rolls the open transaction back.
     ///

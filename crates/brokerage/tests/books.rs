@@ -11,7 +11,7 @@ use brokerage::database::sqlite::Sqlite;
 use brokerage::error::DatabaseError;
 use brokerage::house::House;
 use brokerage::rehearsal::{self, Plan};
-use brokerage::row::Rows;
+use brokerage::row::Answers;
 use brokerage::session::{Call, Isolation, Session, Then};
 use brokerage::statement::Statement;
 use workload::profile::Brokerage;
@@ -24,7 +24,7 @@ impl Session for Within<'_> {
         Ok(())
     }
 
-    fn run(&mut self, calls: &[Call], _: Then) -> Result<Vec<Rows>, DatabaseError> {
+    fn run(&mut self, calls: &[Call], _: Then) -> Result<&Answers, DatabaseError> {
         self.0.run(calls, Then::GoOn)
     }
 
@@ -221,12 +221,13 @@ fn what_is_broken_on_purpose_is_found_and_nothing_else() {
             statement: &damage.statement,
             parameters: Vec::new(),
         };
-        let done = session.run(&[call], Then::GoOn).unwrap();
+        let answers = session.run(&[call], Then::GoOn).unwrap();
+        let changed = answers.of(0).changed;
         let checked = books::check(&mut Within(&mut *session), &before).unwrap();
         session.rollback().unwrap();
         let broken: Vec<&str> = checked.broken.iter().map(|one| one.invariant).collect();
         let name = damage.statement.name;
-        assert_eq!(done[0].changed, 1, "{name} breaks one thing");
+        assert_eq!(changed, 1, "{name} breaks one thing");
         assert_eq!(broken, damage.breaks, "{name}: {:?}", checked.broken);
         let mut sentences = checked.broken.iter().map(|one| &one.sentence);
         assert!(

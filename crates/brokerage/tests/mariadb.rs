@@ -59,7 +59,7 @@ fn conflict(mariadb: &MariaDb) {
     one.rollback().unwrap();
     two.rollback().unwrap();
     let answers = alone(&mut *two, Isolation::Serializable, &[call(&COUNT, &[])]).unwrap();
-    assert_eq!(answers[0].integer(0, 1), Some(45));
+    assert_eq!(answers.of(0).integer(0, 1), Some(45));
 }
 
 fn mistake(mariadb: &MariaDb) {
@@ -105,7 +105,7 @@ fn outages(server: &mut Server, mariadb: &MariaDb) {
     )
     .unwrap();
     assert_eq!(
-        answers[0].integer(0, 1),
+        answers.of(0).integer(0, 1),
         Some(50),
         "what was committed is there"
     );

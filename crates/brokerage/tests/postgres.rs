@@ -232,7 +232,7 @@ fn conflicts_crashes_and_mistakes_are_told_apart() {
     )
     .unwrap();
     assert_eq!(
-        answers[0].integer(0, 1),
+        answers.of(0).integer(0, 1),
         Some(50),
         "what was committed is there"
     );

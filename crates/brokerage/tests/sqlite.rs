@@ -5,6 +5,7 @@ mod common;
 use brokerage::database::sqlite::Sqlite;
 use brokerage::database::{Build, Database, State};
 use brokerage::error::DatabaseError;
+use brokerage::row::Answers;
 use brokerage::session::{Isolation, Then};
 use common::{COUNT, alone, call, raise};
 
@@ -67,7 +68,7 @@ fn writers_take_turns_and_late_ones_conflict() {
     let mut one = sqlite.connect().unwrap();
     let mut two = sqlite.connect().unwrap();
     let answers = alone(&mut *one, Isolation::ReadCommitted, &[call(&COUNT, &[])]).unwrap();
-    assert_eq!(answers[0].integer(0, 1), Some(145));
+    assert_eq!(answers.of(0).integer(0, 1), Some(145));
     // One reads, another writes, the first wants to write what is no longer so.
     one.begin(Isolation::ReadCommitted).unwrap();
     one.run(&[call(&COUNT, &[])], Then::GoOn).unwrap();
@@ -94,6 +95,7 @@ fn a_damaged_file_is_called_damaged() {
             Isolation::ReadCommitted,
             &[call(&COUNT, &[])],
         )
+        .map(Answers::count)
     });
     assert!(
         matches!(answered, Err(DatabaseError::Damaged(_))),

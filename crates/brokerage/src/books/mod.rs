@@ -102,7 +102,7 @@ fn check_after(session: &mut dyn Session, after_trade: i64) -> Result<Checked, D
     Ok(checked)
 }
 
-fn broken(invariant: &Invariant, answers: &Answers) -> Result<Option<Broken>, DatabaseError> {
+fn broken(invariant: &Invariant, answers: &Answers<'_>) -> Result<Option<Broken>, DatabaseError> {
     let Some(row) = answers.of(0).find() else {
         return Ok(None);
     };
@@ -133,11 +133,11 @@ pub fn statements() -> Vec<&'static Statement> {
 }
 
 /// Trades of a broker or cash of an account since a trade, as far as one question goes.
-fn rows(
-    session: &mut dyn Session,
+fn rows<'a>(
+    session: &'a mut dyn Session,
     statement: &'static Statement,
     after: i64,
-) -> Result<Answers, DatabaseError> {
+) -> Result<Answers<'a>, DatabaseError> {
     let mut batch = Batch::new();
     batch.add(statement, values![after]);
     ask(session, Isolation::RepeatableRead, batch)

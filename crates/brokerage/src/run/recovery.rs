@@ -34,9 +34,10 @@ pub fn entered(session: &mut dyn Session, trade: i64) -> Result<Option<ToMarket>
     };
     session.begin(Isolation::ReadCommitted)?;
     let answers = session.run(&[call], Then::Commit)?;
-    let Some(rows) = answers.first().filter(|rows| rows.count() > 0) else {
+    let rows = answers.of(0);
+    if rows.count() == 0 {
         return Ok(None);
-    };
+    }
     let number = |column| rows.integer(0, column).unwrap_or(0);
     let asks = if number(4) == Status::Pending.id() {
         Asks::ToWatch

@@ -1,7 +1,7 @@
 //! A transaction on its way: batches of calls, and their answers.
 
 use crate::error::DatabaseError;
-use crate::row::Rows;
+use crate::row::{self, Rows};
 use crate::session::{Call, Isolation, Session, Then};
 use crate::statement::Statement;
 use crate::value::Value;
@@ -25,24 +25,22 @@ impl<'a> Transaction<'a> {
     }
 
     /// Carries a batch out; the transaction goes on.
-    pub(crate) fn run(&mut self, batch: Batch) -> Result<Answers, DatabaseError> {
+    pub(crate) fn run(&mut self, batch: Batch) -> Result<Answers<'_>, DatabaseError> {
         self.carry_out(batch, Then::GoOn)
     }
 
     /// Carries the last batch out and commits with it.
-    pub(crate) fn commit(mut self, batch: Batch) -> Result<Answers, DatabaseError> {
+    pub(crate) fn commit(&mut self, batch: Batch) -> Result<Answers<'_>, DatabaseError> {
         self.carry_out(batch, Then::Commit)
     }
 
-    fn carry_out(&mut self, batch: Batch, then: Then) -> Result<Answers, DatabaseError> {
+    fn carry_out(&mut self, batch: Batch, then: Then) -> Result<Answers<'_>, DatabaseError> {
+        assert!(self.is_open, "a transaction ends once");
         // After a commit, and after an error, the session has closed the transaction itself.
         self.is_open = false;
-        let calls = batch.calls;
-        let rows = self.session.run(&calls, then)?;
+        let answers = self.session.run(&batch.calls, then)?;
         self.is_open = then == Then::GoOn;
-        assert_eq!(rows.len(), calls.len(), "each call has its answer");
-        let names = calls.iter().map(|call| call.statement.name).collect();
-        Ok(Answers { names, rows })
+        Ok(Answers::new(batch, answers))
     }
 
     /// Rolls back on purpose.
@@ -101,28 +99,36 @@ impl Batch {
     }
 }
 
-/// One call in a transaction of its own.
+/// One batch in a transaction of its own.
 pub(crate) fn ask(
     session: &mut dyn Session,
     isolation: Isolation,
     batch: Batch,
-) -> Result<Answers, DatabaseError> {
-    Transaction::begin(session, isolation)?.commit(batch)
+) -> Result<Answers<'_>, DatabaseError> {
+    session.begin(isolation)?;
+    let answers = session.run(&batch.calls, Then::Commit)?;
+    Ok(Answers::new(batch, answers))
 }
 
 /// The answers to a batch.
 #[derive(Debug)]
-pub(crate) struct Answers {
-    names: Vec<&'static str>,
-    rows: Vec<Rows>,
+pub(crate) struct Answers<'a> {
+    batch: Batch,
+    answers: &'a row::Answers,
 }
 
-impl Answers {
+impl<'a> Answers<'a> {
+    fn new(batch: Batch, answers: &'a row::Answers) -> Self {
+        let calls = batch.calls.len();
+        assert_eq!(answers.count(), calls, "each call has its answer");
+        Self { batch, answers }
+    }
+
     /// The answer to the call of this number.
-    pub(crate) fn of(&self, call: usize) -> Answer<'_> {
+    pub(crate) fn of(&self, call: usize) -> Answer<'a> {
         Answer {
-            statement: self.names[call],
-            rows: &self.rows[call],
+            statement: self.batch.calls[call].statement.name,
+            rows: self.answers.of(call),
         }
     }
 }
@@ -131,7 +137,7 @@ impl Answers {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answer<'a> {
     statement: &'static str,
-    rows: &'a Rows,
+    rows: Rows<'a>,
 }
 
 impl<'a> Answer<'a> {
@@ -166,10 +172,7 @@ impl<'a> Answer<'a> {
 
     /// Every row.
     pub(crate) fn all(self) -> impl Iterator<Item = Row<'a>> {
-        self.rows.rows.iter().map(move |columns| Row {
-            answer: self,
-            columns,
-        })
+        (0..self.count()).map(move |row| Row { answer: self, row })
     }
 
     /// Something of every row.
@@ -192,15 +195,11 @@ impl<'a> Answer<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row<'a> {
     answer: Answer<'a>,
-    columns: &'a [Value],
+    /// Its number.
+    row: usize,
 }
 
 impl<'a> Row<'a> {
-    fn column(self, column: usize) -> Result<&'a Value, DatabaseError> {
-        let missing = || self.answer.failed(format!("no column {column} came"));
-        self.columns.get(column).ok_or_else(missing)
-    }
-
     /// The number in a column, counted from 0.
     pub(crate) fn integer(self, column: usize) -> Result<i64, DatabaseError> {
         let number = self.find_integer(column)?;
@@ -209,25 +208,30 @@ impl<'a> Row<'a> {
 
     /// The number in a column that may hold nothing.
     pub(crate) fn find_integer(self, column: usize) -> Result<Option<i64>, DatabaseError> {
-        match self.column(column)? {
-            Value::Integer(number) => Ok(Some(*number)),
-            Value::Null => Ok(None),
-            Value::Text(_) => Err(self.holds(column, "number")),
+        let rows = self.answer.rows;
+        match rows.integer(self.row, column) {
+            None if !rows.is_null(self.row, column) => Err(self.holds(column, "number")),
+            found => Ok(found),
         }
     }
 
     /// The text in a column, counted from 0.
     pub(crate) fn text(self, column: usize) -> Result<String, DatabaseError> {
-        let text = self.find_text(column)?;
-        text.ok_or_else(|| self.holds(column, "text"))
+        let text = self.find_str(column)?;
+        let text = text.ok_or_else(|| self.holds(column, "text"))?;
+        Ok(text.to_owned())
     }
 
     /// The text in a column that may hold nothing.
     pub(crate) fn find_text(self, column: usize) -> Result<Option<String>, DatabaseError> {
-        match self.column(column)? {
-            Value::Text(text) => Ok(Some(text.clone())),
-            Value::Null => Ok(None),
-            Value::Integer(_) => Err(self.holds(column, "text")),
+        Ok(self.find_str(column)?.map(str::to_owned))
+    }
+
+    fn find_str(self, column: usize) -> Result<Option<&'a str>, DatabaseError> {
+        let rows = self.answer.rows;
+        match rows.text(self.row, column) {
+            None if !rows.is_null(self.row, column) => Err(self.holds(column, "text")),
+            found => Ok(found),
         }
     }
 

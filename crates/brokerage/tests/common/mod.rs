@@ -9,6 +9,7 @@ use brokerage::database::postgres::cluster::Settings;
 use brokerage::database::postgres::{Cluster, ClusterError};
 use brokerage::database::{Build, Database, Loader, State, finish, missing_tables};
 use brokerage::error::DatabaseError;
+use brokerage::row::Answers;
 use brokerage::schema::{TABLES, Table, TableName, Type};
 use brokerage::session::{Call, Isolation, Session, Then};
 use brokerage::statement::Statement;
@@ -183,11 +184,11 @@ pub fn raise(by: i64, id: i64) -> Call {
 }
 
 /// One batch in a transaction of its own.
-pub fn alone(
-    session: &mut dyn Session,
+pub fn alone<'a>(
+    session: &'a mut dyn Session,
     isolation: Isolation,
     calls: &[Call],
-) -> Result<Vec<brokerage::row::Rows>, DatabaseError> {
+) -> Result<&'a Answers, DatabaseError> {
     session.begin(isolation)?;
     session.run(calls, Then::Commit)
 }
@@ -202,7 +203,7 @@ pub fn try_session(session: &mut dyn Session) {
     // All rows came over.
     let answers = alone(session, isolation[0], &[call(&COUNT, &[])]).unwrap();
     assert_eq!(
-        (answers[0].integer(0, 0), answers[0].integer(0, 1)),
+        (answers.of(0).integer(0, 0), answers.of(0).integer(0, 1)),
         (Some(10), Some(45))
     );
     for isolation in isolation {
@@ -214,18 +215,22 @@ pub fn try_session(session: &mut dyn Session) {
             call(&BROKER, &[3.into(), 4.into()]),
         ];
         let answers = session.run(&calls, Then::GoOn).unwrap();
-        assert_eq!(answers[0].count(), 2);
-        assert_eq!(answers[0].text(1, 1), Some("t3"));
-        assert_eq!((answers[0].changed, answers[1].changed), (0, 1));
+        assert_eq!(answers.of(0).count(), 2);
+        assert_eq!(answers.of(0).text(1, 1), Some("t3"));
+        assert_eq!((answers.of(0).changed, answers.of(1).changed), (0, 1));
         assert_eq!(
-            answers[2].integer(0, 2),
-            answers[0].integer(1, 2).map(|was| was + 10)
+            answers.of(2).integer(0, 2),
+            answers.of(0).integer(1, 2).map(|was| was + 10)
         );
         assert_eq!(
-            session.run(&[raise(-10, 3)], Then::GoOn).unwrap()[0].changed,
+            session
+                .run(&[raise(-10, 3)], Then::GoOn)
+                .unwrap()
+                .of(0)
+                .changed,
             1
         );
-        assert!(session.run(&[], Then::Commit).unwrap().is_empty());
+        assert!(session.run(&[], Then::Commit).unwrap().count() == 0);
         // Rolled back.
         session.begin(isolation).unwrap();
         session.run(&[raise(1000, 3)], Then::GoOn).unwrap();
@@ -242,7 +247,7 @@ pub fn try_session(session: &mut dyn Session) {
         let is_right = |error: &DatabaseError| matches!(error, DatabaseError::Failed { statement, .. } if statement == "hire");
         assert!(is_right(&error), "{error:?}");
         let answers = alone(session, isolation, &[call(&COUNT, &[])]).unwrap();
-        assert_eq!(answers[0].integer(0, 1), Some(45));
+        assert_eq!(answers.of(0).integer(0, 1), Some(45));
     }
     strange_texts(session);
     wrong_calls(session);
@@ -258,11 +263,11 @@ fn strange_texts(session: &mut dyn Session) {
     .unwrap();
     let long = format!("2 {STRANGE}").repeat(100);
     assert_eq!(
-        (answers[0].text(0, 0), answers[0].text(0, 1)),
+        (answers.of(0).text(0, 0), answers.of(0).text(0, 1)),
         (Some(&*long), Some("t2"))
     );
-    assert_eq!(answers[1].rows[0][1], Value::Null);
-    assert_eq!(answers[2].count(), 0);
+    assert!(answers.of(1).is_null(0, 1));
+    assert_eq!(answers.of(2).count(), 0);
     let rename = |author: Value, item: &str, id: i64| {
         let parameters = [author, item.into(), id.into()];
         call(&RENAME, &parameters)
@@ -274,8 +279,12 @@ fn strange_texts(session: &mut dyn Session) {
         news(3),
     ];
     let answers = alone(session, Isolation::RepeatableRead, &calls).unwrap();
-    assert_eq!(answers[2].rows[0], [Value::from(STRANGE), Value::Null]);
-    assert_eq!(answers[3].rows[0], [Value::from(""), Value::from("")]);
+    assert_eq!(answers.of(2).text(0, 0), Some(STRANGE));
+    assert!(answers.of(2).is_null(0, 1));
+    assert_eq!(
+        [0, 1].map(|column| answers.of(3).text(0, column)),
+        [Some(""); 2]
+    );
     let back = rename("t2".into(), &long, 2);
     alone(session, Isolation::RepeatableRead, &[back]).unwrap();
     // So many that they do not go out in one piece.
@@ -288,9 +297,9 @@ fn strange_texts(session: &mut dyn Session) {
         })
         .collect();
     let answers = alone(session, Isolation::Serializable, &calls).unwrap();
-    assert_eq!(answers.len(), 400);
-    assert_eq!(answers[1].text(0, 0).map(str::len), Some(9_000));
-    assert_eq!(answers[399].count(), 0);
+    assert_eq!(answers.count(), 400);
+    assert_eq!(answers.of(1).text(0, 0).map(str::len), Some(9_000));
+    assert_eq!(answers.of(399).count(), 0);
 }
 
 fn wrong_calls(session: &mut dyn Session) {
@@ -303,7 +312,7 @@ fn wrong_calls(session: &mut dyn Session) {
     let too_large = [raise(1 << 40, 1)];
     assert!(alone(session, Isolation::ReadCommitted, &too_large).is_err());
     let answers = alone(session, Isolation::ReadCommitted, &[call(&COUNT, &[])]).unwrap();
-    assert_eq!(answers[0].integer(0, 1), Some(45));
+    assert_eq!(answers.of(0).integer(0, 1), Some(45));
 }
 
 /// Rows that break a reference must not become a house.

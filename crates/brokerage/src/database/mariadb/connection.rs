@@ -11,7 +11,7 @@ use crate::database::call::{self, mistake};
 use crate::database::render::render;
 use crate::database::target::Address;
 use crate::error::DatabaseError;
-use crate::row::Rows;
+use crate::row::Answers;
 use crate::session::{Call, Isolation, Session, Then};
 use crate::statement::{Dialect, Statement};
 
@@ -48,6 +48,7 @@ pub struct Connection {
     begun: Option<Isolation>,
     is_open: bool,
     is_lost: bool,
+    answers: Answers,
 }
 
 /// What stands at the end of an answer.
@@ -75,6 +76,7 @@ impl Connection {
             begun: None,
             is_open: false,
             is_lost: false,
+            answers: Answers::default(),
         };
         // Texts are compared by their bytes, and taken as they stand; what does not fit is an
         // error; || joins texts.
@@ -242,7 +244,7 @@ impl Connection {
         Ok(())
     }
 
-    fn answer(&mut self, call: &Call) -> Result<Rows, DatabaseError> {
+    fn answer(&mut self, call: &Call) -> Result<(), DatabaseError> {
         let statement = call.statement;
         self.prepare(statement)?;
         let Some(prepared) = self.prepared.get(statement.name) else {
@@ -254,10 +256,9 @@ impl Connection {
         let head = self.receive(statement.name)?;
         if head.first() == Some(&OK) {
             encode::check_columns(statement, &[])?;
-            return Ok(Rows {
-                rows: Vec::new(),
-                changed: ok(&head).changed,
-            });
+            self.answers.begin(0);
+            self.answers.changed(ok(&head).changed);
+            return Ok(());
         }
         let count = Reader::new(&head).counted();
         let mut types = Vec::with_capacity(statement.columns.len());
@@ -266,20 +267,21 @@ impl Connection {
         }
         self.receive(statement.name)?;
         let checked = encode::check_columns(statement, &types);
-        let mut rows = Rows::default();
+        self.answers.begin(statement.columns.len());
         loop {
             let packet = self.receive(statement.name)?;
             if is_end(&packet) {
-                return checked.map(|()| rows);
+                return checked;
             }
             if checked.is_ok() {
-                rows.rows.push(encode::row(&packet, &types, statement)?);
+                encode::row(&packet, &types, statement, &mut self.answers)?;
             }
         }
     }
 
-    fn batch(&mut self, calls: &[Call], then: Then) -> Result<Vec<Rows>, DatabaseError> {
+    fn batch(&mut self, calls: &[Call], then: Then) -> Result<(), DatabaseError> {
         calls.iter().try_for_each(call::check)?;
+        self.answers.clear();
         if let Some(isolation) = self.begun.take()
             && !calls.is_empty()
         {
@@ -296,13 +298,12 @@ impl Connection {
                 }
             })?;
         }
-        let answers: Result<Vec<_>, _> = calls.iter().map(|call| self.answer(call)).collect();
-        let answers = answers?;
+        calls.iter().try_for_each(|call| self.answer(call))?;
         if then == Then::Commit && self.is_open {
             self.ask("COMMIT")?;
             self.is_open = false;
         }
-        Ok(answers)
+        Ok(())
     }
 
     fn roll_back(&mut self) -> Result<(), DatabaseError> {
@@ -330,7 +331,7 @@ impl Session for Connection {
         Ok(())
     }
 
-    fn run(&mut self, calls: &[Call], then: Then) -> Result<Vec<Rows>, DatabaseError> {
+    fn run(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
         if !self.is_open && self.begun.is_none() {
             return Err(DatabaseError::Failed {
                 statement: "a batch".to_owned(),
@@ -338,14 +339,16 @@ impl Session for Connection {
             });
         }
         if calls.is_empty() && then == Then::GoOn {
-            return Ok(Vec::new());
+            self.answers.clear();
+            return Ok(&self.answers);
         }
-        let answers = self.batch(calls, then);
-        if answers.is_err() {
+        let answered = self.batch(calls, then);
+        if let Err(error) = answered {
             // What fails here too has marked the connection as lost, which the next call tells.
             let _ = self.roll_back();
+            return Err(error);
         }
-        answers
+        Ok(&self.answers)
     }
 
     fn rollback(&mut self) -> Result<(), DatabaseError> {

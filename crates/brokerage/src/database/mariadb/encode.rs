@@ -3,6 +3,7 @@
 use super::wire::{Reader, put_counted};
 use crate::database::call::mistake;
 use crate::error::DatabaseError;
+use crate::row::Answers;
 use crate::schema::Type;
 use crate::session::Call;
 use crate::statement::Statement;
@@ -111,19 +112,19 @@ pub(super) fn row(
     packet: &[u8],
     types: &[u8],
     statement: &Statement,
-) -> Result<Vec<Value>, DatabaseError> {
+    answers: &mut Answers,
+) -> Result<(), DatabaseError> {
     let mut reader = Reader::new(packet);
     reader.skip(1);
     // Two bits are kept for something else.
     let nulls = reader.bytes((types.len() + 2).div_ceil(8));
-    let mut row = Vec::with_capacity(types.len());
     for (column, of) in types.iter().enumerate() {
         let bit = column + 2;
         let is_null = nulls
             .get(bit / 8)
             .is_none_or(|byte| byte & 1 << (bit % 8) != 0);
         if is_null {
-            row.push(Value::Null);
+            answers.null();
             continue;
         }
         let length: u8 = match *of {
@@ -136,13 +137,13 @@ pub(super) fn row(
         if length == 0 {
             let text = str::from_utf8(reader.counted_bytes());
             let text = text.map_err(|error| mistake(statement, error.to_string()))?;
-            row.push(Value::Text(text.to_owned()));
+            answers.text(text);
         } else {
             // Extends the sign.
             let unused = 64 - 8 * u32::from(length);
             let number = reader.number(usize::from(length)) << unused;
-            row.push(Value::Integer(number.cast_signed() >> unused));
+            answers.integer(number.cast_signed() >> unused);
         }
     }
-    Ok(row)
+    Ok(())
 }

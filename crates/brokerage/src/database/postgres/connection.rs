@@ -15,6 +15,7 @@ use super::transaction::{CONTROLS, Phase};
 use super::wire::Wire;
 use crate::database::target::Address;
 use crate::error::DatabaseError;
+use crate::row::Answers;
 
 /// The oldest major version that is tested.
 const OLDEST: u32 = 13;
@@ -27,6 +28,8 @@ pub struct Connection {
     /// Statements whose preparation was asked for and not yet confirmed, in order.
     pub(super) preparing: VecDeque<&'static str>,
     pub(super) phase: Phase,
+    /// The answers to the last batch.
+    pub(super) answers: Answers,
     /// Whether a `Sync` is under way whose answer has not come.
     pub(super) is_synced: bool,
     /// Whether the last transaction has failed and nobody has read the end of what the server said
@@ -61,6 +64,7 @@ impl Connection {
             prepared: FxHashSet::default(),
             preparing: VecDeque::new(),
             phase: Phase::Idle,
+            answers: Answers::default(),
             is_synced: false,
             has_failed: false,
             is_lost: false,
@@ -317,6 +321,12 @@ impl Connection {
                 _ => {}
             }
         }
+    }
+
+    /// The connection is of no use any more.
+    pub(super) fn lose(&mut self, error: DatabaseError) -> DatabaseError {
+        self.is_lost = true;
+        error
     }
 
     pub(super) fn receive(&mut self) -> Result<Message, DatabaseError> {

@@ -5,13 +5,14 @@
 
 use bytes::{BufMut, BytesMut};
 use fallible_iterator::FallibleIterator;
-use postgres_protocol::message::backend::{DataRowBody, RowDescriptionBody};
+use postgres_protocol::message::backend::RowDescriptionBody;
 use postgres_protocol::message::frontend;
 use postgres_protocol::{IsNull, Oid};
 
 use crate::database::call::mistake;
 use crate::database::render::render;
 use crate::error::DatabaseError;
+use crate::row::Answers;
 use crate::schema::Type;
 use crate::session::Call;
 use crate::statement::{Dialect, Statement};
@@ -139,29 +140,40 @@ pub(super) fn check_columns(
     ))
 }
 
-/// A row of an answer.
-pub(super) fn row(body: &DataRowBody, statement: &Statement) -> Result<Vec<Value>, DatabaseError> {
-    let mut row = Vec::with_capacity(statement.columns.len());
-    let mut ranges = body.ranges();
+/// The body of a row of an answer: how many columns there are, then each with its length in front.
+pub(super) fn row(
+    mut body: &[u8],
+    statement: &Statement,
+    answers: &mut Answers,
+) -> Result<(), DatabaseError> {
     let garbled = || mistake(statement, "the server sent a garbled row".to_owned());
+    let columns = take(&mut body, 2).and_then(number).ok_or_else(garbled)?;
+    if columns != statement.columns.len() as i64 {
+        return Err(garbled());
+    }
     for of in statement.columns {
-        let range = ranges.next().map_err(|_| garbled())?.ok_or_else(garbled)?;
-        let Some(range) = range else {
-            row.push(Value::Null);
+        let length = take(&mut body, 4).and_then(number).ok_or_else(garbled)?;
+        if length < 0 {
+            answers.null();
             continue;
-        };
-        let bytes = &body.buffer()[range];
-        row.push(match of {
+        }
+        let bytes = take(&mut body, length as usize).ok_or_else(garbled)?;
+        match of {
             Type::Big | Type::Integer | Type::Small => {
-                Value::Integer(number(bytes).ok_or_else(garbled)?)
+                answers.integer(number(bytes).ok_or_else(garbled)?);
             }
             Type::Text(_) | Type::Long => {
-                let text = str::from_utf8(bytes).map_err(|_| garbled())?;
-                Value::Text(text.to_owned())
+                answers.text(str::from_utf8(bytes).map_err(|_| garbled())?);
             }
-        });
+        }
     }
-    Ok(row)
+    Ok(())
+}
+
+fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
+    let (taken, left) = rest.split_at_checked(length)?;
+    *rest = left;
+    Some(taken)
 }
 
 fn number(bytes: &[u8]) -> Option<i64> {
@@ -176,9 +188,16 @@ fn number(bytes: &[u8]) -> Option<i64> {
 /// How many rows a change has touched, from what the server calls it: `INSERT 0 5`, `UPDATE 3`. A
 /// question (`SELECT 7`) has changed none.
 pub(super) fn changed(tag: &str) -> u64 {
-    if tag.starts_with("SELECT") {
+    changed_by(tag.as_bytes())
+}
+
+/// The same, from the body of its message, which a zero ends.
+pub(super) fn changed_by(tag: &[u8]) -> u64 {
+    let tag = tag.strip_suffix(&[0]).unwrap_or(tag);
+    if tag.starts_with(b"SELECT") {
         return 0;
     }
-    let last = tag.rsplit(' ').next().unwrap_or_default();
+    let last = tag.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
+    let last = str::from_utf8(last).unwrap_or_default();
     last.parse().unwrap_or(0)
 }

@@ -17,13 +17,18 @@ use super::encode;
 use super::failure::failure;
 use crate::database::call;
 use crate::error::DatabaseError;
-use crate::row::Rows;
+use crate::row::Answers;
 use crate::session::{Call, Isolation, Session, Then};
 
 /// A batch longer than this goes out in parts, each answered before the next: a server that waits
 /// for us to read while we wait for it to read would wait for ever. What the system takes in one
 /// write without a reader is more than that.
 const PART_BYTES: usize = 64 * 1024;
+
+/// Kinds of messages.
+const DATA_ROW: u8 = b'D';
+const COMMAND_COMPLETE: u8 = b'C';
+const BIND_COMPLETE: u8 = b'2';
 
 const BEGIN_READ_COMMITTED: &str = "proofload begin read committed";
 const BEGIN_REPEATABLE_READ: &str = "proofload begin repeatable read";
@@ -62,20 +67,20 @@ impl Connection {
         begin: Option<&'static str>,
         calls: &[Call],
         commit: bool,
-    ) -> Result<Vec<Rows>, DatabaseError> {
+    ) -> Result<(), DatabaseError> {
         calls.iter().try_for_each(call::check)?;
         let mut controls = u32::from(self.leave_failed()?);
         if let Some(begin) = begin {
             encode::control(begin, &mut self.wire.outgoing)?;
             controls += 1;
         }
-        let mut answers = Vec::with_capacity(calls.len());
+        self.answers.clear();
         for (number, call) in calls.iter().enumerate() {
             if self.wire.outgoing.len() > PART_BYTES {
                 frontend::flush(&mut self.wire.outgoing);
                 self.send()?;
-                let asked = &calls[answers.len()..number];
-                self.take_answers(std::mem::take(&mut controls), asked, &mut answers)?;
+                let asked = &calls[self.answers.count()..number];
+                self.take_answers(std::mem::take(&mut controls), asked)?;
             }
             let statement = call.statement;
             if self.prepared.insert(statement.name) {
@@ -88,10 +93,9 @@ impl Connection {
             encode::control(COMMIT, &mut self.wire.outgoing)?;
         }
         self.send_sync()?;
-        let rest = &calls[answers.len()..];
-        self.take_answers(controls, rest, &mut answers)?;
-        self.receive_ready("a commit")?;
-        Ok(answers)
+        let rest = &calls[self.answers.count()..];
+        self.take_answers(controls, rest)?;
+        self.receive_ready("a commit").map(drop)
     }
 
     /// Reads the end of what the server said to a transaction that failed, which is there by now.
@@ -109,17 +113,12 @@ impl Connection {
         Ok(status != b'I')
     }
 
-    fn take_answers(
-        &mut self,
-        controls: u32,
-        calls: &[Call],
-        answers: &mut Vec<Rows>,
-    ) -> Result<(), DatabaseError> {
+    fn take_answers(&mut self, controls: u32, calls: &[Call]) -> Result<(), DatabaseError> {
         for _ in 0..controls {
             self.control_answer()?;
         }
         for call in calls {
-            answers.push(self.answer(call)?);
+            self.answer(call)?;
         }
         Ok(())
     }
@@ -134,28 +133,47 @@ impl Connection {
         }
     }
 
-    fn answer(&mut self, call: &Call) -> Result<Rows, DatabaseError> {
+    fn answer(&mut self, call: &Call) -> Result<(), DatabaseError> {
         let statement = call.statement;
-        let mut rows = Rows::default();
+        self.answers.begin(statement.columns.len());
         loop {
-            match self.receive()? {
-                Message::DataRow(body) => rows.rows.push(encode::row(&body, statement)?),
-                Message::CommandComplete(body) => {
-                    rows.changed = body.tag().map_or(0, encode::changed);
-                    return Ok(rows);
+            // Most messages are these; they need no memory of their own.
+            let (kind, body) = match self.wire.peek() {
+                Ok(message) => message,
+                Err(error) => return Err(self.lose(error)),
+            };
+            let body_bytes = body.len();
+            match kind {
+                DATA_ROW => encode::row(body, statement, &mut self.answers)?,
+                COMMAND_COMPLETE => self.answers.changed(encode::changed_by(body)),
+                BIND_COMPLETE => {}
+                _ => {
+                    self.rare_answer(call)?;
+                    continue;
                 }
-                Message::RowDescription(body) => {
-                    encode::check_columns(statement, Some(&body))?;
-                    self.preparing.pop_front();
-                }
-                Message::NoData => {
-                    encode::check_columns(statement, None)?;
-                    self.preparing.pop_front();
-                }
-                Message::ErrorResponse(body) => return Err(failure(&body, statement.name)),
-                _ => {}
+            }
+            self.wire.pass(body_bytes);
+            if kind == COMMAND_COMPLETE {
+                return Ok(());
             }
         }
+    }
+
+    fn rare_answer(&mut self, call: &Call) -> Result<(), DatabaseError> {
+        let statement = call.statement;
+        match self.receive()? {
+            Message::RowDescription(body) => {
+                encode::check_columns(statement, Some(&body))?;
+                self.preparing.pop_front();
+            }
+            Message::NoData => {
+                encode::check_columns(statement, None)?;
+                self.preparing.pop_front();
+            }
+            Message::ErrorResponse(body) => return Err(failure(&body, statement.name)),
+            _ => {}
+        }
+        Ok(())
     }
 }
 
@@ -169,14 +187,15 @@ impl Session for Connection {
         Ok(())
     }
 
-    fn run(&mut self, calls: &[Call], then: Then) -> Result<Vec<Rows>, DatabaseError> {
+    fn run(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
         self.not_lost()?;
         let commits = then == Then::Commit;
         let (begin, commit) = match self.phase {
             Phase::Idle => return Err(failed("a batch", "no transaction is open")),
             Phase::Begun(_) if commits && calls.is_empty() => {
                 self.phase = Phase::Idle;
-                return Ok(Vec::new());
+                self.answers.clear();
+                return Ok(&self.answers);
             }
             Phase::Begun(Isolation::ReadCommitted) if commits => (None, false),
             Phase::Begun(Isolation::ReadCommitted) => (Some(BEGIN_READ_COMMITTED), commits),
@@ -185,15 +204,16 @@ impl Session for Connection {
             Phase::Open => (None, commits),
         };
         if calls.is_empty() && !commits {
-            return Ok(Vec::new());
+            self.answers.clear();
+            return Ok(&self.answers);
         }
         self.phase = Phase::Open;
-        let answers = self.journey(begin, calls, commit);
-        let answers = self.finish_later(answers)?;
+        let answered = self.journey(begin, calls, commit);
+        self.finish_later(answered)?;
         if commits {
             self.phase = Phase::Idle;
         }
-        Ok(answers)
+        Ok(&self.answers)
     }
 
     fn rollback(&mut self) -> Result<(), DatabaseError> {

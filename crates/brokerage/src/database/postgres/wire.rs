@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use bytes::BytesMut;
+use bytes::{Buf, BytesMut};
 use postgres_protocol::message::backend::{Header, Message};
 
 use crate::database::socket::Socket;
 use crate::database::target::Endpoint;
 use crate::error::DatabaseError;
+
+/// Bytes in front of a message's body: its kind and its length.
+const HEAD_BYTES: usize = 5;
 
 /// Bytes that one read asks for.
 const READ_BYTES: usize = 32 * 1024;
@@ -63,6 +66,27 @@ impl Wire {
                 None => self.fill()?,
             }
         }
+    }
+
+    /// The kind of the next message and its body, which [`pass`](Self::pass) or
+    /// [`receive`](Self::receive) takes away.
+    pub fn peek(&mut self) -> Result<(u8, &[u8]), DatabaseError> {
+        let length = loop {
+            let header = Header::parse(&self.incoming);
+            match header.map_err(|error| self.socket.unavailable(&error.to_string()))? {
+                // The length counts itself, but not the kind.
+                Some(header) if self.incoming.len() > header.len() as usize => {
+                    break header.len() as usize;
+                }
+                _ => self.fill()?,
+            }
+        };
+        Ok((self.incoming[0], &self.incoming[HEAD_BYTES..=length]))
+    }
+
+    /// Takes the message away that was looked at.
+    pub fn pass(&mut self, body_bytes: usize) {
+        self.incoming.advance(HEAD_BYTES + body_bytes);
     }
 
     /// Whether a message, or the end of the connection, is there to be read without waiting.

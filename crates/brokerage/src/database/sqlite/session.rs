@@ -12,7 +12,7 @@ use super::turn::{Queue, Turn};
 use crate::database::call::{self, mistake};
 use crate::database::render::render;
 use crate::error::DatabaseError;
-use crate::row::Rows;
+use crate::row::Answers;
 use crate::session::{Call, Isolation, Session, Then};
 use crate::statement::{Dialect, Statement};
 use crate::value::Value;
@@ -31,6 +31,7 @@ pub struct SqliteSession {
     turn: Option<Turn>,
     is_open: bool,
     rendered: FxHashMap<&'static str, String>,
+    answers: Answers,
 }
 
 impl SqliteSession {
@@ -42,20 +43,21 @@ impl SqliteSession {
             turn: None,
             is_open: false,
             rendered: FxHashMap::default(),
+            answers: Answers::default(),
         }
     }
 
-    fn batch(&mut self, calls: &[Call]) -> Result<Vec<Rows>, DatabaseError> {
+    fn batch(&mut self, calls: &[Call]) -> Result<(), DatabaseError> {
         calls.iter().try_for_each(call::check)?;
-        let mut answers = Vec::with_capacity(calls.len());
+        self.answers.clear();
         for call in calls {
             let sql = self
                 .rendered
                 .entry(call.statement.name)
                 .or_insert_with(|| render(call.statement, Dialect::Sqlite).sql);
-            answers.push(carry_out(&self.connection, sql, call)?);
+            carry_out(&self.connection, sql, call, &mut self.answers)?;
         }
-        Ok(answers)
+        Ok(())
     }
 
     fn end(&mut self, sql: &'static str) -> Result<(), DatabaseError> {
@@ -101,24 +103,22 @@ impl Session for SqliteSession {
         })
     }
 
-    fn run(&mut self, calls: &[Call], then: Then) -> Result<Vec<Rows>, DatabaseError> {
+    fn run(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
         if !self.is_open {
             return Err(DatabaseError::Failed {
                 statement: "a batch".to_owned(),
                 message: "no transaction is open".to_owned(),
             });
         }
-        let answers = self.batch(calls);
-        let ended = answers.and_then(|answers| {
-            if then == Then::Commit {
-                self.end("COMMIT")?;
-            }
-            Ok(answers)
-        });
-        if ended.is_err() {
-            self.give_up();
+        let mut ended = self.batch(calls);
+        if ended.is_ok() && then == Then::Commit {
+            ended = self.end("COMMIT");
         }
-        ended
+        if let Err(error) = ended {
+            self.give_up();
+            return Err(error);
+        }
+        Ok(&self.answers)
     }
 
     fn rollback(&mut self) -> Result<(), DatabaseError> {
@@ -127,7 +127,12 @@ impl Session for SqliteSession {
     }
 }
 
-fn carry_out(connection: &Connection, sql: &str, call: &Call) -> Result<Rows, DatabaseError> {
+fn carry_out(
+    connection: &Connection,
+    sql: &str,
+    call: &Call,
+    answers: &mut Answers,
+) -> Result<(), DatabaseError> {
     let statement = call.statement;
     let failed = |error: rusqlite::Error| failure(&error, statement.name);
     let mut prepared = connection.prepare_cached(sql).map_err(failed)?;
@@ -136,37 +141,39 @@ fn carry_out(connection: &Connection, sql: &str, call: &Call) -> Result<Rows, Da
             .raw_bind_parameter(number + 1, &call.parameters[number])
             .map_err(failed)?;
     }
+    answers.begin(statement.columns.len());
     if statement.columns.is_empty() {
         let changed = prepared.raw_execute().map_err(failed)?;
-        return Ok(Rows {
-            rows: Vec::new(),
-            changed: changed as u64,
-        });
+        answers.changed(changed as u64);
+        return Ok(());
     }
-    let mut rows = Rows::default();
-    let mut answer = prepared.raw_query();
-    while let Some(row) = answer.next().map_err(failed)? {
-        let mut columns = Vec::with_capacity(statement.columns.len());
+    let mut rows = prepared.raw_query();
+    while let Some(row) = rows.next().map_err(failed)? {
         for number in 0..statement.columns.len() {
-            columns.push(value(statement, row.get_ref(number).map_err(failed)?)?);
+            let found = row.get_ref(number).map_err(failed)?;
+            put(statement, found, answers)?;
         }
-        rows.rows.push(columns);
     }
-    Ok(rows)
+    Ok(())
 }
 
-fn value(statement: &Statement, found: ValueRef<'_>) -> Result<Value, DatabaseError> {
+fn put(
+    statement: &Statement,
+    found: ValueRef<'_>,
+    answers: &mut Answers,
+) -> Result<(), DatabaseError> {
     match found {
-        ValueRef::Null => Ok(Value::Null),
-        ValueRef::Integer(number) => Ok(Value::Integer(number)),
-        ValueRef::Text(text) if str::from_utf8(text).is_ok() => {
-            Ok(Value::Text(String::from_utf8_lossy(text).into_owned()))
+        ValueRef::Null => answers.null(),
+        ValueRef::Integer(number) => answers.integer(number),
+        ValueRef::Text(text) if let Ok(text) = str::from_utf8(text) => answers.text(text),
+        ValueRef::Text(_) | ValueRef::Real(_) | ValueRef::Blob(_) => {
+            return Err(mistake(
+                statement,
+                "a column is neither a whole number nor a text; CAST it".to_owned(),
+            ));
         }
-        ValueRef::Text(_) | ValueRef::Real(_) | ValueRef::Blob(_) => Err(mistake(
-            statement,
-            "a column is neither a whole number nor a text; CAST it".to_owned(),
-        )),
     }
+    Ok(())
 }
 
 impl ToSql for Value {

@@ -83,23 +83,21 @@ pub struct Counted {
 /// # Errors
 /// The server is gone.
 pub fn read(session: &mut dyn Session) -> Result<Reading, DatabaseError> {
-    let checkpoints = match ask(session, &CHECKPOINTS)? {
-        None => ask(session, &CHECKPOINTS_SINCE_17)?,
+    let checkpoints = match ask(session, &CHECKPOINTS)?.map(numbers) {
+        None => ask(session, &CHECKPOINTS_SINCE_17)?.map(numbers),
         known => known,
     };
-    let row = |rows: Option<Rows>| {
-        let row = rows?.rows.into_iter().next()?;
-        Some(
-            row.iter()
-                .map(|value| value.as_integer().unwrap_or(0))
-                .collect(),
-        )
-    };
     Ok(Reading {
-        checkpoints: row(checkpoints),
-        database: row(ask(session, &DATABASE)?),
-        log: row(ask(session, &LOG)?),
+        checkpoints: checkpoints.flatten(),
+        database: ask(session, &DATABASE)?.and_then(numbers),
+        log: ask(session, &LOG)?.and_then(numbers),
     })
+}
+
+/// The numbers of the first row.
+fn numbers(rows: Rows<'_>) -> Option<Vec<i64>> {
+    let number = |column| rows.integer(0, column).unwrap_or(0);
+    (rows.count() > 0).then(|| (0..rows.columns()).map(number).collect())
 }
 
 /// Looks at what the other sessions on this database are doing.
@@ -125,17 +123,17 @@ pub fn look(session: &mut dyn Session, waits: &mut Waits) -> Result<(), Database
 }
 
 /// The answer to a question that the server may not know.
-fn ask(
-    session: &mut dyn Session,
+fn ask<'a>(
+    session: &'a mut dyn Session,
     statement: &'static Statement,
-) -> Result<Option<Rows>, DatabaseError> {
+) -> Result<Option<Rows<'a>>, DatabaseError> {
     session.begin(Isolation::ReadCommitted)?;
     let call = Call {
         statement,
         parameters: Vec::new(),
     };
     match session.run(&[call], Then::Commit) {
-        Ok(answers) => Ok(answers.into_iter().next()),
+        Ok(answers) => Ok(Some(answers.of(0))),
         Err(DatabaseError::Failed { .. } | DatabaseError::Refused(_)) => Ok(None),
         Err(error) => Err(error),
     }

@@ -148,7 +148,7 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<DataMaintenance, 
 
 /// Changes what has been found out.
 fn change(
-    transaction: Transaction<'_>,
+    mut transaction: Transaction<'_>,
     changes: Vec<(&'static Statement, Vec<Value>)>,
     now: Vec<String>,
 ) -> Result<DataMaintenance, DatabaseError> {
