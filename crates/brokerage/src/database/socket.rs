@@ -6,6 +6,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use super::target::Endpoint;
 use crate::error::DatabaseError;
 
@@ -13,6 +15,7 @@ use crate::error::DatabaseError;
 pub(super) struct Socket {
     stream: Stream,
     server: String,
+    patience: Option<Duration>,
 }
 
 enum Stream {
@@ -32,13 +35,18 @@ impl Socket {
         let stream = stream.map_err(|error| {
             DatabaseError::Unavailable(format!("no connection to {server}: {error}"))
         })?;
-        let socket = Self { stream, server };
+        let mut socket = Self {
+            stream,
+            server,
+            patience: None,
+        };
         socket.set_patience(Some(patience))?;
         Ok(socket)
     }
 
     /// How long a read or write may take before the server counts as gone; for ever with `None`.
-    pub fn set_patience(&self, patience: Option<Duration>) -> Result<(), DatabaseError> {
+    pub fn set_patience(&mut self, patience: Option<Duration>) -> Result<(), DatabaseError> {
+        self.patience = patience;
         let set = match &self.stream {
             Stream::Unix(unix) => unix
                 .set_read_timeout(patience)
@@ -57,15 +65,32 @@ impl Socket {
 
     /// Whether something can be read without waiting; the end of the connection counts.
     pub fn is_readable(&self) -> bool {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let now = Timespec::default();
+        self.poll(Some(Duration::ZERO)).is_ok_and(|ready| ready)
+    }
+
+    /// Waits at most so long for something to read.
+    fn poll(&self, patience: Option<Duration>) -> std::io::Result<bool> {
+        let longest = patience.map(|patience| Timespec {
+            tv_sec: patience.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: patience.subsec_nanos().into(),
+        });
         let mut sockets = [PollFd::new(&self.stream, PollFlags::IN)];
-        poll(&mut sockets, Some(&now)).is_ok_and(|ready| ready > 0)
+        Ok(poll(&mut sockets, longest.as_ref())? > 0)
     }
 
     /// Reads what is there, at least one byte.
     pub fn read(&mut self, into: &mut [u8]) -> Result<usize, DatabaseError> {
         loop {
+            // A thread that waits in a read of a Unix socket is woken when the peer takes what was
+            // sent to it, too, only to sleep again. One that polls is not.
+            if self.is_private() {
+                match self.poll(self.patience) {
+                    Ok(true) => {}
+                    Ok(false) => return Err(self.lost(&ErrorKind::TimedOut.into())),
+                    Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                    Err(error) => return Err(self.lost(&error)),
+                }
+            }
             let read = match &mut self.stream {
                 Stream::Unix(unix) => unix.read(into),
                 Stream::Tcp(tcp) => tcp.read(into),
