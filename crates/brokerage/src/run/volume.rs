@@ -55,10 +55,17 @@ pub struct Volume {
     log_extent: Option<usize>,
     roles: HashMap<u32, Role>,
     averaged_ns: u64,
+    /// When the trace is read next.
+    next_read_ns: u64,
+    last_read_ns: u64,
     /// Events that the kernel had dropped when counting began.
     lost_before: u64,
 }
 
+/// The trace is read so often that its buffers would be no fuller than this at the rate seen last,
+/// and at least so often: fewer readings cost less.
+const FULLEST: f64 = 0.1;
+const LONGEST_PAUSE_NS: u64 = 50_000_000;
 /// Averages are taken once a second.
 const AVERAGE_OVER_NS: u64 = 1_000_000_000;
 
@@ -86,6 +93,8 @@ impl Volume {
             log_extent: (of_data != of_log).then_some(1),
             roles: HashMap::new(),
             averaged_ns: 0,
+            next_read_ns: 0,
+            last_read_ns: 0,
             lost_before: 0,
         }
     }
@@ -99,6 +108,8 @@ impl Volume {
             log_extent: None,
             roles: HashMap::new(),
             averaged_ns: 0,
+            next_read_ns: 0,
+            last_read_ns: 0,
             lost_before: 0,
         }
     }
@@ -156,6 +167,7 @@ impl Volume {
     /// Counts what has happened on the volume since the last look.
     pub fn count(&mut self, now_ns: u64, recorder: &mut Recorder) {
         match &mut self.sight {
+            Sight::Requests(_) if now_ns < self.next_read_ns => {}
             Sight::Requests(trace) => {
                 let (roles, log_extent) = (&mut self.roles, self.log_extent);
                 let read = trace.poll(|request| {
@@ -166,6 +178,10 @@ impl Volume {
                         recorder.io(FIRST, stream, request.bytes, request.latency_ns);
                     }
                 });
+                let length_ns = now_ns.saturating_sub(self.last_read_ns);
+                let pause_ns = length_ns as f64 * FULLEST / trace.fullness().max(1e-6);
+                self.next_read_ns = now_ns + (pause_ns as u64).min(LONGEST_PAUSE_NS);
+                self.last_read_ns = now_ns;
                 if let Err(error) = read {
                     self.sight = Sight::Lost(error.to_string());
                 }

@@ -180,7 +180,12 @@ impl<'a> Answer<'a> {
         self,
         each: impl Fn(Row<'a>) -> Result<T, DatabaseError>,
     ) -> Result<Vec<T>, DatabaseError> {
-        self.all().map(each).collect()
+        // Room is taken once: an iterator of results would not say how many there are.
+        let mut collected = Vec::with_capacity(self.count());
+        for row in self.all() {
+            collected.push(each(row)?);
+        }
+        Ok(collected)
     }
 
     pub(crate) fn failed(self, message: String) -> DatabaseError {

@@ -35,7 +35,7 @@ use pairing::Pairing;
 /// Where the kernel's trace files are mounted.
 const MOUNTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 /// Room for the events of some seconds of 50,000 requests a second, for each processor.
-const BUFFER_KIB: &str = "8192";
+const BUFFER_KIB: usize = 8192;
 const EVENTS: [&str; 2] = ["block_rq_issue", "block_rq_complete"];
 
 /// Why requests cannot be traced.
@@ -75,6 +75,8 @@ pub struct BlockTrace {
     /// Events that may not be taken in yet, with their moments.
     waiting: Vec<(u64, Event)>,
     pairing: Pairing,
+    /// Bytes that the last fetch found at the processor that had most to tell.
+    most_bytes: usize,
 }
 
 impl BlockTrace {
@@ -107,6 +109,7 @@ impl BlockTrace {
             page: vec![0; layout.page_bytes()],
             waiting: Vec::new(),
             pairing: Pairing::new(extents),
+            most_bytes: 0,
         })
     }
 
@@ -138,9 +141,18 @@ impl BlockTrace {
         self.pairing.lost()
     }
 
+    /// How full the kernel's buffers were at the last poll: the fullest of them, 0 to 1. Who polls
+    /// often enough for this to stay small loses no events.
+    #[must_use]
+    pub fn fullness(&self) -> f64 {
+        self.most_bytes as f64 / (BUFFER_KIB << 10) as f64
+    }
+
     /// Fetches what the processors have to tell.
     fn fetch(&mut self) -> io::Result<()> {
+        self.most_bytes = 0;
         for pipe in &mut self.pipes {
+            let mut of_processor = 0;
             loop {
                 let bytes = match pipe.read(&mut self.page) {
                     Ok(0) => break,
@@ -149,6 +161,7 @@ impl BlockTrace {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                     Err(error) => return Err(error),
                 };
+                of_processor += bytes;
                 let lost = self.layout.read(&self.page[..bytes], |at_ns, data| {
                     let event = self.formats.read(data);
                     self.waiting.extend(event.map(|event| (at_ns, event)));
@@ -157,6 +170,7 @@ impl BlockTrace {
                     self.pairing.forget(lost);
                 }
             }
+            self.most_bytes = self.most_bytes.max(of_processor);
         }
         Ok(())
     }
@@ -176,7 +190,7 @@ impl Drop for Instance {
 
 fn set_up(instance: &Path, extents: &[DeviceExtent]) -> Result<Vec<File>, BlockTraceError> {
     write_to(&instance.join("trace_clock"), "mono")?;
-    write_to(&instance.join("buffer_size_kb"), BUFFER_KIB)?;
+    write_to(&instance.join("buffer_size_kb"), &BUFFER_KIB.to_string())?;
     let only = extents.iter().map(|extent| {
         // The kernel's own number for a device: major above 20 bits of minor.
         let device = (u64::from(extent.major) << 20) | u64::from(extent.minor);
@@ -270,6 +284,7 @@ mod tests {
         }
         let mut seen = Vec::new();
         trace.poll(|request| seen.push(request)).unwrap();
+        assert!(trace.fullness() > 0.0 && trace.fullness() <= 1.0);
         let mine: Vec<&DeviceRequest> = seen
             .iter()
             .filter(|request| request.direction == Direction::Write)
