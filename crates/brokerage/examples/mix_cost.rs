@@ -105,10 +105,10 @@ fn work(
     std::thread::scope(|scope| {
         let (floor, desk) = (&floor, &desk);
         for number in 0..brokerage.users {
-            scope.spawn(move || user::work(floor, number, None));
+            scope.spawn(move || user::work(floor, number, SEED, None));
         }
         for number in 0..hands::number_of(brokerage.users) {
-            scope.spawn(move || hands::work(floor, desk, number));
+            scope.spawn(move || hands::work(floor, desk, number, SEED));
         }
         std::thread::sleep(WARM_UP);
         for turn in 0..turns {

@@ -5,16 +5,15 @@ use super::line::lock;
 use crate::error::DatabaseError;
 use crate::session::Session;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use workload::brokerage::kinds::Operation;
+use workload::random::Dice;
 
 /// Conflicts after which a transaction is given up.
 const MOST_CONFLICTS: u32 = 50;
-/// The longest wait for a turn after a conflict.
-const LONGEST_PATIENCE: Duration = Duration::from_millis(250);
-/// Conflicts after which whoever has a turn rests all the same, and how long at most.
-const CONFLICTS_WITHOUT_REST: u32 = 8;
-const LONGEST_REST: Duration = Duration::from_millis(50);
+/// The longest rest after a conflict; the average doubles with each one.
+const LONGEST_REST_US: u64 = 50_000;
+const FIRST_REST_US: u64 = 200;
 /// Rest before a server that is gone is asked again, and one that has no room.
 const SERVER_REST: Duration = Duration::from_millis(100);
 const SPACE_REST: Duration = Duration::from_secs(1);
@@ -23,6 +22,7 @@ const SPACE_REST: Duration = Duration::from_secs(1);
 pub struct Seat<'a> {
     floor: &'a Floor,
     session: Option<Box<dyn Session>>,
+    dice: Dice,
     /// Whether it was refused and has not been served since.
     is_out: bool,
 }
@@ -30,10 +30,11 @@ pub struct Seat<'a> {
 impl<'a> Seat<'a> {
     /// A seat without a session yet.
     #[must_use]
-    pub fn new(floor: &'a Floor) -> Self {
+    pub fn new(floor: &'a Floor, dice: Dice) -> Self {
         Self {
             floor,
             session: None,
+            dice,
             is_out: false,
         }
     }
@@ -46,9 +47,7 @@ impl<'a> Seat<'a> {
         mut run: impl FnMut(&mut dyn Session, bool) -> Result<T, DatabaseError>,
     ) -> Option<T> {
         let (mut conflicts, mut is_in_doubt) = (0, false);
-        let mut turn = None;
         while self.floor.is_open() {
-            let begun = Instant::now();
             let tried = match self.session() {
                 Ok(session) => run(session, is_in_doubt),
                 Err(error) => Err(error),
@@ -66,25 +65,16 @@ impl<'a> Seat<'a> {
                         self.floor.tally.give_up();
                         return None;
                     }
-                    let tried = begun.elapsed();
-                    if turn.is_none() {
-                        let again = &self.floor.again[operation as usize];
-                        turn = again.wait(patience(conflicts, tried));
-                    } else if conflicts > CONFLICTS_WITHOUT_REST {
-                        // Whoever is in the way ends meanwhile.
-                        thread::sleep(tried.min(LONGEST_REST));
-                    }
+                    self.rest_after_conflict(conflicts);
                 }
                 Err(error @ DatabaseError::Unavailable(_)) => {
                     // Only a session that was there can have lost a commit's answer.
                     is_in_doubt |= self.session.take().is_some();
                     self.floor.tally.lose();
-                    turn = None;
                     self.out_of_service(&error, SERVER_REST);
                 }
                 Err(error @ DatabaseError::NoSpace(_)) => {
                     self.floor.tally.lack_space();
-                    turn = None;
                     self.out_of_service(&error, SPACE_REST);
                 }
                 Err(error) => {
@@ -129,11 +119,10 @@ impl<'a> Seat<'a> {
         }
         thread::sleep(rest);
     }
-}
 
-/// How long to wait for a turn after so many conflicts: others need about as long for a try as we
-/// did.
-fn patience(conflicts: u32, tried: Duration) -> Duration {
-    let times = 1 << conflicts.min(16);
-    tried.saturating_mul(times).min(LONGEST_PATIENCE)
+    fn rest_after_conflict(&mut self, conflicts: u32) {
+        let longest_us = (FIRST_REST_US << conflicts.min(20)).min(LONGEST_REST_US);
+        let rest_us = self.dice.below(longest_us);
+        thread::sleep(Duration::from_micros(rest_us));
+    }
 }

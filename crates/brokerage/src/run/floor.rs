@@ -1,6 +1,5 @@
 //! The trading floor: what users, the market's hands and the watchers share.
 
-use super::again::Again;
 use super::line::{FIRST, Line, lock};
 use super::outage::Outages;
 use super::tally::Tally;
@@ -34,8 +33,6 @@ pub struct Floor {
     pub house: House,
     /// How attempts ended that did not end well.
     pub tally: Tally,
-    /// Where those wait who met a conflict, by what they do.
-    pub again: [Again; Operation::ALL.len()],
     /// Times without service.
     pub outages: Mutex<Outages>,
     /// The exchange.
@@ -90,7 +87,6 @@ impl Floor {
             line,
             database,
             tally: Tally::default(),
-            again: Default::default(),
             outages: Mutex::default(),
             exchange: Mutex::new(exchange),
             brokerage: brokerage.clone(),

@@ -10,6 +10,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 use workload::brokerage::kinds::Operation;
+use workload::random::Dice;
 
 /// How often the hand that watches looks at the exchange, at most and at least: the exchange takes
 /// a second for its answers, so some milliseconds more are not seen.
@@ -43,11 +44,11 @@ pub fn number_of(users: u32) -> u32 {
 }
 
 /// One hand, until the floor closes.
-pub fn work(floor: &Floor, desk: &Desk, number: u32) {
+pub fn work(floor: &Floor, desk: &Desk, number: u32, seed: u64) {
     let stream = STREAM + u64::from(number);
     let mut hand = Hand {
         floor,
-        seat: Seat::new(floor),
+        seat: Seat::new(floor, Dice::new(seed, stream)),
         inputs: floor.inputs(stream),
     };
     while let Some(action) = desk.next(floor) {

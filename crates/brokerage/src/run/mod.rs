@@ -5,12 +5,11 @@
 //! - [`loading`] builds the house.
 //! - [`floor`] is what everybody shares; [`user`] and [`hands`] are the people on it: users, and
 //!   the market's hands. [`arrivals`] says when users begin at a held rate.
-//! - [`attempt`] tries a transaction until it is done, [`again`] in turns; [`recovery`] finds what became of one whose
+//! - [`attempt`] tries a transaction until it is done; [`recovery`] finds what became of one whose
 //!   answer was lost; [`tally`] and [`outage`] keep what did not go well.
 //! - [`volume`] counts the requests that reach the storage, and what they are for.
 //! - [`watch`] asks the server what it is doing, and says what held the load back.
 
-pub mod again;
 pub mod arrivals;
 pub mod attempt;
 pub mod drive;

@@ -190,13 +190,13 @@ impl Business {
         for number in 0..users {
             let (floor, arrivals) = (Arc::clone(&floor), arrivals.clone());
             hire(Box::new(move || {
-                user::work(&floor, number, arrivals.as_deref());
+                user::work(&floor, number, seed, arrivals.as_deref());
             }));
         }
         let desk = Arc::new(Desk::default());
         for number in 0..hands::number_of(users) {
             let (floor, desk) = (Arc::clone(&floor), Arc::clone(&desk));
-            hire(Box::new(move || hands::work(&floor, &desk, number)));
+            hire(Box::new(move || hands::work(&floor, &desk, number, seed)));
         }
         let watcher = Arc::new(Watcher::new(
             Arc::clone(&floor),

@@ -9,16 +9,19 @@ use crate::transactions::{Inputs, Request};
 use std::thread;
 use std::time::Duration;
 use workload::brokerage::kinds::Operation;
+use workload::random::Dice;
 
 /// How often a user who has nothing to do looks up.
 const LOOK: Duration = Duration::from_millis(5);
+/// Dice for the rests after conflicts come from streams of their own.
+const REST_STREAM: u64 = 1 << 32;
 
 /// One user, until the floor closes.
-pub fn work(floor: &Floor, number: u32, arrivals: Option<&Due>) {
+pub fn work(floor: &Floor, number: u32, seed: u64, arrivals: Option<&Due>) {
     let stream = u64::from(number);
     let mut user = User {
         floor,
-        seat: Seat::new(floor),
+        seat: Seat::new(floor, Dice::new(seed, REST_STREAM + stream)),
         inputs: floor.inputs(stream),
     };
     while floor.is_open() {
