@@ -4,73 +4,157 @@
 //! of, and on a virtual machine each page it does not know costs a walk through two tables of the
 //! kernel's. So large allocations ask the kernel for large pages; what it makes of that is up to
 //! its settings (`/sys/kernel/mm/transparent_hugepage/enabled`).
+//!
+//! A large page lies at a multiple of its size. An allocation that begins elsewhere has small pages
+//! at both ends, and one that the system moves as it grows has them throughout: so large ones are
+//! mapped here, each from the beginning of a large page on.
 
-#![allow(unsafe_code)] // An allocator, and advice about the memory it hands out.
+#![allow(unsafe_code)] // An allocator, with mappings of memory behind it.
 
-use rustix::mm::{Advice, madvise};
+use rustix::mm::{Advice, MapFlags, MremapFlags, ProtFlags};
+use rustix::mm::{madvise, mmap_anonymous, mremap_fixed, munmap};
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::ptr::null_mut;
 
-/// Allocations from this size on ask for large pages.
-const LARGE_BYTES: usize = 4 << 20;
-/// A large page; only memory between two of its multiples can be one.
+/// A large page.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
+/// Allocations from this size on get mappings of their own.
+const LARGE_BYTES: usize = LARGE_PAGE_BYTES;
 
-/// The allocator of the system, which asks for large pages where they pay. To be made a program's
-/// own with `#[global_allocator]`.
+/// The allocator of the system, but for large allocations, which ask for large pages. To be made a
+/// program's own with `#[global_allocator]`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LargePages;
 
-impl LargePages {
-    /// Asks for large pages in a new allocation. That the kernel has none does no harm.
-    #[cold]
-    fn ask(start: *mut u8, bytes: usize) {
-        let first = start.align_offset(LARGE_PAGE_BYTES);
-        if start.is_null() || first >= bytes {
-            return;
+/// Whether an allocation has a mapping of its own.
+#[inline]
+fn is_mapped(bytes: usize, layout: Layout) -> bool {
+    bytes >= LARGE_BYTES && layout.align() <= LARGE_PAGE_BYTES
+}
+
+/// The whole pages of a large allocation. No overflow: a layout ends half-way through the address
+/// space.
+fn whole_pages(bytes: usize) -> usize {
+    bytes.next_multiple_of(LARGE_PAGE_BYTES)
+}
+
+/// Maps `whole` bytes of zeros from the beginning of a large page on; null if there is no memory.
+#[cold]
+fn map(whole: usize) -> *mut u8 {
+    let reserved = whole + LARGE_PAGE_BYTES;
+    let access = ProtFlags::READ | ProtFlags::WRITE;
+    // SAFETY: a new mapping, at a place of the kernel's choice.
+    let mapped = unsafe { mmap_anonymous(null_mut(), reserved, access, MapFlags::PRIVATE) };
+    let Ok(mapped) = mapped else {
+        return null_mut();
+    };
+    let before = mapped.cast::<u8>().align_offset(LARGE_PAGE_BYTES);
+    let after = LARGE_PAGE_BYTES - before;
+    // SAFETY: all three stretches lie in the new mapping, of which the middle one is kept. That the
+    // kernel has no large pages, or cannot take back what is too much, does no harm.
+    unsafe {
+        let start = mapped.add(before);
+        if before > 0 {
+            let _ = munmap(mapped, before);
         }
-        let whole = (bytes - first) / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES;
-        if whole > 0 {
-            // SAFETY: the stretch lies within one allocation of this process, and the advice
-            // changes nothing but the size of the pages behind it.
-            let _ = unsafe { madvise(start.add(first).cast(), whole, Advice::LinuxHugepage) };
+        if after > 0 {
+            let _ = munmap(start.add(whole), after);
         }
+        let _ = madvise(start, whole, Advice::LinuxHugepage);
+        start.cast()
     }
 }
 
-// SAFETY: every call is handed on to the system's allocator with what it was called with.
+/// Gives a mapping another length, at another place if it grows; null if there is no memory, and
+/// the mapping is then as it was.
+///
+/// # Safety
+///
+/// `old` is a mapping of [`map`] or of this function, `from` bytes long; nobody uses it any more
+/// when the call has succeeded.
+#[cold]
+unsafe fn map_again(old: *mut u8, from: usize, to: usize) -> *mut u8 {
+    if to == from {
+        return old;
+    }
+    if to < from {
+        // SAFETY: the end of the mapping, which is given up by the caller. It stays if the kernel
+        // cannot take it back.
+        let _ = unsafe { munmap(old.add(to).cast(), from - to) };
+        return old;
+    }
+    let new = map(to);
+    if new.is_null() {
+        return new;
+    }
+    // SAFETY: the old mapping moves over the new one, which holds nothing yet.
+    let moved = unsafe { mremap_fixed(old.cast(), from, to, MremapFlags::MAYMOVE, new.cast()) };
+    if moved.is_ok() {
+        return new;
+    }
+    // What was mapped there may be gone by now.
+    let new = map(to);
+    if !new.is_null() {
+        // SAFETY: both are mapped and apart from each other.
+        unsafe {
+            std::ptr::copy_nonoverlapping(old, new, from);
+            let _ = munmap(old.cast(), from);
+        }
+    }
+    new
+}
+
+// SAFETY: small allocations are handed on to the system's allocator with what the call was made
+// with. Large ones are mappings of their own, aligned to large pages; which of the two an
+// allocation is follows from its layout, which is the same when it is given back.
 unsafe impl GlobalAlloc for LargePages {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        let start = unsafe { System.alloc(layout) };
-        if layout.size() >= LARGE_BYTES {
-            Self::ask(start, layout.size());
+        if is_mapped(layout.size(), layout) {
+            return map(whole_pages(layout.size()));
         }
-        start
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        let start = unsafe { System.alloc_zeroed(layout) };
-        if layout.size() >= LARGE_BYTES {
-            Self::ask(start, layout.size());
+        if is_mapped(layout.size(), layout) {
+            return map(whole_pages(layout.size()));
         }
-        start
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc_zeroed(layout) }
     }
 
     #[inline]
     unsafe fn realloc(&self, old: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        let start = unsafe { System.realloc(old, layout, bytes) };
-        if bytes >= LARGE_BYTES {
-            Self::ask(start, bytes);
+        match (is_mapped(layout.size(), layout), is_mapped(bytes, layout)) {
+            // SAFETY: as the caller promises.
+            (false, false) => unsafe { System.realloc(old, layout, bytes) },
+            // SAFETY: as the caller promises; the length of a mapping follows from its layout.
+            (true, true) => unsafe {
+                map_again(old, whole_pages(layout.size()), whole_pages(bytes))
+            },
+            // SAFETY: as the caller promises: the new size makes a layout, and the old memory is
+            // not used any more unless there is no new one.
+            (_, _) => unsafe {
+                let new = self.alloc(Layout::from_size_align_unchecked(bytes, layout.align()));
+                if !new.is_null() {
+                    std::ptr::copy_nonoverlapping(old, new, bytes.min(layout.size()));
+                    self.dealloc(old, layout);
+                }
+                new
+            },
         }
-        start
     }
 
     #[inline]
     unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+        if is_mapped(layout.size(), layout) {
+            // SAFETY: a mapping of this allocator, of that length, which is not used any more.
+            let _ = unsafe { munmap(start.cast(), whole_pages(layout.size())) };
+            return;
+        }
         // SAFETY: as the caller promises.
         unsafe { System.dealloc(start, layout) }
     }
@@ -99,6 +183,40 @@ mod tests {
                     LargePages.dealloc(longer, layout);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_grows_and_shrinks_keeps_its_contents_and_begins_at_a_large_page() {
+        let sizes = [
+            3,
+            LARGE_BYTES,
+            5,
+            3 * LARGE_BYTES + 1,
+            9 * LARGE_BYTES,
+            40 * LARGE_BYTES,
+        ];
+        let sizes = sizes
+            .into_iter()
+            .chain([8 * LARGE_BYTES - 7, 70 * LARGE_BYTES, 100]);
+        let layout = |bytes| Layout::from_size_align(bytes, 8).unwrap();
+        // SAFETY: the memory is looked at within its size, and freed as it was got.
+        unsafe {
+            let mut start = LargePages.alloc_zeroed(layout(1));
+            let mut size = 1;
+            for (step, bytes) in sizes.enumerate() {
+                *start.add(size - 1) = step as u8;
+                *start = 200 + step as u8;
+                start = LargePages.realloc(start, layout(size), bytes);
+                assert_eq!(*start, 200 + step as u8, "step {step}");
+                if bytes > size && size > 1 {
+                    assert_eq!(*start.add(size - 1), step as u8, "step {step}");
+                }
+                let large = bytes >= LARGE_BYTES;
+                assert!(!large || start.addr().is_multiple_of(LARGE_PAGE_BYTES));
+                size = bytes;
+            }
+            LargePages.dealloc(start, layout(size));
         }
     }
 }
