@@ -6,17 +6,20 @@ use crate::settings::ReadAheadSettings;
 /// What has been seen of one run of addresses.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stream {
-    /// The address after the last request.
-    next_sector: u64,
     /// Requests in a row.
     run: u32,
     /// Sectors to be ahead by.
     window_sectors: u32,
     /// The address after what has been read ahead.
     ahead_until: u64,
-    /// When it was last used, in requests to the volume.
-    used: u64,
+    /// Neighbours in the order of use.
+    older: u16,
+    newer: u16,
 }
+
+/// No stream; and of a stream that was never used, its next sector.
+const NONE: u16 = u16::MAX;
+const NEVER: u64 = u64::MAX;
 
 /// A stretch to be read ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +36,12 @@ pub(crate) struct Ahead {
 #[derive(Debug)]
 pub(crate) struct Streams {
     streams: Vec<Stream>,
-    clock: u64,
+    /// Of each stream the address after its last request: what every request is held against.
+    next_sectors: Vec<u64>,
+    /// The stream idle for longest, and the one used last.
+    oldest: u16,
+    newest: u16,
+    /// The stream of the request noted last.
     last: usize,
     after_reads: u32,
     min_window_sectors: u32,
@@ -43,9 +51,17 @@ pub(crate) struct Streams {
 impl Streams {
     pub fn new(settings: &ReadAheadSettings) -> Self {
         let sectors = |kib: u32| (u64::from(kib) * 1024 / SECTOR_BYTES) as u32;
+        let count = settings.streams as u16;
+        let stream = |place: u16| Stream {
+            older: place.checked_sub(1).unwrap_or(NONE),
+            newer: if place + 1 < count { place + 1 } else { NONE },
+            ..Stream::default()
+        };
         Self {
-            streams: vec![Stream::default(); settings.streams as usize],
-            clock: 0,
+            streams: (0..count).map(stream).collect(),
+            next_sectors: vec![NEVER; usize::from(count)],
+            oldest: 0,
+            newest: count - 1,
             last: 0,
             after_reads: settings.after_reads,
             min_window_sectors: sectors(settings.min_window_kib),
@@ -55,45 +71,66 @@ impl Streams {
 
     /// Notes a request; says whether it is part of a sequential run.
     pub fn note(&mut self, first_sector: u64, sectors: u32) -> bool {
-        self.clock += 1;
-        let followed = |stream: &Stream| stream.next_sector == first_sector && stream.used > 0;
-        let found = if followed(&self.streams[self.last]) {
-            Some(self.last)
-        } else {
-            self.streams.iter().position(followed)
-        };
-        let place = match found {
-            Some(place) => place,
-            None => {
-                let idle = |place: &usize| self.streams[*place].used;
-                let place = (0..self.streams.len()).min_by_key(idle).unwrap_or(0);
-                self.streams[place] = Stream::default();
-                place
-            }
-        };
+        let found = self.followed(first_sector);
+        let place = found.unwrap_or(usize::from(self.oldest));
+        self.use_now(place);
         self.last = place;
+        self.next_sectors[place] = first_sector + u64::from(sectors);
         let stream = &mut self.streams[place];
-        stream.used = self.clock;
+        if found.is_none() {
+            (stream.run, stream.window_sectors, stream.ahead_until) = (0, 0, 0);
+        }
         stream.run += 1;
-        stream.next_sector = first_sector + u64::from(sectors);
         stream.run >= self.after_reads
+    }
+
+    /// The stream that a request at `first_sector` continues.
+    #[inline]
+    fn followed(&self, first_sector: u64) -> Option<usize> {
+        let follows = |&next_sector: &u64| next_sector == first_sector;
+        if follows(&self.next_sectors[self.last]) {
+            return Some(self.last);
+        }
+        // Most requests continue none: without a way out the processor compares several at once.
+        let next_sectors = self.next_sectors.iter();
+        let any = next_sectors.fold(false, |any, next| any | follows(next));
+        any.then(|| self.next_sectors.iter().position(follows))?
+    }
+
+    /// Puts a stream at the end of the order of use.
+    #[inline]
+    fn use_now(&mut self, place: usize) {
+        if usize::from(self.newest) == place {
+            return;
+        }
+        let Stream { older, newer, .. } = self.streams[place];
+        self.streams[usize::from(newer)].older = older;
+        match older {
+            NONE => self.oldest = newer,
+            _ => self.streams[usize::from(older)].newer = newer,
+        }
+        let newest = std::mem::replace(&mut self.newest, place as u16);
+        self.streams[usize::from(newest)].newer = place as u16;
+        self.streams[place].older = newest;
+        self.streams[place].newer = NONE;
     }
 
     /// What to read ahead now that the request last noted was found sequential.
     pub fn ahead(&mut self, capacity_sectors: u64) -> Option<Ahead> {
+        let next_sector = self.next_sectors[self.last];
         let stream = &mut self.streams[self.last];
         if stream.window_sectors == 0 {
             stream.window_sectors = self.min_window_sectors;
-            stream.ahead_until = stream.next_sector;
+            stream.ahead_until = next_sector;
         }
-        let from = stream.ahead_until.max(stream.next_sector);
-        if from - stream.next_sector > u64::from(stream.window_sectors / 2) {
+        let from = stream.ahead_until.max(next_sector);
+        if from - next_sector > u64::from(stream.window_sectors / 2) {
             return None;
         }
-        if stream.ahead_until > stream.next_sector {
+        if stream.ahead_until > next_sector {
             stream.window_sectors = (stream.window_sectors * 2).min(self.max_window_sectors);
         }
-        let until = (stream.next_sector + u64::from(stream.window_sectors)).min(capacity_sectors);
+        let until = (next_sector + u64::from(stream.window_sectors)).min(capacity_sectors);
         stream.ahead_until = until.max(from);
         let sectors = until.saturating_sub(from) as u32;
         (sectors > 0).then_some(Ahead {
