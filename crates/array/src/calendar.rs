@@ -44,13 +44,18 @@ impl<E: Copy> Calendar<E> {
             event,
         };
         // It is the youngest, so it comes after all others of its time.
-        let later = |other: &&Entry<E>| other.at_ns > at_ns;
-        let row = self.row.iter().rev().take(PASSED_MAX + 1);
-        let passed = row.take_while(later).count();
-        if passed <= PASSED_MAX {
-            self.row.insert(self.row.len() - passed, entry);
-        } else {
+        let mut place = self.row.len();
+        let least = place.saturating_sub(PASSED_MAX + 1);
+        while place > least && self.row[place - 1].at_ns > at_ns {
+            place -= 1;
+        }
+        if self.row.len() - place > PASSED_MAX {
             self.heap.push(Reverse(entry));
+            return;
+        }
+        self.row.push_back(entry);
+        for later in (place + 1..self.row.len()).rev() {
+            self.row.swap(later, later - 1);
         }
     }
 
