@@ -76,6 +76,8 @@ impl Near {
 pub(super) struct Queue {
     candidates: Vec<Candidate>,
     waiting: Vec<Waiting>,
+    /// The least score that each command can have, while one is chosen.
+    least: Vec<i64>,
     sequence: u64,
 }
 
@@ -84,6 +86,7 @@ impl Queue {
         Self {
             candidates: Vec::with_capacity(depth),
             waiting: Vec::with_capacity(depth),
+            least: Vec::with_capacity(depth),
             sequence: 0,
         }
     }
@@ -150,7 +153,7 @@ impl Queue {
     /// `angle`.
     #[inline]
     pub(super) fn choose(
-        &self,
+        &mut self,
         mechanics: &Mechanics,
         now_ns: u64,
         arm: Arm,
@@ -175,46 +178,106 @@ impl Queue {
     }
 
     fn nearest(
-        &self,
+        &mut self,
         mechanics: &Mechanics,
         now_ns: u64,
         arm: Arm,
         angle: u32,
         near: Option<Near>,
     ) -> Option<Choice> {
-        let mut best = Choice {
-            index: usize::MAX,
-            goes_on: false,
-            score: i64::MAX,
-        };
         let aged_to = aged(mechanics, now_ns);
         let near = near.unwrap_or(Near::NOTHING);
+        // However short the seek, the sector has to come round. Most commands are out of the
+        // running by that and need no look at the table of seek times, which is long: the one with
+        // the best prospects sets the mark for the others.
+        self.least.clear();
+        let (mut first, mut first_least, mut any_near) = (0, i64::MAX, false);
         for (index, candidate) in self.candidates.iter().enumerate() {
-            let forgiven = aged_to.wrapping_sub(candidate.aged_from) as i64;
-            let goes_on =
-                near.holds(candidate.first_sector) && self.may_go_on(now_ns, index, &near);
-            let units = if goes_on {
-                0
-            } else {
-                // However short the seek, the sector has to come round. Most commands are out of
-                // the running by that and need no look at the table of seek times.
-                let least = Rotation::wait(candidate.angle, angle);
-                if i64::from(least) - forgiven >= best.score {
-                    continue;
-                }
-                let way = way(mechanics, candidate, arm, angle);
-                i64::from(way.seek) + i64::from(way.rotation)
-            };
-            let score = units - forgiven;
-            if score < best.score {
+            let wait = i64::from(Rotation::wait(candidate.angle, angle));
+            let least = wait - aged_to.wrapping_sub(candidate.aged_from) as i64;
+            self.least.push(least);
+            any_near |= near.holds(candidate.first_sector);
+            if least < first_least {
+                (first, first_least) = (index, least);
+            }
+        }
+        if self.candidates.is_empty() {
+            return None;
+        }
+        if any_near && let Some(choice) = self.going_on(now_ns, aged_to, &near) {
+            // Nothing is nearer than no way at all, but others may have waited longer.
+            return Some(self.best(mechanics, aged_to, arm, angle, choice));
+        }
+        let choice = Choice {
+            index: first,
+            goes_on: false,
+            score: self.score(mechanics, aged_to, arm, angle, first),
+        };
+        Some(self.best(mechanics, aged_to, arm, angle, choice))
+    }
+
+    /// What the command at `index` scores if the arm has to go to it.
+    #[inline]
+    fn score(
+        &self,
+        mechanics: &Mechanics,
+        aged_to: u64,
+        arm: Arm,
+        angle: u32,
+        index: usize,
+    ) -> i64 {
+        let candidate = &self.candidates[index];
+        let way = way(mechanics, candidate, arm, angle);
+        let forgiven = aged_to.wrapping_sub(candidate.aged_from) as i64;
+        i64::from(way.seek) + i64::from(way.rotation) - forgiven
+    }
+
+    /// The best of `choice` and the commands that the arm has to go to; of equal ones the first.
+    #[inline]
+    fn best(
+        &self,
+        mechanics: &Mechanics,
+        aged_to: u64,
+        arm: Arm,
+        angle: u32,
+        choice: Choice,
+    ) -> Choice {
+        let mut best = choice;
+        for (index, &least) in self.least.iter().enumerate() {
+            if least > best.score || index == best.index {
+                continue;
+            }
+            let score = self.score(mechanics, aged_to, arm, angle, index);
+            if (score, index) < (best.score, best.index) {
                 best = Choice {
                     index,
-                    goes_on,
+                    goes_on: false,
                     score,
                 };
             }
         }
-        (best.index != usize::MAX).then_some(best)
+        best
+    }
+
+    /// The best of the commands that go on where the head is, if there are any.
+    #[cold]
+    fn going_on(&mut self, now_ns: u64, aged_to: u64, near: &Near) -> Option<Choice> {
+        let mut best: Option<Choice> = None;
+        for (index, candidate) in self.candidates.iter().enumerate() {
+            if near.holds(candidate.first_sector) && self.may_go_on(now_ns, index, near) {
+                let score = -(aged_to.wrapping_sub(candidate.aged_from) as i64);
+                if best.is_none_or(|best| score < best.score) {
+                    best = Some(Choice {
+                        index,
+                        goes_on: true,
+                        score,
+                    });
+                }
+                // The arm does not have to go to it.
+                self.least[index] = i64::MAX;
+            }
+        }
+        best
     }
 
     /// Whether a command whose first sector is near goes on where the head is.
