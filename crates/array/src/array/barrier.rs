@@ -92,7 +92,7 @@ impl<P: Payload> Array<P> {
         let under_way = parts.clone().any(|part| {
             cache
                 .find(part.key)
-                .is_some_and(|slot| cache.line(slot).destaging & part.bits() != 0)
+                .is_some_and(|slot| cache.line(slot).destaging() & part.bits() != 0)
         });
         if under_way {
             return false;

@@ -20,8 +20,8 @@ use crate::slab::Slab;
 use crate::{Complaint, SECTOR_BYTES};
 
 use super::counters::VolumeCounting;
-use super::flight::Times;
 use super::lost::LostSectors;
+use super::times::Times;
 use super::{Array, ArrayError, FastPath, NEVER, Volume};
 
 impl<P: Payload> Array<P> {
@@ -86,6 +86,7 @@ impl<P: Payload> Array<P> {
             low_watermark_lines: share(cache.destage.low_watermark_percent),
             destages_in_flight: cache.destage.in_flight as usize,
             next_path: 0,
+            foreseen: None,
             moved: Vec::new(),
             woken: Vec::new(),
             moves_under_way: 0,

@@ -82,6 +82,7 @@ impl<P: Payload> Array<P> {
     }
 
     fn start_destage(&mut self, now_ns: u64, server: usize, unit: u32) {
+        self.controllers[server].cache.foresee_destages();
         let started = self.controllers[server].cache.dirty.start(unit);
         let volume = volume_of(started.key);
         let id = self.begin(Purpose::Destage, server, volume);
@@ -102,7 +103,7 @@ impl<P: Payload> Array<P> {
                 let contents = line.contents.part(first, sectors);
                 pieces.push((start + u64::from(first), sectors, contents));
             });
-            line.destaging = std::mem::take(&mut line.dirty);
+            line.set_out();
             operation.lines.push(slot);
             slot = std::mem::replace(&mut line.unit_next, NONE);
         }
@@ -134,7 +135,7 @@ impl<P: Payload> Array<P> {
                 debug_assert_eq!(error, HostError::GroupFailed);
                 let line = controller.cache.line_mut(slot);
                 let start = number_of(line.key) << line_shift(self.line_sectors);
-                let gone = line.destaging & !line.dirty;
+                let gone = line.destaging() & !line.dirty;
                 line.valid &= !gone;
                 let volume = volume_of(line.key);
                 let lost = &mut self.lost;

@@ -5,7 +5,6 @@ use crate::controller::Ticket;
 use crate::host::{HostCompletion, HostError, HostOperation, VolumeId};
 use crate::payload::Payload;
 use crate::settings::HostPaths;
-use crate::{SECTOR_BYTES, settings};
 
 use super::{Array, Event};
 
@@ -79,6 +78,16 @@ pub(super) struct Flight<P> {
     pub mirror_life: u32,
     /// Where the first line was that is reserved for it.
     pub first_slot: u32,
+}
+
+/// A request that has arrived and is not served yet. Main memory takes about as long as an event,
+/// and the event before the arrival may have been the submission.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Foreseen {
+    volume: u16,
+    first_sector: u64,
+    /// Events to let pass before what was asked for at the submission is looked at.
+    events: u8,
 }
 
 impl<P: Default> Default for Flight<P> {
@@ -170,6 +179,36 @@ impl<P: Payload> Array<P> {
         cache.foresee(key_of(volume as u16, line));
         let pool = usize::from(self.volumes[volume].pool);
         self.pools[pool].foresee(VolumeId(volume as u16), first_sector);
+    }
+
+    /// Called at every event: looks ahead for the request that arrived last when its time has come.
+    #[inline]
+    pub(super) fn look_ahead(&mut self) {
+        if let Some(foreseen) = &mut self.foreseen {
+            if foreseen.events > 0 {
+                foreseen.events -= 1;
+                return;
+            }
+            let foreseen = *foreseen;
+            self.foreseen = None;
+            self.ask_ahead(foreseen);
+        }
+    }
+
+    /// What [`Array::foresee`] has asked for is there by now: has the processor fetch what that
+    /// leads to.
+    #[inline]
+    fn ask_ahead(&self, foreseen: Foreseen) {
+        let Foreseen {
+            volume: number,
+            first_sector,
+            ..
+        } = foreseen;
+        let volume = &self.volumes[usize::from(number)];
+        let line = first_sector >> self.line_sectors.trailing_zeros();
+        let cache = &self.controllers[usize::from(volume.owner)].cache;
+        cache.foresee_line(key_of(number, line));
+        self.pools[usize::from(volume.pool)].foresee_slot(VolumeId(number), first_sector);
     }
 
     /// The controller that hosts send a volume's requests to.
@@ -285,13 +324,15 @@ impl<P: Payload> Array<P> {
         let owner = usize::from(volume.owner);
         let (operation, first_sector, sectors) =
             (flight.operation, flight.first_sector, flight.sectors);
-        let line = first_sector >> self.line_sectors.trailing_zeros();
-        self.controllers[owner]
-            .cache
-            .foresee_line(key_of(number as u16, line));
-        let pool = usize::from(self.volumes[number].pool);
         if operation != HostOperation::Flush {
-            self.pools[pool].foresee_slot(VolumeId(number as u16), first_sector);
+            let foreseen = Foreseen {
+                volume: number as u16,
+                first_sector,
+                events: 1,
+            };
+            if let Some(earlier) = self.foreseen.replace(foreseen) {
+                self.ask_ahead(earlier);
+            }
         }
         let service_ns = match self.times.service.fast_path_ns {
             Some(fast_ns) if self.takes_fast_path(number, operation, first_sector, sectors) => {
@@ -450,50 +491,5 @@ impl<P: Payload> Array<P> {
         flight.stage = Stage::Free;
         flight.payload = P::default();
         self.flights.release(id);
-    }
-}
-
-/// Time of a sector on a lane of so many 10^6 bytes per second, ns.
-pub(super) fn ns_per_sector(rate_mb_per_s: f64) -> f64 {
-    SECTOR_BYTES as f64 * 1e3 / rate_mb_per_s
-}
-
-/// Times that are settings of the whole array.
-#[derive(Debug, Clone)]
-pub(super) struct Times {
-    pub service: crate::controller::ServiceTimes,
-    pub forward_ns: u64,
-    pub link_transfer_ns: u64,
-    pub link_ns_per_sector: f64,
-    pub takeover_ns: u64,
-    pub path_switch_ns: u64,
-    pub give_up_ns: u64,
-    pub host_paths: HostPaths,
-    pub write_back_alone: bool,
-    pub fail_back: bool,
-    pub age_ns: u64,
-    pub idle_ns: u64,
-}
-
-impl Times {
-    pub fn new(settings: &settings::ArraySettings) -> Self {
-        use crate::settings::{ns_of_ms, ns_of_us};
-        let controllers = &settings.controllers;
-        let failover = &controllers.failover;
-        let link = controllers.link.as_ref();
-        Self {
-            service: crate::controller::ServiceTimes::new(&controllers.service),
-            forward_ns: link.map_or(0, |link| ns_of_us(link.forward_us)),
-            link_transfer_ns: link.map_or(0, |link| ns_of_us(link.transfer_us)),
-            link_ns_per_sector: link.map_or(0.0, |link| ns_per_sector(link.rate_mb_per_s)),
-            takeover_ns: ns_of_ms(failover.takeover_ms),
-            path_switch_ns: ns_of_ms(failover.path_switch_ms),
-            give_up_ns: ns_of_ms(failover.give_up_ms),
-            host_paths: controllers.host_paths,
-            write_back_alone: failover.write_back_alone,
-            fail_back: failover.fail_back,
-            age_ns: ns_of_ms(settings.cache.destage.age_ms),
-            idle_ns: ns_of_ms(settings.cache.destage.idle_ms),
-        }
     }
 }

@@ -5,6 +5,7 @@
 //! - [`destage`]: from the cache to the disks.
 //! - [`operation`]: reads and writes at the back end, and where their ends lead.
 //! - [`failover`]: what breaks and is repaired; [`lost`]: what was lost by it.
+//! - [`times`]: times that are settings of the whole array.
 //! - [`build`]: from settings to an array; [`counters`]: what it has done.
 
 mod barrier;
@@ -17,6 +18,7 @@ mod lost;
 mod operation;
 mod reads;
 mod seam;
+mod times;
 mod writes;
 
 use std::collections::VecDeque;
@@ -39,10 +41,11 @@ use crate::settings::FlushPolicy;
 use crate::slab::Slab;
 
 use counters::VolumeCounting;
-use flight::{Flight, Times};
+use flight::{Flight, Foreseen};
 use lost::LostSectors;
 use operation::Operation;
 use reads::Gap;
+use times::Times;
 
 /// Why there is no array.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -188,6 +191,8 @@ pub struct Array<P: Payload> {
     low_watermark_lines: u64,
     destages_in_flight: usize,
     next_path: usize,
+    /// The request that arrived last, until somebody looks ahead for it.
+    foreseen: Option<Foreseen>,
     /// Volumes that may be able to go on moving; controllers whose waiters may be able to go on.
     moved: Vec<u16>,
     woken: Vec<u8>,
@@ -332,6 +337,7 @@ impl<P: Payload> Array<P> {
     #[inline]
     fn take_place(&mut self, next: Happening) {
         self.now_ns = self.now_ns.max(next.at_ns);
+        self.look_ahead();
         match next.place {
             Room::Disks => self.backend.advance_one(next.at_ns),
             Room::Pools => self.pool_timer(next.at_ns),

@@ -201,7 +201,7 @@ impl<P: Payload> Array<P> {
         let ticket = self.ticket(id);
         let cache = &self.controllers[server].cache;
         let line = cache.line(slot);
-        if line.last_fill == NONE || line.blocked & missing != 0 {
+        if line.last_fill == NONE || line.blocked() & missing != 0 {
             return false;
         }
         let fill = &mut self.operations[line.last_fill];
@@ -279,7 +279,7 @@ impl<P: Payload> Array<P> {
                 let from = first_sector.max(start);
                 let until = end_sector.min(start + line_sectors);
                 let bits = sectors_from((from - start) as u32, (until - from) as u32);
-                let brought = bits & !line.valid & !line.blocked;
+                let brought = bits & !line.valid & !line.blocked();
                 if P::CARRIES_BYTES {
                     for_runs(brought, |first, sectors| {
                         let offset = (start + u64::from(first) - first_sector) as u32;

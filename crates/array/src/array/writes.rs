@@ -107,6 +107,11 @@ impl<P: Payload> Array<P> {
         }
         self.flights[id].first_slot = first_slot;
         cache.reserved_lines += lines;
+        let lines_per_unit = self.volumes[usize::from(number)].lines_per_unit;
+        let first_line = first_sector / u64::from(cache.line_sectors());
+        cache
+            .dirty
+            .foresee(key_of(number, first_line / lines_per_unit));
         self.contest(server, number, first_sector, sectors);
         if self.mirrors && self.partner_works(server) {
             let partner_life = self.controllers[1 - server].life;
@@ -238,7 +243,7 @@ impl<P: Payload> Array<P> {
             && cache.parts(volume, first_sector, sectors).any(|part| {
                 cache.find(part.key).is_some_and(|slot| {
                     let line = cache.line(slot);
-                    (line.dirty | line.destaging) & part.bits() != 0
+                    (line.dirty | line.destaging()) & part.bits() != 0
                 })
             })
     }
@@ -319,7 +324,7 @@ impl<P: Payload> Array<P> {
                 continue;
             };
             let line = cache.line_mut(slot);
-            let clean = part.bits() & !line.dirty & !line.destaging;
+            let clean = part.bits() & !line.dirty & !line.destaging();
             if P::CARRIES_BYTES {
                 for_runs(clean, |first, sectors| {
                     let offset = part.offset + first - part.within;

@@ -6,6 +6,8 @@
 
 use std::collections::VecDeque;
 
+use prefetch_index::prefetch_index;
+
 use super::index::KeyIndex;
 use super::line::NONE;
 use super::order::OrderedBits;
@@ -26,6 +28,10 @@ struct Unit {
     writes: u32,
     sequential_writes: u32,
 }
+
+/// How far ahead the processor is asked for units that will go to disk, and for their lines.
+const UNITS_AHEAD: usize = 6;
+const LINES_AHEAD: usize = 3;
 
 /// What a destage takes with it.
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +73,25 @@ impl DirtyUnits {
             self.by_age.push_back((now_ns, slot));
         }
         slot
+    }
+
+    /// Has the processor fetch what [`DirtyUnits::note_dirty`] will look at for `key`.
+    #[inline]
+    pub fn foresee(&self, key: u64) {
+        self.index.foresee(key);
+    }
+
+    /// The first dirty line of the unit a few places behind the oldest by age, if it has any. Has
+    /// the processor fetch where that unit's key is kept, and what is known of a unit further behind.
+    #[inline]
+    pub fn first_line_behind(&self) -> Option<u32> {
+        if let Some(&(_, slot)) = self.by_age.get(UNITS_AHEAD) {
+            prefetch_index(&self.units, slot as usize);
+        }
+        let &(_, slot) = self.by_age.get(LINES_AHEAD)?;
+        let unit = &self.units[slot as usize];
+        self.index.foresee(unit.key);
+        (unit.first_line != NONE).then_some(unit.first_line)
     }
 
     fn add(&mut self, key: u64) -> u32 {
@@ -122,6 +147,11 @@ impl DirtyUnits {
 
     fn clear_ready(&mut self, key: u64) {
         self.ready[usize::from(volume_of(key))].remove(number_of(key));
+    }
+
+    /// The first dirty line of a unit.
+    pub fn first_line(&self, slot: u32) -> u32 {
+        self.units[slot as usize].first_line
     }
 
     /// The first dirty line of a unit is clean; `next` follows it. A unit without dirty lines and

@@ -1,5 +1,6 @@
 //! A line of the data cache: which of its sectors are known, changed, or on their way to disk.
 
+use super::recency::NOWHERE;
 use crate::payload::Payload;
 
 /// No line: the end of a list.
@@ -31,8 +32,9 @@ pub(crate) fn for_runs(mut bits: Sectors, mut run: impl FnMut(u32, u32)) {
 
 /// One line. It belongs to the stretch of a volume that its key names.
 ///
-/// What replacement and hits look at comes first, so that it lies in one line of the processor's
-/// cache.
+/// What replacement, hits and most writes look at comes first, so that it lies in one line of the
+/// processor's cache. What is there of sectors on their way is told by two flags; only when there
+/// is any the second line is looked at.
 #[derive(Debug, Clone)]
 #[repr(C, align(128))]
 pub(crate) struct Line<P> {
@@ -42,26 +44,26 @@ pub(crate) struct Line<P> {
     pub dirty: Sectors,
     /// Volume and number of the line within it.
     pub key: u64,
-    /// Neighbours among the lines that may be replaced.
-    pub older: u32,
-    pub newer: u32,
+    /// Where it stands among the lines that may be replaced.
+    pub place: u32,
     /// Fills in flight and writes about to be put in. A pinned line stays.
     pub pins: u32,
     /// The last fill that set out for this line while it was pinned by fills.
     pub last_fill: u32,
     /// The unit it belongs to while it is dirty.
     pub unit: u32,
-    pub replaceable: bool,
+    /// The next of the dirty lines of its unit.
+    pub unit_next: u32,
     /// Whether the partner holds a copy of everything that is not on disk.
     pub mirrored: bool,
-    /// Sectors on their way to disk, as they were when they set out. A sector that is written again
+    is_destaging: bool,
+    is_blocked: bool,
+    /// Sectors on their way to disk while `is_destaging`, as they were when they set out. A sector that is written again
     /// meanwhile is dirty, too: its second version follows the first.
-    pub destaging: Sectors,
-    /// Sectors that the fills now in flight must not touch: what they bring is out of date.
-    pub blocked: Sectors,
-    /// Neighbours among the dirty lines of its unit.
-    pub unit_next: u32,
-    pub unit_previous: u32,
+    destaging: Sectors,
+    /// Sectors that the fills now in flight must not touch while `is_blocked`: what they bring is
+    /// out of date.
+    blocked: Sectors,
     /// Contents; what is not valid has no meaning.
     pub contents: P,
 }
@@ -77,12 +79,11 @@ impl<P: Payload> Default for Line<P> {
             pins: 0,
             last_fill: NONE,
             mirrored: false,
-            older: NONE,
-            newer: NONE,
-            replaceable: false,
+            is_destaging: false,
+            is_blocked: false,
+            place: NOWHERE,
             unit: NONE,
             unit_next: NONE,
-            unit_previous: NONE,
             contents: P::default(),
         }
     }
@@ -92,15 +93,74 @@ impl<P> Line<P> {
     /// Whether disks lack something that is here.
     #[inline]
     pub fn is_unwritten(&self) -> bool {
-        self.dirty | self.destaging != 0
+        self.dirty != 0 || self.is_destaging
+    }
+
+    /// Whether it stands among the lines that may be replaced.
+    #[inline]
+    pub fn is_replaceable(&self) -> bool {
+        self.place != NOWHERE
+    }
+
+    /// Sectors on their way to disk.
+    #[inline]
+    pub fn destaging(&self) -> Sectors {
+        if self.is_destaging {
+            self.destaging_there()
+        } else {
+            0
+        }
+    }
+
+    // These two stand apart so that the second line is not looked at on the chance.
+    #[cold]
+    #[inline(never)]
+    fn destaging_there(&self) -> Sectors {
+        self.destaging
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn blocked_there(&self) -> Sectors {
+        self.blocked
+    }
+
+    /// What is dirty sets out for the disk.
+    #[inline]
+    pub fn set_out(&mut self) {
+        self.destaging = std::mem::take(&mut self.dirty);
+        self.is_destaging = self.destaging != 0;
+    }
+
+    /// What had set out for the disk is there.
+    #[inline]
+    pub fn arrive(&mut self) {
+        self.is_destaging = false;
+    }
+
+    /// Sectors that the fills now in flight must not touch.
+    #[inline]
+    pub fn blocked(&self) -> Sectors {
+        if self.is_blocked {
+            self.blocked_there()
+        } else {
+            0
+        }
+    }
+
+    /// No fill is in flight any more.
+    #[inline]
+    pub fn unblock(&mut self) {
+        self.is_blocked = false;
     }
 
     /// Forgets sectors that changed on disk, except those that are newer here.
     #[inline]
     pub fn forget(&mut self, sectors: Sectors) {
-        self.valid &= !sectors | self.dirty | self.destaging;
+        self.valid &= !sectors | self.dirty | self.destaging();
         if self.pins > 0 {
-            self.blocked |= sectors;
+            self.blocked = self.blocked() | sectors;
+            self.is_blocked = true;
         }
     }
 }

@@ -4,15 +4,18 @@
 //! - [`index`]: from a key to its line.
 //! - [`dirty`]: dirty lines by stripe, in the orders they go to disk; [`order`] keeps addresses in
 //!   order.
+//! - [`recency`]: lines in the order of their last use.
 //! - [`streams`]: sequential readers and writers.
 //!
-//! Lines that hold nothing the disks lack and that nobody is about to use stand in a list from the
-//! least recently used on; they are replaced in that order. Everything takes constant time.
+//! Lines that hold nothing the disks lack and that nobody is about to use stand in a ring from the
+//! least recently used on; they are replaced in that order. Everything takes constant time, but
+//! for dropping what is dirty, which looks for its line among those of its unit.
 
 mod dirty;
 mod index;
 mod line;
 mod order;
+mod recency;
 mod streams;
 
 pub(crate) use dirty::DirtyUnits;
@@ -25,6 +28,12 @@ use crate::payload::Payload;
 
 use index::KeyIndex;
 use line::NO_KEY;
+use recency::{NOWHERE, Recency};
+
+/// Lines that will be replaced next: how far ahead the processor is asked for them, and for the
+/// places of their keys.
+const LINES_AHEAD: usize = 4;
+const KEYS_AHEAD: usize = 1;
 
 /// Bits of a key that number the line or unit within its volume.
 const NUMBER_BITS: u32 = 44;
@@ -107,10 +116,8 @@ pub(crate) struct DataCache<P> {
     index: KeyIndex,
     lines: Vec<Line<P>>,
     free: Vec<u32>,
-    /// The least and the most recently used of the replaceable lines.
-    oldest: u32,
-    newest: u32,
-    replaceable: u64,
+    /// The lines that may be replaced.
+    replaceable: Recency,
     capacity_lines: u64,
     line_shift: u32,
     /// Lines that hold something the disks lack.
@@ -129,9 +136,7 @@ impl<P: Payload> DataCache<P> {
             index: KeyIndex::default(),
             lines: Vec::new(),
             free: Vec::new(),
-            oldest: NONE,
-            newest: NONE,
-            replaceable: 0,
+            replaceable: Recency::default(),
             capacity_lines,
             line_shift: line_sectors.trailing_zeros(),
             unwritten_lines: 0,
@@ -201,16 +206,14 @@ impl<P: Payload> DataCache<P> {
     /// Lines that could be had at once, by replacement if need be.
     #[inline]
     pub fn available_lines(&self) -> u64 {
-        self.capacity_lines.saturating_sub(self.index.len() as u64) + self.replaceable
+        self.capacity_lines.saturating_sub(self.index.len() as u64) + self.replaceable.len()
     }
 
     /// A new line for `key`, which must not be there; `None` if nothing can be replaced.
     pub fn allocate(&mut self, key: u64) -> Option<u32> {
         while self.index.len() as u64 >= self.capacity_lines {
-            if self.oldest == NONE {
-                return None;
-            }
-            self.remove(self.oldest);
+            let oldest = self.replaceable.oldest()?;
+            self.remove(oldest);
         }
         Some(self.allocate_beyond(key))
     }
@@ -247,61 +250,49 @@ impl<P: Payload> DataCache<P> {
             line.pins == 0 && line.dirty == 0,
             "only what is on disk and unused may be replaced"
         );
-        debug_assert!(line.destaging | line.blocked == 0);
+        debug_assert!(line.destaging() | line.blocked() == 0);
         line.valid = 0;
         let key = std::mem::replace(&mut line.key, NO_KEY);
         self.index.remove(key, slot);
         self.free.push(slot);
         // The next ones to go are known: what will be looked at then is fetched meanwhile.
-        if let Some(next) = self.lines.get(self.oldest as usize) {
-            self.index.foresee(next.key);
-            prefetch_index(&self.lines, next.newer as usize);
+        if let Some(slot) = self.replaceable.behind_front(LINES_AHEAD) {
+            prefetch_index(&self.lines, slot as usize);
+        }
+        if let Some(slot) = self.replaceable.behind_front(KEYS_AHEAD) {
+            self.index.foresee(self.lines[slot as usize].key);
         }
     }
 
-    /// Takes a line out of the list of replaceable ones, if it stands there.
+    /// Takes a line out of the ring of replaceable ones, if it stands there.
     #[inline]
     pub fn unlist(&mut self, slot: u32) {
         let line = &mut self.lines[slot as usize];
-        if !line.replaceable {
-            return;
+        if line.is_replaceable() {
+            let place = std::mem::replace(&mut line.place, NOWHERE);
+            self.replaceable.remove(place);
         }
-        line.replaceable = false;
-        let (older, newer) = (line.older, line.newer);
-        match older {
-            NONE => self.oldest = newer,
-            _ => self.lines[older as usize].newer = newer,
-        }
-        match newer {
-            NONE => self.newest = older,
-            _ => self.lines[newer as usize].older = older,
-        }
-        self.replaceable -= 1;
     }
 
-    /// Puts a line at the end of the list of replaceable ones if it may be replaced.
+    /// Puts a line at the end of the ring of replaceable ones if it may be replaced.
     #[inline]
     pub fn list_if_replaceable(&mut self, slot: u32) {
-        let newest = self.newest;
-        let line = &mut self.lines[slot as usize];
-        if line.replaceable || line.pins > 0 || line.is_unwritten() {
+        let line = &self.lines[slot as usize];
+        if line.is_replaceable() || line.pins > 0 || line.is_unwritten() {
             return;
         }
-        line.replaceable = true;
-        line.older = newest;
-        line.newer = NONE;
-        match newest {
-            NONE => self.oldest = slot,
-            _ => self.lines[newest as usize].newer = slot,
+        if self.replaceable.is_full() {
+            let lines = &mut self.lines;
+            self.replaceable
+                .draw_together(|slot, place| lines[slot as usize].place = place);
         }
-        self.newest = slot;
-        self.replaceable += 1;
+        self.lines[slot as usize].place = self.replaceable.push(slot);
     }
 
     /// Notes a use of a line.
     #[inline]
     pub fn touch(&mut self, slot: u32) {
-        if self.newest != slot && self.lines[slot as usize].replaceable {
+        if self.lines[slot as usize].is_replaceable() && !self.replaceable.is_newest(slot) {
             self.unlist(slot);
             self.list_if_replaceable(slot);
         }
@@ -321,9 +312,17 @@ impl<P: Payload> DataCache<P> {
         assert!(line.pins > 0, "a line is released as often as it is pinned");
         line.pins -= 1;
         if line.pins == 0 {
-            line.blocked = 0;
+            line.unblock();
             line.last_fill = NONE;
             self.list_if_replaceable(slot);
+        }
+    }
+
+    /// Has the processor fetch what the next destages by age will look at.
+    #[inline]
+    pub fn foresee_destages(&self) {
+        if let Some(line) = self.dirty.first_line_behind() {
+            prefetch_index(&self.lines, line as usize);
         }
     }
 
@@ -351,24 +350,14 @@ impl<P: Payload> DataCache<P> {
         self.dirty.note_write(unit, write.sequential);
         self.unlist(slot);
         if joins {
-            let next = self.dirty.join(unit, slot);
-            self.link(slot, next);
-        }
-    }
-
-    fn link(&mut self, slot: u32, next: u32) {
-        let line = &mut self.lines[slot as usize];
-        line.unit_previous = NONE;
-        line.unit_next = next;
-        if next != NONE {
-            self.lines[next as usize].unit_previous = slot;
+            self.lines[slot as usize].unit_next = self.dirty.join(unit, slot);
         }
     }
 
     /// What a destage carried of this line is on disk.
     pub fn written(&mut self, slot: u32) {
         let line = &mut self.lines[slot as usize];
-        line.destaging = 0;
+        line.arrive();
         if line.dirty == 0 {
             self.unwritten_by_volume[usize::from(volume_of(line.key))] -= 1;
             self.unwritten_lines -= 1;
@@ -386,16 +375,17 @@ impl<P: Payload> DataCache<P> {
         if line.dirty != 0 {
             return;
         }
-        let (previous, next, unit) = (line.unit_previous, line.unit_next, line.unit);
+        let (next, unit) = (line.unit_next, line.unit);
         let clean = !line.is_unwritten();
         let volume = usize::from(volume_of(line.key));
-        if next != NONE {
-            self.lines[next as usize].unit_previous = previous;
-        }
-        if previous != NONE {
-            self.lines[previous as usize].unit_next = next;
-        } else {
+        let mut before = self.dirty.first_line(unit);
+        if before == slot {
             self.dirty.drop_first(unit, next);
+        } else {
+            while self.lines[before as usize].unit_next != slot {
+                before = self.lines[before as usize].unit_next;
+            }
+            self.lines[before as usize].unit_next = next;
         }
         if clean {
             self.unwritten_by_volume[volume] -= 1;
@@ -423,8 +413,8 @@ impl<P: Payload> DataCache<P> {
 
     /// Drops every line that holds nothing the disks lack.
     pub fn drop_clean(&mut self) {
-        while self.oldest != NONE {
-            self.remove(self.oldest);
+        while let Some(oldest) = self.replaceable.oldest() {
+            self.remove(oldest);
         }
     }
 
@@ -444,16 +434,18 @@ impl<P: Payload> DataCache<P> {
         for slot in self.slots() {
             let line = self.line(slot);
             unwritten += u64::from(line.is_unwritten());
-            replaceable += u64::from(line.replaceable);
-            let unwritten_bits = line.dirty | line.destaging;
+            replaceable += u64::from(line.is_replaceable());
+            let unwritten_bits = line.dirty | line.destaging();
             assert_eq!(unwritten_bits & !line.valid, 0, "what is dirty is valid");
             assert!(
-                line.replaceable == (line.pins == 0 && !line.is_unwritten()),
+                line.is_replaceable() == (line.pins == 0 && !line.is_unwritten()),
                 "a line is replaceable when it is neither pinned nor ahead of the disks"
             );
+            let stands = self.replaceable.stands_at(slot, line.place);
+            assert_eq!(line.is_replaceable(), stands, "the place of a line");
         }
         assert_eq!(unwritten, self.unwritten_lines, "lines ahead of the disks");
-        assert_eq!(replaceable, self.replaceable, "replaceable lines");
+        assert_eq!(replaceable, self.replaceable.len(), "replaceable lines");
     }
 }
 
