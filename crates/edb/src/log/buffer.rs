@@ -176,11 +176,14 @@ impl LogBuffer {
         self.closed.front().map(|segment| segment.generation)
     }
 
-    /// All complete segments of the oldest generation, sealed.
+    /// All complete segments of the oldest generation, sealed; behind the last one of a file also
+    /// the rest of it, empty, so that nobody who reads whole files has to fetch from the disks what
+    /// was not written for long.
     pub(super) fn take(&mut self, time: LogTime) -> Option<Batch> {
         let first = self.closed.front()?;
         let (generation, first_number) = (first.generation, first.number);
         let mut segments = Vec::new();
+        let mut ends_file = false;
         while self
             .closed
             .front()
@@ -189,6 +192,7 @@ impl LogBuffer {
             let Some(segment) = self.closed.pop_front() else {
                 break;
             };
+            ends_file = segment.file_ends || segment.number == self.geometry.last_segment();
             let expected = first_number + segments.len() as u32;
             assert_eq!(segment.number, expected, "segments follow each other");
             let head = SegmentHead {
@@ -209,6 +213,11 @@ impl LogBuffer {
                 (None, _) => unreachable!("only a log without contents has bare segments"),
             });
         }
+        if ends_file {
+            let file_segments = self.geometry.last_segment() + 2;
+            let left = file_segments - first_number - segments.len() as u32;
+            segments.extend((0..left).map(|_| self.empty_segment()));
+        }
         let end = match self.closed.front() {
             Some(next) => self.geometry.segment_start(next.generation, 0),
             None => self.closed_end(),
@@ -219,5 +228,18 @@ impl LogBuffer {
             segments,
             end,
         })
+    }
+
+    /// What stands behind the end of a file: no record, and nothing of the file's earlier life.
+    fn empty_segment(&self) -> SharedBuffer {
+        match &self.memory {
+            SegmentMemory::Arena(arena) => {
+                let mut bytes = arena.buffer();
+                bytes.fill(0);
+                Rc::new(bytes)
+            }
+            SegmentMemory::Heap => Rc::new(Buffer::zeroed(SEGMENT)),
+            SegmentMemory::Blank(blank) => Rc::clone(blank),
+        }
     }
 }

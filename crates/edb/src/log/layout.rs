@@ -1,7 +1,7 @@
 //! How records lie in a log file.
 //!
-//! A file is a 4 KiB header and segments of 4 KiB, the last of which stays unused. A segment has a
-//! header of 40 bytes:
+//! A file is a 4 KiB header and segments of 4 KiB, the last of which stays empty: whoever writes the
+//! end of a file writes the rest of it, too. A segment has a header of 40 bytes:
 //!
 //! | bytes | what |
 //! |---|---|
