@@ -1,6 +1,6 @@
 //! `--settled`: an array as it stands after days of a load, without the days.
 //!
-//! A tiering engine moves some 16 MB in a second, and a read cache takes one line for each miss, so
+//! A tiering engine moves a few MB in a second, and a read cache takes one line for each miss, so
 //! both need hours until they hold what they will hold. A prediction of minutes that begins empty
 //! says nothing of what flash does for the load. With these settings the clock starts when the tiers
 //! are full and the read caches hold what reads and writes leave in them.

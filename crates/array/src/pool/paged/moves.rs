@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
+use super::timer::HeadStart;
 use super::{PagedPool, RequestKind};
 use crate::Direction;
 use crate::group::{GroupCompletion, GroupRequest, IoClass};
@@ -140,25 +141,30 @@ impl<P: Payload> PagedPool<P> {
     /// Begins planned moves, as many as may be under way at once.
     pub(super) fn begin_moves(&mut self, now_ns: u64, groups: &mut impl Groups<P>) {
         let mut limit = self.settings.tiering.moves_in_flight_max;
-        if self.has_head_start(now_ns) {
+        let has_head_start = matches!(self.head_start(now_ns), HeadStart::Brings(_));
+        if has_head_start {
             limit = limit.max(HEAD_START_MOVES);
         }
+        // Where no bytes are carried there is nothing to copy: pages are where they will be.
+        let at_once = has_head_start && !P::CARRIES_BYTES;
         while self.moves.relocations < limit {
             let Some(PlannedMove { page, to }) = self.moves.planned.pop_front() else {
                 return;
             };
-            if !self.begin_move(now_ns, page, to, groups) {
+            if !self.begin_move(now_ns, page, to, at_once, groups) {
                 self.counters.moves_abandoned += 1;
             }
         }
     }
 
-    /// Begins to move `page` to `tier`, if that is still possible and makes sense.
+    /// Begins to move `page` to `tier`, if that is still possible and makes sense. `at_once`: it is
+    /// there without a copy, unless a write to it is in flight.
     fn begin_move(
         &mut self,
         now_ns: u64,
         page: u32,
         tier: Tier,
+        at_once: bool,
         groups: &mut impl Groups<P>,
     ) -> bool {
         let Some(from) = self.map.location(page).filter(|from| !from.is_blank()) else {
@@ -178,6 +184,12 @@ impl<P: Payload> PagedPool<P> {
         let waits = self.map.spaces[from.group()].is_written(from.slot());
         self.map.spaces[from.group()].read_begins(from.slot());
         self.map.spaces[group].write_begins(slot);
+        if at_once && !waits {
+            self.arrive(page, from, to);
+            self.map.spaces[group].write_ends(slot);
+            self.map.spaces[from.group()].read_ends(from.slot());
+            return true;
+        }
         self.moves.relocations += 1;
         let number = self.add_move(page, from, to, waits);
         if !waits {

@@ -11,6 +11,20 @@ use crate::pool::tiering::{PlannedMove, TierRoom, TieringPolicy};
 /// Pages that a plan moves at most while pages have a head start: more than disks can.
 const HEAD_START_PAGES: usize = 4_096;
 
+/// The share of a head start to a bounded number of pages in which I/Os are only counted.
+const COUNTING_SHARE: f64 = 1.0 / 3.0;
+
+/// Pages have a head start at the beginning of a prediction, so that minutes tell of days.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeadStart {
+    /// I/Os are counted; nothing moves.
+    Counts,
+    /// So many pages may be brought to the performance tier by the next plan.
+    Brings(usize),
+    /// The rule moves as many as it may.
+    Over,
+}
+
 impl<P: Payload> PagedPool<P> {
     /// When the next plan is due.
     pub fn next_event_ns(&self) -> Option<u64> {
@@ -41,15 +55,40 @@ impl<P: Payload> PagedPool<P> {
         self.begin_moves(now_ns, groups);
     }
 
-    /// Whether pages still move as fast as they can.
-    pub(super) fn has_head_start(&self, now_ns: u64) -> bool {
-        (now_ns as f64) < self.settings.tiering.head_start_s * 1e9
+    /// How far the head start is.
+    pub(super) fn head_start(&self, now_ns: u64) -> HeadStart {
+        let tiering = &self.settings.tiering;
+        let end_ns = tiering.head_start_s * 1e9;
+        if now_ns as f64 >= end_ns {
+            return HeadStart::Over;
+        }
+        if tiering.aged_h == 0.0 {
+            return HeadStart::Brings(HEAD_START_PAGES);
+        }
+        if (now_ns as f64) < end_ns * COUNTING_SHARE {
+            return HeadStart::Counts;
+        }
+        let plans = tiering.aged_h * 3_600.0 / tiering.interval_s;
+        let moved = (plans * self.limit_pages() as f64) as u64;
+        let spaces = self.map.spaces.iter();
+        let performance = spaces.filter(|space| space.tier == Tier::Performance);
+        let there = performance.map(|space| u64::from(space.slots() - space.free()));
+        match moved.saturating_sub(there.sum()) {
+            0 => HeadStart::Over,
+            left => HeadStart::Brings(left.min(HEAD_START_PAGES as u64) as usize),
+        }
     }
 
     fn most_pages_per_plan(&self, now_ns: u64) -> usize {
-        if self.has_head_start(now_ns) {
-            return HEAD_START_PAGES;
+        match self.head_start(now_ns) {
+            HeadStart::Counts => 0,
+            HeadStart::Brings(pages) => pages,
+            HeadStart::Over => self.limit_pages(),
         }
+    }
+
+    /// Most pages that a plan of the rule moves.
+    fn limit_pages(&self) -> usize {
         let limit_kib = u64::from(self.settings.tiering.move_limit_mib) * 1024;
         (limit_kib / u64::from(self.settings.page_size_kib)) as usize
     }

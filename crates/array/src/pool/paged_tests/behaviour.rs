@@ -3,7 +3,7 @@
 use super::{Rig, cache_settings, pool_settings, volume};
 use crate::group::{GroupError, GroupId, GroupState, IoClass};
 use crate::payload::{Bytes, Payload};
-use crate::pool::settings::{Tier, TieringName};
+use crate::pool::settings::{Tier, TieringName, TieringSettings};
 use crate::pool::{Extent, Place, PoolError, PoolFull, PoolWrite};
 use crate::{Direction, FirstWrite, VolumeId};
 
@@ -392,4 +392,66 @@ fn scattered_pages_lie_all_over_a_group() {
     places.dedup();
     assert_eq!(places.len(), 4);
     assert!(places[3] > 3, "eight slots, four pages: {places:?}");
+}
+
+/// Eight pages on disks, page 5 asked for most, then page 2, and a tier with the load of two pages
+/// behind it after 20 seconds of counting.
+fn aged<P: Payload>() -> Rig<P> {
+    let mut settings = pool_settings(8, &GROUPS);
+    settings.tiering = TieringSettings {
+        policy: TieringName::ScanRankMove,
+        move_limit_mib: 1,
+        head_start_s: 60.0,
+        // A plan moves 128 pages at most, so this is the time for two and a half.
+        aged_h: 2.5 * 5.0 / 3600.0 / 128.0,
+        ..settings.tiering
+    };
+    let mut rig: Rig<P> = Rig::new(&settings, &GROUPS, &[volume(0, 8 * PAGE)]);
+    let taken = rig
+        .pool
+        .lay_out(VolumeId(0), 0, 8 * PAGE, FirstWrite::Sequential);
+    assert_eq!(taken, Ok(()));
+    for (page, times) in [(0, 1), (2, 5), (3, 2), (5, 9)] {
+        for _ in 0..times {
+            rig.read(1, 0, page * PAGE, 8);
+            rig.settle();
+        }
+    }
+    rig.groups.submitted.clear();
+    while rig.now_ns < 15_000_000_000 {
+        rig.tick();
+        rig.settle();
+    }
+    assert_eq!(rig.pool.counters().pages, [0, 8, 0], "it only counts");
+    rig.tick();
+    rig
+}
+
+#[test]
+fn a_tier_with_hours_behind_it_holds_what_was_asked_for_most() {
+    let mut rig: Rig<()> = aged();
+    assert_eq!(rig.groups.submitted.len(), 0, "there is nothing to copy");
+    assert_eq!(rig.pool.counters().pages, [2, 6, 0]);
+    for page in [5, 2] {
+        rig.read(1, 0, page * PAGE, 8);
+    }
+    rig.settle();
+    let solid_state = |request: &(GroupId, _, _, _, _)| request.0 == GroupId(0);
+    assert!(rig.groups.submitted.iter().all(solid_state));
+    rig.pool.check_pages();
+    // The rule goes on at its own pace, with copies.
+    rig.tick();
+    assert_eq!(rig.groups.in_flight_of(IoClass::Migration), 1);
+    rig.settle();
+    assert_eq!(rig.pool.counters().pages, [3, 5, 0]);
+    rig.pool.check_pages();
+}
+
+#[test]
+fn a_head_start_copies_where_bytes_are_carried() {
+    let mut rig: Rig<Bytes> = aged();
+    assert_eq!(rig.groups.in_flight_of(IoClass::Migration), 2);
+    rig.settle();
+    assert_eq!(rig.pool.counters().pages[0], 2);
+    rig.pool.check_pages();
 }

@@ -185,6 +185,16 @@ impl PoolSettings {
             "The head start must be 0 s or more.",
         );
         complaints.require(
+            (0.0..=1e6).contains(&tiering.aged_h),
+            "tiering.aged_h",
+            "The tier must have 0 hours or more behind it.",
+        );
+        complaints.require(
+            tiering.aged_h == 0.0 || tiering.head_start_s > 0.0,
+            "tiering.aged_h",
+            "A tier that has hours behind it needs a head start: set tiering.head_start_s, too.",
+        );
+        complaints.require(
             u64::from(tiering.move_limit_mib) * 1024 >= u64::from(self.page_size_kib),
             "tiering.move_limit_mib",
             "The limit must allow at least one page per interval.",

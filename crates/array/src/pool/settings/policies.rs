@@ -54,9 +54,15 @@ pub struct TieringSettings {
     pub move_limit_mib: u32,
     /// Most pages being moved at once (*unconfirmed*).
     pub moves_in_flight_max: u32,
-    /// For so long from the beginning pages move as fast as the disks can, seconds: a prediction of
-    /// minutes then begins with the tiers that the rule would come to in a day. No array has this.
+    /// For so long from the beginning pages are at once where the rule wants them, seconds: a
+    /// prediction of minutes then begins with the tiers that the rule would come to in a day. An
+    /// array that carries bytes moves them as fast as its disks can. No array has this.
     pub head_start_s: f64,
+    /// Hours of its load that the tier has behind it when the head start ends: as many pages are on
+    /// the performance tier then as the rule moves in that time at most, those asked for most first.
+    /// The first third of `head_start_s` only counts, so that few pages are not chosen by chance.
+    /// 0: no bound.
+    pub aged_h: f64,
     /// Time after which an I/O counts half, seconds (*unconfirmed*). 0: it never fades.
     pub half_life_s: f64,
     /// Score from which a page is worth promoting: I/Os, faded by age (*unconfirmed*).
@@ -94,6 +100,7 @@ impl Default for TieringSettings {
             move_limit_mib: 80,
             moves_in_flight_max: 4,
             head_start_s: 0.0,
+            aged_h: 0.0,
             half_life_s: 3600.0,
             promote_score: 1.0,
             promote_score_preferred: 0.5,
