@@ -7,11 +7,14 @@ mod common;
 use brokerage::database::mariadb::{Connection, MariaDb};
 use brokerage::database::{Build, Database, Secret, State};
 use brokerage::error::DatabaseError;
+use brokerage::run::watch;
+use brokerage::run::watch::waits::{Class, Waits};
 use brokerage::schema::Type;
 use brokerage::session::{Isolation, Then};
 use brokerage::statement::Statement;
 use common::mariadb::{PATIENCE, Server, server, start};
 use common::{COUNT, alone, call, raise};
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_house_comes_about_works_and_goes() {
@@ -31,6 +34,7 @@ fn a_house_comes_about_works_and_goes() {
     assert_eq!(again.state().unwrap(), State::Ready(build));
     again.create(&Build::new(1000, 2, 1)).unwrap_err();
     conflict(&mariadb);
+    watched(&mariadb);
     mistake(&mariadb);
     outages(&mut server, &mariadb);
     again.remove().unwrap();
@@ -60,6 +64,31 @@ fn conflict(mariadb: &MariaDb) {
     two.rollback().unwrap();
     let answers = alone(&mut *two, Isolation::Serializable, &[call(&COUNT, &[])]).unwrap();
     assert_eq!(answers.of(0).integer(0, 1), Some(45));
+}
+
+/// A session that waits for a row is seen to do so, and pages and log are counted.
+fn watched(mariadb: &MariaDb) {
+    let mut holder = mariadb.connect().unwrap();
+    let mut waiter = mariadb.connect().unwrap();
+    let mut watcher = mariadb.connect().unwrap();
+    let before = watch::mariadb::read(&mut *watcher).unwrap();
+    holder.begin(Isolation::ReadCommitted).unwrap();
+    holder.run(&[raise(1, 7)], Then::GoOn).unwrap();
+    let mut waits = Waits::default();
+    std::thread::scope(|scope| {
+        scope.spawn(|| alone(&mut *waiter, Isolation::ReadCommitted, &[raise(1, 7)]).unwrap());
+        let begun = Instant::now();
+        while waits.share(Class::Locks).unwrap_or(0.0) == 0.0 && begun.elapsed() < PATIENCE {
+            watch::mariadb::look(&mut *watcher, &mut waits).unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        holder.run(&[raise(-2, 7)], Then::Commit).unwrap();
+    });
+    assert!(waits.share(Class::Locks) > Some(0.0), "{waits:?}");
+    let after = watch::mariadb::read(&mut *watcher).unwrap();
+    let counted = watch::statistics::between(&before, &after);
+    assert!(counted.io.unwrap().pages_found > 0);
+    assert!(counted.log.unwrap().bytes > 0);
 }
 
 fn mistake(mariadb: &MariaDb) {

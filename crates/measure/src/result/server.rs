@@ -96,10 +96,10 @@ pub struct ServerIo {
     pub pages_found: u64,
     /// Average time of a page read; null when the server does not time it.
     pub average_read_ms: Option<f64>,
-    /// Pages that sessions had to write themselves.
-    pub pages_written_by_sessions: u64,
-    /// Bytes of temporary files.
-    pub temporary_bytes: u64,
+    /// Pages that sessions had to write themselves; null when the server does not count them.
+    pub pages_written_by_sessions: Option<u64>,
+    /// Bytes of temporary files; null when the server does not count them.
+    pub temporary_bytes: Option<u64>,
 }
 
 /// The server's log.
@@ -108,12 +108,13 @@ pub struct ServerIo {
 pub struct ServerLog {
     /// Bytes of log.
     pub bytes: u64,
-    /// Whole pages among them, written at the first change after a checkpoint.
-    pub full_page_images: u64,
+    /// Whole pages among them, written at the first change after a checkpoint; null when the server
+    /// writes none.
+    pub full_page_images: Option<u64>,
     /// Writes of the log.
     pub writes: u64,
-    /// Times that the log was made durable.
-    pub syncs: u64,
+    /// Times that the log was made durable; null when the server does not count them.
+    pub syncs: Option<u64>,
     /// Average time of a write; null when the server does not time it.
     pub average_write_ms: Option<f64>,
     /// Average time of making the log durable; null when the server does not time it.

@@ -112,16 +112,21 @@ pub fn server_counters_table(result: &RunResult) -> Table {
                 format!("{} ms", figure(average_ms)),
             );
         }
-        row(
-            "pages that sessions had to write",
-            count(io.pages_written_by_sessions),
-        );
-        row("temporary files", bytes(io.temporary_bytes as f64));
+        if let Some(pages) = io.pages_written_by_sessions {
+            row("pages that sessions had to write", count(pages));
+        }
+        if let Some(temporary_bytes) = io.temporary_bytes {
+            row("temporary files", bytes(temporary_bytes as f64));
+        }
     }
     if let Some(log) = &server.log {
         row("log", bytes(log.bytes as f64));
-        row("whole pages in the log", count(log.full_page_images));
-        row("made durable", format!("{} times", count(log.syncs)));
+        if let Some(pages) = log.full_page_images {
+            row("whole pages in the log", count(pages));
+        }
+        if let Some(syncs) = log.syncs {
+            row("made durable", format!("{} times", count(syncs)));
+        }
         if let Some(average_ms) = log.average_sync_ms {
             row(
                 "making it durable, average",

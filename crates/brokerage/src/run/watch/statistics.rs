@@ -31,7 +31,7 @@ static DATABASE: Statement = Statement {
 
 static LOG: Statement = Statement {
     name: "watch_log",
-    sql: "SELECT CAST(wal_bytes AS BIGINT), wal_fpi, wal_write, wal_sync, \
+    sql: "SELECT CAST(wal_bytes AS BIGINT), wal_write, wal_sync, wal_fpi, \
           CAST(wal_write_time * 1000 AS BIGINT), CAST(wal_sync_time * 1000 AS BIGINT) \
           FROM pg_stat_wal",
     parameters: &[],
@@ -67,6 +67,18 @@ pub struct Reading {
     checkpoints: Option<Vec<i64>>,
 }
 
+impl Reading {
+    /// What a server tells that counts pages read and found, and bytes and writes of its log, and
+    /// nothing else of this.
+    pub(super) fn of_pages_and_log(pages: [i64; 2], log: [i64; 2]) -> Self {
+        Self {
+            database: Some(pages.to_vec()),
+            log: Some(log.to_vec()),
+            checkpoints: None,
+        }
+    }
+}
+
 /// What the server counted between two readings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Counted {
@@ -95,7 +107,7 @@ pub fn read(session: &mut dyn Session) -> Result<Reading, DatabaseError> {
 }
 
 /// The numbers of the first row.
-fn numbers(rows: Rows<'_>) -> Option<Vec<i64>> {
+pub(super) fn numbers(rows: Rows<'_>) -> Option<Vec<i64>> {
     let number = |column| rows.integer(0, column).unwrap_or(0);
     (rows.count() > 0).then(|| (0..rows.columns()).map(number).collect())
 }
@@ -123,7 +135,7 @@ pub fn look(session: &mut dyn Session, waits: &mut Waits) -> Result<(), Database
 }
 
 /// The answer to a question that the server may not know.
-fn ask<'a>(
+pub(super) fn ask<'a>(
     session: &'a mut dyn Session,
     statement: &'static Statement,
 ) -> Result<Option<Rows<'a>>, DatabaseError> {
@@ -144,8 +156,8 @@ fn ask<'a>(
 #[must_use]
 pub fn between(before: &Reading, after: &Reading) -> Counted {
     let checkpoints = difference(before.checkpoints.as_ref(), after.checkpoints.as_ref());
-    let by_sessions = checkpoints.as_ref().map_or(0, |counts| counts[6]);
-    let average_ms = |micros: u64, count: u64| {
+    let average_ms = |micros: Option<&u64>, count: Option<&u64>| {
+        let (micros, count) = (*micros?, *count?);
         (micros > 0 && count > 0).then(|| micros as f64 / 1e3 / count as f64)
     };
     let io = difference(before.database.as_ref(), after.database.as_ref());
@@ -154,17 +166,17 @@ pub fn between(before: &Reading, after: &Reading) -> Counted {
         io: io.map(|counts| ServerIo {
             pages_read: counts[0],
             pages_found: counts[1],
-            average_read_ms: average_ms(counts[2], counts[0]),
-            pages_written_by_sessions: by_sessions,
-            temporary_bytes: counts[3],
+            average_read_ms: average_ms(counts.get(2), counts.first()),
+            pages_written_by_sessions: checkpoints.as_ref().map(|counts| counts[6]),
+            temporary_bytes: counts.get(3).copied(),
         }),
         log: log.map(|counts| ServerLog {
             bytes: counts[0],
-            full_page_images: counts[1],
-            writes: counts[2],
-            syncs: counts[3],
-            average_write_ms: average_ms(counts[4], counts[2]),
-            average_sync_ms: average_ms(counts[5], counts[3]),
+            writes: counts[1],
+            syncs: counts.get(2).copied(),
+            full_page_images: counts.get(3).copied(),
+            average_write_ms: average_ms(counts.get(4), counts.get(1)),
+            average_sync_ms: average_ms(counts.get(5), counts.get(2)),
         }),
         checkpoints: checkpoints.map(|counts| ServerCheckpoints {
             timed: counts[0],
@@ -210,7 +222,7 @@ mod tests {
         let io = counted.io.unwrap();
         assert_eq!((io.pages_read, io.pages_found), (10, 20));
         assert_eq!(io.average_read_ms, Some(2.0));
-        assert_eq!(io.pages_written_by_sessions, 3);
+        assert_eq!(io.pages_written_by_sessions, Some(3));
         assert_eq!(counted.log.unwrap().average_write_ms, None);
         assert_eq!(counted.checkpoints.unwrap().write_s, 20.0);
     }

@@ -1,5 +1,6 @@
 //! The watcher: a thread with a session of its own that asks the server now and then.
 
+use super::mariadb;
 use super::statistics::{self, Counted, Reading};
 use super::waits::Waits;
 use crate::error::DatabaseError;
@@ -61,7 +62,7 @@ impl Watcher {
 
     /// Watches until the floor closes.
     pub fn work(&self) {
-        let asks = self.floor.database.dialect() == Dialect::PostgreSql;
+        let asks = self.floor.database.dialect() != Dialect::Sqlite;
         let mut session: Option<Box<dyn Session>> = None;
         let mut first: Option<Reading> = None;
         let mut sized = None;
@@ -101,8 +102,17 @@ impl Watcher {
             return Ok(());
         };
         let mut waits = lock(&self.seen).waits.clone();
-        statistics::look(&mut **session, &mut waits)?;
-        let reading = statistics::read(&mut **session)?;
+        let session = &mut **session;
+        let reading = match self.floor.database.dialect() {
+            Dialect::MariaDb => {
+                mariadb::look(session, &mut waits)?;
+                mariadb::read(session)?
+            }
+            Dialect::PostgreSql | Dialect::Sqlite => {
+                statistics::look(session, &mut waits)?;
+                statistics::read(session)?
+            }
+        };
         let begun = first.get_or_insert_with(|| reading.clone());
         let mut seen = lock(&self.seen);
         seen.waits = waits;

@@ -1,0 +1,151 @@
+//! The counters of a MariaDB server, and what its sessions are doing.
+//!
+//! It tells less of a wait than PostgreSQL does. A session's state says whether it is in the middle
+//! of a commit or waits for a table; how many wait for rows and for reads the engine counts without
+//! saying who. So of the sessions that are busy with neither, as many wait for rows and for reads
+//! as the engine has under way, and the rest is running. All that is asked for needs no privilege.
+
+use super::statistics::{Reading, ask, numbers};
+use super::waits::{Class, Waits};
+use crate::error::DatabaseError;
+use crate::schema::Type;
+use crate::session::Session;
+use crate::statement::Statement;
+
+static ACTIVITY: Statement = Statement {
+    name: "watch_mariadb_activity",
+    sql: "SELECT LOWER(COALESCE(STATE, '')), COUNT(*) FROM information_schema.PROCESSLIST \
+          WHERE DB = DATABASE() AND COMMAND IN ('Query', 'Execute') AND ID <> CONNECTION_ID() \
+          GROUP BY LOWER(COALESCE(STATE, '')) ORDER BY 1",
+    parameters: &[],
+    columns: &[Type::Text(64), Type::Big],
+};
+
+static UNDER_WAY: Statement = Statement {
+    name: "watch_mariadb_under_way",
+    sql: "SELECT \
+          CAST(SUM(IF(VARIABLE_NAME = 'INNODB_ROW_LOCK_CURRENT_WAITS', VARIABLE_VALUE, 0)) \
+          AS SIGNED), \
+          CAST(SUM(IF(VARIABLE_NAME = 'INNODB_DATA_PENDING_READS', VARIABLE_VALUE, 0)) \
+          AS SIGNED) \
+          FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN \
+          ('INNODB_ROW_LOCK_CURRENT_WAITS', 'INNODB_DATA_PENDING_READS')",
+    parameters: &[],
+    columns: &[Type::Big; 2],
+};
+
+static COUNTERS: Statement = Statement {
+    name: "watch_mariadb_counters",
+    sql: "SELECT \
+          CAST(SUM(IF(VARIABLE_NAME = 'INNODB_BUFFER_POOL_READS', VARIABLE_VALUE, 0)) \
+          AS SIGNED), \
+          CAST(SUM(IF(VARIABLE_NAME = 'INNODB_BUFFER_POOL_READ_REQUESTS', VARIABLE_VALUE, 0)) \
+          AS SIGNED), \
+          CAST(SUM(IF(VARIABLE_NAME = 'INNODB_OS_LOG_WRITTEN', VARIABLE_VALUE, 0)) \
+          AS SIGNED), \
+          CAST(SUM(IF(VARIABLE_NAME = 'INNODB_LOG_WRITES', VARIABLE_VALUE, 0)) \
+          AS SIGNED) \
+          FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN \
+          ('INNODB_BUFFER_POOL_READS', 'INNODB_BUFFER_POOL_READ_REQUESTS', \
+          'INNODB_OS_LOG_WRITTEN', 'INNODB_LOG_WRITES')",
+    parameters: &[],
+    columns: &[Type::Big; 4],
+};
+
+/// Reads the counters that there are.
+///
+/// # Errors
+/// The server is gone.
+pub fn read(session: &mut dyn Session) -> Result<Reading, DatabaseError> {
+    let counters = ask(session, &COUNTERS)?.and_then(numbers);
+    let Some(counters) = counters.filter(|counters| counters.len() == 4) else {
+        return Ok(Reading::default());
+    };
+    let (reads, requests) = (counters[0], counters[1]);
+    let found = (requests - reads).max(0);
+    Ok(Reading::of_pages_and_log(
+        [reads, found],
+        [counters[2], counters[3]],
+    ))
+}
+
+/// Looks at what the other sessions on this database are doing.
+///
+/// # Errors
+/// The server is gone.
+pub fn look(session: &mut dyn Session, waits: &mut Waits) -> Result<(), DatabaseError> {
+    let Some(rows) = ask(session, &ACTIVITY)? else {
+        return Ok(());
+    };
+    let mut by_state = Vec::with_capacity(rows.count());
+    for number in 0..rows.count() {
+        let state = rows.text(number, 0).unwrap_or_default().to_owned();
+        let sessions = rows.integer(number, 1).unwrap_or(0).max(0).unsigned_abs();
+        by_state.push((state, sessions));
+    }
+    let under_way = ask(session, &UNDER_WAY)?.and_then(numbers);
+    let under_way = |column: usize| {
+        let numbers = under_way.as_ref();
+        let number = numbers.and_then(|numbers| numbers.get(column));
+        number.copied().unwrap_or(0).max(0).unsigned_abs()
+    };
+    note(&by_state, under_way(0), under_way(1), waits);
+    Ok(())
+}
+
+/// Notes sessions by their states, with so many waits for rows and reads under way.
+fn note(by_state: &[(String, u64)], row_waits: u64, reads: u64, waits: &mut Waits) {
+    waits.begin_look();
+    let mut busy = 0;
+    for (state, sessions) in by_state {
+        let told = if state.starts_with("commit") {
+            Some((Class::Storage, "commit"))
+        } else if state.contains("waiting for") && state.contains("lock") {
+            Some((Class::Locks, state.as_str()))
+        } else {
+            None
+        };
+        match told {
+            Some((class, name)) => waits.found(class, name.to_owned(), *sessions),
+            None => busy += sessions,
+        }
+    }
+    let on_rows = row_waits.min(busy);
+    let on_reads = reads.min(busy - on_rows);
+    for (class, name, sessions) in [
+        (Class::Locks, "row lock", on_rows),
+        (Class::Storage, "data read", on_reads),
+        (Class::Processor, "running", busy - on_rows - on_reads),
+    ] {
+        if sessions > 0 {
+            waits.found(class, name.to_owned(), sessions);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_are_told_apart_by_state_and_by_what_is_under_way() {
+        let states = [("commit", 4), ("sending data", 6), ("statistics", 2)];
+        let states: Vec<(String, u64)> = states.map(|(s, n)| (s.to_owned(), n)).to_vec();
+        let mut waits = Waits::default();
+        note(&states, 1, 5, &mut waits);
+        let shares = waits.shares();
+        let average = |name: &str| {
+            let of_name = shares.iter().find(|share| share.name == name);
+            of_name.map_or(0.0, |share| share.average_sessions)
+        };
+        assert_eq!(
+            ["commit", "row lock", "data read", "running"].map(average),
+            [4.0, 1.0, 5.0, 2.0]
+        );
+        // Read-ahead and purge wait, too; never are more sessions counted than are busy.
+        let mut waits = Waits::default();
+        note(&states, 3, 100, &mut waits);
+        assert_eq!(waits.average_busy(), 12.0);
+        assert_eq!(waits.share(Class::Processor), Some(0.0));
+    }
+}
