@@ -26,22 +26,37 @@ pub(super) enum SegmentMemory {
     Blank(SharedBuffer),
 }
 
-impl Segment {
-    fn new(memory: &SegmentMemory, generation: u32, number: u32) -> Self {
-        let bytes = match memory {
-            SegmentMemory::Arena(arena) => {
+impl SegmentMemory {
+    /// Room for a segment, all zeros; `None` in a log without contents.
+    fn zeroed(&self) -> Option<Buffer> {
+        match self {
+            Self::Arena(arena) => {
                 let mut bytes = arena.buffer();
                 bytes.fill(0);
                 Some(bytes)
             }
-            SegmentMemory::Heap => Some(Buffer::zeroed(SEGMENT)),
-            SegmentMemory::Blank(_) => None,
-        };
+            Self::Heap => Some(Buffer::zeroed(SEGMENT)),
+            Self::Blank(_) => None,
+        }
+    }
+
+    /// What is written of a segment.
+    fn written(&self, bytes: Option<Buffer>) -> SharedBuffer {
+        match (bytes, self) {
+            (Some(bytes), _) => Rc::new(bytes),
+            (None, Self::Blank(blank)) => Rc::clone(blank),
+            (None, _) => unreachable!("only a log without contents has bare segments"),
+        }
+    }
+}
+
+impl Segment {
+    fn new(memory: &SegmentMemory, generation: u32, number: u32) -> Self {
         Self {
             generation,
             number,
             file_ends: false,
-            bytes,
+            bytes: memory.zeroed(),
         }
     }
 }
@@ -204,19 +219,16 @@ impl LogBuffer {
                 file_ends: segment.file_ends,
                 cuts_record: false,
             };
-            segments.push(match (segment.bytes, &self.memory) {
-                (Some(mut bytes), _) => {
-                    head.seal(&mut bytes);
-                    Rc::new(bytes)
-                }
-                (None, SegmentMemory::Blank(blank)) => Rc::clone(blank),
-                (None, _) => unreachable!("only a log without contents has bare segments"),
-            });
+            let mut bytes = segment.bytes;
+            if let Some(bytes) = &mut bytes {
+                head.seal(bytes);
+            }
+            segments.push(self.memory.written(bytes));
         }
         if ends_file {
-            let file_segments = self.geometry.last_segment() + 2;
-            let left = file_segments - first_number - segments.len() as u32;
-            segments.extend((0..left).map(|_| self.empty_segment()));
+            let left = self.geometry.segments() - first_number - segments.len() as u32;
+            let empty = || self.memory.written(self.memory.zeroed());
+            segments.extend((0..left).map(|_| empty()));
         }
         let end = match self.closed.front() {
             Some(next) => self.geometry.segment_start(next.generation, 0),
@@ -228,18 +240,5 @@ impl LogBuffer {
             segments,
             end,
         })
-    }
-
-    /// What stands behind the end of a file: no record, and nothing of the file's earlier life.
-    fn empty_segment(&self) -> SharedBuffer {
-        match &self.memory {
-            SegmentMemory::Arena(arena) => {
-                let mut bytes = arena.buffer();
-                bytes.fill(0);
-                Rc::new(bytes)
-            }
-            SegmentMemory::Heap => Rc::new(Buffer::zeroed(SEGMENT)),
-            SegmentMemory::Blank(blank) => Rc::clone(blank),
-        }
     }
 }

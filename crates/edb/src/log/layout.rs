@@ -68,9 +68,14 @@ impl Geometry {
         Self { file_bytes }
     }
 
+    /// Segments of a file, its header among them.
+    pub(super) fn segments(self) -> u32 {
+        (self.file_bytes / SEGMENT_BYTES) as u32
+    }
+
     /// Number of the last segment that holds records; the first is 1.
     pub(super) fn last_segment(self) -> u32 {
-        (self.file_bytes / SEGMENT_BYTES) as u32 - 2
+        self.segments() - 2
     }
 
     /// Where segment `number` of `generation` begins.

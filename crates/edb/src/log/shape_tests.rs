@@ -164,6 +164,10 @@ fn released_files_are_used_again_without_being_filled() {
         assert!(statistics.rollovers >= 13, "{statistics:?}");
         assert!(statistics.files_created <= 4, "{statistics:?}");
         assert!(statistics.files_reused >= 10, "{statistics:?}");
+        // The end of each file is written, too: nothing of its earlier life stays.
+        let writes = bench.recorder.writes(IoCause::Log);
+        let to_the_end = writes.iter().filter(|&&(at, length)| at + length == 64);
+        assert_eq!(to_the_end.count() as u64, statistics.rollovers);
         log.close().await.expect("closed");
         let files = bench.directory.list().await.expect("listed");
         assert!(files.len() <= 7, "{files:?}");
