@@ -71,10 +71,10 @@ fn watched(mariadb: &MariaDb) {
     let mut holder = mariadb.connect().unwrap();
     let mut waiter = mariadb.connect().unwrap();
     let mut watcher = mariadb.connect().unwrap();
-    let before = watch::mariadb::read(&mut *watcher).unwrap();
+    let mut waits = Waits::default();
+    let before = watch::mariadb::look(&mut *watcher, &mut waits).unwrap();
     holder.begin(Isolation::ReadCommitted).unwrap();
     holder.run(&[raise(1, 7)], Then::GoOn).unwrap();
-    let mut waits = Waits::default();
     std::thread::scope(|scope| {
         scope.spawn(|| alone(&mut *waiter, Isolation::ReadCommitted, &[raise(1, 7)]).unwrap());
         let begun = Instant::now();
@@ -85,7 +85,7 @@ fn watched(mariadb: &MariaDb) {
         holder.run(&[raise(-2, 7)], Then::Commit).unwrap();
     });
     assert!(waits.share(Class::Locks) > Some(0.0), "{waits:?}");
-    let after = watch::mariadb::read(&mut *watcher).unwrap();
+    let after = watch::mariadb::look(&mut *watcher, &mut waits).unwrap();
     let counted = watch::statistics::between(&before, &after);
     assert!(counted.io.unwrap().pages_found > 0);
     assert!(counted.log.unwrap().bytes > 0);

@@ -5,7 +5,7 @@
 //! saying who. So of the sessions that are busy with neither, as many wait for rows and for reads
 //! as the engine has under way, and the rest is running. All that is asked for needs no privilege.
 
-use super::statistics::{Reading, ask, numbers};
+use super::statistics::{Reading, ask};
 use super::waits::{Class, Waits};
 use crate::error::DatabaseError;
 use crate::schema::Type;
@@ -21,76 +21,50 @@ static ACTIVITY: Statement = Statement {
     columns: &[Type::Text(64), Type::Big],
 };
 
-static UNDER_WAY: Statement = Statement {
-    name: "watch_mariadb_under_way",
-    sql: "SELECT \
-          CAST(SUM(IF(VARIABLE_NAME = 'INNODB_ROW_LOCK_CURRENT_WAITS', VARIABLE_VALUE, 0)) \
-          AS SIGNED), \
-          CAST(SUM(IF(VARIABLE_NAME = 'INNODB_DATA_PENDING_READS', VARIABLE_VALUE, 0)) \
-          AS SIGNED) \
+/// Waits under way, and what was counted since the server began.
+static STATUS: Statement = Statement {
+    name: "watch_mariadb_status",
+    sql: "SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS SIGNED) \
           FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN \
-          ('INNODB_ROW_LOCK_CURRENT_WAITS', 'INNODB_DATA_PENDING_READS')",
+          ('INNODB_ROW_LOCK_CURRENT_WAITS', 'INNODB_DATA_PENDING_READS', \
+          'INNODB_BUFFER_POOL_READS', 'INNODB_BUFFER_POOL_READ_REQUESTS', \
+          'INNODB_OS_LOG_WRITTEN', 'INNODB_LOG_WRITES') ORDER BY 1",
     parameters: &[],
-    columns: &[Type::Big; 2],
+    columns: &[Type::Text(64), Type::Big],
 };
 
-static COUNTERS: Statement = Statement {
-    name: "watch_mariadb_counters",
-    sql: "SELECT \
-          CAST(SUM(IF(VARIABLE_NAME = 'INNODB_BUFFER_POOL_READS', VARIABLE_VALUE, 0)) \
-          AS SIGNED), \
-          CAST(SUM(IF(VARIABLE_NAME = 'INNODB_BUFFER_POOL_READ_REQUESTS', VARIABLE_VALUE, 0)) \
-          AS SIGNED), \
-          CAST(SUM(IF(VARIABLE_NAME = 'INNODB_OS_LOG_WRITTEN', VARIABLE_VALUE, 0)) \
-          AS SIGNED), \
-          CAST(SUM(IF(VARIABLE_NAME = 'INNODB_LOG_WRITES', VARIABLE_VALUE, 0)) \
-          AS SIGNED) \
-          FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME IN \
-          ('INNODB_BUFFER_POOL_READS', 'INNODB_BUFFER_POOL_READ_REQUESTS', \
-          'INNODB_OS_LOG_WRITTEN', 'INNODB_LOG_WRITES')",
-    parameters: &[],
-    columns: &[Type::Big; 4],
-};
-
-/// Reads the counters that there are.
+/// Looks at what the other sessions on this database are doing, and reads the counters.
 ///
 /// # Errors
 /// The server is gone.
-pub fn read(session: &mut dyn Session) -> Result<Reading, DatabaseError> {
-    let counters = ask(session, &COUNTERS)?.and_then(numbers);
-    let Some(counters) = counters.filter(|counters| counters.len() == 4) else {
+pub fn look(session: &mut dyn Session, waits: &mut Waits) -> Result<Reading, DatabaseError> {
+    let mut by_state = Vec::new();
+    let Some(rows) = ask(session, &ACTIVITY)? else {
         return Ok(Reading::default());
     };
-    let (reads, requests) = (counters[0], counters[1]);
-    let found = (requests - reads).max(0);
-    Ok(Reading::of_pages_and_log(
-        [reads, found],
-        [counters[2], counters[3]],
-    ))
-}
-
-/// Looks at what the other sessions on this database are doing.
-///
-/// # Errors
-/// The server is gone.
-pub fn look(session: &mut dyn Session, waits: &mut Waits) -> Result<(), DatabaseError> {
-    let Some(rows) = ask(session, &ACTIVITY)? else {
-        return Ok(());
-    };
-    let mut by_state = Vec::with_capacity(rows.count());
     for number in 0..rows.count() {
         let state = rows.text(number, 0).unwrap_or_default().to_owned();
         let sessions = rows.integer(number, 1).unwrap_or(0).max(0).unsigned_abs();
         by_state.push((state, sessions));
     }
-    let under_way = ask(session, &UNDER_WAY)?.and_then(numbers);
-    let under_way = |column: usize| {
-        let numbers = under_way.as_ref();
-        let number = numbers.and_then(|numbers| numbers.get(column));
-        number.copied().unwrap_or(0).max(0).unsigned_abs()
+    let Some(rows) = ask(session, &STATUS)? else {
+        note(&by_state, 0, 0, waits);
+        return Ok(Reading::default());
     };
-    note(&by_state, under_way(0), under_way(1), waits);
-    Ok(())
+    let status = |name: &str| {
+        let mut numbers = 0..rows.count();
+        let row = numbers.find(|&number| rows.text(number, 0) == Some(name));
+        row.and_then(|row| rows.integer(row, 1)).unwrap_or(0).max(0)
+    };
+    let row_waits = status("INNODB_ROW_LOCK_CURRENT_WAITS").unsigned_abs();
+    let reads = status("INNODB_DATA_PENDING_READS").unsigned_abs();
+    note(&by_state, row_waits, reads, waits);
+    let pages_read = status("INNODB_BUFFER_POOL_READS");
+    let pages_asked_for = status("INNODB_BUFFER_POOL_READ_REQUESTS");
+    Ok(Reading::of_pages_and_log(
+        [pages_read, (pages_asked_for - pages_read).max(0)],
+        [status("INNODB_OS_LOG_WRITTEN"), status("INNODB_LOG_WRITES")],
+    ))
 }
 
 /// Notes sessions by their states, with so many waits for rows and reads under way.

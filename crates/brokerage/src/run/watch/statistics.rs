@@ -107,7 +107,7 @@ pub fn read(session: &mut dyn Session) -> Result<Reading, DatabaseError> {
 }
 
 /// The numbers of the first row.
-pub(super) fn numbers(rows: Rows<'_>) -> Option<Vec<i64>> {
+fn numbers(rows: Rows<'_>) -> Option<Vec<i64>> {
     let number = |column| rows.integer(0, column).unwrap_or(0);
     (rows.count() > 0).then(|| (0..rows.columns()).map(number).collect())
 }

@@ -104,10 +104,7 @@ impl Watcher {
         let mut waits = lock(&self.seen).waits.clone();
         let session = &mut **session;
         let reading = match self.floor.database.dialect() {
-            Dialect::MariaDb => {
-                mariadb::look(session, &mut waits)?;
-                mariadb::read(session)?
-            }
+            Dialect::MariaDb => mariadb::look(session, &mut waits)?,
             Dialect::PostgreSql | Dialect::Sqlite => {
                 statistics::look(session, &mut waits)?;
                 statistics::read(session)?
