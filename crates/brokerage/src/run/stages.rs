@@ -327,6 +327,15 @@ fn no_thread(error: &std::io::Error) -> Failure {
     }
 }
 
+impl Business {
+    /// Begins a phase; what the volume did until now counts to the one before.
+    fn begin_phase(&self, phase: Phase) {
+        lock(&self.volume).expect_turn();
+        self.look_after();
+        self.line.begin_phase(phase);
+    }
+}
+
 impl Duties for Business {
     fn line(&self) -> &Line {
         &self.line
@@ -342,13 +351,13 @@ impl Duties for Business {
                     self.start();
                 }
             }
-            Stage::Tune => self.line.begin_phase(Phase::Tuning),
+            Stage::Tune => self.begin_phase(Phase::Tuning),
             Stage::Measure => {
-                self.line.begin_phase(Phase::Measured);
+                self.begin_phase(Phase::Measured);
                 self.measure();
             }
             Stage::Close => {
-                self.line.begin_phase(Phase::Close);
+                self.begin_phase(Phase::Close);
                 self.close();
                 // Whoever was stopped wants to know, too, whether the books balance.
                 return self.check_books();

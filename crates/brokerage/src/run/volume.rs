@@ -164,7 +164,13 @@ impl Volume {
         }
     }
 
-    /// Counts what has happened on the volume since the last look.
+    /// The next [`count`](Self::count) looks at once: what has happened belongs to a phase that
+    /// ends.
+    pub fn expect_turn(&mut self) {
+        self.next_read_ns = 0;
+    }
+
+    /// Counts what has happened on the volume since the last look, when it is time to look.
     pub fn count(&mut self, now_ns: u64, recorder: &mut Recorder) {
         match &mut self.sight {
             Sight::Requests(_) if now_ns < self.next_read_ns => {}
