@@ -77,11 +77,11 @@ impl Answers {
     /// # Panics
     /// The text is longer than 4 GiB.
     pub fn text(&mut self, text: &str) {
+        let Ok(length) = u32::try_from(text.len()) else {
+            panic!("no column holds a text of more than 4 GiB");
+        };
         let from = self.texts.len();
-        let length = u32::try_from(text.len());
-        assert!(length.is_ok(), "no column holds a text of more than 4 GiB");
         self.texts.push_str(text);
-        let length = length.unwrap_or_default();
         self.cells.push(Cell::Text { from, length });
     }
 

@@ -58,8 +58,8 @@ pub(crate) struct Line<P> {
     pub mirrored: bool,
     is_destaging: bool,
     is_blocked: bool,
-    /// Sectors on their way to disk while `is_destaging`, as they were when they set out. A sector that is written again
-    /// meanwhile is dirty, too: its second version follows the first.
+    /// Sectors on their way to disk while `is_destaging`, as they were when they set out. A sector
+    /// that is written again meanwhile is dirty, too: its second version follows the first.
     destaging: Sectors,
     /// Sectors that the fills now in flight must not touch while `is_blocked`: what they bring is
     /// out of date.

@@ -14,8 +14,8 @@ use super::plan::Plan;
 use crate::failure::Failure;
 use crate::human;
 
-/// How long pages find their tier by rank, as fast as the disks can, before anything is measured: a
-/// load that is the same all over its data still asks for the pages of its indexes most.
+/// How long pages are put on their tier by rank before anything is measured: a load that is the same
+/// all over its data still asks for the pages of its indexes most.
 const HEAD_START_S: u32 = 180;
 
 /// The warm-up that leaves room for it, and in which the data caches fill and destage.

@@ -8,7 +8,8 @@ use crate::pool::page::GroupSpace;
 use crate::pool::settings::Tier;
 use crate::pool::tiering::{PlannedMove, TierRoom, TieringPolicy};
 
-/// Pages that a plan moves at most while pages have a head start: more than disks can.
+/// Pages that a plan moves at most while pages have a head start: more than disks can, and few enough
+/// that the next plan can mend what was chosen by chance.
 const HEAD_START_PAGES: usize = 4_096;
 
 /// The share of a head start to a bounded number of pages in which I/Os are only counted.
