@@ -6,6 +6,7 @@
 //!
 //! - [`BlockTrace`] holds an instance of the kernel's tracer of its own, so that nobody else's
 //!   tracing is disturbed, and takes it away when it is dropped.
+//! - `files` finds the trace files, also where nobody has mounted them.
 //! - `page` takes the events out of the pages of the kernel's ring buffers, one for each
 //!   processor; `format` and `event` read them; `pairing` joins beginnings and ends.
 //!
@@ -14,6 +15,7 @@
 
 mod event;
 mod extent;
+mod files;
 mod format;
 mod page;
 mod pairing;
@@ -29,11 +31,10 @@ pub use pairing::DeviceRequest;
 
 use super::own_name::{left_behind, own_name};
 use event::{Event, Formats};
+use files::TraceFiles;
 use page::PageLayout;
 use pairing::Pairing;
 
-/// Where the kernel's trace files are mounted.
-const MOUNTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 /// Room for the events of some seconds of 50,000 requests a second, for each processor.
 const BUFFER_KIB: usize = 8192;
 const EVENTS: [&str; 2] = ["block_rq_issue", "block_rq_complete"];
@@ -42,9 +43,7 @@ const EVENTS: [&str; 2] = ["block_rq_issue", "block_rq_complete"];
 #[derive(Debug, thiserror::Error)]
 pub enum BlockTraceError {
     /// The kernel shows no trace files, or not to this user.
-    #[error(
-        "the kernel's trace files are not accessible (root may use them, where tracefs is mounted)"
-    )]
+    #[error("the kernel's trace files are not accessible (root may use them)")]
     NotAccessible,
     /// A trace file could not be used.
     #[error("{path}: {error}")]
@@ -69,6 +68,8 @@ pub struct BlockTrace {
     /// The pages of each processor.
     pipes: Vec<File>,
     _instance: Instance,
+    // Closed after the instance is gone, which lies in it.
+    _files: TraceFiles,
     layout: PageLayout,
     formats: Formats,
     page: Vec<u8>,
@@ -85,16 +86,9 @@ impl BlockTrace {
     /// # Errors
     /// The kernel's trace files are not there, or not for this user.
     pub fn start(extents: Vec<DeviceExtent>) -> Result<BlockTrace, BlockTraceError> {
-        let mount = MOUNTS.iter().map(Path::new);
-        let mount = mount
-            .into_iter()
-            .find(|mount| mount.join("instances").is_dir());
-        BlockTrace::start_at(mount.ok_or(BlockTraceError::NotAccessible)?, extents)
-    }
-
-    fn start_at(mount: &Path, extents: Vec<DeviceExtent>) -> Result<BlockTrace, BlockTraceError> {
-        let (layout, formats) = described(&mount.join("events"))?;
-        let instances = mount.join("instances");
+        let files = TraceFiles::find().ok_or(BlockTraceError::NotAccessible)?;
+        let (layout, formats) = described(&files.path.join("events"))?;
+        let instances = files.path.join("instances");
         for left in left_behind(&instances) {
             drop(Instance(left));
         }
@@ -104,6 +98,7 @@ impl BlockTrace {
         Ok(BlockTrace {
             pipes: set_up(&instance.0, &extents)?,
             _instance: instance,
+            _files: files,
             layout,
             formats,
             page: vec![0; layout.page_bytes()],
@@ -260,7 +255,7 @@ mod tests {
     use super::*;
     use std::io::Seek;
 
-    /// Needs root, tracefs and a file on a block device; says so and passes without.
+    /// Needs root and a file on a block device; says so and passes without.
     #[test]
     fn requests_of_a_real_device_are_seen_with_their_latency() {
         let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
