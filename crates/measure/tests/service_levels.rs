@@ -16,6 +16,8 @@ struct Run {
     databases: usize,
     reads_ms: Vec<u64>,
     log_writes_ms: Vec<u64>,
+    /// Whether nobody can tell the writes of the log from others.
+    untold: bool,
     stalls: u64,
     failed_requests: u64,
 }
@@ -26,6 +28,7 @@ impl Default for Run {
             databases: 1,
             reads_ms: vec![10; 8],
             log_writes_ms: vec![2; 8],
+            untold: false,
             stalls: 0,
             failed_requests: 0,
         }
@@ -45,7 +48,12 @@ impl Run {
                     recorder.io(database, Stream::DatabaseRead, 32_768, ms * NS_PER_MS);
                 }
                 if let Some(&ms) = self.log_writes_ms.get(sample) {
-                    recorder.io(database, Stream::LogWrite, 4096, ms * NS_PER_MS);
+                    let stream = if self.untold {
+                        Stream::DatabaseWrite
+                    } else {
+                        Stream::LogWrite
+                    };
+                    recorder.io(database, stream, 4096, ms * NS_PER_MS);
                 }
             }
             if sample == 0 {
@@ -168,6 +176,36 @@ fn a_value_at_the_limit_passes_and_the_next_one_fails() {
     let check = find(&checks, "maximum log write latency");
     assert_eq!((check.kind, check.value), (CheckKind::Spike, Some(101.0)));
     assert!(check.rule.contains("1 of 12 had"), "{}", check.rule);
+}
+
+#[test]
+fn where_log_writes_cannot_be_told_all_writes_are_judged() {
+    let good = Run {
+        untold: true,
+        ..Run::default()
+    };
+    let (verdict, _, checks) = good.verdict(&strict());
+    assert_eq!(verdict, Verdict::Pass);
+    let check = find(&checks, "average log write latency");
+    assert_eq!((check.value, check.passed), (Some(2.0), Some(true)));
+    assert!(
+        check.rule.contains("all writes are judged"),
+        "{}",
+        check.rule
+    );
+    let slow = Run {
+        log_writes_ms: vec![101; 8],
+        ..good
+    };
+    let (verdict, _, checks) = slow.verdict(&strict());
+    assert_eq!(verdict, Verdict::Fail);
+    let check = find(&checks, "maximum log write latency");
+    assert_eq!((check.value, check.passed), (Some(101.0), Some(false)));
+    assert!(
+        check.rule.contains("all writes are judged"),
+        "{}",
+        check.rule
+    );
 }
 
 #[test]

@@ -135,12 +135,16 @@ impl Volume {
                 trace.lost() - self.lost_before
             )),
             Sight::Requests(_) => None,
-            Sight::Averages(_) => Some(
+            Sight::Averages(_) => Some(format!(
                 "The requests of the volume were counted by the kernel's averages per second, so \
-                 percentiles of their latency are those of averages. As root, with tracefs \
-                 mounted, every request is seen."
-                    .to_owned(),
-            ),
+                 percentiles of their latency are those of averages{}. Root sees every request.",
+                if self.has_own_log {
+                    ""
+                } else {
+                    ", and the limits of log writes were held against all writes, of which those \
+                     of the log could not be told apart"
+                }
+            )),
             Sight::Lost(why) => Some(format!(
                 "The kernel's trace of requests could not be read to the end ({why}): what reached \
                  the volume afterwards is missing, and its rates are too low."

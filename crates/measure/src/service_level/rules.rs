@@ -36,6 +36,7 @@ pub fn evaluate(levels: &ServiceLevels, measured: &Measured<'_>) -> Vec<Check> {
             if reading.stream == Stream::LogWrite && !writes_anything(database) {
                 continue;
             }
+            let reading = reading.or_stand_in(database);
             checks.extend(reading.checks(levels, name, database, totals));
         }
     }
@@ -62,6 +63,8 @@ struct Reading {
     p99_ms: f64,
     maximum_ms: f64,
     maximum_set: &'static str,
+    /// What the rule says of whose latencies these are, when they are not those of `what` alone.
+    among: &'static str,
 }
 
 fn readings(levels: &ServiceLevels, lenient: bool) -> [Reading; 2] {
@@ -80,6 +83,7 @@ fn readings(levels: &ServiceLevels, lenient: bool) -> [Reading; 2] {
                 levels.maximum_database_read_lenient_ms,
             ),
             maximum_set,
+            among: "",
         },
         Reading {
             stream: Stream::LogWrite,
@@ -92,11 +96,26 @@ fn readings(levels: &ServiceLevels, lenient: bool) -> [Reading; 2] {
                 levels.maximum_log_write_lenient_ms,
             ),
             maximum_set,
+            among: "",
         },
     ]
 }
 
 impl Reading {
+    /// On a volume that shows averages only, nobody can tell the writes of the log from others: then
+    /// all writes are held against the limits of the log. An engine of our own always tells.
+    fn or_stand_in(self, database: &DatabaseTotals) -> Reading {
+        let count = |stream| database.stream(stream).meter.count();
+        if self.stream != Stream::LogWrite || count(Stream::LogWrite) > 0 {
+            return self;
+        }
+        Reading {
+            stream: Stream::DatabaseWrite,
+            among: " (log writes could not be told from others, so all writes are judged)",
+            ..self
+        }
+    }
+
     fn checks(
         &self,
         levels: &ServiceLevels,
@@ -106,7 +125,11 @@ impl Reading {
     ) -> [Check; 3] {
         let latency = &database.stream(self.stream).meter.latency;
         let (what, count) = (self.what, latency.count());
-        let of_all = format!("over the {count} {what}s of the measured phase");
+        let noun = if self.among.is_empty() { what } else { "write" };
+        let of_all = format!(
+            "over the {count} {noun}s of the measured phase{}",
+            self.among
+        );
         [
             Check {
                 name: format!("average {what} latency"),
@@ -158,24 +181,25 @@ impl Reading {
             .take_while(|&&a| a > self.maximum_ms)
             .count();
         let length = format!("{} s", totals.interval_s());
-        let (limit, set, what) = (self.maximum_ms, self.maximum_set, self.what);
+        let (limit, set) = (self.maximum_ms, self.maximum_set);
+        let what = format!("{} latency{}", self.what, self.among);
         let rule = if allowed == 0 {
             format!(
-                "No sample ({length}) has an average {what} latency above the {set} limit of \
-                 {limit} ms; {above} of {} had.",
+                "No sample ({length}) has an average {what} above the {set} limit of {limit} \
+                 ms; {above} of {} had.",
                 averages.len()
             )
         } else {
             format!(
-                "At most {allowed} samples ({length}) have an average {what} latency above the \
-                 {set} limit of {limit} ms, so the value is number {} from the top; {above} of {} \
+                "At most {allowed} samples ({length}) have an average {what} above the {set} \
+                 limit of {limit} ms, so the value is number {} from the top; {above} of {} \
                  samples were above.",
                 allowed + 1,
                 averages.len()
             )
         };
         let check = Check {
-            name: format!("maximum {what} latency"),
+            name: format!("maximum {} latency", self.what),
             kind: CheckKind::Spike,
             limit,
             value: averages.get(allowed).copied(),
