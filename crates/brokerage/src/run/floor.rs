@@ -8,7 +8,8 @@ use crate::error::DatabaseError;
 use crate::house::House;
 use crate::market::{Exchange, Settings};
 use crate::transactions::{Deck, Inputs, ToMarket, clean_up};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::ops::RangeFrom;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -22,6 +23,8 @@ const DECK_STREAM: u64 = u64::MAX;
 /// Who rests looks up so often.
 const LONGEST_SLEEP_NS: u64 = 100_000_000;
 const EXCHANGE_STREAM: u64 = u64::MAX - 1;
+/// Ids of trades that each user has for itself in a run: more than anybody could use up.
+const TRADES_OF_A_USER: i64 = 1 << 32;
 
 /// What everybody on the floor shares.
 pub struct Floor {
@@ -40,7 +43,7 @@ pub struct Floor {
     brokerage: Brokerage,
     seed: u64,
     deck: Mutex<Deck<Operation>>,
-    last_trade: AtomicI64,
+    last_trade: i64,
     /// What the clock of the books shows when that of the run shows zero.
     books_ms: i64,
     is_open: AtomicBool,
@@ -92,7 +95,7 @@ impl Floor {
             brokerage: brokerage.clone(),
             seed,
             deck: Mutex::new(deck),
-            last_trade: AtomicI64::new(last_trade.max(built)),
+            last_trade: last_trade.max(built),
             books_ms,
             is_open: AtomicBool::new(false),
             house,
@@ -118,10 +121,12 @@ impl Floor {
         lock(&self.deck).deal()
     }
 
-    /// An id for a new trade.
+    /// The ids of a user's new trades. Those of two users lie far apart: if all trades under way were
+    /// neighbours, any two results would read and change the same page of the index of trades, which
+    /// PostgreSQL must take for a conflict.
     #[must_use]
-    pub fn next_trade(&self) -> i64 {
-        self.last_trade.fetch_add(1, Ordering::Relaxed) + 1
+    pub fn trade_ids(&self, user: u32) -> RangeFrom<i64> {
+        self.last_trade + 1 + i64::from(user) * TRADES_OF_A_USER..
     }
 
     /// The inputs of a user, or of one of the market's hands.

@@ -6,6 +6,7 @@ use super::floor::Floor;
 use super::recovery;
 use crate::session::Session;
 use crate::transactions::{Inputs, Request};
+use std::ops::RangeFrom;
 use std::thread;
 use std::time::Duration;
 use workload::brokerage::kinds::Operation;
@@ -23,6 +24,7 @@ pub fn work(floor: &Floor, number: u32, seed: u64, arrivals: Option<&Due>) {
         floor,
         seat: Seat::new(floor, Dice::new(seed, REST_STREAM + stream)),
         inputs: floor.inputs(stream),
+        trade_ids: floor.trade_ids(number),
     };
     while floor.is_open() {
         let due_ns = match arrivals {
@@ -50,14 +52,20 @@ struct User<'a> {
     floor: &'a Floor,
     seat: Seat<'a>,
     inputs: Inputs,
+    trade_ids: RangeFrom<i64>,
 }
 
 impl User<'_> {
     /// Carries out a transaction of this kind. Gives what it is counted as; `None` when it did not
     /// come to its end.
     fn transact(&mut self, operation: Operation) -> Option<Operation> {
-        let (floor, inputs) = (self.floor, &mut self.inputs);
-        let request = Request::draw(operation, inputs, || floor.next_trade(), floor.now_ms());
+        let (floor, trade_ids) = (self.floor, &mut self.trade_ids);
+        let next_trade = || {
+            trade_ids
+                .next()
+                .unwrap_or_else(|| unreachable!("it has no end"))
+        };
+        let request = Request::draw(operation, &mut self.inputs, next_trade, floor.now_ms());
         let run = |session: &mut dyn Session, is_in_doubt| {
             // An order whose commit was not answered may be in the books.
             if is_in_doubt
