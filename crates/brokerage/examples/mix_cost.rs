@@ -319,6 +319,10 @@ impl Database for Counted {
         self.database.carry_out(step)
     }
 
+    fn end_steps(&self) -> Result<(), DatabaseError> {
+        self.database.end_steps()
+    }
+
     fn mark_ready(&self) -> Result<(), DatabaseError> {
         self.database.mark_ready()
     }

@@ -22,6 +22,11 @@ fn a_house_comes_about_works_and_goes() {
         return;
     };
     let mariadb = MariaDb::open(&server.address()).unwrap();
+    common::long_steps_end(
+        &mariadb,
+        "CREATE TABLE counted AS SELECT COUNT(*) AS n FROM seq_1_to_10000000 a, \
+         seq_1_to_10000000 b",
+    );
     common::broken_reference(&mariadb);
     let build = common::build(&mariadb);
     common::try_session(&mut *mariadb.connect().unwrap());

@@ -28,6 +28,7 @@ fn a_house_comes_about_works_and_goes() {
         return;
     };
     let postgres = cluster.database().unwrap();
+    common::long_steps_end(&postgres, "SELECT pg_sleep(600)");
     common::broken_reference(&postgres);
     let build = common::build(&postgres);
     common::try_session(&mut *postgres.connect().unwrap());

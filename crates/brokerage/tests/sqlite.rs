@@ -17,6 +17,11 @@ fn database(room: &tempfile::TempDir) -> Sqlite {
 fn a_house_comes_about_works_and_goes() {
     let room = common::room();
     let sqlite = database(&room);
+    common::long_steps_end(
+        &sqlite,
+        "CREATE TABLE long AS WITH RECURSIVE one(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM one \
+         LIMIT 10000000000) SELECT COUNT(*) FROM one",
+    );
     common::broken_reference(&sqlite);
     let build = common::build(&sqlite);
     common::try_session(&mut *sqlite.connect().unwrap());

@@ -92,6 +92,13 @@ pub trait Database: Send + Sync {
     /// The server is gone or full, or the rows break a key or a reference.
     fn carry_out(&self, step: &Step) -> Result<(), DatabaseError>;
 
+    /// Ends the steps that are being carried out, which then fail. Indexes of a large house take
+    /// minutes each, and who stops a build does not want to wait for them.
+    ///
+    /// # Errors
+    /// The server is not there, or does not let us in.
+    fn end_steps(&self) -> Result<(), DatabaseError>;
+
     /// Calls the build whole.
     ///
     /// # Errors

@@ -8,7 +8,8 @@ use crate::house::House;
 use crate::row::RowSink;
 use crate::schema::{TABLES, TableName};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 use workload::controller::link::News;
 
 /// What keys, references and statistics are worth beside the rows, as a share of their bytes: about
@@ -16,6 +17,8 @@ use workload::controller::link::News;
 const FINISHING_SHARE: f64 = 0.5;
 /// Rows between two looks at whether to go on.
 const LOOK_ROWS: u64 = 4_096;
+/// How often somebody looks whether to go on while indexes are made.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// Builds the house in a database where nothing of ours is.
 ///
@@ -47,11 +50,33 @@ pub fn build(
         line.report(News::Progress(done));
         !line.orders().is_abandoned()
     };
-    finish(database, threads, &told)?;
+    let finished = until_abandoned(database, line, || finish(database, threads, &told));
     if line.orders().is_abandoned() {
         return Err(stopped());
     }
+    finished?;
     database.mark_ready()
+}
+
+/// Does this while somebody looks whether the build is to end: then the steps under way are ended,
+/// and what comes of them does not matter.
+fn until_abandoned<T>(database: &dyn Database, line: &Line, work: impl FnOnce() -> T) -> T {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let looking = scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                if line.orders().is_abandoned() {
+                    // If this does not reach the server, the next look asks again.
+                    let _ = database.end_steps();
+                }
+                std::thread::park_timeout(LOOK);
+            }
+        });
+        let done = work();
+        is_over.store(true, Ordering::Relaxed);
+        looking.thread().unpark();
+        done
+    })
 }
 
 /// Whether an error says that the run was stopped.

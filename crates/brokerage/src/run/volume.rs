@@ -26,7 +26,7 @@ use super::line::FIRST;
 /// How the requests are seen.
 enum Sight {
     /// Each of them.
-    Requests(BlockTrace),
+    Requests(Box<BlockTrace>),
     /// By averages since the last look.
     Averages(HostMonitor),
     /// Not at all: the volume has no device of its own that the kernel shows.
@@ -83,7 +83,10 @@ impl Volume {
                     extents.push(of_log);
                 }
                 let trace = BlockTrace::start(extents);
-                trace.map_or_else(|_| averages(data, log, has_own_log), Sight::Requests)
+                trace.map_or_else(
+                    |_| averages(data, log, has_own_log),
+                    |trace| Sight::Requests(Box::new(trace)),
+                )
             }
             _ => averages(data, log, has_own_log),
         };

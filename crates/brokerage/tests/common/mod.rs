@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use brokerage::database::postgres::cluster::Settings;
 use brokerage::database::postgres::{Cluster, ClusterError};
-use brokerage::database::{Build, Database, Loader, State, finish, missing_tables};
+use brokerage::database::{Build, Database, Loader, State, Step, finish, missing_tables};
 use brokerage::error::DatabaseError;
 use brokerage::row::Answers;
 use brokerage::schema::{TABLES, Table, TableName, Type};
@@ -335,4 +335,25 @@ pub fn broken_reference(database: &dyn Database) {
     assert!(matches!(database.state().unwrap(), State::Building(_)));
     database.remove().unwrap();
     assert_eq!(database.state().unwrap(), State::Absent);
+}
+
+/// A step that would take minutes fails as soon as steps are to end.
+pub fn long_steps_end(database: &dyn Database, sql: &str) {
+    database.create(&Build::new(1000, 2, 1)).unwrap();
+    let step = Step {
+        what: "a long step".to_owned(),
+        sql: sql.to_owned(),
+        is_optional: false,
+    };
+    let ended = std::thread::scope(|scope| {
+        let carried_out = scope.spawn(|| database.carry_out(&step));
+        while !carried_out.is_finished() {
+            database.end_steps().unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        carried_out.join().unwrap()
+    });
+    assert!(ended.is_err(), "it came to its end");
+    database.end_steps().unwrap();
+    database.remove().unwrap();
 }

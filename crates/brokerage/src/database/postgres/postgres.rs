@@ -309,6 +309,16 @@ impl Database for Postgres {
         }
     }
 
+    fn end_steps(&self) -> Result<(), DatabaseError> {
+        // Nobody but us works in a house that is being built.
+        let ended = self.inquirer()?.ask(
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE state = 'active' \
+             AND datname = current_database() AND usename = current_user \
+             AND pid <> pg_backend_pid()",
+        );
+        ended.map(drop)
+    }
+
     fn mark_ready(&self) -> Result<(), DatabaseError> {
         self.worker()?.ask(&Build::mark_ready()).map(|_| ())
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, InterruptHandle, OpenFlags};
 
 use super::failure::failure;
 use super::loader::SqliteLoader;
@@ -46,6 +46,8 @@ pub struct Sqlite {
     memory_per_session_bytes: u64,
     queue: Arc<Queue>,
     loading: Mutex<Option<Arc<Mutex<Connection>>>>,
+    /// Ends the step that is being carried out.
+    end_of_step: Mutex<Option<InterruptHandle>>,
 }
 
 impl Sqlite {
@@ -57,6 +59,7 @@ impl Sqlite {
             memory_per_session_bytes: memory_bytes / u64::from(sessions.max(1)),
             queue: Arc::default(),
             loading: Mutex::new(None),
+            end_of_step: Mutex::new(None),
         }
     }
 
@@ -247,6 +250,11 @@ impl Database for Sqlite {
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner) = None;
         let connection = self.worker()?;
+        *self
+            .end_of_step
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner) =
+            Some(connection.get_interrupt_handle());
         let failed = |error: rusqlite::Error| failure(&error, &step.what);
         let mut prepared = connection.prepare(&step.sql).map_err(failed)?;
         let mut rows = prepared.raw_query();
@@ -257,6 +265,16 @@ impl Database for Sqlite {
                 message: "a row refers to one that is not there".to_owned(),
             });
         }
+        Ok(())
+    }
+
+    fn end_steps(&self) -> Result<(), DatabaseError> {
+        let end = self
+            .end_of_step
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        // One whose connection is closed does nothing.
+        end.iter().for_each(InterruptHandle::interrupt);
         Ok(())
     }
 
