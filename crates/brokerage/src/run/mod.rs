@@ -13,6 +13,7 @@
 pub mod arrivals;
 pub mod attempt;
 pub mod drive;
+mod durable;
 pub mod floor;
 pub mod hands;
 pub mod line;

@@ -8,7 +8,8 @@
 //! - writes on the volume of the log are log writes, when the log has one of its own;
 //! - where both share a volume, writes that a session or the log writer waits for are log writes
 //!   (committing is the only thing they wait for), and what the checkpointer and the kernel's
-//!   write-back hand over are writes of the database.
+//!   write-back hand over are writes of the database;
+//! - flushes make log writes durable, and are part of their latency.
 //!
 //! Without the trace, the kernel's averages per second stand for every request of that second:
 //! rates, sizes and means are right, percentiles are those of averages.
@@ -21,6 +22,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
+use super::durable::Durability;
 use super::line::FIRST;
 
 /// How the requests are seen.
@@ -53,6 +55,9 @@ pub struct Volume {
     has_own_log: bool,
     /// Which of the traced parts of devices holds the log alone.
     log_extent: Option<usize>,
+    durability: Durability,
+    /// The traced part of a device whose flushes are those of the log.
+    flushed_extent: usize,
     roles: HashMap<u32, Role>,
     averaged_ns: u64,
     /// When the trace is read next.
@@ -90,25 +95,31 @@ impl Volume {
             }
             _ => averages(data, log, has_own_log),
         };
+        let shares_device = of_data
+            .zip(of_log)
+            .is_some_and(|(data, log)| data.shares_device(&log));
         Self {
-            sight,
             has_own_log,
             log_extent: (of_data != of_log).then_some(1),
-            roles: HashMap::new(),
-            averaged_ns: 0,
-            next_read_ns: 0,
-            last_read_ns: 0,
-            lost_before: 0,
+            durability: Durability::new(of_log.is_some_and(|log| log.has_volatile_cache())),
+            flushed_extent: usize::from(!shares_device),
+            ..Self::seen(sight)
         }
     }
 
     /// The volume of a server that does not tell where its data is.
     #[must_use]
     pub fn unknown() -> Self {
+        Self::seen(Sight::Nothing)
+    }
+
+    fn seen(sight: Sight) -> Self {
         Self {
-            sight: Sight::Nothing,
+            sight,
             has_own_log: false,
             log_extent: None,
+            durability: Durability::new(false),
+            flushed_extent: 0,
             roles: HashMap::new(),
             averaged_ns: 0,
             next_read_ns: 0,
@@ -167,6 +178,7 @@ impl Volume {
         if let Sight::Requests(trace) = &mut self.sight {
             // If it cannot be read, counting will find out.
             let _ = trace.poll(|_| {});
+            self.durability.clear();
             self.lost_before = trace.lost();
         }
     }
@@ -183,14 +195,29 @@ impl Volume {
             Sight::Requests(_) if now_ns < self.next_read_ns => {}
             Sight::Requests(trace) => {
                 let (roles, log_extent) = (&mut self.roles, self.log_extent);
+                let durability = &mut self.durability;
+                let mut latest_ns = 0;
                 let read = trace.poll(|request| {
-                    let stream = stream_of(&request, log_extent, roles);
-                    if request.failed {
-                        recorder.io_error(FIRST, stream);
-                    } else {
-                        recorder.io(FIRST, stream, request.bytes, request.latency_ns);
+                    latest_ns = request.ended_ns;
+                    if request.direction == Direction::Flush {
+                        if request.extent == self.flushed_extent {
+                            let durable = durability.flush(&request);
+                            durable.for_each(|write| enter(recorder, Stream::LogWrite, &write));
+                        }
+                        enter(recorder, Stream::OtherWrite, &request);
+                        return;
                     }
+                    let stream = stream_of(&request, log_extent, roles);
+                    let ended = match stream {
+                        Stream::LogWrite => durability.write(request),
+                        _ => Some(request),
+                    };
+                    ended
+                        .iter()
+                        .for_each(|ended| enter(recorder, stream, ended));
                 });
+                let unflushed = durability.unflushed(latest_ns);
+                unflushed.for_each(|write| enter(recorder, Stream::LogWrite, &write));
                 let length_ns = now_ns.saturating_sub(self.last_read_ns);
                 let pause_ns = length_ns as f64 * FULLEST / trace.fullness().max(1e-6);
                 self.next_read_ns = now_ns + (pause_ns as u64).min(LONGEST_PAUSE_NS);
@@ -251,6 +278,14 @@ fn averages(data: &Path, log: &Path, has_own_log: bool) -> Sight {
             Sight::Averages(HostMonitor::new(names.into_iter().flatten()))
         }
         None => Sight::Nothing,
+    }
+}
+
+fn enter(recorder: &mut Recorder, stream: Stream, request: &DeviceRequest) {
+    if request.failed {
+        recorder.io_error(FIRST, stream);
+    } else {
+        recorder.io(FIRST, stream, request.bytes, request.latency_ns);
     }
 }
 

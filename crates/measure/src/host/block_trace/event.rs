@@ -10,7 +10,9 @@ pub enum Direction {
     Read,
     /// It writes.
     Write,
-    /// It moves no data: it flushes a cache or gives room back.
+    /// It empties the device's cache, and moves no data.
+    Flush,
+    /// It moves no data: it gives room back, for example.
     Other,
 }
 
@@ -153,12 +155,13 @@ fn text(data: &[u8], field: Field) -> Option<&[u8]> {
 }
 
 /// The letters of a request: `F` before or after the operation asks for a flush with it, and a
-/// flush of its own has no other letter.
+/// flush of its own is an operation with this letter, too.
 fn direction(letters: &[u8]) -> Direction {
     let operation = letters.strip_prefix(b"F").filter(|rest| !rest.is_empty());
     match operation.unwrap_or(letters).first() {
         Some(b'R') => Direction::Read,
         Some(b'W') => Direction::Write,
+        Some(b'F') => Direction::Flush,
         _ => Direction::Other,
     }
 }
@@ -232,8 +235,11 @@ mod tests {
 
     #[test]
     fn flushes_and_discards_move_no_data() {
-        assert_eq!(direction(b"F"), Direction::Other);
+        for flush in [&b"F"[..], b"FF", b"FFS"] {
+            assert_eq!(direction(flush), Direction::Flush);
+        }
         assert_eq!(direction(b"DS"), Direction::Other);
+        assert_eq!(direction(b"FWS"), Direction::Write);
         assert_eq!(direction(b"RM"), Direction::Read);
         assert_eq!(direction(b"WFS"), Direction::Write);
         assert_eq!(direction(b""), Direction::Other);

@@ -21,6 +21,21 @@ pub struct DeviceExtent {
 }
 
 impl DeviceExtent {
+    /// Whether both lie on one device.
+    #[must_use]
+    pub fn shares_device(&self, other: &DeviceExtent) -> bool {
+        (self.major, self.minor) == (other.major, other.minor)
+    }
+
+    /// Whether the device has a cache that forgets, as the kernel knows it: what is written is safe
+    /// after a flush only.
+    #[must_use]
+    pub fn has_volatile_cache(&self) -> bool {
+        let (major, minor) = (self.major, self.minor);
+        let path = format!("/sys/dev/block/{major}:{minor}/queue/write_cache");
+        fs::read_to_string(path).is_ok_and(|cache| cache.trim() == "write back")
+    }
+
     /// What lies under a file or a directory, or is the device itself. `None` for file systems
     /// without one block device of their own (memory, network, overlays, several devices), and for
     /// devices that only pass requests on, which the kernel does not trace as requests.
@@ -61,8 +76,13 @@ impl DeviceExtent {
         })
     }
 
-    pub(super) fn holds(&self, place: &Place) -> bool {
+    /// Whether a place is on the same device, in this part of it or in another.
+    pub(super) fn is_on(&self, place: &Place) -> bool {
         (place.major, place.minor) == (self.major, self.minor)
+    }
+
+    pub(super) fn holds(&self, place: &Place) -> bool {
+        self.is_on(place)
             && place.sector >= self.first_sector
             && place.sector - self.first_sector < self.sectors
     }

@@ -8,10 +8,15 @@ use super::extent::DeviceExtent;
 /// Beginnings without an end are forgotten when there are so many: their ends were lost.
 const MOST_OPEN: usize = 1 << 16;
 
+/// Where a flush comes back from, wherever it was when it was handed over. A device has one at a
+/// time.
+const NOWHERE: u64 = u64::MAX;
+
 /// A request that a device has carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceRequest {
-    /// In which of the parts of devices that are traced it lies, counted from 0.
+    /// In which of the parts of devices that are traced it lies, counted from 0; for a flush, the
+    /// first of them on its device.
     pub extent: usize,
     /// What it did.
     pub direction: Direction,
@@ -76,10 +81,19 @@ impl Pairing {
                 process,
                 command,
             } => {
-                let extent = self.extents.iter().position(|one| one.holds(&place))?;
-                if direction == Direction::Other {
-                    return None;
-                }
+                let is_in = |one: &DeviceExtent| match direction {
+                    Direction::Read | Direction::Write => one.holds(&place),
+                    Direction::Flush => one.is_on(&place),
+                    Direction::Other => false,
+                };
+                let extent = self.extents.iter().position(is_in)?;
+                let place = match direction {
+                    Direction::Flush => Place {
+                        sector: NOWHERE,
+                        ..place
+                    },
+                    _ => place,
+                };
                 if self.open.len() >= MOST_OPEN {
                     self.open.clear();
                 }
@@ -164,6 +178,29 @@ mod tests {
         pairing.take(90, issued(300));
         let third = pairing.take(95, completed(300)).unwrap();
         assert_eq!((second.extent, third.extent), (0, 1));
+    }
+
+    #[test]
+    fn a_flush_is_of_the_whole_device() {
+        let mut pairing = pairing();
+        let flush = |minor| Event::Issued {
+            place: Place {
+                major: 8,
+                minor,
+                sector: 0,
+            },
+            direction: Direction::Flush,
+            is_synchronous: false,
+            bytes: 0,
+            process: 7,
+            command: ProcessName::new(b"kworker"),
+        };
+        pairing.take(10, flush(0));
+        pairing.take(15, flush(1));
+        let ended = pairing.take(40, completed(u64::MAX)).unwrap();
+        assert_eq!((ended.direction, ended.latency_ns), (Direction::Flush, 30));
+        assert_eq!(ended.extent, 0);
+        assert_eq!(pairing.take(50, completed(u64::MAX)), None);
     }
 
     #[test]
