@@ -9,16 +9,9 @@ use runtime::{Directory, IoError, IoFailure, IoOperation};
 
 use super::file::{Inode, VolumeFile};
 use super::model::{FilePayload, VolumeModel};
-use super::space::Space;
+use super::space::{Disk, Space};
 use super::volume::ArrayVolume;
 use crate::{Array, FirstWrite, SECTOR_BYTES};
-
-/// A volume with the blocks that its files own. It does not know the files: they hold it, and would
-/// never go.
-pub(super) struct Disk<P: FilePayload, M: VolumeModel<P>> {
-    pub(super) volume: ArrayVolume<P, M>,
-    pub(super) space: RefCell<Space>,
-}
 
 /// Files by path: directory, slash, name.
 type Files<P, M> = RefCell<BTreeMap<String, Rc<Inode<P, M>>>>;

@@ -5,9 +5,8 @@ use std::rc::Rc;
 
 use runtime::{Buffer, File, IoError, IoFailure, IoOperation, Persistence, SharedBuffer};
 
-use super::directory::Disk;
 use super::model::{FilePayload, VolumeModel};
-use super::space::Piece;
+use super::space::{Disk, Piece};
 use super::written::Written;
 use crate::{Array, HostError, SECTOR_BYTES};
 

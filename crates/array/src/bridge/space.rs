@@ -1,6 +1,17 @@
 //! Which sectors of a volume belong to files, first fit.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+
+use super::model::{FilePayload, VolumeModel};
+use super::volume::ArrayVolume;
+
+/// A volume with the blocks that its files own. It does not know the files: they hold it, and would
+/// never go.
+pub(super) struct Disk<P: FilePayload, M: VolumeModel<P>> {
+    pub(super) volume: ArrayVolume<P, M>,
+    pub(super) space: RefCell<Space>,
+}
 
 /// A run of sectors of the volume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
