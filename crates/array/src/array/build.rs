@@ -306,6 +306,11 @@ fn group_facts<P: Payload>(settings: &ArraySettings, backend: &Backend<P>) -> Ve
     facts
 }
 
+/// A group without stripes has the whole of a disk as its chunk. What is longer than a gigabyte is no
+/// stripe, and volumes begin at any megabyte there.
+const LONGEST_STRIPE_SECTORS: u64 = 1 << 21;
+const MEGABYTE_SECTORS: u64 = 1 << 11;
+
 /// Gives every linear volume its place: in the order of the settings, each from a stripe on.
 fn place_linear<P: Payload>(
     settings: &ArraySettings,
@@ -337,7 +342,11 @@ fn place_linear<P: Payload>(
             ));
             continue;
         }
-        taken_sectors[group] = end_sector.next_multiple_of(view.geometry.stripe_sectors());
+        let step_sectors = match view.geometry.stripe_sectors() {
+            LONGEST_STRIPE_SECTORS.. => MEGABYTE_SECTORS,
+            stripe_sectors => stripe_sectors,
+        };
+        taken_sectors[group] = end_sector.next_multiple_of(step_sectors);
         places.push(LinearVolume {
             volume: VolumeId(number as u16),
             group: GroupId(group as u16),

@@ -70,6 +70,24 @@ fn every_bundled_array_is_built_and_serves_every_database() {
 }
 
 #[test]
+fn a_group_without_stripes_holds_several_volumes() {
+    let group = "extends = 'nvme-raid10'\ntitle = 'one disk'\n\
+        [[group]]\nname = 'disk'\ndisk = 'ssd-nvme-3840gb'\ndisk_count = 1\nraid = 'linear'\n";
+    let planned = load(&[Source::file("own", group)]).plan(&demands(3, 10));
+    let planned = planned.unwrap_or_else(|error| panic!("{error}"));
+    assert!(planned.settings.volumes.len() > 3, "data and logs");
+    Array::<()>::new(&planned.settings, 1).unwrap();
+}
+
+#[test]
+fn an_array_of_billions_of_controllers_is_refused() {
+    let text = "extends = 'msa2050'\n[controllers]\ncount = 4294967295\n";
+    let refused = load(&[Source::file("own", text)]).plan(&demands(1, 10));
+    let error = refused.expect_err("too many").to_string();
+    assert!(error.contains("one controller or two"), "{error}");
+}
+
+#[test]
 fn families_have_one_set_of_parameters() {
     for (name, base) in [
         ("msa2040-cache", "msa2040"),

@@ -1,5 +1,7 @@
 //! What is to break and to be repaired, and what will come of it.
 
+use std::collections::BTreeSet;
+
 use super::Expansion;
 use crate::Fault;
 use crate::description::keys::{EventKeys, EventWord};
@@ -229,7 +231,7 @@ impl Expansion<'_> {
                 ..Standing::default()
             })
             .collect();
-        let mut working = vec![true; self.description.keys.controllers.count as usize];
+        let mut down = BTreeSet::new();
         for event in events {
             match event.fault {
                 Fault::FailDisk(disk) => {
@@ -248,8 +250,8 @@ impl Expansion<'_> {
                     }
                 }
                 Fault::FailController(number) => {
-                    working[number as usize] = false;
-                    if working.iter().all(|works| !works) {
+                    down.insert(number);
+                    if down.len() == self.description.keys.controllers.count as usize {
                         self.notes.push(format!(
                             "After {} no controller works: requests wait and then fail, and the \
                              run ends with exit status 4 unless one returns in time.",
@@ -257,7 +259,9 @@ impl Expansion<'_> {
                         ));
                     }
                 }
-                Fault::RestoreController(number) => working[number as usize] = true,
+                Fault::RestoreController(number) => {
+                    down.remove(&number);
+                }
                 Fault::LoseCacheBattery(_) | Fault::RestoreCacheBattery(_) => {}
             }
         }
