@@ -63,6 +63,25 @@ fn a_killed_run_is_recovered_and_goes_on() {
 }
 
 #[test]
+fn a_damaged_header_is_told_and_mended() {
+    let here = Scratch::new();
+    here.directory("target");
+    let build = format!("{SMALL} {WIDE}").replace("run ", "run --build-only ");
+    here.proofload(&build).exits(0);
+    aside(&here, "built");
+    let file = fs::OpenOptions::new().write(true).open(here.path(DATABASE));
+    let damaged = file.expect("a database").write_all_at(&[0xa5; 8], 100);
+    damaged.expect("bytes in the first header");
+    here.proofload(&format!("edb check {DATABASE}")).exits(4);
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(0)
+        .says("mail-001.edb: the first header is damaged");
+    let notes = fs::read(here.path("out").join("log.txt")).expect("a log");
+    assert!(has(&notes, "the first header is damaged"));
+    here.proofload(&format!("edb check {DATABASE}")).exits(0);
+}
+
+#[test]
 fn a_killed_build_is_built_to_its_end() {
     let here = Scratch::new();
     let target = here.directory("target");

@@ -52,7 +52,7 @@ impl<D: Directory> Parts<'_, D> {
         let started_ns = self.handle.now_ns();
         let file = self.database_directory.open(self.name).await?;
         let file_name = file.name();
-        let header = self.read_header(&file, &file_name).await?;
+        let (header, damaged_header) = self.read_header(&file, &file_name).await?;
         let store = self.store(file);
         let write_ahead = Rc::new(LateLog::default());
         let shared = SharedState::new(header.dbtime, header.last_object_id);
@@ -108,16 +108,17 @@ impl<D: Directory> Parts<'_, D> {
         }
         core.log.make_durable(core.log.tip()).await?;
         core.load_catalog().await?;
+        report.damaged_header = damaged_header;
         report.seconds = (self.handle.now_ns() - started_ns) as f64 / 1e9;
         Ok((Database::start(core, keepers), report))
     }
 
-    /// Reads both copies of the header.
+    /// Reads both copies of the header; says also which of them is damaged, if one is.
     async fn read_header(
         &self,
         file: &D::File,
         file_name: &str,
-    ) -> Result<DatabaseHeader, EngineError> {
+    ) -> Result<(DatabaseHeader, Option<String>), EngineError> {
         let refuse = |reason: String| EngineError::NotADatabase {
             file: file_name.to_owned(),
             reason,
@@ -159,7 +160,7 @@ impl<D: Directory> Parts<'_, D> {
                     .to_owned(),
             ));
         }
-        Ok(header)
+        Ok((header, DatabaseHeader::damaged_copy(&first, &second)))
     }
 
     /// Finds the log of the database; `None` if there is none and none is needed.

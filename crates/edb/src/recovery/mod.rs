@@ -20,10 +20,12 @@ mod redo;
 pub(crate) use redo::Recovery;
 
 /// What recovery has done.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct RecoveryReport {
     /// Whether the database had been closed properly, so that there was nothing to do.
     pub was_clean: bool,
+    /// What is wrong with one of the two copies of the header, which is written anew from the other.
+    pub damaged_header: Option<String>,
     /// Log files read.
     pub generations: u32,
     /// Log records read.

@@ -327,11 +327,20 @@ async fn until<T>(work: impl Future<Output = T>, stop: impl Fn() -> bool) -> Opt
     .await
 }
 
-/// What recovery has done, as a sentence; empty when there was nothing to do.
+/// What recovery has done and found; empty when there was nothing.
 fn recovered(file: &str, recovery: &RecoveryReport) -> String {
-    if recovery.was_clean {
-        return String::new();
-    }
+    let damage = recovery.damaged_header.as_ref().map(|damage| {
+        format!(
+            "{file}: {damage}. It was written anew from the other copy; unless power failed while it \
+             was written, the storage has damaged it"
+        )
+    });
+    let recovered = (!recovery.was_clean).then(|| recovered_by_log(file, recovery));
+    let sentences: Vec<String> = damage.into_iter().chain(recovered).collect();
+    sentences.join(". ")
+}
+
+fn recovered_by_log(file: &str, recovery: &RecoveryReport) -> String {
     format!(
         "{file} had not been closed properly; it was recovered in {:.1} s: {} log records redone, \
          {} unfinished transactions undone",
