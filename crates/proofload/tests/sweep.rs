@@ -129,7 +129,7 @@ fn that_nothing_passes_is_said_plainly() {
         --set service_levels.average_database_read=1us";
     here.proofload(&tiny(words))
         .exits(1)
-        .prints("No load passes: threads=1 does not.")
+        .prints("No load passes: threads=1 does not:")
         .prints("average database read latency");
     let doubtful = "--find max-iops --sweep threads=1,2 --set service_levels.fewest_samples=999";
     here.proofload(&tiny(doubtful).replace("--out out", "--out second"))

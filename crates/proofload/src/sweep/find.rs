@@ -253,7 +253,7 @@ impl Question {
 
 fn most_load(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
     match (best, next) {
-        (None, Some(next)) => format!("No load passes: {} does not. {}", next.name, why(next)),
+        (None, Some(next)) => format!("No load passes: {} {}", next.name, verdict_on(next)),
         (None, None) => "Nothing was tried.".to_owned(),
         (Some(best), next) => {
             let read = best.database_read_ms.map_or(String::new(), |ms| {
@@ -265,7 +265,7 @@ fn most_load(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
                 figure(best.achieved_iops.unwrap_or(f64::NAN))
             );
             match next {
-                Some(next) => format!("{found} {} does not: {}", next.name, why(next)),
+                Some(next) => format!("{found} {} {}", next.name, verdict_on(next)),
                 None => format!("{found} It is the highest that was asked for."),
             }
         }
@@ -280,17 +280,17 @@ fn least_flash(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
     match (best, next) {
         (None, Some(next)) => {
             format!(
-                "No amount that was tried lets this load pass: {} does not. {}",
+                "No amount that was tried lets this load pass: {} {}",
                 flash(next),
-                why(next)
+                verdict_on(next)
             )
         }
         (None, None) => "Nothing was tried.".to_owned(),
         (Some(best), Some(next)) => format!(
-            "The least flash that lets this load pass: {}. With {} it does not: {}",
+            "The least flash that lets this load pass: {}. {} {}",
             flash(best),
             flash(next),
-            why(next)
+            verdict_on(next)
         ),
         (Some(best), None) => {
             format!(
@@ -301,14 +301,13 @@ fn least_flash(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
     }
 }
 
-/// Why a point does not pass.
-fn why(point: &GridPoint) -> String {
-    match point.verdict {
-        Some(Verdict::Inconclusive) => {
-            format!("It could not be judged. {}", point.verdict_reason)
-        }
-        _ => point.verdict_reason.clone(),
-    }
+/// What is said of a point that does not pass, after its name.
+fn verdict_on(point: &GridPoint) -> String {
+    let word = match point.verdict {
+        Some(Verdict::Inconclusive) => "could not be judged",
+        _ => "does not",
+    };
+    format!("{word}: {}", point.verdict_reason)
 }
 
 #[cfg(test)]

@@ -239,7 +239,8 @@ pub(super) fn target_missed(result: &RunResult) -> Option<Advice> {
         |busy| {
             format!(
                 "{facts} Latency is within its limits, but the processors of this host are busy \
-                 {} % of the time: the host could not ask for more. Use a bigger host.",
+                 {} % of the time: the host could not ask for more. Stop other programs, or use a \
+                 bigger host.",
                 figure(busy)
             )
         },
