@@ -117,25 +117,25 @@ impl Failure {
         match self {
             Self::OutputClosed => {}
             Self::Point { name, failure } => {
-                eprintln!("proofload: the point {name} cannot be predicted; nothing was computed.");
+                tell!("proofload: the point {name} cannot be predicted; nothing was computed.");
                 failure.tell();
             }
             Self::Profile(error) => {
                 for told in told_faults(error) {
-                    eprintln!("{:?}", Report::new(told));
+                    tell!("{:?}", Report::new(told));
                 }
             }
             Self::Array(error) => {
                 for told in told_array_faults(error) {
-                    eprintln!("{:?}", Report::new(told));
+                    tell!("{:?}", Report::new(told));
                 }
             }
             Self::Usage { message, help }
             | Self::Environment { message, help }
             | Self::Integrity { message, help } => {
-                eprintln!("proofload: {message}");
+                tell!("proofload: {message}");
                 if !help.is_empty() {
-                    eprintln!("{help}");
+                    tell!("{help}");
                 }
             }
         }

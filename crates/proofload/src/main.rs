@@ -1,5 +1,14 @@
 //! The command line of Proofload.
 
+/// Tells people something on standard error. Where that cannot be written (a full disk, a reader that
+/// left) nobody is told, and the work goes on: the standard library's own macro would end it.
+macro_rules! tell {
+    ($($words:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($words)*);
+    }};
+}
+
 mod brokerage;
 mod cli;
 mod commands;

@@ -53,6 +53,17 @@ fn what_is_listed_can_be_shown_and_loaded_again() {
 }
 
 #[test]
+fn an_error_that_cannot_be_told_keeps_its_exit_status() {
+    let here = Scratch::new();
+    let full = std::fs::File::options().write(true).open("/dev/full");
+    let mut command = common::proofload(&here.path("."));
+    command.args(["predict", "exchange-2013", "--array", "nosuch"]);
+    command.stderr(full.expect("a file that is always full"));
+    let status = command.status().expect("proofload runs");
+    assert_eq!(status.code(), Some(2));
+}
+
+#[test]
 fn settings_show_what_a_profile_comes_to() {
     let here = Scratch::new();
     here.proofload("show exchange-2007 --set mail.threads=12 --set run.duration=90s")

@@ -52,7 +52,7 @@ pub fn run(options: &RunOptions, profile: &Profile) -> Result<ExitStatus, Failur
     }
     let caution = caution(profile).filter(|_| !options.build_only && !options.quiet);
     if let Some(caution) = caution {
-        eprint!("{caution}");
+        tell!("{}", caution.to_string().trim_end());
     }
     let started = Timestamp::now();
     let claim = layout
@@ -363,7 +363,7 @@ fn settle(
     if let Err(left) = opened.close(!keeps) {
         // What came out of the run is worth more than what is left of it, so this ends nothing.
         if result.is_none() {
-            eprintln!("{left}");
+            tell!("{left}");
         }
         return Ok(left);
     }
@@ -376,7 +376,7 @@ fn settle(
         return Ok(format!("The brokerage is kept in {name}: {next}."));
     }
     for left in claim.map(Claim::release).transpose()?.unwrap_or_default() {
-        eprintln!(
+        tell!(
             "Left in place, because it was not made by Proofload: {}",
             left.display()
         );

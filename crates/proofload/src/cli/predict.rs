@@ -86,7 +86,7 @@ pub struct PredictOptions {
     pub jobs: Option<u32>,
 
     /// Check everything and print what would be modelled; run and write nothing.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub dry_run: bool,
     /// Of a trace: write one row of each request with its response time; '-' is standard output.
     #[arg(long, value_name = "FILE", help_heading = "Output")]

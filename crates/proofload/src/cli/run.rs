@@ -54,7 +54,7 @@ pub struct RunOptions {
     #[arg(long, help_heading = "Where")]
     pub reuse: bool,
     /// Check everything and print what would be built; write nothing.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub dry_run: bool,
     /// Build the databases and keep them, without a run.
     #[arg(long, conflicts_with = "reuse", help_heading = "Where")]

@@ -148,7 +148,7 @@ impl RunListener for TerminalView {
     }
 
     fn note(&mut self, text: &str) {
-        self.line.suspend(|| eprintln!("{text}"));
+        self.line.suspend(|| tell!("{text}"));
     }
 }
 

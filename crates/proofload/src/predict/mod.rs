@@ -68,8 +68,10 @@ pub fn predict(options: &PredictOptions) -> Result<ExitStatus, Failure> {
     }
     if !options.quiet {
         let notes = plan.planned.notes.iter();
-        notes.for_each(|note| eprintln!("{note}"));
-        caution.iter().for_each(|caution| eprint!("{caution}"));
+        notes.for_each(|note| tell!("{note}"));
+        caution
+            .iter()
+            .for_each(|caution| tell!("{}", caution.to_string().trim_end()));
     }
     let started = Timestamp::now();
     let directory = open(&plan, options.out.as_deref(), started)?;

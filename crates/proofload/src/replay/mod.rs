@@ -73,7 +73,7 @@ pub fn replay(options: &PredictOptions) -> Result<ExitStatus, Failure> {
         return print(&describe::describe(options, &plan));
     }
     if !options.quiet {
-        plan.notes().for_each(|note| eprintln!("{note}"));
+        plan.notes().for_each(|note| tell!("{note}"));
     }
     let started = Timestamp::now();
     let responses = Responses::open(options.responses.as_deref(), plan.survey.measured > 0)?;

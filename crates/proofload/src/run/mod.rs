@@ -58,7 +58,7 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, Failure> {
         return print(&format!("{plan}{}", caution.unwrap_or_default()));
     }
     if let Some(caution) = caution.filter(|_| !options.quiet) {
-        eprint!("{caution}");
+        tell!("{}", caution.to_string().trim_end());
     }
     let started = Timestamp::now();
     let directory = results::open(options, &profile, started)?;
@@ -124,7 +124,7 @@ fn settle(
     }
     let left = claim.release()?;
     for path in left {
-        eprintln!(
+        tell!(
             "Left in place, because it was not made by Proofload: {}",
             path.display()
         );
@@ -152,7 +152,7 @@ pub fn end_of_build(
 ) -> Result<ExitStatus, Failure> {
     match result.verdict {
         Verdict::Error | Verdict::Interrupted => {
-            eprintln!("{} {fate}", result.verdict_reason);
+            tell!("{} {fate}", result.verdict_reason);
             Ok(ExitStatus::from(result.verdict))
         }
         _ if options.json => print_json(result).map(|()| ExitStatus::Pass),
@@ -187,7 +187,7 @@ pub fn tell(
     })?;
     if options.json {
         if !options.quiet {
-            eprintln!("{fate}");
+            tell!("{fate}");
         }
         print_json(result)?;
     } else if !options.quiet {

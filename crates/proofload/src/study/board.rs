@@ -82,7 +82,7 @@ impl Board {
         let ended = self.done();
         if ended > self.ended || self.told.elapsed() >= TOLD_EVERY {
             (self.ended, self.told) = (ended, Instant::now());
-            eprintln!("{}", self.text());
+            tell!("{}", self.text());
         }
     }
 
@@ -90,7 +90,7 @@ impl Board {
     pub fn finish(&mut self, quiet: bool) {
         self.line.finish_and_clear();
         if !quiet && !std::io::stderr().is_terminal() && self.done() > self.ended {
-            eprintln!("{}", self.text());
+            tell!("{}", self.text());
         }
     }
 

@@ -67,7 +67,7 @@ pub fn study(options: &StudyOptions) -> Result<ExitStatus, Failure> {
         let outcome = outcomes.iter_mut().find(|one| one.named.name == task.study);
         if let (Some(outcome), Some(run)) = (outcome, run) {
             if let Some(trouble) = trouble(&run.result).filter(|_| !options.quiet) {
-                eprintln!("{}: {trouble}", task.title());
+                tell!("{}: {trouble}", task.title());
             }
             outcome.take(task, run, !options.no_blind);
         }
