@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use workload::progress::StopRequest;
 
@@ -20,12 +20,13 @@ const SAME_PRESS: Duration = Duration::from_secs(1);
 /// How often the first signal is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A request that SIGINT and SIGTERM make. A second signal, a moment later, ends the program on the
-/// spot.
+/// A request that SIGINT and SIGTERM make, and SIGHUP, when the terminal goes, unless somebody (such as
+/// `nohup`) has it ignored. A second signal, a moment later, ends the program on the spot.
 pub fn stop_on_signals() -> io::Result<StopRequest> {
     let asked = Arc::new(AtomicBool::new(false));
     let impatient = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    let signals = [SIGINT, SIGTERM, SIGHUP];
+    for signal in signals.into_iter().filter(|&signal| !is_ignored(signal)) {
         let status = i32::from(ExitStatus::Interrupted.code());
         flag::register_conditional_shutdown(signal, status, Arc::clone(&impatient))?;
         flag::register(signal, Arc::clone(&asked))?;
@@ -41,4 +42,12 @@ pub fn stop_on_signals() -> io::Result<StopRequest> {
         impatient.store(true, Ordering::Relaxed);
     });
     Ok(StopRequest::sharing(asked))
+}
+
+/// Whether the signal is ignored, as the kernel's mask of this process says.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

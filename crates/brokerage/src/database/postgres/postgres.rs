@@ -350,8 +350,19 @@ impl Database for Postgres {
         }
         if owned && self.house != self.door {
             let name = escape_identifier(&self.house);
-            let drop = format!("DROP DATABASE {name} WITH (FORCE)");
-            return self.at_the_door()?.ask(&drop).map(|_| ());
+            let mut door = self.at_the_door()?;
+            let forced = door.ask(&format!("DROP DATABASE {name} WITH (FORCE)"));
+            if !matches!(forced, Err(DatabaseError::Refused(_))) {
+                return forced.map(drop);
+            }
+            // Who is no superuser may end sessions of its own only, and FORCE wants to end a vacuum,
+            // too. A plain DROP asks a vacuum to give way.
+            door.ask(&format!(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                 WHERE datname = {} AND usename = current_user",
+                escape_literal(&self.house)
+            ))?;
+            return door.ask(&format!("DROP DATABASE {name}")).map(drop);
         }
         let mut sql = vec!["BEGIN".to_owned()];
         sql.extend(ddl::drop_tables());

@@ -276,10 +276,11 @@ fn closing(
     let held = summary.find().map(|row| row.integer(0)).transpose()?;
     let lots = super::trade_result::lots(answers.of(questions.lots))?;
     let sum: i64 = lots.iter().map(|lot: &Lot| lot.quantity).sum();
-    if sum != held.unwrap_or(0) {
+    let held = held.unwrap_or(0);
+    if sum != held {
         let (account, symbol) = (input.account, &input.symbol);
         return Err(summary.failed(format!(
-            "account {account} holds {held:?} shares of {symbol}, its lots add up to {sum}"
+            "account {account} holds {held} shares of {symbol}, its lots add up to {sum}"
         )));
     }
     let (is_lifo, quantity) = (input.is_lifo, input.quantity);
