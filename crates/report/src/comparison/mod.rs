@@ -6,10 +6,12 @@ mod figures;
 pub use charts::comparison_charts;
 pub use figures::Shown;
 
+use measure::result::RunResult;
+
 use crate::number::{ABSENT, duration, moment};
 use crate::run::Run;
 use crate::settings::chosen;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, Table, not_comparable};
 use crate::tone::Tone;
 use crate::words::{headline, target_text, workload_name};
 
@@ -87,14 +89,20 @@ impl<'a> Comparison<'a> {
         table
     }
 
-    /// One row for each setting that is not the same in all runs.
+    /// What is to be said of these workloads' results, once.
+    #[must_use]
+    pub fn not_comparable(&self) -> Option<&'static str> {
+        self.runs.iter().find_map(|run| not_comparable(&run.result))
+    }
+
+    /// One row for the database server and each setting that are not the same in all runs.
     #[must_use]
     pub fn settings_table(&self) -> Table {
         let mut heads = vec![Column::text("setting")];
         heads.extend(self.names.iter().map(|name| Column::text(name)));
         let mut table = Table::new(heads);
         let all: Vec<Vec<(String, String)>> =
-            self.runs.iter().map(|run| chosen(&run.result)).collect();
+            self.runs.iter().map(|run| told(&run.result)).collect();
         let mut paths: Vec<&String> = Vec::new();
         for (path, _) in all.iter().flatten() {
             if !paths.contains(&path) {
@@ -122,6 +130,15 @@ impl<'a> Comparison<'a> {
     pub fn figures_table(&self, shown: Shown) -> Table {
         figures::table(self, shown)
     }
+}
+
+/// The database server of a run, where it has one, and the settings that were chosen.
+fn told(result: &RunResult) -> Vec<(String, String)> {
+    let server = result.server.as_ref().map(|server| {
+        let name = format!("{} {}", server.name, server.version);
+        ("database server".to_owned(), name.trim().to_owned())
+    });
+    server.into_iter().chain(chosen(result)).collect()
 }
 
 #[cfg(test)]

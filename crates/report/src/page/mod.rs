@@ -22,6 +22,7 @@ use crate::chart::Chart;
 use crate::comparison::{Comparison, Shown, comparison_charts};
 use crate::document::Document;
 use crate::run::Run;
+use crate::table::not_comparable;
 use crate::words::{headline, target_text, workload_name};
 
 /// The look of the page.
@@ -57,6 +58,7 @@ pub fn html(run: &Run) -> String {
         }
         (replay::section(result))
         (server::section(result))
+        @if let Some(words) = not_comparable(result) { p.quiet { (words) } }
         (events::section(result))
         (charts("How the run went", &course::charts(run)))
         (array::section(run))
@@ -92,6 +94,7 @@ pub fn html_comparison(runs: &[Run]) -> String {
         (tables::table(&comparison.figures_table(Shown::Both)))
         p.quiet { "Changes are against " (comparison.names().first().map_or("", String::as_str))
             ", the first run." }
+        @if let Some(words) = comparison.not_comparable() { p.quiet { (words) } }
         (charts("Side by side", &comparison_charts(&comparison)))
         h2 { "Service levels" }
         @for (run, name) in runs.iter().zip(comparison.names()) {

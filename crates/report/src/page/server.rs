@@ -5,8 +5,8 @@ use measure::result::RunResult;
 
 use super::tables;
 use crate::table::{
-    NOT_COMPARABLE, Table, books_table, outages_table, server_counters_table, server_sentences,
-    transactions_table, waits_table,
+    Table, books_table, outages_table, server_counters_table, server_sentences, transactions_table,
+    waits_table,
 };
 
 /// The server, its transactions, its waits and its books; nothing for other workloads.
@@ -30,7 +30,6 @@ pub(super) fn section(result: &RunResult) -> Markup {
                 }
             }
         }
-        p.quiet { (NOT_COMPARABLE) }
     }
 }
 

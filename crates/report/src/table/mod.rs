@@ -20,7 +20,7 @@ pub use host::{counters_table, devices_table};
 pub use operations::{causes, operations_table, phases_table, traffic_table, tuning_table};
 pub use replay::{demerit_table, replay_sentence};
 pub use server::{
-    NOT_COMPARABLE, books_table, outages_table, server_counters_table, server_sentences,
+    books_table, not_comparable, outages_table, server_counters_table, server_sentences,
     transactions_table, waits_table,
 };
 

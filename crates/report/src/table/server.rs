@@ -7,9 +7,19 @@ use crate::number::{bytes, count, duration, figure, figure_or_absent, percent};
 use crate::tone::Tone;
 
 /// The sentence that every result of this workload carries.
-pub const NOT_COMPARABLE: &str = "This workload is derived in part from the TPC-E benchmark \
+const NOT_COMPARABLE: &str = "This workload is derived in part from the TPC-E benchmark \
 specification and is not comparable to published TPC-E results, as it does not comply with that \
 specification. TPC and TPC-E are trademarks of the TPC.";
+
+/// What is to be said with every result of a brokerage, on a real database or predicted; `None` for
+/// other workloads.
+#[must_use]
+pub fn not_comparable(result: &RunResult) -> Option<&'static str> {
+    let mut operations = result.operations.iter();
+    let is_brokerage =
+        result.server.is_some() || operations.any(|operation| operation.name == "trade-result");
+    is_brokerage.then_some(NOT_COMPARABLE)
+}
 
 /// Transactions that are not of the mix have no share in it.
 const MIX: usize = 10;

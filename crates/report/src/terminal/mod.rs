@@ -18,8 +18,8 @@ use crate::grid;
 use crate::number::{bytes, count, duration, figure, limit};
 use crate::run::Run;
 use crate::table::{
-    Detail, NOT_COMPARABLE, Table, books_table, checks_table, databases_table, demerit_table,
-    grouped_checks_table, outages_table, replay_sentence, server_sentences, transactions_table,
+    Detail, Table, books_table, checks_table, databases_table, demerit_table, grouped_checks_table,
+    not_comparable, outages_table, replay_sentence, server_sentences, transactions_table,
     waits_table,
 };
 use crate::tone::Tone;
@@ -53,6 +53,9 @@ pub fn terminal(run: &Run, style: &Style) -> String {
     databases(&mut text, result);
     replay(&mut text, result);
     server(&mut text, result);
+    not_comparable(result)
+        .iter()
+        .for_each(|words| text.line(words));
     for error in result.errors.iter().take(5) {
         let page = error
             .page
@@ -102,6 +105,10 @@ pub fn terminal_comparison(runs: &[Run], style: &Style) -> String {
         text.head("Changes against the first run");
         text.table(&comparison.figures_table(Shown::Changes));
     }
+    comparison
+        .not_comparable()
+        .iter()
+        .for_each(|words| text.line(words));
     text.finish()
 }
 
@@ -261,7 +268,6 @@ fn server(text: &mut Text, result: &RunResult) {
         let laws = server.books.len();
         text.line(&format!("The books balance: all {laws} laws hold."));
     }
-    text.line(NOT_COMPARABLE);
 }
 
 fn databases(text: &mut Text, result: &RunResult) {
