@@ -190,8 +190,8 @@ fn doubt(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> O
         .find(|c| c.passed.is_none() && c.kind != CheckKind::Integrity);
     if let Some(check) = unjudged {
         return Some(format!(
-            "The {} of {} could not be judged, because nothing of the kind happened: use databases \
-             larger than the cache, or run longer.",
+            "The {} of {} could not be judged, because nothing of the kind was seen: use databases \
+             larger than the cache, or run longer, if no warning gives another reason.",
             check.name, check.place
         ));
     }

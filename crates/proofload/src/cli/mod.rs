@@ -48,7 +48,7 @@ Exit status:
     1  the run went through, but a service level was not met
     2  usage or configuration: nothing was run
     3  environment: too little space, no permission, unsuitable storage
-    4  an I/O error, a bad page or a full disk during the run
+    4  an I/O error, a bad page or a full disk during the run; books that do not balance
     5  inconclusive: too few samples, or not steady where that is asked for
   130  interrupted; the partial result is saved";
 

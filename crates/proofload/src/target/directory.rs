@@ -34,8 +34,8 @@ pub fn check(site: &Site, request: &Request<'_>, names: &[String]) -> Result<(),
                 marker.program, marker.workload
             ),
             format!(
-                "Run on them with --reuse, name another directory, or remove them with 'rm -r \
-                 {shown}/{MARKER_NAME} {}'.",
+                "Run on them with --reuse (if their build came to its end), name another directory, or \
+                 remove them with 'rm -r {shown}/{MARKER_NAME} {}'.",
                 removal(site, &marker)
             ),
         ));
