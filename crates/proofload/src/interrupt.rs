@@ -25,8 +25,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 pub fn stop_on_signals() -> io::Result<StopRequest> {
     let asked = Arc::new(AtomicBool::new(false));
     let impatient = Arc::new(AtomicBool::new(false));
-    let signals = [SIGINT, SIGTERM, SIGHUP];
-    for signal in signals.into_iter().filter(|&signal| !is_ignored(signal)) {
+    let hang_up = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    for signal in [SIGINT, SIGTERM].into_iter().chain(hang_up) {
         let status = i32::from(ExitStatus::Interrupted.code());
         flag::register_conditional_shutdown(signal, status, Arc::clone(&impatient))?;
         flag::register(signal, Arc::clone(&asked))?;

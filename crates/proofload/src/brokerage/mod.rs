@@ -193,6 +193,9 @@ fn prepare(
         allowed.map_err(|error| server::refusal(&error))?;
     }
     if opened.was_there {
+        if let Some(place) = opened.place.as_ref().filter(|_| !options.reuse) {
+            size::check_room(&place.data, &place.data, &house, profile)?;
+        }
         let users = profile.brokerage.users;
         let sessions = match options.build_only {
             true => server::loaders_for(users) as u32,

@@ -1,5 +1,7 @@
 //! The house that fits the size asked for, and whether it fits the volume.
 
+use std::path::Path;
+
 use brokerage::house::House;
 use workload::brokerage::scale::{FEWEST_DAYS, LOAD_UNIT, Scale};
 use workload::profile::{ByteSize, Profile};
@@ -73,17 +75,27 @@ pub fn check_space(
     profile: &Profile,
     reuse: bool,
 ) -> Result<(), Failure> {
-    let data = &layout.sites[layout.databases[0].data_site];
-    let free_bytes = free_bytes(&data.path)?;
-    let needed = needed_bytes(house, profile);
     if reuse {
         return Ok(());
     }
     check_log_space(layout, house)?;
+    let data = &layout.sites[layout.databases[0].data_site];
+    check_room(&data.path, &data.given, house, profile)
+}
+
+/// The same for the volume under a directory, which people know as `given`.
+pub fn check_room(
+    path: &Path,
+    given: &Path,
+    house: &House,
+    profile: &Profile,
+) -> Result<(), Failure> {
+    let free_bytes = free_bytes(path)?;
+    let needed = needed_bytes(house, profile);
     if needed <= free_bytes {
         return Ok(());
     }
-    let shown = data.given.display();
+    let shown = given.display();
     let room = free_bytes.saturating_sub(LEAST_LOG_BYTES) as f64 / (1.0 + BESIDE_THE_DATA);
     let fitting = (room / (1.0 + profile.brokerage.growth_reserve_percent / 100.0)) as u64;
     Err(Failure::environment(
@@ -122,7 +134,7 @@ fn check_log_space(layout: &Layout, house: &House) -> Result<(), Failure> {
     ))
 }
 
-fn free_bytes(path: &std::path::Path) -> Result<u64, Failure> {
+fn free_bytes(path: &Path) -> Result<u64, Failure> {
     let room = rustix::fs::statvfs(path).map_err(|error| {
         Failure::environment(
             format!(
