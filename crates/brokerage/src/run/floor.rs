@@ -8,7 +8,6 @@ use crate::error::DatabaseError;
 use crate::house::House;
 use crate::market::{Exchange, Settings};
 use crate::transactions::{Deck, Inputs, ToMarket, clean_up};
-use std::ops::RangeFrom;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -121,12 +120,12 @@ impl Floor {
         lock(&self.deck).deal()
     }
 
-    /// The ids of a user's new trades. Those of two users lie far apart: if all trades under way were
+    /// The id of a user's first new trade; its others follow. Those of two users lie far apart: if all trades under way were
     /// neighbours, any two results would read and change the same page of the index of trades, which
     /// PostgreSQL must take for a conflict.
     #[must_use]
-    pub fn trade_ids(&self, user: u32) -> RangeFrom<i64> {
-        self.last_trade + 1 + i64::from(user) * TRADES_OF_A_USER..
+    pub fn first_trade(&self, user: u32) -> i64 {
+        self.last_trade + 1 + i64::from(user) * TRADES_OF_A_USER
     }
 
     /// The inputs of a user, or of one of the market's hands.

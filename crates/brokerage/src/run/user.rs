@@ -6,7 +6,6 @@ use super::floor::Floor;
 use super::recovery;
 use crate::session::Session;
 use crate::transactions::{Inputs, Request};
-use std::ops::RangeFrom;
 use std::thread;
 use std::time::Duration;
 use workload::brokerage::kinds::Operation;
@@ -24,7 +23,7 @@ pub fn work(floor: &Floor, number: u32, seed: u64, arrivals: Option<&Due>) {
         floor,
         seat: Seat::new(floor, Dice::new(seed, REST_STREAM + stream)),
         inputs: floor.inputs(stream),
-        trade_ids: floor.trade_ids(number),
+        next_trade: floor.first_trade(number),
     };
     while floor.is_open() {
         let due_ns = match arrivals {
@@ -52,18 +51,18 @@ struct User<'a> {
     floor: &'a Floor,
     seat: Seat<'a>,
     inputs: Inputs,
-    trade_ids: RangeFrom<i64>,
+    /// The id of the trade that it orders next.
+    next_trade: i64,
 }
 
 impl User<'_> {
     /// Carries out a transaction of this kind. Gives what it is counted as; `None` when it did not
     /// come to its end.
     fn transact(&mut self, operation: Operation) -> Option<Operation> {
-        let (floor, trade_ids) = (self.floor, &mut self.trade_ids);
+        let (floor, trade) = (self.floor, self.next_trade);
         let next_trade = || {
-            trade_ids
-                .next()
-                .unwrap_or_else(|| unreachable!("it has no end"))
+            self.next_trade += 1;
+            trade
         };
         let request = Request::draw(operation, &mut self.inputs, next_trade, floor.now_ms());
         let run = |session: &mut dyn Session, is_in_doubt| {
