@@ -41,7 +41,7 @@ impl ExitStatus {
 impl From<Verdict> for ExitStatus {
     fn from(verdict: Verdict) -> Self {
         match verdict {
-            Verdict::Pass => Self::Pass,
+            Verdict::Pass | Verdict::Built => Self::Pass,
             Verdict::Fail => Self::LevelMissed,
             Verdict::Inconclusive => Self::Inconclusive,
             Verdict::Interrupted => Self::Interrupted,
@@ -64,6 +64,7 @@ mod tests {
     fn a_verdict_exits_as_it_says() {
         for verdict in [
             Verdict::Pass,
+            Verdict::Built,
             Verdict::Fail,
             Verdict::Inconclusive,
             Verdict::Interrupted,

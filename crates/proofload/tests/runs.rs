@@ -89,7 +89,12 @@ fn kept_databases_are_run_on_again() {
     let target = here.directory("target");
     here.proofload(&format!("{SMALL} {WIDE} --build-only"))
         .exits(0)
+        .prints("BUILT")
         .prints("--reuse");
+    let result = fs::read_to_string(here.path("out/result.json")).expect("a result");
+    assert!(result.contains("\"verdict\": \"built\""), "{result}");
+    assert!(result.contains("\"exit_status\": 0"), "{result}");
+    assert!(here.path("out/report.html").exists());
     here.proofload("edb info target/mail-001/mail-001.edb")
         .exits(0)
         .prints("of 32768 bytes")

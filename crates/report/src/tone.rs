@@ -20,7 +20,7 @@ impl Tone {
         match verdict {
             Verdict::Pass => Self::Pass,
             Verdict::Fail | Verdict::Error => Self::Fail,
-            Verdict::Inconclusive | Verdict::Interrupted => Self::Open,
+            Verdict::Inconclusive | Verdict::Interrupted | Verdict::Built => Self::Open,
         }
     }
 

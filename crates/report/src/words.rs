@@ -26,6 +26,14 @@ pub fn headline(result: &RunResult) -> Headline {
     let workload = workload_name(result);
     let (word, sentence) = match result.verdict {
         Verdict::Pass => ("PASS", format!("{storage} carries {workload}.")),
+        Verdict::Built => (
+            "BUILT",
+            format!(
+                "The databases of {workload} are ready; nothing was to be measured, so this says \
+                 nothing about {}.",
+                lower(storage)
+            ),
+        ),
         Verdict::Fail if only_mix_failed(result) => (
             "FAIL",
             format!(

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub enum Verdict {
     /// Every service level was met.
     Pass,
+    /// Databases were built, as was asked for, and nothing was to be measured.
+    Built,
     /// The run went through, and at least one service level was not met.
     Fail,
     /// The run says neither yes nor no: not steady, too few samples, nothing to judge.
@@ -22,11 +24,11 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Exit status of the program: 0 pass, 1 fail, 5 inconclusive, 130 interrupted, 4 error.
+    /// Exit status of the program: 0 pass and built, 1 fail, 5 inconclusive, 130 interrupted, 4 error.
     /// (2 = usage and 3 = environment end a run before it has a verdict.)
     pub fn exit_status(self) -> u8 {
         match self {
-            Verdict::Pass => 0,
+            Verdict::Pass | Verdict::Built => 0,
             Verdict::Fail => 1,
             Verdict::Error => 4,
             Verdict::Inconclusive => 5,
@@ -34,10 +36,12 @@ impl Verdict {
         }
     }
 
-    /// The word in the result document: `pass`, `fail`, `inconclusive`, `interrupted`, `error`.
+    /// The word in the result document: `pass`, `built`, `fail`, `inconclusive`, `interrupted`,
+    /// `error`.
     pub fn as_str(self) -> &'static str {
         match self {
             Verdict::Pass => "pass",
+            Verdict::Built => "built",
             Verdict::Fail => "fail",
             Verdict::Inconclusive => "inconclusive",
             Verdict::Interrupted => "interrupted",

@@ -32,7 +32,7 @@ use crate::cli::RunOptions;
 use crate::commands::print;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
-use crate::run::{Recorder, caution, end_of_build, results, tell};
+use crate::run::{Recorder, caution, results, tell};
 use crate::target::{self, Claim, Layout, Request};
 use crate::{human, interrupt, live};
 use server::{Opened, Place, Watched};
@@ -92,9 +92,6 @@ pub fn run(options: &RunOptions, profile: &Profile) -> Result<ExitStatus, Failur
     let driven = conduct(options, profile, house, &opened, base, directory);
     let fate = settle(options, claim, opened, driven.as_ref().ok())?;
     let result = driven?;
-    if options.build_only {
-        return end_of_build(options, &result, &fate);
-    }
     tell(options, &result, &path, &fate)?;
     Ok(ExitStatus::from(result.verdict))
 }

@@ -73,9 +73,6 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, Failure> {
     let driven = drive::drive(options, plan, claim.layout(), base, directory);
     let fate = settle(options, claim, driven.as_ref().ok())?;
     let result = driven?;
-    if options.build_only {
-        return end_of_build(options, &result, &fate);
-    }
     tell(options, &result, &path, &fate)?;
     Ok(ExitStatus::from(result.verdict))
 }
@@ -142,23 +139,6 @@ fn places(layout: &Layout) -> String {
         .map(|site| site.given.display().to_string())
         .collect();
     given.join(", ")
-}
-
-/// A build without a run has no verdict, only an end.
-pub fn end_of_build(
-    options: &RunOptions,
-    result: &RunResult,
-    fate: &str,
-) -> Result<ExitStatus, Failure> {
-    match result.verdict {
-        Verdict::Error | Verdict::Interrupted => {
-            tell!("{} {fate}", result.verdict_reason);
-            Ok(ExitStatus::from(result.verdict))
-        }
-        _ if options.json => print_json(result).map(|()| ExitStatus::Pass),
-        _ if options.quiet => Ok(ExitStatus::Pass),
-        _ => print(&format!("{fate}\n")),
-    }
 }
 
 /// The result document on standard output, and nothing else.

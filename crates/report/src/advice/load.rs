@@ -283,7 +283,8 @@ pub(super) fn not_steady(result: &RunResult) -> Option<Advice> {
 pub(super) fn too_few_samples(result: &RunResult) -> Option<Advice> {
     let samples = &result.samples;
     let short = samples.count < FEW_SAMPLES && result.verdict != Verdict::Interrupted;
-    (short && result.verdict != Verdict::Error).then(|| {
+    let is_run = !matches!(result.verdict, Verdict::Error | Verdict::Built);
+    (short && is_run).then(|| {
         Advice::new(
             "The run is short",
             format!(
