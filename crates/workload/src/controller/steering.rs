@@ -86,9 +86,11 @@ impl Steering {
     /// Takes a tick of the warm-up or the measured phase into account.
     pub fn follow(&mut self, tick: &Tick) {
         if let Some(rate) = &mut self.rate {
+            let reads = tick.io.databases.iter().map(|one| one.reads).sum();
             rate.update(Counted {
                 length_s: tick.io.length_s,
-                ios: tick.io.ios,
+                reads,
+                writes: tick.io.ios.saturating_sub(reads),
                 operations: tick.operations,
             });
         }
