@@ -4,6 +4,7 @@
 //! milliseconds with the time; it takes in the news of the shards, gives orders, and tells the
 //! listener. So the same code conducts threads on the wall clock and tasks on the virtual one.
 
+use super::announcement::Announcement;
 use super::link::{Inbox, News, Orders, Stage};
 use super::listener::{RunListener, SoFar};
 use super::load::Loop;
@@ -36,6 +37,7 @@ pub struct Conductor {
     ticks: TickJoiner,
     steering: Steering,
     account: Account,
+    announcement: Announcement,
     stage: Stage,
     stage_begun_ns: u64,
     done: usize,
@@ -72,6 +74,7 @@ impl Conductor {
             ticks: TickJoiner::new(shards, Arc::clone(&plan.layout)),
             steering: Steering::new(&plan),
             account: Account::new(base),
+            announcement: Announcement::default(),
             stage: Stage::Build,
             stage_begun_ns: 0,
             done: 0,
@@ -116,6 +119,7 @@ impl Conductor {
         } else {
             self.go_on(now_ns, listener);
         }
+        self.announcement.tell_when_due(now_ns, listener);
         if let Some((text, _)) = self.doing.take_if(|doing| doing.1 + PATIENCE_NS <= now_ns) {
             listener.doing(&text);
         }
@@ -147,6 +151,7 @@ impl Conductor {
                 self.progress[shard] = bytes;
                 let total_bytes = self.totals.iter().sum();
                 if total_bytes > 0 {
+                    self.announcement.tell(listener);
                     listener.progress(ByteProgress {
                         done_bytes: self.progress.iter().sum::<u64>().min(total_bytes),
                         total_bytes,
@@ -251,7 +256,9 @@ impl Conductor {
     }
 
     fn enter(&mut self, stage: Stage, now_ns: u64, listener: &mut dyn RunListener) {
+        self.announcement.tell(listener);
         self.account.end_span(now_ns);
+        let was_load = matches!(self.stage, Stage::WarmUp | Stage::Tune | Stage::Measure);
         self.stage = stage;
         self.stage_begun_ns = now_ns;
         self.done = 0;
@@ -274,7 +281,8 @@ impl Conductor {
         if stage == Stage::Build && self.plan.reuse {
             listener.phase(Phase::Finding, None);
         } else if let Some((phase, span)) = name_of(stage) {
-            listener.phase(phase, expected);
+            self.announcement
+                .begin((phase, expected), was_load, now_ns, listener);
             self.account.begin_span(span, now_ns);
         }
         for orders in &self.orders {
@@ -300,6 +308,7 @@ impl Conductor {
             _ => return,
         }
         let elapsed = Duration::from_nanos(now_ns - self.stage_begun_ns);
+        self.announcement.before(tick.phase, listener);
         listener.live(&self.live_sample(tick, elapsed));
     }
 
@@ -378,6 +387,7 @@ impl Conductor {
             outlook: self.outlook(sample.phase, elapsed),
         };
         let interval_s = self.collector.totals().interval_s();
+        self.announcement.before(sample.phase, listener);
         let work_out = || self.result(false);
         listener.sample(sample, &live, SoFar::new(interval_s, &work_out));
     }

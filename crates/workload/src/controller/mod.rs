@@ -3,10 +3,12 @@
 //! Databases are dealt over shards. A [`shard::Shard`] lives on one thread (or, on the virtual
 //! clock, beside the others on one) and takes its databases through the stages of the run; its
 //! sessions are a [`load::Load`]. The [`conductor::Conductor`] orders the stages, joins the counts,
-//! steers the load ([`steering`]) and gives the result ([`outcome`]). Orders and news go over
-//! [`link`]; what every shard does with them is in `follower`. [`drive`] sets everything going; what it needs of real or simulated storage is a
+//! steers the load ([`steering`]), tells of the phases (`announcement`) and gives the result
+//! ([`outcome`]). Orders and news go over [`link`]; what every shard does with them is in `follower`.
+//! [`drive`] sets everything going; what it needs of real or simulated storage is a
 //! [`host::DatabaseHost`].
 
+mod announcement;
 pub mod conductor;
 pub mod drive;
 pub(crate) mod follower;

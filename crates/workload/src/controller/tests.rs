@@ -10,7 +10,7 @@ use crate::mail::test_store::{TestDisk, TestStore};
 use crate::profile::{ByteSize, Profile, TimeSpan};
 use crate::progress::{ByteProgress, LiveSample, Outlook, Phase, Remaining, StopRequest};
 use measure::result::{RunResult, TuningStep, Verdict};
-use measure::sample::Sample;
+use measure::sample::{Phase as SamplePhase, Sample};
 use runtime::{Handle, IoObserver, Runtime};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -128,7 +128,14 @@ impl RunListener for Heard {
             false => Verdict::Error,
         };
         assert_eq!((so_far.complete, so_far.verdict), (false, verdict));
-        if sample.phase == measure::sample::Phase::Measured {
+        let told_in = self.phases.borrow().last().copied();
+        match sample.phase {
+            SamplePhase::WarmUp => assert_eq!(told_in, Some(Phase::WarmingUp)),
+            SamplePhase::Tuning => assert_eq!(told_in, Some(Phase::Tuning)),
+            SamplePhase::Measured => assert_eq!(told_in, Some(Phase::Measuring)),
+            SamplePhase::Build | SamplePhase::Close | SamplePhase::Checksum => {}
+        }
+        if sample.phase == SamplePhase::Measured {
             self.samples.borrow_mut().push(figures.clone());
             if Some(self.samples.borrow().len()) == self.stop_after_samples {
                 self.stop.stop();
