@@ -94,6 +94,17 @@ fn an_unknown_section_is_one_fault() {
 }
 
 #[test]
+fn faults_are_told_from_the_top_of_a_file_to_its_end() {
+    let said = faults("[run]\nduration = 5\n[mail]\nitems = 1\ndatabases = 0\n[foo]\n");
+    let lines: Vec<&str> = said
+        .lines()
+        .filter_map(|line| line.split(':').nth(1))
+        .collect();
+    assert_eq!(lines, ["3", "5", "6", "7"], "{said}");
+    assert!(said.contains("the sections are mail"), "{said}");
+}
+
+#[test]
 fn a_wrong_type_says_what_fits() {
     let said = faults("[mail]\nmailbox_size = true\n[run]\nduration = 15\n");
     assert!(

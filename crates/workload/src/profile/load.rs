@@ -141,6 +141,14 @@ pub fn load(layers: Vec<Layer>) -> Result<Profile, LoadError> {
     if loader.faults.is_empty() {
         return Ok(profile);
     }
+    // A person mends a file from its top to its end.
+    let place = |fault: &Fault| {
+        fault
+            .place
+            .as_ref()
+            .map(|(layer, span)| (*layer, span.start))
+    };
+    loader.faults.sort_by_key(place);
     Err(LoadError {
         layers: loader.layers,
         faults: loader.faults,
@@ -377,16 +385,13 @@ impl Loader {
             })
             .map(|known| last_part(known))
             .collect();
-        let help = if siblings.is_empty() {
-            let sections: Vec<&str> = self
-                .sections
-                .iter()
-                .copied()
-                .filter(|s| !s.is_empty())
-                .collect();
-            format!("the sections are {}", sections.join(", "))
-        } else {
-            format!("its settings are {}", siblings.join(", "))
+        let sections = self.sections.iter().filter(|section| !section.is_empty());
+        let sections = sections.copied().collect::<Vec<_>>().join(", ");
+        let settings = siblings.join(", ");
+        let help = match (settings.is_empty(), parent.is_empty()) {
+            (true, _) => format!("the sections are {sections}"),
+            (false, true) => format!("its settings are {settings}; the sections are {sections}"),
+            (false, false) => format!("its settings are {settings}"),
         };
         (message, help)
     }
