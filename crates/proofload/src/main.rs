@@ -29,8 +29,6 @@ mod workloads;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use cli::{Command, CommandLine};
 use exit::ExitStatus;
 use failure::Failure;
@@ -40,7 +38,7 @@ use failure::Failure;
 static ALLOCATOR: runtime::LargePages = runtime::LargePages;
 
 fn main() -> ExitCode {
-    let obeyed = brokerage::password::hide().and_then(|()| obey(CommandLine::parse()));
+    let obeyed = brokerage::password::hide().and_then(|()| obey(CommandLine::of_process()));
     let status = match obeyed {
         Ok(status) => status,
         Err(failure) => {

@@ -44,7 +44,8 @@ fn unknown(workload: &str) -> Failure {
     let near = names
         .iter()
         .map(|name| (strsim::damerau_levenshtein(workload, name), name))
-        .min()
+        // Of equally near ones the first, which is the newest.
+        .min_by_key(|(distance, _)| *distance)
         .filter(|(distance, _)| *distance <= 3);
     let help = match near {
         Some((_, name)) => format!("Did you mean {name}? 'proofload list' names them all."),

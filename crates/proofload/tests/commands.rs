@@ -85,6 +85,12 @@ fn a_wrong_profile_is_shown_where_it_is_wrong() {
     here.proofload("show exchange-2013 --set mail.treads=3")
         .exits(2)
         .says("did you mean 'mail.threads'?");
+    here.proofload("run exchange-2013 --on target --rate -1")
+        .exits(2)
+        .says("-1 is out of range");
+    here.proofload("show exchange-2016")
+        .exits(2)
+        .says("Did you mean exchange-2013?");
     here.proofload("show exchnage-2013")
         .exits(2)
         .says("Did you mean exchange-2013?");

@@ -6,7 +6,7 @@ mod study;
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub use predict::{Find, PredictOptions, is_for_array};
 pub use run::RunOptions;
@@ -24,6 +24,22 @@ pub struct CommandLine {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl CommandLine {
+    /// The command line of this process; ends it where the line says nothing that can be obeyed.
+    ///
+    /// A number below 0 is taken as the value that it is meant to be, and refused where its range
+    /// is known.
+    pub fn of_process() -> Self {
+        let command = Self::command().mut_subcommands(|command| {
+            command.mut_args(|arg| {
+                let is_value = arg.get_action().takes_values() && !arg.is_positional();
+                arg.allow_negative_numbers(is_value)
+            })
+        });
+        Self::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+    }
 }
 
 const EXAMPLES: &str = "Examples:
