@@ -71,6 +71,15 @@ pub(super) fn processor_percent(result: &RunResult) -> Option<f64> {
         .filter(|value| value.is_finite())
 }
 
+/// Average processor time of the run's own process, in percent of one processor.
+pub(super) fn own_processor_percent(result: &RunResult) -> Option<f64> {
+    let mut counters = result.host.counters.iter();
+    let found = counters.find(|counter| counter.name == "processor time of this process");
+    found
+        .map(|counter| counter.average)
+        .filter(|value| value.is_finite())
+}
+
 /// Average latency in milliseconds.
 pub(super) fn average_ms(figures: &IoFigures) -> Option<f64> {
     figures

@@ -3,7 +3,7 @@
 use measure::result::{Bound, CheckKind, DeviceResult, ErrorKind, ErrorRecord, RunResult, Verdict};
 
 use super::Advice;
-use super::evidence::processor_percent;
+use super::evidence::{own_processor_percent, processor_percent};
 use crate::number::{count, figure, limit, percent};
 use crate::words::was_measured;
 
@@ -14,6 +14,8 @@ const PILING_UP: f64 = 3.0;
 /// A shorter wait is nothing that anybody feels, and may be the grain of timers and of this host's
 /// scheduler; it is also the limit of an average database read.
 const FELT_MS: f64 = 20.0;
+/// A run that takes less than this share of busy processors, in percent, did not make them busy.
+const OWN_SHARE: f64 = 40.0;
 /// A device that serves this many times the requests of the run serves somebody else too.
 const OTHER_TRAFFIC: f64 = 1.25;
 
@@ -239,9 +241,9 @@ pub(super) fn target_missed(result: &RunResult) -> Option<Advice> {
         |busy| {
             format!(
                 "{facts} Latency is within its limits, but the processors of this host are busy \
-                 {} % of the time: the host could not ask for more. Stop other programs, or use a \
-                 bigger host.",
-                figure(busy)
+                 {} % of the time: the host could not ask for more. {}",
+                figure(busy),
+                whose_processors(result)
             )
         },
     );
@@ -249,6 +251,21 @@ pub(super) fn target_missed(result: &RunResult) -> Option<Advice> {
         "The target rate was not reached, although latency is good",
         text,
     ))
+}
+
+/// Whether it is the run or something else that keeps the processors busy, and what helps.
+fn whose_processors(result: &RunResult) -> String {
+    let share = own_processor_percent(result)
+        .filter(|_| result.server.is_none())
+        .map(|percent| percent / result.host.cpus.max(1) as f64);
+    match share {
+        Some(share) if share < OWN_SHARE => format!(
+            "The run itself took only {} % of them: other programs took the rest. Stop them, and \
+             run again.",
+            figure(share)
+        ),
+        _ => "Stop other programs, or use a bigger host.".to_owned(),
+    }
 }
 
 /// The load drifted during the measured phase.

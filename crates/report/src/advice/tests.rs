@@ -272,3 +272,29 @@ fn failed_requests_without_a_record_are_told() {
     result.checks.push(check);
     assert!(advice(&result)[0].text.starts_with("3 errors were counted"));
 }
+
+#[test]
+fn busy_processors_are_laid_to_whom_they_worked_for() {
+    let mut result = slow_run(5.0, 4.0, 1.0);
+    let mut missed = result.checks[0].clone();
+    (missed.kind, missed.scope) = (CheckKind::Throughput, Scope::Run);
+    (missed.value, missed.passed) = (Some(100.0), Some(false));
+    result.checks.push(missed);
+    result.host.cpus = 4;
+    let counter = |name: &str, unit: &str, average| CounterSummary {
+        name: name.into(),
+        unit: unit.into(),
+        average,
+        ..CounterSummary::default()
+    };
+    for (own, words) in [(20.0, "only 5.00 %"), (380.0, "a bigger host")] {
+        result.host.counters = vec![
+            counter("processor time, all processors", "%", 97.0),
+            counter("processor time of this process", "% of one", own),
+        ];
+        let list = advice(&result);
+        let found = list.iter().find(|one| one.text.contains("processors"));
+        let text = &found.expect("there is advice").text;
+        assert!(text.contains(words), "{text}");
+    }
+}
