@@ -121,7 +121,11 @@ fn check_reuse(
                 listed(&kept),
                 listed(&wanted)
             ),
-            "Give the same --on and --log-on as when they were built, and leave --databases away.",
+            format!(
+                "They were built for {}: give that workload and the same --on and --log-on as then, \
+                 and leave --databases away.",
+                marker.workload
+            ),
         ));
     }
     match marker.difference(request.profile) {
