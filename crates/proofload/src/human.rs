@@ -56,6 +56,12 @@ pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{ending}")
 }
 
+/// `1 database of 700 MB`, `2 databases of 700 MB each`.
+pub fn count_of_size(number: u64, noun: &str, bytes: u64) -> String {
+    let each = if number == 1 { "" } else { " each" };
+    format!("{} of {}{each}", count(number, noun), size(bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -316,8 +316,8 @@ fn errors(levels: &ServiceLevels, measured: &Measured<'_>) -> Check {
         value: Some(error_count(measured) as f64),
         unit: "errors".to_owned(),
         rule: format!(
-            "Failed requests and pages whose checksum, number or version is wrong, in all phases \
-             of the run, number {} at most.",
+            "Failed requests, also those for which there was no space, and pages whose checksum, \
+             number or version is wrong, in all phases of the run, number {} at most.",
             levels.allowed_errors
         ),
         passed: None,

@@ -179,10 +179,9 @@ impl Plan {
         let mail = &self.profile.mail;
         match self.profile.kind {
             Kind::Mail => format!(
-                "{}: {} of {} each",
+                "{}: {}",
                 self.workload,
-                human::count(u64::from(mail.databases), "database"),
-                human::size(mail.database_bytes()),
+                human::count_of_size(u64::from(mail.databases), "database", mail.database_bytes()),
             ),
             Kind::Brokerage => brokerage::describe(&self.workload, &self.profile),
         }

@@ -18,10 +18,9 @@ pub fn describe(
 ) -> Result<String, Failure> {
     let mail = &profile.mail;
     let mut text = format!(
-        "{}: {} of {} each, {} of {} per database\n",
+        "{}: {}, {} of {} per database\n",
         options.workload,
-        human::count(u64::from(mail.databases), "database"),
-        human::size(mail.database_bytes()),
+        human::count_of_size(u64::from(mail.databases), "database", mail.database_bytes()),
         human::count(u64::from(mail.mailboxes_per_database), "mailbox").replace("xs", "xes"),
         mail.mailbox_size,
     );

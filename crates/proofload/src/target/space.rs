@@ -183,9 +183,8 @@ fn too_little(
         String::new()
     } else {
         format!(
-            "{} of {} each with {} % room to grow",
-            human::count(volume.databases, "database"),
-            human::size(mail.database_bytes()),
+            "{} with {} % room to grow",
+            human::count_of_size(volume.databases, "database", mail.database_bytes()),
             mail.growth_reserve_percent,
         )
     };

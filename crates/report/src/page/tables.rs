@@ -4,8 +4,10 @@ use maud::{Markup, html};
 use measure::result::{Bound, Check, RunResult};
 
 use super::verdict::sign;
-use crate::number::{figure, figure_or_absent, limit};
-use crate::table::{Cell, CheckGroup, Column, Table, check_groups, grouped_checks_table};
+use crate::number::{figure, limit};
+use crate::table::{
+    Cell, CheckGroup, Column, Table, check_groups, grouped_checks_table, measured_value,
+};
 use crate::tone::Tone;
 
 /// More places than this are folded away under the worst one.
@@ -130,7 +132,7 @@ fn each_place(group: &CheckGroup) -> Table {
         table.push(vec![
             Cell::new(check.place.clone()),
             Cell::new(format!("{} {}", check.bound.sign(), limit(check.limit))),
-            Cell::new(figure_or_absent(check.value)).notable_when(tone == Tone::Fail),
+            Cell::new(measured_value(check)).notable_when(tone == Tone::Fail),
             Cell::verdict(tone),
             Cell::new(check.rule.clone()),
         ]);
@@ -168,7 +170,7 @@ fn check_row(check: &Check, place: &str, tone: Tone) -> Markup {
         tr {
             td.place { (place) }
             td.number { (check.bound.sign()) " " (limit(check.limit)) }
-            td.number.over[tone == Tone::Fail] { (figure_or_absent(check.value)) }
+            td.number.over[tone == Tone::Fail] { (measured_value(check)) }
             td { (check.unit) }
             td.share { (meter(check, tone)) }
             td { (mark(tone, tone.word())) }

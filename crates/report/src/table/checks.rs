@@ -1,6 +1,6 @@
 //! The service levels: limit, measured value, pass or fail.
 
-use measure::result::{Bound, Check};
+use measure::result::{Bound, Check, CheckKind};
 
 use super::{Cell, Column, Table};
 use crate::number::{figure_or_absent, limit};
@@ -114,6 +114,14 @@ pub fn grouped_checks_table(checks: &[Check]) -> Table {
     table
 }
 
+/// The measured value of a check. Errors are counted one by one and stay whole.
+pub(crate) fn measured_value(check: &Check) -> String {
+    match (check.kind, check.value) {
+        (CheckKind::Integrity, Some(value)) => limit(value),
+        (_, value) => figure_or_absent(value),
+    }
+}
+
 fn heads() -> Vec<Column> {
     vec![
         Column::text("service level"),
@@ -131,7 +139,7 @@ fn row(name: &str, place: String, check: &Check, tone: Tone) -> Vec<Cell> {
         Cell::new(name),
         Cell::new(place),
         Cell::new(bound),
-        Cell::new(figure_or_absent(check.value)).notable_when(tone == Tone::Fail),
+        Cell::new(measured_value(check)).notable_when(tone == Tone::Fail),
         Cell::new(check.unit.clone()),
         Cell::verdict(tone),
     ]
@@ -152,6 +160,14 @@ mod tests {
             passed,
             ..Check::default()
         }
+    }
+
+    #[test]
+    fn errors_are_whole_numbers() {
+        let mut errors = check("errors", "run", Some(4.0), Some(false));
+        assert_eq!(measured_value(&errors), "4.00");
+        errors.kind = CheckKind::Integrity;
+        assert_eq!(measured_value(&errors), "4");
     }
 
     #[test]

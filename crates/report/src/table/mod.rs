@@ -13,6 +13,7 @@ pub use array::{
     array_controllers_table, array_disks_table, array_groups_table, array_pools_table,
     array_volumes_table,
 };
+pub(crate) use checks::measured_value;
 pub use checks::{CheckGroup, check_groups, checks_table, grouped_checks_table};
 pub use databases::{Detail, databases_table};
 pub use events::events_table;

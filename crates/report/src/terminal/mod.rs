@@ -211,8 +211,8 @@ fn facts(text: &mut Text, result: &RunResult) {
     let half = half.map_or(String::new(), |half| format!(" (+- {})", figure(half)));
     let (what, noun) = match result.trace {
         Some(_) => ("reads and writes", "outstanding"),
-        None if result.server.is_some() => ("transactional I/O", "users"),
-        None => ("transactional I/O", "threads"),
+        None if result.server.is_some() => ("transactional I/O", "user"),
+        None => ("transactional I/O", "thread"),
     };
     if result.server.is_some() {
         facts.push(format!(
@@ -225,7 +225,12 @@ fn facts(text: &mut Text, result: &RunResult) {
         figure(throughput.achieved_iops)
     ));
     if let Some(threads) = throughput.threads {
-        facts.push(format!("{} {noun}", count(threads)));
+        let plural = if threads == 1 || result.trace.is_some() {
+            ""
+        } else {
+            "s"
+        };
+        facts.push(format!("{} {noun}{plural}", count(threads)));
     }
     text.line(&facts.join("; "));
 }

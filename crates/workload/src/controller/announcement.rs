@@ -54,7 +54,11 @@ impl Announcement {
 
     /// Tells the phase that has waited long enough.
     pub fn tell_when_due(&mut self, now_ns: u64, listener: &mut dyn RunListener) {
-        if self.waiting.as_ref().is_some_and(|one| one.due_ns <= now_ns) {
+        if self
+            .waiting
+            .as_ref()
+            .is_some_and(|one| one.due_ns <= now_ns)
+        {
             self.tell(listener);
         }
     }

@@ -424,8 +424,10 @@ fn warm_up_outlook(warm_up: &WarmUp, fill: f64, elapsed: Duration) -> Outlook {
     let text = if fill < wanted {
         let (fill, wanted) = (fill * 100.0, wanted * 100.0);
         format!("caches {fill:.0} % full, {wanted:.0} % wanted")
-    } else {
+    } else if warm_up.minimum > TimeSpan(0) {
         format!("a warm-up takes {} at least", warm_up.minimum)
+    } else {
+        "caches are full enough".to_owned()
     };
     Outlook {
         text,

@@ -124,8 +124,12 @@ impl Steering {
         }
         self.sessions = sessions;
         Some(format!(
-            "tuning: {tried} threads give {:.0} IOPS: {}; {what_next}: {sessions} threads",
-            judged.achieved_iops, judged.finding
+            "tuning: {} {} {:.0} IOPS: {}; {what_next}: {}",
+            threads(tried),
+            if tried == 1 { "gives" } else { "give" },
+            judged.achieved_iops,
+            judged.finding,
+            threads(sessions)
         ))
     }
 
@@ -135,7 +139,7 @@ impl Steering {
         let tuner = self.tuner.as_ref()?;
         let text = match tuner.search.step() {
             Step::Try(_) => format!("trial {}", tuner.search.result().steps.len() + 1),
-            Step::Done(sessions) => format!("settling at {sessions} threads"),
+            Step::Done(sessions) => format!("settling at {}", threads(sessions)),
         };
         let limit = Duration::from_secs_f64(tuner.total_limit_s);
         Some(Outlook {
@@ -157,6 +161,12 @@ impl Steering {
     pub fn tuning_result(&self) -> Option<TuningResult> {
         self.tuner.as_ref().map(|tuner| tuner.search.result())
     }
+}
+
+/// `1 thread`, `2 threads`.
+fn threads(count: u32) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} thread{ending}")
 }
 
 impl Tuner {
