@@ -179,15 +179,18 @@ impl<F: File> Checker<F> {
         }
         let last_page = self.reader.last_page;
         for &extent in &space.owned {
-            let outside = match parent {
-                Some((_, parent)) => parent.complete && !covers(&parent.owned, extent),
-                None => extent.last > last_page,
-            };
-            if outside {
-                report(format!(
-                    "it owns pages {}, which its parent does not have",
+            match parent {
+                Some((_, parent)) if parent.complete && !covers(&parent.owned, extent) => {
+                    report(format!(
+                        "it owns pages {}, which its parent does not have",
+                        show(extent)
+                    ));
+                }
+                None if extent.last > last_page => report(format!(
+                    "it has pages {}, but the file ends with page {last_page}",
                     show(extent)
-                ));
+                )),
+                _ => {}
             }
             if parent.is_some_and(|(_, parent)| overlap(&parent.available, extent)) {
                 report(format!(
