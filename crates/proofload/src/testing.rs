@@ -35,6 +35,21 @@ impl Mount {
         done.then(|| Self(at.to_owned()))
     }
 
+    /// An overlay whose layers lie below `layers`: `lower`, `upper` and `work`.
+    pub fn overlay(layers: &Path, at: &Path) -> Option<Self> {
+        for layer in ["lower", "upper", "work"] {
+            std::fs::create_dir(layers.join(layer)).ok()?;
+        }
+        let layers = text(layers);
+        let options =
+            format!("lowerdir={layers}/lower,upperdir={layers}/upper,workdir={layers}/work");
+        let done = succeeds(
+            "mount",
+            &["-t", "overlay", "-o", &options, "overlay", text(at)],
+        );
+        done.then(|| Self(at.to_owned()))
+    }
+
     /// `what` at a second place.
     pub fn bind(what: &Path, at: &Path) -> Option<Self> {
         succeeds("mount", &["--bind", text(what), text(at)]).then(|| Self(at.to_owned()))

@@ -9,14 +9,11 @@ use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags};
 use workload::profile::bundled;
 
 use super::marker::{MARKER_NAME, Marker};
-use super::{Request, Site};
+use super::{Request, Site, memory};
 use crate::failure::Failure;
 
 /// What every fresh file system of the ext family has at its root.
 const LOST_AND_FOUND: &str = "lost+found";
-
-/// File systems that live in memory, by the magic number of `statfs`.
-const MEMORY_FILE_SYSTEMS: [(u32, &str); 2] = [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs")];
 
 /// Checks what can be known without a trial. `names` are the directories that would be made.
 pub fn check(site: &Site, request: &Request<'_>, names: &[String]) -> Result<(), Failure> {
@@ -187,29 +184,7 @@ fn check_writable(site: &Site) -> Result<(), Failure> {
             "Run as a user who may, such as root, or change its owner with 'chown'.",
         )
     })?;
-    refuse_memory(site)
-}
-
-/// A test in memory would measure the memory.
-fn refuse_memory(site: &Site) -> Result<(), Failure> {
-    let Ok(facts) = rustix::fs::statfs(&site.path) else {
-        return Ok(());
-    };
-    // The magic number has 32 bits; its type in the kernel's answer differs between machines.
-    let magic = facts.f_type as u32;
-    let memory = MEMORY_FILE_SYSTEMS
-        .iter()
-        .find(|(number, _)| *number == magic);
-    let Some((_, name)) = memory else {
-        return Ok(());
-    };
-    Err(Failure::environment(
-        format!(
-            "{} lies in memory ({name}), which has no direct I/O and is not storage.",
-            site.given.display()
-        ),
-        "Name a directory on the storage to test.",
-    ))
+    memory::refuse(site)
 }
 
 /// Writes one block past the page cache into an unnamed file, as the run will do.

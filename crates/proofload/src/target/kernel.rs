@@ -10,6 +10,17 @@ pub struct Mount {
     pub device: String,
     /// Where it is mounted.
     pub at: String,
+    /// What the file system itself was told, with commas between.
+    options: String,
+}
+
+impl Mount {
+    /// The value of an option of the file system, such as `upperdir`.
+    pub fn option(&self, name: &str) -> Option<String> {
+        let mut given = self.options.split(',');
+        let value = given.find_map(|option| option.strip_prefix(name)?.strip_prefix('='))?;
+        Some(unescaped(value))
+    }
 }
 
 /// The mounts in the text of `/proc/self/mountinfo`.
@@ -19,7 +30,14 @@ pub fn mounts(text: &str) -> Vec<Mount> {
             let mut words = line.split(' ').skip(2);
             let device = words.next()?.to_owned();
             let at = unescaped(words.nth(1)?);
-            Some(Mount { device, at })
+            // Behind the dash: the type, what is mounted, and what it was told.
+            let (_, behind) = line.split_once(" - ")?;
+            let options = behind.split(' ').nth(2).unwrap_or_default().to_owned();
+            Some(Mount {
+                device,
+                at,
+                options,
+            })
         })
         .collect()
 }

@@ -10,6 +10,7 @@ mod device;
 mod directory;
 mod kernel;
 mod marker;
+mod memory;
 mod signature;
 mod site;
 pub mod space;

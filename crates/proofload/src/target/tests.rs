@@ -273,6 +273,21 @@ fn memory_is_not_storage() {
 }
 
 #[test]
+fn layers_over_memory_are_not_storage() {
+    let (memory, root) = (temporary(), temporary());
+    let Some(_memory) = crate::testing::Mount::tmpfs(memory.path()) else {
+        eprintln!("skipped: mounting a tmpfs needs root and is not allowed here");
+        return;
+    };
+    let Some(_layers) = crate::testing::Mount::overlay(memory.path(), root.path()) else {
+        eprintln!("skipped: this kernel has no overlays");
+        return;
+    };
+    let said = on(&[root.path()]).refusal(3);
+    assert!(said.contains("upper layer is on tmpfs"), "{said}");
+}
+
+#[test]
 fn a_claim_leaves_a_target_as_it_found_it() {
     let root = temporary();
     let layout = on(&[root.path()]).survey().unwrap();
