@@ -107,6 +107,9 @@ fn kept_databases_are_run_on_again() {
         .exits(3)
         .says("--reuse");
     fs::remove_dir_all(here.path("out")).ok();
+    here.proofload(&format!("{SMALL} {WIDE} --reuse --dry-run"))
+        .exits(0)
+        .prints("kept, complete");
     let ended = here.proofload(&format!("{SMALL} {WIDE} --reuse --seed 7"));
     let ended = ended.exits(0).says("looking for what was kept");
     assert!(!ended.stderr.contains("building"), "{}", ended.stderr);

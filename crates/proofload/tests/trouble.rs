@@ -104,6 +104,9 @@ fn a_killed_build_is_built_to_its_end() {
         fs::remove_dir_all(&target).expect("a target to empty");
         here.directory("target");
     }
+    here.proofload(&format!("{line} --reuse --dry-run"))
+        .exits(0)
+        .prints("its build was cut off, will be built anew");
     here.proofload(&format!("{line} --reuse"))
         .exits(0)
         .says("had been cut off; it was built anew")

@@ -1,7 +1,9 @@
 //! `run --dry-run`: what would be built and where.
 
+use workload::mail::state_file::Condition;
 use workload::profile::Profile;
 
+use super::storage::{self, Kept};
 use crate::cli::RunOptions;
 use crate::failure::Failure;
 use crate::human;
@@ -24,12 +26,17 @@ pub fn describe(
         human::count(u64::from(mail.mailboxes_per_database), "mailbox").replace("xs", "xes"),
         mail.mailbox_size,
     );
-    for place in &layout.databases {
+    let kept = match options.reuse {
+        true => storage::kept(layout)?.iter().map(condition).collect(),
+        false => Vec::new(),
+    };
+    for (number, place) in layout.databases.iter().enumerate() {
         text.push_str(&format!(
-            "  {}: {}, log in {}\n",
+            "  {}: {}, log in {}{}\n",
             place.name,
             place.data.path().display(),
-            place.log.path().display()
+            place.log.path().display(),
+            kept.get(number).copied().unwrap_or_default()
         ));
     }
     for need in space::needs(layout, profile)? {
@@ -52,6 +59,16 @@ pub fn describe(
         profile.run.duration, profile.run.sample_interval
     ));
     Ok(text)
+}
+
+/// What a run would find of a database, and what it would do with it.
+fn condition(kept: &Kept) -> &'static str {
+    match kept.state.as_ref().map(|state| state.condition) {
+        None => "; not built yet, will be built",
+        Some(Condition::Building) => "; its build was cut off, will be built anew",
+        Some(Condition::InUse) => "; a run on it was cut off, will be recovered",
+        Some(Condition::Ready) => "; kept, complete",
+    }
 }
 
 /// What a run of this profile cannot give, known before hours are spent on it.
