@@ -5,12 +5,12 @@
 //! end. What would have to pass many others on its way waits in a heap beside the row.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 
 /// Times with things to do, taken out in order; equal times in the order they were put in.
 #[derive(Debug, Clone)]
 pub(crate) struct Calendar<E> {
-    row: VecDeque<Entry<E>>,
+    row: Row<E>,
     heap: BinaryHeap<Reverse<Entry<E>>>,
     put_in: u64,
 }
@@ -28,7 +28,7 @@ const PASSED_MAX: usize = 24;
 impl<E: Copy> Calendar<E> {
     pub fn new() -> Self {
         Self {
-            row: VecDeque::new(),
+            row: Row::default(),
             heap: BinaryHeap::new(),
             put_in: 0,
         }
@@ -43,19 +43,10 @@ impl<E: Copy> Calendar<E> {
             turn: self.put_in,
             event,
         };
-        // It is the youngest, so it comes after all others of its time.
-        let mut place = self.row.len();
-        let least = place.saturating_sub(PASSED_MAX + 1);
-        while place > least && self.row[place - 1].at_ns > at_ns {
-            place -= 1;
-        }
-        if self.row.len() - place > PASSED_MAX {
+        if self.row.passes_too_many(at_ns) {
             self.heap.push(Reverse(entry));
-            return;
-        }
-        self.row.push_back(entry);
-        for later in (place + 1..self.row.len()).rev() {
-            self.row.swap(later, later - 1);
+        } else {
+            self.row.enter(entry);
         }
     }
 
@@ -74,14 +65,97 @@ impl<E: Copy> Calendar<E> {
     pub fn take(&mut self) -> Option<(u64, E)> {
         let from_heap = self.heap.peek().is_some_and(|Reverse(entry)| {
             let front = self.row.front();
-            front.is_none_or(|front| entry < front)
+            front.is_none_or(|front| entry < &front)
         });
         let next = if from_heap {
             self.heap.pop().map(|Reverse(entry)| entry)
         } else {
-            self.row.pop_front()
+            self.row.take_front()
         };
         next.map(|entry| (entry.at_ns, entry.event))
+    }
+}
+
+/// A sorted row in a ring, entered from its end and taken from its front.
+#[derive(Debug, Clone)]
+struct Row<E> {
+    /// A power of two long, or empty before the first entry; what lies outside of the row is of no
+    /// meaning.
+    ring: Vec<Entry<E>>,
+    /// Entries taken out so far, so where the row begins, before it is brought into the ring.
+    front: usize,
+    len: usize,
+}
+
+/// Entries of the first ring.
+const FIRST_RING: usize = 64;
+
+impl<E> Default for Row<E> {
+    fn default() -> Self {
+        Self {
+            ring: Vec::new(),
+            front: 0,
+            len: 0,
+        }
+    }
+}
+
+impl<E: Copy> Row<E> {
+    #[inline]
+    fn front(&self) -> Option<Entry<E>> {
+        let at = self.front & self.ring.len().wrapping_sub(1);
+        (self.len > 0).then(|| self.ring[at])
+    }
+
+    #[inline]
+    fn take_front(&mut self) -> Option<Entry<E>> {
+        let front = self.front()?;
+        self.front = self.front.wrapping_add(1);
+        self.len -= 1;
+        Some(front)
+    }
+
+    /// Whether an entry would have to pass more than [`PASSED_MAX`] others on its way from the end.
+    #[inline]
+    fn passes_too_many(&self, at_ns: u64) -> bool {
+        if self.len <= PASSED_MAX {
+            return false;
+        }
+        let at = self.front.wrapping_add(self.len - 1 - PASSED_MAX) & (self.ring.len() - 1);
+        self.ring[at].at_ns > at_ns
+    }
+
+    /// Brings an entry to its place from the end. It is the youngest, so it comes after all others
+    /// of its time.
+    #[inline]
+    fn enter(&mut self, entry: Entry<E>) {
+        if self.len == self.ring.len() {
+            self.grow(entry);
+        }
+        let ring = &mut self.ring[..];
+        let mask = ring.len() - 1;
+        let mut place = self.front.wrapping_add(self.len);
+        for _ in 0..self.len {
+            let before = ring[place.wrapping_sub(1) & mask];
+            if before.at_ns <= entry.at_ns {
+                break;
+            }
+            ring[place & mask] = before;
+            place = place.wrapping_sub(1);
+        }
+        ring[place & mask] = entry;
+        self.len += 1;
+    }
+
+    /// Makes the ring twice as long; `filler` stands where no entry does.
+    #[cold]
+    fn grow(&mut self, filler: Entry<E>) {
+        let length = (self.ring.len() * 2).max(FIRST_RING);
+        let mut ring = Vec::with_capacity(length);
+        let mask = self.ring.len().wrapping_sub(1);
+        ring.extend((0..self.len).map(|number| self.ring[self.front.wrapping_add(number) & mask]));
+        ring.resize(length, filler);
+        (self.ring, self.front) = (ring, 0);
     }
 }
 
