@@ -127,6 +127,9 @@ pub struct GridAnswer {
     pub point: Option<String>,
     /// Name of the next point, which does not pass any more; null when there is none.
     pub next: Option<String>,
+    /// Name of the point that the answer hangs on and that could not be judged; null when the answer
+    /// is certain.
+    pub unjudged: Option<String>,
     /// The answer in words, with the reason why the next point does not pass.
     pub sentence: String,
 }

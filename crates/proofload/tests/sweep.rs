@@ -134,7 +134,7 @@ fn that_nothing_passes_is_said_plainly() {
     let doubtful = "--find max-iops --sweep threads=1,2 --set service_levels.fewest_samples=999";
     here.proofload(&tiny(doubtful).replace("--out out", "--out second"))
         .exits(5)
-        .prints("could not be judged");
+        .prints("The answer hangs on threads=1, which could not be judged");
 }
 
 #[test]

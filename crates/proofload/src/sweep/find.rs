@@ -237,12 +237,14 @@ impl Question {
         };
         let best = self.search.answer().and_then(entry);
         let next = self.search.next().and_then(entry);
+        let unjudged = next.filter(|point| point.verdict == Some(Verdict::Inconclusive));
         GridAnswer {
             find: self.find.name().to_owned(),
             of: self.of.clone(),
             key: self.key.clone(),
             point: best.map(|point| point.name.clone()),
             next: next.map(|point| point.name.clone()),
+            unjudged: unjudged.map(|point| point.name.clone()),
             sentence: match self.find {
                 Find::MaxIops => most_load(best, next),
                 Find::MinFlash => least_flash(best, next),
@@ -252,21 +254,28 @@ impl Question {
 }
 
 fn most_load(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
+    let name = |point: &GridPoint| point.name.clone();
     match (best, next) {
-        (None, Some(next)) => format!("No load passes: {} {}", next.name, verdict_on(next)),
+        (None, Some(next)) => format!("No load {} {}", passing(next), verdict_on(next, name)),
         (None, None) => "Nothing was tried.".to_owned(),
         (Some(best), next) => {
             let read = best.database_read_ms.map_or(String::new(), |ms| {
                 format!(", database reads {} ms", figure(ms))
             });
-            let found = format!(
-                "The most load that passes: {} ({} IOPS{read}).",
+            let figures = format!(
+                "{} ({} IOPS{read})",
                 best.name,
                 figure(best.achieved_iops.unwrap_or(f64::NAN))
             );
             match next {
-                Some(next) => format!("{found} {} {}", next.name, verdict_on(next)),
-                None => format!("{found} It is the highest that was asked for."),
+                Some(next) => format!(
+                    "The most load that {}: {figures}. {}",
+                    passes(next),
+                    verdict_on(next, name)
+                ),
+                None => format!(
+                    "The most load that passes: {figures}. It is the highest that was asked for."
+                ),
             }
         }
     }
@@ -278,19 +287,17 @@ fn least_flash(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
         bytes => format!("{} ({} of flash)", point.name, human::size(bytes)),
     };
     match (best, next) {
-        (None, Some(next)) => {
-            format!(
-                "No amount that was tried lets this load pass: {} {}",
-                flash(next),
-                verdict_on(next)
-            )
-        }
+        (None, Some(next)) => format!(
+            "With no amount that was tried this load {} {}",
+            passing(next),
+            verdict_on(next, flash)
+        ),
         (None, None) => "Nothing was tried.".to_owned(),
         (Some(best), Some(next)) => format!(
-            "The least flash that lets this load pass: {}. {} {}",
+            "The least flash with which this load {}: {}. {}",
+            passes(next),
             flash(best),
-            flash(next),
-            verdict_on(next)
+            verdict_on(next, flash)
         ),
         (Some(best), None) => {
             format!(
@@ -301,18 +308,73 @@ fn least_flash(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
     }
 }
 
-/// What is said of a point that does not pass, after its name.
-fn verdict_on(point: &GridPoint) -> String {
-    let word = match point.verdict {
-        Some(Verdict::Inconclusive) => "could not be judged",
-        _ => "does not",
+/// How certain it is that nothing beyond passes, by the first point that does not.
+fn passes(next: &GridPoint) -> &'static str {
+    match next.verdict {
+        Some(Verdict::Inconclusive) => "is known to pass",
+        _ => "passes",
+    }
+}
+
+/// The same before what is said of the point.
+fn passing(next: &GridPoint) -> String {
+    let mark = match next.verdict {
+        Some(Verdict::Inconclusive) => '.',
+        _ => ':',
     };
-    format!("{word}: {}", point.verdict_reason)
+    format!("{}{mark}", passes(next))
+}
+
+/// What is said of a point that does not pass.
+fn verdict_on(point: &GridPoint, name: impl Fn(&GridPoint) -> String) -> String {
+    let (name, reason) = (name(point), &point.verdict_reason);
+    match point.verdict {
+        Some(Verdict::Inconclusive) => {
+            format!("The answer hangs on {name}, which could not be judged: {reason}")
+        }
+        _ => format!("{name} does not: {reason}"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn point(name: &str, verdict: Verdict) -> GridPoint {
+        GridPoint {
+            name: name.to_owned(),
+            verdict: Some(verdict),
+            verdict_reason: "That is why.".to_owned(),
+            achieved_iops: Some(510.0),
+            ..GridPoint::default()
+        }
+    }
+
+    #[test]
+    fn an_answer_says_which_point_it_hangs_on() {
+        let best = point("rate=1", Verdict::Pass);
+        let fails = point("rate=2", Verdict::Fail);
+        let doubtful = point("rate=2", Verdict::Inconclusive);
+        assert_eq!(
+            most_load(Some(&best), Some(&fails)),
+            "The most load that passes: rate=1 (510 IOPS). rate=2 does not: That is why."
+        );
+        assert_eq!(
+            most_load(Some(&best), Some(&doubtful)),
+            "The most load that is known to pass: rate=1 (510 IOPS). The answer hangs on rate=2, \
+             which could not be judged: That is why."
+        );
+        assert_eq!(
+            most_load(None, Some(&doubtful)),
+            "No load is known to pass. The answer hangs on rate=2, which could not be judged: \
+             That is why."
+        );
+        assert_eq!(
+            least_flash(Some(&best), Some(&doubtful)),
+            "The least flash with which this load is known to pass: rate=1 (no flash). The answer \
+             hangs on rate=2 (no flash), which could not be judged: That is why."
+        );
+    }
 
     #[test]
     fn rates_rise_in_small_steps() {

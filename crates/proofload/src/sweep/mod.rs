@@ -4,9 +4,11 @@
 //! - [`point`]: one prediction of the grid; every one is checked before the first is computed.
 //! - [`crew`]: computes points on all processors, with a run directory for each.
 //! - [`search`] and [`find`]: the last point that passes, in few rounds, and what that means.
+//! - [`conclude`]: what all of it comes to, and the exit status.
 //! - [`view`]: what people see meanwhile.
 
 mod axis;
+mod conclude;
 mod crew;
 mod find;
 mod output;
@@ -20,7 +22,6 @@ use jiff::Timestamp;
 use measure::grid::{GRID_SCHEMA, GridAxis, GridPoint, GridResult};
 use measure::result::Verdict;
 use measure::run_directory::{check_vacant, new_directory};
-use workload::progress::StopRequest;
 
 use crate::cli::PredictOptions;
 use crate::commands::print;
@@ -91,7 +92,7 @@ pub fn sweep(options: &PredictOptions) -> Result<ExitStatus, Failure> {
         }
     }
     grid.wall_seconds = begun.elapsed().as_secs_f64();
-    let status = conclude(&mut grid, &stop);
+    let status = conclude::conclude(&mut grid, stop.is_stopped());
     output::write(options, &grid, &directory)?;
     Ok(status)
 }
@@ -295,52 +296,4 @@ fn tried_axes(grid: &mut GridResult) {
     let searched = grid.answers.first().map(|answer| answer.key.clone());
     axes.sort_by_key(|axis| Some(&axis.key) == searched.as_ref());
     grid.axes = axes;
-}
-
-/// What the grid comes to, and the exit status.
-fn conclude(grid: &mut GridResult, stop: &StopRequest) -> ExitStatus {
-    let count = |verdict: Verdict| {
-        let of = |point: &&GridPoint| point.verdict == Some(verdict);
-        grid.points.iter().filter(of).count()
-    };
-    let (passed, failed) = (count(Verdict::Pass), count(Verdict::Fail));
-    let (doubtful, errors) = (count(Verdict::Inconclusive), count(Verdict::Error));
-    let unanswered = grid.answers.iter().find(|answer| answer.point.is_none());
-    let status = if stop.is_stopped() && (!grid.complete || count(Verdict::Interrupted) > 0) {
-        grid.complete = false;
-        ExitStatus::Interrupted
-    } else if errors > 0 {
-        ExitStatus::Integrity
-    } else if let Some(answer) = unanswered {
-        let reason = grid
-            .points
-            .iter()
-            .find(|point| Some(&point.name) == answer.next.as_ref());
-        match reason.and_then(|point| point.verdict) {
-            Some(Verdict::Inconclusive) => ExitStatus::Inconclusive,
-            _ => ExitStatus::LevelMissed,
-        }
-    } else if !grid.answers.is_empty() || passed > 0 {
-        ExitStatus::Pass
-    } else if doubtful > 0 {
-        ExitStatus::Inconclusive
-    } else {
-        ExitStatus::LevelMissed
-    };
-    let mut parts = vec![format!("{passed} of {} points pass", grid.points.len())];
-    for (number, word) in [
-        (failed, "fail"),
-        (doubtful, "could not be judged"),
-        (errors, "met errors"),
-    ] {
-        if number > 0 {
-            parts.push(format!("{number} {word}"));
-        }
-    }
-    grid.summary = match status {
-        ExitStatus::Interrupted => format!("Stopped before the end; {}.", parts.join(", ")),
-        _ => format!("{}.", parts.join(", ")),
-    };
-    grid.exit_status = status.code();
-    status
 }
