@@ -7,16 +7,17 @@ use measure::grid::{GridPoint, GridResult};
 #[must_use]
 pub fn grid_csv(grid: &GridResult) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let names = fields(&GridPoint::default());
-    let mut heads: Vec<&str> = grid.axes.iter().map(|axis| axis.key.as_str()).collect();
-    heads.extend(names.iter().map(|(name, _)| *name));
-    let mut rows = vec![heads.into_iter().map(str::to_owned).collect::<Vec<_>>()];
+    let mut heads: Vec<String> = grid.axes.iter().map(|axis| axis.key.clone()).collect();
+    let figures = figures(grid);
+    heads.extend(figures.iter().filter_map(Clone::clone));
+    let mut rows = vec![heads];
     for point in &grid.points {
         let own = grid.axes.iter().map(|axis| point.values.get(&axis.key));
         let mut row: Vec<String> = own
             .map(|value| value.cloned().unwrap_or_default())
             .collect();
-        row.extend(fields(point).into_iter().map(|(_, value)| value));
+        let named = fields(point).into_iter().zip(&figures);
+        row.extend(named.filter_map(|((_, value), head)| head.as_ref().map(|_| value)));
         rows.push(row);
     }
     for row in rows {
@@ -28,6 +29,23 @@ pub fn grid_csv(grid: &GridResult) -> String {
     }
     let bytes = writer.into_inner().unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The name of the column of each figure. What was varied may be a figure as well, such as the number
+/// of sessions: it is told once where both are the same, and else as what came about.
+fn figures(grid: &GridResult) -> Vec<Option<String>> {
+    let all = fields(&GridPoint::default()).into_iter().enumerate();
+    let heads = all.map(|(number, (name, _))| {
+        if !grid.axes.iter().any(|axis| axis.key == name) {
+            return Some(name.to_owned());
+        }
+        let differs = grid.points.iter().any(|point| {
+            let value = &fields(point)[number].1;
+            !value.is_empty() && point.values.get(name) != Some(value)
+        });
+        differs.then(|| format!("actual_{name}"))
+    });
+    heads.collect()
 }
 
 fn fields(point: &GridPoint) -> Vec<(&'static str, String)> {
@@ -82,4 +100,63 @@ fn fields(point: &GridPoint) -> Vec<(&'static str, String)> {
         ("simulated_seconds", number(point.simulated_seconds)),
         ("wall_seconds", number(point.wall_seconds)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::grid::GridAxis;
+
+    use super::*;
+
+    fn grid(asked: &[(&str, Option<u64>)]) -> GridResult {
+        let points = asked.iter().map(|(value, threads)| GridPoint {
+            values: [("threads".to_owned(), (*value).to_owned())].into(),
+            threads: *threads,
+            ..GridPoint::default()
+        });
+        GridResult {
+            axes: vec![GridAxis {
+                key: "threads".to_owned(),
+                values: asked.iter().map(|(value, _)| (*value).to_owned()).collect(),
+            }],
+            points: points.collect(),
+            ..GridResult::default()
+        }
+    }
+
+    /// The columns whose names end in `threads`, row by row.
+    fn threads(grid: &GridResult) -> Vec<Vec<String>> {
+        let text = grid_csv(grid);
+        let mut rows = text.lines().map(|line| line.split(','));
+        let heads: Vec<&str> = rows.next().unwrap().collect();
+        let wanted = |number: &usize| heads[*number].ends_with("threads");
+        let places: Vec<usize> = (0..heads.len()).filter(wanted).collect();
+        let mut found = vec![
+            places
+                .iter()
+                .map(|place| heads[*place].to_owned())
+                .collect(),
+        ];
+        found.extend(rows.map(|row| {
+            let row: Vec<&str> = row.collect();
+            assert_eq!(row.len(), heads.len(), "{text}");
+            places.iter().map(|place| row[*place].to_owned()).collect()
+        }));
+        found
+    }
+
+    #[test]
+    fn what_was_varied_is_told_once() {
+        let grid = grid(&[("8", Some(8)), ("16", None)]);
+        assert_eq!(threads(&grid), [["threads"], ["8"], ["16"]]);
+    }
+
+    #[test]
+    fn what_came_about_has_a_name_of_its_own() {
+        let grid = grid(&[("8", Some(8)), ("auto", Some(40))]);
+        assert_eq!(
+            threads(&grid),
+            [["threads", "actual_threads"], ["8", "8"], ["auto", "40"]]
+        );
+    }
 }
