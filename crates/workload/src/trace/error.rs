@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum TraceError {
     /// A line is wrong.
-    #[error("{file}:{line}: {message}; {help}.")]
+    #[error("{file}:{line}: {message}; {}", ended(help))]
     Line {
         /// The trace.
         file: String,
@@ -20,7 +20,7 @@ pub enum TraceError {
         help: String,
     },
     /// The file as a whole is wrong.
-    #[error("{file}: {message}; {help}.")]
+    #[error("{file}: {message}; {}", ended(help))]
     File {
         /// The trace.
         file: String,
@@ -37,6 +37,14 @@ pub enum TraceError {
         /// What the system said.
         error: io::Error,
     },
+}
+
+/// A remedy with its mark at the end; a question has one of its own.
+fn ended(help: &str) -> String {
+    match help.ends_with(['.', '?', '!']) {
+        true => help.to_owned(),
+        false => format!("{help}."),
+    }
 }
 
 /// What is wrong with a line, before it is known which file and line it is.

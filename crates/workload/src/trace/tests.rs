@@ -92,6 +92,8 @@ fn faults_name_the_line_and_the_remedy() {
         ),
     ] {
         let said = fault(&format!("{head}0,0,512,r\n{line}\n"));
+        let marks = said.trim_end_matches(['.', '?']);
+        assert_eq!(said.len() - marks.len(), 1, "one mark at the end: {said}");
         assert!(said.starts_with("a.trace:3: "), "{said}");
         assert!(
             said.contains(message) && said.contains(help),
