@@ -43,6 +43,7 @@ pub fn grid_table(grid: &GridResult) -> Table {
         Column::number("flash", ""),
     ]);
     let mut table = Table::new(heads);
+    table.names = grid.axes.len();
     for point in &grid.points {
         table.push(row(grid, point));
     }

@@ -32,6 +32,8 @@ use crate::tone::Tone;
 pub struct Table {
     /// The heads.
     pub columns: Vec<Column>,
+    /// So many columns from the first on name a row.
+    pub names: usize,
     /// The rows, each as long as `columns`.
     pub rows: Vec<Vec<Cell>>,
     /// A last row of sums, empty when there is none.
@@ -129,6 +131,7 @@ impl Table {
     pub fn new(columns: Vec<Column>) -> Self {
         Self {
             columns,
+            names: 1,
             rows: Vec::new(),
             sums: Vec::new(),
         }
@@ -164,13 +167,15 @@ impl Table {
         }
     }
 
-    /// Leaves out number columns in which no row has anything to say.
+    /// Leaves out number columns in which no row has anything to say, unless they name the rows.
     #[must_use]
     pub fn without_empty_columns(mut self) -> Self {
         let says = |cell: &Cell| cell.text != crate::number::ABSENT && cell.text != "0";
         let keep: Vec<bool> = (0..self.columns.len())
             .map(|index| {
-                !self.columns[index].numeric || self.rows.iter().any(|row| says(&row[index]))
+                index < self.names
+                    || !self.columns[index].numeric
+                    || self.rows.iter().any(|row| says(&row[index]))
             })
             .collect();
         let mut kept = keep.iter();

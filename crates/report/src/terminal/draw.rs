@@ -5,7 +5,7 @@ use comfy_table::{
     LineStyle, Table as TextTable, TableStyle,
 };
 
-use super::Style;
+use super::{Style, fit};
 use crate::table::{Cell, Table};
 use crate::tone::Tone;
 use crate::words::Headline;
@@ -92,8 +92,24 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// A table: heads with their units below, numbers to the right, a line under the heads.
+    /// A table: heads with their units below, numbers to the right, a line under the heads. Words stay
+    /// whole; what does not fit beside the rest goes on below.
     pub(super) fn table(&mut self, table: &Table) {
+        let parts = fit::parts(table, usize::from(self.style.width));
+        for (number, columns) in parts.iter().enumerate() {
+            if number > 0 {
+                self.text.push('\n');
+            }
+            let drawn = self.drawn(table, columns).to_string();
+            for line in drawn.lines() {
+                self.text.push_str(line.trim_end());
+                self.text.push('\n');
+            }
+        }
+    }
+
+    /// These columns of a table.
+    fn drawn(&self, table: &Table, columns: &[usize]) -> TextTable {
         let mut drawn = TextTable::new();
         let line = if self.style.unicode { '\u{2500}' } else { '-' };
         drawn.load_style(
@@ -109,34 +125,34 @@ impl<'a> Text<'a> {
         } else {
             drawn.force_no_tty();
         }
-        drawn.set_header(table.columns.iter().map(|column| {
-            let parts = [&column.group, &column.head, &column.unit];
-            let parts: Vec<&str> = parts.into_iter().map(String::as_str).collect();
-            let lines: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-            let cell = TextCell::new(lines.join("\n"));
-            if self.style.colour {
-                cell.add_attribute(Attribute::Dim)
-            } else {
-                cell
-            }
-        }));
-        for row in &table.rows {
-            drawn.add_row(row.iter().map(|cell| self.cell(cell)));
+        drawn.set_header(columns.iter().map(|index| self.head_of(table, *index)));
+        let sums = std::iter::once(&table.sums).filter(|sums| !sums.is_empty());
+        for row in table.rows.iter().chain(sums) {
+            drawn.add_row(columns.iter().map(|index| self.cell(&row[*index])));
         }
-        if !table.sums.is_empty() {
-            drawn.add_row(table.sums.iter().map(|cell| self.cell(cell)));
-        }
-        for (index, column) in table.columns.iter().enumerate() {
-            if let Some(drawn_column) = drawn.column_mut(index) {
-                drawn_column.set_padding((0, 1));
-                if column.numeric {
-                    drawn_column.set_cell_alignment(CellAlignment::Right);
-                }
+        for (place, index) in columns.iter().enumerate() {
+            let Some(column) = drawn.column_mut(place) else {
+                continue;
+            };
+            column.set_padding((0, fit::PADDING));
+            column.set_constraint(fit::whole_words(table, *index, self.style.width));
+            if table.columns[*index].numeric {
+                column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        for line in drawn.to_string().lines() {
-            self.text.push_str(line.trim_end());
-            self.text.push('\n');
+        drawn
+    }
+
+    fn head_of(&self, table: &Table, index: usize) -> TextCell {
+        let column = &table.columns[index];
+        let parts = [&column.group, &column.head, &column.unit];
+        let parts: Vec<&str> = parts.into_iter().map(String::as_str).collect();
+        let lines: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let cell = TextCell::new(lines.join("\n"));
+        if self.style.colour {
+            cell.add_attribute(Attribute::Dim)
+        } else {
+            cell
         }
     }
 

@@ -4,6 +4,7 @@
 //! and anything that is not a terminal get plain text.
 
 mod draw;
+mod fit;
 mod style;
 
 pub use style::Style;
