@@ -388,3 +388,54 @@ fn what_fio_wrote_is_read() {
     };
     assert_eq!(places("a.csv"), places("b.csv"));
 }
+
+#[test]
+fn a_disk_of_ones_own_is_an_array_for_a_trace() {
+    let here = Scratch::new();
+    here.file("a.csv", &random_trace(300, 100));
+    let bundled = here.proofload("show sas-10k-900gb").exits(0).stdout;
+    here.file("mine.v2.toml", &bundled);
+    here.proofload("predict a.csv --array sas-10k-900gb --quiet --responses one.csv --out one")
+        .exits(0);
+    here.proofload("predict a.csv --array mine.v2.toml --quiet --responses two.csv --out two")
+        .exits(0);
+    let rows = |file| fs::read_to_string(here.path(file)).expect("responses");
+    assert!(rows("one.csv") == rows("two.csv"));
+    here.proofload("predict a.csv --array mine.v2.toml --dry-run")
+        .exits(0)
+        .prints("One disk: mine-v2")
+        .prints("of 900 GB in disk");
+    // What is wrong with it is shown in it.
+    here.file(
+        "wrong.toml",
+        &bundled.replace("rpm = 10_000", "rpm = 'fast'"),
+    );
+    here.proofload("predict a.csv --array wrong.toml")
+        .exits(2)
+        .says("wrong.toml:16")
+        .says("\"fast\" does not fit");
+    here.file("none.toml", &bundled.replace("heads = 6", "heads = 0"));
+    here.proofload("predict a.csv --array none.toml")
+        .exits(2)
+        .says("none.toml:18");
+}
+
+#[test]
+fn a_disk_is_no_array_for_databases() {
+    let here = Scratch::new();
+    here.file(
+        "mine.toml",
+        "title = 'x'\n[ideal]\ncapacity_bytes = 1000000000\n",
+    );
+    for (disk, instead) in [
+        ("sas-10k-900gb", "--set array.pool.disk=sas-10k-900gb"),
+        ("mine.toml", "[disks.NAME]"),
+    ] {
+        for workload in ["exchange-2013", "brokerage"] {
+            here.proofload(&format!("predict {workload} --array {disk}"))
+                .exits(2)
+                .says("is a single disk, on which block traces are replayed")
+                .says(instead);
+        }
+    }
+}

@@ -28,10 +28,11 @@ impl Description {
     pub fn load(sources: &[Source]) -> Result<Self, DescriptionError> {
         let mut joined = Joined::default();
         for source in sources {
-            match source.kind {
+            match &source.kind {
                 SourceKind::File => joined.add_file(source, 0),
                 SourceKind::Assignment => joined.assign(source),
                 SourceKind::Events => joined.add_events(source),
+                SourceKind::Disk(name) => joined.add_disk(source, name),
             }
         }
         if joined.faults.is_empty() {
@@ -172,6 +173,24 @@ impl Joined {
             }
         }
         self.root.overlay(parsed);
+    }
+
+    /// Adds a file that is a disk of the array's own.
+    fn add_disk(&mut self, source: &Source, name: &str) {
+        let number = self.sources.len();
+        self.sources.push(source.clone());
+        let disk = match Node::parse(number, &source.text) {
+            Ok(disk) => disk,
+            Err((place, message)) => {
+                self.fault(place, format!("this is not TOML: {message}"), None);
+                return;
+            }
+        };
+        let mut disks = Node::empty();
+        disks.put(name, disk);
+        let mut over = Node::empty();
+        over.put("disks", disks);
+        self.root.overlay(over);
     }
 
     /// Appends the events of a file that is otherwise about something else.

@@ -8,7 +8,7 @@
 //! - [`Description::plan`]: writes the array out for the databases of a workload and checks every
 //!   rule. Every fault is shown at the line that was written.
 //! - [`Description::plan_for_trace`]: the same for a block trace; [`one_disk`] is an array that is
-//!   one disk.
+//!   one disk, [`one_disk_of_file`] one of somebody's own.
 //! - [`BUNDLED_ARRAYS`]: descriptions that are built in.
 
 mod bundled;
@@ -24,8 +24,8 @@ mod tests;
 
 pub use bundled::{BUNDLED_ARRAYS, BundledArray, bundled_array};
 pub use expand::{
-    DatabaseDemand, DatabasePlacement, PlannedArray, PlannedEvent, TracedVolume,
-    disk_capacity_bytes, one_disk,
+    DatabaseDemand, DatabasePlacement, PlannedArray, PlannedEvent, TracedVolume, describes_disk,
+    one_disk, one_disk_of_file,
 };
 pub use load::Description;
 pub use source::{DescriptionError, DescriptionFault, Location, Source};

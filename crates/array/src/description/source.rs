@@ -13,7 +13,7 @@ pub struct Source {
     pub(super) kind: SourceKind,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SourceKind {
     /// A whole TOML document.
     File,
@@ -21,6 +21,8 @@ pub(super) enum SourceKind {
     Assignment,
     /// A whole TOML document of which only the list `event` is taken, beside those there are.
     Events,
+    /// A whole TOML document that describes one disk, and the name of that disk.
+    Disk(String),
 }
 
 impl Source {
@@ -39,6 +41,15 @@ impl Source {
             name: name.to_owned(),
             text: text.to_owned(),
             kind: SourceKind::Events,
+        }
+    }
+
+    /// A file that describes one disk, which is to be called `disk`.
+    pub fn disk(name: &str, disk: &str, text: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            kind: SourceKind::Disk(disk.to_owned()),
         }
     }
 
@@ -91,11 +102,11 @@ impl fmt::Display for DescriptionError {
             }
             if let Some(place) = &fault.place {
                 let source = &self.sources[place.source];
-                match source.kind {
+                match &source.kind {
                     SourceKind::Assignment => {
                         write!(formatter, "{} {}: ", source.name, source.text)?;
                     }
-                    SourceKind::File | SourceKind::Events => {
+                    SourceKind::File | SourceKind::Events | SourceKind::Disk(_) => {
                         let before = source.text.bytes().take(place.span.start);
                         let line = 1 + before.filter(|byte| *byte == b'\n').count();
                         write!(formatter, "{}:{line}: ", source.name)?;

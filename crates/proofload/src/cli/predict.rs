@@ -34,7 +34,8 @@ pub struct PredictOptions {
     #[arg(value_name = "WORKLOAD|TRACE")]
     pub workload: String,
     /// A bundled array (see `proofload list arrays`), or the path of a description; for a trace
-    /// also a disk (see `proofload list disks`), alone and with nothing before it.
+    /// also a disk (see `proofload list disks`) or the path of a disk's description, alone and with
+    /// nothing before it.
     #[arg(long, value_name = "ARRAY")]
     pub array: String,
 

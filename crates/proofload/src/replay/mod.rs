@@ -1,7 +1,8 @@
 //! `proofload predict TRACE`: a block trace replayed on a modelled array or a modelled disk.
 //!
 //! - [`plan`]: everything that can be wrong is found before the clock starts: the trace is read
-//!   once through, the array is written out with a volume for each of the trace's.
+//!   once through, the array is written out with a volume for each of the trace's; [`on_what`] says
+//!   what array or disk that is.
 //! - [`line`]: the requests and when they are due: by their arrivals, or as clients of a closed
 //!   loop get to them.
 //! - [`drive`]: the clock: requests go in, their ends come out.
@@ -11,6 +12,7 @@
 mod describe;
 mod drive;
 mod line;
+mod on_what;
 mod outcome;
 mod plan;
 mod record;

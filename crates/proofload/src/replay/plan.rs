@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use array::VolumeId;
-use array::description::{
-    Description, PlannedArray, Source, TracedVolume, disk_capacity_bytes, one_disk,
-};
+use array::description::{Description, PlannedArray, TracedVolume};
 use workload::profile::{ByteSize, TimeSpan};
 use workload::trace::{
     FormatChoice, ReplayMode, TraceError, TraceFormat, TraceReader, TraceSettings, TraceSurvey,
@@ -13,10 +11,10 @@ use workload::trace::{
 };
 
 use super::line::Discipline;
+use super::on_what::describe_array;
 use super::{TraceFile, format_of, open_trace};
 use crate::cli::{PredictOptions, is_for_array};
 use crate::failure::Failure;
-use crate::predict;
 
 /// What a path of the trace's settings begins with.
 const TRACE: &str = "trace.";
@@ -58,7 +56,7 @@ impl Plan {
             FormatChoice::Auto => format_of(&path).ok_or_else(|| unknown_format(&path))?,
         };
         let until_ns = until_ns(options)?;
-        let description = describe_array(options)?;
+        let (description, is_one_disk) = describe_array(options)?;
         let reader = reader_of(&path, format, &settings)?;
         let mut plan = Self::with_survey(Parts {
             survey: survey_of(reader, until_ns, &settings)?,
@@ -66,8 +64,7 @@ impl Plan {
             format,
             settings,
             description,
-            is_one_disk: is_one_disk(&options.array),
-            array: &options.array,
+            is_one_disk,
         })?;
         plan.until_ns = until_ns;
         plan.seed = seed(options)?;
@@ -79,7 +76,7 @@ impl Plan {
         Ok(plan)
     }
 
-    fn with_survey(parts: Parts<'_>) -> Result<Self, Failure> {
+    fn with_survey(parts: Parts) -> Result<Self, Failure> {
         let Parts {
             settings, survey, ..
         } = parts;
@@ -93,7 +90,10 @@ impl Plan {
             })
             .collect();
         let given = settings.volume_size.map(ByteSize::bytes);
-        let whole_disk = || disk_capacity_bytes(parts.array).filter(|_| parts.is_one_disk);
+        let whole_disk = || match parts.is_one_disk {
+            true => parts.description.one_disk_bytes(),
+            false => None,
+        };
         let (planned, ids) = parts
             .description
             .plan_for_trace(&of_trace, given.or_else(whole_disk))?;
@@ -175,14 +175,13 @@ impl Plan {
     }
 }
 
-struct Parts<'a> {
+struct Parts {
     path: PathBuf,
     format: TraceFormat,
     settings: TraceSettings,
     survey: TraceSurvey,
     description: Description,
     is_one_disk: bool,
-    array: &'a str,
 }
 
 /// Options that say what databases and their users are mean nothing to a trace.
@@ -281,23 +280,6 @@ fn seed(options: &PredictOptions) -> Result<u64, Failure> {
         let message = format!("--seed {text} is no seed.");
         Failure::usage(message, "Write a whole number from 0 to 2^63 - 1.")
     })
-}
-
-/// Whether the name is that of a bundled disk and of no array.
-fn is_one_disk(name: &str) -> bool {
-    array::description::bundled_array(name).is_none()
-        && !Path::new(name).exists()
-        && one_disk(name).is_some()
-}
-
-fn describe_array(options: &PredictOptions) -> Result<Description, Failure> {
-    if !is_one_disk(&options.array) {
-        return predict::load_array(options);
-    }
-    let mut sources = one_disk(&options.array).unwrap_or_default();
-    let settings = options.array_settings();
-    sources.extend(settings.map(|text| Source::assignment("--set array.", text)));
-    Ok(Description::load(&sources)?)
 }
 
 fn discipline(

@@ -11,7 +11,7 @@ mod traced;
 mod volumes;
 
 pub use events::PlannedEvent;
-pub use traced::{TracedVolume, disk_capacity_bytes, one_disk};
+pub use traced::{TracedVolume, describes_disk, one_disk, one_disk_of_file};
 
 use std::collections::BTreeMap;
 

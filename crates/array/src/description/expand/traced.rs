@@ -1,5 +1,7 @@
 //! Volumes for a block trace, in place of those for the databases of a workload.
 
+use std::path::Path;
+
 use super::volumes::Wanted;
 use super::{Expansion, PlannedArray};
 use crate::VolumeId;
@@ -21,23 +23,58 @@ pub struct TracedVolume {
 #[must_use]
 pub fn one_disk(name: &str) -> Option<Vec<Source>> {
     BUNDLED_DISKS.iter().find(|disk| disk.name == name)?;
+    Some(alone(name))
+}
+
+/// The same for a disk that the file at `path` describes. It is called after the file.
+#[must_use]
+pub fn one_disk_of_file(path: &str, text: &str) -> Vec<Source> {
+    let stem = Path::new(path).file_stem().and_then(|stem| stem.to_str());
+    let plain = |letter: char| match letter {
+        letter if letter.is_alphanumeric() || "-_".contains(letter) => letter,
+        _ => '-',
+    };
+    let name: String = stem.unwrap_or("disk").chars().map(plain).collect();
+    let mut sources = alone(&name);
+    sources.push(Source::disk(path, &name, text));
+    sources
+}
+
+fn alone(name: &str) -> Vec<Source> {
     let whole = Source::file(name, include_str!("../one_disk.toml"));
     let disk = Source::assignment(name, &format!("group.0.disk=\"{name}\""));
     let title = Source::assignment(name, &format!("title=\"One disk: {name}\""));
-    Some(vec![whole, disk, title])
+    vec![whole, disk, title]
 }
 
-/// Capacity of a bundled disk in bytes, whole MiB of it; `None` when there is none of that name.
+/// Whether a text describes a disk and no array: it has a table that only disks have, and none that
+/// every array has or extends.
 #[must_use]
-pub fn disk_capacity_bytes(name: &str) -> Option<u64> {
-    let disk = BUNDLED_DISKS.iter().find(|disk| disk.name == name)?;
-    let description = DiskDescription::from_toml(disk.toml).ok()?;
-    let model = crate::disk::DiskModel::new(&description, 0).ok()?;
-    let sectors = crate::disk::Disk::capacity_sectors(&model);
-    Some((sectors * crate::SECTOR_BYTES) >> 20 << 20)
+pub fn describes_disk(text: &str) -> bool {
+    let Ok(table) = text.parse::<toml::Table>() else {
+        return false;
+    };
+    let has = |keys: &[&str]| keys.iter().any(|key| table.contains_key(*key));
+    has(&["hard_disk", "solid_state", "ideal"])
+        && !has(&["extends", "controllers", "cache", "pool", "group", "disks"])
 }
 
 impl Description {
+    /// Capacity of the disk of an array that is one disk, in bytes, whole MiB of it; `None` when it
+    /// cannot be built.
+    #[must_use]
+    pub fn one_disk_bytes(&self) -> Option<u64> {
+        let name = &self.keys.group.first()?.disk;
+        let bundled = || {
+            let disk = BUNDLED_DISKS.iter().find(|disk| disk.name == *name)?;
+            DiskDescription::from_toml(disk.toml).ok()
+        };
+        let description = self.keys.disks.get(name).cloned().or_else(bundled)?;
+        let model = crate::disk::DiskModel::new(&description, 0).ok()?;
+        let sectors = crate::disk::Disk::capacity_sectors(&model);
+        Some((sectors * crate::SECTOR_BYTES) >> 20 << 20)
+    }
+
     /// Writes out the array with a volume for each volume of a trace: of `size_bytes`, or else of
     /// the size that the rule for databases says, or else as large as the trace reaches. The
     /// placement names them in the order of `volumes`. Listed volumes are taken by their names,
