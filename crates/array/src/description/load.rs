@@ -1,5 +1,6 @@
 //! Joins the sources of a description: what it extends, its file, single assignments.
 
+use super::blame::with_broken_rules;
 use super::bundled::{BUNDLED_ARRAYS, bundled_array};
 use super::keys::DescriptionKeys;
 use super::node::{Node, NodeValue};
@@ -18,6 +19,10 @@ pub struct Description {
     pub(super) keys: DescriptionKeys,
     pub(super) root: Node,
     pub(super) sources: Vec<Source>,
+    /// The sources as they were given, without what they extend.
+    pub(super) given: Vec<Source>,
+    /// The numbers of the sources in the order in which they were laid over each other.
+    pub(super) order: Vec<usize>,
 }
 
 impl Description {
@@ -26,31 +31,30 @@ impl Description {
     /// # Errors
     /// Every fault found, each with its place.
     pub fn load(sources: &[Source]) -> Result<Self, DescriptionError> {
-        let mut joined = Joined::default();
-        for source in sources {
-            match &source.kind {
-                SourceKind::File => joined.add_file(source, 0),
-                SourceKind::Assignment => joined.assign(source),
-                SourceKind::Events => joined.add_events(source),
-                SourceKind::Disk(name) => joined.add_disk(source, name),
-            }
+        let joined = Joined::of(sources, &[]);
+        if !joined.faults.is_empty() {
+            return Err(DescriptionError {
+                sources: joined.sources,
+                faults: joined.faults,
+            });
         }
-        if joined.faults.is_empty() {
-            match read(&joined.root) {
-                Ok(keys) => {
-                    return Ok(Self {
-                        keys,
-                        root: joined.root,
-                        sources: joined.sources,
-                    });
-                }
-                Err(faults) => joined.faults = faults,
-            }
-        }
+        let faults = match joined.read(sources) {
+            Ok(description) => return Ok(description),
+            Err(faults) => faults,
+        };
         Err(DescriptionError {
+            faults: with_broken_rules(sources, faults),
             sources: joined.sources,
-            faults: joined.faults,
         })
+    }
+
+    /// The description as it would be without what was written at `places`; `None` when that is none.
+    pub(super) fn without(sources: &[Source], places: &[Location]) -> Option<Self> {
+        let joined = Joined::of(sources, places);
+        match joined.faults.is_empty() {
+            true => joined.read(sources).ok(),
+            false => None,
+        }
     }
 
     /// The array's name for people.
@@ -111,7 +115,10 @@ impl Description {
 struct Joined {
     root: Node,
     sources: Vec<Source>,
+    order: Vec<usize>,
     faults: Vec<DescriptionFault>,
+    /// What is left out.
+    omitted: Vec<Location>,
 }
 
 impl Default for Joined {
@@ -119,12 +126,49 @@ impl Default for Joined {
         Self {
             root: Node::empty(),
             sources: Vec::new(),
+            order: Vec::new(),
             faults: Vec::new(),
+            omitted: Vec::new(),
         }
     }
 }
 
 impl Joined {
+    /// The sources laid over each other, without what stands at the places to be `omitted`.
+    fn of(sources: &[Source], omitted: &[Location]) -> Self {
+        let mut joined = Self {
+            omitted: omitted.to_vec(),
+            ..Self::default()
+        };
+        for source in sources {
+            match &source.kind {
+                SourceKind::File => joined.add_file(source, 0),
+                SourceKind::Assignment => joined.assign(source),
+                SourceKind::Events => joined.add_events(source),
+                SourceKind::Disk(name) => joined.add_disk(source, name),
+            }
+        }
+        joined
+    }
+
+    fn read(&self, given: &[Source]) -> Result<Description, Vec<DescriptionFault>> {
+        Ok(Description {
+            keys: read(&self.root)?,
+            root: self.root.clone(),
+            sources: self.sources.clone(),
+            given: given.to_vec(),
+            order: self.order.clone(),
+        })
+    }
+
+    /// A document without what is to be left out of it.
+    fn parse(&self, number: usize, text: &str) -> Result<Node, (Option<Location>, String)> {
+        let mut parsed = Node::parse(number, text)?;
+        let omitted = self.omitted.iter().filter(|place| place.source == number);
+        omitted.for_each(|place| parsed.omit(&place.span));
+        Ok(parsed)
+    }
+
     fn fault(&mut self, place: Option<Location>, message: String, help: Option<String>) {
         self.faults.push(DescriptionFault {
             place,
@@ -146,7 +190,7 @@ impl Joined {
             return;
         }
         self.sources.push(source.clone());
-        let parsed = match Node::parse(number, &source.text) {
+        let parsed = match self.parse(number, &source.text) {
             Ok(parsed) => parsed,
             Err((place, message)) => {
                 self.fault(place, format!("this is not TOML: {message}"), None);
@@ -172,6 +216,7 @@ impl Joined {
                 }
             }
         }
+        self.order.push(number);
         self.root.overlay(parsed);
     }
 
@@ -179,13 +224,14 @@ impl Joined {
     fn add_disk(&mut self, source: &Source, name: &str) {
         let number = self.sources.len();
         self.sources.push(source.clone());
-        let disk = match Node::parse(number, &source.text) {
+        let disk = match self.parse(number, &source.text) {
             Ok(disk) => disk,
             Err((place, message)) => {
                 self.fault(place, format!("this is not TOML: {message}"), None);
                 return;
             }
         };
+        self.order.push(number);
         let mut disks = Node::empty();
         disks.put(name, disk);
         let mut over = Node::empty();
@@ -198,12 +244,13 @@ impl Joined {
         let number = self.sources.len();
         self.sources.push(source.clone());
         // Who reads the rest of it says what else is wrong with it.
-        let Ok(parsed) = Node::parse(number, &source.text) else {
+        let Ok(parsed) = self.parse(number, &source.text) else {
             return;
         };
         let Some(events) = parsed.get("event") else {
             return;
         };
+        self.order.push(number);
         let mut all = self.root.get("event").map_or(Vec::new(), Node::elements);
         all.extend(events.elements());
         let list = Node {
@@ -254,6 +301,10 @@ impl Joined {
             );
             return;
         }
+        if self.omitted.iter().any(|place| place.source == number) {
+            return;
+        }
+        self.order.push(number);
         let value = Node::assigned(number, text, key.clone(), path.len() + 1..text.len());
         if let Err(message) = self.root.assign(&parts, &value) {
             self.fault(place(key), message, None);

@@ -11,6 +11,7 @@
 //!   one disk, [`one_disk_of_file`] one of somebody's own.
 //! - [`BUNDLED_ARRAYS`]: descriptions that are built in.
 
+mod blame;
 mod bundled;
 mod expand;
 mod keys;

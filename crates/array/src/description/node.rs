@@ -260,6 +260,35 @@ impl Node {
         }
     }
 
+    /// Removes what was given by the key, or as the value, at bytes `span` of its source.
+    pub fn omit(&mut self, span: &Range<usize>) {
+        let is_it = |node: &Node| node.key == *span || node.span == *span;
+        match &mut self.value {
+            NodeValue::Table(table) => {
+                table.retain(|_, node| !is_it(node));
+                table.values_mut().for_each(|node| node.omit(span));
+            }
+            NodeValue::List(list) => {
+                list.retain(|node| !is_it(node));
+                list.iter_mut().for_each(|node| node.omit(span));
+            }
+            _ => {}
+        }
+    }
+
+    /// Every node below this one, those inside before those around them.
+    pub fn below(&self) -> Vec<&Node> {
+        let inner: Vec<&Node> = match &self.value {
+            NodeValue::Table(table) => table.values().collect(),
+            NodeValue::List(list) => list.iter().collect(),
+            _ => Vec::new(),
+        };
+        let deeper = inner.iter().flat_map(|node| node.below());
+        let mut all: Vec<&Node> = deeper.collect();
+        all.extend(inner);
+        all
+    }
+
     /// The tree as plain TOML.
     pub fn to_toml(&self) -> toml::Value {
         match &self.value {

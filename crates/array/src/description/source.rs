@@ -84,6 +84,21 @@ pub struct DescriptionFault {
     pub help: Option<String>,
 }
 
+impl DescriptionFault {
+    /// Whether both say the same of the same line: of two pools or volumes that come from it, so that
+    /// names in quotes and numbers may differ.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.place == other.place && kind(&self.message) == kind(&other.message)
+    }
+}
+
+/// A message without the names in quotes and the numbers in it.
+fn kind(message: &str) -> String {
+    let unquoted = message.split('\'').step_by(2);
+    let digits = |letter: char| letter.is_ascii_digit() || letter == '.';
+    unquoted.map(|part| part.replace(digits, "")).collect()
+}
+
 /// Everything wrong with a description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescriptionError {

@@ -3,6 +3,7 @@
 use super::Expansion;
 use crate::Complaint;
 use crate::array::{ArrayError, check_places};
+use crate::description::source::DescriptionFault;
 use crate::group::BackendError;
 
 /// More equal pools or groups than any array has.
@@ -58,43 +59,47 @@ impl Expansion<'_> {
 
     /// Checks the settings; capacity only once nothing else is wrong.
     pub fn check_settings(&mut self) {
+        let before = self.faults.clone();
         // The array's own disks are checked even where no group uses them.
         for (name, disk) in &self.description.keys.disks {
             let of_no_group = !self.settings.disks.contains_key(name);
             for complaint in disk.check().into_iter().filter(|_| of_no_group) {
                 let path = format!("disks.{name}.{}", complaint.path);
                 let fault = self.description.fault(&path, complaint.message, None);
-                self.faults.push(fault);
+                self.add_fault(fault);
             }
         }
-        if self.faults.is_empty() {
-            let complaints = self.settings.check();
-            self.lead_back(complaints);
+        let mut complaints = self.settings.check();
+        if !before.is_empty() {
+            // Those that could not be placed are missing.
+            complaints.retain(|complaint| complaint.path != "volumes");
         }
+        self.lead_back(complaints, &before);
         if self.faults.is_empty() {
             match check_places(&self.settings) {
                 Ok(complaints) | Err(ArrayError::Settings(complaints)) => {
-                    self.lead_back(complaints);
+                    self.lead_back(complaints, &before);
                 }
                 Err(ArrayError::Backend(BackendError::Settings { complaints })) => {
                     let complaints = complaints.into_iter().map(|complaint| {
                         Complaint::new(format!("backend.{}", complaint.path), complaint.message)
                     });
-                    self.lead_back(complaints.collect());
+                    self.lead_back(complaints.collect(), &before);
                 }
                 Err(other) => self.fault("", other.to_string(), None),
             }
         }
     }
 
-    /// Turns complaints about settings into faults of keys. What is written out several times is
-    /// complained about once.
-    fn lead_back(&mut self, complaints: Vec<Complaint>) {
+    /// Turns complaints about settings into faults of keys, but for those at places where something was
+    /// wrong `before`, of which they are consequences.
+    fn lead_back(&mut self, complaints: Vec<Complaint>, before: &[DescriptionFault]) {
         for complaint in complaints {
             let path = self.key_of(&complaint.path);
             let fault = self.description.fault(&path, complaint.message, None);
-            if !self.faults.contains(&fault) {
-                self.faults.push(fault);
+            let is_known = |known: &DescriptionFault| known.place == fault.place;
+            if !before.iter().any(is_known) {
+                self.add_fault(fault);
             }
         }
     }

@@ -62,19 +62,32 @@ impl Description {
     /// # Errors
     /// Every rule that is broken, at the line of the key that breaks it.
     pub fn plan(&self, databases: &[DatabaseDemand]) -> Result<PlannedArray, DescriptionError> {
+        self.expand(databases).map_err(|faults| {
+            let faults_of = |other: &Self| other.expand(databases).err().unwrap_or_default();
+            self.error(self.blamed(faults, faults_of))
+        })
+    }
+
+    fn expand(&self, databases: &[DatabaseDemand]) -> Result<PlannedArray, Vec<DescriptionFault>> {
         let mut expansion = Expansion::new(self);
         expansion.check_counts();
         if !expansion.faults.is_empty() {
-            return Err(self.error(expansion.faults));
+            return Err(expansion.faults);
         }
         expansion.add_pools();
         expansion.add_groups();
+        // Volumes that are wrong hide nothing; of disk groups that are, the rest says nothing.
+        let has_groups = expansion.faults.is_empty();
         let placement = expansion.add_volumes(databases);
-        expansion.check_settings();
-        expansion.faults.append(&mut expansion.shortages);
+        if has_groups {
+            expansion.check_settings();
+        }
+        for shortage in std::mem::take(&mut expansion.shortages) {
+            expansion.add_fault_of_place(shortage);
+        }
         let events = expansion.add_events();
         if !expansion.faults.is_empty() {
-            return Err(self.error(expansion.faults));
+            return Err(expansion.faults);
         }
         Ok(PlannedArray {
             settings: expansion.settings,
@@ -150,7 +163,22 @@ impl<'a> Expansion<'a> {
     fn fault(&mut self, path: &str, message: impl Into<String>, help: Option<&str>) {
         let help = help.map(str::to_owned);
         let fault = self.description.fault(path, message.into(), help);
-        self.faults.push(fault);
+        self.add_fault(fault);
+    }
+
+    /// Adds a fault, unless it was told already of a pool or a volume that comes from the same line.
+    fn add_fault(&mut self, fault: DescriptionFault) {
+        if !self.faults.iter().any(|told| told.is_like(&fault)) {
+            self.faults.push(fault);
+        }
+    }
+
+    /// Adds a fault, unless something else is wrong at that place, which may be the cause.
+    fn add_fault_of_place(&mut self, fault: DescriptionFault) {
+        let is_wrong = |told: &DescriptionFault| told.place == fault.place;
+        if fault.place.is_none() || !self.faults.iter().any(is_wrong) {
+            self.faults.push(fault);
+        }
     }
 
     /// Notes that the setting at `setting` came from the key at `key`.

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::volumes::Wanted;
 use super::{Expansion, PlannedArray};
 use crate::VolumeId;
-use crate::description::source::DescriptionError;
+use crate::description::source::{DescriptionError, DescriptionFault};
 use crate::description::{Description, Source};
 use crate::disk::{BUNDLED_DISKS, DiskDescription};
 
@@ -87,6 +87,18 @@ impl Description {
         volumes: &[TracedVolume],
         size_bytes: Option<u64>,
     ) -> Result<(PlannedArray, Vec<VolumeId>), DescriptionError> {
+        let expand = |other: &Self| other.expand_for_trace(volumes, size_bytes);
+        expand(self).map_err(|faults| {
+            let faults_of = |other: &Self| expand(other).err().unwrap_or_default();
+            self.error(self.blamed(faults, faults_of))
+        })
+    }
+
+    fn expand_for_trace(
+        &self,
+        volumes: &[TracedVolume],
+        size_bytes: Option<u64>,
+    ) -> Result<(PlannedArray, Vec<VolumeId>), Vec<DescriptionFault>> {
         let mut expansion = Expansion::new(self);
         expansion.check_counts();
         if expansion.faults.is_empty() {
@@ -103,7 +115,7 @@ impl Description {
         }
         let events = expansion.add_events();
         if !expansion.faults.is_empty() {
-            return Err(self.error(expansion.faults));
+            return Err(expansion.faults);
         }
         let planned = PlannedArray {
             settings: expansion.settings,
