@@ -19,6 +19,7 @@ use workload::mail::twin::TwinHost;
 use workload::profile::Kind;
 use workload::progress::StopRequest;
 
+use super::growth::Growth;
 use super::inside::Inside;
 use super::inspector::{Inspector, Shared};
 use super::plan::Plan;
@@ -58,6 +59,7 @@ pub fn run<L: RunListener + 'static>(
         host,
         inside,
         Watch::new(&plan.planned),
+        Growth::new(plan),
     )));
     let heard = Shared(Rc::clone(&shared));
     let mut run_plan = RunPlan::new(&plan.profile, 1);

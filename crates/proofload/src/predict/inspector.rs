@@ -11,6 +11,7 @@ use measure::sample::Sample;
 use workload::controller::{RunListener, SoFar};
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
+use super::growth::Growth;
 use super::inside::Inside;
 use super::watch::Watch;
 
@@ -27,6 +28,7 @@ struct Scene {
     host: ArrayHost<(), Array<()>>,
     inside: Inside,
     watch: Watch,
+    growth: Growth,
     began: Instant,
     /// Counters when the measured phase began, and when it ended.
     from: Option<ArrayCounters>,
@@ -34,13 +36,20 @@ struct Scene {
 }
 
 impl<L: RunListener> Inspector<L> {
-    pub fn new(listener: L, host: ArrayHost<(), Array<()>>, inside: Inside, watch: Watch) -> Self {
+    pub fn new(
+        listener: L,
+        host: ArrayHost<(), Array<()>>,
+        inside: Inside,
+        watch: Watch,
+        growth: Growth,
+    ) -> Self {
         Self {
             listener,
             scene: Scene {
                 host,
                 inside,
                 watch,
+                growth,
                 began: Instant::now(),
                 from: None,
                 until: None,
@@ -58,6 +67,8 @@ impl<L: RunListener> Inspector<L> {
     pub fn complete(&mut self, result: &mut RunResult) {
         self.look();
         self.scene.complete(result);
+        let now_s = self.scene.host.handle().now_ns() as f64 / 1e9;
+        self.scene.growth.conclude(result, now_s);
     }
 
     /// Tells what has broken and been repaired since the last look.
@@ -94,6 +105,7 @@ impl<L: RunListener> RunListener for Inspector<L> {
             Phase::Measuring => {
                 scene.from = Some(scene.counters());
                 let now_ns = scene.host.handle().now_ns();
+                scene.growth.begin(now_ns as f64 / 1e9);
                 scene.host.with(|array| scene.watch.begin(array, now_ns));
             }
             _ if scene.from.is_some() && scene.until.is_none() => {
@@ -119,6 +131,9 @@ impl<L: RunListener> RunListener for Inspector<L> {
 
     fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: SoFar<'_>) {
         self.look();
+        if let Some(text) = self.scene.growth.look(sample) {
+            self.listener.note(&text);
+        }
         let scene = &self.scene;
         let now = scene.counters();
         let mut sample = sample.clone();

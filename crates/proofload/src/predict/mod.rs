@@ -10,6 +10,7 @@
 mod arrays;
 mod brokerage;
 mod drive;
+mod growth;
 mod inside;
 mod inspector;
 mod plan;
