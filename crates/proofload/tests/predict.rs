@@ -129,6 +129,19 @@ fn a_database_that_outgrows_its_volume_exits_4() {
 }
 
 #[test]
+fn a_settled_tier_may_have_an_age_of_its_own() {
+    let here = Scratch::new();
+    let line = "predict exchange-2013 --array msa2050-tier --target-size 500GB --databases 2 \
+        --settled --dry-run";
+    here.proofload(line)
+        .exits(0)
+        .prints("Begins as after days of this load: array.pool.tiering.settled_percent=");
+    here.proofload(&format!("{line} --set array.pool.tiering.aged_h=6"))
+        .exits(0)
+        .prints("Begins as after 6 h of this load: array.pool.tiering.head_start_s=");
+}
+
+#[test]
 fn a_dry_run_describes_the_array_and_writes_nothing() {
     let here = Scratch::new();
     here.proofload(&tiny("--dry-run"))

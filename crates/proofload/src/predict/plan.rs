@@ -35,16 +35,17 @@ impl Plan {
     /// # Errors
     /// Every fault of the profile or of the array, each at its line.
     pub fn check(options: &PredictOptions) -> Result<Self, Failure> {
-        let plan = Self::check_as_given(options)?;
         if !options.begins_settled() {
-            return Ok(plan);
+            return Self::check_as_given(options);
         }
+        let plan = Self::check_before_settled(options)?;
         let settings = settle::settings(&plan)?;
         if settings.is_empty() {
             return Ok(plan);
         }
         let note = format!(
-            "Begins as after days of this load: {}.",
+            "Begins as after {} of this load: {}.",
+            settle::age(&plan),
             settings.join(", ")
         );
         let mut settled = options.clone();
@@ -54,6 +55,16 @@ impl Plan {
         let mut plan = Self::check_as_given(&settled)?;
         plan.planned.notes.push(note);
         Ok(plan)
+    }
+
+    /// The plan that says what to settle. The rule that an age needs a head start is kept by what
+    /// settling adds.
+    fn check_before_settled(options: &PredictOptions) -> Result<Self, Failure> {
+        Self::check_as_given(options).or_else(|failure| {
+            let mut begun = options.clone();
+            begun.set.insert(0, settle::head_start());
+            Self::check_as_given(&begun).map_err(|_| failure)
+        })
     }
 
     fn check_as_given(options: &PredictOptions) -> Result<Self, Failure> {

@@ -62,14 +62,19 @@ pub fn settings(plan: &Plan) -> Result<Vec<String>, Failure> {
             cache_share = Some(cache_share.map_or(share, |least| least.min(share)));
         }
     }
-    let (head_start_s, warm_up) = match has_favourites(&plan.profile) {
+    // Which pages come first matters most where not all of them come.
+    let by_rank = has_favourites(&plan.profile) || aged_h(plan).is_some();
+    let (head_start_s, warm_up) = match by_rank {
         true => (HEAD_START_BY_RANK_S, WARM_UP_BY_RANK),
         false => (HEAD_START_S, WARM_UP),
     };
     let mut settings = Vec::new();
     if let Some(share) = tier_share {
-        let percent = share * 100.0;
-        settings.push(format!("array.pool.tiering.settled_percent={percent:.2}"));
+        // A tier of an age of its own is filled by the head start, as far as the engine comes.
+        if aged_h(plan).is_none() {
+            let percent = share * 100.0;
+            settings.push(format!("array.pool.tiering.settled_percent={percent:.2}"));
+        }
         settings.push(format!("array.pool.tiering.head_start_s={head_start_s}"));
     }
     if let Some(share) = cache_share {
@@ -84,6 +89,25 @@ pub fn settings(plan: &Plan) -> Result<Vec<String>, Failure> {
         settings.push(format!("run.warm_up.minimum={minimum}"));
     }
     Ok(settings)
+}
+
+/// The setting, as after `--set`, that lets a tier have a head start.
+pub fn head_start() -> String {
+    format!("array.pool.tiering.head_start_s={HEAD_START_S}")
+}
+
+/// How long the load has lasted when a settled prediction begins.
+pub fn age(plan: &Plan) -> String {
+    aged_h(plan).map_or("days".to_owned(), |hours| human::rough_time(hours * 3600.0))
+}
+
+/// The hours that a tier has behind it, where the array says how many.
+fn aged_h(plan: &Plan) -> Option<f64> {
+    let pools = plan.planned.settings.pools.values();
+    let hours = pools
+        .map(|pool| pool.tiering.aged_h)
+        .filter(|hours| *hours > 0.0);
+    hours.reduce(f64::max)
 }
 
 /// What lies in a pool before the clock starts.
