@@ -83,11 +83,8 @@ pub fn run<L: RunListener + 'static>(
         run_on_virtual_clock(handle, run_plan, base, stop, heard, twin).await
     });
     shared.borrow_mut().complete(&mut result);
-    let unsettled = result
-        .array
-        .as_ref()
-        .map(|inside| settle::warnings(plan, inside));
-    result.warnings.extend(unsettled.unwrap_or_default());
+    let unsettled = settle::warnings(plan, &result);
+    result.warnings.extend(unsettled);
     drop(runtime);
     match Rc::into_inner(shared).map(RefCell::into_inner) {
         Some(inspector) => Ok((result, inspector.into_listener())),

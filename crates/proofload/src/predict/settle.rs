@@ -7,7 +7,7 @@
 
 use array::Array;
 use array::pool::settings::{OnWrite, TieringName};
-use measure::result::{ArrayPool, ArrayResult};
+use measure::result::{ArrayPool, RunResult};
 use workload::profile::{Kind, Profile, TimeSpan};
 
 use super::plan::Plan;
@@ -141,20 +141,37 @@ fn kept_share(profile: &Profile, on_write: OnWrite) -> f64 {
 }
 
 /// What a reader must know of a result whose array was still changing: none when it was not.
-pub fn warnings(plan: &Plan, inside: &ArrayResult) -> Vec<String> {
+pub fn warnings(plan: &Plan, result: &RunResult) -> Vec<String> {
+    let Some(inside) = &result.array else {
+        return Vec::new();
+    };
     let settings = plan.planned.settings.pools.iter();
     let pools = settings.filter_map(|(name, settings)| {
         let counted = inside.pools.iter().find(|pool| pool.name == *name)?;
         let tiering = &settings.tiering;
-        let pace_bytes_per_s =
-            f64::from(tiering.move_limit_mib) * f64::from(1 << 20) / tiering.interval_s;
-        tier_is_filling(counted, inside.counted_s, pace_bytes_per_s)
+        // Who says how old the load is, wants the tier as it is then.
+        let of_an_age = tiering.aged_h > 0.0;
+        let pace = Pace {
+            bytes_per_s: f64::from(tiering.move_limit_mib) * f64::from(1 << 20)
+                / tiering.interval_s,
+            is_kept: result.simulated_seconds.unwrap_or(0.0) >= tiering.head_start_s,
+        };
+        tier_is_filling(counted, inside.counted_s, &pace)
+            .filter(|_| !of_an_age)
             .or_else(|| cache_is_filling(counted))
     });
     pools.collect()
 }
 
-fn tier_is_filling(pool: &ArrayPool, counted_s: f64, pace_bytes_per_s: f64) -> Option<String> {
+/// How fast a tiering engine moves pages.
+struct Pace {
+    /// At most.
+    bytes_per_s: f64,
+    /// Whether it moves no faster, its head start being over.
+    is_kept: bool,
+}
+
+fn tier_is_filling(pool: &ArrayPool, counted_s: f64, pace: &Pace) -> Option<String> {
     let room_pages = pool
         .performance_slots
         .saturating_sub(pool.performance_pages);
@@ -162,18 +179,25 @@ fn tier_is_filling(pool: &ArrayPool, counted_s: f64, pace_bytes_per_s: f64) -> O
     let low_pages = (pool.standard_pages + pool.archive_pages).min(room_pages);
     let is_full = pool.performance_pages as f64 >= FULL_SHARE * pool.performance_slots as f64;
     let is_over = low_pages == 0 || counted_s <= 0.0;
-    if is_full || is_over || went_up_per_s < FILLING_SHARE * pace_bytes_per_s {
+    if is_full || is_over || went_up_per_s < FILLING_SHARE * pace.bytes_per_s {
         return None;
     }
-    let left_s = low_pages as f64 * pool.page_bytes as f64 / went_up_per_s;
     let percent = 100.0 * pool.performance_pages as f64 / pool.performance_slots as f64;
+    // By the engine's own limit: what was seen moving depends on how the beginning went.
+    let left_s = low_pages as f64 * pool.page_bytes as f64 / pace.bytes_per_s;
+    let left = match pace.is_kept {
+        true => format!(
+            ", and all that is still below would take {} at the {:.1} MB/s that its engine moves at \
+             most",
+            human::rough_time(left_s),
+            pace.bytes_per_s / 1e6
+        ),
+        false => String::new(),
+    };
     Some(format!(
-        "The performance tier of pool {} was still filling: {percent:.1} % of it is in use, and at \
-         {:.1} MB/s the rest takes about {}. These figures are of its beginning; add --settled to \
-         begin as after days.",
+        "The performance tier of pool {} was still filling: {percent:.1} % of it is in use{left}. \
+         These figures are of its beginning; add --settled to begin as after days.",
         pool.name,
-        went_up_per_s / 1e6,
-        human::rough_time(left_s),
     ))
 }
 
@@ -189,4 +213,49 @@ fn cache_is_filling(pool: &ArrayPool) -> Option<String> {
          figures are of its beginning; add --settled to begin as after days.",
         pool.name
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tier of 1,000 pages of 4 MiB, a tenth full, with more than enough below it.
+    fn filling(moved_up_bytes: u64) -> ArrayPool {
+        ArrayPool {
+            name: "a".to_owned(),
+            page_bytes: 4 << 20,
+            performance_slots: 1_000,
+            performance_pages: 100,
+            standard_pages: 5_000,
+            moved_up_bytes,
+            ..ArrayPool::default()
+        }
+    }
+
+    #[test]
+    fn the_time_that_filling_takes_does_not_hang_on_how_it_began() {
+        let pace = Pace {
+            bytes_per_s: 4e6,
+            is_kept: true,
+        };
+        let told = |moved_up_bytes| tier_is_filling(&filling(moved_up_bytes), 100.0, &pace);
+        let slowly = told(220_000_000).expect("a warning");
+        assert_eq!(slowly, told(400_000_000).expect("a warning"));
+        // 900 pages of 4.19 MB at 4 MB/s.
+        assert!(
+            slowly.contains("would take 16 min at the 4.0 MB/s"),
+            "{slowly}"
+        );
+        assert_eq!(told(100_000_000), None);
+    }
+
+    #[test]
+    fn no_time_is_told_while_a_head_start_lasts() {
+        let pace = Pace {
+            bytes_per_s: 4e6,
+            is_kept: false,
+        };
+        let told = tier_is_filling(&filling(400_000_000), 100.0, &pace).expect("a warning");
+        assert!(told.contains("10.0 % of it is in use. These"), "{told}");
+    }
 }
