@@ -3,9 +3,11 @@
 mod figures;
 pub mod keys;
 mod lines;
+mod pace;
 mod terminal;
 
 pub use figures::clock;
+pub use pace::Pace;
 
 use std::io::IsTerminal;
 

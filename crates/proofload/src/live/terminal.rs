@@ -8,7 +8,7 @@ use measure::sample::Sample;
 use workload::controller::{RunListener, SoFar};
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
-use super::{figures, keys};
+use super::{Pace, figures, keys};
 
 /// How often the line is drawn anew between samples.
 const REDRAW: Duration = Duration::from_millis(200);
@@ -24,6 +24,7 @@ pub struct TerminalView {
     simulated: bool,
     /// Length of the present phase when time is simulated, and when it began on the wall.
     measured: Option<(Duration, Instant)>,
+    pace: Pace,
 }
 
 impl TerminalView {
@@ -34,6 +35,7 @@ impl TerminalView {
             line: ProgressBar::hidden(),
             simulated,
             measured: None,
+            pace: Pace::new(),
         }
     }
 
@@ -73,18 +75,22 @@ fn bar(share: f64) -> String {
 }
 
 /// The course of simulated time: how much of it has passed, how much faster than real time it goes,
-/// and how long that takes yet.
-fn simulated_course(elapsed: Duration, expected: Duration, spent: Duration) -> String {
-    let share = share(elapsed, expected).max(1e-6);
-    let spent_s = spent.as_secs_f64().max(1e-3);
-    let left = Duration::try_from_secs_f64(spent_s / share - spent_s).unwrap_or(Duration::MAX);
+/// and how long that takes yet, where that is known.
+fn simulated_course(
+    elapsed: Duration,
+    expected: Duration,
+    spent: Duration,
+    left: Option<Duration>,
+) -> String {
+    let left = left.map_or(String::new(), |left| {
+        format!(" about {} left", figures::clock(left))
+    });
     format!(
-        "{} of {} simulated, {:.0} times real speed {} about {} left",
+        "{} of {} simulated, {:.0} times real speed {}{left}",
         figures::clock(elapsed),
         figures::clock(expected),
-        elapsed.as_secs_f64() / spent_s,
-        bar(share),
-        figures::clock(left)
+        elapsed.as_secs_f64() / spent.as_secs_f64().max(1e-3),
+        bar(share(elapsed, expected)),
     )
 }
 
@@ -94,6 +100,7 @@ impl RunListener for TerminalView {
         self.measured = expected
             .filter(|_| self.simulated)
             .map(|expected| (expected, Instant::now()));
+        self.pace = Pace::new();
         if self.measured.is_some() {
             line.set_style(style("{spinner} {prefix} {msg}"));
         } else if let Some(expected) = expected {
@@ -135,7 +142,9 @@ impl RunListener for TerminalView {
         };
         let mut text = format!("{}\n  {}", figures::sample(sample), shown.for_stderr());
         if let Some((expected, begun)) = self.measured {
-            let course = simulated_course(sample.elapsed, expected, begun.elapsed());
+            let done = share(sample.elapsed, expected);
+            let left = self.pace.left(Instant::now(), done);
+            let course = simulated_course(sample.elapsed, expected, begun.elapsed(), left);
             text = format!("{course}\n  {text}");
         }
         self.line.set_message(text);
@@ -172,8 +181,12 @@ mod tests {
             "[####################] 0:00 left"
         );
         assert_eq!(
-            simulated_course(minute / 2, minute, minute / 60),
+            simulated_course(minute / 2, minute, minute / 60, Some(minute / 60)),
             "0:30 of 1:00 simulated, 30 times real speed [##########          ] about 0:01 left"
+        );
+        assert_eq!(
+            simulated_course(minute / 2, minute, minute / 60, None),
+            "0:30 of 1:00 simulated, 30 times real speed [##########          ]"
         );
     }
 }

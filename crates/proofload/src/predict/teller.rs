@@ -7,6 +7,7 @@ use measure::sample::Sample;
 use workload::controller::{RunListener, SoFar};
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
+use crate::live::Pace;
 use crate::run::Recorder;
 
 /// Shortest time between two lines that say how the computing goes.
@@ -18,6 +19,7 @@ pub struct Teller {
     /// Length of the measured phase while it lasts.
     measured: Option<Duration>,
     measuring_since: Instant,
+    pace: Pace,
     told: Instant,
 }
 
@@ -28,6 +30,7 @@ impl Teller {
             recorder,
             measured: None,
             measuring_since: now,
+            pace: Pace::new(),
             told: now,
         }
     }
@@ -43,15 +46,18 @@ impl Teller {
         let Some(measured) = self.measured.filter(|_| !std::io::stderr().is_terminal()) else {
             return;
         };
+        let share = sample.elapsed.as_secs_f64() / measured.as_secs_f64().max(1e-9);
+        let left = self.pace.left(Instant::now(), share);
         if self.told.elapsed() < TOLD_EVERY || sample.elapsed.is_zero() {
             return;
         }
         self.told = Instant::now();
         let speed = sample.elapsed.as_secs_f64() / self.measuring_since.elapsed().as_secs_f64();
-        let left = measured.saturating_sub(sample.elapsed).as_secs_f64() / speed.max(1e-6);
+        let left = left.map_or(String::new(), |left| {
+            format!(", about {} s left", left.as_secs())
+        });
         let text = format!(
-            "simulated {:.0} of {:.0} s at {speed:.0} times real speed, {:.0} IOPS, about \
-             {left:.0} s left",
+            "simulated {:.0} of {:.0} s at {speed:.0} times real speed, {:.0} IOPS{left}",
             sample.elapsed.as_secs_f64(),
             measured.as_secs_f64(),
             sample.iops,
@@ -64,6 +70,7 @@ impl RunListener for Teller {
     fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
         self.measured = expected.filter(|_| phase == Phase::Measuring);
         self.measuring_since = Instant::now();
+        self.pace = Pace::new();
         self.recorder.phase(phase, expected);
     }
 

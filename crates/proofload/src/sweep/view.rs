@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use measure::result::RunResult;
 
-use crate::live::clock;
+use crate::live::{Pace, clock};
 
 /// Time between two lines about progress.
 const QUIET: Duration = Duration::from_secs(10);
@@ -15,7 +15,7 @@ const QUIET: Duration = Duration::from_secs(10);
 pub struct View {
     quiet: bool,
     bar: Option<ProgressBar>,
-    begun: Instant,
+    pace: Pace,
     told: Instant,
     /// Points that ended in earlier rounds.
     before: usize,
@@ -36,7 +36,7 @@ impl View {
         Self {
             quiet,
             bar,
-            begun: now,
+            pace: Pace::new(),
             told: now,
             before: 0,
             answered: false,
@@ -55,7 +55,7 @@ impl View {
     /// A new set of points begins.
     pub fn round(&mut self, done: usize) {
         self.before = done;
-        self.begun = Instant::now();
+        self.pace = Pace::new();
     }
 
     /// A point has ended.
@@ -76,13 +76,10 @@ impl View {
         }
         let done = shares.iter().filter(|share| **share >= 1.0).count();
         let share = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
-        let spent = self.begun.elapsed().as_secs_f64();
-        let left = if share > 0.0 {
-            let left = Duration::try_from_secs_f64(spent / share - spent).unwrap_or(Duration::MAX);
+        let left = self.pace.left(Instant::now(), share);
+        let left = left.map_or(String::new(), |left| {
             format!(", about {} left", clock(left))
-        } else {
-            String::new()
-        };
+        });
         let earlier = match self.before {
             0 => String::new(),
             before => format!(" after {before} earlier ones"),
