@@ -21,6 +21,8 @@ mod read;
 mod source;
 
 #[cfg(test)]
+mod blame_tests;
+#[cfg(test)]
 mod tests;
 
 pub use bundled::{BUNDLED_ARRAYS, BundledArray, bundled_array};
