@@ -3,7 +3,7 @@
 use std::io;
 
 use array::description::DescriptionError;
-use miette::{Diagnostic, LabeledSpan, NamedSource, Report};
+use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, Report};
 use thiserror::Error;
 use workload::profile::LoadError;
 
@@ -120,16 +120,8 @@ impl Failure {
                 tell!("proofload: the point {name} cannot be predicted; nothing was computed.");
                 failure.tell();
             }
-            Self::Profile(error) => {
-                for told in told_faults(error) {
-                    tell!("{:?}", Report::new(told));
-                }
-            }
-            Self::Array(error) => {
-                for told in told_array_faults(error) {
-                    tell!("{:?}", Report::new(told));
-                }
-            }
+            Self::Profile(error) => tell_at_lines(told_faults(error)),
+            Self::Array(error) => tell_at_lines(told_array_faults(error)),
             Self::Usage { message, help }
             | Self::Environment { message, help }
             | Self::Integrity { message, help } => {
@@ -139,6 +131,22 @@ impl Failure {
                 }
             }
         }
+    }
+}
+
+/// Tells faults, each with its line. Names stay whole at the ends of lines, so that they can be
+/// copied.
+fn tell_at_lines(faults: Vec<ToldFault>) {
+    let at_blanks = miette::set_hook(Box::new(|_| {
+        let options = MietteHandlerOpts::new()
+            .word_separator(textwrap::WordSeparator::AsciiSpace)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation);
+        Box::new(options.build())
+    }));
+    // Whoever set one before has done the same.
+    drop(at_blanks);
+    for fault in faults {
+        tell!("{:?}", Report::new(fault));
     }
 }
 

@@ -99,6 +99,11 @@ fn what_was_typed_wrong_exits_2_and_writes_nothing() {
     array("--array msa2050 --set array.pool.disk_count=3 --target-size 1GB")
         .exits(2)
         .says("disk_count=3");
+    // Names are not broken at the ends of lines.
+    array("--array msa2050 --set array.pool.disk=nix")
+        .exits(2)
+        .says("sas-15k-600gb")
+        .says("ssd-dc-s3500-800gb");
     array("--array msa2050 --duration soon")
         .exits(2)
         .says("--duration");
