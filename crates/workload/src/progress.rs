@@ -73,6 +73,8 @@ pub struct LiveSample {
     pub failing: Vec<String>,
     /// What the phase waits for, when its length is not known beforehand.
     pub outlook: Option<Outlook>,
+    /// For how long the database has not served, while it does not.
+    pub without_service: Option<Duration>,
 }
 
 /// Who puts the load on the storage.

@@ -7,6 +7,7 @@ use crate::session::Session;
 use std::thread;
 use std::time::Duration;
 use workload::brokerage::kinds::Operation;
+use workload::controller::link::News;
 use workload::random::Dice;
 
 /// Conflicts after which a transaction is given up.
@@ -101,18 +102,23 @@ impl<'a> Seat<'a> {
         if !std::mem::take(&mut self.is_out) {
             return;
         }
-        let length_s = lock(&self.floor.outages).up(self.floor.line.now_ns());
+        let line = &self.floor.line;
+        let length_s = lock(&self.floor.outages).up(line.now_ns());
         if let Some(length_s) = length_s {
-            let text = format!("The server serves again, after {length_s:.1} s.");
-            self.floor.line.note(text);
+            line.report(News::Service { out_since_ns: None });
+            line.note(format!("The server serves again, after {length_s:.1} s."));
         }
     }
 
     fn out_of_service(&mut self, error: &DatabaseError, rest: Duration) {
         let line = &self.floor.line;
+        let now_ns = line.now_ns();
         if !std::mem::replace(&mut self.is_out, true)
-            && lock(&self.floor.outages).down(line.now_ns(), &error.to_string())
+            && lock(&self.floor.outages).down(now_ns, &error.to_string())
         {
+            line.report(News::Service {
+                out_since_ns: Some(now_ns),
+            });
             line.note(format!(
                 "No service: {error}. The run goes on when it returns."
             ));

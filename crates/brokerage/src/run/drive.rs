@@ -16,7 +16,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use workload::brokerage::kinds::Operation;
 use workload::controller::conductor::Conductor;
-use workload::controller::link::{Inbox, LOOK_NS, Orders};
+use workload::controller::link::{Inbox, LOOK_NS, Orders, WITHOUT_SERVICE};
 use workload::controller::{RunListener, RunPlan};
 use workload::progress::StopRequest;
 
@@ -197,7 +197,7 @@ fn rate_check(result: &RunResult, wanted: f64) -> Check {
 /// Whether the server served all the time.
 fn service_check(without_service_s: f64) -> Check {
     Check {
-        name: "time without service".to_owned(),
+        name: WITHOUT_SERVICE.to_owned(),
         kind: CheckKind::Service,
         scope: Scope::Run,
         place: "run".to_owned(),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
 use workload::progress::{LiveSample, Outlook, Remaining, Sessions};
 
 use crate::human;
@@ -35,6 +36,16 @@ pub fn outlook(outlook: &Outlook) -> String {
         Remaining::AtMost(span) => format!("at most {}", clock(span)),
     };
     format!("{}; {remaining} left", outlook.text)
+}
+
+/// That the database does not serve, and since when.
+pub fn without_service(length: Duration, now: Timestamp) -> String {
+    let since = now.checked_sub(length).unwrap_or(now);
+    format!(
+        "the database does not serve since {}, for {}",
+        since.strftime("%H:%M:%SZ"),
+        clock(length)
+    )
 }
 
 /// How the run stands: the levels that would fail it now, or that all hold.
@@ -88,6 +99,7 @@ mod tests {
             sessions: Sessions::Threads(1),
             failing: Vec::new(),
             outlook: None,
+            without_service: None,
         };
         assert_eq!(
             sample(&given),
@@ -111,6 +123,15 @@ mod tests {
         assert_eq!(
             standing(&given),
             "would fail: average log write latency and 1 more"
+        );
+    }
+
+    #[test]
+    fn a_database_that_is_away_is_told_with_the_time() {
+        let now = "2024-03-01T00:00:05Z".parse().unwrap();
+        assert_eq!(
+            without_service(Duration::from_secs(65), now),
+            "the database does not serve since 23:59:00Z, for 1:05"
         );
     }
 

@@ -82,7 +82,10 @@ impl<W: Write> LinesView<W> {
             figures::clock(nearest_second(sample.elapsed)),
             figures::sample(sample)
         );
-        if phase == Phase::Measuring {
+        if let Some(length) = sample.without_service {
+            let away = figures::without_service(length, jiff::Timestamp::now());
+            text.push_str(&format!("; {away}"));
+        } else if phase == Phase::Measuring {
             text.push_str(&format!("; {}", figures::standing(sample)));
         }
         if let Some(outlook) = &sample.outlook {
@@ -173,9 +176,13 @@ mod tests {
             sessions: Sessions::Threads(4),
             failing: Vec::new(),
             outlook: None,
+            without_service: None,
         };
         view.figures(SamplePhase::Build, &sample);
         view.figures(SamplePhase::Measured, &sample);
+        sample.without_service = Some(Duration::ZERO);
+        view.figures(SamplePhase::Measured, &sample);
+        sample.without_service = None;
         view.phase(Phase::Closing, None);
         view.figures(SamplePhase::Close, &sample);
         // The counts of the end of a phase come when the next one has begun.
@@ -207,6 +214,11 @@ mod tests {
             "verifying checksums: the work",
             "verifying checksums: 40 B of 100 B in 0:00",
         ];
+        let (away, lines): (Vec<&str>, Vec<&str>) = lines
+            .into_iter()
+            .partition(|line| line.contains("does not serve since"));
         assert_eq!(lines, expected, "{text}");
+        assert_eq!(away.len(), 1, "{text}");
+        assert!(!away[0].contains("all levels met"), "{text}");
     }
 }

@@ -135,10 +135,16 @@ impl RunListener for TerminalView {
     }
 
     fn live(&mut self, sample: &LiveSample) {
-        let shown = match &sample.outlook {
-            Some(outlook) => console::style(figures::outlook(outlook)),
-            None if sample.failing.is_empty() => console::style(figures::standing(sample)).green(),
-            None => console::style(figures::standing(sample)).red(),
+        let shown = match (sample.without_service, &sample.outlook) {
+            (Some(length), _) => {
+                let away = figures::without_service(length, jiff::Timestamp::now());
+                console::style(away).red()
+            }
+            (None, Some(outlook)) => console::style(figures::outlook(outlook)),
+            (None, None) if sample.failing.is_empty() => {
+                console::style(figures::standing(sample)).green()
+            }
+            (None, None) => console::style(figures::standing(sample)).red(),
         };
         let mut text = format!("{}\n  {}", figures::sample(sample), shown.for_stderr());
         if let Some((expected, begun)) = self.measured {

@@ -182,6 +182,7 @@ impl Record {
             sessions: Sessions::Threads(outstanding.min(u64::from(u32::MAX)) as u32),
             failing: Vec::new(),
             outlook: None,
+            without_service: None,
         }
     }
 

@@ -5,11 +5,12 @@
 //! listener. So the same code conducts threads on the wall clock and tasks on the virtual one.
 
 use super::announcement::Announcement;
-use super::link::{Inbox, News, Orders, Stage};
+use super::link::{Inbox, News, Orders, Stage, WITHOUT_SERVICE};
 use super::listener::{RunListener, SoFar};
 use super::load::Loop;
 use super::outcome::{Account, Span};
 use super::plan::RunPlan;
+use super::service::Service;
 use super::steering::Steering;
 use super::ticks::{Tick, TickJoiner};
 use crate::mail::store::Failure;
@@ -51,6 +52,7 @@ pub struct Conductor {
     doing: Option<(String, u64)>,
     cache_fill: Vec<f64>,
     shed: Vec<u64>,
+    service: Service,
     is_tuned: bool,
 }
 
@@ -85,6 +87,7 @@ impl Conductor {
             doing: None,
             cache_fill: vec![0.0; shards],
             shed: vec![0; shards],
+            service: Service::default(),
             is_tuned: false,
             plan,
             orders,
@@ -161,6 +164,7 @@ impl Conductor {
             News::Doing(text) => self.doing = Some((text, now_ns)),
             News::CacheFill(fill) => self.cache_fill[shard] = fill,
             News::Backlog { shed, .. } => self.shed[shard] = shed,
+            News::Service { out_since_ns } => self.service.note(out_since_ns),
             News::Note(text) => {
                 listener.note(&text);
                 self.account.note(text);
@@ -309,7 +313,7 @@ impl Conductor {
         }
         let elapsed = Duration::from_nanos(now_ns - self.stage_begun_ns);
         self.announcement.before(tick.phase, listener);
-        listener.live(&self.live_sample(tick, elapsed));
+        listener.live(&self.live_sample(tick, elapsed, now_ns));
     }
 
     /// Passes the wanted number of sessions and the rate on to the shards.
@@ -324,7 +328,7 @@ impl Conductor {
         }
     }
 
-    fn live_sample(&self, tick: &Tick, elapsed: Duration) -> LiveSample {
+    fn live_sample(&self, tick: &Tick, elapsed: Duration, now_ns: u64) -> LiveSample {
         LiveSample {
             elapsed,
             iops: tick.io.ios as f64 / tick.io.length_s,
@@ -332,9 +336,16 @@ impl Conductor {
             database_read_ms: tick.io.worst_read_ms(),
             log_write_ms: tick.io.worst_log_write_ms(),
             sessions: self.sessions(tick.operations as f64 / tick.io.length_s),
-            failing: self.account.failing(),
+            failing: self.failing(),
             outlook: self.outlook(tick.phase, elapsed),
+            without_service: self.service.out_for(now_ns),
         }
+    }
+
+    /// The service levels that would fail the run if it ended now.
+    fn failing(&self) -> Vec<String> {
+        let service = self.service.was_out().then(|| WITHOUT_SERVICE.to_owned());
+        service.into_iter().chain(self.account.failing()).collect()
     }
 
     fn sessions(&self, transactions_per_second: f64) -> Sessions {
@@ -383,8 +394,9 @@ impl Conductor {
             database_read_ms: latency(measure::sample::Stream::DatabaseRead),
             log_write_ms: latency(measure::sample::Stream::LogWrite),
             sessions: self.sessions(LiveFigures::of(sample).operations_per_second),
-            failing: self.account.failing(),
+            failing: self.failing(),
             outlook: self.outlook(sample.phase, elapsed),
+            without_service: self.service.out_for((ends_s * 1e9) as u64),
         };
         let interval_s = self.collector.totals().interval_s();
         self.announcement.before(sample.phase, listener);

@@ -8,6 +8,9 @@ use measure::sample::ShardSample;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Name of the service level that a database which did not serve for a while does not meet.
+pub const WITHOUT_SERVICE: &str = "time without service";
+
 /// How often orders and reports are looked for.
 pub const LOOK_NS: u64 = 10_000_000;
 
@@ -130,6 +133,11 @@ pub enum News {
     },
     /// What the shard does in the present stage.
     Doing(String),
+    /// Whether the database serves.
+    Service {
+        /// Since when it does not; nothing when it serves again.
+        out_since_ns: Option<u64>,
+    },
     /// A sentence for the report.
     Note(String),
     /// An error that ends the run.

@@ -19,6 +19,7 @@ pub mod load;
 pub mod observer;
 pub mod outcome;
 pub mod plan;
+mod service;
 pub mod shard;
 pub mod steering;
 pub mod ticks;
