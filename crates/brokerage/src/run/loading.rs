@@ -46,11 +46,10 @@ pub fn build(
     line.report(News::Doing("making keys and indexes".to_owned()));
     let told = |finished: &Finished<'_>| {
         let share = finished.done as f64 / finished.of.max(1) as f64;
-        let done = rows_bytes + (finishing_bytes as f64 * share) as u64;
-        line.report(News::Progress(done));
+        progress.reach(rows_bytes + (finishing_bytes as f64 * share) as u64);
         !line.orders().is_abandoned()
     };
-    let finished = until_abandoned(database, line, || finish(database, threads, &told));
+    let finished = until_abandoned(database, &progress, || finish(database, threads, &told));
     if line.orders().is_abandoned() {
         return Err(stopped());
     }
@@ -59,13 +58,19 @@ pub fn build(
 }
 
 /// Does this while somebody looks whether the build is to end: then the steps under way are ended,
-/// and what comes of them does not matter.
-fn until_abandoned<T>(database: &dyn Database, line: &Line, work: impl FnOnce() -> T) -> T {
+/// and what comes of them does not matter. Steps take long and tell nothing before they end, so what
+/// is left is told anew meanwhile.
+fn until_abandoned<T>(
+    database: &dyn Database,
+    progress: &Progress<'_>,
+    work: impl FnOnce() -> T,
+) -> T {
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let looking = scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
-                if line.orders().is_abandoned() {
+                progress.tell(0);
+                if progress.line.orders().is_abandoned() {
                     // If this does not reach the server, the next look asks again.
                     let _ = database.end_steps();
                 }
@@ -192,9 +197,16 @@ fn load_part(
 }
 
 impl Progress<'_> {
+    /// So many bytes more are done.
     fn tell(&self, bytes: u64) {
         let done = self.done_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.line.report(News::Progress(done));
+    }
+
+    /// So many bytes are done in all.
+    fn reach(&self, bytes: u64) {
+        let before = self.done_bytes.fetch_max(bytes, Ordering::Relaxed);
+        self.line.report(News::Progress(before.max(bytes)));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use workload::progress::{LiveSample, Outlook, Remaining, Sessions};
+use workload::progress::{ByteProgress, LiveSample, Outlook, Remaining, Sessions};
 
 use crate::human;
 
@@ -55,6 +55,14 @@ pub fn standing(sample: &LiveSample) -> String {
         [one] => format!("would fail: {one}"),
         [one, rest @ ..] => format!("would fail: {one} and {} more", rest.len()),
     }
+}
+
+/// How much longer a phase takes that has come so far in this time; `None` before it has begun to
+/// get anywhere.
+pub fn time_left(progress: ByteProgress, spent: Duration) -> Option<Duration> {
+    let left_bytes = progress.total_bytes.saturating_sub(progress.done_bytes);
+    let each = left_bytes as f64 / progress.done_bytes as f64;
+    Duration::try_from_secs_f64(spent.as_secs_f64() * each).ok()
 }
 
 fn rate(per_second: f64) -> String {
@@ -133,6 +141,22 @@ mod tests {
             without_service(Duration::from_secs(65), now),
             "the database does not serve since 23:59:00Z, for 1:05"
         );
+    }
+
+    #[test]
+    fn what_is_left_takes_as_long_as_what_was_done() {
+        let minute = Duration::from_secs(60);
+        let left = |done_bytes| {
+            let total_bytes = 100;
+            let progress = ByteProgress {
+                done_bytes,
+                total_bytes,
+            };
+            time_left(progress, minute)
+        };
+        assert_eq!(left(25), Some(minute * 3));
+        assert_eq!(left(100), Some(Duration::ZERO));
+        assert_eq!(left(0), None);
     }
 
     #[test]

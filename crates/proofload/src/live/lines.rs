@@ -52,7 +52,11 @@ impl<W: Write> LinesView<W> {
         self.progress = Some(progress);
         if now.saturating_duration_since(self.told) >= QUIET {
             self.told = now;
-            let text = format!("{}: {}", self.phase.title(), of_total(progress));
+            let spent = now.saturating_duration_since(self.begun);
+            let left = figures::time_left(progress, spent).map_or(String::new(), |left| {
+                format!(", about {} left", figures::clock(left))
+            });
+            let text = format!("{}: {}{left}", self.phase.title(), of_total(progress));
             self.line(&text);
         }
     }
@@ -198,12 +202,12 @@ mod tests {
         let sample = "10 IOPS, read 1.00 ms, log write 2.00 ms, 4 threads; all levels met so far";
         let expected = [
             "building",
-            "building: 10 B of 100 B",
-            "building: 20 B of 100 B",
-            "building: 30 B of 100 B",
-            "building: 40 B of 100 B",
-            "building: 50 B of 100 B",
-            "building: 60 B of 100 B",
+            "building: 10 B of 100 B, about 1:30 left",
+            "building: 20 B of 100 B, about 1:20 left",
+            "building: 30 B of 100 B, about 1:10 left",
+            "building: 40 B of 100 B, about 1:00 left",
+            "building: 50 B of 100 B, about 0:50 left",
+            "building: 60 B of 100 B, about 0:40 left",
             "building: 60 B of 100 B in 0:00",
             "measuring for 1:00",
             &format!("measuring 0:15 of 1:00: {sample}"),
