@@ -72,6 +72,11 @@ pub fn headline(result: &RunResult) -> Headline {
             };
             let sentence = match result.ended_by() {
                 Some(ErrorKind::OutOfSpace) => untold("The space ran out"),
+                Some(ErrorKind::Books) => format!(
+                    "The database does not hold what it has confirmed, or somebody else changed \
+                     it: neither it nor {} can be trusted yet.",
+                    lower(storage)
+                ),
                 Some(ErrorKind::Unavailable) => untold("The database server did not come back"),
                 _ => {
                     let storage = lower(storage);
@@ -190,6 +195,9 @@ mod tests {
         let sentence = headline(&result).sentence;
         assert!(sentence.contains("The space ran out"), "{sentence}");
         assert!(!sentence.contains("trusted"), "{sentence}");
+        result.errors[0].kind = ErrorKind::Books;
+        let sentence = headline(&result).sentence;
+        assert!(sentence.contains("what it has confirmed"), "{sentence}");
         result.errors[0].kind = ErrorKind::Unavailable;
         let sentence = headline(&result).sentence;
         assert!(sentence.contains("server did not come back"), "{sentence}");

@@ -56,6 +56,12 @@ pub const LAWS: [Law; 16] = [
     ("states", "No trade has a status that none may have."),
 ];
 
+/// What the law of this name says.
+pub(super) fn rule_of(name: &str) -> &str {
+    let law = LAWS.iter().find(|law| law.0 == name);
+    law.map_or(name, |law| law.1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::invariants::INVARIANTS;

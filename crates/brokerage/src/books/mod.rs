@@ -53,6 +53,23 @@ impl Checked {
     pub fn balance(&self) -> bool {
         self.broken.is_empty()
     }
+
+    /// Which law does not hold, what was found, and how many others do not hold either; `None` if
+    /// the books balance.
+    #[must_use]
+    pub fn complaint(&self) -> Option<String> {
+        let first = self.broken.first()?;
+        let law = laws::rule_of(first.invariant).trim_end_matches('.');
+        let others = match self.broken.len() - 1 {
+            0 => String::new(),
+            1 => " One more law does not hold.".to_owned(),
+            more => format!(" {more} more laws do not hold."),
+        };
+        let found = &first.sentence;
+        Some(format!(
+            "The books do not balance. The law \"{law}\" does not hold: {found}{others}"
+        ))
+    }
 }
 
 /// Checks what a run has touched since `before`, and its counters and balances. Nothing else may
@@ -141,4 +158,29 @@ fn rows<'a>(
     let mut batch = Batch::new();
     batch.add(statement, values![after]);
     ask(session, Isolation::RepeatableRead, batch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_complaint_names_the_law_and_how_many_others_are_broken() {
+        let mut checked = Checked::default();
+        assert_eq!(checked.complaint(), None);
+        let broken = |invariant| Broken {
+            invariant,
+            count: 1,
+            sentence: "Something is wrong.".to_owned(),
+        };
+        checked.broken = vec![broken("positions")];
+        assert_eq!(
+            checked.complaint().unwrap(),
+            "The books do not balance. The law \"Every position is the sum of its lots\" does not \
+             hold: Something is wrong."
+        );
+        checked.broken.push(broken("states"));
+        let complaint = checked.complaint().unwrap();
+        assert!(complaint.ends_with("One more law does not hold."));
+    }
 }

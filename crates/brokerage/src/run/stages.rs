@@ -255,15 +255,15 @@ impl Business {
         let checked = books::check(&mut *session, &before);
         let checked = checked.map_err(|error| of(&error))?;
         lock(&self.findings).books = laws(&checked);
-        let broken = checked.broken.first();
-        broken.map_or(Ok(()), |broken| {
-            Err(Failure {
-                kind: FailureKind::Integrity,
-                file: "the brokerage's database".to_owned(),
-                page: None,
-                operation: "checking the books".to_owned(),
-                error: format!("the books do not balance: {}", broken.sentence),
-            })
+        let Some(error) = checked.complaint() else {
+            return Ok(());
+        };
+        Err(Failure {
+            kind: FailureKind::Books,
+            file: "the brokerage's database".to_owned(),
+            page: None,
+            operation: "checking the books".to_owned(),
+            error,
         })
     }
 

@@ -112,6 +112,8 @@ pub enum ErrorKind {
     Io,
     /// Data came back other than it was written, or a file is not what it should be.
     Integrity,
+    /// The books of a brokerage do not balance after the run.
+    Books,
     /// There was no space left.
     OutOfSpace,
     /// The database server was gone and did not come back.

@@ -81,6 +81,7 @@ fn error_reason(errors: u64, measured: &Measured<'_>) -> String {
         Some((ErrorKind::OutOfSpace, error)) => {
             return format!("There was no space left for {}.", error.file);
         }
+        Some((ErrorKind::Books, error)) => return end_sentence(error.error.clone()),
         Some((ErrorKind::Unavailable, error)) => {
             let (doing, why) = (&error.operation, &error.error);
             return end_sentence(format!("It ended while {doing}: {why}"));

@@ -23,7 +23,7 @@ use brokerage::run::stages::Wanted;
 use brokerage::run::volume::Volume;
 use jiff::Timestamp;
 use measure::host::HostMonitor;
-use measure::result::{RunResult, Verdict};
+use measure::result::{ErrorKind, RunResult, Verdict};
 use measure::run_directory::RunDirectory;
 use workload::controller::RunPlan;
 use workload::profile::Profile;
@@ -368,7 +368,10 @@ fn settle(
         return Ok(left);
     }
     if keeps {
-        let next = if went_wrong {
+        let is_broken = result.and_then(RunResult::ended_by) == Some(ErrorKind::Books);
+        let next = if is_broken {
+            "look at its books there, and remove it before you build anew"
+        } else if went_wrong {
             "--reuse runs on it again when the cause is mended"
         } else {
             "run on it again with --reuse"

@@ -27,6 +27,7 @@ pub(super) fn errors(result: &RunResult) -> Option<Advice> {
     match first.kind {
         ErrorKind::OutOfSpace => return Some(out_of_space(result, first)),
         ErrorKind::Unavailable => return Some(server_gone(first)),
+        ErrorKind::Books => return Some(super::books::do_not_balance(result, first)),
         _ => {}
     }
     let page = first

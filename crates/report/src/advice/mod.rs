@@ -3,6 +3,7 @@
 //! Every rule is a function of the result that gives an [`Advice`] or nothing. A rule names the
 //! numbers it rests on, so that a reader can disagree with it.
 
+mod books;
 mod evidence;
 mod latency;
 mod load;

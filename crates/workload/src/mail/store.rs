@@ -36,6 +36,8 @@ pub enum FailureKind {
     Io,
     /// Data came back other than it was written.
     Integrity,
+    /// The books of a brokerage do not balance.
+    Books,
     /// There is no space left.
     OutOfSpace,
     /// The database server was gone and did not come back.
@@ -51,6 +53,7 @@ impl From<FailureKind> for ErrorKind {
         match kind {
             FailureKind::Io => Self::Io,
             FailureKind::Integrity => Self::Integrity,
+            FailureKind::Books => Self::Books,
             FailureKind::OutOfSpace => Self::OutOfSpace,
             FailureKind::Unavailable => Self::Unavailable,
             FailureKind::Stopped | FailureKind::Internal => Self::Internal,
