@@ -8,7 +8,7 @@ use crate::table::{Cell, Column, Table};
 
 /// Which way is better.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Better {
+pub(super) enum Better {
     Higher,
     Lower,
 }
@@ -252,7 +252,19 @@ pub enum Shown {
 
 /// One row for each figure that any run has.
 pub(super) fn table(comparison: &Comparison, shown: Shown) -> Table {
-    let mut heads = vec![Column::text("figure"), Column::text("unit")];
+    let mut table = Table::new(heads(comparison, shown, "figure"));
+    for figure in &FIGURES {
+        let values = comparison.of_each(figure.value);
+        if is_known(&values) {
+            table.push(row(figure.name, figure.unit, figure.better, &values, shown));
+        }
+    }
+    table
+}
+
+/// Columns for a name, a unit, and what is shown of each run.
+pub(super) fn heads(comparison: &Comparison, shown: Shown, what: &str) -> Vec<Column> {
+    let mut heads = vec![Column::text(what), Column::text("unit")];
     for (index, name) in comparison.names().iter().enumerate() {
         if shown != Shown::Changes {
             heads.push(Column::number(name, ""));
@@ -263,35 +275,34 @@ pub(super) fn table(comparison: &Comparison, shown: Shown) -> Table {
             _ => {}
         }
     }
-    let mut table = Table::new(heads);
-    for figure in &FIGURES {
-        let values: Vec<Option<f64>> = comparison
-            .runs()
-            .iter()
-            .map(|run| (figure.value)(&run.result))
-            .collect();
-        if values.iter().any(|value| value.is_some_and(f64::is_finite)) {
-            table.push(row(figure, &values, shown));
-        }
-    }
-    table
+    heads
 }
 
-fn row(figure: &Figure, values: &[Option<f64>], shown: Shown) -> Vec<Cell> {
-    let mut cells = vec![Cell::new(figure.name), Cell::new(figure.unit)];
+/// Whether any run has the value.
+pub(super) fn is_known(values: &[Option<f64>]) -> bool {
+    values.iter().any(|value| value.is_some_and(f64::is_finite))
+}
+
+/// The values of all runs and their changes.
+pub(super) fn row(
+    name: &str,
+    unit: &str,
+    better: Better,
+    values: &[Option<f64>],
+    shown: Shown,
+) -> Vec<Cell> {
+    let mut cells = vec![Cell::new(name), Cell::new(unit)];
     let base = values.first().copied().flatten().unwrap_or(f64::NAN);
     for (index, value) in values.iter().enumerate() {
         if shown != Shown::Changes {
             cells.push(Cell::new(match value {
-                Some(value) if figure.unit.is_empty() => limit(*value),
+                Some(value) if unit.is_empty() => limit(*value),
                 _ => figure_or_absent(*value),
             }));
         }
         if index > 0 && shown != Shown::Values {
             let value = value.unwrap_or(f64::NAN);
-            cells.push(Cell::new(
-                change(value, base) + word(figure.better, value, base),
-            ));
+            cells.push(Cell::new(change(value, base) + word(better, value, base)));
         }
     }
     cells

@@ -2,6 +2,7 @@
 
 mod charts;
 mod figures;
+mod transactions;
 
 pub use charts::comparison_charts;
 pub use figures::Shown;
@@ -123,6 +124,18 @@ impl<'a> Comparison<'a> {
             }
         }
         table
+    }
+
+    /// Response times of each transaction of a brokerage, average and 90th percentile; empty for
+    /// other workloads.
+    #[must_use]
+    pub fn transactions_table(&self, shown: Shown) -> Table {
+        transactions::table(self, shown)
+    }
+
+    /// A value of each run.
+    fn of_each(&self, value: impl Fn(&RunResult) -> Option<f64>) -> Vec<Option<f64>> {
+        self.runs.iter().map(|run| value(&run.result)).collect()
     }
 
     /// One row for each figure.

@@ -90,3 +90,46 @@ fn only_limits_of_all_runs_stand_in_common_charts() {
     assert_eq!(same.clone().in_both(&same), same);
     assert_eq!(same.in_both(&other), Limits::default());
 }
+
+#[test]
+fn transactions_are_compared_by_average_and_90th_percentile() {
+    let with = |name, operations: &[(&str, f64)]| {
+        let mut run = run(name, 1, 1.0);
+        run.result.operations = operations
+            .iter()
+            .map(|&(name, average_ms)| measure::result::OperationResult {
+                name: name.to_owned(),
+                service: Some(measure::result::LatencyFigures {
+                    average_ms,
+                    p90_ms: average_ms * 2.0,
+                    ..Default::default()
+                }),
+                ..Default::default()
+            })
+            .collect();
+        run
+    };
+    let runs = [
+        with("a", &[("trade-result", 8.0)]),
+        with("b", &[("trade-result", 4.0), ("trade-order", 1.0)]),
+    ];
+    let comparison = Comparison::new(&runs);
+    assert_eq!(
+        texts(&comparison.transactions_table(Shown::Both)),
+        [
+            vec![
+                "trade-result, average",
+                "ms",
+                "8.00",
+                "4.00",
+                "-50.0 % better"
+            ],
+            vec!["trade-result, 90 %", "ms", "16.0", "8.00", "-50.0 % better"],
+            vec!["trade-order, average", "ms", "-", "1.00", "-"],
+            vec!["trade-order, 90 %", "ms", "-", "2.00", "-"],
+        ]
+    );
+    let of_mail = [with("c", &[("read", 8.0)])];
+    let table = Comparison::new(&of_mail).transactions_table(Shown::Both);
+    assert!(table.is_empty());
+}

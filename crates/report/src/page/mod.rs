@@ -78,6 +78,7 @@ pub fn html(run: &Run) -> String {
 pub fn html_comparison(runs: &[Run]) -> String {
     let comparison = Comparison::new(runs);
     let settings = comparison.settings_table();
+    let transactions = comparison.transactions_table(Shown::Both);
     let title = format!("Comparison of {} runs", runs.len());
     let body = html! {
         h1.lone { (title) }
@@ -94,6 +95,10 @@ pub fn html_comparison(runs: &[Run]) -> String {
         (tables::table(&comparison.figures_table(Shown::Both)))
         p.quiet { "Changes are against " (comparison.names().first().map_or("", String::as_str))
             ", the first run." }
+        @if !transactions.is_empty() {
+            h2 { "Response times of transactions" }
+            (tables::table(&transactions))
+        }
         @if let Some(words) = comparison.not_comparable() { p.quiet { (words) } }
         (charts("Side by side", &comparison_charts(&comparison)))
         h2 { "Service levels" }

@@ -98,19 +98,36 @@ pub fn terminal_comparison(runs: &[Run], style: &Style) -> String {
     } else {
         text.table(&settings);
     }
-    text.head("What came out");
-    if runs.len() <= MOST_RUNS_BESIDE {
-        text.table(&comparison.figures_table(Shown::Both));
-    } else {
-        text.table(&comparison.figures_table(Shown::Values));
-        text.head("Changes against the first run");
-        text.table(&comparison.figures_table(Shown::Changes));
-    }
+    changes(&mut text, "What came out", runs, |shown| {
+        comparison.figures_table(shown)
+    });
+    changes(&mut text, "Response times of transactions", runs, |shown| {
+        comparison.transactions_table(shown)
+    });
     comparison
         .not_comparable()
         .iter()
         .for_each(|words| text.line(words));
     text.finish()
+}
+
+/// The values of all runs with their changes beside them, or below them where there are many runs.
+fn changes(text: &mut Text, title: &str, runs: &[Run], table: impl Fn(Shown) -> Table) {
+    let is_beside = runs.len() <= MOST_RUNS_BESIDE;
+    let values = table(if is_beside {
+        Shown::Both
+    } else {
+        Shown::Values
+    });
+    if values.is_empty() {
+        return;
+    }
+    text.head(title);
+    text.table(&values);
+    if !is_beside {
+        text.head("Changes against the first run");
+        text.table(&table(Shown::Changes));
+    }
 }
 
 /// Any other document, without its charts.

@@ -1,0 +1,50 @@
+//! The response times of transactions that are compared.
+
+use measure::result::{LatencyFigures, RunResult};
+
+use super::Comparison;
+use super::figures::{Better, Shown, heads, is_known, row};
+use crate::table::{Table, not_comparable};
+
+/// Picks a figure, in milliseconds.
+type Pick = fn(&LatencyFigures) -> f64;
+
+/// What is compared of each transaction.
+const FIGURES: [(&str, Pick); 2] = [
+    ("average", |latency| latency.average_ms),
+    ("90 %", |latency| latency.p90_ms),
+];
+
+/// Two rows for each transaction that any run of a brokerage did.
+pub(super) fn table(comparison: &Comparison, shown: Shown) -> Table {
+    let mut table = Table::new(heads(comparison, shown, "transaction"));
+    for name in names(comparison) {
+        for (what, figure) in &FIGURES {
+            let values = comparison.of_each(|run| latency(run, name).map(figure));
+            if is_known(&values) {
+                let title = format!("{name}, {what}");
+                table.push(row(&title, "ms", Better::Lower, &values, shown));
+            }
+        }
+    }
+    table
+}
+
+/// The transactions of all runs of a brokerage, in their order.
+fn names<'a>(comparison: &Comparison<'a>) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    let results = comparison.runs().iter().map(|run| &run.result);
+    for result in results.filter(|result| not_comparable(result).is_some()) {
+        for operation in &result.operations {
+            if !names.contains(&operation.name.as_str()) {
+                names.push(operation.name.as_str());
+            }
+        }
+    }
+    names
+}
+
+fn latency<'a>(run: &'a RunResult, name: &str) -> Option<&'a LatencyFigures> {
+    let mut found = run.operations.iter().filter(|one| one.name == name);
+    found.next()?.service.as_ref()
+}
