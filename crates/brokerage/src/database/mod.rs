@@ -1,6 +1,7 @@
 //! The databases that keep the books: PostgreSQL, SQLite and MariaDB behind one door.
 //!
 //! - [`target`]: what `--database` names, and the address of a server.
+//! - `passfile`: passwords kept in a file.
 //! - [`secret`]: a password that no output shows.
 //! - [`house`]: the trait [`Database`] with all work around the transactions: creating, loading,
 //!   keys and indexes, removal.
@@ -17,6 +18,7 @@ pub mod ddl;
 pub mod finishing;
 pub mod house;
 pub mod mariadb;
+mod passfile;
 pub mod postgres;
 pub mod render;
 pub mod secret;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::passfile;
 use super::secret::Secret;
 
 /// Which database is to be used.
@@ -30,6 +31,9 @@ pub struct Address {
     /// The database that was named.
     pub database: Option<String>,
 }
+
+/// The database of a PostgreSQL server by which we come in when none is named.
+pub(super) const DOOR: &str = "postgres";
 
 /// Where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,7 +123,8 @@ impl Kind {
 
 impl Target {
     /// Reads what was given to `--database`. A password or user that is missing there is taken from
-    /// the environment (`PGPASSWORD` and `PGUSER`, or `MYSQL_PWD`).
+    /// the environment (`PGPASSWORD` and `PGUSER`, or `MYSQL_PWD`), or for PostgreSQL from the file
+    /// of passwords (`PGPASSFILE`, or `~/.pgpass`).
     ///
     /// # Errors
     /// The text names no database.
@@ -149,12 +154,15 @@ impl Target {
         if parts.password.is_none() {
             parts.password = from_environment(kind.password_variable());
         }
-        let address = Address {
+        let mut address = Address {
             user: parts.user.take().ok_or(TargetError::NoUser)?,
             password: parts.password.take().map(Secret::new),
             database: parts.database.take(),
             endpoint: parts.endpoint(kind),
         };
+        if address.password.is_none() && kind == Kind::PostgreSql {
+            address.password = kept_password(&address, &from_environment);
+        }
         Ok(match kind {
             Kind::PostgreSql => Self::PostgreSql(address),
             Kind::MariaDb => Self::MariaDb(address),
@@ -190,6 +198,16 @@ impl Target {
         }
         Some((clean, kind.password_variable(), Secret::new(password)))
     }
+}
+
+/// The password that the user keeps in a file for this server.
+fn kept_password(
+    address: &Address,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Option<Secret> {
+    let file = passfile::path(environment)?;
+    let database = address.database.as_deref().unwrap_or(DOOR);
+    passfile::look_up(&file, &address.endpoint, database, &address.user).map(Secret::new)
 }
 
 fn kind_and_rest(text: &str) -> Option<(Kind, &str)> {
@@ -374,6 +392,26 @@ mod tests {
             panic!("an address");
         };
         assert_eq!(address.password.unwrap().reveal(), "hush");
+    }
+
+    #[test]
+    fn a_missing_password_comes_from_the_file_of_passwords() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("pass");
+        std::fs::write(&file, "host:5432:postgres:ann:hush\n").unwrap();
+        let private = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(&file, private).unwrap();
+        let file = file.to_str().unwrap().to_owned();
+        let environment = |name: &str| (name == "PGPASSFILE").then(|| file.clone());
+        let password = |text| match Target::parse_with(text, &environment).unwrap() {
+            Target::PostgreSql(address) | Target::MariaDb(address) => address.password,
+            other => panic!("{other:?}"),
+        };
+        let found = password("postgres://ann@host").unwrap();
+        assert_eq!(found.reveal(), "hush");
+        assert_eq!(password("postgres://ann@other"), None);
+        assert_eq!(password("mariadb://ann@host"), None);
     }
 
     #[test]

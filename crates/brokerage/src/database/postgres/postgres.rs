@@ -11,7 +11,7 @@ use crate::database::build::{Build, DATABASE, MARKER, State};
 use crate::database::ddl;
 use crate::database::finishing::Step;
 use crate::database::house::{Database, Loader, Server, open_together};
-use crate::database::target::Address;
+use crate::database::target::{Address, DOOR};
 use crate::error::DatabaseError;
 use crate::schema::TABLES;
 use crate::session::Session;
@@ -68,7 +68,7 @@ impl Postgres {
     /// The server is not there, does not let us in, or is too old.
     pub fn open(address: &Address) -> Result<Self, DatabaseError> {
         let door = address.database.clone();
-        let door = door.unwrap_or_else(|| "postgres".to_owned());
+        let door = door.unwrap_or_else(|| DOOR.to_owned());
         let mut connection = Connection::open(address, &door, CONNECT_PATIENCE)?;
         let is_common = COMMON.contains(&door.as_str());
         let is_usable = !is_common && (has_marker(&mut connection)? || is_empty(&mut connection)?);

@@ -117,7 +117,8 @@ fn scram(
 fn password(address: &Address) -> Result<&Secret, DatabaseError> {
     address.password.as_ref().ok_or_else(|| {
         DatabaseError::Refused(format!(
-            "it asks user {} for a password: put it into the environment as PGPASSWORD",
+            "it asks user {} for a password: put it into the environment as PGPASSWORD, or into \
+             ~/.pgpass (or the file that PGPASSFILE names), which nobody else may read",
             address.user
         ))
     })
