@@ -1,5 +1,6 @@
 //! Where the server's programs are.
 
+use std::io::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -42,8 +43,17 @@ impl Programs {
         let server = directory.join("postgres");
         let output = Command::new(&server).arg("--version").output();
         let output = output.map_err(ClusterError::program(&server))?;
-        let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        match major(&version) {
+        let answer = String::from_utf8_lossy(&output.stdout);
+        if !output.status.success() || answer.trim().is_empty() {
+            let why = String::from_utf8_lossy(&output.stderr);
+            let why = why.lines().next().unwrap_or("it does not tell its version");
+            return Err(ClusterError::program(&server)(Error::other(why.trim())));
+        }
+        let answer = answer.trim();
+        let version = answer
+            .trim_start_matches("postgres (PostgreSQL) ")
+            .to_owned();
+        match major(answer) {
             Some(major) if major >= OLDEST => Ok(Self {
                 directory: directory.to_owned(),
                 major,
@@ -127,7 +137,23 @@ mod tests {
             refused.contains("12.22") && refused.contains("13 or newer"),
             "{refused}"
         );
+        assert!(!refused.contains("PostgreSQL postgres"), "{refused}");
         assert_eq!(major("postgres (PostgreSQL) 19devel"), Some(19));
         assert_eq!(major("postgres (PostgreSQL) 9.6.24"), Some(9));
+    }
+
+    #[test]
+    fn programs_that_do_not_run_are_not_called_too_old() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = tempfile::tempdir().unwrap();
+        let server = root.path().join("postgres");
+        let script = "#!/bin/sh\necho 'libicu.so.1: not found' >&2\nexit 127\n";
+        std::fs::write(&server, script).unwrap();
+        std::fs::set_permissions(&server, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let refused = Programs::at(root.path()).unwrap_err().to_string();
+        assert!(
+            refused.contains("could not be run: libicu.so.1"),
+            "{refused}"
+        );
     }
 }
