@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for turn in 0..turns {
         // Made anew, because a generator remembers the trades of the units it has written.
         let generator = Generator::for_workers(house, connections as usize);
-        let parts = parts(&generator);
+        let parts = parts(&generator, database.dialect());
         let ours = measure(connections, |next| load(&generator, &parts, next))?;
         if turn == 0 {
             for name in &names {

@@ -1,28 +1,68 @@
-//! What the tables of a house take in PostgreSQL: loads one into a server of its own and prints
-//! bytes per row beside what [`House::estimated_bytes`] says. The constants there come from this.
+//! What the tables of a house take in each database: loads one and prints bytes per row beside what
+//! [`House::estimated_bytes`] says. The constants there come from this.
 //!
-//! `cargo run --release -p brokerage --example load_size DIRECTORY [TRADE_DAYS [CUSTOMERS]]`
+//! `cargo run --release -p brokerage --example load_size DATABASE DIRECTORY [TRADE_DAYS [CUSTOMERS]]`
+//!
+//! DATABASE is `auto` for a PostgreSQL server of its own in the directory, `sqlite` for a file there,
+//! or the address of a MariaDB server, whose user may see its files.
 
 use brokerage::data::Generator;
+use brokerage::database::mariadb::MariaDb;
+use brokerage::database::postgres::Postgres;
 use brokerage::database::postgres::cluster::{Cluster, Settings};
-use brokerage::database::{Build, Database, finish};
+use brokerage::database::sqlite::Sqlite;
+use brokerage::database::{Address, Build, Database, Target, finish};
 use brokerage::house::House;
 use brokerage::schema::TABLES;
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-fn main() -> Result<(), Box<dyn Error>> {
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// A server takes what it likes.
+const MEMORY_BYTES: u64 = 256 << 20;
+
+fn main() -> Outcome<()> {
     let mut words = std::env::args().skip(1);
-    let directory = PathBuf::from(words.next().ok_or("give a directory for the server")?);
+    let target = Target::parse(&words.next().ok_or("name a database")?)?;
+    let directory = PathBuf::from(words.next().ok_or("give a directory")?);
     let mut numbers = words.map(|word| word.parse::<u32>().ok());
     let trade_days = numbers.next().flatten().unwrap_or(2);
     let customers = numbers.next().flatten().unwrap_or(1_000);
     let house = House::new(customers, trade_days, 1);
-    let mut cluster = Cluster::start(&directory, &Settings::with_memory(256 << 20))?;
-    let database = cluster.database()?;
+    match target {
+        Target::Auto => {
+            let mut cluster = Cluster::start(&directory, &Settings::with_memory(MEMORY_BYTES))?;
+            let database = cluster.database()?;
+            show(house, &database, |table| of_postgres(&database, table))?;
+            cluster.remove()?;
+        }
+        Target::Sqlite => {
+            let database = Sqlite::new(&directory, MEMORY_BYTES, 2);
+            let path = database.path().to_owned();
+            show(house, &database, |table| of_sqlite(&path, table))?;
+            database.remove()?;
+        }
+        Target::MariaDb(address) => {
+            let database = MariaDb::open(&address)?;
+            let name = database.database_name().to_owned();
+            show(house, &database, |table| of_mariadb(&address, &name, table))?;
+            database.remove()?;
+        }
+        Target::PostgreSql(_) => return Err("PostgreSQL is started here: say auto".into()),
+    }
+    Ok(())
+}
+
+fn show(
+    house: House,
+    database: &dyn Database,
+    bytes_of: impl Fn(&str) -> Outcome<u64>,
+) -> Outcome<()> {
     let begun = Instant::now();
-    database.create(&Build::new(customers, trade_days, house.seed()))?;
+    let build = Build::new(house.customers(), house.trade_days(), house.seed());
+    database.create(&build)?;
     let generator = Generator::new(house);
     let mut loader = database.loader()?;
     let mut rows = Vec::new();
@@ -35,38 +75,59 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         rows.push(count);
     }
+    drop(loader);
     println!("rows in after {:.1} s", begun.elapsed().as_secs_f64());
-    finish(&database, 2, &|_| true)?;
+    finish(database, 2, &|_| true)?;
     database.mark_ready()?;
     println!("whole after {:.1} s", begun.elapsed().as_secs_f64());
-    let mut connection = database.inquirer()?;
     println!(
         "{:<20} {:>10} {:>10} {:>10} {:>10}",
         "table", "rows", "bytes", "per row", "expected"
     );
+    let dialect = database.dialect();
+    let mut sum = 0;
     for (table, rows) in TABLES.iter().zip(rows) {
-        let sql = format!("SELECT pg_total_relation_size('{}')", table.name.name());
-        let answer = connection.ask(&sql)?;
-        let bytes = answer
-            .first()
-            .and_then(|row| row.first().cloned().flatten());
-        let bytes = bytes
-            .and_then(|text| text.parse::<u64>().ok())
-            .ok_or("no size")?;
-        let expected = house.estimated_bytes(table.name) as f64 / house.rows(table.name) as f64;
+        let bytes = bytes_of(table.name.name())?;
+        sum += bytes;
+        let expected = house.estimated_bytes(dialect, table.name) as f64;
         println!(
-            "{:<20} {rows:>10} {bytes:>10} {:>10.1} {expected:>10.1}",
+            "{:<20} {rows:>10} {bytes:>10} {:>10.1} {:>10.1}",
             table.name.name(),
-            bytes as f64 / rows as f64
+            bytes as f64 / rows as f64,
+            expected / house.rows(table.name) as f64
         );
     }
     println!(
-        "all: {} bytes, expected {}",
+        "all: {} bytes, of which {sum} in tables; expected {}",
         database.size_bytes()?,
-        house.estimated_bytes_of_all()
+        house.estimated_bytes_of_all(dialect)
     );
-    drop(loader);
-    drop(connection);
-    cluster.remove()?;
     Ok(())
+}
+
+fn of_postgres(database: &Postgres, table: &str) -> Outcome<u64> {
+    let sql = format!("SELECT pg_total_relation_size('{table}')");
+    number(&database.inquirer()?.ask(&sql)?)
+}
+
+fn of_mariadb(address: &Address, database: &str, table: &str) -> Outcome<u64> {
+    use brokerage::database::mariadb::Connection;
+    use std::time::Duration;
+    let mut connection = Connection::open(address, None, Duration::from_secs(10))?;
+    number(&connection.ask(&format!(
+        "SELECT file_size FROM information_schema.innodb_sys_tablespaces \
+         WHERE name = '{database}/{table}'"
+    ))?)
+}
+
+fn of_sqlite(file: &Path, table: &str) -> Outcome<u64> {
+    let connection = rusqlite::Connection::open(file)?;
+    let sql = "SELECT SUM(pgsize) FROM dbstat WHERE aggregate = TRUE \
+               AND name IN (SELECT name FROM sqlite_schema WHERE tbl_name = ?1)";
+    Ok(connection.query_row(sql, [table], |row| row.get::<_, i64>(0))? as u64)
+}
+
+fn number(rows: &[Vec<Option<String>>]) -> Outcome<u64> {
+    let text = rows.first().and_then(|row| row.first()?.as_deref());
+    Ok(text.ok_or("no size")?.parse()?)
 }

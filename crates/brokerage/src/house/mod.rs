@@ -8,9 +8,11 @@
 //! - [`rates`]: what a trade costs, and taxes.
 //! - [`words`] and [`names`]: people, companies and places, all of them invented.
 //! - [`skew`]: who and what is chosen how often.
-//! - [`size`]: rows and bytes of every table.
+//! - [`size`]: rows of every table.
+//! - `footprint`: their bytes in each database.
 
 pub mod accounts;
+mod footprint;
 pub mod identity;
 pub mod moments;
 pub mod names;

@@ -1,11 +1,11 @@
-//! Rows and bytes of every table, before a single row is made.
+//! Rows of every table, before a single row is made.
 
 use super::House;
 use super::accounts::BASKET;
 use super::moments::QUARTERS;
 use super::rates::{COUNTRY_RATES, DIVISION_RATES};
 use super::securities::{COMPETITORS, EXCHANGES};
-use crate::schema::{TABLES, TableName};
+use crate::schema::TableName;
 
 /// Zip codes.
 pub const ZIP_CODES: u32 = 14_741;
@@ -15,46 +15,6 @@ pub const NEWS_PER_COMPANY: u32 = 2;
 
 /// The shortest and the longest text of a news item, in bytes.
 pub const NEWS_BYTES: std::ops::RangeInclusive<u32> = 2_000..=100_000;
-
-/// Bytes that a row takes in PostgreSQL, in its table and in all indexes of that table, as loaded:
-/// indexes are built afterwards and filled to nine tenths. News items without their text.
-///
-/// Measured with PostgreSQL 15 by `examples/load_size.rs`: 4,000 customers, 10 days of trades.
-const BYTES_PER_ROW: [(TableName, f64); 33] = [
-    (TableName::ZipCode, 92.3),
-    (TableName::Address, 108.0),
-    (TableName::StatusType, 100.0),
-    (TableName::TaxRate, 110.0),
-    (TableName::Sector, 150.0),
-    (TableName::Industry, 180.0),
-    (TableName::Exchange, 250.0),
-    (TableName::TradeType, 100.0),
-    (TableName::Charge, 70.0),
-    (TableName::CommissionRate, 110.0),
-    (TableName::Company, 285.0),
-    (TableName::CompanyCompetitor, 102.0),
-    (TableName::Security, 245.0),
-    (TableName::LastTrade, 108.0),
-    (TableName::DailyMarket, 139.7),
-    (TableName::Financial, 159.0),
-    (TableName::NewsItem, 300.0),
-    (TableName::NewsReference, 114.0),
-    (TableName::Customer, 288.0),
-    (TableName::CustomerTaxRate, 105.0),
-    (TableName::Broker, 140.0),
-    (TableName::CustomerAccount, 129.5),
-    (TableName::AccountPermission, 115.3),
-    (TableName::WatchList, 106.0),
-    (TableName::WatchItem, 76.0),
-    (TableName::Trade, 219.9),
-    (TableName::TradeHistory, 83.7),
-    (TableName::TradeRequest, 150.0),
-    (TableName::Settlement, 90.3),
-    (TableName::CashTransaction, 135.5),
-    (TableName::HoldingSummary, 84.0),
-    (TableName::Holding, 139.8),
-    (TableName::HoldingHistory, 104.7),
-];
 
 /// What the trades of so many days leave behind.
 #[derive(Debug, Clone, Copy)]
@@ -83,12 +43,6 @@ const LEFT_BEHIND: [(f64, LeftBehind); 5] = [
     (40.0, left(0.9905, 6.604, 1.309)),
     (120.0, left(0.9963, 11.36, 1.330)),
 ];
-
-/// What is left of a news text once PostgreSQL has compressed it and stored it out of line.
-const NEWS_TEXT_KEPT: f64 = 0.46;
-
-/// What PostgreSQL's own tables take in a database.
-const CATALOG_BYTES: u64 = 8_400_000;
 
 impl House {
     /// Rows of a table in the initial books: exact for most, an estimate where chance decides (see
@@ -166,25 +120,6 @@ impl House {
         }
     }
 
-    /// Bytes of a table with its indexes in PostgreSQL.
-    #[must_use]
-    pub fn estimated_bytes(&self, table: TableName) -> u64 {
-        let rows = self.rows(table) as f64;
-        let (of, mut bytes) = BYTES_PER_ROW[table as usize];
-        assert_eq!(of, table, "the sizes stand in the order of the tables");
-        if table == TableName::NewsItem {
-            bytes += self.news_bytes_on_average() * NEWS_TEXT_KEPT;
-        }
-        (rows * bytes) as u64
-    }
-
-    /// Bytes of a database with all tables and their indexes in PostgreSQL.
-    #[must_use]
-    pub fn estimated_bytes_of_all(&self) -> u64 {
-        let tables = TABLES.iter().map(|table| self.estimated_bytes(table.name));
-        CATALOG_BYTES + tables.sum::<u64>()
-    }
-
     /// The longest text of a news item. Small books have short news too: up to 100,000 bytes from
     /// 25 days of trades on.
     #[must_use]
@@ -194,7 +129,7 @@ impl House {
     }
 
     /// The average text of a news item: lengths are spread evenly over orders of magnitude.
-    fn news_bytes_on_average(&self) -> f64 {
+    pub(super) fn news_bytes_on_average(&self) -> f64 {
         let (least, most) = (
             f64::from(*NEWS_BYTES.start()),
             f64::from(self.longest_news_bytes()),

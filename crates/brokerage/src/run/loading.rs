@@ -7,6 +7,7 @@ use crate::error::DatabaseError;
 use crate::house::House;
 use crate::row::RowSink;
 use crate::schema::{TABLES, TableName};
+use crate::statement::Dialect;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -34,8 +35,8 @@ pub fn build(
     database.create(&Build::new(house.customers(), house.trade_days(), seed))?;
     let threads = threads.min(database.hands()).max(1);
     let generator = Generator::for_workers(*house, threads);
-    let parts = parts(&generator);
-    let rows_bytes = house.estimated_bytes_of_all();
+    let parts = parts(&generator, database.dialect());
+    let rows_bytes = house.estimated_bytes_of_all(database.dialect());
     let finishing_bytes = (rows_bytes as f64 * FINISHING_SHARE) as u64;
     line.report(News::ToHandle(rows_bytes + finishing_bytes));
     let progress = Progress {
@@ -114,7 +115,7 @@ pub struct Part {
 /// customers come one after the other. The first is one for which the unit's trades are carried out,
 /// and while one thread does that the others have the tables that do not need it.
 #[must_use]
-pub fn parts(generator: &Generator) -> Vec<Part> {
+pub fn parts(generator: &Generator, dialect: Dialect) -> Vec<Part> {
     let house = generator.house();
     let units = TABLES.iter().map(|table| generator.parts(table.name)).max();
     let (mut following, mut names): (Vec<_>, Vec<_>) = TABLES
@@ -131,7 +132,7 @@ pub fn parts(generator: &Generator) -> Vec<Part> {
                 parts.push(Part {
                     table,
                     number,
-                    bytes: house.estimated_bytes(table) / u64::from(of),
+                    bytes: house.estimated_bytes(dialect, table) / u64::from(of),
                     rows: (house.rows(table) / u64::from(of)).max(1),
                 });
             }

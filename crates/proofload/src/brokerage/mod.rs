@@ -36,19 +36,26 @@ use crate::run::{Recorder, caution, results, tell};
 use crate::target::{self, Claim, Layout, Request};
 use crate::{human, interrupt, live};
 use server::{Opened, Place, Watched};
+use size::Premises;
 
 /// Runs a brokerage and says how it ended.
 pub fn run(options: &RunOptions, profile: &Profile) -> Result<ExitStatus, Failure> {
     let target = wanted_database(options)?;
-    let house = size::house(profile)?;
     let layout = survey(options, profile, &target)?;
+    let dialect = server::dialect(&target, layout.as_ref());
+    let premises = size::premises(profile, dialect)?;
     if let Some(layout) = &layout {
         results::refuse_on_target(options, layout)?;
-        size::check_space(layout, &house, profile, options.reuse)?;
+        size::check_space(layout, &premises, profile, options.reuse)?;
     }
     results::check(options)?;
     if options.dry_run {
-        return print(&size::describe(options, profile, &house, layout.as_ref()));
+        return print(&size::describe(
+            options,
+            profile,
+            &premises,
+            layout.as_ref(),
+        ));
     }
     let caution = caution(profile).filter(|_| !options.build_only && !options.quiet);
     if let Some(caution) = caution {
@@ -63,7 +70,7 @@ pub fn run(options: &RunOptions, profile: &Profile) -> Result<ExitStatus, Failur
         log: options.log_on.first().map(PathBuf::as_path),
     };
     let layout = claim.as_ref().map(Claim::layout);
-    let opened = server::open(profile, &house, &target, watched, layout);
+    let opened = server::open(profile, &premises, &target, watched, layout);
     let opened = match opened {
         Ok(opened) => opened,
         Err(failure) => {
@@ -73,13 +80,13 @@ pub fn run(options: &RunOptions, profile: &Profile) -> Result<ExitStatus, Failur
         }
     };
     let layout = claim.as_ref().map(Claim::layout);
-    let ready = prepare(options, profile, house, &opened).and_then(|house| {
+    let ready = prepare(options, profile, premises, &opened).and_then(|premises| {
         let directory = results::open(options, profile, started)?;
         let base = base(options, profile, &opened, layout, started);
         results::begin(&directory, &base)?;
-        Ok((house, directory, base))
+        Ok((premises, directory, base))
     });
-    let (house, directory, base) = match ready {
+    let (premises, directory, base) = match ready {
         Ok(ready) => ready,
         Err(failure) => {
             let fresh = !options.reuse;
@@ -89,7 +96,7 @@ pub fn run(options: &RunOptions, profile: &Profile) -> Result<ExitStatus, Failur
         }
     };
     let path = directory.path().to_owned();
-    let driven = conduct(options, profile, house, &opened, base, directory);
+    let driven = conduct(options, profile, premises, &opened, base, directory);
     let fate = settle(options, claim, opened, driven.as_ref().ok())?;
     let result = driven?;
     tell(options, &result, &path, &fate)?;
@@ -181,17 +188,18 @@ fn claim(options: &RunOptions, profile: &Profile, layout: Layout) -> Result<Clai
 fn prepare(
     options: &RunOptions,
     profile: &Profile,
-    house: House,
+    premises: Premises,
     opened: &Opened,
-) -> Result<House, Failure> {
-    let house = look(options, house, opened)?;
+) -> Result<Premises, Failure> {
+    let house = look(options, premises.house, opened)?;
+    let premises = Premises { house, ..premises };
     if !options.reuse {
         let allowed = opened.database.may_create();
         allowed.map_err(|error| server::refusal(&error))?;
     }
     if opened.was_there {
         if let Some(place) = opened.place.as_ref().filter(|_| !options.reuse) {
-            size::check_room(&place.data, &place.data, &house, profile)?;
+            size::check_room(&place.data, &place.data, &premises, profile)?;
         }
         let users = profile.brokerage.users;
         let sessions = match options.build_only {
@@ -201,7 +209,7 @@ fn prepare(
         let admitted = opened.database.admits(sessions);
         admitted.map_err(|error| server::refusal(&error))?;
     }
-    Ok(house)
+    Ok(premises)
 }
 
 /// Looks at what is there; gives the house that will run.
@@ -290,7 +298,7 @@ fn base(
 fn conduct(
     options: &RunOptions,
     profile: &Profile,
-    house: House,
+    premises: Premises,
     opened: &Opened,
     base: RunResult,
     directory: RunDirectory,
@@ -307,10 +315,10 @@ fn conduct(
     plan.profile.service_levels.page_fault_stalls_per_second = f64::INFINITY;
     plan.build_only = options.build_only;
     plan.reuse = options.reuse;
-    plan.database_bytes = house.estimated_bytes_of_all();
+    plan.database_bytes = premises.bytes();
     let parts = Parts {
         database: Arc::clone(&opened.database),
-        house,
+        house: premises.house,
         volume: volume(opened.place.as_ref()),
         wanted: Wanted {
             is_built: opened.when_built(),

@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use brokerage::database::mariadb::MariaDb;
-use brokerage::database::postgres::cluster::Settings;
+use brokerage::database::postgres::cluster::{Programs, Settings};
 use brokerage::database::postgres::{Cluster, ClusterError, Postgres};
 use brokerage::database::sqlite::Sqlite;
 use brokerage::database::{Database, Endpoint, Target};
 use brokerage::error::DatabaseError;
-use brokerage::house::House;
 use brokerage::run::hands;
+use brokerage::statement::Dialect;
 use measure::result::ServerResult;
 use workload::profile::Profile;
 
+use super::size::Premises;
 use crate::failure::Failure;
 use crate::human;
 use crate::target::Layout;
@@ -82,10 +83,25 @@ fn loaders_of(processors: usize, users: u32) -> usize {
     processors.clamp(2, MOST_LOADERS).min(sessions)
 }
 
+/// The kind of database that will be opened.
+pub fn dialect(target: &Target, layout: Option<&Layout>) -> Dialect {
+    match target {
+        Target::PostgreSql(_) => Dialect::PostgreSql,
+        Target::MariaDb(_) => Dialect::MariaDb,
+        Target::Sqlite => Dialect::Sqlite,
+        Target::Auto if layout.is_some_and(has_file) => Dialect::Sqlite,
+        Target::Auto => match Programs::find() {
+            Err(ClusterError::NoPrograms) => Dialect::Sqlite,
+            // Others are told when it is opened.
+            Ok(_) | Err(_) => Dialect::PostgreSql,
+        },
+    }
+}
+
 /// Starts or finds the database.
 pub fn open(
     profile: &Profile,
-    house: &House,
+    premises: &Premises,
     target: &Target,
     watched: Watched<'_>,
     layout: Option<&Layout>,
@@ -105,11 +121,11 @@ pub fn open(
             "A brokerage needs storage to run on.",
             "Name an empty directory on it with --on DIR.",
         )),
-        (Target::Sqlite, Some(layout)) => file(profile, house, layout, ""),
-        (Target::Auto, Some(layout)) if has_file(layout) => file(profile, house, layout, ""),
-        (Target::Auto, Some(layout)) => match cluster(profile, house, layout) {
+        (Target::Sqlite, Some(layout)) => file(profile, premises, layout, ""),
+        (Target::Auto, Some(layout)) if has_file(layout) => file(profile, premises, layout, ""),
+        (Target::Auto, Some(layout)) => match cluster(profile, premises, layout) {
             Ok(opened) => Ok(opened),
-            Err(ClusterError::NoPrograms) => file(profile, house, layout, NO_POSTGRESQL),
+            Err(ClusterError::NoPrograms) => file(profile, premises, layout, NO_POSTGRESQL),
             Err(error) => Err(Failure::environment(
                 format!("{}.", human::sentence(&error)),
                 "",
@@ -158,16 +174,20 @@ fn there(
     })
 }
 
-fn cluster(profile: &Profile, house: &House, layout: &Layout) -> Result<Opened, ClusterError> {
+fn cluster(
+    profile: &Profile,
+    premises: &Premises,
+    layout: &Layout,
+) -> Result<Opened, ClusterError> {
     let place = &layout.databases[0];
     let (data, log) = (place.data.path(), place.log.path());
     let brokerage = &profile.brokerage;
-    let memory_bytes = memory_bytes(profile, house);
+    let memory_bytes = memory_bytes(profile, premises);
     let settings = Settings {
         page_cache_bytes: Some(memory_bytes / 4),
         log_directory: (log != data).then(|| log.to_owned()),
         connections: sessions_for(brokerage.users) + SPARE_SESSIONS,
-        max_wal_size_bytes: super::size::log_bytes(house),
+        max_wal_size_bytes: super::size::log_bytes(premises),
         ..Settings::with_memory(memory_bytes)
     };
     let cluster = Cluster::start(&data.join("cluster"), &settings)?;
@@ -202,12 +222,17 @@ fn has_file(layout: &Layout) -> bool {
     Sqlite::new(directory, 0, 1).path().exists()
 }
 
-fn file(profile: &Profile, house: &House, layout: &Layout, why: &str) -> Result<Opened, Failure> {
+fn file(
+    profile: &Profile,
+    premises: &Premises,
+    layout: &Layout,
+    why: &str,
+) -> Result<Opened, Failure> {
     let place = &layout.databases[0];
     let data = place.data.path();
     let users = profile.brokerage.users;
     let sessions = users + hands::number_of(users);
-    let database = Sqlite::new(data, memory_bytes(profile, house), sessions);
+    let database = Sqlite::new(data, memory_bytes(profile, premises), sessions);
     let server = database.server().map_err(|error| refusal(&error))?;
     let origin = format!(
         "A file on {}.{why} {ONE_WRITER}",
@@ -227,8 +252,8 @@ fn file(profile: &Profile, house: &House, layout: &Layout, why: &str) -> Result<
 }
 
 /// Memory for pages: what the profile says, and a tenth of the data at most.
-fn memory_bytes(profile: &Profile, house: &House) -> u64 {
-    let share = house.estimated_bytes_of_all() as f64 * MEMORY_SHARE;
+fn memory_bytes(profile: &Profile, premises: &Premises) -> u64 {
+    let share = premises.bytes() as f64 * MEMORY_SHARE;
     let most = (share as u64).max(LEAST_MEMORY_BYTES);
     profile.brokerage.database.memory.bytes().min(most)
 }
