@@ -121,6 +121,14 @@ impl Kind {
     }
 }
 
+/// What the server says of a database that was named and does not exist, with the remedy.
+pub(super) fn no_such_database(message: &str) -> String {
+    format!(
+        "{message}: leave its name out of --database, so that Proofload makes one of its own, or \
+         create it empty"
+    )
+}
+
 impl Target {
     /// Reads what was given to `--database`. A password or user that is missing there is taken from
     /// the environment (`PGPASSWORD` and `PGUSER`, or `MYSQL_PWD`), or for PostgreSQL from the file

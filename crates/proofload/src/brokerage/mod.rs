@@ -224,7 +224,7 @@ fn look(options: &RunOptions, house: House, opened: &Opened) -> Result<House, Fa
         // A place of our own is nobody else's: its server did not run.
         State::Building(_) if !opened.was_there => Err(Failure::environment(
             "There is a brokerage whose building was interrupted.",
-            "Run without --reuse: it says how to remove what is there. Then build anew.",
+            "Remove what is there (the same command without --reuse says how), and build anew.",
         )),
         // Another run may be at it: it is ours, but not ours alone.
         State::Building(_) => Err(Failure::environment(

@@ -1,6 +1,7 @@
 //! What an error of the server means for the house.
 
 use super::wire::Reader;
+use crate::database::target::no_such_database;
 use crate::error::DatabaseError;
 
 /// The error in a packet that begins with 0xff, met while `what` was being done.
@@ -32,8 +33,9 @@ pub(super) fn by_code(code: u64, message: String, what: &str) -> DatabaseError {
         3 | 126 | 127 | 145 | 1023 | 1024 | 1026 | 1030 | 1034 | 1035 | 1194 | 1712 | 1877 => {
             DatabaseError::Damaged(message)
         }
-        // Rights, unknown databases, blocked hosts, a server that only reads.
-        1044 | 1045 | 1049 | 1129 | 1130 | 1142 | 1143 | 1227 | 1290 | 1698 | 1836 => {
+        1049 => DatabaseError::InTheWay(no_such_database(&message)),
+        // Rights, blocked hosts, a server that only reads.
+        1044 | 1045 | 1129 | 1130 | 1142 | 1143 | 1227 | 1290 | 1698 | 1836 => {
             DatabaseError::Refused(message)
         }
         // Too many connections, shutdown, killed.

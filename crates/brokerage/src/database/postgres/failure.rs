@@ -3,6 +3,7 @@
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::ErrorResponseBody;
 
+use crate::database::target::no_such_database;
 use crate::error::DatabaseError;
 
 /// The error of a message, met while `what` was being done.
@@ -34,8 +35,9 @@ pub(super) fn by_code(code: &str, message: String, what: &str) -> DatabaseError 
         "53100" => DatabaseError::NoSpace(message),
         // Damaged data or index, an error of input or output, a file of the database gone.
         "XX001" | "XX002" | "58030" | "58P01" => DatabaseError::Damaged(message),
-        // Rights; a database that does not exist; a volume that became read-only.
-        "42501" | "3D000" | "25006" => DatabaseError::Refused(message),
+        "3D000" => DatabaseError::InTheWay(no_such_database(&message)),
+        // Rights; a volume that became read-only.
+        "42501" | "25006" => DatabaseError::Refused(message),
         // Too many connections.
         "53300" => DatabaseError::Unavailable(message),
         _ if code.starts_with("28") => DatabaseError::Refused(message),
@@ -68,7 +70,12 @@ mod tests {
         for code in ["40001", "40P01", "55P03"] {
             assert_eq!(of(code), DatabaseError::Conflict(message()));
         }
-        for code in ["28P01", "28000", "42501", "3D000", "25006"] {
+        let absent = of("3D000").to_string();
+        assert!(
+            absent.starts_with("message: leave its name out"),
+            "{absent}"
+        );
+        for code in ["28P01", "28000", "42501", "25006"] {
             assert_eq!(of(code), DatabaseError::Refused(message()));
         }
         let failed = of("42P01");
