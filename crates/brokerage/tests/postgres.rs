@@ -187,7 +187,7 @@ fn passwords_are_proved_and_shown_nowhere() {
     let nowhere = Connection::open(&address, "nowhere", PATIENCE)
         .err()
         .unwrap();
-    assert!(matches!(nowhere, DatabaseError::Refused(_)), "{nowhere:?}");
+    assert!(matches!(nowhere, DatabaseError::InTheWay(_)), "{nowhere:?}");
 }
 
 #[test]

@@ -100,6 +100,32 @@ fn a_server_that_babbles_is_an_error_and_no_more() {
     }
 }
 
+#[test]
+fn another_or_an_old_server_is_told_with_the_remedy() {
+    let room = common::room();
+    let socket = room.path().join("socket");
+    let listener = UnixListener::bind(&socket).unwrap();
+    let address = address(Endpoint::Socket(socket));
+    let refused_by = |said: &[u8]| {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let (mut client, _) = listener.accept().unwrap();
+                client.write_all(said).unwrap();
+                let _ = client.read_to_end(&mut Vec::new());
+            });
+            let session = postgres::Connection::open(&address, "postgres", Duration::from_secs(5));
+            session.err().unwrap().to_string()
+        })
+    };
+    let other = refused_by(b"\x5a\0\0\0\x0a11.4.2-MariaDB\0\x01\0\0\0abcdefgh\0\xff\xff");
+    assert!(
+        other.contains("no PostgreSQL server") && other.contains("mariadb://"),
+        "{other}"
+    );
+    let old = refused_by(b"R\0\0\0\x08\0\0\0\0S\0\0\0\x16server_version\x0012\0Z\0\0\0\x05I");
+    assert!(old.contains("12 is too old: use version 13"), "{old}");
+}
+
 /// Passes bytes on between a TCP port and a Unix socket, for one connection after the other.
 fn forward(listener: &TcpListener, socket: &Path, connections: usize) {
     for _ in 0..connections {

@@ -54,8 +54,8 @@ impl Connection {
         let version = startup::start(&mut wire, address, database)?;
         let digits: String = version.chars().take_while(char::is_ascii_digit).collect();
         if digits.parse::<u32>().unwrap_or(0) < OLDEST {
-            return Err(DatabaseError::Refused(format!(
-                "PostgreSQL {version} is too old: use version {OLDEST} or newer"
+            return Err(DatabaseError::InTheWay(format!(
+                "the server's PostgreSQL {version} is too old: use version {OLDEST} or newer"
             )));
         }
         Ok(Self {

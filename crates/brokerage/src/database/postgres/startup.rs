@@ -46,8 +46,15 @@ pub(super) fn start(
     }
 }
 
+/// The messages with which a server answers our first one: a question for a proof, an error, a
+/// notice, another version of the protocol.
+const ANSWERS: &[u8] = b"RENv";
+
 fn authenticate(wire: &mut Wire, address: &Address) -> Result<(), DatabaseError> {
     loop {
+        if !ANSWERS.contains(&wire.peek()?.0) {
+            return Err(no_postgres(address));
+        }
         match wire.receive()? {
             Message::AuthenticationOk => return Ok(()),
             Message::AuthenticationCleartextPassword => {
@@ -64,15 +71,29 @@ fn authenticate(wire: &mut Wire, address: &Address) -> Result<(), DatabaseError>
             }
             Message::AuthenticationSasl(body) => scram(wire, address, &body)?,
             Message::ErrorResponse(body) => return Err(failure(&body, "the start of a session")),
-            _ => {
+            Message::AuthenticationGss
+            | Message::AuthenticationGssContinue(_)
+            | Message::AuthenticationKerberosV5
+            | Message::AuthenticationScmCredential
+            | Message::AuthenticationSspi => {
                 return Err(DatabaseError::Refused(format!(
                     "it asks user {} for a proof other than a password; \
                      let it take scram-sha-256 from us (pg_hba.conf)",
                     address.user
                 )));
             }
+            _ => return Err(no_postgres(address)),
         }
     }
+}
+
+/// Whatever answers there, it is no PostgreSQL server.
+fn no_postgres(address: &Address) -> DatabaseError {
+    DatabaseError::InTheWay(format!(
+        "what answers at {} is no PostgreSQL server: see whether host and port are right, and name \
+         a MariaDB or MySQL server with mariadb://",
+        address.endpoint
+    ))
 }
 
 fn scram(
