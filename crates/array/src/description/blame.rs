@@ -152,7 +152,13 @@ pub(super) fn with_broken_rules(
         data_bytes: 0,
         log_bytes: 0,
     };
-    if let Err(error) = rest.plan(&[demand]) {
+    // What it will be used for is not known here: with databases on it a description breaks rules
+    // that it need not keep for a trace, and without them others. What is broken with and without
+    // is wrong in any case.
+    let used = [rest.plan(&[demand]), rest.plan(&[])];
+    if let [Err(with), Err(without)] = used {
+        let in_any_case =
+            |fault: &DescriptionFault| without.faults.iter().any(|other| other.is_like(fault));
         let own = |fault: &DescriptionFault| {
             let source = fault
                 .place
@@ -160,7 +166,8 @@ pub(super) fn with_broken_rules(
                 .map(|place| &rest.sources[place.source].name);
             source.is_some_and(|name| sources.iter().any(|given| given.name == *name))
         };
-        faults.extend(error.faults.into_iter().filter(own));
+        let broken = with.faults.into_iter().filter(in_any_case);
+        faults.extend(broken.filter(own));
     }
     faults.sort_by_key(|fault| rest.line_of(fault));
     faults
