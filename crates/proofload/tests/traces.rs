@@ -412,12 +412,12 @@ fn a_disk_of_ones_own_is_an_array_for_a_trace() {
     );
     here.proofload("predict a.csv --array wrong.toml")
         .exits(2)
-        .says("wrong.toml:16")
+        .says("wrong.toml:15")
         .says("\"fast\" does not fit");
     here.file("none.toml", &bundled.replace("heads = 6", "heads = 0"));
     here.proofload("predict a.csv --array none.toml")
         .exits(2)
-        .says("none.toml:18");
+        .says("none.toml:17");
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn charts_hold_the_limits() {
         }
     }
     let page = html(&invented::Story::default().run());
-    assert!(page.contains("target 880 1/s") && page.contains("average read limit 20 ms"));
+    assert!(page.contains("at least 836 of 880 1/s") && page.contains("average read limit 20 ms"));
 }
 
 #[test]
