@@ -108,14 +108,16 @@ fn over_time(
     chart
 }
 
-/// The samples of the measured phase, counted from its start; all samples when none is marked.
-fn measured(run: &Run, value: fn(&Moment) -> f64) -> Vec<Point> {
+/// The samples of the measured phase, counted from its start; all samples when none is marked. The
+/// short rest of a phase is no point of a curve.
+pub(super) fn measured(run: &Run, value: fn(&Moment) -> f64) -> Vec<Point> {
     let marked = |moment: &&Moment| moment.phase == "measured";
     let any = run.timeline.iter().any(|moment| marked(&moment));
     let moments: Vec<&Moment> = run
         .timeline
         .iter()
         .filter(|moment| !any || marked(moment))
+        .filter(|moment| moment.length_s >= run.result.samples.interval_s / 2.0)
         .collect();
     let start = moments
         .first()

@@ -1,5 +1,6 @@
 use super::*;
 use crate::limits::{self, Limits};
+use crate::run::{Flow, Moment};
 use serde_json::json;
 
 fn run(name: &str, threads: u64, achieved_iops: f64) -> Run {
@@ -89,6 +90,29 @@ fn only_limits_of_all_runs_stand_in_common_charts() {
     let other = limits::database_read(&limited("b", 0.1).result);
     assert_eq!(same.clone().in_both(&same), same);
     assert_eq!(same.in_both(&other), Limits::default());
+}
+
+#[test]
+fn the_short_rest_of_a_phase_is_no_point_of_a_curve() {
+    let mut run = run("a", 1, 1.0);
+    run.result.samples.interval_s = 2.0;
+    let moment = |ends_s, length_s, per_second| Moment {
+        ends_s,
+        length_s,
+        phase: "measured".to_owned(),
+        reads: Flow {
+            per_second,
+            ..Flow::default()
+        },
+        ..Moment::default()
+    };
+    run.timeline = vec![
+        moment(2.0, 2.0, 400.0),
+        moment(4.0, 2.0, 410.0),
+        moment(4.01, 0.01, 19_000.0),
+    ];
+    let points = charts::measured(&run, |moment| moment.reads.per_second);
+    assert_eq!(points, [(2.0, 400.0), (4.0, 410.0)]);
 }
 
 #[test]
