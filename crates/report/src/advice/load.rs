@@ -275,7 +275,11 @@ pub(super) fn not_steady(result: &RunResult) -> Option<Advice> {
         .steady_state
         .as_ref()
         .filter(|state| state.steady == Some(false))?;
-    let course = match (state.rounds.first(), state.rounds.last()) {
+    // Where it went up and down, its two ends tell nothing of its course.
+    let has_trend = state.slope_fraction.abs() >= state.range_fraction / 2.0;
+    let ends = (state.rounds.first(), state.rounds.last());
+    let course = match ends {
+        _ if !has_trend => "",
         (Some(first), Some(last)) if last < first => "It fell while the run went on: ",
         (Some(first), Some(last)) if last > first => "It rose while the run went on: ",
         _ => "",
