@@ -104,7 +104,7 @@ fn latency(result: &RunResult, scope: Scope, what: &str) -> Limits {
     for check in result.checks.iter().filter(upper) {
         let of = match check.kind {
             CheckKind::Latency => format!("average {what} limit"),
-            CheckKind::Spike => format!("{what} limit of a sample"),
+            CheckKind::Spike => format!("{what} sample limit"),
             _ => continue,
         };
         limits.add(format!("{of} {} ms", limit(check.limit)), check.limit);
