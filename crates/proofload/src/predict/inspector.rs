@@ -99,7 +99,7 @@ impl Scene {
 }
 
 impl<L: RunListener> RunListener for Inspector<L> {
-    fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
+    fn begins(&mut self, phase: Phase) {
         let scene = &mut self.scene;
         match phase {
             Phase::Measuring => {
@@ -113,6 +113,10 @@ impl<L: RunListener> RunListener for Inspector<L> {
             }
             _ => {}
         }
+        self.listener.begins(phase);
+    }
+
+    fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
         self.listener.phase(phase, expected);
     }
 
@@ -159,6 +163,10 @@ impl<L: RunListener> RunListener for Inspector<L> {
 pub struct Shared<L>(pub Rc<RefCell<L>>);
 
 impl<L: RunListener> RunListener for Shared<L> {
+    fn begins(&mut self, phase: Phase) {
+        self.0.borrow_mut().begins(phase);
+    }
+
     fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
         self.0.borrow_mut().phase(phase, expected);
     }

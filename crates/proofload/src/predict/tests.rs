@@ -104,6 +104,16 @@ fn a_read_cache_begins_with_what_writes_leave_in_it() {
 }
 
 #[test]
+fn counters_of_the_array_are_those_of_the_measured_phase() {
+    let plan = Plan::check(&small(1)).expect("a sound plan");
+    let (result, _) =
+        run(&plan, Timestamp::UNIX_EPOCH, StopRequest::new(), Unheard).expect("a result");
+    let counted_s = result.array.expect("the inside of the array").counted_s;
+    let off_s = counted_s - result.duration_s;
+    assert!(off_s.abs() < 0.02, "{counted_s} of {}", result.duration_s);
+}
+
+#[test]
 fn a_prediction_that_is_stopped_keeps_what_it_has() {
     let plan = Plan::check(&small(1)).expect("a sound plan");
     let stop = StopRequest::new();

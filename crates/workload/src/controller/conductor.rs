@@ -285,6 +285,7 @@ impl Conductor {
         if stage == Stage::Build && self.plan.reuse {
             listener.phase(Phase::Finding, None);
         } else if let Some((phase, span)) = name_of(stage) {
+            listener.begins(phase);
             self.announcement
                 .begin((phase, expected), was_load, now_ns, listener);
             self.account.begin_span(span, now_ns);

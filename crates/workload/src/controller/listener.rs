@@ -39,7 +39,11 @@ impl<'a> SoFar<'a> {
 /// Listens to a run, on the thread that conducts it. Every method does nothing unless it is
 /// written.
 pub trait RunListener {
-    /// A phase begins. `expected` is its length when that is known beforehand.
+    /// A phase begins at this very moment; for those who count by phases. It is told a little later,
+    /// by [`phase`](Self::phase).
+    fn begins(&mut self, _phase: Phase) {}
+    /// A phase has begun, and the last figures of the one before have been told. `expected` is its
+    /// length when that is known beforehand.
     fn phase(&mut self, _phase: Phase, _expected: Option<Duration>) {}
     /// The present phase has come so far through its bytes.
     fn progress(&mut self, _progress: ByteProgress) {}
