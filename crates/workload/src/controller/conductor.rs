@@ -146,6 +146,7 @@ impl Conductor {
                 let was_idle = self.totals.iter().all(|bytes| *bytes == 0);
                 self.totals[shard] = bytes;
                 if self.stage == Stage::Build && self.plan.reuse && was_idle {
+                    listener.begins(Phase::Building);
                     listener.phase(Phase::Building, None);
                     self.account.begin_span(Span::Build, now_ns);
                 }
@@ -283,6 +284,7 @@ impl Conductor {
             _ => None,
         };
         if stage == Stage::Build && self.plan.reuse {
+            listener.begins(Phase::Finding);
             listener.phase(Phase::Finding, None);
         } else if let Some((phase, span)) = name_of(stage) {
             listener.begins(phase);

@@ -98,6 +98,8 @@ impl DatabaseHost for TestHost {
 /// Remembers what it hears, and asks to stop in the middle.
 #[derive(Clone, Default)]
 struct Heard {
+    /// Phases as they began, and as they were told.
+    begun: Rc<RefCell<Vec<Phase>>>,
     phases: Rc<RefCell<Vec<Phase>>>,
     samples: Rc<RefCell<Vec<LiveSample>>>,
     progress: Rc<RefCell<Vec<ByteProgress>>>,
@@ -107,7 +109,12 @@ struct Heard {
 }
 
 impl RunListener for Heard {
+    fn begins(&mut self, phase: Phase) {
+        self.begun.borrow_mut().push(phase);
+    }
+
     fn phase(&mut self, phase: Phase, _: Option<std::time::Duration>) {
+        assert_eq!(self.begun.borrow().last(), Some(&phase), "it has begun");
         self.phases.borrow_mut().push(phase);
     }
 
