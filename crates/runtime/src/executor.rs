@@ -9,10 +9,11 @@ use crate::clock::VirtualClock;
 use crate::join::{self, JoinHandle};
 use crate::source::{EventSource, Sources};
 use crate::time::{Sleep, Timers};
-use crate::uring::{Reactor, UringError, UringOptions};
+use crate::uring::{Reactor, Readable, UringError, UringOptions};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::Future;
+use std::os::fd::BorrowedFd;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -56,6 +57,9 @@ struct LocalQueue {
 }
 
 thread_local! {
+    /// The way to the runtime that runs on this thread at the moment.
+    static CURRENT: RefCell<Option<Handle>> = const { RefCell::new(None) };
+
     static LOCAL: LocalQueue = const {
         LocalQueue {
             runtime: Cell::new(0),
@@ -125,10 +129,15 @@ impl ReadyQueue {
 struct Running<'a> {
     shared: &'a Shared,
     outer_runtime: u64,
+    outer_handle: Option<Handle>,
 }
 
 impl<'a> Running<'a> {
-    fn new(shared: &'a Shared) -> Self {
+    fn new(shared: &'a Rc<Shared>) -> Self {
+        let handle = Handle {
+            shared: Rc::clone(shared),
+        };
+        let outer_handle = CURRENT.replace(Some(handle));
         LOCAL.with(|local| {
             local.tasks.swap(&shared.waiting_tasks);
             let outer_runtime = local.runtime.replace(shared.ready.runtime);
@@ -139,6 +148,7 @@ impl<'a> Running<'a> {
             Self {
                 shared,
                 outer_runtime,
+                outer_handle,
             }
         })
     }
@@ -154,6 +164,7 @@ impl<'a> Running<'a> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
+        CURRENT.set(self.outer_handle.take());
         LOCAL.with(|local| {
             local.tasks.swap(&self.shared.waiting_tasks);
             local.runtime.set(self.outer_runtime);
@@ -293,7 +304,7 @@ impl Runtime {
     /// where they are until the next call, or are dropped with the runtime.
     pub fn block_on<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> T {
         let shared = &*self.shared;
-        let running = Running::new(shared);
+        let running = Running::new(&self.shared);
         let mut main = self.handle().spawn(future);
         shared.begin_turn();
         loop {
@@ -371,6 +382,23 @@ impl Handle {
     /// The ring of a wall-clock runtime.
     pub(crate) fn reactor(&self) -> Option<Rc<Reactor>> {
         self.shared.reactor.clone()
+    }
+
+    /// The runtime whose task this is; `None` on a thread where none runs.
+    #[must_use]
+    pub fn current() -> Option<Self> {
+        CURRENT.with_borrow(Clone::clone)
+    }
+
+    /// Waits until something can be read from a socket or pipe, or its other end is closed; `None`
+    /// where time is simulated, and nothing comes from outside.
+    ///
+    /// Who gives the wait up early must shut the socket down before it closes it: until then the
+    /// kernel keeps it open for the wait.
+    #[must_use]
+    pub fn readable<'a>(&self, file: BorrowedFd<'a>) -> Option<Readable<'a>> {
+        let reactor = self.shared.reactor.as_ref()?;
+        Some(reactor.readable(file))
     }
 
     /// Nanoseconds since the runtime started, on its clock.

@@ -12,7 +12,7 @@
 //! sleep, and talk to storage through the traits [`File`] and [`Directory`].
 //!
 //! A walk through the modules: [`executor`] runs tasks, [`time`] makes them wait, [`sync`] lets them
-//! wait for each other; [`buffer`] is memory that devices accept; [`file`] says what storage looks
+//! wait for each other, [`thread`] is for what may wait as a task or as a thread; [`buffer`] is memory that devices accept; [`file`] says what storage looks
 //! like and [`trace`] what is reported of each request made to it. [`simulated`] is storage for tests
 //! that fails, lies and loses power on demand; [`source`] lets a model with events of its own take
 //! part in the course of time; [`memory`] is the allocator for programs with large tables.
@@ -30,6 +30,7 @@ pub mod raw;
 pub mod simulated;
 pub mod source;
 pub mod sync;
+pub mod thread;
 pub mod time;
 pub mod trace;
 pub mod uring;

@@ -17,4 +17,5 @@ pub(crate) use cargo::{Cargo, Memory, Operation, Vectors};
 pub(crate) use descriptor::Descriptor;
 pub use options::{UringError, UringOptions};
 pub(crate) use reactor::Reactor;
+pub use reactor::Readable;
 pub(crate) use tables::RegisteredMemory;

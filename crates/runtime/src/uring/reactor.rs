@@ -13,8 +13,9 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
+use std::marker::PhantomData;
 use std::num::NonZeroU64;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -24,6 +25,8 @@ use std::time::Instant;
 
 /// The number of the entry that waits for other threads; requests are numbered from 0.
 const WAKE: u64 = u64::MAX;
+/// Added to the numbers of entries that wait for something to read: those of requests have 32 bits.
+const READABLE: u64 = 1 << 32;
 
 /// Requests that are handed over together in the middle of a round of tasks.
 const BATCH_REQUESTS: usize = 16;
@@ -35,7 +38,10 @@ const BATCH_NS: u64 = 100_000;
 /// Submits requests, collects completions and wakes those who wait for them.
 pub(crate) struct Reactor {
     ring: RefCell<IoUring>,
-    slots: RefCell<Slots>,
+    slots: RefCell<Slots<Cargo>>,
+    /// Those who wait for something to read. They carry nothing: from the moment the kernel takes an
+    /// entry it holds the file itself.
+    readers: RefCell<Slots<()>>,
     /// Completions just taken out of the ring; kept to save allocations.
     arrived: RefCell<Vec<(u64, i32)>>,
     /// Readable once another thread has woken a task.
@@ -74,6 +80,7 @@ impl Reactor {
             takes_fixed_vectors: takes_fixed_vectors(&ring),
             ring: RefCell::new(ring),
             slots: RefCell::default(),
+            readers: RefCell::default(),
             arrived: RefCell::default(),
             wake: Arc::new(wake),
             wake_is_armed: Cell::new(false),
@@ -120,10 +127,24 @@ impl Reactor {
         }
     }
 
+    /// Waits until something can be read from a file, or its other end is closed.
+    pub(crate) fn readable<'a>(self: &Rc<Self>, file: BorrowedFd<'a>) -> Readable<'a> {
+        let slot = self.readers.borrow_mut().insert(());
+        let fd = types::Fd(file.as_raw_fd());
+        let entry = opcode::PollAdd::new(fd, libc::POLLIN as u32).build();
+        self.push(&entry.user_data(READABLE + u64::from(slot)));
+        Readable {
+            reactor: Rc::clone(self),
+            slot: Some(slot),
+            file: PhantomData,
+        }
+    }
+
     fn push(&self, entry: &squeue::Entry) {
         loop {
             // SAFETY: the entry points only into its cargo, which is in `slots` from before this
-            // call until the kernel has completed the request, or, for `WAKE`, at nothing.
+            // call until the kernel has completed the request, or, for `WAKE` and `READABLE`, at
+            // nothing.
             if unsafe { self.ring.borrow_mut().submission().push(entry) }.is_ok() {
                 return;
             }
@@ -159,6 +180,13 @@ impl Reactor {
             if number == WAKE {
                 self.wake_is_armed.set(false);
                 let _ = rustix::io::read(&*self.wake, &mut [0; 8]);
+                continue;
+            }
+            if number & READABLE != 0 {
+                let followup = self.readers.borrow_mut().complete(number as u32, result);
+                if let Followup::Wake(waker) = followup {
+                    waker.wake();
+                }
                 continue;
             }
             let followup = self.slots.borrow_mut().complete(number as u32, result);
@@ -338,6 +366,35 @@ impl Driver for Reactor {
         while self.slots.borrow().in_kernel() > 0 {
             self.submit_and_wait(None);
             self.reap();
+        }
+    }
+}
+
+/// Waits for something to read; whatever comes, reading says more. Who gives it up early and closes
+/// the file must shut it down first: the kernel holds it as long as the entry waits.
+pub struct Readable<'a> {
+    reactor: Rc<Reactor>,
+    slot: Option<u32>,
+    file: PhantomData<BorrowedFd<'a>>,
+}
+
+impl Future for Readable<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let slot = self.slot.expect("a finished wait is not polled again");
+        let poll = self.reactor.readers.borrow_mut().poll(slot, context);
+        if poll.is_ready() {
+            self.slot = None;
+        }
+        poll.map(drop)
+    }
+}
+
+impl Drop for Readable<'_> {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot {
+            self.reactor.readers.borrow_mut().abandon(slot);
         }
     }
 }

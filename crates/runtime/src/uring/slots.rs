@@ -1,41 +1,49 @@
 //! The requests that are under way, by number.
 
-use super::cargo::Cargo;
 use std::task::{Context, Poll, Waker};
 
-enum Slot {
+enum Slot<C> {
     Free,
     /// In the kernel; somebody waits or will.
-    Awaited(Cargo, Option<Waker>),
+    Awaited(C, Option<Waker>),
     /// In the kernel; nobody waits any more.
-    Abandoned(#[allow(dead_code, reason = "held for the kernel, see Cargo")] Cargo),
+    Abandoned(#[allow(dead_code, reason = "held for the kernel, see Cargo")] C),
     /// Back from the kernel, not yet collected.
-    Done(Cargo, i32),
+    Done(C, i32),
 }
 
-/// A table of requests whose numbers travel through the ring.
-#[derive(Default)]
-pub(super) struct Slots {
-    slots: Vec<Slot>,
+/// A table of requests, each with what it carries, whose numbers travel through the ring.
+pub(super) struct Slots<C> {
+    slots: Vec<Slot<C>>,
     free: Vec<u32>,
     in_kernel: usize,
 }
 
+impl<C> Default for Slots<C> {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            in_kernel: 0,
+        }
+    }
+}
+
 /// What is left to do once a completion was noted. Done by the caller after it let go of the table,
 /// as wakers and drops may reach back to it.
-pub(super) enum Followup {
+pub(super) enum Followup<C> {
     Wake(Waker),
-    Drop(#[allow(dead_code, reason = "only to be dropped")] Cargo),
+    Drop(#[allow(dead_code, reason = "only to be dropped")] C),
     Nothing,
 }
 
-impl Slots {
+impl<C> Slots<C> {
     /// Requests that the kernel has not completed.
     pub(super) fn in_kernel(&self) -> usize {
         self.in_kernel
     }
 
-    pub(super) fn insert(&mut self, cargo: Cargo) -> u32 {
+    pub(super) fn insert(&mut self, cargo: C) -> u32 {
         self.in_kernel += 1;
         let slot = Slot::Awaited(cargo, None);
         if let Some(index) = self.free.pop() {
@@ -47,7 +55,7 @@ impl Slots {
     }
 
     /// Notes that the kernel is done with a request.
-    pub(super) fn complete(&mut self, index: u32, result: i32) -> Followup {
+    pub(super) fn complete(&mut self, index: u32, result: i32) -> Followup<C> {
         self.in_kernel -= 1;
         let slot = &mut self.slots[index as usize];
         match std::mem::replace(slot, Slot::Free) {
@@ -64,7 +72,7 @@ impl Slots {
     }
 
     /// Collects a request if it is done, or remembers whom to wake.
-    pub(super) fn poll(&mut self, index: u32, context: &Context<'_>) -> Poll<(Cargo, i32)> {
+    pub(super) fn poll(&mut self, index: u32, context: &Context<'_>) -> Poll<(C, i32)> {
         let slot = &mut self.slots[index as usize];
         match std::mem::replace(slot, Slot::Free) {
             Slot::Done(cargo, result) => {
@@ -84,7 +92,7 @@ impl Slots {
     }
 
     /// Gives a request up. Returns what it carried if the kernel is done with it.
-    pub(super) fn abandon(&mut self, index: u32) -> Option<Cargo> {
+    pub(super) fn abandon(&mut self, index: u32) -> Option<C> {
         let slot = &mut self.slots[index as usize];
         match std::mem::replace(slot, Slot::Free) {
             Slot::Awaited(cargo, _) => {
