@@ -16,6 +16,7 @@ use brokerage::schema::Type;
 use brokerage::session::{Call, Isolation, Session, Then};
 use brokerage::statement::Statement;
 use brokerage::value::Value;
+use runtime::thread::complete;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -183,7 +184,7 @@ fn our_user(
             parameters: vec![Value::Integer(account)],
         };
         session.begin(Isolation::ReadCommitted)?;
-        let answers = session.run(&[call], Then::Commit)?;
+        let answers = complete(session.run(&[call], Then::Commit))?;
         assert!(
             answers.of(0).integer(0, 0).is_some(),
             "the account is there"

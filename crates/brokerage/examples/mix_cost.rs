@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::future::poll_fn;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,12 +20,13 @@ use brokerage::database::{Build, Database, Loader, Server, State, Step, finish};
 use brokerage::error::DatabaseError;
 use brokerage::house::House;
 use brokerage::row::Answers;
+use brokerage::run::crew;
 use brokerage::run::floor::Floor;
 use brokerage::run::hands::{self, Desk};
 use brokerage::run::line::{FIRST, Line};
 use brokerage::run::user;
 use brokerage::schema::TABLES;
-use brokerage::session::{Call, Isolation, Session, Then};
+use brokerage::session::{Answering, Call, Isolation, Session, Then};
 use brokerage::statement::Dialect;
 use measure::sample::{Phase, Recorder};
 use rustix::time::{ClockId, clock_gettime};
@@ -100,33 +102,39 @@ fn work(
     let line = Arc::new(Line::new(orders, Inbox::default(), recorder, begun));
     let database: Arc<dyn Database> = Arc::clone(counted) as _;
     let (floor, _) = Floor::open(line, database, house, brokerage, SEED)?;
-    let desk = Desk::default();
+    let desk = Arc::new(Desk::default());
     floor.set_open(true);
-    std::thread::scope(|scope| {
-        let (floor, desk) = (&floor, &desk);
-        for number in 0..brokerage.users {
-            scope.spawn(move || user::work(floor, number, SEED, None));
-        }
-        for number in 0..hands::number_of(brokerage.users) {
-            scope.spawn(move || hands::work(floor, desk, number, SEED));
-        }
-        std::thread::sleep(WARM_UP);
-        for turn in 0..turns {
-            counted.take();
-            let before = Used::now();
-            std::thread::sleep(Duration::from_secs(u64::from(seconds)));
-            let after = Used::now();
-            tell(turn, f64::from(seconds), &counted.take(), &before, &after);
-        }
-        floor.set_open(false);
+    let floor = Arc::new(floor);
+    let users = (0..brokerage.users).map(|number| {
+        let floor = Arc::clone(&floor);
+        crew::work(move || async move { user::work(&floor, number, SEED, None).await })
     });
+    let hands = (0..hands::number_of(brokerage.users)).map(|number| {
+        let (floor, desk) = (Arc::clone(&floor), Arc::clone(&desk));
+        crew::work(move || async move { hands::work(&floor, &desk, number, SEED).await })
+    });
+    let mut threads = Vec::new();
+    let people = users.chain(hands).collect();
+    crew::hire(people, counted.shares_threads(), &floor.line, &mut threads)?;
+    std::thread::sleep(WARM_UP);
+    for turn in 0..turns {
+        counted.take();
+        let before = Used::now();
+        std::thread::sleep(Duration::from_secs(u64::from(seconds)));
+        let after = Used::now();
+        tell(turn, f64::from(seconds), &counted.take(), &before, &after);
+    }
+    floor.set_open(false);
+    for thread in threads {
+        thread.join().map_err(|_| "a thread ended by a panic")?;
+    }
     Ok(())
 }
 
 fn tell(turn: u32, seconds: f64, counts: &Counts, before: &Used, after: &Used) {
     println!(
         "turn {turn}:\n{:>52} {:>8} {:>9} {:>9} {:>10}",
-        "first statement", "per s", "failed/s", "journeys", "us in it"
+        "first statement", "per s", "failed/s", "journeys", "us to ask"
     );
     let mut all = Count::default();
     for ((name, isolation), count) in counts {
@@ -150,7 +158,7 @@ fn tell(turn: u32, seconds: f64, counts: &Counts, before: &Used, after: &Used) {
     );
     println!(
         "{:.0} transactions a second, {:.1} failed; {:.3} journeys and {:.2} sleeps each; \
-         {:.1} us each ({:.1} in the transactions), {:.1} us per journey",
+         {:.1} us each ({:.1} to ask), {:.1} us per journey",
         ended / seconds,
         all.failed as f64 / seconds,
         journeys / ended,
@@ -229,7 +237,8 @@ struct Begun {
     isolation: Isolation,
     first: Option<&'static str>,
     journeys: u64,
-    begun_us: f64,
+    /// What its answers took so far.
+    processor_us: f64,
 }
 
 impl Begun {
@@ -244,7 +253,7 @@ impl Begun {
         count.ended += u64::from(!has_failed);
         count.failed += u64::from(has_failed);
         count.journeys += self.journeys;
-        count.processor_us += micros(ClockId::ThreadCPUTime) - self.begun_us;
+        count.processor_us += self.processor_us;
     }
 }
 
@@ -253,28 +262,58 @@ impl Session for CountedSession {
         self.begun.isolation = isolation;
         self.begun.first = None;
         self.begun.journeys = 0;
-        self.begun.begun_us = micros(ClockId::ThreadCPUTime);
+        self.begun.processor_us = 0.0;
         self.session.begin(isolation)
     }
 
-    fn run(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
-        let begun = &mut self.begun;
-        begun.journeys += 1;
-        let name = calls.first().map(|call| call.statement.name);
-        begun.first = begun.first.or(name);
-        let answers = self.session.run(calls, then);
-        if answers.is_err() || then == Then::Commit {
-            begun.end(answers.is_err());
-        }
-        answers
+    fn share_thread(&mut self) {
+        self.session.share_thread();
     }
 
-    fn rollback(&mut self) -> Result<(), DatabaseError> {
+    fn run<'session: 'answering, 'calls: 'answering, 'answering>(
+        &'session mut self,
+        calls: &'calls [Call],
+        then: Then,
+    ) -> Answering<'answering, &'session Answers> {
+        let name = calls.first().map(|call| call.statement.name);
         self.begun.journeys += 1;
-        let rolled_back = self.session.rollback();
-        self.begun.end(rolled_back.is_err());
-        rolled_back
+        self.begun.first = self.begun.first.or(name);
+        let (session, begun) = (&mut self.session, &mut self.begun);
+        Box::pin(async move {
+            let answers = timed(session.run(calls, then), &mut begun.processor_us).await;
+            if answers.is_err() || then == Then::Commit {
+                begun.end(answers.is_err());
+            }
+            answers
+        })
     }
+
+    fn rollback(&mut self) -> Answering<'_, ()> {
+        let (session, begun) = (&mut self.session, &mut self.begun);
+        begun.journeys += 1;
+        Box::pin(async move {
+            let rolled_back = timed(session.rollback(), &mut begun.processor_us).await;
+            begun.end(rolled_back.is_err());
+            rolled_back
+        })
+    }
+
+    fn abandon(&mut self) {
+        self.session.abandon();
+        self.begun.end(true);
+    }
+}
+
+/// Adds up the processor time that this thread spends on an answer, without that of others who work
+/// on it while the answer is waited for.
+async fn timed<T>(mut answering: Answering<'_, T>, used_us: &mut f64) -> Result<T, DatabaseError> {
+    poll_fn(|context| {
+        let begun_us = micros(ClockId::ThreadCPUTime);
+        let poll = answering.as_mut().poll(context);
+        *used_us += micros(ClockId::ThreadCPUTime) - begun_us;
+        poll
+    })
+    .await
 }
 
 impl Database for Counted {
@@ -290,9 +329,13 @@ impl Database for Counted {
                 isolation: Isolation::ReadCommitted,
                 first: None,
                 journeys: 0,
-                begun_us: 0.0,
+                processor_us: 0.0,
             },
         }))
+    }
+
+    fn shares_threads(&self) -> bool {
+        self.database.shares_threads()
     }
 
     fn server(&self) -> Result<Server, DatabaseError> {

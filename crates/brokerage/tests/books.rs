@@ -12,8 +12,9 @@ use brokerage::error::DatabaseError;
 use brokerage::house::House;
 use brokerage::rehearsal::{self, Plan};
 use brokerage::row::Answers;
-use brokerage::session::{Call, Isolation, Session, Then};
+use brokerage::session::{Answering, Call, Isolation, Session, Then};
 use brokerage::statement::Statement;
+use runtime::thread::complete;
 use workload::profile::Brokerage;
 
 /// A session within a transaction that stays open: whoever uses it thinks to commit.
@@ -24,13 +25,19 @@ impl Session for Within<'_> {
         Ok(())
     }
 
-    fn run(&mut self, calls: &[Call], _: Then) -> Result<&Answers, DatabaseError> {
+    fn run<'session: 'answering, 'calls: 'answering, 'answering>(
+        &'session mut self,
+        calls: &'calls [Call],
+        _: Then,
+    ) -> Answering<'answering, &'session Answers> {
         self.0.run(calls, Then::GoOn)
     }
 
-    fn rollback(&mut self) -> Result<(), DatabaseError> {
-        Ok(())
+    fn rollback(&mut self) -> Answering<'_, ()> {
+        Box::pin(async { Ok(()) })
     }
+
+    fn abandon(&mut self) {}
 }
 
 /// A way to break the books.
@@ -221,10 +228,10 @@ fn what_is_broken_on_purpose_is_found_and_nothing_else() {
             statement: &damage.statement,
             parameters: Vec::new(),
         };
-        let answers = session.run(&[call], Then::GoOn).unwrap();
+        let answers = complete(session.run(&[call], Then::GoOn)).unwrap();
         let changed = answers.of(0).changed;
         let checked = books::check(&mut Within(&mut *session), &before).unwrap();
-        session.rollback().unwrap();
+        complete(session.rollback()).unwrap();
         let broken: Vec<&str> = checked.broken.iter().map(|one| one.invariant).collect();
         let name = damage.statement.name;
         assert_eq!(changed, 1, "{name} breaks one thing");

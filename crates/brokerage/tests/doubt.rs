@@ -16,6 +16,7 @@ use brokerage::transactions::kinds::{Status, TradeKind};
 use brokerage::transactions::trade_order::{self, Executor, Outcome, TradeOrder};
 use brokerage::transactions::trade_result::{self, TradeResult};
 use brokerage::transactions::{Inputs, clean_up, data_maintenance, market_feed};
+use runtime::thread::complete;
 use workload::profile::brokerage::Orders;
 
 struct Desk {
@@ -43,11 +44,11 @@ impl Desk {
     }
 
     fn enter(&mut self, input: &trade_order::Input) -> TradeOrder {
-        trade_order::run(&mut *self.session, input).unwrap()
+        complete(trade_order::run(&mut *self.session, input)).unwrap()
     }
 
     fn was_entered(&mut self, trade: i64) -> bool {
-        trade_order::was_entered(&mut *self.session, trade).unwrap()
+        complete(trade_order::was_entered(&mut *self.session, trade)).unwrap()
     }
 
     fn result(&mut self, trade: i64) -> TradeResult {
@@ -56,7 +57,7 @@ impl Desk {
             price_cents: 2_345,
             now_ms: self.now_ms,
         };
-        trade_result::run(&mut *self.session, &input).unwrap()
+        complete(trade_result::run(&mut *self.session, &input)).unwrap()
     }
 
     fn orders_are_known_or_not(&mut self) {
@@ -66,7 +67,7 @@ impl Desk {
         assert_eq!(done.to_market.unwrap().asks, Asks::ToExecute);
         assert!(self.was_entered(entered.trade));
         // The same id again is refused, and the session goes on.
-        trade_order::run(&mut *self.session, &entered).unwrap_err();
+        complete(trade_order::run(&mut *self.session, &entered)).unwrap_err();
         let mut rolled_back = self.order(TradeKind::MarketSell, 0);
         rolled_back.rolls_back = true;
         let done = self.enter(&rolled_back);
@@ -106,27 +107,54 @@ impl Desk {
             now_ms,
         };
         let since_ms = self.now_ms;
-        let high = market_feed::run(&mut *self.session, &price(2_501, since_ms)).unwrap();
+        let high = complete(market_feed::run(
+            &mut *self.session,
+            &price(2_501, since_ms),
+        ))
+        .unwrap();
         assert_eq!(high.to_market, []);
-        let sent_on = market_feed::sent_on(&mut *self.session, &waits.symbol, since_ms).unwrap();
+        let sent_on = complete(market_feed::sent_on(
+            &mut *self.session,
+            &waits.symbol,
+            since_ms,
+        ))
+        .unwrap();
         assert_eq!(sent_on, []);
-        let met = market_feed::run(&mut *self.session, &price(2_500, since_ms)).unwrap();
+        let met = complete(market_feed::run(
+            &mut *self.session,
+            &price(2_500, since_ms),
+        ))
+        .unwrap();
         assert_eq!(met.to_market.len(), 1);
         assert_eq!(met.to_market[0].trade, waits.trade);
         assert_eq!(met.to_market[0].asks, Asks::ToExecute);
-        let sent_on = market_feed::sent_on(&mut *self.session, &waits.symbol, since_ms).unwrap();
+        let sent_on = complete(market_feed::sent_on(
+            &mut *self.session,
+            &waits.symbol,
+            since_ms,
+        ))
+        .unwrap();
         assert_eq!(sent_on, met.to_market);
-        let again = market_feed::run(&mut *self.session, &price(2_500, since_ms)).unwrap();
+        let again = complete(market_feed::run(
+            &mut *self.session,
+            &price(2_500, since_ms),
+        ))
+        .unwrap();
         assert_eq!(again.to_market, []);
         assert!(matches!(self.result(waits.trade), TradeResult::Booked(_)));
-        let sent_on = market_feed::sent_on(&mut *self.session, &waits.symbol, since_ms).unwrap();
+        let sent_on = complete(market_feed::sent_on(
+            &mut *self.session,
+            &waits.symbol,
+            since_ms,
+        ))
+        .unwrap();
         assert_eq!(sent_on, []);
         // There is no such security.
         let unknown = market_feed::Input {
             symbol: "NONE".to_owned(),
             ..price(2_500, since_ms)
         };
-        market_feed::run(&mut *self.session, &unknown).unwrap_err();
+        complete(market_feed::run(&mut *self.session, &unknown)).unwrap_err();
     }
 
     fn what_is_left_open_is_given_up(&mut self) {
@@ -155,7 +183,7 @@ impl Desk {
     fn maintenance_changes_rows(&mut self) {
         for round in 0..36 {
             let input = self.inputs.data_maintenance(round, self.now_ms);
-            let done = data_maintenance::run(&mut *self.session, &input).unwrap();
+            let done = complete(data_maintenance::run(&mut *self.session, &input)).unwrap();
             let expected = match input {
                 data_maintenance::Input::Permissions { .. } => 1..=3,
                 // One day of thirty in 18 weeks, Monday to Friday.
@@ -168,7 +196,7 @@ impl Desk {
         }
         // What moved forth moves back.
         let reports = data_maintenance::Input::Reports { company: 1 };
-        let mut run = || data_maintenance::run(&mut *self.session, &reports).unwrap();
+        let mut run = || complete(data_maintenance::run(&mut *self.session, &reports)).unwrap();
         let days = [run().now, run().now, run().now].concat();
         assert!(
             days == ["1", "-1", "1"] || days == ["-1", "1", "-1"],

@@ -14,6 +14,7 @@ use brokerage::session::{Isolation, Then};
 use brokerage::statement::Statement;
 use common::mariadb::{PATIENCE, Server, server, start};
 use common::{COUNT, alone, call, raise};
+use runtime::thread::complete;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -53,11 +54,11 @@ fn conflict(mariadb: &MariaDb) {
     let mut two = mariadb.connect().unwrap();
     for (session, id) in [(&mut one, 1), (&mut two, 2)] {
         session.begin(Isolation::Serializable).unwrap();
-        session.run(&[raise(1, id)], Then::GoOn).unwrap();
+        complete(session.run(&[raise(1, id)], Then::GoOn)).unwrap();
     }
     let failed = std::thread::scope(|scope| {
-        let first = scope.spawn(|| one.run(&[raise(1, 2)], Then::GoOn).err());
-        let second = two.run(&[raise(1, 1)], Then::GoOn).err();
+        let first = scope.spawn(|| complete(one.run(&[raise(1, 2)], Then::GoOn)).err());
+        let second = complete(two.run(&[raise(1, 1)], Then::GoOn)).err();
         [first.join().unwrap(), second]
     });
     let failed: Vec<_> = failed.into_iter().flatten().collect();
@@ -65,8 +66,8 @@ fn conflict(mariadb: &MariaDb) {
         matches!(failed[..], [DatabaseError::Conflict(_)]),
         "{failed:?}"
     );
-    one.rollback().unwrap();
-    two.rollback().unwrap();
+    complete(one.rollback()).unwrap();
+    complete(two.rollback()).unwrap();
     let answers = alone(&mut *two, Isolation::Serializable, &[call(&COUNT, &[])]).unwrap();
     assert_eq!(answers.of(0).integer(0, 1), Some(45));
 }
@@ -79,7 +80,7 @@ fn watched(mariadb: &MariaDb) {
     let mut waits = Waits::default();
     let before = watch::mariadb::look(&mut *watcher, &mut waits).unwrap();
     holder.begin(Isolation::ReadCommitted).unwrap();
-    holder.run(&[raise(1, 7)], Then::GoOn).unwrap();
+    complete(holder.run(&[raise(1, 7)], Then::GoOn)).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| alone(&mut *waiter, Isolation::ReadCommitted, &[raise(1, 7)]).unwrap());
         let begun = Instant::now();
@@ -87,7 +88,7 @@ fn watched(mariadb: &MariaDb) {
             watch::mariadb::look(&mut *watcher, &mut waits).unwrap();
             std::thread::sleep(Duration::from_millis(20));
         }
-        holder.run(&[raise(-2, 7)], Then::Commit).unwrap();
+        complete(holder.run(&[raise(-2, 7)], Then::Commit)).unwrap();
     });
     assert!(waits.share(Class::Locks) > Some(0.0), "{waits:?}");
     let after = watch::mariadb::look(&mut *watcher, &mut waits).unwrap();

@@ -13,6 +13,7 @@ use brokerage::schema::Type;
 use brokerage::session::{Isolation, Then};
 use brokerage::statement::Statement;
 use common::{COUNT, alone, call, raise};
+use runtime::thread::complete;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -205,12 +206,12 @@ fn conflicts_crashes_and_mistakes_are_told_apart() {
         let mut session = postgres.connect().unwrap();
         session.begin(Isolation::ReadCommitted).unwrap();
         if is_open {
-            session.run(&[raise(1, 1)], Then::GoOn).unwrap();
+            complete(session.run(&[raise(1, 1)], Then::GoOn)).unwrap();
         }
         let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                    WHERE datname = 'proofload_brokerage' AND pid <> pg_backend_pid()";
         assert!(!ask(&cluster.address(), "postgres", cut).is_empty());
-        let error = session.run(&[raise(1, 1)], Then::Commit).unwrap_err();
+        let error = complete(session.run(&[raise(1, 1)], Then::Commit)).unwrap_err();
         let is_told = matches!(&error, DatabaseError::Unavailable(why) if why.contains("terminat"));
         assert!(is_told, "{error:?}");
         let error = session.begin(Isolation::ReadCommitted).unwrap_err();
@@ -244,20 +245,20 @@ fn conflict(postgres: &Postgres) {
     let mut two = postgres.connect().unwrap();
     for session in [&mut one, &mut two] {
         session.begin(Isolation::Serializable).unwrap();
-        session.run(&[call(&COUNT, &[])], Then::GoOn).unwrap();
+        complete(session.run(&[call(&COUNT, &[])], Then::GoOn)).unwrap();
     }
-    one.run(&[raise(1, 1)], Then::Commit).unwrap();
-    let error = two.run(&[raise(1, 2)], Then::Commit).unwrap_err();
+    complete(one.run(&[raise(1, 1)], Then::Commit)).unwrap();
+    let error = complete(two.run(&[raise(1, 2)], Then::Commit)).unwrap_err();
     assert!(matches!(error, DatabaseError::Conflict(_)), "{error:?}");
     alone(&mut *two, Isolation::Serializable, &[raise(-1, 1)]).unwrap();
     // A deadlock.
     for (session, id) in [(&mut one, 1), (&mut two, 2)] {
         session.begin(Isolation::ReadCommitted).unwrap();
-        session.run(&[raise(1, id)], Then::GoOn).unwrap();
+        complete(session.run(&[raise(1, id)], Then::GoOn)).unwrap();
     }
     let failed = std::thread::scope(|scope| {
-        let first = scope.spawn(|| one.run(&[raise(1, 2)], Then::GoOn).err());
-        let second = two.run(&[raise(1, 1)], Then::GoOn).err();
+        let first = scope.spawn(|| complete(one.run(&[raise(1, 2)], Then::GoOn)).err());
+        let second = complete(two.run(&[raise(1, 1)], Then::GoOn)).err();
         [first.join().unwrap(), second]
     });
     let failed: Vec<_> = failed.into_iter().flatten().collect();
@@ -265,8 +266,8 @@ fn conflict(postgres: &Postgres) {
         matches!(failed[..], [DatabaseError::Conflict(_)]),
         "{failed:?}"
     );
-    one.rollback().unwrap();
-    two.rollback().unwrap();
+    complete(one.rollback()).unwrap();
+    complete(two.rollback()).unwrap();
 }
 
 /// A statement that says something else than the server is found out when it is first used.

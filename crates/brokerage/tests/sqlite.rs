@@ -8,6 +8,7 @@ use brokerage::error::DatabaseError;
 use brokerage::row::Answers;
 use brokerage::session::{Isolation, Then};
 use common::{COUNT, alone, call, raise};
+use runtime::thread::complete;
 
 fn database(room: &tempfile::TempDir) -> Sqlite {
     Sqlite::new(room.path(), 8 << 20, 4)
@@ -76,9 +77,9 @@ fn writers_take_turns_and_late_ones_conflict() {
     assert_eq!(answers.of(0).integer(0, 1), Some(145));
     // One reads, another writes, the first wants to write what is no longer so.
     one.begin(Isolation::ReadCommitted).unwrap();
-    one.run(&[call(&COUNT, &[])], Then::GoOn).unwrap();
+    complete(one.run(&[call(&COUNT, &[])], Then::GoOn)).unwrap();
     alone(&mut *two, Isolation::RepeatableRead, &[raise(1, 1)]).unwrap();
-    let error = one.run(&[raise(1, 1)], Then::Commit).unwrap_err();
+    let error = complete(one.run(&[raise(1, 1)], Then::Commit)).unwrap_err();
     assert!(matches!(error, DatabaseError::Conflict(_)), "{error:?}");
     alone(&mut *one, Isolation::ReadCommitted, &[raise(1, 1)]).unwrap();
 }

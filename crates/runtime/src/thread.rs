@@ -23,13 +23,11 @@ impl Wake for Unparks {
 
 /// Carries `future` out on this thread, which sleeps while it waits.
 pub fn complete<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    // Most of what is completed this way never waits for anybody who would wake it.
-    let quick = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    if let Poll::Ready(done) = quick {
-        return done;
+    thread_local! {
+        static WAKER: Waker = Waker::from(Arc::new(Unparks(thread::current())));
     }
-    let waker = Waker::from(Arc::new(Unparks(thread::current())));
+    let mut future = pin!(future);
+    let waker = WAKER.with(Waker::clone);
     loop {
         if let Poll::Ready(done) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return done;

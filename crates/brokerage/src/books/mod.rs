@@ -20,6 +20,7 @@ use crate::statement::Statement;
 use crate::transactions::batch::{Answers, Batch, Transaction, ask, values};
 use crate::transactions::kinds::Status;
 use invariants::{INVARIANTS, Invariant};
+use runtime::thread::complete;
 
 /// What is wrong in the books.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,12 +98,12 @@ fn check_after(session: &mut dyn Session, after_trade: i64) -> Result<Checked, D
     for invariant in &INVARIANTS {
         let mut batch = Batch::new();
         batch.add(&invariant.question, values![after_trade]);
-        let answers = transaction.run(batch)?;
+        let answers = complete(transaction.run(batch))?;
         checked.broken.extend(broken(invariant, &answers)?);
     }
     let mut batch = Batch::new();
     batch.add(&invariants::STATES, values![after_trade]);
-    for row in transaction.commit(batch)?.of(0).all() {
+    for row in complete(transaction.commit(batch))?.of(0).all() {
         let (status, trades) = (row.integer(0)?, row.integer(1)? as u64);
         match status {
             status if status == Status::Completed.id() => checked.completed = trades,
@@ -157,7 +158,7 @@ fn rows<'a>(
 ) -> Result<Answers<'a>, DatabaseError> {
     let mut batch = Batch::new();
     batch.add(statement, values![after]);
-    ask(session, Isolation::RepeatableRead, batch)
+    complete(ask(session, Isolation::RepeatableRead, batch))
 }
 
 #[cfg(test)]

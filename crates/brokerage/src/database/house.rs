@@ -35,6 +35,12 @@ pub trait Database: Send + Sync {
     /// The server is not there, or does not let us in.
     fn connect(&self) -> Result<Box<dyn Session>, DatabaseError>;
 
+    /// Whether its sessions can [share a thread](Session::share_thread). Those of others hold the
+    /// thread that works with them.
+    fn shares_threads(&self) -> bool {
+        false
+    }
+
     /// Name, version and settings.
     ///
     /// # Errors

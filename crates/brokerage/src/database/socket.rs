@@ -1,11 +1,15 @@
 //! A socket to a server, Unix or TCP.
 
+use std::future::{Future, poll_fn};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
+use runtime::Handle;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::target::Endpoint;
@@ -16,6 +20,8 @@ pub(super) struct Socket {
     stream: Stream,
     server: String,
     patience: Option<Duration>,
+    /// Whether other tasks of the runtime may work while somebody waits here.
+    shares_thread: bool,
 }
 
 enum Stream {
@@ -39,6 +45,7 @@ impl Socket {
             stream,
             server,
             patience: None,
+            shares_thread: false,
         };
         socket.set_patience(Some(patience))?;
         Ok(socket)
@@ -78,12 +85,49 @@ impl Socket {
         Ok(poll(&mut sockets, longest.as_ref())? > 0)
     }
 
+    /// From now on [`read_or_let_work`](Self::read_or_let_work) lets other tasks work.
+    pub fn share_thread(&mut self) {
+        self.shares_thread = true;
+    }
+
+    /// Reads as [`read`](Self::read) does. A task of a runtime lets others work until there is
+    /// something, where that was allowed.
+    pub async fn read_or_let_work(&mut self, into: &mut [u8]) -> Result<usize, DatabaseError> {
+        if self.shares_thread && !self.wait_as_task().await {
+            return Err(self.lost(&ErrorKind::TimedOut.into()));
+        }
+        self.read(into)
+    }
+
+    /// Whether something came in time to be read.
+    async fn wait_as_task(&self) -> bool {
+        let Some(handle) = Handle::current() else {
+            return true;
+        };
+        let Some(readable) = handle.readable(self.stream.as_fd()) else {
+            return true;
+        };
+        let Some(patience) = self.patience else {
+            readable.await;
+            return true;
+        };
+        let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+        let (mut readable, mut late) = (pin!(readable), pin!(handle.sleep_ns(patience_ns)));
+        poll_fn(|context| {
+            if readable.as_mut().poll(context).is_ready() {
+                return Poll::Ready(true);
+            }
+            late.as_mut().poll(context).map(|()| false)
+        })
+        .await
+    }
+
     /// Reads what is there, at least one byte.
     pub fn read(&mut self, into: &mut [u8]) -> Result<usize, DatabaseError> {
         loop {
             // A thread that waits in a read of a Unix socket is woken when the peer takes what was
             // sent to it, too, only to sleep again. One that polls is not.
-            if self.is_private() {
+            if self.is_private() && !self.shares_thread {
                 match self.poll(self.patience) {
                     Ok(true) => {}
                     Ok(false) => return Err(self.lost(&ErrorKind::TimedOut.into())),
@@ -142,6 +186,16 @@ fn connect_tcp(host: &str, port: u16, patience: Duration) -> std::io::Result<Tcp
         }
     }
     Err(last)
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        // A wait that was given up would keep the connection open for as long as the server does. A
+        // connection that is gone needs no shutting down.
+        if self.shares_thread {
+            let _ = rustix::net::shutdown(&self.stream, rustix::net::Shutdown::Both);
+        }
+    }
 }
 
 impl AsFd for Stream {

@@ -9,6 +9,7 @@ use crate::market::{Action, Exchange, Settings, TickerEntry};
 use crate::session::Session;
 use crate::transactions::trade_result::{self, TradeResult};
 use crate::transactions::{Deck, Digest, Done, Inputs, Output, Request, clean_up, market_feed};
+use runtime::thread::complete;
 use workload::brokerage::kinds::Operation;
 use workload::profile::Brokerage;
 use workload::random::{Dice, derive};
@@ -113,7 +114,7 @@ impl Rehearsal<'_> {
     }
 
     fn carry_out(&mut self, request: &Request, now_ms: i64) -> Result<Done, DatabaseError> {
-        let done = request.run(self.session)?;
+        let done = complete(request.run(self.session))?;
         let fingerprint = done.fingerprint();
         fingerprint.add_to(&mut self.digest);
         let operation = done.operation();

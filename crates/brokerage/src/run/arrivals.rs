@@ -1,7 +1,8 @@
 //! Transactions that are due at a held rate, whether anybody is free or not.
 
 use super::line::lock;
-use std::sync::{Condvar, Mutex, PoisonError};
+use runtime::thread::pause;
+use std::sync::Mutex;
 use std::time::Duration;
 use workload::pacing::arrivals::{Arrivals, Spacing};
 use workload::random::Dice;
@@ -13,8 +14,6 @@ pub const BACKLOG_S: f64 = workload::controller::plan::BACKLOG_S;
 #[derive(Debug)]
 pub struct Due {
     waiting: Mutex<Waiting>,
-    /// Nobody calls: users look at the clock themselves.
-    never: Condvar,
     per_second: f64,
     limit: usize,
 }
@@ -50,7 +49,6 @@ impl Due {
         };
         Self {
             waiting: Mutex::new(waiting),
-            never: Condvar::new(),
             per_second,
             limit: (per_second * BACKLOG_S).ceil() as usize,
         }
@@ -58,18 +56,24 @@ impl Due {
 
     /// The due time of the next transaction; `None` when none comes for so long. `now_ns` is the
     /// clock of the run.
-    pub fn wait(&self, now_ns: impl Fn() -> u64, patience: Duration) -> Option<u64> {
+    pub async fn wait(&self, now_ns: impl Fn() -> u64, patience: Duration) -> Option<u64> {
+        let rest = match self.take(now_ns()) {
+            Ok(due_ns) => return Some(due_ns),
+            Err(rest) => rest,
+        };
+        // Nobody calls: users look at the clock themselves.
+        pause(rest.min(patience)).await;
+        self.take(now_ns()).ok()
+    }
+
+    /// The first due time that nobody has taken, or how long until one is expected.
+    fn take(&self, now_ns: u64) -> Result<u64, Duration> {
         let mut waiting = lock(&self.waiting);
-        let begun_ns = now_ns();
-        waiting.arrive(begun_ns, self.per_second, self.limit);
-        if waiting.due_ns.is_empty() {
+        waiting.arrive(now_ns, self.per_second, self.limit);
+        waiting.due_ns.pop_front().ok_or_else(|| {
             let next_ns = waiting.arrivals.expected_ns(self.per_second);
-            let rest = Duration::from_nanos(next_ns.saturating_sub(begun_ns) + 1);
-            let waited = self.never.wait_timeout(waiting, rest.min(patience));
-            waiting = waited.unwrap_or_else(PoisonError::into_inner).0;
-            waiting.arrive(now_ns(), self.per_second, self.limit);
-        }
-        waiting.due_ns.pop_front()
+            Duration::from_nanos(next_ns.saturating_sub(now_ns) + 1)
+        })
     }
 
     /// Transactions dropped so far, and waiting now.
@@ -83,17 +87,18 @@ impl Due {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use runtime::thread::complete;
 
     #[test]
     fn what_nobody_takes_is_dropped_beyond_the_backlog() {
         let due = Due::new(10.0, Spacing::Even, Dice::new(1, 1), 0);
         let at_12_s = || 12_000_000_000;
-        let first = due.wait(at_12_s, Duration::ZERO).unwrap();
+        let first = complete(due.wait(at_12_s, Duration::ZERO)).unwrap();
         assert!(first <= 200_000_000);
         let (shed, waiting) = due.backlog();
         assert_eq!(waiting, 99);
         assert!((19..=21).contains(&shed), "{shed}");
-        (0..99).for_each(|_| assert!(due.wait(at_12_s, Duration::ZERO).is_some()));
-        assert_eq!(due.wait(at_12_s, Duration::from_millis(1)), None);
+        (0..99).for_each(|_| assert!(complete(due.wait(at_12_s, Duration::ZERO)).is_some()));
+        assert_eq!(complete(due.wait(at_12_s, Duration::from_millis(1))), None);
     }
 }

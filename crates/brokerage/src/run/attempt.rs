@@ -4,7 +4,9 @@ use super::floor::Floor;
 use super::line::lock;
 use crate::error::DatabaseError;
 use crate::session::Session;
-use std::thread;
+use runtime::Handle;
+use runtime::thread::{elsewhere, pause};
+use std::sync::Arc;
 use std::time::Duration;
 use workload::brokerage::kinds::Operation;
 use workload::controller::link::News;
@@ -42,15 +44,15 @@ impl<'a> Seat<'a> {
 
     /// Tries a transaction until it is done, the floor closes, or conflicts are too many. `run` is
     /// told whether an earlier try may have been committed without an answer.
-    pub fn attempt<T>(
+    pub async fn attempt<T>(
         &mut self,
         operation: Operation,
-        mut run: impl FnMut(&mut dyn Session, bool) -> Result<T, DatabaseError>,
+        mut run: impl AsyncFnMut(&mut dyn Session, bool) -> Result<T, DatabaseError>,
     ) -> Option<T> {
         let (mut conflicts, mut is_in_doubt) = (0, false);
         while self.floor.is_open() {
-            let tried = match self.session() {
-                Ok(session) => run(session, is_in_doubt),
+            let tried = match self.session().await {
+                Ok(session) => run(session, is_in_doubt).await,
                 Err(error) => Err(error),
             };
             match tried {
@@ -66,17 +68,19 @@ impl<'a> Seat<'a> {
                         self.floor.tally.give_up();
                         return None;
                     }
-                    self.rest_after_conflict(conflicts);
+                    self.rest_after_conflict(conflicts).await;
                 }
                 Err(error @ DatabaseError::Unavailable(_)) => {
                     // Only a session that was there can have lost a commit's answer.
                     is_in_doubt |= self.session.take().is_some();
                     self.floor.tally.lose();
-                    self.out_of_service(&error, SERVER_REST);
+                    self.out_of_service(&error);
+                    pause(SERVER_REST).await;
                 }
                 Err(error @ DatabaseError::NoSpace(_)) => {
                     self.floor.tally.lack_space();
-                    self.out_of_service(&error, SPACE_REST);
+                    self.out_of_service(&error);
+                    pause(SPACE_REST).await;
                 }
                 Err(error) => {
                     self.floor.fail(&error, operation.name());
@@ -87,9 +91,15 @@ impl<'a> Seat<'a> {
         None
     }
 
-    fn session(&mut self) -> Result<&mut dyn Session, DatabaseError> {
+    async fn session(&mut self) -> Result<&mut dyn Session, DatabaseError> {
         if self.session.is_none() {
-            self.session = Some(self.floor.database.connect()?);
+            let database = Arc::clone(&self.floor.database);
+            // A server that does not answer may take its time, which is not that of the others.
+            let mut session = elsewhere(move || database.connect()).await?;
+            if Handle::current().is_some() {
+                session.share_thread();
+            }
+            self.session = Some(session);
         }
         match &mut self.session {
             Some(session) => Ok(&mut **session),
@@ -110,7 +120,7 @@ impl<'a> Seat<'a> {
         }
     }
 
-    fn out_of_service(&mut self, error: &DatabaseError, rest: Duration) {
+    fn out_of_service(&mut self, error: &DatabaseError) {
         let line = &self.floor.line;
         let now_ns = line.now_ns();
         if !std::mem::replace(&mut self.is_out, true)
@@ -123,12 +133,11 @@ impl<'a> Seat<'a> {
                 "No service: {error}. The run goes on when it returns."
             ));
         }
-        thread::sleep(rest);
     }
 
-    fn rest_after_conflict(&mut self, conflicts: u32) {
+    async fn rest_after_conflict(&mut self, conflicts: u32) {
         let longest_us = (FIRST_REST_US << conflicts.min(20)).min(LONGEST_REST_US);
         let rest_us = self.dice.below(longest_us);
-        thread::sleep(Duration::from_micros(rest_us));
+        pause(Duration::from_micros(rest_us)).await;
     }
 }

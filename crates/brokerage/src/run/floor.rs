@@ -8,9 +8,9 @@ use crate::error::DatabaseError;
 use crate::house::House;
 use crate::market::{Exchange, Settings};
 use crate::transactions::{Deck, Inputs, ToMarket, clean_up};
+use runtime::thread::pause;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::Duration;
 use workload::brokerage::kinds::Operation;
 use workload::mail::store::{Failure, FailureKind};
@@ -171,14 +171,14 @@ impl Floor {
     }
 
     /// Sleeps for so long, at most until the floor closes.
-    pub fn rest(&self, length_ns: u64) {
+    pub async fn rest(&self, length_ns: u64) {
         let until_ns = self.line.now_ns().saturating_add(length_ns);
         while self.is_open() {
             let left_ns = until_ns.saturating_sub(self.line.now_ns());
             if left_ns == 0 {
                 break;
             }
-            thread::sleep(Duration::from_nanos(left_ns.min(LONGEST_SLEEP_NS)));
+            pause(Duration::from_nanos(left_ns.min(LONGEST_SLEEP_NS))).await;
         }
     }
 

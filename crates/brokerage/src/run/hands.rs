@@ -4,9 +4,13 @@ use super::attempt::Seat;
 use super::floor::Floor;
 use super::line::lock;
 use crate::market::{Action, Order, TickerEntry};
+use crate::session::Session;
 use crate::transactions::{Inputs, data_maintenance, market_feed, trade_result};
+use runtime::thread::pause;
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::future::poll_fn;
+use std::sync::Mutex;
+use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
 use workload::brokerage::kinds::Operation;
@@ -15,25 +19,30 @@ use workload::random::Dice;
 /// How often the hand that watches looks at the exchange, at most and at least: the exchange takes
 /// a second for its answers, so some milliseconds more are not seen.
 const LOOK_MS: std::ops::RangeInclusive<i64> = 10..=20;
-/// How often a hand that waits to be called looks whether the floor is still open. It is called
-/// when the floor closes, too.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// Streams of the seed for the hands.
 const STREAM: u64 = 1 << 33;
 
 /// Where hands find what to do. One of those without work watches the exchange; the others wait
 /// until it calls them, so that many hands cost no more than one while there is little to do.
 #[derive(Debug, Default)]
-pub struct Desk {
-    due: Mutex<Due>,
-    called: Condvar,
-}
+pub struct Desk(Mutex<Due>);
 
 #[derive(Debug, Default)]
 struct Due {
     /// What is due and nobody has taken yet.
     actions: VecDeque<Action>,
     is_watched: bool,
+    /// Hands that wait to be called. While there are any, one watches or is on its way to.
+    waiting: VecDeque<(u32, Waker)>,
+}
+
+/// What a hand does next.
+enum Turn {
+    CarryOut(Action),
+    /// Watch the exchange, and look again after so long.
+    Watch(Duration),
+    /// Wait to be called.
+    Wait,
 }
 
 /// How many hands keep up with so many users: results take some times as long as what users do
@@ -44,59 +53,109 @@ pub fn number_of(users: u32) -> u32 {
 }
 
 /// One hand, until the floor closes.
-pub fn work(floor: &Floor, desk: &Desk, number: u32, seed: u64) {
+pub async fn work(floor: &Floor, desk: &Desk, number: u32, seed: u64) {
     let stream = STREAM + u64::from(number);
     let mut hand = Hand {
         floor,
         seat: Seat::new(floor, Dice::new(seed, stream)),
         inputs: floor.inputs(stream),
     };
-    while let Some(action) = desk.next(floor) {
-        hand.carry_out(&action);
+    while let Some(action) = desk.next(floor, number).await {
+        hand.carry_out(&action).await;
     }
 }
 
 impl Desk {
     /// The next thing to do, waiting for one; `None` when the floor closes.
-    fn next(&self, floor: &Floor) -> Option<Action> {
-        let mut due = lock(&self.due);
+    async fn next(&self, floor: &Floor, hand: u32) -> Option<Action> {
         while floor.is_open() {
-            if let Some(action) = due.actions.pop_front() {
-                return Some(action);
+            match self.turn(floor) {
+                Turn::CarryOut(action) => return Some(action),
+                Turn::Watch(rest) => {
+                    let watch = Watch(self);
+                    pause(rest).await;
+                    drop(watch);
+                }
+                Turn::Wait => self.called(floor, hand).await,
             }
-            if due.is_watched {
-                let waited = self.called.wait_timeout(due, LONGEST_WAIT);
-                due = waited.unwrap_or_else(PoisonError::into_inner).0;
-                continue;
-            }
-            let Err(rest) = due.look(floor) else {
-                // One for each action but ours, and one to watch in our place.
-                (0..due.actions.len()).for_each(|_| self.called.notify_one());
-                continue;
-            };
-            due.is_watched = true;
-            drop(due);
-            thread::sleep(rest);
-            due = lock(&self.due);
-            due.is_watched = false;
         }
-        self.called.notify_all();
+        lock(&self.0).call(usize::MAX);
         None
+    }
+
+    fn turn(&self, floor: &Floor) -> Turn {
+        let mut due = lock(&self.0);
+        if let Some(action) = due.actions.pop_front() {
+            return Turn::CarryOut(action);
+        }
+        if due.is_watched {
+            return Turn::Wait;
+        }
+        let rest = due.look(floor);
+        let Some(action) = due.actions.pop_front() else {
+            due.is_watched = true;
+            return Turn::Watch(rest);
+        };
+        // One for each of the others, and one to watch in our place.
+        let hands = due.actions.len() + 1;
+        due.call(hands);
+        Turn::CarryOut(action)
+    }
+
+    /// Waits to be called, or for a reason not to wait.
+    async fn called(&self, floor: &Floor, hand: u32) {
+        let mut was_waiting = false;
+        poll_fn(|context| {
+            let mut due = lock(&self.0);
+            let place = due.waiting.iter().position(|(number, _)| *number == hand);
+            let is_called = was_waiting && place.is_none();
+            let nobody_calls = !due.is_watched || !floor.is_open();
+            if is_called || nobody_calls || !due.actions.is_empty() {
+                due.waiting.retain(|(number, _)| *number != hand);
+                return Poll::Ready(());
+            }
+            let waker = context.waker().clone();
+            match place {
+                Some(place) => due.waiting[place].1 = waker,
+                None => due.waiting.push_back((hand, waker)),
+            }
+            was_waiting = true;
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+/// A hand's watch over the exchange, which ends however the hand does.
+struct Watch<'a>(&'a Desk);
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        let mut due = lock(&self.0.0);
+        due.is_watched = false;
+        if thread::panicking() {
+            due.call(usize::MAX);
+        }
     }
 }
 
 impl Due {
-    /// Takes what is due at the exchange, or says how long to wait for something.
-    fn look(&mut self, floor: &Floor) -> Result<(), Duration> {
+    /// Takes what is due at the exchange. Gives how long to wait before looking again.
+    fn look(&mut self, floor: &Floor) -> Duration {
         let mut exchange = lock(&floor.exchange);
         let now_ms = floor.now_ms();
         self.actions.extend(exchange.poll(now_ms));
-        if !self.actions.is_empty() {
-            return Ok(());
-        }
         let rest_ms = exchange.next_due_ms().saturating_sub(now_ms);
         let rest_ms = rest_ms.clamp(*LOOK_MS.start(), *LOOK_MS.end());
-        Err(Duration::from_millis(rest_ms.unsigned_abs()))
+        Duration::from_millis(rest_ms.unsigned_abs())
+    }
+
+    /// Calls so many of those who wait, those who have waited longest first.
+    fn call(&mut self, hands: usize) {
+        let hands = hands.min(self.waiting.len());
+        for (_, waker) in self.waiting.drain(..hands) {
+            waker.wake();
+        }
     }
 }
 
@@ -107,26 +166,26 @@ struct Hand<'a> {
 }
 
 impl Hand<'_> {
-    fn carry_out(&mut self, action: &Action) {
+    async fn carry_out(&mut self, action: &Action) {
         match action {
             Action::TradeResult {
                 order, price_cents, ..
-            } => self.book(order, *price_cents),
-            Action::MarketFeed { entries, .. } => self.feed(entries, Operation::MarketFeed),
-            Action::Ticker { entries, .. } => self.feed(entries, Operation::Ticker),
-            Action::DataMaintenance { round, .. } => self.maintain(*round),
+            } => self.book(order, *price_cents).await,
+            Action::MarketFeed { entries, .. } => self.feed(entries, Operation::MarketFeed).await,
+            Action::Ticker { entries, .. } => self.feed(entries, Operation::Ticker).await,
+            Action::DataMaintenance { round, .. } => self.maintain(*round).await,
         }
     }
 
-    fn book(&mut self, order: &Order, price_cents: i64) {
+    async fn book(&mut self, order: &Order, price_cents: i64) {
         let (floor, begun_ns) = (self.floor, self.floor.line.now_ns());
         let input = trade_result::Input {
             trade: order.trade,
             price_cents,
             now_ms: floor.now_ms(),
         };
-        let run = |session: &mut dyn crate::session::Session, _| trade_result::run(session, &input);
-        let Some(result) = self.seat.attempt(Operation::TradeResult, run) else {
+        let run = async |session: &mut dyn Session, _| trade_result::run(session, &input).await;
+        let Some(result) = self.seat.attempt(Operation::TradeResult, run).await else {
             return;
         };
         use trade_result::TradeResult;
@@ -146,7 +205,7 @@ impl Hand<'_> {
     }
 
     /// Each entry of a feed is a transaction of its own.
-    fn feed(&mut self, entries: &[TickerEntry], operation: Operation) {
+    async fn feed(&mut self, entries: &[TickerEntry], operation: Operation) {
         let floor = self.floor;
         let feed_begun_ns = floor.line.now_ns();
         for entry in entries {
@@ -157,15 +216,15 @@ impl Hand<'_> {
                 quantity: entry.quantity,
                 now_ms: floor.now_ms(),
             };
-            let run = |session: &mut dyn crate::session::Session, is_in_doubt| {
-                let mut orders = market_feed::run(session, &input)?.to_market;
+            let run = async |session: &mut dyn Session, is_in_doubt| {
+                let mut orders = market_feed::run(session, &input).await?.to_market;
                 if is_in_doubt {
-                    let sent_on = market_feed::sent_on(session, &input.symbol, input.now_ms)?;
-                    orders.extend(sent_on);
+                    let sent_on = market_feed::sent_on(session, &input.symbol, input.now_ms);
+                    orders.extend(sent_on.await?);
                 }
                 Ok(orders)
             };
-            let Some(orders) = self.seat.attempt(Operation::FeedEntry, run) else {
+            let Some(orders) = self.seat.attempt(Operation::FeedEntry, run).await else {
                 return;
             };
             floor.submit(&orders);
@@ -174,12 +233,12 @@ impl Hand<'_> {
         floor.count(operation, feed_begun_ns, None);
     }
 
-    fn maintain(&mut self, round: u64) {
+    async fn maintain(&mut self, round: u64) {
         let (floor, begun_ns) = (self.floor, self.floor.line.now_ns());
         let input = self.inputs.data_maintenance(round, floor.now_ms());
-        let run =
-            |session: &mut dyn crate::session::Session, _| data_maintenance::run(session, &input);
-        if self.seat.attempt(Operation::DataMaintenance, run).is_some() {
+        let run = async |session: &mut dyn Session, _| data_maintenance::run(session, &input).await;
+        let done = self.seat.attempt(Operation::DataMaintenance, run).await;
+        if done.is_some() {
             floor.count(Operation::DataMaintenance, begun_ns, None);
         }
     }

@@ -4,7 +4,8 @@
 //!   house that follows its orders, and [`drive`] sets both going.
 //! - [`loading`] builds the house.
 //! - [`floor`] is what everybody shares; [`user`] and [`hands`] are the people on it: users, and
-//!   the market's hands. [`arrivals`] says when users begin at a held rate.
+//!   the market's hands. [`arrivals`] says when users begin at a held rate, [`crew`] on which
+//!   threads they work.
 //! - [`attempt`] tries a transaction until it is done; [`recovery`] finds what became of one whose
 //!   answer was lost; [`tally`] and [`outage`] keep what did not go well.
 //! - [`volume`] counts the requests that reach the storage, and what they are for.
@@ -12,6 +13,7 @@
 
 pub mod arrivals;
 pub mod attempt;
+pub mod crew;
 pub mod drive;
 mod durable;
 pub mod floor;

@@ -27,13 +27,17 @@ static ENTERED: Statement = Statement {
 ///
 /// # Errors
 /// Those of the session.
-pub fn entered(session: &mut dyn Session, trade: i64) -> Result<Option<ToMarket>, DatabaseError> {
+pub async fn entered(
+    session: &mut dyn Session,
+    trade: i64,
+) -> Result<Option<ToMarket>, DatabaseError> {
     let call = Call {
         statement: &ENTERED,
         parameters: vec![Value::Integer(trade)],
     };
     session.begin(Isolation::ReadCommitted)?;
-    let answers = session.run(&[call], Then::Commit)?;
+    let calls = [call];
+    let answers = session.run(&calls, Then::Commit).await?;
     let rows = answers.of(0);
     if rows.count() == 0 {
         return Ok(None);

@@ -1,6 +1,7 @@
 //! A house that goes through the stages of a run.
 
 use super::arrivals::Due;
+use super::crew::{self, panicked};
 use super::floor::{Floor, failure};
 use super::hands::{self, Desk};
 use super::line::{Duties, FIRST, Line, lock};
@@ -178,32 +179,36 @@ impl Business {
             ))
         });
         lock(&self.arrivals).clone_from(&arrivals);
-        let mut people = lock(&self.people);
-        let mut hire = |work: Box<dyn FnOnce() + Send>| {
-            let thread = thread::Builder::new().name("proofload-user".to_owned());
-            match thread.spawn(work) {
-                Ok(thread) => people.push(thread),
-                Err(error) => self.line.fail(no_thread(&error)),
-            }
-        };
         let users = self.plan.profile.brokerage.users;
-        for number in 0..users {
-            let (floor, arrivals) = (Arc::clone(&floor), arrivals.clone());
-            hire(Box::new(move || {
-                user::work(&floor, number, seed, arrivals.as_deref());
-            }));
-        }
         let desk = Arc::new(Desk::default());
-        for number in 0..hands::number_of(users) {
+        let of_users = (0..users).map(|number| {
+            let (floor, arrivals) = (Arc::clone(&floor), arrivals.clone());
+            crew::work(move || async move {
+                user::work(&floor, number, seed, arrivals.as_deref()).await;
+            })
+        });
+        let of_hands = (0..hands::number_of(users)).map(|number| {
             let (floor, desk) = (Arc::clone(&floor), Arc::clone(&desk));
-            hire(Box::new(move || hands::work(&floor, &desk, number, seed)));
-        }
+            crew::work(move || async move { hands::work(&floor, &desk, number, seed).await })
+        });
         let watcher = Arc::new(Watcher::new(
             Arc::clone(&floor),
             Arc::clone(&self.wanted.revive),
         ));
         *lock(&self.watcher) = Some(Arc::clone(&watcher));
-        hire(Box::new(move || watcher.work()));
+        let mut threads = lock(&self.people);
+        let shares = self.database.shares_threads();
+        let hired = crew::hire(
+            of_users.chain(of_hands).collect(),
+            shares,
+            &self.line,
+            &mut threads,
+        );
+        let watches = thread::Builder::new().name("proofload-watcher".to_owned());
+        let watches = watches.spawn(move || watcher.work());
+        if let Err(error) = hired.and(watches.map(|thread| threads.push(thread))) {
+            self.line.fail(no_thread(&error));
+        }
     }
 
     fn measure(&self) {
@@ -307,16 +312,6 @@ fn laws(checked: &Checked) -> Vec<BookCheck> {
         }
     };
     LAWS.iter().map(law).collect()
-}
-
-fn panicked() -> Failure {
-    Failure {
-        kind: FailureKind::Internal,
-        file: String::new(),
-        page: None,
-        operation: "running the house".to_owned(),
-        error: "a thread of the run ended by a panic; this is a bug of the program".to_owned(),
-    }
 }
 
 fn no_thread(error: &std::io::Error) -> Failure {

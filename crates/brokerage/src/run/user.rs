@@ -6,7 +6,7 @@ use super::floor::Floor;
 use super::recovery;
 use crate::session::Session;
 use crate::transactions::{Inputs, Request};
-use std::thread;
+use runtime::thread::pause;
 use std::time::Duration;
 use workload::brokerage::kinds::Operation;
 use workload::random::Dice;
@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(5);
 const REST_STREAM: u64 = 1 << 32;
 
 /// One user, until the floor closes.
-pub fn work(floor: &Floor, number: u32, seed: u64, arrivals: Option<&Due>) {
+pub async fn work(floor: &Floor, number: u32, seed: u64, arrivals: Option<&Due>) {
     let stream = u64::from(number);
     let mut user = User {
         floor,
@@ -28,21 +28,21 @@ pub fn work(floor: &Floor, number: u32, seed: u64, arrivals: Option<&Due>) {
     while floor.is_open() {
         let due_ns = match arrivals {
             None if number >= floor.line.orders().sessions() => {
-                thread::sleep(LOOK);
+                pause(LOOK).await;
                 continue;
             }
             None => None,
-            Some(due) => match due.wait(|| floor.line.now_ns(), LOOK) {
+            Some(due) => match due.wait(|| floor.line.now_ns(), LOOK).await {
                 Some(due_ns) => Some(due_ns),
                 None => continue,
             },
         };
         let begun_ns = floor.line.now_ns();
-        if let Some(done) = user.transact(floor.deal()) {
+        if let Some(done) = user.transact(floor.deal()).await {
             floor.count(done, begun_ns, due_ns);
         }
         if arrivals.is_none() {
-            floor.rest(floor.brokerage().think_time.as_ns());
+            floor.rest(floor.brokerage().think_time.as_ns()).await;
         }
     }
 }
@@ -58,25 +58,25 @@ struct User<'a> {
 impl User<'_> {
     /// Carries out a transaction of this kind. Gives what it is counted as; `None` when it did not
     /// come to its end.
-    fn transact(&mut self, operation: Operation) -> Option<Operation> {
+    async fn transact(&mut self, operation: Operation) -> Option<Operation> {
         let (floor, trade) = (self.floor, self.next_trade);
         let next_trade = || {
             self.next_trade += 1;
             trade
         };
         let request = Request::draw(operation, &mut self.inputs, next_trade, floor.now_ms());
-        let run = |session: &mut dyn Session, is_in_doubt| {
+        let run = async |session: &mut dyn Session, is_in_doubt| {
             // An order whose commit was not answered may be in the books.
             if is_in_doubt
                 && let Request::TradeOrder(input) = &request
-                && let Some(order) = recovery::entered(session, input.trade)?
+                && let Some(order) = recovery::entered(session, input.trade).await?
             {
                 return Ok((operation, vec![order]));
             }
-            let done = request.run(session)?;
+            let done = request.run(session).await?;
             Ok((done.operation(), done.to_market().to_vec()))
         };
-        let (counted_as, to_market) = self.seat.attempt(operation, run)?;
+        let (counted_as, to_market) = self.seat.attempt(operation, run).await?;
         floor.submit(&to_market);
         Some(counted_as)
     }

@@ -25,28 +25,28 @@ impl<'a> Transaction<'a> {
     }
 
     /// Carries a batch out; the transaction goes on.
-    pub(crate) fn run(&mut self, batch: Batch) -> Result<Answers<'_>, DatabaseError> {
-        self.carry_out(batch, Then::GoOn)
+    pub(crate) async fn run(&mut self, batch: Batch) -> Result<Answers<'_>, DatabaseError> {
+        self.carry_out(batch, Then::GoOn).await
     }
 
     /// Carries the last batch out and commits with it.
-    pub(crate) fn commit(&mut self, batch: Batch) -> Result<Answers<'_>, DatabaseError> {
-        self.carry_out(batch, Then::Commit)
+    pub(crate) async fn commit(&mut self, batch: Batch) -> Result<Answers<'_>, DatabaseError> {
+        self.carry_out(batch, Then::Commit).await
     }
 
-    fn carry_out(&mut self, batch: Batch, then: Then) -> Result<Answers<'_>, DatabaseError> {
+    async fn carry_out(&mut self, batch: Batch, then: Then) -> Result<Answers<'_>, DatabaseError> {
         assert!(self.is_open, "a transaction ends once");
         // After a commit, and after an error, the session has closed the transaction itself.
         self.is_open = false;
-        let answers = self.session.run(&batch.calls, then)?;
+        let answers = self.session.run(&batch.calls, then).await?;
         self.is_open = then == Then::GoOn;
         Ok(Answers::new(batch, answers))
     }
 
     /// Rolls back on purpose.
-    pub(crate) fn roll_back(mut self) -> Result<(), DatabaseError> {
+    pub(crate) async fn roll_back(mut self) -> Result<(), DatabaseError> {
         self.is_open = false;
-        self.session.rollback()
+        self.session.rollback().await
     }
 }
 
@@ -54,7 +54,7 @@ impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         if self.is_open {
             // What led here is the error that counts; a server that is gone has rolled back.
-            let _ = self.session.rollback();
+            self.session.abandon();
         }
     }
 }
@@ -100,13 +100,13 @@ impl Batch {
 }
 
 /// One batch in a transaction of its own.
-pub(crate) fn ask(
+pub(crate) async fn ask(
     session: &mut dyn Session,
     isolation: Isolation,
     batch: Batch,
 ) -> Result<Answers<'_>, DatabaseError> {
     session.begin(isolation)?;
-    let answers = session.run(&batch.calls, Then::Commit)?;
+    let answers = session.run(&batch.calls, Then::Commit).await?;
     Ok(Answers::new(batch, answers))
 }
 

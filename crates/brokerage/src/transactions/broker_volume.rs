@@ -59,7 +59,7 @@ ORDER BY volume DESC, b.id",
 ///
 /// # Errors
 /// Those of the session.
-pub fn run(session: &mut dyn Session, input: &Input) -> Result<BrokerVolume, DatabaseError> {
+pub async fn run(session: &mut dyn Session, input: &Input) -> Result<BrokerVolume, DatabaseError> {
     assert!((1..=MOST_BROKERS).contains(&input.brokers.len()));
     // The statement has one number of places; the last broker fills those that are left.
     let last = &input.brokers[input.brokers.len() - 1];
@@ -71,7 +71,7 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<BrokerVolume, Dat
     parameters.push(Value::from(input.sector.as_str()));
     let mut batch = Batch::new();
     batch.add_all(&VOLUMES, parameters);
-    let answers = ask(session, Isolation::ReadCommitted, batch)?;
+    let answers = ask(session, Isolation::ReadCommitted, batch).await?;
     let volumes = answers
         .of(0)
         .collect(|row| Ok((row.text(0)?, row.integer(1)?)))?;

@@ -6,6 +6,7 @@ use crate::error::DatabaseError;
 use crate::schema::Type;
 use crate::session::{Isolation, Session};
 use crate::statement::Statement;
+use runtime::thread::complete;
 
 /// What is given up.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +76,7 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<CleanUp, Database
     batch.add(&STEPS, values![input.after_trade, input.now_ms]);
     let requests = batch.add(&REQUESTS, []);
     let trades = batch.add(&TRADES, values![input.after_trade, input.now_ms]);
-    let answers = ask(session, Isolation::RepeatableRead, batch)?;
+    let answers = complete(ask(session, Isolation::RepeatableRead, batch))?;
     Ok(CleanUp {
         cancelled: answers.of(trades).changed(),
         requests: answers.of(requests).changed(),
@@ -89,7 +90,7 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<CleanUp, Database
 pub fn last_trade(session: &mut dyn Session) -> Result<i64, DatabaseError> {
     let mut batch = Batch::new();
     batch.add(&LAST_TRADE, []);
-    let answers = ask(session, Isolation::ReadCommitted, batch)?;
+    let answers = complete(ask(session, Isolation::ReadCommitted, batch))?;
     answers.of(0).one()?.integer(0)
 }
 
@@ -101,6 +102,6 @@ pub fn last_trade(session: &mut dyn Session) -> Result<i64, DatabaseError> {
 pub fn last_moment(session: &mut dyn Session, after_trade: i64) -> Result<i64, DatabaseError> {
     let mut batch = Batch::new();
     batch.add(&LAST_MOMENT, values![after_trade]);
-    let answers = ask(session, Isolation::ReadCommitted, batch)?;
+    let answers = complete(ask(session, Isolation::ReadCommitted, batch))?;
     answers.of(0).one()?.integer(0)
 }

@@ -189,7 +189,10 @@ LIMIT 30",
 ///
 /// # Errors
 /// Those of the session.
-pub fn run(session: &mut dyn Session, input: &Input) -> Result<CustomerPosition, DatabaseError> {
+pub async fn run(
+    session: &mut dyn Session,
+    input: &Input,
+) -> Result<CustomerPosition, DatabaseError> {
     let mut batch = Batch::new();
     match &input.customer {
         Who::Id(id) => {
@@ -204,7 +207,7 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<CustomerPosition,
     let history = input
         .history_of
         .map(|account| batch.add(&HISTORY, values![account]));
-    let answers = ask(session, Isolation::ReadCommitted, batch)?;
+    let answers = ask(session, Isolation::ReadCommitted, batch).await?;
     let mut position = customer(answers.of(0))?;
     position.accounts = answers.of(1).collect(|row| {
         Ok(Account {

@@ -84,14 +84,14 @@ ORDER BY id",
 /// # Errors
 /// Those of the session. After [`DatabaseError::Unavailable`] orders may have been sent on in the
 /// books all the same: [`sent_on`] names them.
-pub fn run(session: &mut dyn Session, input: &Input) -> Result<FeedEntry, DatabaseError> {
+pub async fn run(session: &mut dyn Session, input: &Input) -> Result<FeedEntry, DatabaseError> {
     let (symbol, price) = (input.symbol.as_str(), input.price_cents);
     let mut transaction = Transaction::begin(session, Isolation::RepeatableRead)?;
     let mut batch = Batch::new();
     let parameters = values![symbol, input.now_ms, price, input.quantity];
     let change = batch.add(&PRICE, parameters);
     let met = batch.add(&MET, values![symbol, price]);
-    let answers = transaction.run(batch)?;
+    let answers = transaction.run(batch).await?;
     if answers.of(change).changed() == 0 {
         return Err(answers.of(change).failed(format!("there is no {symbol}")));
     }
@@ -103,7 +103,7 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<FeedEntry, Databa
         batch.add(&FORGET, values![order.trade]);
         batch.add(&STEP, values![order.trade, submitted, input.now_ms]);
     }
-    transaction.commit(batch)?;
+    transaction.commit(batch).await?;
     Ok(FeedEntry { to_market })
 }
 
@@ -112,7 +112,7 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<FeedEntry, Databa
 ///
 /// # Errors
 /// Those of the session.
-pub fn sent_on(
+pub async fn sent_on(
     session: &mut dyn Session,
     symbol: &str,
     since_ms: i64,
@@ -120,7 +120,7 @@ pub fn sent_on(
     let mut batch = Batch::new();
     let parameters = values![symbol, since_ms, Status::Submitted.id()];
     batch.add(&WITH_MARKET, parameters);
-    let answers = ask(session, Isolation::ReadCommitted, batch)?;
+    let answers = ask(session, Isolation::ReadCommitted, batch).await?;
     orders(symbol, answers.of(0))
 }
 

@@ -100,7 +100,7 @@ WHERE i.name = $1 AND co.id >= $2 AND co.id <= $3",
 ///
 /// # Errors
 /// Those of the session.
-pub fn run(session: &mut dyn Session, input: &Input) -> Result<MarketWatch, DatabaseError> {
+pub async fn run(session: &mut dyn Session, input: &Input) -> Result<MarketWatch, DatabaseError> {
     let mut batch = Batch::new();
     match &input.of {
         Watched::Customer(customer) => batch.add(&OF_CUSTOMER, values![*customer, input.day]),
@@ -115,7 +115,7 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<MarketWatch, Data
             batch.add(&OF_INDUSTRY, parameters)
         }
     };
-    let answers = ask(session, Isolation::ReadCommitted, batch)?;
+    let answers = ask(session, Isolation::ReadCommitted, batch).await?;
     let row = answers.of(0).one()?;
     let (then_cents, now_cents) = (row.integer(1)?, row.integer(2)?);
     Ok(MarketWatch {

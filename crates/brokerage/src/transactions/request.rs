@@ -100,28 +100,30 @@ impl Request {
     /// [`DatabaseError::Unavailable`] whether it was committed is open: results may be repeated all
     /// the same, for orders [`trade_order::was_entered`] tells, for feed entries
     /// [`market_feed::sent_on`], and all others do no harm.
-    pub fn run(&self, session: &mut dyn Session) -> Result<Done, DatabaseError> {
+    pub async fn run(&self, session: &mut dyn Session) -> Result<Done, DatabaseError> {
         Ok(match self {
-            Self::TradeStatus(input) => Done::TradeStatus(trade_status::run(session, input)?),
-            Self::MarketWatch(input) => Done::MarketWatch(market_watch::run(session, input)?),
+            Self::TradeStatus(input) => Done::TradeStatus(trade_status::run(session, input).await?),
+            Self::MarketWatch(input) => Done::MarketWatch(market_watch::run(session, input).await?),
             Self::SecurityDetail(input) => {
-                Done::SecurityDetail(Box::new(security_detail::run(session, input)?))
+                Done::SecurityDetail(Box::new(security_detail::run(session, input).await?))
             }
             Self::CustomerPosition(input) => {
-                Done::CustomerPosition(Box::new(customer_position::run(session, input)?))
+                Done::CustomerPosition(Box::new(customer_position::run(session, input).await?))
             }
             Self::TradeOrder(input) => {
-                Done::TradeOrder(Box::new(trade_order::run(session, input)?))
+                Done::TradeOrder(Box::new(trade_order::run(session, input).await?))
             }
-            Self::TradeLookup(input) => Done::TradeLookup(trade_lookup::run(session, input)?),
-            Self::BrokerVolume(input) => Done::BrokerVolume(broker_volume::run(session, input)?),
-            Self::TradeUpdate(input) => Done::TradeUpdate(trade_update::run(session, input)?),
+            Self::TradeLookup(input) => Done::TradeLookup(trade_lookup::run(session, input).await?),
+            Self::BrokerVolume(input) => {
+                Done::BrokerVolume(broker_volume::run(session, input).await?)
+            }
+            Self::TradeUpdate(input) => Done::TradeUpdate(trade_update::run(session, input).await?),
             Self::TradeResult(input) => {
-                Done::TradeResult(Box::new(trade_result::run(session, input)?))
+                Done::TradeResult(Box::new(trade_result::run(session, input).await?))
             }
-            Self::FeedEntry(input) => Done::FeedEntry(market_feed::run(session, input)?),
+            Self::FeedEntry(input) => Done::FeedEntry(market_feed::run(session, input).await?),
             Self::DataMaintenance(input) => {
-                Done::DataMaintenance(data_maintenance::run(session, input)?)
+                Done::DataMaintenance(data_maintenance::run(session, input).await?)
             }
         })
     }

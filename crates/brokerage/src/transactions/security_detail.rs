@@ -190,7 +190,10 @@ LIMIT 2",
 ///
 /// # Errors
 /// Those of the session.
-pub fn run(session: &mut dyn Session, input: &Input) -> Result<SecurityDetail, DatabaseError> {
+pub async fn run(
+    session: &mut dyn Session,
+    input: &Input,
+) -> Result<SecurityDetail, DatabaseError> {
     let symbol = input.symbol.as_str();
     let mut batch = Batch::new();
     batch.add(&SECURITY, values![symbol]);
@@ -204,7 +207,7 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<SecurityDetail, D
         &NEWS
     };
     batch.add(news, values![symbol]);
-    let answers = ask(session, Isolation::ReadCommitted, batch)?;
+    let answers = ask(session, Isolation::ReadCommitted, batch).await?;
     detail(&answers, news.columns.len())
 }
 

@@ -89,19 +89,19 @@ LIMIT 20",
 ///
 /// # Errors
 /// Those of the session.
-pub fn run(session: &mut dyn Session, input: &Input) -> Result<TradeLookup, DatabaseError> {
+pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeLookup, DatabaseError> {
     let mut batch = Batch::new();
     match input {
         Input::Trades(chosen) => {
             let (trades, history) = old_trades::ask_for(&mut batch, chosen);
-            let answers = ask(session, Isolation::ReadCommitted, batch)?;
+            let answers = ask(session, Isolation::ReadCommitted, batch).await?;
             let trades = old_trades::trades(answers.of(trades), answers.of(history))?;
             Ok(TradeLookup::Trades(trades))
         }
         Input::FirstTrade { account, from_ms } => {
             let first = batch.add(&FIRST, values![*account, *from_ms]);
             let holdings = batch.add(&HOLDINGS_OF_FIRST, values![*account, *from_ms]);
-            let answers = ask(session, Isolation::ReadCommitted, batch)?;
+            let answers = ask(session, Isolation::ReadCommitted, batch).await?;
             let trade = answers.of(first).find().map(|row| row.integer(0));
             let holdings = answers.of(holdings).collect(|row| {
                 Ok(HoldingStep {

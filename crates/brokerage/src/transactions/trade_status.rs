@@ -88,11 +88,11 @@ ORDER BY t.entered_at DESC, t.id DESC",
 ///
 /// # Errors
 /// Those of the session.
-pub fn run(session: &mut dyn Session, input: &Input) -> Result<TradeStatus, DatabaseError> {
+pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeStatus, DatabaseError> {
     let mut batch = Batch::new();
     let owner = batch.add(&OWNER, values![input.account]);
     let trades = batch.add(&TRADES, values![input.account]);
-    let answers = ask(session, Isolation::ReadCommitted, batch)?;
+    let answers = ask(session, Isolation::ReadCommitted, batch).await?;
     let owner = answers.of(owner).one()?;
     let trades = answers.of(trades).collect(|row| {
         Ok(Trade {

@@ -64,7 +64,7 @@ WHERE trade_id IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 
 ///
 /// # Errors
 /// Those of the session.
-pub fn run(session: &mut dyn Session, input: &Input) -> Result<TradeUpdate, DatabaseError> {
+pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeUpdate, DatabaseError> {
     let mut transaction = Transaction::begin(session, Isolation::RepeatableRead)?;
     let mut batch = Batch::new();
     let (trades, history) = old_trades::ask_for(&mut batch, input);
@@ -72,7 +72,7 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<TradeUpdate, Data
         Chosen::ById(ids) => {
             // The ids are known: everything travels at once.
             let change = batch.add_all(&EXECUTORS, id_parameters(ids));
-            let answers = transaction.commit(batch)?;
+            let answers = transaction.commit(batch).await?;
             let trades = old_trades::trades(answers.of(trades), answers.of(history))?;
             let corrected = answers.of(change).changed();
             return Ok(TradeUpdate { trades, corrected });
@@ -80,7 +80,7 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<TradeUpdate, Data
         Chosen::ByAccount(..) => &CASH_TYPES,
         Chosen::BySymbol(..) => &CASH_NAMES,
     };
-    let answers = transaction.run(batch)?;
+    let answers = transaction.run(batch).await?;
     let trades = old_trades::trades(answers.of(trades), answers.of(history))?;
     let mut ids: Vec<i64> = trades.iter().map(|trade| trade.id).collect();
     if matches!(input, Chosen::BySymbol(..)) {
@@ -92,7 +92,7 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<TradeUpdate, Data
     ids.sort_unstable();
     let mut batch = Batch::new();
     let change = (!ids.is_empty()).then(|| batch.add_all(correction, id_parameters(&ids)));
-    let answers = transaction.commit(batch)?;
+    let answers = transaction.commit(batch).await?;
     let corrected = change.map_or(0, |change| answers.of(change).changed());
     Ok(TradeUpdate { trades, corrected })
 }

@@ -14,6 +14,7 @@ use brokerage::schema::{TABLES, Table, TableName, Type};
 use brokerage::session::{Call, Isolation, Session, Then};
 use brokerage::statement::Statement;
 use brokerage::value::Value;
+use runtime::thread::complete;
 use tempfile::TempDir;
 
 /// A directory that the server's user can come to, in memory where that is possible: no test here
@@ -190,7 +191,7 @@ pub fn alone<'a>(
     calls: &[Call],
 ) -> Result<&'a Answers, DatabaseError> {
     session.begin(isolation)?;
-    session.run(calls, Then::Commit)
+    complete(session.run(calls, Then::Commit))
 }
 
 /// Everything that a session promises, on a house made by [`build`].
@@ -214,7 +215,7 @@ pub fn try_session(session: &mut dyn Session) {
             raise(10, 3),
             call(&BROKER, &[3.into(), 4.into()]),
         ];
-        let answers = session.run(&calls, Then::GoOn).unwrap();
+        let answers = complete(session.run(&calls, Then::GoOn)).unwrap();
         assert_eq!(answers.of(0).count(), 2);
         assert_eq!(answers.of(0).text(1, 1), Some("t3"));
         assert_eq!((answers.of(0).changed, answers.of(1).changed), (0, 1));
@@ -223,27 +224,26 @@ pub fn try_session(session: &mut dyn Session) {
             answers.of(0).integer(1, 2).map(|was| was + 10)
         );
         assert_eq!(
-            session
-                .run(&[raise(-10, 3)], Then::GoOn)
+            complete(session.run(&[raise(-10, 3)], Then::GoOn))
                 .unwrap()
                 .of(0)
                 .changed,
             1
         );
-        assert!(session.run(&[], Then::Commit).unwrap().count() == 0);
+        assert!(complete(session.run(&[], Then::Commit)).unwrap().count() == 0);
         // Rolled back.
         session.begin(isolation).unwrap();
-        session.run(&[raise(1000, 3)], Then::GoOn).unwrap();
-        session.rollback().unwrap();
+        complete(session.run(&[raise(1000, 3)], Then::GoOn)).unwrap();
+        complete(session.rollback()).unwrap();
         // Begun and not used.
         session.begin(isolation).unwrap();
-        session.rollback().unwrap();
+        complete(session.rollback()).unwrap();
         session.begin(isolation).unwrap();
-        session.run(&[], Then::Commit).unwrap();
+        complete(session.run(&[], Then::Commit)).unwrap();
         // A mistake in the middle undoes all of it, and the session goes on.
         session.begin(isolation).unwrap();
         let calls = [raise(1000, 4), hire(1, 1, "there already"), raise(1000, 5)];
-        let error = session.run(&calls, Then::Commit).unwrap_err();
+        let error = complete(session.run(&calls, Then::Commit)).unwrap_err();
         let is_right = |error: &DatabaseError| matches!(error, DatabaseError::Failed { statement, .. } if statement == "hire");
         assert!(is_right(&error), "{error:?}");
         let answers = alone(session, isolation, &[call(&COUNT, &[])]).unwrap();
@@ -303,12 +303,10 @@ fn strange_texts(session: &mut dyn Session) {
 }
 
 fn wrong_calls(session: &mut dyn Session) {
-    session.run(&[raise(1, 1)], Then::Commit).unwrap_err();
+    complete(session.run(&[raise(1, 1)], Then::Commit)).unwrap_err();
     session.begin(Isolation::ReadCommitted).unwrap();
     session.begin(Isolation::ReadCommitted).unwrap_err();
-    session
-        .run(&[call(&RAISE, &[1.into()])], Then::Commit)
-        .unwrap_err();
+    complete(session.run(&[call(&RAISE, &[1.into()])], Then::Commit)).unwrap_err();
     let too_large = [raise(1 << 40, 1)];
     assert!(alone(session, Isolation::ReadCommitted, &too_large).is_err());
     let answers = alone(session, Isolation::ReadCommitted, &[call(&COUNT, &[])]).unwrap();

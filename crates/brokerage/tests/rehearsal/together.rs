@@ -9,8 +9,10 @@ use brokerage::market::{Action, Exchange};
 use brokerage::session::Session;
 use brokerage::transactions::trade_result::{self, TradeResult};
 use brokerage::transactions::{Deck, Done, Inputs, Request, market_feed};
-use std::sync::Mutex;
+use runtime::thread::complete;
+use runtime::{Runtime, UringOptions};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use workload::brokerage::kinds::Operation;
 use workload::profile::Brokerage;
 use workload::random::Dice;
@@ -31,9 +33,9 @@ struct Office {
 }
 
 impl Office {
-    fn carry_out(&self, session: &mut dyn Session, request: &Request, now_ms: i64) -> Done {
+    async fn carry_out(&self, session: &mut dyn Session, request: &Request, now_ms: i64) -> Done {
         let done = loop {
-            match request.run(session) {
+            match request.run(session).await {
                 Ok(done) => break done,
                 Err(DatabaseError::Conflict(_)) => {
                     self.conflicts.fetch_add(1, Ordering::Relaxed);
@@ -48,7 +50,13 @@ impl Office {
         done
     }
 
-    fn act(&self, session: &mut dyn Session, inputs: &mut Inputs, action: Action, now_ms: i64) {
+    async fn act(
+        &self,
+        session: &mut dyn Session,
+        inputs: &mut Inputs,
+        action: Action,
+        now_ms: i64,
+    ) {
         match action {
             Action::TradeResult {
                 order, price_cents, ..
@@ -58,13 +66,15 @@ impl Office {
                     price_cents,
                     now_ms,
                 });
-                let Done::TradeResult(result) = self.carry_out(session, &request, now_ms) else {
+                let Done::TradeResult(result) = self.carry_out(session, &request, now_ms).await
+                else {
                     panic!("a result gives a result");
                 };
                 assert!(matches!(*result, TradeResult::Booked(_)), "{result:?}");
                 // Booked is booked: the second time nothing happens.
                 if order.trade % 16 == 0 {
-                    let Done::TradeResult(again) = self.carry_out(session, &request, now_ms) else {
+                    let Done::TradeResult(again) = self.carry_out(session, &request, now_ms).await
+                    else {
                         panic!("a result gives a result");
                     };
                     assert_eq!(*again, TradeResult::BookedBefore);
@@ -81,30 +91,47 @@ impl Office {
                         quantity: entry.quantity,
                         now_ms,
                     });
-                    self.carry_out(session, &request, now_ms);
+                    self.carry_out(session, &request, now_ms).await;
                 }
             }
             Action::DataMaintenance { round, .. } => {
                 let request = Request::DataMaintenance(inputs.data_maintenance(round, now_ms));
-                self.carry_out(session, &request, now_ms);
+                self.carry_out(session, &request, now_ms).await;
             }
         }
     }
 
-    fn work(&self, session: &mut dyn Session, user: u64) {
+    async fn work(&self, session: &mut dyn Session, user: u64) {
         let mut inputs = Inputs::new(self.house, &self.brokerage.orders, 9, user);
         for _ in 0..TRANSACTIONS {
             let now_ms = self.now_ms.fetch_add(20, Ordering::Relaxed);
             let next_trade = || self.next_trade.fetch_add(1, Ordering::Relaxed);
             let card = self.deck.lock().unwrap().deal();
             let request = Request::draw(card, &mut inputs, next_trade, now_ms);
-            self.carry_out(session, &request, now_ms);
+            self.carry_out(session, &request, now_ms).await;
             let actions = self.exchange.lock().unwrap().poll(now_ms);
             for action in actions {
-                self.act(session, &mut inputs, action, now_ms);
+                self.act(session, &mut inputs, action, now_ms).await;
             }
         }
     }
+}
+
+/// All users on this thread, each in a task.
+fn as_tasks(office: &Arc<Office>, sessions: Vec<Box<dyn Session>>) {
+    let runtime = Runtime::wall_clock(&UringOptions::default()).unwrap();
+    let users = (0..).zip(sessions).map(|(user, mut session)| {
+        let office = Arc::clone(office);
+        session.share_thread();
+        let work = async move { office.work(&mut *session, user).await };
+        runtime.handle().spawn(work)
+    });
+    let users: Vec<_> = users.collect();
+    runtime.block_on(async {
+        for user in users {
+            user.await;
+        }
+    });
 }
 
 /// Lets several users work on books in which nothing is open, from a moment on.
@@ -122,13 +149,19 @@ pub fn work(database: &dyn Database, house: House, from_ms: i64) {
         results: AtomicU64::new(0),
         conflicts: AtomicU64::new(0),
     };
-    std::thread::scope(|scope| {
-        for user in 0..USERS {
-            let office = &office;
-            let mut session = database.connect().unwrap();
-            scope.spawn(move || office.work(&mut *session, user));
-        }
-    });
+    let office = Arc::new(office);
+    let mut sessions: Vec<_> = (0..USERS).map(|_| database.connect().unwrap()).collect();
+    if database.shares_threads() {
+        as_tasks(&office, sessions);
+    } else {
+        std::thread::scope(|scope| {
+            for (user, session) in (0..).zip(&mut sessions) {
+                let office = &office;
+                scope.spawn(move || complete(office.work(&mut **session, user)));
+            }
+        });
+    }
+    let office = Arc::into_inner(office).unwrap();
     let checked = books::check(&mut *database.connect().unwrap(), &before).unwrap();
     assert_eq!(checked.broken, []);
     assert_eq!(checked.completed, office.results.into_inner());

@@ -12,7 +12,7 @@ use crate::database::render::render;
 use crate::database::target::Address;
 use crate::error::DatabaseError;
 use crate::row::Answers;
-use crate::session::{Call, Isolation, Session, Then};
+use crate::session::{Answering, Call, Isolation, Session, Then};
 use crate::statement::{Dialect, Statement};
 
 /// Commands of the protocol.
@@ -313,25 +313,8 @@ impl Connection {
         }
         Ok(())
     }
-}
 
-impl Session for Connection {
-    fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
-        if self.is_lost {
-            let before = "the connection was lost before";
-            return Err(DatabaseError::Unavailable(before.to_owned()));
-        }
-        if self.is_open || self.begun.is_some() {
-            return Err(DatabaseError::Failed {
-                statement: "a begin".to_owned(),
-                message: "a transaction is open already".to_owned(),
-            });
-        }
-        self.begun = Some(isolation);
-        Ok(())
-    }
-
-    fn run(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
+    fn run_now(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
         if !self.is_open && self.begun.is_none() {
             return Err(DatabaseError::Failed {
                 statement: "a batch".to_owned(),
@@ -350,9 +333,39 @@ impl Session for Connection {
         }
         Ok(&self.answers)
     }
+}
 
-    fn rollback(&mut self) -> Result<(), DatabaseError> {
-        self.roll_back()
+impl Session for Connection {
+    fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
+        if self.is_lost {
+            let before = "the connection was lost before";
+            return Err(DatabaseError::Unavailable(before.to_owned()));
+        }
+        if self.is_open || self.begun.is_some() {
+            return Err(DatabaseError::Failed {
+                statement: "a begin".to_owned(),
+                message: "a transaction is open already".to_owned(),
+            });
+        }
+        self.begun = Some(isolation);
+        Ok(())
+    }
+
+    fn run<'session: 'answering, 'calls: 'answering, 'answering>(
+        &'session mut self,
+        calls: &'calls [Call],
+        then: Then,
+    ) -> Answering<'answering, &'session Answers> {
+        Box::pin(async move { self.run_now(calls, then) })
+    }
+
+    fn rollback(&mut self) -> Answering<'_, ()> {
+        Box::pin(async { self.roll_back() })
+    }
+
+    fn abandon(&mut self) {
+        // What fails has marked the connection as lost, which the next call tells.
+        let _ = self.roll_back();
     }
 }
 

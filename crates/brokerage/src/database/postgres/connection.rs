@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
+use runtime::thread::complete;
 use rustc_hash::FxHashSet;
 
 use super::encode;
@@ -112,7 +113,7 @@ impl Connection {
         self.send()?;
         self.is_synced = true;
         let rows = self.simple_rows(sql);
-        self.finish(rows)
+        complete(self.finish(rows))
     }
 
     fn simple_rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
@@ -146,14 +147,16 @@ impl Connection {
         }
         encode::control("", &mut self.wire.outgoing)?;
         self.send_sync()?;
-        let ready = self.receive_ready("the start of a session");
-        self.finish(ready.map(|_| ()))
+        complete(async {
+            let ready = self.receive_ready("the start of a session").await;
+            self.finish(ready.map(|_| ())).await
+        })
     }
 
     /// Waits for the end of the answers, and gives the server's letter for its transaction.
-    pub(super) fn receive_ready(&mut self, what: &str) -> Result<u8, DatabaseError> {
+    pub(super) async fn receive_ready(&mut self, what: &str) -> Result<u8, DatabaseError> {
         loop {
-            match self.receive()? {
+            match self.message().await? {
                 Message::ReadyForQuery(body) => {
                     self.is_synced = false;
                     return Ok(body.status());
@@ -165,13 +168,13 @@ impl Connection {
     }
 
     /// After an error: brings the connection to where no transaction is open, if it still lives.
-    pub(super) fn finish<T>(
+    pub(super) async fn finish<T>(
         &mut self,
         outcome: Result<T, DatabaseError>,
     ) -> Result<T, DatabaseError> {
         if outcome.is_err() && !self.is_lost {
             // What failed here too has marked the connection as lost, which the next call tells.
-            let _ = self.recover();
+            let _ = self.recover().await;
         }
         self.forget_unprepared();
         outcome
@@ -180,13 +183,13 @@ impl Connection {
     /// After an error of a transaction: the same, but nobody waits for the end of what the server
     /// has to say to a conflict. It has given the transaction up when it told of it, with all of
     /// its locks.
-    pub(super) fn finish_later<T>(
+    pub(super) async fn finish_later<T>(
         &mut self,
         outcome: Result<T, DatabaseError>,
     ) -> Result<T, DatabaseError> {
         let is_conflict = matches!(outcome, Err(DatabaseError::Conflict(_)));
         if !is_conflict || self.is_lost || !self.is_synced {
-            return self.finish(outcome);
+            return self.finish(outcome).await;
         }
         self.phase = Phase::Idle;
         self.has_failed = true;
@@ -201,35 +204,40 @@ impl Connection {
         }
     }
 
-    fn recover(&mut self) -> Result<(), DatabaseError> {
+    async fn recover(&mut self) -> Result<(), DatabaseError> {
         self.phase = Phase::Idle;
         self.has_failed = false;
         if !self.is_synced {
             self.wire.outgoing.clear();
             self.send_sync()?;
         }
-        let status = self.drain()?;
+        let status = self.drain().await?;
         if status != b'I' {
-            self.roll_back()?;
+            self.roll_back().await?;
         }
         Ok(())
     }
 
-    pub(super) fn drain(&mut self) -> Result<u8, DatabaseError> {
+    pub(super) async fn drain(&mut self) -> Result<u8, DatabaseError> {
         loop {
-            if let Message::ReadyForQuery(body) = self.receive()? {
+            if let Message::ReadyForQuery(body) = self.message().await? {
                 self.is_synced = false;
                 return Ok(body.status());
             }
         }
     }
 
-    pub(super) fn roll_back(&mut self) -> Result<(), DatabaseError> {
+    pub(super) async fn roll_back(&mut self) -> Result<(), DatabaseError> {
+        self.send_rollback()?;
+        self.drain().await.map(drop)
+    }
+
+    pub(super) fn send_rollback(&mut self) -> Result<(), DatabaseError> {
         frontend::query("ROLLBACK", &mut self.wire.outgoing)
             .map_err(|error| failed("a rollback", &error.to_string()))?;
         self.send()?;
         self.is_synced = true;
-        self.drain().map(|_| ())
+        Ok(())
     }
 
     pub(super) fn not_lost(&self) -> Result<(), DatabaseError> {
@@ -245,7 +253,7 @@ impl Connection {
     fn is_free(&mut self) -> Result<(), DatabaseError> {
         self.not_lost()?;
         if self.has_failed {
-            self.recover()?;
+            complete(self.recover())?;
         }
         Ok(())
     }
@@ -297,14 +305,14 @@ impl Connection {
                 Err(error) => break Err(error),
             }
         };
-        self.finish(ready)
+        complete(self.finish(ready))
     }
 
     /// Ends the rows of a COPY, and gives how many the server took.
     pub(super) fn end_copy(&mut self, what: &str) -> Result<u64, DatabaseError> {
         frontend::copy_done(&mut self.wire.outgoing);
         let taken = self.send().and_then(|()| self.copy_answer(what));
-        self.finish(taken)
+        complete(self.finish(taken))
     }
 
     /// The server's answer to a COPY: it comes before the end only where something went wrong.
@@ -329,8 +337,16 @@ impl Connection {
         error
     }
 
+    /// The next message, for which the thread waits.
     pub(super) fn receive(&mut self) -> Result<Message, DatabaseError> {
         let message = self.wire.receive();
+        self.is_lost |= message.is_err();
+        message
+    }
+
+    /// The next message. Other tasks may work until it comes.
+    pub(super) async fn message(&mut self) -> Result<Message, DatabaseError> {
+        let message = self.wire.message().await;
         self.is_lost |= message.is_err();
         message
     }

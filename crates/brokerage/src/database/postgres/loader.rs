@@ -1,6 +1,8 @@
 //! Rows into PostgreSQL by COPY, in its binary format: neither side then has to search text for
 //! separators, or to turn numbers into digits and back.
 
+use runtime::thread::complete;
+
 use super::connection::Connection;
 use crate::database::house::Loader;
 use crate::error::DatabaseError;
@@ -89,7 +91,7 @@ impl PostgresLoader {
         self.piece.truncate(HEADER_BYTES);
         if self.connection.has_message() {
             let answer = self.connection.copy_answer(&what());
-            self.connection.finish(answer)?;
+            complete(self.connection.finish(answer))?;
         }
         Ok(())
     }

@@ -210,6 +210,10 @@ impl Database for Postgres {
         Ok(Box::new(session))
     }
 
+    fn shares_threads(&self) -> bool {
+        true
+    }
+
     fn server(&self) -> Result<Server, DatabaseError> {
         let mut door = self.at_the_door()?;
         let names: Vec<_> = SETTINGS.iter().map(|name| format!("'{name}'")).collect();

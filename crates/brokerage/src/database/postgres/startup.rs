@@ -52,7 +52,7 @@ const ANSWERS: &[u8] = b"RENv";
 
 fn authenticate(wire: &mut Wire, address: &Address) -> Result<(), DatabaseError> {
     loop {
-        if !ANSWERS.contains(&wire.peek()?.0) {
+        if !ANSWERS.contains(&wire.kind()?) {
             return Err(no_postgres(address));
         }
         match wire.receive()? {

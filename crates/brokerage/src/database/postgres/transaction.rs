@@ -18,7 +18,7 @@ use super::failure::failure;
 use crate::database::call;
 use crate::error::DatabaseError;
 use crate::row::Answers;
-use crate::session::{Call, Isolation, Session, Then};
+use crate::session::{Answering, Call, Isolation, Session, Then};
 
 /// A batch longer than this goes out in parts, each answered before the next: a server that waits
 /// for us to read while we wait for it to read would wait for ever. What the system takes in one
@@ -69,14 +69,14 @@ pub(super) enum Phase {
 
 impl Connection {
     /// The journey of a batch. The transaction's phase is the caller's matter.
-    fn journey(
+    async fn journey(
         &mut self,
         begin: &[&'static str],
         calls: &[Call],
         commit: bool,
     ) -> Result<(), DatabaseError> {
         calls.iter().try_for_each(call::check)?;
-        let mut controls = u32::from(self.leave_failed()?);
+        let mut controls = u32::from(self.leave_failed().await?);
         for control in begin {
             encode::control(control, &mut self.wire.outgoing)?;
             controls += 1;
@@ -87,7 +87,8 @@ impl Connection {
                 frontend::flush(&mut self.wire.outgoing);
                 self.send()?;
                 let asked = &calls[self.answers.count()..number];
-                self.take_answers(std::mem::take(&mut controls), asked)?;
+                self.take_answers(std::mem::take(&mut controls), asked)
+                    .await?;
             }
             let statement = call.statement;
             if self.prepared.insert(statement.name) {
@@ -101,18 +102,18 @@ impl Connection {
         }
         self.send_sync()?;
         let rest = &calls[self.answers.count()..];
-        self.take_answers(controls, rest)?;
-        self.receive_ready("a commit").map(drop)
+        self.take_answers(controls, rest).await?;
+        self.receive_ready("a commit").await.map(drop)
     }
 
     /// Reads the end of what the server said to a transaction that failed, which is there by now.
     /// If it still has one open that can only be rolled back, that goes out in front of what comes
     /// next; gives whether it does.
-    fn leave_failed(&mut self) -> Result<bool, DatabaseError> {
+    async fn leave_failed(&mut self) -> Result<bool, DatabaseError> {
         if !self.has_failed {
             return Ok(false);
         }
-        let status = self.drain()?;
+        let status = self.drain().await?;
         self.has_failed = false;
         if status != b'I' {
             encode::control(ROLLBACK, &mut self.wire.outgoing)?;
@@ -120,19 +121,19 @@ impl Connection {
         Ok(status != b'I')
     }
 
-    fn take_answers(&mut self, controls: u32, calls: &[Call]) -> Result<(), DatabaseError> {
+    async fn take_answers(&mut self, controls: u32, calls: &[Call]) -> Result<(), DatabaseError> {
         for _ in 0..controls {
-            self.control_answer()?;
+            self.control_answer().await?;
         }
         for call in calls {
-            self.answer(call)?;
+            self.answer(call).await?;
         }
         Ok(())
     }
 
-    fn control_answer(&mut self) -> Result<(), DatabaseError> {
+    async fn control_answer(&mut self) -> Result<(), DatabaseError> {
         loop {
-            match self.receive()? {
+            match self.message().await? {
                 Message::CommandComplete(_) => return Ok(()),
                 Message::ErrorResponse(body) => return Err(failure(&body, "a begin")),
                 _ => {}
@@ -140,13 +141,18 @@ impl Connection {
         }
     }
 
-    fn answer(&mut self, call: &Call) -> Result<(), DatabaseError> {
+    async fn answer(&mut self, call: &Call) -> Result<(), DatabaseError> {
         let statement = call.statement;
         self.answers.begin(statement.columns.len());
         loop {
             // Most messages are these; they need no memory of their own.
             let (kind, body) = match self.wire.peek() {
-                Ok(message) => message,
+                Ok(Some(message)) => message,
+                Ok(None) => {
+                    let filled = self.wire.fill().await;
+                    filled.map_err(|error| self.lose(error))?;
+                    continue;
+                }
                 Err(error) => return Err(self.lose(error)),
             };
             let body_bytes = body.len();
@@ -155,7 +161,7 @@ impl Connection {
                 COMMAND_COMPLETE => self.answers.changed(encode::changed_by(body)),
                 BIND_COMPLETE => {}
                 _ => {
-                    self.rare_answer(call)?;
+                    self.rare_answer(call).await?;
                     continue;
                 }
             }
@@ -166,9 +172,9 @@ impl Connection {
         }
     }
 
-    fn rare_answer(&mut self, call: &Call) -> Result<(), DatabaseError> {
+    async fn rare_answer(&mut self, call: &Call) -> Result<(), DatabaseError> {
         let statement = call.statement;
-        match self.receive()? {
+        match self.message().await? {
             Message::RowDescription(body) => {
                 encode::check_columns(statement, Some(&body))?;
                 self.preparing.pop_front();
@@ -182,19 +188,8 @@ impl Connection {
         }
         Ok(())
     }
-}
 
-impl Session for Connection {
-    fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
-        self.not_lost()?;
-        if self.phase != Phase::Idle {
-            return Err(failed("a begin", "a transaction is open already"));
-        }
-        self.phase = Phase::Begun(isolation);
-        Ok(())
-    }
-
-    fn run(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
+    async fn batch(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
         self.not_lost()?;
         let commits = then == Then::Commit;
         let (begin, commit) = match self.phase {
@@ -215,20 +210,56 @@ impl Session for Connection {
             return Ok(&self.answers);
         }
         self.phase = Phase::Open;
-        let answered = self.journey(begin, calls, commit);
-        self.finish_later(answered)?;
+        let answered = self.journey(begin, calls, commit).await;
+        self.finish_later(answered).await?;
         if commits {
             self.phase = Phase::Idle;
         }
         Ok(&self.answers)
     }
 
-    fn rollback(&mut self) -> Result<(), DatabaseError> {
+    async fn leave(&mut self) -> Result<(), DatabaseError> {
         self.not_lost()?;
         let phase = std::mem::replace(&mut self.phase, Phase::Idle);
         if phase == Phase::Open {
-            self.roll_back()?;
+            self.roll_back().await?;
         }
         Ok(())
+    }
+}
+
+impl Session for Connection {
+    fn share_thread(&mut self) {
+        self.wire.share_thread();
+    }
+
+    fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
+        self.not_lost()?;
+        if self.phase != Phase::Idle {
+            return Err(failed("a begin", "a transaction is open already"));
+        }
+        self.phase = Phase::Begun(isolation);
+        Ok(())
+    }
+
+    fn run<'session: 'answering, 'calls: 'answering, 'answering>(
+        &'session mut self,
+        calls: &'calls [Call],
+        then: Then,
+    ) -> Answering<'answering, &'session Answers> {
+        Box::pin(self.batch(calls, then))
+    }
+
+    fn rollback(&mut self) -> Answering<'_, ()> {
+        Box::pin(self.leave())
+    }
+
+    fn abandon(&mut self) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Idle);
+        // The server does as it is told before it reads what comes next. A connection that is lost
+        // has been marked so.
+        if phase == Phase::Open && self.not_lost().is_ok() && self.send_rollback().is_ok() {
+            self.has_failed = true;
+        }
     }
 }

@@ -55,33 +55,72 @@ impl Wire {
         self.socket.write_all(bytes)
     }
 
-    /// The next message of the server, other than remarks that ask for nothing.
+    /// Lets other tasks work while messages are waited for, but by [`receive`](Self::receive).
+    pub fn share_thread(&mut self) {
+        self.socket.share_thread();
+    }
+
+    /// The next message of the server, other than remarks that ask for nothing. The thread waits for
+    /// it.
     pub fn receive(&mut self) -> Result<Message, DatabaseError> {
+        loop {
+            if let Some(message) = self.parse()? {
+                return Ok(message);
+            }
+            let length = self.socket.read(&mut self.piece)?;
+            self.take(length);
+        }
+    }
+
+    /// The kind of the next message, which stays. The thread waits for it.
+    pub fn kind(&mut self) -> Result<u8, DatabaseError> {
+        loop {
+            if let Some((kind, _)) = self.peek()? {
+                return Ok(kind);
+            }
+            let length = self.socket.read(&mut self.piece)?;
+            self.take(length);
+        }
+    }
+
+    /// The next message of the server, other than remarks that ask for nothing.
+    pub async fn message(&mut self) -> Result<Message, DatabaseError> {
+        loop {
+            if let Some(message) = self.parse()? {
+                return Ok(message);
+            }
+            self.fill().await?;
+        }
+    }
+
+    fn parse(&mut self) -> Result<Option<Message>, DatabaseError> {
         loop {
             let parsed = Message::parse(&mut self.incoming)
                 .map_err(|error| self.socket.unavailable(&error.to_string()))?;
             match parsed {
                 Some(Message::NoticeResponse(_) | Message::NotificationResponse(_)) => {}
-                Some(message) => return Ok(message),
-                None => self.fill()?,
+                Some(message) => return Ok(Some(message)),
+                None => return self.has_measure().map(|()| None),
             }
         }
     }
 
     /// The kind of the next message and its body, which [`pass`](Self::pass) or
-    /// [`receive`](Self::receive) takes away.
-    pub fn peek(&mut self) -> Result<(u8, &[u8]), DatabaseError> {
-        let length = loop {
-            let header = Header::parse(&self.incoming);
-            match header.map_err(|error| self.socket.unavailable(&error.to_string()))? {
-                // The length counts itself, but not the kind.
-                Some(header) if self.incoming.len() > header.len() as usize => {
-                    break header.len() as usize;
-                }
-                _ => self.fill()?,
+    /// [`message`](Self::message) takes away; `None` when it is not whole yet, and
+    /// [`fill`](Self::fill) must bring more.
+    pub fn peek(&self) -> Result<Option<(u8, &[u8])>, DatabaseError> {
+        let header = Header::parse(&self.incoming);
+        match header.map_err(|error| self.socket.unavailable(&error.to_string()))? {
+            // The length counts itself, but not the kind.
+            Some(header) if self.incoming.len() > header.len() as usize => {
+                let length = header.len() as usize;
+                Ok(Some((
+                    self.incoming[0],
+                    &self.incoming[HEAD_BYTES..=length],
+                )))
             }
-        };
-        Ok((self.incoming[0], &self.incoming[HEAD_BYTES..=length]))
+            _ => self.has_measure().map(|()| None),
+        }
     }
 
     /// Takes the message away that was looked at.
@@ -94,14 +133,24 @@ impl Wire {
         !self.incoming.is_empty() || self.socket.is_readable()
     }
 
-    fn fill(&mut self) -> Result<(), DatabaseError> {
-        if let Ok(Some(header)) = Header::parse(&self.incoming)
-            && header.len() > LONGEST_MESSAGE_BYTES
-        {
-            return Err(self.socket.unavailable("it sent a message without measure"));
-        }
-        let length = self.socket.read(&mut self.piece)?;
-        self.incoming.extend_from_slice(&self.piece[..length]);
+    /// Waits for more to come.
+    pub async fn fill(&mut self) -> Result<(), DatabaseError> {
+        let length = self.socket.read_or_let_work(&mut self.piece).await?;
+        self.take(length);
         Ok(())
+    }
+
+    fn take(&mut self, length: usize) {
+        self.incoming.extend_from_slice(&self.piece[..length]);
+    }
+
+    /// Whether the message that is not whole yet can become so.
+    fn has_measure(&self) -> Result<(), DatabaseError> {
+        match Header::parse(&self.incoming) {
+            Ok(Some(header)) if header.len() > LONGEST_MESSAGE_BYTES => {
+                Err(self.socket.unavailable("it sent a message without measure"))
+            }
+            _ => Ok(()),
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::database::call::{self, mistake};
 use crate::database::render::render;
 use crate::error::DatabaseError;
 use crate::row::Answers;
-use crate::session::{Call, Isolation, Session, Then};
+use crate::session::{Answering, Call, Isolation, Session, Then};
 use crate::statement::{Dialect, Statement};
 use crate::value::Value;
 
@@ -77,6 +77,24 @@ impl SqliteSession {
         self.is_open = false;
         self.turn = None;
     }
+
+    fn run_now(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
+        if !self.is_open {
+            return Err(DatabaseError::Failed {
+                statement: "a batch".to_owned(),
+                message: "no transaction is open".to_owned(),
+            });
+        }
+        let mut ended = self.batch(calls);
+        if ended.is_ok() && then == Then::Commit {
+            ended = self.end("COMMIT");
+        }
+        if let Err(error) = ended {
+            self.give_up();
+            return Err(error);
+        }
+        Ok(&self.answers)
+    }
 }
 
 impl Session for SqliteSession {
@@ -103,27 +121,21 @@ impl Session for SqliteSession {
         })
     }
 
-    fn run(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
-        if !self.is_open {
-            return Err(DatabaseError::Failed {
-                statement: "a batch".to_owned(),
-                message: "no transaction is open".to_owned(),
-            });
-        }
-        let mut ended = self.batch(calls);
-        if ended.is_ok() && then == Then::Commit {
-            ended = self.end("COMMIT");
-        }
-        if let Err(error) = ended {
-            self.give_up();
-            return Err(error);
-        }
-        Ok(&self.answers)
+    fn run<'session: 'answering, 'calls: 'answering, 'answering>(
+        &'session mut self,
+        calls: &'calls [Call],
+        then: Then,
+    ) -> Answering<'answering, &'session Answers> {
+        Box::pin(async move { self.run_now(calls, then) })
     }
 
-    fn rollback(&mut self) -> Result<(), DatabaseError> {
+    fn rollback(&mut self) -> Answering<'_, ()> {
         self.give_up();
-        Ok(())
+        Box::pin(async { Ok(()) })
+    }
+
+    fn abandon(&mut self) {
+        self.give_up();
     }
 }
 

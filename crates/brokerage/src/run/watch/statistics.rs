@@ -10,6 +10,7 @@ use crate::schema::Type;
 use crate::session::{Call, Isolation, Session, Then};
 use crate::statement::Statement;
 use measure::result::{ServerCheckpoints, ServerIo, ServerLog};
+use runtime::thread::complete;
 
 static ACTIVITY: Statement = Statement {
     name: "watch_activity",
@@ -144,7 +145,7 @@ pub(super) fn ask<'a>(
         statement,
         parameters: Vec::new(),
     };
-    match session.run(&[call], Then::Commit) {
+    match complete(session.run(&[call], Then::Commit)) {
         Ok(answers) => Ok(Some(answers.of(0))),
         Err(DatabaseError::Failed { .. } | DatabaseError::Refused(_)) => Ok(None),
         Err(error) => Err(error),

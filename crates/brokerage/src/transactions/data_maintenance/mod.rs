@@ -104,50 +104,61 @@ output!(DataMaintenance: changed, now);
 ///
 /// # Errors
 /// Those of the session.
-pub fn run(session: &mut dyn Session, input: &Input) -> Result<DataMaintenance, DatabaseError> {
-    let at_once = |session: &mut dyn Session, statement: &'static Statement, parameters| {
-        let mut batch = Batch::new();
-        batch.add_all(statement, parameters);
-        let answers = ask(session, Isolation::ReadCommitted, batch)?;
-        Ok(DataMaintenance {
-            changed: answers.of(0).changed(),
-            now: Vec::new(),
-        })
-    };
+pub async fn run(
+    session: &mut dyn Session,
+    input: &Input,
+) -> Result<DataMaintenance, DatabaseError> {
     let number = |number: i64| vec![Value::from(number)];
     match input {
-        Input::Permissions { account } => at_once(session, &say::PERMISSIONS, number(*account)),
+        Input::Permissions { account } => {
+            at_once(session, &say::PERMISSIONS, number(*account)).await
+        }
         Input::AddressOfCustomer { customer } => {
-            at_once(session, &say::ADDRESS_OF_CUSTOMER, number(*customer))
+            at_once(session, &say::ADDRESS_OF_CUSTOMER, number(*customer)).await
         }
         Input::AddressOfCompany { company } => {
-            at_once(session, &say::ADDRESS_OF_COMPANY, number(*company))
+            at_once(session, &say::ADDRESS_OF_COMPANY, number(*company)).await
         }
-        Input::Company { company } => at_once(session, &say::COMPANY, number(*company)),
-        Input::Customer { customer } => email(session, *customer),
-        Input::TaxRateOfCustomer { customer } => tax_rate_of(session, *customer),
+        Input::Company { company } => at_once(session, &say::COMPANY, number(*company)).await,
+        Input::Customer { customer } => email(session, *customer).await,
+        Input::TaxRateOfCustomer { customer } => tax_rate_of(session, *customer).await,
         Input::DailyMarket {
             symbol,
             day_of_thirty,
             more,
         } => {
             let parameters = values![symbol.as_str(), *day_of_thirty, *more].to_vec();
-            at_once(session, &say::DAYS, parameters)
+            at_once(session, &say::DAYS, parameters).await
         }
-        Input::Exchanges { now_ms } => exchanges(session, *now_ms),
-        Input::Reports { company } => reports(session, *company),
-        Input::News { company } => at_once(session, &say::NEWS, number(*company)),
+        Input::Exchanges { now_ms } => exchanges(session, *now_ms).await,
+        Input::Reports { company } => reports(session, *company).await,
+        Input::News { company } => at_once(session, &say::NEWS, number(*company)).await,
         Input::Security { symbol } => {
             let parameters = values![symbol.as_str()].to_vec();
-            at_once(session, &say::SECURITY, parameters)
+            at_once(session, &say::SECURITY, parameters).await
         }
-        Input::TaxRate { id } => tax_name(session, id),
-        Input::WatchList { customer } => watch_list(session, *customer),
+        Input::TaxRate { id } => tax_name(session, id).await,
+        Input::WatchList { customer } => watch_list(session, *customer).await,
     }
 }
 
+/// Carries out a statement that needs to know nothing before.
+async fn at_once(
+    session: &mut dyn Session,
+    statement: &'static Statement,
+    parameters: Vec<Value>,
+) -> Result<DataMaintenance, DatabaseError> {
+    let mut batch = Batch::new();
+    batch.add_all(statement, parameters);
+    let answers = ask(session, Isolation::ReadCommitted, batch).await?;
+    Ok(DataMaintenance {
+        changed: answers.of(0).changed(),
+        now: Vec::new(),
+    })
+}
+
 /// Changes what has been found out.
-fn change(
+async fn change(
     mut transaction: Transaction<'_>,
     changes: Vec<(&'static Statement, Vec<Value>)>,
     now: Vec<String>,
@@ -157,7 +168,7 @@ fn change(
         .into_iter()
         .map(|(statement, parameters)| batch.add_all(statement, parameters))
         .collect();
-    let answers = transaction.commit(batch)?;
+    let answers = transaction.commit(batch).await?;
     let changed = calls.into_iter().map(|call| answers.of(call).changed());
     Ok(DataMaintenance {
         changed: changed.sum(),
@@ -166,12 +177,12 @@ fn change(
 }
 
 /// The address moves from one provider to another and back.
-fn email(session: &mut dyn Session, customer: i64) -> Result<DataMaintenance, DatabaseError> {
+async fn email(session: &mut dyn Session, customer: i64) -> Result<DataMaintenance, DatabaseError> {
     const PROVIDERS: [&str; 2] = ["letterbox.example", "pigeonhole.example"];
     let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
     let mut batch = Batch::new();
     batch.add(&say::EMAIL, values![customer]);
-    let answers = transaction.run(batch)?;
+    let answers = transaction.run(batch).await?;
     let old = answers.of(0).one()?.find_text(0)?.unwrap_or_default();
     let (person, provider) = old.split_once('@').unwrap_or((&old, ""));
     let other = usize::from(provider == PROVIDERS[0]);
@@ -179,15 +190,18 @@ fn email(session: &mut dyn Session, customer: i64) -> Result<DataMaintenance, Da
     let person: String = person.chars().take(30).collect();
     let new = format!("{person}@{}", PROVIDERS[other]);
     let changes = values![customer, new.as_str()].to_vec();
-    change(transaction, vec![(&say::CHANGE_EMAIL, changes)], vec![new])
+    change(transaction, vec![(&say::CHANGE_EMAIL, changes)], vec![new]).await
 }
 
 /// The country after the customer's.
-fn tax_rate_of(session: &mut dyn Session, customer: i64) -> Result<DataMaintenance, DatabaseError> {
+async fn tax_rate_of(
+    session: &mut dyn Session,
+    customer: i64,
+) -> Result<DataMaintenance, DatabaseError> {
     let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
     let mut batch = Batch::new();
     batch.add(&say::TAX_RATES, values![customer]);
-    let answers = transaction.run(batch)?;
+    let answers = transaction.run(batch).await?;
     let rates = answers.of(0).collect(|row| row.text(0))?;
     let country = rates.iter().find_map(|rate| {
         let number = rate.strip_prefix('C')?.parse::<u32>().ok()?;
@@ -204,15 +218,19 @@ fn tax_rate_of(session: &mut dyn Session, customer: i64) -> Result<DataMaintenan
         vec![(&say::CHANGE_TAX_RATE, changes)],
         vec![new],
     )
+    .await
 }
 
 /// Every exchange says when it was described last.
-fn exchanges(session: &mut dyn Session, now_ms: i64) -> Result<DataMaintenance, DatabaseError> {
+async fn exchanges(
+    session: &mut dyn Session,
+    now_ms: i64,
+) -> Result<DataMaintenance, DatabaseError> {
     const MARK: &str = " (described anew at ";
     let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
     let mut batch = Batch::new();
     batch.add(&say::EXCHANGES, []);
-    let answers = transaction.run(batch)?;
+    let answers = transaction.run(batch).await?;
     let (mut changes, mut now) = (Vec::new(), Vec::new());
     for row in answers.of(0).all() {
         let old = row.text(1)?;
@@ -223,15 +241,18 @@ fn exchanges(session: &mut dyn Session, now_ms: i64) -> Result<DataMaintenance, 
         changes.push((&say::CHANGE_EXCHANGE, parameters));
         now.push(new);
     }
-    change(transaction, changes, now)
+    change(transaction, changes, now).await
 }
 
 /// The quarters begin a day later, and the next time a day earlier.
-fn reports(session: &mut dyn Session, company: i64) -> Result<DataMaintenance, DatabaseError> {
+async fn reports(
+    session: &mut dyn Session,
+    company: i64,
+) -> Result<DataMaintenance, DatabaseError> {
     let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
     let mut batch = Batch::new();
     batch.add(&say::REPORTS, values![company]);
-    let answers = transaction.run(batch)?;
+    let answers = transaction.run(batch).await?;
     let row = answers.of(0).first()?;
     let (year, quarter) = (row.integer(0)?, row.integer(1)?);
     let report = (year - moments::quarter(0).0) * 4 + quarter - 1;
@@ -243,15 +264,16 @@ fn reports(session: &mut dyn Session, company: i64) -> Result<DataMaintenance, D
         vec![(&say::CHANGE_REPORTS, changes)],
         vec![by_days.to_string()],
     )
+    .await
 }
 
 /// The name ends with the word "rate", or does so no more.
-fn tax_name(session: &mut dyn Session, id: &str) -> Result<DataMaintenance, DatabaseError> {
+async fn tax_name(session: &mut dyn Session, id: &str) -> Result<DataMaintenance, DatabaseError> {
     const WORD: &str = " rate";
     let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
     let mut batch = Batch::new();
     batch.add(&say::TAX_NAME, values![id]);
-    let answers = transaction.run(batch)?;
+    let answers = transaction.run(batch).await?;
     let old = answers.of(0).one()?.text(0)?;
     let new = match old.strip_suffix(WORD) {
         Some(without) => without.to_owned(),
@@ -264,14 +286,18 @@ fn tax_name(session: &mut dyn Session, id: &str) -> Result<DataMaintenance, Data
         vec![(&say::CHANGE_TAX_NAME, changes)],
         vec![new],
     )
+    .await
 }
 
 /// The security in the middle of the list gives way to the next one that is not on it.
-fn watch_list(session: &mut dyn Session, customer: i64) -> Result<DataMaintenance, DatabaseError> {
+async fn watch_list(
+    session: &mut dyn Session,
+    customer: i64,
+) -> Result<DataMaintenance, DatabaseError> {
     let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
     let mut batch = Batch::new();
     batch.add(&say::WATCHED, values![customer]);
-    let answers = transaction.run(batch)?;
+    let answers = transaction.run(batch).await?;
     let watched = answers
         .of(0)
         .collect(|row| Ok((row.integer(0)?, row.text(1)?)))?;
@@ -283,11 +309,11 @@ fn watch_list(session: &mut dyn Session, customer: i64) -> Result<DataMaintenanc
     // Behind the old one, or else from the beginning.
     batch.add(&say::NOT_WATCHED, values![*list, old.as_str()]);
     batch.add(&say::NOT_WATCHED, values![*list, ""]);
-    let answers = transaction.run(batch)?;
+    let answers = transaction.run(batch).await?;
     let new = answers.of(0).find().or_else(|| answers.of(1).find());
     let Some(new) = new.map(|row| row.text(0)).transpose()? else {
         // The customer watches everything there is.
-        return change(transaction, Vec::new(), Vec::new());
+        return change(transaction, Vec::new(), Vec::new()).await;
     };
     let changes = values![*list, old.as_str(), new.as_str()].to_vec();
     change(
@@ -295,4 +321,5 @@ fn watch_list(session: &mut dyn Session, customer: i64) -> Result<DataMaintenanc
         vec![(&say::CHANGE_WATCHED, changes)],
         vec![new],
     )
+    .await
 }

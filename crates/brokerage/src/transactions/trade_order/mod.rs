@@ -160,24 +160,24 @@ fn questions(input: &Input, batch: &mut Batch) -> Questions {
 /// # Errors
 /// Those of the session. After [`DatabaseError::Unavailable`] the order may have been entered all
 /// the same: [`was_entered`] tells.
-pub fn run(session: &mut dyn Session, input: &Input) -> Result<TradeOrder, DatabaseError> {
+pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeOrder, DatabaseError> {
     let mut transaction = Transaction::begin(session, Isolation::RepeatableRead)?;
     let mut batch = Batch::new();
     let questions = questions(input, &mut batch);
-    let answers = transaction.run(batch)?;
+    let answers = transaction.run(batch).await?;
     let mut order = estimate(input, &questions, &answers)?;
     if order.outcome == Outcome::NotPermitted {
-        transaction.roll_back()?;
+        transaction.roll_back().await?;
         return Ok(order);
     }
     let batch = changes(input, &order);
     if input.rolls_back {
         order.outcome = Outcome::RolledBack;
-        transaction.run(batch)?;
-        transaction.roll_back()?;
+        transaction.run(batch).await?;
+        transaction.roll_back().await?;
         return Ok(order);
     }
-    transaction.commit(batch)?;
+    transaction.commit(batch).await?;
     order.to_market = Some(ToMarket {
         trade: input.trade,
         symbol: order.symbol.clone(),
@@ -330,9 +330,9 @@ fn changes(input: &Input, order: &TradeOrder) -> Batch {
 ///
 /// # Errors
 /// Those of the session.
-pub fn was_entered(session: &mut dyn Session, trade: i64) -> Result<bool, DatabaseError> {
+pub async fn was_entered(session: &mut dyn Session, trade: i64) -> Result<bool, DatabaseError> {
     let mut batch = Batch::new();
     batch.add(&say::STATUS, values![trade]);
-    let answers = ask(session, Isolation::ReadCommitted, batch)?;
+    let answers = ask(session, Isolation::ReadCommitted, batch).await?;
     Ok(answers.of(0).count() > 0)
 }

@@ -104,20 +104,20 @@ struct Trade {
 ///
 /// # Errors
 /// Those of the session.
-pub fn run(session: &mut dyn Session, input: &Input) -> Result<TradeResult, DatabaseError> {
+pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeResult, DatabaseError> {
     let mut transaction = Transaction::begin(session, Isolation::Serializable)?;
     let mut batch = Batch::new();
     let trade = batch.add(&say::TRADE, values![input.trade]);
     let lots = batch.add(&say::LOTS, values![input.trade]);
     let rates = batch.add(&say::TAX_RATES, values![input.trade]);
-    let answers = transaction.run(batch)?;
+    let answers = transaction.run(batch).await?;
     let Some(row) = answers.of(trade).find() else {
-        transaction.roll_back()?;
+        transaction.roll_back().await?;
         return Ok(TradeResult::Missing);
     };
     let status = row.integer(3)?;
     if status != Status::Submitted.id() {
-        transaction.roll_back()?;
+        transaction.roll_back().await?;
         return Ok(if status == Status::Completed.id() {
             TradeResult::BookedBefore
         } else {
@@ -146,7 +146,7 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<TradeResult, Data
         booked.held - held,
         if is_sell { -quantity } else { quantity }
     );
-    let answers = transaction.commit(batch)?;
+    let answers = transaction.commit(batch).await?;
     booked.balance_cents = answers.of(balance).one()?.integer(0)?;
     Ok(TradeResult::Booked(booked))
 }

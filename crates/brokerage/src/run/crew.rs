@@ -1,0 +1,147 @@
+//! Who works on which thread.
+//!
+//! Users and hands spend their time waiting for the server. Where a session lets others work
+//! meanwhile, many of them share a thread: it finds its own code and data in the processor's caches
+//! when an answer comes, and goes to sleep only when none of them has anything to do. Where a
+//! session holds its thread, as one with a file does, everybody has a thread of their own; so too
+//! where the system allows no io_uring, by which shared threads wait.
+
+use super::line::Line;
+use runtime::thread::complete;
+use runtime::{Runtime, UringOptions};
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use workload::mail::store::{Failure, FailureKind};
+
+/// Somebody's work, begun on the thread where it is done.
+pub type Work = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()>>> + Send>;
+
+/// So many share a thread at least, where there are so many: that is a few thousand transactions a
+/// second, a fraction of what a thread can carry.
+const LEAST_ON_A_THREAD: usize = 16;
+
+/// Work as a crew takes it.
+pub fn work<F: Future<Output = ()> + 'static>(begin: impl FnOnce() -> F + Send + 'static) -> Work {
+    Box::new(|| Box::pin(begin()))
+}
+
+/// Sets everybody to work, on shared threads if their sessions allow that. The work ends on its own;
+/// a panic in it ends the run.
+///
+/// # Errors
+/// The system gives no more threads. Those that it gave work already.
+pub fn hire(
+    people: Vec<Work>,
+    shares_threads: bool,
+    line: &Arc<Line>,
+    threads: &mut Vec<JoinHandle<()>>,
+) -> io::Result<()> {
+    let number = match shares_threads && Runtime::wall_clock(&ring()).is_ok() {
+        true => threads_for(people.len(), processors()),
+        false => people.len(),
+    };
+    let mut crews: Vec<Vec<Work>> = Vec::new();
+    crews.resize_with(number, Vec::new);
+    for (place, work) in people.into_iter().enumerate() {
+        crews[place % number].push(work);
+    }
+    for crew in crews {
+        let line = Arc::clone(line);
+        let named = thread::Builder::new().name("proofload-user".to_owned());
+        threads.push(named.spawn(move || {
+            let _ends = EndsTheRun(line);
+            carry_out(crew);
+        })?);
+    }
+    Ok(())
+}
+
+/// How many threads so many people share on a machine with so many processors: half of them are
+/// left to everything else, a server on the same machine above all.
+fn threads_for(people: usize, processors: usize) -> usize {
+    (people / LEAST_ON_A_THREAD).min(processors / 2).max(1)
+}
+
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, Into::into)
+}
+
+/// A ring that serves sockets: it knows no files and no memory.
+fn ring() -> UringOptions {
+    UringOptions {
+        registered_files: 0,
+        registered_buffers: 0,
+        ..UringOptions::default()
+    }
+}
+
+fn carry_out(crew: Vec<Work>) {
+    let is_alone = crew.len() == 1;
+    let runtime = (!is_alone)
+        .then(|| Runtime::wall_clock(&ring()).ok())
+        .flatten();
+    let Some(runtime) = runtime else {
+        return beside_each_other(crew);
+    };
+    let handle = runtime.handle();
+    let tasks: Vec<_> = crew
+        .into_iter()
+        .map(|begin| handle.spawn(begin()))
+        .collect();
+    runtime.block_on(async {
+        for task in tasks {
+            task.await;
+        }
+    });
+}
+
+/// Gives everybody a thread, and works on this one, too.
+fn beside_each_other(mut crew: Vec<Work>) {
+    let Some(first) = crew.pop() else { return };
+    thread::scope(|scope| {
+        for begin in crew {
+            scope.spawn(|| complete(begin()));
+        }
+        complete(first());
+    });
+}
+
+/// Ends the run when a thread ends by a panic: without its people it would measure nobody.
+struct EndsTheRun(Arc<Line>);
+
+impl Drop for EndsTheRun {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.fail(panicked());
+        }
+    }
+}
+
+/// The failure that a panic is.
+#[must_use]
+pub fn panicked() -> Failure {
+    Failure {
+        kind: FailureKind::Internal,
+        file: String::new(),
+        page: None,
+        operation: "running the house".to_owned(),
+        error: "a thread of the run ended by a panic; this is a bug of the program".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_people_share_one_thread_and_many_leave_half_of_the_processors() {
+        assert_eq!(threads_for(1, 64), 1);
+        assert_eq!(threads_for(52, 2), 1);
+        assert_eq!(threads_for(52, 64), 3);
+        assert_eq!(threads_for(1_000, 64), 32);
+        assert_eq!(threads_for(1_000, 1), 1);
+    }
+}
