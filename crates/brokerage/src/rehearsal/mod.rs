@@ -113,7 +113,7 @@ impl Rehearsal<'_> {
         Ok(())
     }
 
-    fn carry_out(&mut self, request: &Request, now_ms: i64) -> Result<Done, DatabaseError> {
+    fn carry_out(&mut self, request: &Request, now_ms: i64) -> Result<Done<'_>, DatabaseError> {
         let done = complete(request.run(self.session))?;
         let fingerprint = done.fingerprint();
         fingerprint.add_to(&mut self.digest);

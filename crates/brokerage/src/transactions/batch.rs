@@ -222,17 +222,17 @@ impl<'a> Row<'a> {
 
     /// The text in a column, counted from 0.
     pub(crate) fn text(self, column: usize) -> Result<String, DatabaseError> {
+        self.str(column).map(str::to_owned)
+    }
+
+    /// The text in a column, as long as the answers stand.
+    pub(crate) fn str(self, column: usize) -> Result<&'a str, DatabaseError> {
         let text = self.find_str(column)?;
-        let text = text.ok_or_else(|| self.holds(column, "text"))?;
-        Ok(text.to_owned())
+        text.ok_or_else(|| self.holds(column, "text"))
     }
 
-    /// The text in a column that may hold nothing.
-    pub(crate) fn find_text(self, column: usize) -> Result<Option<String>, DatabaseError> {
-        Ok(self.find_str(column)?.map(str::to_owned))
-    }
-
-    fn find_str(self, column: usize) -> Result<Option<&'a str>, DatabaseError> {
+    /// The text in a column that may hold nothing, as long as the answers stand.
+    pub(crate) fn find_str(self, column: usize) -> Result<Option<&'a str>, DatabaseError> {
         let rows = self.answer.rows;
         match rows.text(self.row, column) {
             None if !rows.is_null(self.row, column) => Err(self.holds(column, "text")),

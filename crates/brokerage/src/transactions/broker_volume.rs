@@ -22,12 +22,12 @@ pub struct Input {
 
 /// What came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BrokerVolume {
+pub struct BrokerVolume<'a> {
     /// Brokers with waiting orders and what these are worth, the busiest first.
-    pub volumes: Vec<(String, i64)>,
+    pub volumes: Vec<(&'a str, i64)>,
 }
 
-output!(BrokerVolume: volumes);
+output!(BrokerVolume<'_>: volumes);
 
 pub(super) static VOLUMES: Statement = Statement {
     name: "broker_volume",
@@ -59,7 +59,10 @@ ORDER BY volume DESC, b.id",
 ///
 /// # Errors
 /// Those of the session.
-pub async fn run(session: &mut dyn Session, input: &Input) -> Result<BrokerVolume, DatabaseError> {
+pub async fn run<'a>(
+    session: &'a mut dyn Session,
+    input: &Input,
+) -> Result<BrokerVolume<'a>, DatabaseError> {
     assert!((1..=MOST_BROKERS).contains(&input.brokers.len()));
     // The statement has one number of places; the last broker fills those that are left.
     let last = &input.brokers[input.brokers.len() - 1];
@@ -74,6 +77,6 @@ pub async fn run(session: &mut dyn Session, input: &Input) -> Result<BrokerVolum
     let answers = ask(session, Isolation::ReadCommitted, batch).await?;
     let volumes = answers
         .of(0)
-        .collect(|row| Ok((row.text(0)?, row.integer(1)?)))?;
+        .collect(|row| Ok((row.str(0)?, row.integer(1)?)))?;
     Ok(BrokerVolume { volumes })
 }

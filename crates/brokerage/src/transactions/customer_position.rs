@@ -29,24 +29,24 @@ pub enum Who {
 /// What came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // Columns of the books.
-pub struct CustomerPosition {
+pub struct CustomerPosition<'a> {
     pub id: i64,
-    pub tax_id: String,
+    pub tax_id: &'a str,
     pub status: i64,
-    pub last_name: String,
-    pub first_name: String,
-    pub middle_name: Option<String>,
-    pub gender: Option<String>,
+    pub last_name: &'a str,
+    pub first_name: &'a str,
+    pub middle_name: Option<&'a str>,
+    pub gender: Option<&'a str>,
     pub tier: i64,
     pub birth_day: i64,
     pub address: i64,
     /// Country, area, local number and extension of three phones.
-    pub phones: Vec<Option<String>>,
-    pub emails: Vec<Option<String>>,
+    pub phones: Vec<Option<&'a str>>,
+    pub emails: Vec<Option<&'a str>>,
     /// At most ten, those that hold least first.
     pub accounts: Vec<Account>,
     /// Steps of the ten latest trades, the latest first.
-    pub history: Vec<Step>,
+    pub history: Vec<Step<'a>>,
 }
 
 /// An account.
@@ -62,18 +62,18 @@ pub struct Account {
 /// A step of a trade.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // Columns of the books.
-pub struct Step {
+pub struct Step<'a> {
     pub trade: i64,
-    pub symbol: String,
+    pub symbol: &'a str,
     pub quantity: i64,
-    pub status: String,
+    pub status: &'a str,
     pub at_ms: i64,
 }
 
-output!(CustomerPosition: id, tax_id, status, last_name, first_name, middle_name, gender, tier,
+output!(CustomerPosition<'_>: id, tax_id, status, last_name, first_name, middle_name, gender, tier,
     birth_day, address, phones, emails, accounts, history);
 output!(Account: id, balance_cents, assets_cents);
-output!(Step: trade, symbol, quantity, status, at_ms);
+output!(Step<'_>: trade, symbol, quantity, status, at_ms);
 
 const CUSTOMER: &[Type] = &[
     Type::Big,
@@ -189,10 +189,10 @@ LIMIT 30",
 ///
 /// # Errors
 /// Those of the session.
-pub async fn run(
-    session: &mut dyn Session,
+pub async fn run<'a>(
+    session: &'a mut dyn Session,
     input: &Input,
-) -> Result<CustomerPosition, DatabaseError> {
+) -> Result<CustomerPosition<'a>, DatabaseError> {
     let mut batch = Batch::new();
     match &input.customer {
         Who::Id(id) => {
@@ -220,9 +220,9 @@ pub async fn run(
         position.history = answers.of(history).collect(|row| {
             Ok(Step {
                 trade: row.integer(0)?,
-                symbol: row.text(1)?,
+                symbol: row.str(1)?,
                 quantity: row.integer(2)?,
-                status: row.text(3)?,
+                status: row.str(3)?,
                 at_ms: row.integer(4)?,
             })
         })?;
@@ -230,19 +230,19 @@ pub async fn run(
     Ok(position)
 }
 
-fn customer(answer: Answer<'_>) -> Result<CustomerPosition, DatabaseError> {
+fn customer(answer: Answer<'_>) -> Result<CustomerPosition<'_>, DatabaseError> {
     let row = answer.one()?;
     let texts = |columns: std::ops::Range<usize>| -> Result<Vec<_>, DatabaseError> {
-        columns.map(|column| row.find_text(column)).collect()
+        columns.map(|column| row.find_str(column)).collect()
     };
     Ok(CustomerPosition {
         id: row.integer(0)?,
-        tax_id: row.text(1)?,
+        tax_id: row.str(1)?,
         status: row.integer(2)?,
-        last_name: row.text(3)?,
-        first_name: row.text(4)?,
-        middle_name: row.find_text(5)?,
-        gender: row.find_text(6)?,
+        last_name: row.str(3)?,
+        first_name: row.str(4)?,
+        middle_name: row.find_str(5)?,
+        gender: row.find_str(6)?,
         tier: row.integer(7)?,
         birth_day: row.integer(8)?,
         address: row.integer(9)?,

@@ -6,6 +6,7 @@ use crate::error::DatabaseError;
 use crate::schema::Type;
 use crate::statement::Statement;
 use crate::value::Value;
+use std::borrow::Cow;
 
 /// Trades that are asked for at once.
 pub const TRADES: usize = 20;
@@ -33,29 +34,29 @@ pub enum Chosen {
 /// A trade with its settlement and its cash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // Columns of the books.
-pub struct OldTrade {
+pub struct OldTrade<'a> {
     pub id: i64,
     pub account: i64,
-    pub symbol: String,
+    pub symbol: Cow<'a, str>,
     pub quantity: i64,
-    pub kind: String,
+    pub kind: Cow<'a, str>,
     pub is_market: bool,
     pub is_cash: bool,
     pub at_ms: i64,
     pub bid_cents: i64,
     pub price_cents: Option<i64>,
-    pub executor: String,
+    pub executor: Cow<'a, str>,
     pub settled_cents: Option<i64>,
     pub due_day: Option<i64>,
-    pub cash_type: Option<String>,
+    pub cash_type: Option<Cow<'a, str>>,
     pub cash_cents: Option<i64>,
     pub cash_at_ms: Option<i64>,
-    pub cash_name: Option<String>,
+    pub cash_name: Option<Cow<'a, str>>,
     /// Status and moment of each step.
     pub history: Vec<(i64, i64)>,
 }
 
-output!(OldTrade: id, account, symbol, quantity, kind, is_market, is_cash, at_ms, bid_cents,
+output!(OldTrade<'_>: id, account, symbol, quantity, kind, is_market, is_cash, at_ms, bid_cents,
     price_cents, executor, settled_cents, due_day, cash_type, cash_cents, cash_at_ms, cash_name,
     history);
 
@@ -218,30 +219,45 @@ pub(super) fn ask_for(batch: &mut Batch, chosen: &Chosen) -> (usize, usize) {
     }
 }
 
-/// The trades of both answers.
-pub(super) fn trades(
-    trades: Answer<'_>,
-    history: Answer<'_>,
-) -> Result<Vec<OldTrade>, DatabaseError> {
+impl OldTrade<'_> {
+    /// The same with texts of its own, which outlive the answers.
+    pub(super) fn into_owned(self) -> OldTrade<'static> {
+        let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        OldTrade {
+            symbol: own(self.symbol),
+            kind: own(self.kind),
+            executor: own(self.executor),
+            cash_type: self.cash_type.map(own),
+            cash_name: self.cash_name.map(own),
+            ..self
+        }
+    }
+}
+
+/// The trades of both answers, with the texts that stand there.
+pub(super) fn trades<'a>(
+    trades: Answer<'a>,
+    history: Answer<'a>,
+) -> Result<Vec<OldTrade<'a>>, DatabaseError> {
     let mut trades = trades.collect(|row| {
         Ok(OldTrade {
             id: row.integer(0)?,
             account: row.integer(1)?,
-            symbol: row.text(2)?,
+            symbol: row.str(2)?.into(),
             quantity: row.integer(3)?,
-            kind: row.text(4)?,
+            kind: row.str(4)?.into(),
             is_market: row.is(5)?,
             is_cash: row.is(6)?,
             at_ms: row.integer(7)?,
             bid_cents: row.integer(8)?,
             price_cents: row.find_integer(9)?,
-            executor: row.text(10)?,
+            executor: row.str(10)?.into(),
             settled_cents: row.find_integer(11)?,
             due_day: row.find_integer(12)?,
-            cash_type: row.find_text(13)?,
+            cash_type: row.find_str(13)?.map(Cow::from),
             cash_cents: row.find_integer(14)?,
             cash_at_ms: row.find_integer(15)?,
-            cash_name: row.find_text(16)?,
+            cash_name: row.find_str(16)?.map(Cow::from),
             history: Vec::new(),
         })
     })?;

@@ -1,5 +1,7 @@
 //! What transactions give back, and one number that stands for all of it.
 
+use std::borrow::Cow;
+
 /// A running hash that is the same on every machine and in every version (FNV-1a of 64 bits, by
 /// Fowler, Noll and Vo).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,10 +59,22 @@ impl Output for bool {
     }
 }
 
-impl Output for String {
+impl Output for &str {
     fn add_to(&self, digest: &mut Digest) {
         (self.len() as u64).add_to(digest);
         digest.bytes(self.as_bytes());
+    }
+}
+
+impl Output for String {
+    fn add_to(&self, digest: &mut Digest) {
+        self.as_str().add_to(digest);
+    }
+}
+
+impl Output for Cow<'_, str> {
+    fn add_to(&self, digest: &mut Digest) {
+        (&**self).add_to(digest);
     }
 }
 
@@ -76,6 +90,14 @@ impl<T: Output> Output for Option<T> {
 impl<T: Output> Output for Vec<T> {
     fn add_to(&self, digest: &mut Digest) {
         (self.len() as u64).add_to(digest);
+        for value in self {
+            value.add_to(digest);
+        }
+    }
+}
+
+impl<T: Output, const N: usize> Output for [T; N] {
+    fn add_to(&self, digest: &mut Digest) {
         for value in self {
             value.add_to(digest);
         }

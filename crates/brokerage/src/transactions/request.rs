@@ -33,14 +33,14 @@ pub enum Request {
 /// A transaction that has been carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // The names are those of the transactions.
-pub enum Done {
-    TradeStatus(trade_status::TradeStatus),
+pub enum Done<'a> {
+    TradeStatus(trade_status::TradeStatus<'a>),
     MarketWatch(market_watch::MarketWatch),
-    SecurityDetail(Box<security_detail::SecurityDetail>),
-    CustomerPosition(Box<customer_position::CustomerPosition>),
+    SecurityDetail(Box<security_detail::SecurityDetail<'a>>),
+    CustomerPosition(Box<customer_position::CustomerPosition<'a>>),
     TradeOrder(Box<trade_order::TradeOrder>),
-    TradeLookup(trade_lookup::TradeLookup),
-    BrokerVolume(broker_volume::BrokerVolume),
+    TradeLookup(trade_lookup::TradeLookup<'a>),
+    BrokerVolume(broker_volume::BrokerVolume<'a>),
     TradeUpdate(trade_update::TradeUpdate),
     TradeResult(Box<trade_result::TradeResult>),
     FeedEntry(market_feed::FeedEntry),
@@ -100,7 +100,7 @@ impl Request {
     /// [`DatabaseError::Unavailable`] whether it was committed is open: results may be repeated all
     /// the same, for orders [`trade_order::was_entered`] tells, for feed entries
     /// [`market_feed::sent_on`], and all others do no harm.
-    pub async fn run(&self, session: &mut dyn Session) -> Result<Done, DatabaseError> {
+    pub async fn run<'a>(&self, session: &'a mut dyn Session) -> Result<Done<'a>, DatabaseError> {
         Ok(match self {
             Self::TradeStatus(input) => Done::TradeStatus(trade_status::run(session, input).await?),
             Self::MarketWatch(input) => Done::MarketWatch(market_watch::run(session, input).await?),
@@ -129,7 +129,7 @@ impl Request {
     }
 }
 
-impl Done {
+impl Done<'_> {
     /// Under which name it is counted.
     #[must_use]
     pub fn operation(&self) -> Operation {
@@ -164,7 +164,7 @@ impl Done {
     }
 }
 
-impl Output for Done {
+impl Output for Done<'_> {
     fn add_to(&self, digest: &mut Digest) {
         digest.bytes(&[self.operation() as u8]);
         match self {

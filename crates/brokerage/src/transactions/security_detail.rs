@@ -23,36 +23,41 @@ pub struct Input {
 /// What came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // Columns of the books.
-pub struct SecurityDetail {
+pub struct SecurityDetail<'a> {
     /// Security, company, exchange and the addresses of both: texts and numbers in the order of
     /// the question.
-    pub texts: Vec<Option<String>>,
+    pub texts: Vec<Option<&'a str>>,
     pub numbers: Vec<i64>,
     /// Three competitors, each with the industry.
-    pub competitors: Vec<(String, String)>,
+    pub competitors: Vec<(&'a str, &'a str)>,
     /// The twenty latest reports, each with all of its columns.
-    pub reports: Vec<Vec<i64>>,
+    pub reports: Vec<[i64; REPORT]>,
     /// Prices by day: day, close, high, low, volume.
-    pub days: Vec<Vec<i64>>,
+    pub days: Vec<[i64; DAY]>,
     /// Price, price at the opening, volume.
-    pub last_trade: Vec<i64>,
+    pub last_trade: Option<[i64; LAST]>,
     /// The two latest news.
-    pub news: Vec<News>,
+    pub news: Vec<News<'a>>,
 }
 
 /// News about a company.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // Columns of the books.
-pub struct News {
+pub struct News<'a> {
     pub at_ms: i64,
-    pub source: String,
-    pub author: Option<String>,
+    pub source: &'a str,
+    pub author: Option<&'a str>,
     /// The whole text, or headline and summary.
-    pub texts: Vec<String>,
+    pub texts: Vec<&'a str>,
 }
 
-output!(SecurityDetail: texts, numbers, competitors, reports, days, last_trade, news);
-output!(News: at_ms, source, author, texts);
+output!(SecurityDetail<'_>: texts, numbers, competitors, reports, days, last_trade, news);
+output!(News<'_>: at_ms, source, author, texts);
+
+/// Columns of a report, of a day and of the last trade.
+const REPORT: usize = REPORTS.columns.len();
+const DAY: usize = DAYS.columns.len();
+const LAST: usize = LAST_TRADE.columns.len();
 
 const TEXTS: usize = 18;
 const NUMBERS: usize = 15;
@@ -190,10 +195,10 @@ LIMIT 2",
 ///
 /// # Errors
 /// Those of the session.
-pub async fn run(
-    session: &mut dyn Session,
+pub async fn run<'a>(
+    session: &'a mut dyn Session,
     input: &Input,
-) -> Result<SecurityDetail, DatabaseError> {
+) -> Result<SecurityDetail<'a>, DatabaseError> {
     let symbol = input.symbol.as_str();
     let mut batch = Batch::new();
     batch.add(&SECURITY, values![symbol]);
@@ -211,19 +216,21 @@ pub async fn run(
     detail(&answers, news.columns.len())
 }
 
-fn detail(answers: &Answers, news_columns: usize) -> Result<SecurityDetail, DatabaseError> {
+fn detail<'a>(
+    answers: &Answers<'a>,
+    news_columns: usize,
+) -> Result<SecurityDetail<'a>, DatabaseError> {
     let security = answers.of(0).one()?;
-    let numbers = |call: usize, columns: usize| numbers(answers.of(call), columns);
-    let texts: Result<Vec<_>, _> = (0..TEXTS).map(|at| security.find_text(at)).collect();
+    let texts: Result<Vec<_>, _> = (0..TEXTS).map(|at| security.find_str(at)).collect();
     let all: Result<Vec<_>, _> = (TEXTS..TEXTS + NUMBERS)
         .map(|at| security.integer(at))
         .collect();
     let news = answers.of(5).collect(|row| {
-        let texts: Result<Vec<_>, _> = (3..news_columns).map(|at| row.text(at)).collect();
+        let texts: Result<Vec<_>, _> = (3..news_columns).map(|at| row.str(at)).collect();
         Ok(News {
             at_ms: row.integer(0)?,
-            source: row.text(1)?,
-            author: row.find_text(2)?,
+            source: row.str(1)?,
+            author: row.find_str(2)?,
             texts: texts?,
         })
     })?;
@@ -232,17 +239,21 @@ fn detail(answers: &Answers, news_columns: usize) -> Result<SecurityDetail, Data
         numbers: all?,
         competitors: answers
             .of(1)
-            .collect(|row| Ok((row.text(0)?, row.text(1)?)))?,
-        reports: numbers(2, REPORTS.columns.len())?,
-        days: numbers(3, DAYS.columns.len())?,
-        last_trade: numbers(4, LAST_TRADE.columns.len())?
-            .pop()
-            .unwrap_or_default(),
+            .collect(|row| Ok((row.str(0)?, row.str(1)?)))?,
+        reports: numbers(answers.of(2))?,
+        days: numbers(answers.of(3))?,
+        last_trade: numbers(answers.of(4))?.pop(),
         news,
     })
 }
 
 /// Rows of nothing but numbers.
-fn numbers(answer: Answer<'_>, columns: usize) -> Result<Vec<Vec<i64>>, DatabaseError> {
-    answer.collect(|row| (0..columns).map(|column| row.integer(column)).collect())
+fn numbers<const N: usize>(answer: Answer<'_>) -> Result<Vec<[i64; N]>, DatabaseError> {
+    answer.collect(|row| {
+        let mut numbers = [0; N];
+        for (column, number) in numbers.iter_mut().enumerate() {
+            *number = row.integer(column)?;
+        }
+        Ok(numbers)
+    })
 }

@@ -24,9 +24,9 @@ pub enum Input {
 
 /// What came.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TradeLookup {
+pub enum TradeLookup<'a> {
     /// Up to twenty trades.
-    Trades(Vec<OldTrade>),
+    Trades(Vec<OldTrade<'a>>),
     /// What became of the shares of one trade.
     FirstTrade {
         /// The trade, if there is one.
@@ -48,7 +48,7 @@ pub struct HoldingStep {
 
 output!(HoldingStep: holding, trade, before, after);
 
-impl Output for TradeLookup {
+impl Output for TradeLookup<'_> {
     fn add_to(&self, digest: &mut Digest) {
         match self {
             Self::Trades(trades) => {
@@ -89,7 +89,10 @@ LIMIT 20",
 ///
 /// # Errors
 /// Those of the session.
-pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeLookup, DatabaseError> {
+pub async fn run<'a>(
+    session: &'a mut dyn Session,
+    input: &Input,
+) -> Result<TradeLookup<'a>, DatabaseError> {
     let mut batch = Batch::new();
     match input {
         Input::Trades(chosen) => {

@@ -17,32 +17,32 @@ pub struct Input {
 /// What came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // Columns of the books.
-pub struct TradeStatus {
-    pub customer_last_name: String,
-    pub customer_first_name: String,
-    pub broker_name: String,
+pub struct TradeStatus<'a> {
+    pub customer_last_name: &'a str,
+    pub customer_first_name: &'a str,
+    pub broker_name: &'a str,
     /// From the latest on.
-    pub trades: Vec<Trade>,
+    pub trades: Vec<Trade<'a>>,
 }
 
 /// A trade.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // Columns of the books.
-pub struct Trade {
+pub struct Trade<'a> {
     pub id: i64,
     pub at_ms: i64,
-    pub status: String,
-    pub kind: String,
-    pub symbol: String,
+    pub status: &'a str,
+    pub kind: &'a str,
+    pub symbol: &'a str,
     pub quantity: i64,
-    pub executor: String,
+    pub executor: &'a str,
     pub charge_cents: i64,
-    pub security: String,
-    pub exchange: String,
+    pub security: &'a str,
+    pub exchange: &'a str,
 }
 
-output!(TradeStatus: customer_last_name, customer_first_name, broker_name, trades);
-output!(Trade: id, at_ms, status, kind, symbol, quantity, executor, charge_cents, security,
+output!(TradeStatus<'_>: customer_last_name, customer_first_name, broker_name, trades);
+output!(Trade<'_>: id, at_ms, status, kind, symbol, quantity, executor, charge_cents, security,
     exchange);
 
 pub(super) static OWNER: Statement = Statement {
@@ -88,7 +88,10 @@ ORDER BY t.entered_at DESC, t.id DESC",
 ///
 /// # Errors
 /// Those of the session.
-pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeStatus, DatabaseError> {
+pub async fn run<'a>(
+    session: &'a mut dyn Session,
+    input: &Input,
+) -> Result<TradeStatus<'a>, DatabaseError> {
     let mut batch = Batch::new();
     let owner = batch.add(&OWNER, values![input.account]);
     let trades = batch.add(&TRADES, values![input.account]);
@@ -98,20 +101,20 @@ pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeStatus
         Ok(Trade {
             id: row.integer(0)?,
             at_ms: row.integer(1)?,
-            status: row.text(2)?,
-            kind: row.text(3)?,
-            symbol: row.text(4)?,
+            status: row.str(2)?,
+            kind: row.str(3)?,
+            symbol: row.str(4)?,
             quantity: row.integer(5)?,
-            executor: row.text(6)?,
+            executor: row.str(6)?,
             charge_cents: row.integer(7)?,
-            security: row.text(8)?,
-            exchange: row.text(9)?,
+            security: row.str(8)?,
+            exchange: row.str(9)?,
         })
     })?;
     Ok(TradeStatus {
-        customer_last_name: owner.text(0)?,
-        customer_first_name: owner.text(1)?,
-        broker_name: owner.text(2)?,
+        customer_last_name: owner.str(0)?,
+        customer_first_name: owner.str(1)?,
+        broker_name: owner.str(2)?,
         trades,
     })
 }

@@ -1,7 +1,7 @@
 //! Trade update: old trades as in a look-up, and up to twenty of their rows corrected. What a
 //! correction changes, the next one changes back.
 
-use super::batch::{Batch, Transaction};
+use super::batch::{Answer, Batch, Transaction};
 use super::old_trades::{self, Chosen, OldTrade, TRADES, id_parameters};
 use super::output::output;
 use crate::error::DatabaseError;
@@ -17,7 +17,7 @@ pub type Input = Chosen;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TradeUpdate {
     /// The trades as they were.
-    pub trades: Vec<OldTrade>,
+    pub trades: Vec<OldTrade<'static>>,
     /// Rows corrected.
     pub corrected: u64,
 }
@@ -73,7 +73,7 @@ pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeUpdate
             // The ids are known: everything travels at once.
             let change = batch.add_all(&EXECUTORS, id_parameters(ids));
             let answers = transaction.commit(batch).await?;
-            let trades = old_trades::trades(answers.of(trades), answers.of(history))?;
+            let trades = owned(answers.of(trades), answers.of(history))?;
             let corrected = answers.of(change).changed();
             return Ok(TradeUpdate { trades, corrected });
         }
@@ -81,11 +81,11 @@ pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeUpdate
         Chosen::BySymbol(..) => &CASH_NAMES,
     };
     let answers = transaction.run(batch).await?;
-    let trades = old_trades::trades(answers.of(trades), answers.of(history))?;
+    let trades = owned(answers.of(trades), answers.of(history))?;
     let mut ids: Vec<i64> = trades.iter().map(|trade| trade.id).collect();
     if matches!(input, Chosen::BySymbol(..)) {
         // Purchases on margin move no cash.
-        let has_cash = |trade: &&OldTrade| trade.cash_name.is_some();
+        let has_cash = |trade: &&OldTrade<'_>| trade.cash_name.is_some();
         ids = trades.iter().filter(has_cash).map(|one| one.id).collect();
     }
     // Rows are locked in the order of their ids, so that two updates do not wait for each other.
@@ -95,4 +95,10 @@ pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeUpdate
     let answers = transaction.commit(batch).await?;
     let corrected = change.map_or(0, |change| answers.of(change).changed());
     Ok(TradeUpdate { trades, corrected })
+}
+
+/// The trades that were read, which outlive the answers: another batch follows.
+fn owned(trades: Answer<'_>, history: Answer<'_>) -> Result<Vec<OldTrade<'static>>, DatabaseError> {
+    let trades = old_trades::trades(trades, history)?;
+    Ok(trades.into_iter().map(OldTrade::into_owned).collect())
 }

@@ -183,8 +183,8 @@ async fn email(session: &mut dyn Session, customer: i64) -> Result<DataMaintenan
     let mut batch = Batch::new();
     batch.add(&say::EMAIL, values![customer]);
     let answers = transaction.run(batch).await?;
-    let old = answers.of(0).one()?.find_text(0)?.unwrap_or_default();
-    let (person, provider) = old.split_once('@').unwrap_or((&old, ""));
+    let old = answers.of(0).one()?.find_str(0)?.unwrap_or_default();
+    let (person, provider) = old.split_once('@').unwrap_or((old, ""));
     let other = usize::from(provider == PROVIDERS[0]);
     // The column has 50 places.
     let person: String = person.chars().take(30).collect();
