@@ -1,12 +1,14 @@
 //! What our connection to PostgreSQL costs beside that of pgbench, on the same server in the same
 //! run: processor time of the client per transaction, for a question by primary key.
 //!
-//! Usage: `driver_cost [SECONDS per turn] [TURNS] [CONNECTIONS]`. It makes a server of its own in a
-//! temporary directory, fills pgbench's tables, and lets both work in turns. pgbench is run with as
-//! many threads as connections, as we do, and with one, whichever does it better.
+//! Usage: `driver_cost [SECONDS per turn] [TURNS] [CONNECTIONS] [RATE]`. It makes a server of its own
+//! in a temporary directory, fills pgbench's tables, and lets both work in turns. All of our
+//! connections share a thread. pgbench is run with one, too, and with as many threads as connections,
+//! whichever does it better. Without a rate both ask as fast as they can; with one, so many questions
+//! a second are spread evenly, as in a run where connections wait for storage most of the time: each
+//! answer then finds its reader asleep.
 
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use brokerage::database::postgres::cluster::{Programs, Settings};
@@ -16,7 +18,8 @@ use brokerage::schema::Type;
 use brokerage::session::{Call, Isolation, Session, Then};
 use brokerage::statement::Statement;
 use brokerage::value::Value;
-use runtime::thread::complete;
+use runtime::thread::pause;
+use runtime::{Runtime, UringOptions};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -46,6 +49,7 @@ fn run() -> Result<(), Failure> {
     let seconds = numbers.next().transpose()?.unwrap_or(5);
     let turns = numbers.next().transpose()?.unwrap_or(3);
     let connections = numbers.next().transpose()?.unwrap_or(8);
+    let rate = numbers.next().transpose()?;
     let room = tempfile::tempdir()?;
     std::fs::set_permissions(
         room.path(),
@@ -77,9 +81,10 @@ fn run() -> Result<(), Failure> {
                 seconds,
                 &connections.to_string(),
                 jobs,
+                rate,
             )?);
         }
-        let ours = our_turn(&address, seconds, connections)?;
+        let ours = our_turn(&address, seconds, connections, rate)?;
         let cheapest = if peers[0].0 < peers[1].0 {
             peers[0]
         } else {
@@ -113,11 +118,14 @@ fn pgbench_turn(
     seconds: u32,
     connections: &str,
     jobs: &str,
+    rate: Option<u32>,
 ) -> Result<(f64, f64), Failure> {
     let before = children_microseconds()?;
+    let paced = rate.map(|rate| ["-R".to_owned(), rate.to_string()]);
     let output = peer(pgbench, address)?
         .args(["-n", "-S", "-M", "prepared", "-c", connections, "-j", jobs])
         .args(["-T", &seconds.to_string()])
+        .args(paced.iter().flatten())
         .stderr(Stdio::inherit())
         .output()?;
     let used = children_microseconds()? - before;
@@ -140,59 +148,71 @@ fn peer(pgbench: &std::path::Path, address: &Address) -> Result<Command, Failure
     Ok(command)
 }
 
-fn our_turn(address: &Address, seconds: u32, connections: u32) -> Result<(f64, f64), Failure> {
-    let stop = AtomicBool::new(false);
-    let done = AtomicU64::new(0);
+fn our_turn(
+    address: &Address,
+    seconds: u32,
+    connections: u32,
+    rate: Option<u32>,
+) -> Result<(f64, f64), Failure> {
+    let interval =
+        rate.map(|rate| Duration::from_secs_f64(f64::from(connections) / f64::from(rate)));
+    let runtime = Runtime::wall_clock(&UringOptions::default())?;
     let before = own_microseconds()?;
-    std::thread::scope(|scope| -> Result<(), Failure> {
-        let users: Vec<_> = (0..connections)
-            .map(|user| {
-                let (stop, done) = (&stop, &done);
-                scope.spawn(move || our_user(address, u64::from(user), stop, done))
-            })
-            .collect();
-        let begun = Instant::now();
-        std::thread::sleep(Duration::from_secs(u64::from(seconds)).saturating_sub(begun.elapsed()));
-        stop.store(true, Ordering::Relaxed);
+    let until = Instant::now() + Duration::from_secs(u64::from(seconds));
+    let mut users = Vec::new();
+    for user in 0..connections {
+        let mut session = Connection::session(address, "postgres", PATIENCE)?;
+        session.share_thread();
+        let work = our_user(session, u64::from(user), until, interval);
+        users.push(runtime.handle().spawn(work));
+    }
+    let done = runtime.block_on(async {
+        let mut done = 0;
         for user in users {
-            user.join().map_err(|_| "a user panicked")??;
+            done += user.await?;
         }
-        Ok(())
+        Ok::<u64, Failure>(done)
     })?;
     let used = own_microseconds()? - before;
-    let done = done.into_inner() as f64;
-    Ok((used / done, done / f64::from(seconds)))
+    Ok((used / done as f64, done as f64 / f64::from(seconds)))
 }
 
-fn our_user(
-    address: &Address,
+/// One connection: asks until the time is over, either at once or each question an interval after
+/// the one before was due.
+async fn our_user(
+    mut session: Connection,
     user: u64,
-    stop: &AtomicBool,
-    done: &AtomicU64,
-) -> Result<(), Failure> {
-    let mut session = Connection::session(address, "postgres", PATIENCE)?;
+    until: Instant,
+    interval: Option<Duration>,
+) -> Result<u64, Failure> {
     let mut state = user.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut mine = 0;
-    while !stop.load(Ordering::Relaxed) {
+    let mut done = 0;
+    let mut due = Instant::now();
+    while Instant::now() < until {
         // A draw by xorshift: the draw is no part of what is measured.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
+        if let Some(interval) = interval {
+            // Anywhere in the interval, so that connections do not ask all at once.
+            let place = (state >> 32) as f64 / f64::from(u32::MAX);
+            pause((due + interval.mul_f64(place)).saturating_duration_since(Instant::now())).await;
+            due += interval;
+        }
         let account = 1 + i64::try_from(state % (100_000 * SCALE))?;
-        let call = Call {
+        let calls = [Call {
             statement: &SELECT,
             parameters: vec![Value::Integer(account)],
-        };
+        }];
         session.begin(Isolation::ReadCommitted)?;
-        let answers = complete(session.run(&[call], Then::Commit))?;
+        let answers = session.run(&calls, Then::Commit).await?;
         assert!(
             answers.of(0).integer(0, 0).is_some(),
             "the account is there"
         );
-        mine += 1;
+        done += 1;
     }
-    done.fetch_add(mine, Ordering::Relaxed);
-    Ok(())
+    Ok(done)
 }
 
 /// Processor time of this process and of its threads, from /proc: user and system in clock ticks

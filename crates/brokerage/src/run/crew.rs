@@ -9,11 +9,13 @@
 use super::line::Line;
 use runtime::thread::complete;
 use runtime::{Runtime, UringOptions};
+use rustix::time::{ClockId, clock_gettime};
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 use workload::mail::store::{Failure, FailureKind};
 
 /// Somebody's work, begun on the thread where it is done.
@@ -28,6 +30,10 @@ pub fn work<F: Future<Output = ()> + 'static>(begin: impl FnOnce() -> F + Send +
     Box::new(|| Box::pin(begin()))
 }
 
+/// A thread with work on it. When that is done, it gives the share of its time in which it was busy,
+/// if it was a shared one: what the thread of one session does is that session's matter.
+pub type Thread = JoinHandle<Option<f64>>;
+
 /// Sets everybody to work, on shared threads if their sessions allow that. The work ends on its own;
 /// a panic in it ends the run.
 ///
@@ -37,7 +43,7 @@ pub fn hire(
     people: Vec<Work>,
     shares_threads: bool,
     line: &Arc<Line>,
-    threads: &mut Vec<JoinHandle<()>>,
+    threads: &mut Vec<Thread>,
 ) -> io::Result<()> {
     let number = match shares_threads && Runtime::wall_clock(&ring()).is_ok() {
         true => threads_for(people.len(), processors()),
@@ -53,7 +59,7 @@ pub fn hire(
         let named = thread::Builder::new().name("proofload-user".to_owned());
         threads.push(named.spawn(move || {
             let _ends = EndsTheRun(line);
-            carry_out(crew);
+            carry_out(crew)
         })?);
     }
     Ok(())
@@ -78,24 +84,39 @@ fn ring() -> UringOptions {
     }
 }
 
-fn carry_out(crew: Vec<Work>) {
+fn carry_out(crew: Vec<Work>) -> Option<f64> {
     let is_alone = crew.len() == 1;
-    let runtime = (!is_alone)
-        .then(|| Runtime::wall_clock(&ring()).ok())
-        .flatten();
-    let Some(runtime) = runtime else {
-        return beside_each_other(crew);
+    let runtime = (!is_alone).then(|| Runtime::wall_clock(&ring()).ok());
+    let Some(runtime) = runtime.flatten() else {
+        beside_each_other(crew);
+        return None;
     };
+    let begun = Instant::now();
     let handle = runtime.handle();
-    let tasks: Vec<_> = crew
-        .into_iter()
-        .map(|begin| handle.spawn(begin()))
-        .collect();
+    let tasks: Vec<_> = crew.into_iter().map(|work| handle.spawn(work())).collect();
     runtime.block_on(async {
         for task in tasks {
             task.await;
         }
     });
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    let used = Duration::new(used.tv_sec.unsigned_abs(), used.tv_nsec as u32);
+    Some(used.as_secs_f64() / begun.elapsed().as_secs_f64())
+}
+
+/// What to say of shared threads that were busy for this share of their time, if anything.
+#[must_use]
+pub fn caution(busy: f64) -> Option<String> {
+    /// A thread as busy as this makes answers wait for each other now and then.
+    const TOO_BUSY: f64 = 0.7;
+    let percent = busy * 100.0;
+    (busy > TOO_BUSY).then(|| {
+        format!(
+            "A thread on which users work was busy for {percent:.0} % of the time: response times \
+             hold some waiting for it, and this program may have held the load back. More \
+             processors give it more threads."
+        )
+    })
 }
 
 /// Gives everybody a thread, and works on this one, too.
@@ -135,6 +156,7 @@ pub fn panicked() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use runtime::thread::pause;
 
     #[test]
     fn few_people_share_one_thread_and_many_leave_half_of_the_processors() {
@@ -143,5 +165,29 @@ mod tests {
         assert_eq!(threads_for(52, 64), 3);
         assert_eq!(threads_for(1_000, 64), 32);
         assert_eq!(threads_for(1_000, 1), 1);
+    }
+
+    #[test]
+    fn a_busy_thread_is_told() {
+        assert_eq!(caution(0.3), None);
+        assert!(caution(0.93).is_some_and(|told| told.contains("93 %")));
+    }
+
+    #[test]
+    fn a_shared_thread_tells_how_busy_it_was() {
+        let rests = || {
+            work(|| async {
+                let until = Instant::now() + Duration::from_millis(20);
+                while Instant::now() < until {
+                    pause(Duration::from_millis(1)).await;
+                }
+            })
+        };
+        let share = carry_out(vec![rests(), rests()]);
+        assert!(
+            share.is_some_and(|share| (0.0..1.0).contains(&share)),
+            "{share:?}"
+        );
+        assert_eq!(carry_out(vec![rests()]), None);
     }
 }

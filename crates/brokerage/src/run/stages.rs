@@ -1,7 +1,7 @@
 //! A house that goes through the stages of a run.
 
 use super::arrivals::Due;
-use super::crew::{self, panicked};
+use super::crew::{self, Thread, panicked};
 use super::floor::{Floor, failure};
 use super::hands::{self, Desk};
 use super::line::{Duties, FIRST, Line, lock};
@@ -19,7 +19,7 @@ use crate::session::Session;
 use measure::result::{BookCheck, OutageResult, TransactionCounts};
 use measure::sample::Phase;
 use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 use workload::controller::RunPlan;
 use workload::controller::link::{News, Stage};
@@ -75,7 +75,7 @@ pub struct Business {
     house: House,
     volume: Mutex<Volume>,
     floor: Mutex<Option<Arc<Floor>>>,
-    people: Mutex<Vec<JoinHandle<()>>>,
+    people: Mutex<Vec<Thread>>,
     arrivals: Mutex<Option<Arc<Due>>>,
     watcher: Mutex<Option<Arc<Watcher>>>,
     before: Mutex<Option<Before>>,
@@ -205,7 +205,10 @@ impl Business {
             &mut threads,
         );
         let watches = thread::Builder::new().name("proofload-watcher".to_owned());
-        let watches = watches.spawn(move || watcher.work());
+        let watches = watches.spawn(move || {
+            watcher.work();
+            None
+        });
         if let Err(error) = hired.and(watches.map(|thread| threads.push(thread))) {
             self.line.fail(no_thread(&error));
         }
@@ -231,11 +234,14 @@ impl Business {
         let mut findings = lock(&self.findings);
         findings.transactions = floor.tally.counts();
         floor.set_open(false);
+        let mut busiest: f64 = 0.0;
         for thread in lock(&self.people).drain(..) {
-            if thread.join().is_err() {
-                self.line.fail(panicked());
+            match thread.join() {
+                Ok(busy) => busiest = busiest.max(busy.unwrap_or(0.0)),
+                Err(_) => self.line.fail(panicked()),
             }
         }
+        findings.warnings.extend(crew::caution(busiest));
         findings.outages = lock(&floor.outages).all(self.line.now_ns());
         if let Some(watcher) = watcher {
             let seen = watcher.seen();

@@ -235,7 +235,15 @@ pub fn try_session(session: &mut dyn Session) {
         session.begin(isolation).unwrap();
         complete(session.run(&[raise(1000, 3)], Then::GoOn)).unwrap();
         complete(session.rollback()).unwrap();
+        // Abandoned: rolled back, though nobody waits for it.
+        session.begin(isolation).unwrap();
+        complete(session.run(&[raise(1000, 3)], Then::GoOn)).unwrap();
+        session.abandon();
+        let answers = alone(session, isolation, &[call(&COUNT, &[])]).unwrap();
+        assert_eq!(answers.of(0).integer(0, 1), Some(45));
         // Begun and not used.
+        session.begin(isolation).unwrap();
+        session.abandon();
         session.begin(isolation).unwrap();
         complete(session.rollback()).unwrap();
         session.begin(isolation).unwrap();

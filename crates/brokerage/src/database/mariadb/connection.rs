@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use runtime::thread::complete;
 use rustc_hash::FxHashMap;
 
 use super::failure::failure;
@@ -48,6 +49,8 @@ pub struct Connection {
     begun: Option<Isolation>,
     is_open: bool,
     is_lost: bool,
+    /// Whether the answer to a rollback is under way that nobody has waited for.
+    owes_answer: bool,
     answers: Answers,
 }
 
@@ -76,6 +79,7 @@ impl Connection {
             begun: None,
             is_open: false,
             is_lost: false,
+            owes_answer: false,
             answers: Answers::default(),
         };
         // Texts are compared by their bytes, and taken as they stand; what does not fit is an
@@ -125,10 +129,15 @@ impl Connection {
     /// # Errors
     /// The first that failed.
     pub fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
+        complete(self.say(sql))
+    }
+
+    /// The same; other tasks may work meanwhile.
+    async fn say(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
         let packet = self.wire.packet();
         packet.push(QUERY);
         packet.extend_from_slice(sql.as_bytes());
-        self.answer_texts(sql)
+        self.answer_texts(sql).await
     }
 
     /// Carries out one statement without rows that was put together elsewhere.
@@ -136,31 +145,34 @@ impl Connection {
         let packet = self.wire.packet();
         packet.push(QUERY);
         packet.extend_from_slice(sql);
-        self.answer_texts(what).map(|_| ())
+        complete(self.answer_texts(what)).map(drop)
     }
 
-    fn answer_texts(&mut self, what: &str) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
+    async fn answer_texts(
+        &mut self,
+        what: &str,
+    ) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
         let end = what
             .char_indices()
             .nth(60)
             .map_or(what.len(), |(end, _)| end);
         let what = &what[..end];
-        self.command()?;
+        self.command().await?;
         let mut rows = Vec::new();
         loop {
-            let columns = self.receive(what)?;
+            let columns = self.receive(what).await?;
             let mut ending = None;
             if columns.first() == Some(&OK) {
                 ending = Some(ok(&columns));
             } else {
                 let count = Reader::new(&columns).counted();
-                self.skip_to_end(what, count)?;
+                self.skip_to_end(what, count).await?;
             }
             let ending = loop {
                 if let Some(ending) = ending {
                     break ending;
                 }
-                let packet = self.receive(what)?;
+                let packet = self.receive(what).await?;
                 if is_end(&packet) {
                     break end_of_rows(&packet);
                 }
@@ -173,23 +185,28 @@ impl Connection {
     }
 
     /// Reads so many descriptions and the end behind them.
-    fn skip_to_end(&mut self, what: &str, count: u64) -> Result<(), DatabaseError> {
+    async fn skip_to_end(&mut self, what: &str, count: u64) -> Result<(), DatabaseError> {
         for _ in 0..=count {
-            self.receive(what)?;
+            self.receive(what).await?;
         }
         Ok(())
     }
 
-    fn command(&mut self) -> Result<(), DatabaseError> {
+    async fn command(&mut self) -> Result<(), DatabaseError> {
         if self.is_lost {
             let before = "the connection was lost before";
             return Err(DatabaseError::Unavailable(before.to_owned()));
+        }
+        if std::mem::take(&mut self.owes_answer) {
+            let answer = self.wire.next_packet().await.map(drop);
+            self.is_lost |= answer.is_err();
+            answer?;
         }
         let sent = self.wire.command();
         if let Err(error) = sent {
             self.is_lost = true;
             // The server may have said why it closed the connection.
-            return match self.wire.receive() {
+            return match self.wire.next_packet().await {
                 Ok(packet) if packet.first() == Some(&ERROR) => Err(failure(packet, "a session")),
                 _ => Err(error),
             };
@@ -198,8 +215,8 @@ impl Connection {
     }
 
     /// The next packet, unless it is an error.
-    fn receive(&mut self, what: &str) -> Result<Vec<u8>, DatabaseError> {
-        match self.wire.receive() {
+    async fn receive(&mut self, what: &str) -> Result<Vec<u8>, DatabaseError> {
+        match self.wire.next_packet().await {
             Ok(packet) if packet.first() == Some(&ERROR) => {
                 let failure = failure(packet, what);
                 self.is_lost |= matches!(failure, DatabaseError::Unavailable(_));
@@ -213,7 +230,7 @@ impl Connection {
         }
     }
 
-    fn prepare(&mut self, statement: &'static Statement) -> Result<(), DatabaseError> {
+    async fn prepare(&mut self, statement: &'static Statement) -> Result<(), DatabaseError> {
         if self.prepared.contains_key(statement.name) {
             return Ok(());
         }
@@ -221,8 +238,8 @@ impl Connection {
         let packet = self.wire.packet();
         packet.push(PREPARE);
         packet.extend_from_slice(rendered.sql.as_bytes());
-        self.command()?;
-        let answer = self.receive(statement.name)?;
+        self.command().await?;
+        let answer = self.receive(statement.name).await?;
         let mut reader = Reader::new(&answer);
         reader.skip(1);
         let number = u32::try_from(reader.number(4)).unwrap_or_default();
@@ -230,7 +247,7 @@ impl Connection {
         let places = reader.number(2);
         for count in [places, columns] {
             if count > 0 {
-                self.skip_to_end(statement.name, count)?;
+                self.skip_to_end(statement.name, count).await?;
             }
         }
         if places != rendered.places.len() as u64 {
@@ -244,16 +261,16 @@ impl Connection {
         Ok(())
     }
 
-    fn answer(&mut self, call: &Call) -> Result<(), DatabaseError> {
+    async fn answer(&mut self, call: &Call) -> Result<(), DatabaseError> {
         let statement = call.statement;
-        self.prepare(statement)?;
+        self.prepare(statement).await?;
         let Some(prepared) = self.prepared.get(statement.name) else {
             return Err(mistake(statement, "it is not prepared".to_owned()));
         };
         let (number, places) = (prepared.number, prepared.places.as_slice());
         encode::call(call, number, places, self.wire.packet());
-        self.command()?;
-        let head = self.receive(statement.name)?;
+        self.command().await?;
+        let head = self.receive(statement.name).await?;
         if head.first() == Some(&OK) {
             encode::check_columns(statement, &[])?;
             self.answers.begin(0);
@@ -263,13 +280,13 @@ impl Connection {
         let count = Reader::new(&head).counted();
         let mut types = Vec::with_capacity(statement.columns.len());
         for _ in 0..count {
-            types.push(encode::column_type(&self.receive(statement.name)?));
+            types.push(encode::column_type(&self.receive(statement.name).await?));
         }
-        self.receive(statement.name)?;
+        self.receive(statement.name).await?;
         let checked = encode::check_columns(statement, &types);
         self.answers.begin(statement.columns.len());
         loop {
-            let packet = self.receive(statement.name)?;
+            let packet = self.receive(statement.name).await?;
             if is_end(&packet) {
                 return checked;
             }
@@ -279,14 +296,14 @@ impl Connection {
         }
     }
 
-    fn batch(&mut self, calls: &[Call], then: Then) -> Result<(), DatabaseError> {
+    async fn batch(&mut self, calls: &[Call], then: Then) -> Result<(), DatabaseError> {
         calls.iter().try_for_each(call::check)?;
         self.answers.clear();
         if let Some(isolation) = self.begun.take()
             && !calls.is_empty()
         {
             self.is_open = true;
-            self.ask(match isolation {
+            let begin = match isolation {
                 Isolation::ReadCommitted => {
                     "SET TRANSACTION ISOLATION LEVEL READ COMMITTED; START TRANSACTION"
                 }
@@ -296,25 +313,28 @@ impl Connection {
                 Isolation::Serializable => {
                     "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; START TRANSACTION"
                 }
-            })?;
+            };
+            self.say(begin).await?;
         }
-        calls.iter().try_for_each(|call| self.answer(call))?;
+        for call in calls {
+            self.answer(call).await?;
+        }
         if then == Then::Commit && self.is_open {
-            self.ask("COMMIT")?;
+            self.say("COMMIT").await?;
             self.is_open = false;
         }
         Ok(())
     }
 
-    fn roll_back(&mut self) -> Result<(), DatabaseError> {
+    async fn roll_back(&mut self) -> Result<(), DatabaseError> {
         self.begun = None;
         if std::mem::take(&mut self.is_open) && !self.is_lost {
-            self.ask("ROLLBACK")?;
+            self.say("ROLLBACK").await?;
         }
         Ok(())
     }
 
-    fn run_now(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
+    async fn run_now(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
         if !self.is_open && self.begun.is_none() {
             return Err(DatabaseError::Failed {
                 statement: "a batch".to_owned(),
@@ -325,10 +345,10 @@ impl Connection {
             self.answers.clear();
             return Ok(&self.answers);
         }
-        let answered = self.batch(calls, then);
+        let answered = self.batch(calls, then).await;
         if let Err(error) = answered {
             // What fails here too has marked the connection as lost, which the next call tells.
-            let _ = self.roll_back();
+            let _ = self.roll_back().await;
             return Err(error);
         }
         Ok(&self.answers)
@@ -336,6 +356,10 @@ impl Connection {
 }
 
 impl Session for Connection {
+    fn share_thread(&mut self) {
+        self.wire.share_thread();
+    }
+
     fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
         if self.is_lost {
             let before = "the connection was lost before";
@@ -356,16 +380,22 @@ impl Session for Connection {
         calls: &'calls [Call],
         then: Then,
     ) -> Answering<'answering, &'session Answers> {
-        Box::pin(async move { self.run_now(calls, then) })
+        Box::pin(self.run_now(calls, then))
     }
 
     fn rollback(&mut self) -> Answering<'_, ()> {
-        Box::pin(async { self.roll_back() })
+        Box::pin(self.roll_back())
     }
 
     fn abandon(&mut self) {
-        // What fails has marked the connection as lost, which the next call tells.
-        let _ = self.roll_back();
+        self.begun = None;
+        if std::mem::take(&mut self.is_open) && !self.is_lost {
+            let packet = self.wire.packet();
+            packet.push(QUERY);
+            packet.extend_from_slice(b"ROLLBACK");
+            self.is_lost = self.wire.command().is_err();
+            self.owes_answer = true;
+        }
     }
 }
 

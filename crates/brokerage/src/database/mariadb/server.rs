@@ -195,6 +195,10 @@ impl Database for MariaDb {
         Ok(Box::new(self.inquirer()?))
     }
 
+    fn shares_threads(&self) -> bool {
+        true
+    }
+
     fn server(&self) -> Result<Server, DatabaseError> {
         let mut door = self.at_the_door()?;
         let names: Vec<_> = SETTINGS.iter().map(|name| literal(name)).collect();

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use runtime::thread::complete;
+
 use crate::database::socket::Socket;
 use crate::database::target::Endpoint;
 use crate::error::DatabaseError;
@@ -81,11 +83,21 @@ impl Wire {
         }
     }
 
-    /// The next packet of the server.
+    /// Lets other tasks work while packets are waited for.
+    pub fn share_thread(&mut self) {
+        self.socket.share_thread();
+    }
+
+    /// The next packet of the server, for which the thread waits.
     pub fn receive(&mut self) -> Result<&[u8], DatabaseError> {
+        complete(self.next_packet())
+    }
+
+    /// The next packet of the server.
+    pub async fn next_packet(&mut self) -> Result<&[u8], DatabaseError> {
         self.incoming.drain(..self.used);
         self.used = 0;
-        let mut length = self.part(0)?;
+        let mut length = self.part(0).await?;
         if length < FULL_PACKET {
             self.used = 4 + length;
             return Ok(&self.incoming[4..4 + length]);
@@ -93,7 +105,7 @@ impl Wire {
         // Parts are joined by taking out the heads between them.
         let mut end = 4 + length;
         while length == FULL_PACKET {
-            length = self.part(end)?;
+            length = self.part(end).await?;
             self.incoming.drain(end..end + 4);
             end += length;
             if end > LONGEST_BYTES {
@@ -105,18 +117,18 @@ impl Wire {
     }
 
     /// Has a part from a place on read whole, and gives its length without its head.
-    fn part(&mut self, from: usize) -> Result<usize, DatabaseError> {
-        self.fill(from + 4)?;
+    async fn part(&mut self, from: usize) -> Result<usize, DatabaseError> {
+        self.fill(from + 4).await?;
         let head = &self.incoming[from..from + 4];
         let length = usize::from(head[0]) | usize::from(head[1]) << 8 | usize::from(head[2]) << 16;
         self.sequence = head[3].wrapping_add(1);
-        self.fill(from + 4 + length)?;
+        self.fill(from + 4 + length).await?;
         Ok(length)
     }
 
-    fn fill(&mut self, until: usize) -> Result<(), DatabaseError> {
+    async fn fill(&mut self, until: usize) -> Result<(), DatabaseError> {
         while self.incoming.len() < until {
-            let length = self.socket.read(&mut self.piece)?;
+            let length = self.socket.read_or_let_work(&mut self.piece).await?;
             self.incoming.extend_from_slice(&self.piece[..length]);
         }
         Ok(())

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use postgres_protocol::message::backend::{Header, Message};
+use runtime::thread::complete;
 
 use crate::database::socket::Socket;
 use crate::database::target::Endpoint;
@@ -55,21 +56,14 @@ impl Wire {
         self.socket.write_all(bytes)
     }
 
-    /// Lets other tasks work while messages are waited for, but by [`receive`](Self::receive).
+    /// Lets other tasks work while messages are waited for.
     pub fn share_thread(&mut self) {
         self.socket.share_thread();
     }
 
-    /// The next message of the server, other than remarks that ask for nothing. The thread waits for
-    /// it.
+    /// As [`message`](Self::message); the thread waits for it.
     pub fn receive(&mut self) -> Result<Message, DatabaseError> {
-        loop {
-            if let Some(message) = self.parse()? {
-                return Ok(message);
-            }
-            let length = self.socket.read(&mut self.piece)?;
-            self.take(length);
-        }
+        complete(self.message())
     }
 
     /// The kind of the next message, which stays. The thread waits for it.
@@ -78,8 +72,7 @@ impl Wire {
             if let Some((kind, _)) = self.peek()? {
                 return Ok(kind);
             }
-            let length = self.socket.read(&mut self.piece)?;
-            self.take(length);
+            complete(self.fill())?;
         }
     }
 
@@ -136,12 +129,8 @@ impl Wire {
     /// Waits for more to come.
     pub async fn fill(&mut self) -> Result<(), DatabaseError> {
         let length = self.socket.read_or_let_work(&mut self.piece).await?;
-        self.take(length);
-        Ok(())
-    }
-
-    fn take(&mut self, length: usize) {
         self.incoming.extend_from_slice(&self.piece[..length]);
+        Ok(())
     }
 
     /// Whether the message that is not whole yet can become so.
