@@ -18,7 +18,17 @@ const SMALL: &str = "run brokerage --on target --out out --users 4 --target-size
     --set run.steady_state.required=false --set brokerage.think_time=1ms \
     --set brokerage.market.price_period=2s --set brokerage.market.data_maintenance_every=1s \
     --set brokerage.service_levels.mix_tolerance_points=100 \
-    --set brokerage.service_levels.rollback_tolerance_points=100";
+    --set brokerage.service_levels.rollback_tolerance_points=100 \
+    --set brokerage.service_levels.trade_status_p90=10m \
+    --set brokerage.service_levels.market_watch_p90=10m \
+    --set brokerage.service_levels.security_detail_p90=10m \
+    --set brokerage.service_levels.customer_position_p90=10m \
+    --set brokerage.service_levels.trade_order_p90=10m \
+    --set brokerage.service_levels.trade_lookup_p90=10m \
+    --set brokerage.service_levels.broker_volume_p90=10m \
+    --set brokerage.service_levels.trade_update_p90=10m \
+    --set brokerage.service_levels.trade_result_p90=10m \
+    --set brokerage.service_levels.market_feed_p90=10m";
 
 fn result(here: &Scratch, out: &str) -> Value {
     let text = fs::read(here.path(out).join("result.json")).expect("a result");
