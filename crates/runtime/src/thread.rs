@@ -22,6 +22,9 @@ impl Wake for Unparks {
 }
 
 /// Carries `future` out on this thread, which sleeps while it waits.
+///
+/// # Panics
+/// It has to wait, and this is a task of a runtime: those await.
 pub fn complete<T>(future: impl Future<Output = T>) -> T {
     thread_local! {
         static WAKER: Waker = Waker::from(Arc::new(Unparks(thread::current())));
@@ -32,6 +35,9 @@ pub fn complete<T>(future: impl Future<Output = T>) -> T {
         if let Poll::Ready(done) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
             return done;
         }
+        // What would wake it may well be a task of that runtime.
+        let is_free = Handle::current().is_none();
+        assert!(is_free, "a task must not hold the thread of its runtime");
         thread::park();
     }
 }
@@ -67,6 +73,10 @@ impl<T> Drop for Reports<T> {
     }
 }
 
+fn take<T>(place: &Mutex<Option<T>>) -> Option<T> {
+    place.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
 /// Carries out what holds a thread for a while: a task has it done by a thread made for it.
 ///
 /// # Panics
@@ -81,17 +91,30 @@ pub async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'sta
         has_failed: false,
     }));
     let reports = Reports(Arc::clone(&errand));
-    thread::spawn(move || {
+    // Where the system gives no thread, the work is still there to be done here.
+    let work = Arc::new(Mutex::new(Some(work)));
+    let taken = Arc::clone(&work);
+    let spawned = thread::Builder::new().spawn(move || {
+        let work = take(&taken)?;
         let done = work();
         let mut errand = reports.0.lock().unwrap_or_else(PoisonError::into_inner);
         errand.done = Some(done);
+        Some(())
     });
+    if spawned.is_err()
+        && let Some(work) = take(&work)
+    {
+        return work();
+    }
     poll_fn(|context| {
         let mut errand = errand.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(done) = errand.done.take() {
             return Poll::Ready(done);
         }
-        assert!(!errand.has_failed, "work on another thread ended by a panic");
+        assert!(
+            !errand.has_failed,
+            "work on another thread ended by a panic"
+        );
         errand.waker = Some(context.waker().clone());
         Poll::Pending
     })
@@ -116,7 +139,11 @@ mod tests {
         let future = poll_fn(move |context| {
             polls += 1;
             *other.lock().unwrap() = Some(context.waker().clone());
-            if polls > 2 { Poll::Ready(polls) } else { Poll::Pending }
+            if polls > 2 {
+                Poll::Ready(polls)
+            } else {
+                Poll::Pending
+            }
         });
         let wakes = thread::spawn(move || {
             let begun = std::time::Instant::now();
@@ -128,6 +155,13 @@ mod tests {
         });
         assert_eq!(complete(future), 3);
         wakes.join().unwrap();
+    }
+
+    #[test]
+    #[should_panic(expected = "must not hold the thread")]
+    fn a_task_may_not_hold_its_runtime() {
+        let runtime = Runtime::wall_clock(&UringOptions::default()).unwrap();
+        runtime.block_on(async { complete(pause(Duration::from_millis(1))) });
     }
 
     #[test]

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use postgres_protocol::message::backend::{Header, Message};
-use runtime::thread::complete;
 
 use crate::database::socket::Socket;
 use crate::database::target::Endpoint;
@@ -63,7 +62,12 @@ impl Wire {
 
     /// As [`message`](Self::message); the thread waits for it.
     pub fn receive(&mut self) -> Result<Message, DatabaseError> {
-        complete(self.message())
+        loop {
+            if let Some(message) = self.parse()? {
+                return Ok(message);
+            }
+            self.fill_now()?;
+        }
     }
 
     /// The kind of the next message, which stays. The thread waits for it.
@@ -72,7 +76,7 @@ impl Wire {
             if let Some((kind, _)) = self.peek()? {
                 return Ok(kind);
             }
-            complete(self.fill())?;
+            self.fill_now()?;
         }
     }
 
@@ -129,6 +133,13 @@ impl Wire {
     /// Waits for more to come.
     pub async fn fill(&mut self) -> Result<(), DatabaseError> {
         let length = self.socket.read_or_let_work(&mut self.piece).await?;
+        self.incoming.extend_from_slice(&self.piece[..length]);
+        Ok(())
+    }
+
+    /// The same; the thread waits.
+    fn fill_now(&mut self) -> Result<(), DatabaseError> {
+        let length = self.socket.read(&mut self.piece)?;
         self.incoming.extend_from_slice(&self.piece[..length]);
         Ok(())
     }
