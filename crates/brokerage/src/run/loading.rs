@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use workload::controller::link::News;
 
-/// What keys, references and statistics are worth beside the rows, as a share of their bytes: about
-/// what they take of the time.
-const FINISHING_SHARE: f64 = 0.5;
+/// The part of the house that counts as built once all rows are in it: about their share of the
+/// time. The rest stands for keys, references and statistics.
+const ROWS_SHARE: f64 = 2.0 / 3.0;
 /// Rows between two looks at whether to go on.
 const LOOK_ROWS: u64 = 4_096;
 /// How often somebody looks whether to go on while indexes are made.
@@ -36,9 +36,9 @@ pub fn build(
     let threads = threads.min(database.hands()).max(1);
     let generator = Generator::for_workers(*house, threads);
     let parts = parts(&generator, database.dialect());
-    let rows_bytes = house.estimated_bytes_of_all(database.dialect());
-    let finishing_bytes = (rows_bytes as f64 * FINISHING_SHARE) as u64;
-    line.report(News::ToHandle(rows_bytes + finishing_bytes));
+    let house_bytes = house.estimated_bytes_of_all(database.dialect());
+    let rows_bytes = (house_bytes as f64 * ROWS_SHARE) as u64;
+    line.report(News::ToHandle(house_bytes));
     let progress = Progress {
         line,
         done_bytes: AtomicU64::new(0),
@@ -47,7 +47,7 @@ pub fn build(
     line.report(News::Doing("making keys and indexes".to_owned()));
     let told = |finished: &Finished<'_>| {
         let share = finished.done as f64 / finished.of.max(1) as f64;
-        progress.reach(rows_bytes + (finishing_bytes as f64 * share) as u64);
+        progress.reach(rows_bytes + ((house_bytes - rows_bytes) as f64 * share) as u64);
         !line.orders().is_abandoned()
     };
     let finished = until_abandoned(database, &progress, || finish(database, threads, &told));
@@ -98,14 +98,14 @@ fn stopped() -> DatabaseError {
     }
 }
 
-/// Part of a table, with its bytes in the database.
+/// Part of a table, with what it adds to the house.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
     /// The table.
     pub table: TableName,
     /// Which of its parts, from 0.
     pub number: u32,
-    /// About what it takes in the database.
+    /// About what it takes in the database, as far as it is there without its indexes.
     bytes: u64,
     /// About how many rows it has.
     rows: u64,
@@ -129,10 +129,11 @@ pub fn parts(generator: &Generator, dialect: Dialect) -> Vec<Part> {
         for &table in &names {
             let of = generator.parts(table);
             if number < of {
+                let whole_bytes = house.estimated_bytes(dialect, table) / u64::from(of);
                 parts.push(Part {
                     table,
                     number,
-                    bytes: house.estimated_bytes(dialect, table) / u64::from(of),
+                    bytes: (whole_bytes as f64 * ROWS_SHARE) as u64,
                     rows: (house.rows(table) / u64::from(of)).max(1),
                 });
             }
