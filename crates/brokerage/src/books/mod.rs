@@ -79,7 +79,21 @@ impl Checked {
 /// # Errors
 /// Those of the session. What is wrong in the books is no error.
 pub fn check(session: &mut dyn Session, before: &Before) -> Result<Checked, DatabaseError> {
-    let mut checked = check_after(session, before.last_trade())?;
+    check_telling(session, before, &mut |_| {})
+}
+
+/// The same, which tells before each of the [`LAWS`] how many have been looked at: those of a large
+/// house take their time.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_telling(
+    session: &mut dyn Session,
+    before: &Before,
+    told: &mut dyn FnMut(usize),
+) -> Result<Checked, DatabaseError> {
+    let mut checked = check_after(session, before.last_trade(), told)?;
+    told(INVARIANTS.len());
     checked.broken.extend(before.compare(session)?);
     Ok(checked)
 }
@@ -89,13 +103,18 @@ pub fn check(session: &mut dyn Session, before: &Before) -> Result<Checked, Data
 /// # Errors
 /// Those of the session. What is wrong in the books is no error.
 pub fn check_all(session: &mut dyn Session) -> Result<Checked, DatabaseError> {
-    check_after(session, 0)
+    check_after(session, 0, &mut |_| {})
 }
 
-fn check_after(session: &mut dyn Session, after_trade: i64) -> Result<Checked, DatabaseError> {
+fn check_after(
+    session: &mut dyn Session,
+    after_trade: i64,
+    told: &mut dyn FnMut(usize),
+) -> Result<Checked, DatabaseError> {
     let mut checked = Checked::default();
     let mut transaction = Transaction::begin(session, Isolation::RepeatableRead)?;
-    for invariant in &INVARIANTS {
+    for (done, invariant) in INVARIANTS.iter().enumerate() {
+        told(done);
         let mut batch = Batch::new();
         batch.add(&invariant.question, values![after_trade]);
         let answers = complete(transaction.run(batch))?;

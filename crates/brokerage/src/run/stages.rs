@@ -263,7 +263,18 @@ impl Business {
         self.line
             .report(News::Doing("checking the books".to_owned()));
         let mut session = self.wait_for_server().map_err(|error| of(&error))?;
-        let checked = books::check(&mut *session, &before);
+        /// Laws that are looked at faster than this are not worth a word.
+        const TELL_EVERY: Duration = Duration::from_secs(2);
+        let mut told = Instant::now();
+        let mut tell = |done: usize| {
+            if told.elapsed() >= TELL_EVERY {
+                told = Instant::now();
+                let (law, laws) = (done + 1, LAWS.len());
+                let doing = format!("checking the books, law {law} of {laws}");
+                self.line.report(News::Doing(doing));
+            }
+        };
+        let checked = books::check_telling(&mut *session, &before, &mut tell);
         let checked = checked.map_err(|error| of(&error))?;
         lock(&self.findings).books = laws(&checked);
         let Some(error) = checked.complaint() else {
