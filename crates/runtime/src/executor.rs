@@ -7,6 +7,7 @@
 
 use crate::clock::VirtualClock;
 use crate::join::{self, JoinHandle};
+use crate::ready::{LOCAL, ReadyQueue, TaskWaker};
 use crate::source::{EventSource, Sources};
 use crate::time::{Sleep, Timers};
 use crate::uring::{Reactor, Readable, UringError, UringOptions};
@@ -16,9 +17,9 @@ use std::future::Future;
 use std::os::fd::BorrowedFd;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
 
 /// What moves time forward and brings completions in.
 pub(crate) trait Driver {
@@ -47,82 +48,9 @@ pub(crate) trait Driver {
 
 type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
-/// The tasks of the runtime that runs on this thread at the moment.
-///
-/// Nearly all wakes come from the runtime's own thread; they must not pay for a lock.
-struct LocalQueue {
-    /// Identity of the runtime; 0 when none runs.
-    runtime: Cell<u64>,
-    tasks: RefCell<VecDeque<usize>>,
-}
-
 thread_local! {
     /// The way to the runtime that runs on this thread at the moment.
     static CURRENT: RefCell<Option<Handle>> = const { RefCell::new(None) };
-
-    static LOCAL: LocalQueue = const {
-        LocalQueue {
-            runtime: Cell::new(0),
-            tasks: RefCell::new(VecDeque::new()),
-        }
-    };
-}
-
-/// The way into the queue of tasks that can go on, for wakers on any thread.
-struct ReadyQueue {
-    runtime: u64,
-    /// Tasks woken by other threads, or while the runtime was not running.
-    remote: Mutex<Vec<usize>>,
-    remote_waits: AtomicBool,
-    unpark: Option<Box<dyn Fn() + Send + Sync>>,
-}
-
-impl ReadyQueue {
-    fn new(unpark: Option<Box<dyn Fn() + Send + Sync>>) -> Self {
-        static NEXT_RUNTIME: AtomicU64 = AtomicU64::new(1);
-        Self {
-            runtime: NEXT_RUNTIME.fetch_add(1, Ordering::Relaxed),
-            remote: Mutex::default(),
-            remote_waits: AtomicBool::new(false),
-            unpark,
-        }
-    }
-
-    fn push(&self, task: usize, urgent: bool) {
-        let is_local = LOCAL.try_with(|local| {
-            let is_local = local.runtime.get() == self.runtime;
-            if is_local && urgent {
-                local.tasks.borrow_mut().push_front(task);
-            } else if is_local {
-                local.tasks.borrow_mut().push_back(task);
-            }
-            is_local
-        });
-        if is_local != Ok(true) {
-            self.push_from_outside(task);
-        }
-    }
-
-    #[cold]
-    fn push_from_outside(&self, task: usize) {
-        let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
-        remote.push(task);
-        drop(remote);
-        self.remote_waits.store(true, Ordering::Release);
-        if let Some(unpark) = &self.unpark {
-            unpark();
-        }
-    }
-
-    /// Moves tasks woken from outside into the queue of this thread.
-    fn fetch_remote(&self) {
-        if !self.remote_waits.load(Ordering::Acquire) {
-            return;
-        }
-        self.remote_waits.store(false, Ordering::Relaxed);
-        let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
-        LOCAL.with(|local| local.tasks.borrow_mut().extend(remote.drain(..)));
-    }
 }
 
 /// Makes a runtime's tasks those of the thread; gives way to the runtime before when dropped.
@@ -169,26 +97,6 @@ impl Drop for Running<'_> {
             local.tasks.swap(&self.shared.waiting_tasks);
             local.runtime.set(self.outer_runtime);
         });
-    }
-}
-
-struct TaskWaker {
-    task: usize,
-    /// Goes before the tasks that are ready already.
-    urgent: bool,
-    queued: AtomicBool,
-    ready: Arc<ReadyQueue>,
-}
-
-impl Wake for TaskWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        if !self.queued.swap(true, Ordering::AcqRel) {
-            self.ready.push(self.task, self.urgent);
-        }
     }
 }
 

@@ -27,6 +27,7 @@ pub mod host;
 mod join;
 pub mod memory;
 pub mod raw;
+mod ready;
 pub mod simulated;
 pub mod source;
 pub mod sync;
