@@ -1,6 +1,6 @@
 //! A run on a real database: its transactions, what its sessions waited for, its books.
 
-use measure::result::{RunResult, ServerResult};
+use measure::result::{RunResult, ServerResult, TransactionCounts};
 
 use super::{Cell, Column, Table};
 use crate::number::{bytes, count, duration, figure, figure_or_absent, percent};
@@ -201,7 +201,17 @@ pub fn server_sentences(result: &RunResult) -> Vec<String> {
         return Vec::new();
     };
     let mut sentences = vec![what(server)];
-    let transactions = &server.transactions;
+    if result.duration_s > 0.0 {
+        sentences.push(ends(&server.transactions));
+    }
+    if !server.explanation.is_empty() {
+        sentences.push(server.explanation.clone());
+    }
+    sentences
+}
+
+/// How transactions ended.
+fn ends(transactions: &TransactionCounts) -> String {
     let mut ends = format!(
         "{} transactions committed, {} orders rolled back on purpose, {} attempts that another \
          transaction was in the way of (tried again)",
@@ -218,11 +228,7 @@ pub fn server_sentences(result: &RunResult) -> Vec<String> {
             ends += &format!(", {} {text}", count(number));
         }
     }
-    sentences.push(ends + ".");
-    if !server.explanation.is_empty() {
-        sentences.push(server.explanation.clone());
-    }
-    sentences
+    ends + "."
 }
 
 fn what(server: &ServerResult) -> String {
@@ -286,11 +292,18 @@ mod tests {
 
     #[test]
     fn what_was_lost_is_said_and_other_workloads_say_nothing() {
-        let sentences = server_sentences(&result());
+        let measured = RunResult {
+            duration_s: 60.0,
+            ..result()
+        };
+        let sentences = server_sentences(&measured);
         assert!(
             sentences[1].contains("2 lost with the server"),
             "{sentences:?}"
         );
+        // Where nothing was measured, no transactions were to be.
+        let built = server_sentences(&result());
+        assert!(!built.concat().contains("committed"), "{built:?}");
         let other = RunResult::default();
         assert!(server_sentences(&other).is_empty());
         assert!(transactions_table(&other).is_empty());
