@@ -126,7 +126,8 @@ impl Socket {
     pub fn read(&mut self, into: &mut [u8]) -> Result<usize, DatabaseError> {
         loop {
             // A thread that waits in a read of a Unix socket is woken when the peer takes what was
-            // sent to it, too, only to sleep again. One that polls is not.
+            // sent to it, too, only to sleep again. One that polls is not; a task has waited
+            // before it comes here.
             if self.is_private() && !self.shares_thread {
                 match self.poll(self.patience) {
                     Ok(true) => {}

@@ -1,10 +1,10 @@
 //! Who works on which thread.
 //!
 //! Users and hands spend their time waiting for the server. Where a session lets others work
-//! meanwhile, many of them share a thread: it finds its own code and data in the processor's caches
-//! when an answer comes, and goes to sleep only when none of them has anything to do. Where a
-//! session holds its thread, as one with a file does, everybody has a thread of their own; so too
-//! where the system allows no io_uring, by which shared threads wait.
+//! meanwhile, many of them share a thread, which goes to sleep only when none of them has anything
+//! to do: the more answers come at once, the less each of them costs. Where a session holds its
+//! thread, as one with a file does, everybody has a thread of their own; so too where the system
+//! allows no io_uring, by which shared threads wait.
 
 use super::line::Line;
 use runtime::thread::complete;
@@ -45,6 +45,7 @@ pub fn hire(
     line: &Arc<Line>,
     threads: &mut Vec<Thread>,
 ) -> io::Result<()> {
+    // What the system refuses here it refuses on each thread: nobody gets one to find that out.
     let number = match shares_threads && Runtime::wall_clock(&ring()).is_ok() {
         true => threads_for(people.len(), processors()),
         false => people.len(),

@@ -394,6 +394,8 @@ impl Future for Readable<'_> {
 impl Drop for Readable<'_> {
     fn drop(&mut self) {
         if let Some(slot) = self.slot {
+            // Should the entry be handed over only after its file is closed, it may name another
+            // one by then: what comes of that wakes nobody.
             self.reactor.readers.borrow_mut().abandon(slot);
         }
     }

@@ -60,7 +60,8 @@ impl Wire {
         self.socket.share_thread();
     }
 
-    /// As [`message`](Self::message); the thread waits for it.
+    /// As [`message`](Self::message); the thread waits for it. In a task that is only for what is there
+    /// already, such as the last words of a connection that the server has closed.
     pub fn receive(&mut self) -> Result<Message, DatabaseError> {
         loop {
             if let Some(message) = self.parse()? {
