@@ -1,42 +1,74 @@
-# What a newcomer needs: `make demo` and `make test`. Both do their own set-up.
+# The commands of a newcomer and of the hosted CI. Each installs what it needs where that is allowed.
 
 PROOFLOAD := target/release/proofload
 DEMO_DIRECTORY ?= demo
+# A proofload that is installed or unpacked, to run the demo with instead of building one.
+DEMO_BINARY ?=
 
-.PHONY: help build demo test lint bench setup-test setup-bench clean
+# rustup's programs, also right after it was installed.
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+# The pinned toolchain under the name that rustup has it by.
+ifeq ($(origin RUSTUP_TOOLCHAIN),undefined)
+toolchain := $(shell scripts/toolchain)
+ifneq ($(toolchain),)
+export RUSTUP_TOOLCHAIN := $(toolchain)
+endif
+endif
+
+.PHONY: help build demo test test-scripts lint deny wasm bench release setup setup-test setup-bench clean
 
 help:
-	@echo "make demo   build, run a mail test and a brokerage of about a minute each on ./$(DEMO_DIRECTORY), predict three arrays, print the verdicts"
-	@echo "make test   install what the tests use where that is allowed, run every test"
-	@echo "make lint   cargo fmt --check and clippy with warnings as errors"
-	@echo "make bench  measure Proofload beside fio and pgbench in the same run and print the ratios"
-	@echo "make build  an optimised binary in $(PROOFLOAD)"
+	@echo "make demo     build, run a mail test and a brokerage of about a minute each on ./$(DEMO_DIRECTORY), predict three arrays, print the verdicts"
+	@echo "              (DEMO_BINARY=/path/to/proofload: with that binary, without building)"
+	@echo "make test     install what the tests use where that is allowed, run every test, list those that were skipped"
+	@echo "make lint     cargo fmt --check, clippy and rustdoc with warnings as errors"
+	@echo "make deny     check the licences, versions and sources of dependencies, and advisories where they can be fetched"
+	@echo "make wasm     build the prediction library for WebAssembly, and compare its figures where node is installed"
+	@echo "make bench    measure Proofload beside fio and pgbench in the same run and print the ratios"
+	@echo "make build    an optimised binary in $(PROOFLOAD)"
+	@echo "make release  the files of a release in ./release: static binaries, .deb, .rpm, man pages, completions, checksums"
+	@echo "make clean    remove what was built"
 
-build:
-	@scripts/need-cargo
-	cargo build --release --locked -p proofload
+setup:
+	@scripts/setup-rust
 
-demo: build
-	@scripts/demo $(PROOFLOAD) $(DEMO_DIRECTORY)
+build: setup
+	cargo build --release --locked -p cli
 
-setup-test:
-	@scripts/need-cargo
+demo: $(if $(DEMO_BINARY),,build)
+	@scripts/demo $(or $(DEMO_BINARY),$(PROOFLOAD)) $(DEMO_DIRECTORY)
+
+setup-test: setup
 	@scripts/setup test
 
-test: setup-test
+test: setup-test test-scripts
 	@scripts/test
 
-lint:
+# The scripts for what a machine lacks, with stand-ins for package managers and rustup.
+test-scripts:
+	@scripts/tests/setup-rust
+
+lint: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy -p proofload --no-default-features --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
-setup-bench:
-	@scripts/need-cargo
+deny: setup
+	@scripts/deny
+
+wasm: setup
+	@scripts/wasm
+
+setup-bench: setup
 	@scripts/setup bench
 
 bench: setup-bench build
 	@scripts/bench
 
+release: setup
+	@scripts/release
+
 clean:
 	cargo clean
-	rm -rf bench-results .venv
+	rm -rf bench-results release .venv

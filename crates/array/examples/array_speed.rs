@@ -146,8 +146,8 @@ fn settings(case: &Case) -> ArraySettings {
         Some(disk) => disk.toml.to_string(),
         None => format!("title = 'textbook'\nideal = {{ {} }}", case.disk),
     };
-    let built = toml::from_str::<ArraySettings>(&text)
-        .and_then(|settings| Ok((settings, toml::from_str(&disk)?)));
+    let built = config::from_toml::<ArraySettings>(&text)
+        .and_then(|settings| Ok((settings, config::from_toml(&disk)?)));
     match built {
         Ok((mut settings, disk)) => {
             settings.disks.insert("d".to_string(), disk);

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p array --example disk_speed [--json] [MILLIONS [CASE]]`
 //!
-//! The rate is per second of processor time where the kernel tells it, so that other work on the
+//! The rate is per second of processor time where the kernel reports it, so that other work on the
 //! machine disturbs it little.
 
 use std::time::Instant;
@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Processor time of this thread so far, seconds; `None` where the kernel does not tell.
+/// Processor time of this thread so far, seconds; `None` where the kernel does not report it.
 fn processor_s() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
     let on_processor_ns: u64 = text.split_whitespace().next()?.parse().ok()?;
@@ -76,7 +76,7 @@ fn peak_mib() -> f64 {
 fn measure(case: &Case, requests: u64, json: bool) -> Result<(), Box<dyn std::error::Error>> {
     let bundled = BUNDLED_DISKS.iter().find(|disk| disk.name == case.disk);
     let bundled = bundled.ok_or("no such disk")?;
-    let description: DiskDescription = toml::from_str(bundled.toml)?;
+    let description: DiskDescription = config::from_toml(bundled.toml)?;
     let make = DiskModel::new(&description, 1)?;
     let mut disks: Vec<DiskModel> = (0..case.disks).map(|n| make.another(n as u64)).collect();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(42);

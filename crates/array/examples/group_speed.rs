@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use array::Direction;
 use array::disk::{DiskDescription, DiskModel};
-use array::group::{Backend, BackendSettings, GroupId, GroupRequest, IoClass, Owner, OwnerRoom};
+use array::group::{Backend, BackendSettings, GroupId, GroupRequest, Groups, IoClass};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -64,10 +64,7 @@ impl Load {
     fn next(&mut self, id: u32) -> GroupRequest<()> {
         let read = self.random.random_bool(0.6);
         GroupRequest {
-            owner: Owner {
-                room: OwnerRoom::Front,
-                id,
-            },
+            owner: id,
             group: GroupId((id % 2) as u16),
             direction: if read {
                 Direction::Read
@@ -87,8 +84,8 @@ impl Load {
 }
 
 fn measure(disk: &str, requests: u64) -> Result<(), Box<dyn std::error::Error>> {
-    let description: DiskDescription = toml::from_str(disk)?;
-    let settings: BackendSettings = toml::from_str(GROUPS)?;
+    let description: DiskDescription = config::from_toml(disk)?;
+    let settings: BackendSettings = config::from_toml(GROUPS)?;
     let disks = (0..settings.disk_names().len() as u64)
         .map(|seed| DiskModel::new(&description, seed))
         .collect::<Result<Vec<_>, _>>()?;
@@ -116,7 +113,7 @@ fn measure(disk: &str, requests: u64) -> Result<(), Box<dyn std::error::Error>> 
             completion.result?;
             done += 1;
             response_ns += now_ns - completion.submitted_ns;
-            let request = load.next(completion.owner.id);
+            let request = load.next(completion.owner);
             backend.submit(now_ns, request);
         }
     }

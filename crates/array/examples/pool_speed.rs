@@ -6,9 +6,9 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use array::group::{GroupCompletion, GroupId, GroupRequest, GroupState, IoClass, Owner};
+use array::group::{GroupCompletion, GroupId, GroupRequest, GroupState, Groups, IoClass, Piece};
 use array::pool::settings::{Affinity, GroupFacts, PoolVolume};
-use array::pool::{Groups, PagedPool, Piece, PoolRead, PoolSettings};
+use array::pool::{PagedPool, PoolRead, PoolSettings};
 use array::{Direction, FirstWrite, VolumeId};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -19,7 +19,7 @@ const PAGE: u64 = 8192;
 /// Groups that complete everything in the order it came.
 #[derive(Default)]
 struct Instantly {
-    done: VecDeque<(Owner, GroupId, Direction)>,
+    done: VecDeque<(u32, GroupId, Direction)>,
 }
 
 impl Groups<()> for Instantly {
@@ -36,7 +36,7 @@ impl Groups<()> for Instantly {
     fn submit_stripe_write(
         &mut self,
         _now_ns: u64,
-        owner: Owner,
+        owner: u32,
         group: GroupId,
         _class: IoClass,
         _pieces: &[Piece<()>],
@@ -64,7 +64,8 @@ struct Rig {
 impl Rig {
     /// `ssd` and `disk` pages, of which `pages` are laid out by `first_write`.
     fn new(text: &str, [ssd, disk, pages]: [u64; 3], first_write: FirstWrite) -> Self {
-        let settings: PoolSettings = toml::from_str(text).expect("the text of this file is right");
+        let settings: PoolSettings =
+            config::from_toml(text).expect("the text of this file is right");
         let group = |name: &str, id, pages: u64, solid_state| GroupFacts {
             name: name.to_owned(),
             id: GroupId(id),

@@ -1,4 +1,4 @@
-//! What a host asks of the array and what it is told.
+//! Requests of hosts, and their completions.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ impl fmt::Display for VolumeId {
 pub enum FirstWrite {
     /// As part of a long run of ascending addresses.
     Sequential,
-    /// Anywhere.
+    /// At an address that continues no run.
     Random,
 }
 
@@ -45,7 +45,7 @@ pub struct HostRequest<P> {
     pub tag: u64,
     /// The volume it goes to.
     pub volume: VolumeId,
-    /// What to do.
+    /// What the host wants done.
     pub operation: HostOperation,
     /// Address of the first sector within the volume.
     pub first_sector: u64,

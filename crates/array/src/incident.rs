@@ -1,22 +1,22 @@
-//! What broke and was repaired, as it happened: rare, so kept in a list until somebody looks.
+//! What broke and was repaired, as it happened: rare, so kept in a list until it is asked for.
 
-use crate::group::{GroupId, GroupState};
+use crate::raid::{GroupId, GroupState};
 
 /// Something that happened to the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Incident {
-    /// When, ns.
+    /// When it happened, ns since the model started.
     pub at_ns: u64,
-    /// What.
+    /// What has happened, and to what.
     pub kind: IncidentKind,
 }
 
 /// What can happen to an array. Disks and controllers go by their numbers, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IncidentKind {
-    /// A disk failed.
+    /// The disk of that number failed.
     DiskFailed(u32),
-    /// A new, empty disk stands in the bay of that number.
+    /// The bay of that number has a new, empty disk.
     DiskReplaced(u32),
     /// What a lost disk held is being computed onto the disk of that number.
     RebuildBegan(u32),
@@ -58,5 +58,23 @@ impl IncidentKind {
             Self::CacheBatteryReturned(_) => "cache-battery-returns",
             Self::DataLost(_) => "data-lost",
         }
+    }
+}
+
+/// What broke and was repaired since the list was asked for last.
+#[derive(Debug, Default)]
+pub(crate) struct IncidentLog {
+    incidents: Vec<Incident>,
+}
+
+impl IncidentLog {
+    /// Adds an incident that happens at `at_ns`.
+    pub(crate) fn add(&mut self, at_ns: u64, kind: IncidentKind) {
+        self.incidents.push(Incident { at_ns, kind });
+    }
+
+    /// Hands over what was added since the last call.
+    pub(crate) fn take(&mut self) -> Vec<Incident> {
+        std::mem::take(&mut self.incidents)
     }
 }

@@ -56,7 +56,7 @@ owner = 1
 "#;
 
 fn settings() -> ArraySettings {
-    toml::from_str(SETTINGS).expect("the settings are valid")
+    config::from_toml(SETTINGS).expect("the settings are valid")
 }
 
 fn request<P: Payload>(
@@ -246,7 +246,7 @@ fn copies_that_a_failure_cut_off_keep_nothing() {
 #[test]
 fn what_goes_through_the_cache_is_kept_for_reads() {
     let mut through = settings();
-    through.volumes[1].write_policy = array::settings::WritePolicy::WriteThrough;
+    through.volumes[1].policy.write_policy = array::settings::WritePolicy::WriteThrough;
     let mut array = Array::<Bytes>::new(&through, 1).expect("the array can be built");
     let bytes = |byte: u8| Bytes::new(vec![byte; 1024]);
     array.submit(0, request(1, HostOperation::Write, 7, bytes(1)));

@@ -1,7 +1,8 @@
 //! Events of a description: what is wrong with them, what is expected of them, and what they do.
 
-use array::description::{Description, PlannedArray, Source};
+use array::description::{Description, PlannedArray};
 use array::{Array, Fault, FirstWrite, HostOperation, HostRequest, IncidentKind, VolumeId};
+use config::Source;
 
 /// Eight fast little disks of 64 MiB and a spare, two controllers.
 const ARRAY: &str = r#"
@@ -207,7 +208,7 @@ fn events_of_a_workload_join_those_of_the_array() {
     let profile = "kind = \"mail\"\n[[event]]\nat = \"2h\"\nwhat = \"disk-replaced\"\ndisk = 9\n";
     let sources = [
         Source::file("small.toml", &array),
-        Source::events("mine.toml", profile),
+        Source::list("mine.toml", "event", profile),
     ];
     let description = Description::load(&sources).expect("a description");
     let said = description.plan(&[]).expect_err("no such disk").to_string();

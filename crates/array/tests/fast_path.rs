@@ -54,7 +54,7 @@ group = "g"
 {volume}
 "#
     );
-    let settings: ArraySettings = toml::from_str(&text).unwrap();
+    let settings: ArraySettings = config::from_toml(&text).unwrap();
     Array::new(&settings, 1).unwrap()
 }
 

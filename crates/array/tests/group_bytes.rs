@@ -10,8 +10,8 @@ mod common;
 
 use array::Direction;
 use array::group::{
-    Backend, GroupCompletion, GroupError, GroupId, GroupRequest, GroupState, IoClass, Owner,
-    OwnerRoom, StationId,
+    Backend, GroupCompletion, GroupError, GroupId, GroupRequest, GroupState, Groups, IoClass,
+    StationId,
 };
 use array::payload::Bytes;
 use common::{FlatModel, FlatRead, extent_bytes, ideal_backend, ideal_disk};
@@ -111,17 +111,14 @@ impl Run {
         (first_sector, sectors.min(capacity - first_sector) as u32)
     }
 
-    fn remember(&mut self, group: u16, asked: Asked, read: Option<FlatRead>) -> Owner {
+    fn remember(&mut self, group: u16, asked: Asked, read: Option<FlatRead>) -> u32 {
         let id = self.asked.len() as u32;
         self.asked.push(Some((group, asked)));
         for reads in &mut self.reads {
             reads.push(None);
         }
         self.reads[usize::from(group)][id as usize] = read;
-        Owner {
-            room: OwnerRoom::Front,
-            id,
-        }
+        id
     }
 
     fn read(&mut self, group: u16, first_sector: u64, sectors: u32) {
@@ -227,7 +224,8 @@ impl Run {
                     1
                 };
                 let first = self.random.random_range(0..self.disk_sectors - sectors);
-                self.backend.spoil_sectors(station, first, sectors as u32);
+                self.backend
+                    .mark_sectors_unreadable(station, first, sectors as u32);
             }
             9 => self.backend.start_scrub(self.now_ns),
             _ => {}
@@ -235,7 +233,7 @@ impl Run {
     }
 
     fn check(&mut self, done: &GroupCompletion<Bytes>) {
-        let id = done.owner.id as usize;
+        let id = done.owner as usize;
         let (group, asked) = self.asked[id].take().unwrap();
         assert_eq!(done.group.0, group);
         let index = usize::from(group);

@@ -7,15 +7,11 @@ mod common;
 use array::Direction;
 use array::disk::{Disk, DiskDescription, DiskModel};
 use array::group::{
-    Backend, BackendSettings, GroupId, GroupRequest, IoClass, Owner, OwnerRoom, RebuildView,
-    StationId,
+    Backend, BackendSettings, GroupId, GroupRequest, Groups, IoClass, RebuildView, StationId,
 };
 use common::ideal_backend;
 
-const OWNER: Owner = Owner {
-    room: OwnerRoom::Front,
-    id: 0,
-};
+const OWNER: u32 = 0;
 
 fn disk_group(level: &str, disks: u16, chunk_kib: u32) -> String {
     let chunk = if ["linear", "raid1"].contains(&level) {
@@ -282,8 +278,8 @@ write = { single_track_ms = 0.56, average_ms = 4.40, full_stroke_ms = 8.18 }
 /// The second phase of a read-modify-write hits the sectors that have just passed under the head.
 #[test]
 fn an_isolated_small_write_of_raid_6_takes_a_turn_more_than_its_reads() {
-    let description: DiskDescription = toml::from_str(HARD_DISK).unwrap();
-    let settings: BackendSettings = toml::from_str(&disk_group("raid6", 10, 512)).unwrap();
+    let description: DiskDescription = config::from_toml(HARD_DISK).unwrap();
+    let settings: BackendSettings = config::from_toml(&disk_group("raid6", 10, 512)).unwrap();
     let disks = (0..10).map(|seed| DiskModel::new(&description, seed).unwrap());
     let mut backend = Backend::<()>::new(&settings, disks.collect()).unwrap();
     let capacity = backend.group(GroupId(0)).capacity_sectors;

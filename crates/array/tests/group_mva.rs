@@ -9,7 +9,7 @@
 mod common;
 
 use array::Direction;
-use array::group::{Backend, GroupId, GroupRequest, IoClass, Owner, OwnerRoom};
+use array::group::{Backend, GroupId, GroupRequest, Groups, IoClass};
 use common::ideal_backend;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -43,10 +43,7 @@ fn simulate(layout: &str, population: u32, hot_share: f64, seed: u64) -> (f64, f
         let hot = random.random_bool(hot_share);
         let span = if hot { disk_sectors } else { capacity };
         GroupRequest {
-            owner: Owner {
-                room: OwnerRoom::Front,
-                id,
-            },
+            owner: id,
             group: GroupId(0),
             direction: Direction::Read,
             first_sector: random.random_range(0..span),
@@ -66,7 +63,7 @@ fn simulate(layout: &str, population: u32, hot_share: f64, seed: u64) -> (f64, f
         while let Some(completion) = backend.pop_done() {
             done += 1;
             response_ns += now_ns - completion.submitted_ns;
-            backend.submit(now_ns, next(completion.owner.id));
+            backend.submit(now_ns, next(completion.owner));
         }
     }
     backend.check_laws().unwrap();

@@ -1,5 +1,5 @@
-//! Scrubs: what cannot be read is found and mended, what is wrong is found, and mended where there
-//! is telling what is right.
+//! Scrubs: what cannot be read is found and repaired, what is wrong is found, and repaired where it
+//! is known what is right.
 
 #![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
 
@@ -7,7 +7,7 @@ mod common;
 
 use array::Direction;
 use array::group::{
-    Backend, GroupError, GroupId, GroupRequest, GroupState, IoClass, Owner, OwnerRoom, StationId,
+    Backend, GroupError, GroupId, GroupRequest, GroupState, Groups, IoClass, StationId,
 };
 use array::payload::{Bytes, Payload};
 use common::{extent_bytes, ideal_backend};
@@ -28,10 +28,7 @@ fn finish(backend: &mut Backend<Bytes>, now_ns: &mut u64) {
 
 fn request(direction: Direction, capacity: u64, payload: Bytes) -> GroupRequest<Bytes> {
     GroupRequest {
-        owner: Owner {
-            room: OwnerRoom::Front,
-            id: 0,
-        },
+        owner: 0,
         group: GroupId(0),
         direction,
         first_sector: 0,
@@ -80,7 +77,7 @@ fn bad_sectors(backend: &Backend<Bytes>) -> usize {
 }
 
 #[test]
-fn sectors_that_cannot_be_read_are_mended() {
+fn sectors_that_cannot_be_read_are_repaired() {
     for layout in [
         disk_group("raid1", 2, ""),
         disk_group("raid10", 4, "chunk_kib=4"),
@@ -90,16 +87,16 @@ fn sectors_that_cannot_be_read_are_mended() {
         let mut now_ns = 0;
         let mut backend = filled(&layout, &mut now_ns);
         // Bad sectors in rows of their own.
-        backend.spoil_sectors(StationId(0), 3, 2);
-        backend.spoil_sectors(StationId(1), 17, 1);
+        backend.mark_sectors_unreadable(StationId(0), 3, 2);
+        backend.mark_sectors_unreadable(StationId(1), 17, 1);
         assert_eq!(bad_sectors(&backend), 3);
         scrub(&mut backend, &mut now_ns);
         assert_eq!(bad_sectors(&backend), 0, "{layout}");
         let counters = *backend.group(GroupId(0)).counters;
-        assert_eq!((counters.mended_sectors, counters.mismatches), (3, 0));
+        assert_eq!((counters.repaired_sectors, counters.mismatches), (3, 0));
         assert_eq!(read(&mut backend, &mut now_ns), Ok(true));
-        // A read mends as well.
-        backend.spoil_sectors(StationId(0), 40, 1);
+        // A read repairs as well.
+        backend.mark_sectors_unreadable(StationId(0), 40, 1);
         assert_eq!(read(&mut backend, &mut now_ns), Ok(true));
         // Nothing is lost after that if the other disks of the stripe go.
         scrub(&mut backend, &mut now_ns);
@@ -112,8 +109,8 @@ fn sectors_that_cannot_be_read_are_mended() {
 fn more_bad_sectors_than_the_level_bears_are_an_error_until_they_are_written() {
     let mut now_ns = 0;
     let mut backend = filled(&disk_group("raid5", 5, "chunk_kib=4"), &mut now_ns);
-    backend.spoil_sectors(StationId(0), 3, 1);
-    backend.spoil_sectors(StationId(1), 3, 1);
+    backend.mark_sectors_unreadable(StationId(0), 3, 1);
+    backend.mark_sectors_unreadable(StationId(1), 3, 1);
     let failed = read(&mut backend, &mut now_ns);
     assert!(matches!(failed, Err(GroupError::Unreadable { .. })));
     assert_eq!(backend.group(GroupId(0)).state, GroupState::Healthy);
@@ -136,7 +133,7 @@ fn more_bad_sectors_than_the_level_bears_are_an_error_until_they_are_written() {
 }
 
 #[test]
-fn wrong_contents_are_found_and_mended_where_there_is_telling() {
+fn wrong_contents_are_found_and_repaired_where_the_right_ones_are_known() {
     let wrong = Bytes::new(vec![0xa5; 2 * 512]);
     for (layout, stations) in [
         (disk_group("raid6", 6, "chunk_kib=4"), 6),
@@ -145,10 +142,10 @@ fn wrong_contents_are_found_and_mended_where_there_is_telling() {
         for station in 0..stations {
             let mut now_ns = 0;
             let mut backend = filled(&layout, &mut now_ns);
-            backend.plant_sectors(StationId(station), 10, 2, &wrong);
+            backend.corrupt_sectors(StationId(station), 10, 2, &wrong);
             scrub(&mut backend, &mut now_ns);
             let counters = *backend.group(GroupId(0)).counters;
-            assert_eq!((counters.mismatches, counters.mended_sectors), (2, 2));
+            assert_eq!((counters.mismatches, counters.repaired_sectors), (2, 2));
             assert_eq!(
                 read(&mut backend, &mut now_ns),
                 Ok(true),
@@ -158,11 +155,11 @@ fn wrong_contents_are_found_and_mended_where_there_is_telling() {
             assert_eq!(backend.group(GroupId(0)).counters.mismatches, 2);
         }
     }
-    // RAID 5 has no telling; the data stand and the parity follows them.
+    // RAID 5 cannot know which is wrong; the data are kept and the parity follows them.
     let mut now_ns = 0;
     let mut backend = filled(&disk_group("raid5", 5, "chunk_kib=4"), &mut now_ns);
     // Parity of the first stripe is on the last disk.
-    backend.plant_sectors(StationId(4), 0, 2, &wrong);
+    backend.corrupt_sectors(StationId(4), 0, 2, &wrong);
     scrub(&mut backend, &mut now_ns);
     assert_eq!(backend.group(GroupId(0)).counters.mismatches, 2);
     backend.fail_disk(now_ns, StationId(0));

@@ -6,8 +6,7 @@ mod common;
 
 use array::Direction;
 use array::group::{
-    Backend, BackendSettings, GroupId, GroupRequest, GroupState, IoClass, Owner, OwnerRoom,
-    StationId,
+    Backend, BackendSettings, GroupId, GroupRequest, GroupState, Groups, IoClass, StationId,
 };
 use array::payload::Bytes;
 use common::{extent_bytes, ideal_backend, ideal_disk};
@@ -42,10 +41,7 @@ fn run_out(backend: &mut Backend<Bytes>, now_ns: &mut u64) -> Vec<Bytes> {
 fn ask(backend: &mut Backend<Bytes>, now_ns: u64, direction: Direction, payload: Bytes) {
     let sectors = backend.group(GroupId(0)).capacity_sectors as u32;
     let request = GroupRequest {
-        owner: Owner {
-            room: OwnerRoom::Front,
-            id: 0,
-        },
+        owner: 0,
         group: GroupId(0),
         direction,
         first_sector: 0,
@@ -126,7 +122,7 @@ fn without_room_a_new_disk_is_waited_for() {
 fn the_protection_level_is_kept_free() {
     let fits = |protection: &str, size_sectors: u64| {
         let text = settings(8, "vraid1", protection, size_sectors);
-        let settings: BackendSettings = toml::from_str(&text).unwrap();
+        let settings: BackendSettings = config::from_toml(&text).unwrap();
         let disks = (0..8).map(|disk| ideal_disk(DISK_SECTORS, 100.0, 1, true, disk));
         Backend::<()>::new(&settings, disks.collect()).is_ok()
     };

@@ -30,7 +30,7 @@ struct Arguments {
     /// Size of the database in GiB.
     #[arg(long, default_value_t = 4)]
     size_gib: u64,
-    /// Only these cases: build, read-only, mixed, checksum, array, twin-hour, twin-day. The last one
+    /// Only these cases: build, read-only, mixed, checksum, array, mail-hour, mail-day. The last one
     /// predicts 24 hours and runs only when it is named.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -89,10 +89,10 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
     if wanted("array") {
         model_rows.extend(cases::array::closed_loops()?);
     }
-    if wanted("twin-hour") {
+    if wanted("mail-hour") {
         model_rows.push(cases::array::prediction(&bench.product, 1)?);
     }
-    if arguments.only.iter().any(|only| only == "twin-day") {
+    if arguments.only.iter().any(|only| only == "mail-day") {
         model_rows.push(cases::array::prediction(&bench.product, 24)?);
     }
     for (head, rows) in [

@@ -1,5 +1,6 @@
 //! Runs the built `proofload` binary and reads its result document.
 
+use measure::metric::Metric;
 use measure::result::{CounterSummary, RunResult};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ impl Product {
 }
 
 /// What a prediction took.
-pub struct Spent {
+pub struct RunCost {
     /// Processor time, of user and system, seconds.
     pub processor_s: f64,
     /// The most memory it had, MiB.
@@ -55,7 +56,7 @@ impl Product {
     ///
     /// # Errors
     /// As [`Product::run`], and when GNU time is not there.
-    pub fn predict(&self, name: &str, arguments: &[&str]) -> Result<(Value, Spent), String> {
+    pub fn predict(&self, name: &str, arguments: &[&str]) -> Result<(Value, RunCost), String> {
         let out = self.runs.join(name);
         remove_directory(&out)?;
         let timed = self.runs.join(format!("{name}.time"));
@@ -83,7 +84,7 @@ impl Product {
         let [user_s, system_s, peak_kib] = figures[..] else {
             return Err(format!("GNU time wrote '{}'", text.trim()));
         };
-        let spent = Spent {
+        let spent = RunCost {
             processor_s: user_s + system_s,
             peak_mib: peak_kib / 1024.0,
         };
@@ -105,11 +106,7 @@ pub fn remove_directory(path: &Path) -> Result<(), String> {
 ///
 /// # Errors
 /// A sentence when the document has no such counter.
-pub fn host_counter<'a>(result: &'a RunResult, name: &str) -> Result<&'a CounterSummary, String> {
-    result
-        .host
-        .counters
-        .iter()
-        .find(|counter| counter.name == name)
-        .ok_or_else(|| format!("the result has no host counter '{name}'"))
+pub fn host_counter(result: &RunResult, metric: Metric) -> Result<&CounterSummary, String> {
+    let counter = result.host.counter(metric);
+    counter.ok_or_else(|| format!("the result has no host counter '{}'", metric.id()))
 }

@@ -15,7 +15,7 @@ use brokerage::database::postgres::cluster::{Programs, Settings};
 use brokerage::database::postgres::{Cluster, Connection};
 use brokerage::database::{Address, Endpoint};
 use brokerage::schema::Type;
-use brokerage::session::{Call, Isolation, Session, Then};
+use brokerage::session::{AfterBatch, Call, Isolation, Session};
 use brokerage::statement::Statement;
 use brokerage::value::Value;
 use runtime::thread::pause;
@@ -32,7 +32,7 @@ static SELECT: Statement = Statement {
 };
 
 const SCALE: u64 = 5;
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
     match run() {
@@ -130,8 +130,8 @@ fn pgbench_turn(
         .output()?;
     let used = children_microseconds()? - before;
     let text = String::from_utf8(output.stdout)?;
-    let line = "number of transactions actually processed: ";
-    let done = text.lines().find_map(|said| said.strip_prefix(line));
+    let shard_link = "number of transactions actually processed: ";
+    let done = text.lines().find_map(|said| said.strip_prefix(shard_link));
     let done: f64 = done.ok_or("pgbench said nothing")?.trim().parse()?;
     Ok((used / done, done / f64::from(seconds)))
 }
@@ -161,7 +161,7 @@ fn our_turn(
     let until = Instant::now() + Duration::from_secs(u64::from(seconds));
     let mut users = Vec::new();
     for user in 0..connections {
-        let mut session = Connection::session(address, "postgres", PATIENCE)?;
+        let mut session = Connection::session(address, "postgres", TIMEOUT)?;
         session.share_thread();
         let work = our_user(session, u64::from(user), until, interval);
         users.push(runtime.handle().spawn(work));
@@ -205,7 +205,7 @@ async fn our_user(
             parameters: vec![Value::Integer(account)],
         }];
         session.begin(Isolation::ReadCommitted)?;
-        let answers = session.run(&calls, Then::Commit).await?;
+        let answers = session.run(&calls, AfterBatch::Commit).await?;
         assert!(
             answers.of(0).integer(0, 0).is_some(),
             "the account is there"

@@ -1,16 +1,16 @@
-//! How fast the rows of a house are made: text per second of one core, into a sink that writes
-//! every value down as CSV, counts the bytes and forgets them.
+//! How fast rows are generated: text per second of one core, into a sink that formats every value
+//! as CSV, counts the bytes and discards them.
 //!
-//! `cargo run --release -p brokerage --example generate_speed [TRADE_DAYS [CUSTOMERS]]` makes the
-//! first thousand customers of a house. Time is processor time of the one thread.
+//! `cargo run --release -p brokerage --example generate_speed [TRADE_DAYS [CUSTOMERS]]` generates
+//! the first load unit. Time is CPU time of the one thread.
 
-use brokerage::data::Generator;
+use brokerage::dataset::DataSet;
 use brokerage::error::DatabaseError;
-use brokerage::house::House;
+use brokerage::generator::Generator;
 use brokerage::row::RowSink;
 use brokerage::schema::TABLES;
 
-/// Writes rows as CSV text into one place in memory, over and over.
+/// Formats rows as CSV into one buffer, over and over.
 struct Counting {
     text: Vec<u8>,
     rows: u64,
@@ -18,7 +18,7 @@ struct Counting {
 }
 
 impl Counting {
-    /// When so much is written, it is forgotten.
+    /// Size of the buffer.
     const FULL: usize = 64 << 10;
 
     fn value(&mut self, text: &[u8]) {
@@ -64,7 +64,7 @@ impl RowSink for Counting {
     }
 }
 
-/// Processor time of this thread, in seconds.
+/// CPU time of this thread, in seconds.
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let first = text.split_whitespace().next();
@@ -80,25 +80,26 @@ fn main() -> Result<(), DatabaseError> {
         .map(|word| word.parse::<u32>().ok());
     let trade_days = arguments.next().flatten().unwrap_or(300);
     let customers = arguments.next().flatten().unwrap_or(1_000);
-    let generator = Generator::new(House::new(customers, trade_days, 1));
+    let generator = Generator::new(DataSet::new(customers, trade_days, 1));
     println!(
         "{:<20} {:>11} {:>9} {:>8} {:>7} {:>11}",
         "table", "rows", "MB", "s", "MB/s", "expected"
     );
     let (mut all_bytes, mut all_seconds) = (0, 0.0);
     for table in &TABLES {
-        let begun = cpu_seconds();
+        let started = cpu_seconds();
         let mut sink = Counting {
             text: Vec::with_capacity(2 * Counting::FULL),
             rows: 0,
             bytes: 0,
         };
         generator.write(table.name, 0, &mut sink)?;
-        let seconds = cpu_seconds() - begun;
+        let seconds = cpu_seconds() - started;
         let bytes = sink.bytes + sink.text.len() as u64;
         (all_bytes, all_seconds) = (all_bytes + bytes, all_seconds + seconds);
         let megabytes = bytes as f64 / 1e6;
-        let expected = generator.house().rows(table.name) / u64::from(generator.parts(table.name));
+        let expected =
+            generator.data_set().rows(table.name) / u64::from(generator.parts(table.name));
         println!(
             "{:<20} {:>11} {megabytes:>9.2} {seconds:>8.3} {:>7.1} {expected:>11}",
             table.name.name(),

@@ -1,21 +1,21 @@
-//! How fast a house comes into PostgreSQL as a run loads it - each connection takes the next part of
-//! a table and makes its rows on the way - beside COPY from files made ready on the server, the next
-//! file by each of as many connections, in turns on the same server. The processor time of both is
-//! told too, of the server and of ours: it shows what the rows cost beyond what the server does.
+//! How fast a run loads a data set into PostgreSQL - each connection takes the next part of a table
+//! and generates its rows - compared with COPY from files prepared on the server, the next file by
+//! each of as many connections, in turns on the same server. The CPU time of both is printed, too,
+//! of the server and of this program: it shows what generating costs beyond what the server does.
 //!
-//! `cargo run --release -p brokerage --example load_rate [TRADE_DAYS [TURNS [CONNECTIONS [FORMAT]]]]`;
-//! the format is that of the files, text or binary.
+//! `cargo run --release -p brokerage --example load_rate [TRADE_DAYS [TURNS [CONNECTIONS
+//! [FORMAT]]]]`; the format is that of the files, text or binary.
 
 use std::error::Error;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use brokerage::data::Generator;
 use brokerage::database::postgres::cluster::{Cluster, Settings};
 use brokerage::database::{Build, Database};
+use brokerage::dataset::DataSet;
 use brokerage::error::DatabaseError;
-use brokerage::house::House;
+use brokerage::generator::Generator;
 use brokerage::run::loading::{Part, parts};
 use brokerage::schema::TABLES;
 
@@ -35,9 +35,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?;
     let database = cluster.database()?;
     database.create(&Build::new(1_000, trade_days, 1))?;
-    let house = House::new(1_000, trade_days, 1);
-    let mut connection = database.inquirer()?;
-    connection.set_patience(None)?;
+    let data_set = DataSet::new(1_000, trade_days, 1);
+    let mut connection = database.connect_for_sql()?;
+    connection.set_timeout(None)?;
     let mut names: Vec<_> = TABLES.iter().map(|table| table.name.name()).collect();
     let empty = format!("TRUNCATE {}; CHECKPOINT", names.join(", "));
     let file = |name: &str| cluster.data_directory().join(format!("{name}.copy"));
@@ -55,8 +55,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut best = [0.0_f64; 2];
     for turn in 0..turns {
-        // Made anew, because a generator remembers the trades of the units it has written.
-        let generator = Generator::for_workers(house, connections as usize);
+        // A new one, because a generator keeps the executed units.
+        let generator = Generator::for_workers(data_set, connections as usize);
         let parts = parts(&generator, database.dialect());
         let ours = measure(connections, |next| load(&generator, &parts, next))?;
         if turn == 0 {
@@ -72,8 +72,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let bytes = names.iter().map(|name| length(name)).sum::<u64>() as f64;
         connection.ask(&empty)?;
         let copy = |next: &AtomicUsize| -> Done {
-            let mut connection = database.inquirer()?;
-            connection.set_patience(None)?;
+            let mut connection = database.connect_for_sql()?;
+            connection.set_timeout(None)?;
             connection.ask("SET synchronous_commit TO off")?;
             while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
                 connection.ask(&format!(
@@ -105,20 +105,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What some work took.
+/// Cost of a load.
 struct Taken {
     wall_s: f64,
     server_s: f64,
     own_s: f64,
 }
 
-/// Lets so many threads do work until none is left.
+/// Lets this many threads work until nothing is left.
 fn measure(
     threads: u32,
     work: impl Fn(&AtomicUsize) -> Done + Sync,
 ) -> Result<Taken, DatabaseError> {
     let next = AtomicUsize::new(0);
-    let (begun, [server_s, own_s]) = (Instant::now(), processor_seconds());
+    let (started, [server_s, own_s]) = (Instant::now(), processor_seconds());
     let done = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(|| work(&next))).collect();
         threads
@@ -126,7 +126,7 @@ fn measure(
             .try_for_each(|thread| thread.join().unwrap_or(Ok(())))
     });
     done?;
-    let wall_s = begun.elapsed().as_secs_f64();
+    let wall_s = started.elapsed().as_secs_f64();
     let until = processor_seconds();
     Ok(Taken {
         wall_s,
@@ -135,7 +135,7 @@ fn measure(
     })
 }
 
-/// Processor time of all processes of servers, those that have ended included, and of this one.
+/// CPU time of all server processes, ended ones included, and of this one.
 fn processor_seconds() -> [f64; 2] {
     let ticks_per_second = rustix::param::clock_ticks_per_second() as f64;
     let own = format!("{}", std::process::id());

@@ -1,18 +1,19 @@
-//! What the tables of a house take in each database: loads one and prints bytes per row beside what
-//! [`House::estimated_bytes`] says. The constants there come from this.
+//! Size of the tables in each database: loads one and prints bytes per row next to
+//! [`DataSet::estimated_bytes`], whose constants come from this.
 //!
-//! `cargo run --release -p brokerage --example load_size DATABASE DIRECTORY [TRADE_DAYS [CUSTOMERS]]`
+//! `cargo run --release -p brokerage --example load_size DATABASE DIRECTORY [TRADE_DAYS
+//! [CUSTOMERS]]`
 //!
-//! DATABASE is `auto` for a PostgreSQL server of its own in the directory, `sqlite` for a file there,
-//! or the address of a MariaDB server, whose user may see its files.
+//! DATABASE is `auto` for a PostgreSQL server of its own in the directory, `sqlite` for a file
+//! there, or the address of a MariaDB server, whose user may see its files.
 
-use brokerage::data::Generator;
 use brokerage::database::mariadb::MariaDb;
 use brokerage::database::postgres::Postgres;
 use brokerage::database::postgres::cluster::{Cluster, Settings};
 use brokerage::database::sqlite::Sqlite;
 use brokerage::database::{Address, Build, Database, Target, finish};
-use brokerage::house::House;
+use brokerage::dataset::DataSet;
+use brokerage::generator::Generator;
 use brokerage::schema::TABLES;
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use std::time::Instant;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// A server takes what it likes.
+/// Memory of the server.
 const MEMORY_BYTES: u64 = 256 << 20;
 
 fn main() -> Outcome<()> {
@@ -30,24 +31,26 @@ fn main() -> Outcome<()> {
     let mut numbers = words.map(|word| word.parse::<u32>().ok());
     let trade_days = numbers.next().flatten().unwrap_or(2);
     let customers = numbers.next().flatten().unwrap_or(1_000);
-    let house = House::new(customers, trade_days, 1);
+    let data_set = DataSet::new(customers, trade_days, 1);
     match target {
         Target::Auto => {
             let mut cluster = Cluster::start(&directory, &Settings::with_memory(MEMORY_BYTES))?;
             let database = cluster.database()?;
-            show(house, &database, |table| of_postgres(&database, table))?;
+            show(data_set, &database, |table| of_postgres(&database, table))?;
             cluster.remove()?;
         }
         Target::Sqlite => {
             let database = Sqlite::new(&directory, MEMORY_BYTES, 2);
             let path = database.path().to_owned();
-            show(house, &database, |table| of_sqlite(&path, table))?;
+            show(data_set, &database, |table| of_sqlite(&path, table))?;
             database.remove()?;
         }
         Target::MariaDb(address) => {
             let database = MariaDb::open(&address)?;
             let name = database.database_name().to_owned();
-            show(house, &database, |table| of_mariadb(&address, &name, table))?;
+            show(data_set, &database, |table| {
+                of_mariadb(&address, &name, table)
+            })?;
             database.remove()?;
         }
         Target::PostgreSql(_) => return Err("PostgreSQL is started here: say auto".into()),
@@ -56,14 +59,14 @@ fn main() -> Outcome<()> {
 }
 
 fn show(
-    house: House,
+    data_set: DataSet,
     database: &dyn Database,
     bytes_of: impl Fn(&str) -> Outcome<u64>,
 ) -> Outcome<()> {
-    let begun = Instant::now();
-    let build = Build::new(house.customers(), house.trade_days(), house.seed());
+    let started = Instant::now();
+    let build = Build::new(data_set.customers(), data_set.trade_days(), data_set.seed());
     database.create(&build)?;
-    let generator = Generator::new(house);
+    let generator = Generator::new(data_set);
     let mut loader = database.loader()?;
     let mut rows = Vec::new();
     for table in &TABLES {
@@ -76,10 +79,10 @@ fn show(
         rows.push(count);
     }
     drop(loader);
-    println!("rows in after {:.1} s", begun.elapsed().as_secs_f64());
+    println!("rows in after {:.1} s", started.elapsed().as_secs_f64());
     finish(database, 2, &|_| true)?;
     database.mark_ready()?;
-    println!("whole after {:.1} s", begun.elapsed().as_secs_f64());
+    println!("whole after {:.1} s", started.elapsed().as_secs_f64());
     println!(
         "{:<20} {:>10} {:>10} {:>10} {:>10}",
         "table", "rows", "bytes", "per row", "expected"
@@ -89,25 +92,25 @@ fn show(
     for (table, rows) in TABLES.iter().zip(rows) {
         let bytes = bytes_of(table.name.name())?;
         sum += bytes;
-        let expected = house.estimated_bytes(dialect, table.name) as f64;
+        let expected = data_set.estimated_bytes(dialect, table.name) as f64;
         println!(
             "{:<20} {rows:>10} {bytes:>10} {:>10.1} {:>10.1}",
             table.name.name(),
             bytes as f64 / rows as f64,
-            expected / house.rows(table.name) as f64
+            expected / data_set.rows(table.name) as f64
         );
     }
     println!(
         "all: {} bytes, of which {sum} in tables; expected {}",
         database.size_bytes()?,
-        house.estimated_bytes_of_all(dialect)
+        data_set.estimated_bytes_of_all(dialect)
     );
     Ok(())
 }
 
 fn of_postgres(database: &Postgres, table: &str) -> Outcome<u64> {
     let sql = format!("SELECT pg_total_relation_size('{table}')");
-    number(&database.inquirer()?.ask(&sql)?)
+    number(&database.connect_for_sql()?.ask(&sql)?)
 }
 
 fn of_mariadb(address: &Address, database: &str, table: &str) -> Outcome<u64> {

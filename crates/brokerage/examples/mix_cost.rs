@@ -1,10 +1,10 @@
-//! What the real mix of transactions costs the program that makes it: journeys to the server and
-//! processor time per transaction, by the first statement of each.
+//! The client's cost of the transaction mix: round trips and CPU time per transaction, by the first
+//! statement of each.
 //!
-//! Usage: `mix_cost [SECONDS [USERS [TURNS [THINK_MS]]]]`. It makes a PostgreSQL server of its own with
-//! more memory than the books need, lets users and the market's hands work on it as in a run, and
-//! tells after each turn what that took. A run waits for storage; here users wait a think time
-//! instead, so that sessions go to sleep and wake up about as often.
+//! Usage: `mix_cost [SECONDS [USERS [TURNS [THINK_MS]]]]`. It starts a PostgreSQL server with more
+//! memory than the data set needs, runs users and market workers on it as in a run, and prints the
+//! cost after each turn. A run waits for storage; here users have a think time instead, so that
+//! sessions sleep and wake up about as often.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -13,26 +13,26 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use brokerage::data::Generator;
 use brokerage::database::postgres::Cluster;
 use brokerage::database::postgres::cluster::Settings;
 use brokerage::database::{Build, Database, Loader, Server, State, Step, finish};
+use brokerage::dataset::DataSet;
 use brokerage::error::DatabaseError;
-use brokerage::house::House;
+use brokerage::generator::Generator;
+use brokerage::profile::Brokerage;
 use brokerage::row::Answers;
-use brokerage::run::crew;
-use brokerage::run::floor::Floor;
-use brokerage::run::hands::{self, Desk};
-use brokerage::run::line::{FIRST, Line};
+use brokerage::run::client_threads;
+use brokerage::run::context::RunContext;
+use brokerage::run::market_workers::{self, ActionQueue};
+use brokerage::run::shard_link::{ONLY_SHARD, ShardLink};
 use brokerage::run::user;
 use brokerage::schema::TABLES;
-use brokerage::session::{Answering, Call, Isolation, Session, Then};
+use brokerage::session::{AfterBatch, Answering, Call, Isolation, Session};
 use brokerage::statement::Dialect;
+use config::TimeSpan;
 use measure::sample::{Phase, Recorder};
 use rustix::time::{ClockId, clock_gettime};
 use workload::controller::link::{Inbox, Orders};
-use workload::profile::Brokerage;
-use workload::profile::TimeSpan;
 
 const SEED: u64 = 5;
 const WARM_UP: Duration = Duration::from_secs(4);
@@ -46,33 +46,33 @@ fn main() -> Result<(), Box<dyn Error>> {
     let room = tempfile::tempdir()?;
     std::fs::set_permissions(room.path(), std::fs::Permissions::from_mode(0o711))?;
     let mut settings = Settings::with_memory(512 << 20);
-    settings.connections = users + hands::number_of(users) + 10;
+    settings.connections = users + market_workers::worker_count(users) + 10;
     let mut cluster = Cluster::start(&room.path().join("server"), &settings)?;
     let counted = Arc::new(Counted {
         database: Box::new(cluster.database()?),
         counts: Arc::default(),
     });
-    let house = House::new(1_000, 1, SEED);
-    build(&*counted.database, house)?;
+    let data_set = DataSet::new(1_000, 1, SEED);
+    build(&*counted.database, data_set)?;
     let mut brokerage = Brokerage {
         users,
         think_time: TimeSpan::millis(u64::from(think_ms)),
         ..Brokerage::default()
     };
-    // Prices come and go often enough for waiting orders to be met.
+    // Prices change often enough for pending orders to be triggered.
     brokerage.market.price_period = TimeSpan::seconds(20);
-    work(&counted, house, &brokerage, seconds, turns)?;
+    work(&counted, data_set, &brokerage, seconds, turns)?;
     cluster.remove()?;
     Ok(())
 }
 
-fn build(database: &dyn Database, house: House) -> Result<(), DatabaseError> {
+fn build(database: &dyn Database, data_set: DataSet) -> Result<(), DatabaseError> {
     database.create(&Build::new(
-        house.customers(),
-        house.trade_days(),
-        house.seed(),
+        data_set.customers(),
+        data_set.trade_days(),
+        data_set.seed(),
     ))?;
-    let generator = Generator::new(house);
+    let generator = Generator::new(data_set);
     let mut loader = database.loader()?;
     for table in &TABLES {
         for part in 0..generator.parts(table.name) {
@@ -86,52 +86,59 @@ fn build(database: &dyn Database, house: House) -> Result<(), DatabaseError> {
     database.mark_ready()
 }
 
-/// Lets everybody work, and tells of each turn.
+/// Runs all clients, and prints the cost of each turn.
 fn work(
     counted: &Arc<Counted>,
-    house: House,
+    data_set: DataSet,
     brokerage: &Brokerage,
     seconds: u32,
     turns: u32,
 ) -> Result<(), Box<dyn Error>> {
-    let layout = Arc::new(workload::brokerage::kinds::layout());
-    let begun = Instant::now();
-    let recorder = Recorder::new(layout, FIRST, Phase::Measured, 0);
+    let layout = Arc::new(brokerage::operation::layout());
+    let started = Instant::now();
+    let recorder = Recorder::new(layout, ONLY_SHARD, Phase::Measured, 0);
     let orders = Orders::new(1_000_000_000);
     orders.set_sessions(brokerage.users);
-    let line = Arc::new(Line::new(orders, Inbox::default(), recorder, begun));
+    let link = Arc::new(ShardLink::new(orders, Inbox::default(), recorder, started));
     let database: Arc<dyn Database> = Arc::clone(counted) as _;
-    let (floor, _) = Floor::open(line, database, house, brokerage, SEED)?;
-    let desk = Arc::new(Desk::default());
-    floor.set_open(true);
-    let floor = Arc::new(floor);
+    let (context, _) = RunContext::open(link, database, data_set, brokerage, SEED)?;
+    let desk = Arc::new(ActionQueue::default());
+    context.set_open(true);
+    let context = Arc::new(context);
     let users = (0..brokerage.users).map(|number| {
-        let floor = Arc::clone(&floor);
-        crew::work(move || async move { user::work(&floor, number, SEED, None).await })
+        let context = Arc::clone(&context);
+        client_threads::work(move || async move { user::work(&context, number, SEED, None).await })
     });
-    let hands = (0..hands::number_of(brokerage.users)).map(|number| {
-        let (floor, desk) = (Arc::clone(&floor), Arc::clone(&desk));
-        crew::work(move || async move { hands::work(&floor, &desk, number, SEED).await })
+    let market_workers = (0..market_workers::worker_count(brokerage.users)).map(|number| {
+        let (context, desk) = (Arc::clone(&context), Arc::clone(&desk));
+        client_threads::work(move || async move {
+            market_workers::work(&context, &desk, number, SEED).await;
+        })
     });
     let mut threads = Vec::new();
-    let people = users.chain(hands).collect();
-    crew::hire(people, counted.shares_threads(), &floor.line, &mut threads)?;
+    let people = users.chain(market_workers).collect();
+    client_threads::spawn_clients(
+        people,
+        counted.shares_threads(),
+        &context.link,
+        &mut threads,
+    )?;
     std::thread::sleep(WARM_UP);
     for turn in 0..turns {
         counted.take();
         let before = Used::now();
         std::thread::sleep(Duration::from_secs(u64::from(seconds)));
         let after = Used::now();
-        tell(turn, f64::from(seconds), &counted.take(), &before, &after);
+        print_figures(turn, f64::from(seconds), &counted.take(), &before, &after);
     }
-    floor.set_open(false);
+    context.set_open(false);
     for thread in threads {
         thread.join().map_err(|_| "a thread ended by a panic")?;
     }
     Ok(())
 }
 
-fn tell(turn: u32, seconds: f64, counts: &Counts, before: &Used, after: &Used) {
+fn print_figures(turn: u32, seconds: f64, counts: &Counts, before: &Used, after: &Used) {
     println!(
         "turn {turn}:\n{:>52} {:>8} {:>9} {:>9} {:>10}",
         "first statement", "per s", "failed/s", "journeys", "us to ask"
@@ -158,7 +165,7 @@ fn tell(turn: u32, seconds: f64, counts: &Counts, before: &Used, after: &Used) {
     );
     println!(
         "{:.0} transactions a second, {:.1} failed; {:.3} journeys and {:.2} sleeps each; \
-         {:.1} us each ({:.1} to ask), {:.1} us per journey",
+         {:.1} us each ({:.1} to ask), {:.1} us per round trip",
         ended / seconds,
         all.failed as f64 / seconds,
         journeys / ended,
@@ -172,7 +179,7 @@ fn tell(turn: u32, seconds: f64, counts: &Counts, before: &Used, after: &Used) {
 /// What this process has used so far.
 struct Used {
     processor_us: f64,
-    /// How often its threads went to sleep.
+    /// Context switches of its threads.
     sleeps: u64,
 }
 
@@ -228,7 +235,7 @@ impl Counted {
 
 struct CountedSession {
     session: Box<dyn Session>,
-    begun: Begun,
+    started: Begun,
 }
 
 /// A transaction that was begun.
@@ -237,7 +244,7 @@ struct Begun {
     isolation: Isolation,
     first: Option<&'static str>,
     journeys: u64,
-    /// What its answers took so far.
+    /// CPU time of its answers so far.
     processor_us: f64,
 }
 
@@ -259,10 +266,10 @@ impl Begun {
 
 impl Session for CountedSession {
     fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
-        self.begun.isolation = isolation;
-        self.begun.first = None;
-        self.begun.journeys = 0;
-        self.begun.processor_us = 0.0;
+        self.started.isolation = isolation;
+        self.started.first = None;
+        self.started.journeys = 0;
+        self.started.processor_us = 0.0;
         self.session.begin(isolation)
     }
 
@@ -273,44 +280,44 @@ impl Session for CountedSession {
     fn run<'session: 'answering, 'calls: 'answering, 'answering>(
         &'session mut self,
         calls: &'calls [Call],
-        then: Then,
+        then: AfterBatch,
     ) -> Answering<'answering, &'session Answers> {
         let name = calls.first().map(|call| call.statement.name);
-        self.begun.journeys += 1;
-        self.begun.first = self.begun.first.or(name);
-        let (session, begun) = (&mut self.session, &mut self.begun);
+        self.started.journeys += 1;
+        self.started.first = self.started.first.or(name);
+        let (session, started) = (&mut self.session, &mut self.started);
         Box::pin(async move {
-            let answers = timed(session.run(calls, then), &mut begun.processor_us).await;
-            if answers.is_err() || then == Then::Commit {
-                begun.end(answers.is_err());
+            let answers = timed(session.run(calls, then), &mut started.processor_us).await;
+            if answers.is_err() || then == AfterBatch::Commit {
+                started.end(answers.is_err());
             }
             answers
         })
     }
 
     fn rollback(&mut self) -> Answering<'_, ()> {
-        let (session, begun) = (&mut self.session, &mut self.begun);
-        begun.journeys += 1;
+        let (session, started) = (&mut self.session, &mut self.started);
+        started.journeys += 1;
         Box::pin(async move {
-            let rolled_back = timed(session.rollback(), &mut begun.processor_us).await;
-            begun.end(rolled_back.is_err());
+            let rolled_back = timed(session.rollback(), &mut started.processor_us).await;
+            started.end(rolled_back.is_err());
             rolled_back
         })
     }
 
     fn abandon(&mut self) {
         self.session.abandon();
-        self.begun.end(true);
+        self.started.end(true);
     }
 }
 
-/// Adds up the processor time that this thread spends on an answer, without that of others who work
-/// on it while the answer is waited for.
+/// Adds up the CPU time that this thread spends on an answer, without that of other tasks that run
+/// while the answer is pending.
 async fn timed<T>(mut answering: Answering<'_, T>, used_us: &mut f64) -> Result<T, DatabaseError> {
     poll_fn(|context| {
-        let begun_us = micros(ClockId::ThreadCPUTime);
+        let started_us = micros(ClockId::ThreadCPUTime);
         let poll = answering.as_mut().poll(context);
-        *used_us += micros(ClockId::ThreadCPUTime) - begun_us;
+        *used_us += micros(ClockId::ThreadCPUTime) - started_us;
         poll
     })
     .await
@@ -324,7 +331,7 @@ impl Database for Counted {
     fn connect(&self) -> Result<Box<dyn Session>, DatabaseError> {
         Ok(Box::new(CountedSession {
             session: self.database.connect()?,
-            begun: Begun {
+            started: Begun {
                 counts: Arc::clone(&self.counts),
                 isolation: Isolation::ReadCommitted,
                 first: None,
@@ -354,16 +361,16 @@ impl Database for Counted {
         self.database.loader()
     }
 
-    fn finishing(&self) -> Vec<Vec<Step>> {
-        self.database.finishing()
+    fn post_load_steps(&self) -> Vec<Vec<Step>> {
+        self.database.post_load_steps()
     }
 
-    fn carry_out(&self, step: &Step) -> Result<(), DatabaseError> {
-        self.database.carry_out(step)
+    fn run_step(&self, step: &Step) -> Result<(), DatabaseError> {
+        self.database.run_step(step)
     }
 
-    fn end_steps(&self) -> Result<(), DatabaseError> {
-        self.database.end_steps()
+    fn cancel_steps(&self) -> Result<(), DatabaseError> {
+        self.database.cancel_steps()
     }
 
     fn mark_ready(&self) -> Result<(), DatabaseError> {

@@ -1,37 +1,68 @@
-//! The brokerage house on a real database.
+//! The brokerage workload on a modelled array, or on a real database.
 //!
-//! The same profile drives two houses: the page-level twin in `workload`, which a modelled array
-//! carries, and this one, which keeps its books in PostgreSQL, SQLite or MariaDB on real storage.
+//! The same profile drives two databases: the page-level [`simulation`], which a modelled array
+//! carries, and the real one in PostgreSQL, SQLite or MariaDB on real storage, which is there with
+//! the feature `host`. What both have in common:
 //!
-//! - [`schema`]: the 33 tables, their keys and indexes, and the words that create them in each
-//!   database.
-//! - [`value`] and [`row`]: what a column holds, how rows go in by the million and come out again.
-//! - [`statement`]: one SQL statement for all databases, with the few words that differ.
-//! - [`session`]: a connection as the transactions see it: batches of calls in one transaction.
-//! - [`house`]: who and what there is, from its size and its seed alone.
-//! - [`run`]: a run of the house on its database.
-//! - [`database`]: the databases themselves: PostgreSQL, SQLite and MariaDB.
-//! - [`data`]: the rows of a new house, by the million.
-//! - [`error`]: what can go wrong between house and database, and what is worth trying again.
+//! - [`profile`], [`run_plan`], [`operation`], [`scale`] and [`skew`].
+//! - [`kinds`]: trade types and states.
+//! - [`market`]: the simulated exchange that executes orders.
+//!
+//! On a real database:
+//!
+//! - [`schema`]: the 33 tables, their keys and indexes.
+//! - [`value`] and [`row`]: column values, and rows on their way in and out.
+//! - [`statement`]: one SQL statement for all databases, with placeholders where their dialects
+//!   differ.
+//! - [`session`]: a connection as the transactions use it: batches of calls in one transaction.
+//! - [`dataset`]: the data set, calculated from its size and its seed.
+//! - [`generator`]: generates its rows.
+//! - [`database`]: the databases: PostgreSQL, SQLite and MariaDB.
+//! - [`error`]: database errors, and which of them can be retried.
 //! - [`transactions`]: the ten transactions of the mix, data maintenance and clean-up.
-//! - [`market`]: the exchange that answers the orders.
-//! - [`books`]: whether the books balance after a run.
-//! - [`rehearsal`]: one user by a clock of steps, for comparing databases.
+//! - [`checks`]: the consistency checks after a run.
+//! - [`run`]: a measured run.
+//! - [`deterministic`]: one user on a logical clock, to compare databases.
 //!
-//! Amounts of money are cents, moments are milliseconds since 1970, days are days since 1970, all
-//! of them whole numbers: three databases then calculate alike, to the last digit.
+//! Amounts of money are cents, timestamps are milliseconds since 1970, days are days since 1970,
+//! all of them integers: three databases then calculate alike, to the last digit.
 
-pub mod books;
-pub mod data;
+#[cfg(feature = "host")]
+pub mod checks;
+#[cfg(feature = "host")]
 pub mod database;
+#[cfg(feature = "host")]
+pub mod dataset;
+#[cfg(feature = "host")]
+pub mod deterministic;
+#[cfg(feature = "host")]
 pub mod error;
-pub mod house;
+#[cfg(feature = "host")]
+pub mod generator;
+mod interface;
+pub mod kinds;
 pub mod market;
-pub mod rehearsal;
+pub mod operation;
+#[cfg(feature = "host")]
+mod parallel;
+pub mod profile;
+#[cfg(feature = "host")]
 pub mod row;
+#[cfg(feature = "host")]
 pub mod run;
+pub mod run_plan;
+pub mod scale;
+#[cfg(feature = "host")]
 pub mod schema;
+#[cfg(feature = "host")]
 pub mod session;
+pub mod simulation;
+pub mod skew;
+#[cfg(feature = "host")]
 pub mod statement;
+#[cfg(feature = "host")]
 pub mod transactions;
+#[cfg(feature = "host")]
 pub mod value;
+
+pub use interface::{BrokerageWorkload, WORKLOAD};

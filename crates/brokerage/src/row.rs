@@ -1,35 +1,35 @@
-//! Rows on their way into the tables and out of answers.
+//! Rows on their way into tables, and result sets.
 
-/// Takes rows column by column, in the order of the table's columns, so that millions of them need
-/// no memory of their own. What stands behind it is a COPY stream, a bulk insert or a checksum.
+/// Takes rows column by column, in the order of the table's columns, without allocating per row.
+/// Implemented by a COPY stream, a bulk insert and a checksum.
 pub trait RowSink {
-    /// The next column holds nothing.
+    /// Appends NULL as the next column.
     fn null(&mut self);
-    /// The next column holds a number.
+    /// Appends an integer column.
     fn integer(&mut self, number: i64);
-    /// The next column holds a text.
+    /// Appends a text column.
     fn text(&mut self, text: &str);
-    /// The row is complete.
+    /// Ends the row.
     ///
     /// # Errors
-    /// What the sink stands for did not take it; nothing more may follow.
+    /// The row was not taken; nothing more may be appended.
     fn end_row(&mut self) -> Result<(), crate::error::DatabaseError>;
 }
 
-/// What stands in a column of an answer.
+/// A column of a result row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Null,
     Integer(i64),
-    /// So many bytes of the texts, from there on.
+    /// A range of the text buffer.
     Text {
         from: usize,
         length: u32,
     },
 }
 
-/// The answers to a batch of calls. All of them lie one after the other in the same few buffers,
-/// which a session uses again for the next batch: rows need no memory of their own.
+/// The result sets of a batch of calls, in a few buffers that the session reuses for the next
+/// batch: rows take no memory of their own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answers {
     calls: Vec<Extent>,
@@ -37,7 +37,7 @@ pub struct Answers {
     texts: String,
 }
 
-/// Where the answer to one call lies.
+/// Location of a call's result set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Extent {
     first_cell: usize,
@@ -46,14 +46,14 @@ struct Extent {
 }
 
 impl Answers {
-    /// Forgets all answers.
+    /// Removes all result sets.
     pub fn clear(&mut self) {
         self.calls.clear();
         self.cells.clear();
         self.texts.clear();
     }
 
-    /// The answer to the next call follows, in rows of so many columns.
+    /// Begins the result set of the next call, with this many columns per row.
     pub fn begin(&mut self, columns: usize) {
         self.calls.push(Extent {
             first_cell: self.cells.len(),
@@ -62,17 +62,17 @@ impl Answers {
         });
     }
 
-    /// The next column holds nothing.
+    /// Appends NULL as the next column.
     pub fn null(&mut self) {
         self.cells.push(Cell::Null);
     }
 
-    /// The next column holds a number.
+    /// Appends an integer column.
     pub fn integer(&mut self, number: i64) {
         self.cells.push(Cell::Integer(number));
     }
 
-    /// The next column holds a text.
+    /// Appends a text column.
     ///
     /// # Panics
     /// The text is longer than 4 GiB.
@@ -85,23 +85,23 @@ impl Answers {
         self.cells.push(Cell::Text { from, length });
     }
 
-    /// So many rows were touched by the last call, which was a change.
+    /// Sets the number of rows changed by the last call.
     pub fn changed(&mut self, rows: u64) {
         if let Some(last) = self.calls.last_mut() {
             last.changed = rows;
         }
     }
 
-    /// How many calls were answered.
+    /// Number of calls answered.
     #[must_use]
     pub fn count(&self) -> usize {
         self.calls.len()
     }
 
-    /// The answer to a call, counted from 0.
+    /// The result set of a call, counted from 0.
     ///
     /// # Panics
-    /// There was no such call.
+    /// There is no such call.
     #[must_use]
     pub fn of(&self, call: usize) -> Rows<'_> {
         let extent = self.calls[call];
@@ -116,14 +116,14 @@ impl Answers {
     }
 }
 
-/// The rows that one call has answered.
+/// The result set of one call.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
     /// Row by row, each with all of its columns.
     cells: &'a [Cell],
     columns: usize,
     texts: &'a str,
-    /// Rows that a change has touched; 0 for a question.
+    /// Rows affected by a change; 0 for a query.
     pub changed: u64,
 }
 
@@ -134,8 +134,8 @@ impl<'a> Rows<'a> {
         self.cells.get(at).copied()
     }
 
-    /// The number in a column of a row, both counted from 0; `None` where there is no such row, or
-    /// no number there.
+    /// The integer in a column of a row, both counted from 0; `None` where there is no such row, or
+    /// no integer.
     #[must_use]
     pub fn integer(self, row: usize, column: usize) -> Option<i64> {
         match self.cell(row, column)? {
@@ -145,7 +145,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The text in a column of a row, both counted from 0; `None` where there is no such row, or no
-    /// text there.
+    /// text.
     #[must_use]
     pub fn text(self, row: usize, column: usize) -> Option<&'a str> {
         match self.cell(row, column)? {
@@ -154,19 +154,19 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Whether a column of a row, both counted from 0, is there and holds nothing.
+    /// Whether a column of a row, both counted from 0, exists and is NULL.
     #[must_use]
     pub fn is_null(self, row: usize, column: usize) -> bool {
         self.cell(row, column) == Some(Cell::Null)
     }
 
-    /// Columns of a row.
+    /// Number of columns per row.
     #[must_use]
     pub fn columns(self) -> usize {
         self.columns
     }
 
-    /// How many rows came.
+    /// Number of rows in the result set.
     #[must_use]
     pub fn count(self) -> usize {
         self.cells.len().checked_div(self.columns).unwrap_or(0)

@@ -2,7 +2,7 @@
 
 use crate::schema::Type;
 
-/// Which SQL is spoken.
+/// The SQL dialect of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // They are known by their names.
 pub enum Dialect {
@@ -11,22 +11,23 @@ pub enum Dialect {
     MariaDb,
 }
 
-/// A statement of the house. It is written once, in the words that all three databases know, with
-/// parameters `$1`, `$2` ... (each may stand in several places) and these marks where they differ:
+/// An SQL statement. It is written once, in the subset that all three databases understand, with
+/// parameters `$1`, `$2` ... (each may occur several times) and these placeholders where dialects
+/// differ:
 ///
-/// - `@integer@` after `CAST(... AS`: the name of a 64-bit number there;
-/// - `@for_update@` at the end of a question: locks the rows where the database can.
+/// - `@integer@` after `CAST(... AS`: the name of a 64-bit integer type;
+/// - `@for_update@` at the end of a query: locks the rows where the database can.
 ///
-/// Every question that may answer several rows orders them wholly, or two databases could answer
-/// differently and both be right.
+/// Every query that may return several rows orders them completely, or two databases could return
+/// different rows and both be right.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// Its name, which no other statement has: sessions keep what they have prepared under it.
+    /// Its unique name, under which sessions keep it prepared.
     pub name: &'static str,
-    /// The text.
+    /// The SQL text, with placeholders.
     pub sql: &'static str,
     /// Types of `$1`, `$2` ... in order.
     pub parameters: &'static [Type],
-    /// Types of the columns that come back; none for a change.
+    /// Types of the result columns; none for a change.
     pub columns: &'static [Type],
 }

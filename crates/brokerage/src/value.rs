@@ -1,18 +1,18 @@
-//! What a column holds.
+//! Column values.
 
-/// One value of a row: everything that the house keeps is a whole number or a text.
+/// A column value: the data set has only integers and texts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value {
-    /// Nothing is known.
+    /// SQL NULL, of any type.
     Null,
-    /// A whole number: identifiers, cents, days, milliseconds, counts, yes (1) or no (0).
+    /// An integer: identifiers, cents, days, milliseconds, counts, yes (1) or no (0).
     Integer(i64),
     /// A text, in UTF-8.
     Text(String),
 }
 
 impl Value {
-    /// The number, if it is one.
+    /// The integer, if it is one.
     #[must_use]
     pub fn as_integer(&self) -> Option<i64> {
         match self {

@@ -1,4 +1,4 @@
-//! MariaDB as the house's database, on a server that the test starts.
+//! MariaDB, on a server that the test starts.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
 
@@ -7,18 +7,18 @@ mod common;
 use brokerage::database::mariadb::{Connection, MariaDb};
 use brokerage::database::{Build, Database, Secret, State};
 use brokerage::error::DatabaseError;
-use brokerage::run::watch;
-use brokerage::run::watch::waits::{Class, Waits};
+use brokerage::run::monitor;
+use brokerage::run::monitor::waits::{Class, Waits};
 use brokerage::schema::Type;
-use brokerage::session::{Isolation, Then};
+use brokerage::session::{AfterBatch, Isolation};
 use brokerage::statement::Statement;
-use common::mariadb::{PATIENCE, Server, server, start};
+use common::mariadb::{Server, TIMEOUT, server, start};
 use common::{COUNT, alone, call, raise};
 use runtime::thread::complete;
 use std::time::{Duration, Instant};
 
 #[test]
-fn a_house_comes_about_works_and_goes() {
+fn a_database_is_built_used_and_removed() {
     let Some(mut server) = server() else {
         return;
     };
@@ -41,7 +41,7 @@ fn a_house_comes_about_works_and_goes() {
     again.create(&Build::new(1000, 2, 1)).unwrap_err();
     conflict(&mariadb);
     watched(&mariadb);
-    mistake(&mariadb);
+    invalid_call(&mariadb);
     outages(&mut server, &mariadb);
     again.remove().unwrap();
     assert_eq!(mariadb.state().unwrap(), State::Absent);
@@ -54,11 +54,11 @@ fn conflict(mariadb: &MariaDb) {
     let mut two = mariadb.connect().unwrap();
     for (session, id) in [(&mut one, 1), (&mut two, 2)] {
         session.begin(Isolation::Serializable).unwrap();
-        complete(session.run(&[raise(1, id)], Then::GoOn)).unwrap();
+        complete(session.run(&[raise(1, id)], AfterBatch::Continue)).unwrap();
     }
     let failed = std::thread::scope(|scope| {
-        let first = scope.spawn(|| complete(one.run(&[raise(1, 2)], Then::GoOn)).err());
-        let second = complete(two.run(&[raise(1, 1)], Then::GoOn)).err();
+        let first = scope.spawn(|| complete(one.run(&[raise(1, 2)], AfterBatch::Continue)).err());
+        let second = complete(two.run(&[raise(1, 1)], AfterBatch::Continue)).err();
         [first.join().unwrap(), second]
     });
     let failed: Vec<_> = failed.into_iter().flatten().collect();
@@ -72,32 +72,32 @@ fn conflict(mariadb: &MariaDb) {
     assert_eq!(answers.of(0).integer(0, 1), Some(45));
 }
 
-/// A session that waits for a row is seen to do so, and pages and log are counted.
+/// A session that waits for a row is sampled as such, and pages and log are counted.
 fn watched(mariadb: &MariaDb) {
     let mut holder = mariadb.connect().unwrap();
     let mut waiter = mariadb.connect().unwrap();
-    let mut watcher = mariadb.connect().unwrap();
+    let mut sampler = mariadb.connect().unwrap();
     let mut waits = Waits::default();
-    let before = watch::mariadb::look(&mut *watcher, &mut waits).unwrap();
+    let before = monitor::mariadb::sample(&mut *sampler, &mut waits).unwrap();
     holder.begin(Isolation::ReadCommitted).unwrap();
-    complete(holder.run(&[raise(1, 7)], Then::GoOn)).unwrap();
+    complete(holder.run(&[raise(1, 7)], AfterBatch::Continue)).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| alone(&mut *waiter, Isolation::ReadCommitted, &[raise(1, 7)]).unwrap());
-        let begun = Instant::now();
-        while waits.share(Class::Locks).unwrap_or(0.0) == 0.0 && begun.elapsed() < PATIENCE {
-            watch::mariadb::look(&mut *watcher, &mut waits).unwrap();
+        let started = Instant::now();
+        while waits.share(Class::Locks).unwrap_or(0.0) == 0.0 && started.elapsed() < TIMEOUT {
+            monitor::mariadb::sample(&mut *sampler, &mut waits).unwrap();
             std::thread::sleep(Duration::from_millis(20));
         }
-        complete(holder.run(&[raise(-2, 7)], Then::Commit)).unwrap();
+        complete(holder.run(&[raise(-2, 7)], AfterBatch::Commit)).unwrap();
     });
     assert!(waits.share(Class::Locks) > Some(0.0), "{waits:?}");
-    let after = watch::mariadb::look(&mut *watcher, &mut waits).unwrap();
-    let counted = watch::statistics::between(&before, &after);
-    assert!(counted.io.unwrap().pages_found > 0);
+    let after = monitor::mariadb::sample(&mut *sampler, &mut waits).unwrap();
+    let counted = monitor::statistics::between(&before, &after);
+    assert!(counted.io.unwrap().buffer_hits > 0);
     assert!(counted.log.unwrap().bytes > 0);
 }
 
-fn mistake(mariadb: &MariaDb) {
+fn invalid_call(mariadb: &MariaDb) {
     static SUM: Statement = Statement {
         name: "sum",
         sql: "SELECT SUM(commission_cents) FROM broker",
@@ -154,8 +154,8 @@ fn what_is_not_ours(server: &Server) {
         address.database = Some(name.to_owned());
         MariaDb::open(&address).unwrap()
     };
-    let beside = open("theirs");
-    assert_eq!(beside.database_name(), "proofload_brokerage");
+    let filler = open("theirs");
+    assert_eq!(filler.database_name(), "proofload_brokerage");
     let within = open("nothing");
     assert_eq!(within.database_name(), "nothing");
     within.create(&Build::new(1000, 2, 1)).unwrap();
@@ -168,11 +168,11 @@ fn what_is_not_ours(server: &Server) {
     assert!(server.ask(left).is_empty());
     assert_eq!(server.ask("SHOW DATABASES LIKE 'nothing'").len(), 1);
     server.ask("CREATE DATABASE proofload_brokerage; CREATE TABLE proofload_brokerage.m (id INT)");
-    let refused = beside.state().unwrap_err();
+    let refused = filler.state().unwrap_err();
     assert!(
-        matches!(&refused, DatabaseError::InTheWay(why) if why.contains("proofload_brokerage"))
+        matches!(&refused, DatabaseError::Unusable(why) if why.contains("proofload_brokerage"))
     );
-    beside.remove().unwrap_err();
+    filler.remove().unwrap_err();
     server.ask("DROP DATABASE proofload_brokerage");
 }
 
@@ -182,25 +182,25 @@ fn passwords(server: &Server) {
     );
     let mut ann = server.address();
     ann.user = "ann".to_owned();
-    let refused = Connection::open(&ann, None, PATIENCE).err().unwrap();
+    let refused = Connection::open(&ann, None, TIMEOUT).err().unwrap();
     let is_asked = matches!(&refused, DatabaseError::Refused(why) if why.contains("MYSQL_PWD"));
     assert!(is_asked, "{refused}");
     ann.password = Some(Secret::new("hush-wrong".to_owned()));
-    let refused = Connection::open(&ann, None, PATIENCE).err().unwrap();
+    let refused = Connection::open(&ann, None, TIMEOUT).err().unwrap();
     assert!(matches!(refused, DatabaseError::Refused(_)), "{refused:?}");
     assert!(!refused.to_string().contains("hush"), "{refused}");
     ann.password = Some(Secret::new("hush-ann".to_owned()));
-    Connection::open(&ann, None, PATIENCE).unwrap();
-    let refused = Connection::open(&ann, Some("nowhere"), PATIENCE)
+    Connection::open(&ann, None, TIMEOUT).unwrap();
+    let refused = Connection::open(&ann, Some("nowhere"), TIMEOUT)
         .err()
         .unwrap();
     assert!(matches!(refused, DatabaseError::Refused(_)), "{refused:?}");
     let ann = MariaDb::open(&ann).unwrap();
-    let refused = ann.may_create().unwrap_err();
+    let refused = ann.check_permission().unwrap_err();
     assert!(refused.to_string().contains("GRANT"), "{refused}");
     let refused = ann.create(&Build::new(1000, 2, 1)).unwrap_err();
     assert!(
-        matches!(&refused, DatabaseError::InTheWay(why) if why.contains("GRANT")),
+        matches!(&refused, DatabaseError::Unusable(why) if why.contains("GRANT")),
         "{refused}"
     );
 }

@@ -1,4 +1,4 @@
-//! PostgreSQL as the house's database, on servers of our own.
+//! PostgreSQL, on servers that the tests start.
 
 #![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
 
@@ -10,20 +10,20 @@ use brokerage::database::postgres::{Cluster, ClusterError, Connection, Postgres}
 use brokerage::database::{Address, Build, Database, Secret, State, missing_tables};
 use brokerage::error::DatabaseError;
 use brokerage::schema::Type;
-use brokerage::session::{Isolation, Then};
+use brokerage::session::{AfterBatch, Isolation};
 use brokerage::statement::Statement;
 use common::{COUNT, alone, call, raise};
 use runtime::thread::complete;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn ask(address: &Address, database: &str, sql: &str) -> Vec<Vec<Option<String>>> {
-    let mut connection = Connection::open(address, database, PATIENCE).unwrap();
+    let mut connection = Connection::open(address, database, TIMEOUT).unwrap();
     connection.ask(sql).unwrap()
 }
 
 #[test]
-fn a_house_comes_about_works_and_goes() {
+fn a_database_is_built_used_and_removed() {
     let room = common::room();
     let Some(cluster) = common::cluster(&room) else {
         return;
@@ -49,7 +49,7 @@ fn a_house_comes_about_works_and_goes() {
         );
     }
     assert_eq!(server.data_directory, Some(cluster.data_directory()));
-    // A second look finds it, a second house does not fit, and it all goes.
+    // A second open finds it, a second data set is refused, and it all goes.
     let again = cluster.database().unwrap();
     assert_eq!(again.state().unwrap(), State::Ready(build));
     again.create(&Build::new(1000, 2, 1)).unwrap_err();
@@ -86,19 +86,19 @@ fn what_is_not_ours_is_left_alone() {
         Postgres::open(&address).unwrap()
     };
     // Beside theirs, and within what is empty.
-    let beside = open("theirs");
-    assert_eq!(beside.database_name(), "proofload_brokerage");
-    beside.may_create().unwrap();
-    beside.create(&Build::new(1000, 2, 1)).unwrap();
+    let filler = open("theirs");
+    assert_eq!(filler.database_name(), "proofload_brokerage");
+    filler.check_permission().unwrap();
+    filler.create(&Build::new(1000, 2, 1)).unwrap();
     let within = open("empty");
-    within.may_create().unwrap();
-    within.admits(10).unwrap();
-    let refused = within.admits(10_000).unwrap_err();
+    within.check_permission().unwrap();
+    within.check_admission(10).unwrap();
+    let refused = within.check_admission(10_000).unwrap_err();
     assert!(refused.to_string().contains("max_connections"), "{refused}");
     assert_eq!(within.database_name(), "empty");
     within.create(&Build::new(1000, 2, 1)).unwrap();
     assert!(matches!(open("empty").state().unwrap(), State::Building(_)));
-    beside.remove().unwrap();
+    filler.remove().unwrap();
     within.remove().unwrap();
     let left = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace";
     assert_eq!(ask(&address, "empty", left)[0][0].as_deref(), Some("0"));
@@ -106,31 +106,31 @@ fn what_is_not_ours_is_left_alone() {
         ask(&address, "theirs", "SELECT * FROM customer")[0][0].as_deref(),
         Some("7")
     );
-    // Our name taken by somebody else.
+    // Our name used by somebody else.
     ask(&address, "postgres", "CREATE DATABASE proofload_brokerage");
-    assert_eq!(beside.state().unwrap(), State::Absent);
+    assert_eq!(filler.state().unwrap(), State::Absent);
     ask(
         &address,
         "proofload_brokerage",
         "CREATE TABLE mine (id int)",
     );
-    let refused = beside.state().unwrap_err();
+    let refused = filler.state().unwrap_err();
     assert!(
-        matches!(&refused, DatabaseError::InTheWay(why) if why.contains("proofload_brokerage"))
+        matches!(&refused, DatabaseError::Unusable(why) if why.contains("proofload_brokerage"))
     );
-    beside.create(&Build::new(1000, 2, 1)).unwrap_err();
-    beside.remove().unwrap_err();
-    // Somebody who may make no database.
+    filler.create(&Build::new(1000, 2, 1)).unwrap_err();
+    filler.remove().unwrap_err();
+    // A user who may not create databases.
     ask(&address, "postgres", "DROP DATABASE proofload_brokerage");
     ask(&address, "postgres", "CREATE ROLE ann LOGIN");
     let mut ann = address;
     ann.user = "ann".to_owned();
     let ann = Postgres::open(&ann).unwrap();
-    let refused = ann.may_create().unwrap_err();
+    let refused = ann.check_permission().unwrap_err();
     assert!(refused.to_string().contains("OWNER"), "{refused}");
     let refused = ann.create(&Build::new(1000, 2, 1)).unwrap_err();
     assert!(
-        matches!(&refused, DatabaseError::InTheWay(why) if why.contains("OWNER")),
+        matches!(&refused, DatabaseError::Unusable(why) if why.contains("OWNER")),
         "{refused}"
     );
 }
@@ -154,11 +154,11 @@ fn passwords_are_proved_and_shown_nowhere() {
                  local all shut reject\nlocal all all trust\n";
     std::fs::write(&rules, lines).unwrap();
     ask(&address, "postgres", "SELECT pg_reload_conf()");
-    // The postmaster reads its rules anew a moment after it was told to.
+    // The postmaster reloads its rules a moment after the signal.
     let shut = |user: &str| {
         let mut address = address.clone();
         address.user = user.to_owned();
-        Connection::open(&address, "postgres", PATIENCE)
+        Connection::open(&address, "postgres", TIMEOUT)
     };
     while shut("shut").is_ok() {
         std::thread::sleep(Duration::from_millis(10));
@@ -171,11 +171,11 @@ fn passwords_are_proved_and_shown_nowhere() {
             matches!(&refused, DatabaseError::Refused(why) if why.contains("PGPASSWORD"));
         assert!(is_asked, "{refused}");
         address.password = Some(Secret::new(format!("hush-{user}")));
-        Connection::session(&address, "postgres", PATIENCE).unwrap();
+        Connection::session(&address, "postgres", TIMEOUT).unwrap();
         let shown = format!("{:?}", Postgres::open(&address).unwrap());
         assert!(!shown.contains("hush"), "{shown}");
         address.password = Some(Secret::new("hush-wrong".to_owned()));
-        let refused = Connection::open(&address, "postgres", PATIENCE)
+        let refused = Connection::open(&address, "postgres", TIMEOUT)
             .err()
             .unwrap();
         assert!(matches!(refused, DatabaseError::Refused(_)), "{refused:?}");
@@ -185,14 +185,14 @@ fn passwords_are_proved_and_shown_nowhere() {
         shut("shut").err(),
         Some(DatabaseError::Refused(_))
     ));
-    let nowhere = Connection::open(&address, "nowhere", PATIENCE)
+    let nowhere = Connection::open(&address, "nowhere", TIMEOUT)
         .err()
         .unwrap();
-    assert!(matches!(nowhere, DatabaseError::InTheWay(_)), "{nowhere:?}");
+    assert!(matches!(nowhere, DatabaseError::Unusable(_)), "{nowhere:?}");
 }
 
 #[test]
-fn conflicts_crashes_and_mistakes_are_told_apart() {
+fn conflicts_crashes_and_invalid_calls_are_distinguished() {
     let room = common::room();
     let Some(mut cluster) = common::cluster(&room) else {
         return;
@@ -200,20 +200,21 @@ fn conflicts_crashes_and_mistakes_are_told_apart() {
     let postgres = cluster.database().unwrap();
     common::build(&postgres);
     conflict(&postgres);
-    mistake(&postgres);
+    invalid_call(&postgres);
     // Cut off by an administrator, while idle and while in a transaction.
     for is_open in [false, true] {
         let mut session = postgres.connect().unwrap();
         session.begin(Isolation::ReadCommitted).unwrap();
         if is_open {
-            complete(session.run(&[raise(1, 1)], Then::GoOn)).unwrap();
+            complete(session.run(&[raise(1, 1)], AfterBatch::Continue)).unwrap();
         }
         let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                    WHERE datname = 'proofload_brokerage' AND pid <> pg_backend_pid()";
         assert!(!ask(&cluster.address(), "postgres", cut).is_empty());
-        let error = complete(session.run(&[raise(1, 1)], Then::Commit)).unwrap_err();
-        let is_told = matches!(&error, DatabaseError::Unavailable(why) if why.contains("terminat"));
-        assert!(is_told, "{error:?}");
+        let error = complete(session.run(&[raise(1, 1)], AfterBatch::Commit)).unwrap_err();
+        let is_reported =
+            matches!(&error, DatabaseError::Unavailable(why) if why.contains("terminat"));
+        assert!(is_reported, "{error:?}");
         let error = session.begin(Isolation::ReadCommitted).unwrap_err();
         assert!(matches!(error, DatabaseError::Unavailable(_)), "{error:?}");
     }
@@ -245,20 +246,20 @@ fn conflict(postgres: &Postgres) {
     let mut two = postgres.connect().unwrap();
     for session in [&mut one, &mut two] {
         session.begin(Isolation::Serializable).unwrap();
-        complete(session.run(&[call(&COUNT, &[])], Then::GoOn)).unwrap();
+        complete(session.run(&[call(&COUNT, &[])], AfterBatch::Continue)).unwrap();
     }
-    complete(one.run(&[raise(1, 1)], Then::Commit)).unwrap();
-    let error = complete(two.run(&[raise(1, 2)], Then::Commit)).unwrap_err();
+    complete(one.run(&[raise(1, 1)], AfterBatch::Commit)).unwrap();
+    let error = complete(two.run(&[raise(1, 2)], AfterBatch::Commit)).unwrap_err();
     assert!(matches!(error, DatabaseError::Conflict(_)), "{error:?}");
     alone(&mut *two, Isolation::Serializable, &[raise(-1, 1)]).unwrap();
     // A deadlock.
     for (session, id) in [(&mut one, 1), (&mut two, 2)] {
         session.begin(Isolation::ReadCommitted).unwrap();
-        complete(session.run(&[raise(1, id)], Then::GoOn)).unwrap();
+        complete(session.run(&[raise(1, id)], AfterBatch::Continue)).unwrap();
     }
     let failed = std::thread::scope(|scope| {
-        let first = scope.spawn(|| complete(one.run(&[raise(1, 2)], Then::GoOn)).err());
-        let second = complete(two.run(&[raise(1, 1)], Then::GoOn)).err();
+        let first = scope.spawn(|| complete(one.run(&[raise(1, 2)], AfterBatch::Continue)).err());
+        let second = complete(two.run(&[raise(1, 1)], AfterBatch::Continue)).err();
         [first.join().unwrap(), second]
     });
     let failed: Vec<_> = failed.into_iter().flatten().collect();
@@ -270,8 +271,8 @@ fn conflict(postgres: &Postgres) {
     complete(two.rollback()).unwrap();
 }
 
-/// A statement that says something else than the server is found out when it is first used.
-fn mistake(postgres: &Postgres) {
+/// A statement that declares other columns than the server's is detected when it is first used.
+fn invalid_call(postgres: &Postgres) {
     static SUM: Statement = Statement {
         name: "sum",
         sql: "SELECT SUM(commission_cents) FROM broker",
@@ -291,7 +292,7 @@ fn mistake(postgres: &Postgres) {
         columns: &[Type::Big],
     };
     let mut session = postgres.connect().unwrap();
-    for (statement, words) in [(&SUM, "CAST"), (&SHORT, "answers 2"), (&NOWHERE, "42P01")] {
+    for (statement, words) in [(&SUM, "CAST"), (&SHORT, "returns 2"), (&NOWHERE, "42P01")] {
         for _ in 0..2 {
             let calls = [call(&COUNT, &[]), call(statement, &[])];
             let error = alone(&mut *session, Isolation::ReadCommitted, &calls).unwrap_err();
@@ -333,7 +334,7 @@ fn a_directory_is_used_again_or_refused() {
     assert!(ask(&address, "postgres", tables).is_empty());
     cluster.remove().unwrap();
     assert!(!directory.exists());
-    // Somebody else's.
+    // A foreign directory.
     std::fs::create_dir(&directory).unwrap();
     std::fs::write(directory.join("letter"), "dear").unwrap();
     assert!(matches!(start().err(), Some(ClusterError::NotOurs(_))));
@@ -349,14 +350,14 @@ fn a_long_path_a_log_elsewhere_and_a_small_page_cache() {
     settings.page_cache_bytes = Some(8 << 20);
     let mut cluster = match Cluster::start(&directory, &settings) {
         Err(ClusterError::NoPrograms) => {
-            return eprintln!("skipped: PostgreSQL is not installed");
+            return test_support::skip("PostgreSQL is not installed");
         }
         other => other.unwrap(),
     };
     let address = cluster.address();
     ask(&address, "postgres", "SELECT 1");
     let note = cluster.page_cache_note().to_owned();
-    // What is asked for, and what is spared for sessions that grow; or why nothing is held.
+    // The limit and the headroom; or why there is no limit.
     assert!(note.contains("56 MiB"), "{note}");
     if note.contains("control group") {
         let process = cluster.process_id().unwrap();

@@ -1,4 +1,4 @@
-//! SQLite as the house's database.
+//! SQLite, in a file.
 
 mod common;
 
@@ -6,7 +6,7 @@ use brokerage::database::sqlite::Sqlite;
 use brokerage::database::{Build, Database, State};
 use brokerage::error::DatabaseError;
 use brokerage::row::Answers;
-use brokerage::session::{Isolation, Then};
+use brokerage::session::{AfterBatch, Isolation};
 use common::{COUNT, alone, call, raise};
 use runtime::thread::complete;
 
@@ -15,7 +15,7 @@ fn database(room: &tempfile::TempDir) -> Sqlite {
 }
 
 #[test]
-fn a_house_comes_about_works_and_goes() {
+fn a_database_is_built_used_and_removed() {
     let room = common::room();
     let sqlite = database(&room);
     common::long_steps_end(
@@ -77,9 +77,9 @@ fn writers_take_turns_and_late_ones_conflict() {
     assert_eq!(answers.of(0).integer(0, 1), Some(145));
     // One reads, another writes, the first wants to write what is no longer so.
     one.begin(Isolation::ReadCommitted).unwrap();
-    complete(one.run(&[call(&COUNT, &[])], Then::GoOn)).unwrap();
+    complete(one.run(&[call(&COUNT, &[])], AfterBatch::Continue)).unwrap();
     alone(&mut *two, Isolation::RepeatableRead, &[raise(1, 1)]).unwrap();
-    let error = complete(one.run(&[raise(1, 1)], Then::Commit)).unwrap_err();
+    let error = complete(one.run(&[raise(1, 1)], AfterBatch::Commit)).unwrap_err();
     assert!(matches!(error, DatabaseError::Conflict(_)), "{error:?}");
     alone(&mut *one, Isolation::ReadCommitted, &[raise(1, 1)]).unwrap();
 }

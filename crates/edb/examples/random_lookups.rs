@@ -5,6 +5,8 @@
 //!
 //! Prints device reads per second, lookups for each of them, and processor time for each.
 
+use config::ByteSize;
+use edb::settings::Engine;
 use edb::{Commit, Database, EngineSettings, LongValues, ScanOptions, Value};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -47,7 +49,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = HostDirectory::open(&handle, Path::new(directory))?;
     let log = HostDirectory::open(&handle, &Path::new(directory).join("lookup-log"))?;
     let settings = EngineSettings {
-        cache_size_bytes: CACHE_BYTES,
+        engine: Engine {
+            cache_size_per_database: ByteSize(CACHE_BYTES),
+            ..Engine::default()
+        },
         ..EngineSettings::default()
     };
     let seconds: u64 = seconds.parse()?;

@@ -1,12 +1,12 @@
-//! Telling the observer of every request that has completed.
+//! Notification of the observer of every request that has completed.
 
 use runtime::{Handle, IoCause, IoDirection, IoError, IoEvent, IoObserver};
 
 /// A request as far as the observer cares: which way, from which byte on, how many bytes.
 pub(crate) type Shape = (IoDirection, u64, u64);
 
-/// Tells of a request that was made at `issued_ns` and has completed now, or failed with `error`.
-pub(crate) fn tell(
+/// Reports a request that was made at `issued_ns` and has completed now, or failed with `error`.
+pub(crate) fn notify_observer(
     handle: &Handle,
     observer: &dyn IoObserver,
     cause: IoCause,

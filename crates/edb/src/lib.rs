@@ -1,23 +1,31 @@
 //! The mail store: a transactional engine in the ESE database format.
 //!
 //! - [`settings`]: every number that shapes the I/O; [`position`]: pages and log positions.
-//! - [`format`]: the bytes on disk.
+//! - [`mod@format`]: the bytes on disk.
 //! - [`store`] is the database file, [`pool`] the page cache above it.
 //! - [`log`]: what must be on disk before a page may be; [`checkpoint`]: where recovery begins in it.
 //! - [`maintenance`]: the endless scan that verifies every page.
 //! - [`bulk`]: a whole database in one sequential pass; [`check`]: looking into one from outside.
 //! - `tree` is B+ trees whose changes come in atomic steps, `space` the pages they take and give
-//!   back; [`transaction`] adds snapshots and rollback, [`table`] rows, indexes and long values.
+//!   back, `nodes` what is done to a node with both.
+//! - `engine` is what all parts of an open database share, with its `catalog` of tables and the
+//!   `versions` of records. [`transaction`] adds snapshots and rollback, [`table`] rows, indexes and
+//!   long values; `log_record` is what the log says of them.
 //! - [`database`] puts it all together; [`recovery`] brings a database back after a crash.
 
 mod accounting;
 pub mod bulk;
+mod catalog;
 pub mod check;
 pub mod checkpoint;
 pub mod database;
+mod engine;
+mod error;
 pub mod format;
 pub mod log;
+mod log_record;
 pub mod maintenance;
+mod nodes;
 pub mod pool;
 pub mod position;
 pub mod recovery;
@@ -28,10 +36,13 @@ pub mod store;
 pub mod table;
 pub mod transaction;
 mod tree;
+mod versions;
 
-pub use database::{Database, EngineError, EngineStatistics};
+pub use catalog::Table;
+pub use database::{Database, EngineStatistics};
+pub use error::EngineError;
 pub use format::schema::TableDefinition;
 pub use recovery::RecoveryReport;
 pub use settings::EngineSettings;
-pub use table::{Direction, LongValues, Row, ScanOptions, Table, Value};
+pub use table::{Direction, LongValues, Row, ScanOptions, Value};
 pub use transaction::{Commit, Transaction};

@@ -5,8 +5,9 @@
 
 use crate::pool::{PageError, PageStore, Payload, Pool, WeakPool};
 use crate::position::PageNumber;
-use crate::settings::{EngineSettings, MaintenanceSettings, MaintenanceThrottle};
+use crate::settings::{EngineSettings, Maintenance};
 use crate::signal::Signal;
+use config::ByteSize;
 use runtime::time::{MILLISECOND_NS, SECOND_NS};
 use runtime::{Handle, IoCause};
 use std::cell::Cell;
@@ -73,8 +74,12 @@ impl MaintenanceScan {
         pool: &Pool<P, S>,
         target: Rc<dyn ScanTarget>,
     ) -> Self {
-        let page_bytes = settings.page_size_bytes as u64;
-        let batch_bytes = settings.max_coalesce_read_bytes.max(LEAST_BATCH_BYTES);
+        let page_bytes = settings.engine.page_size.bytes();
+        let batch_bytes = settings
+            .engine
+            .max_coalesced_read
+            .bytes()
+            .max(LEAST_BATCH_BYTES);
         let scan = Self {
             statistics: Rc::default(),
             stop: Rc::default(),
@@ -105,7 +110,7 @@ struct Task<P: Payload, S: PageStore<P>> {
     handle: Handle,
     pool: WeakPool<P, S>,
     target: Rc<dyn ScanTarget>,
-    settings: MaintenanceSettings,
+    settings: Maintenance,
     batch_pages: u32,
     page_bytes: u64,
     statistics: Rc<Cell<MaintenanceStatistics>>,
@@ -132,10 +137,8 @@ impl<P: Payload, S: PageStore<P>> Task<P, S> {
                 self.pause(count).await;
             }
             self.count(|statistics| statistics.passes += u64::from(first.0 > 1));
-            let wait_ns = self.settings.min_pass_interval_s * SECOND_NS;
             let empty_ns = if first.0 == 1 { SECOND_NS } else { 0 };
-            self.sleep_until(pass_began_ns + wait_ns.max(empty_ns))
-                .await;
+            self.sleep_until(pass_began_ns + empty_ns).await;
         }
     }
 
@@ -180,9 +183,9 @@ impl<P: Payload, S: PageStore<P>> Task<P, S> {
 
     async fn pause(&self, count: u32) {
         let now_ns = self.handle.now_ns();
-        let until_ns = match self.settings.throttle {
-            MaintenanceThrottle::PauseMs(pause_ms) => now_ns + pause_ms * MILLISECOND_NS,
-            MaintenanceThrottle::BytesPerSecond(rate) => {
+        let until_ns = match self.settings.max_rate_per_second {
+            None => now_ns + self.settings.pause.as_ns(),
+            Some(ByteSize(rate)) => {
                 let bytes = u128::from(count) * u128::from(self.page_bytes);
                 let step_ns = bytes * u128::from(SECOND_NS) / u128::from(rate.max(1));
                 self.due_ns

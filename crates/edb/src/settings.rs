@@ -1,256 +1,277 @@
-//! Every number that shapes the engine's I/O, with the value Exchange 2013 works with.
+//! Every number that shapes the engine's I/O.
 //!
-//! *Source* says where a default comes from: "ESE" is Microsoft's published source of the engine
-//! (2022 tree), "Exchange 2013" a published value of that product, "assumed" a common value that no
-//! source at hand confirms.
+//! [`Engine`] and [`Maintenance`] are the sections `[engine]` and `[maintenance]` of a workload's
+//! profile. [`Internals`] are numbers that only tests vary, and the constants are those that nothing
+//! varies: all as in ESE, whose source Microsoft has published (2022 tree).
 
-/// How page writes become durable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WritePolicy {
-    /// Each page write is durable when it completes (force unit access). Source: ESE opens its files
-    /// unbuffered and write-through.
-    WriteThrough,
-    /// Page writes may stay in the device's cache; the device is flushed before the checkpoint moves.
-    FlushAtCheckpoint,
+use config::{ByteSize, TimeSpan, choice, or_word, settings, within};
+
+choice! {
+    /// When a page write is on stable storage.
+    pub enum WritePolicy {
+        /// When the write returns (force unit access), as on Windows with write-through files.
+        WriteThrough = "write-through",
+        /// At the flush before the checkpoint moves.
+        FlushAtCheckpoint = "flush-at-checkpoint",
+    }
 }
 
-/// What guards against a page write that only half reached the disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TornPages {
-    /// The page checksum finds the damage; the page needs another copy. Source: ESE.
-    Detect,
-    /// The page's image goes to the log before the page is overwritten, so that redo can restore it.
-    LogImages,
+choice! {
+    /// What guards pages against torn writes.
+    pub enum TornPages {
+        /// The checksum finds a torn page; nothing restores it.
+        Detect = "detect",
+        /// Page images in the log restore it, at the price of more log.
+        LogImages = "log-images",
+    }
 }
 
-/// How the background scan is held back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MaintenanceThrottle {
-    /// A pause after each batch, in milliseconds.
-    PauseMs(u64),
-    /// A rate over the whole scan, in bytes per second.
-    BytesPerSecond(u64),
+const ESE: &str = "Default of Microsoft's published ESE source.";
+const REQUEST_MAX: ByteSize = ByteSize::mib(4);
+
+settings! {
+    /// How the database engine caches, logs and writes. Each database has its own.
+    #[derive(Copy)]
+    pub struct Engine {
+        /// Bytes in a database page: 4KiB, 8KiB, 16KiB or 32KiB. The size of every random read.
+        pub page_size: ByteSize = ByteSize::kib(32),
+            as within(ByteSize::kib(4)..=ByteSize::kib(32)),
+            source "JetstressConfig.xml 2013, DatabasePageSize.";
+        /// Page cache of one database. It decides how many reads reach the storage.
+        pub cache_size_per_database: ByteSize = ByteSize::mib(256),
+            as within(ByteSize::mib(1)..=ByteSize::gib(1024)),
+            source "Jetstress reports show 256 MB per database as the largest cache, unconfirmed.";
+        /// Bytes in one log file.
+        pub log_file_size: ByteSize = ByteSize::mib(1),
+            as within(ByteSize::kib(64)..=ByteSize::mib(32)),
+            source "JetstressConfig.xml 2013, LogFileSize 1024 KiB.";
+        /// Log records kept in memory; half a buffer full of them is written at once.
+        pub log_buffer: ByteSize = ByteSize::mib(1),
+            as within(ByteSize::kib(8)..=ByteSize::mib(64)),
+            source "About 1 MiB for Exchange 2013, unconfirmed.";
+        /// Log between the checkpoint and the tip that the flusher aims at. A deeper one lets one
+        /// page write absorb more changes.
+        pub checkpoint_depth: ByteSize = ByteSize::mib(100),
+            as within(ByteSize::kib(64)..=ByteSize::gib(64)),
+            source "Microsoft's Exchange 2010 mailbox guide: 100 MB with two copies or more, 20 \
+                MB stand-alone.";
+        /// Largest read built from neighbouring pages.
+        pub max_coalesced_read: ByteSize = ByteSize::kib(256),
+            as within(ByteSize::kib(4)..=REQUEST_MAX),
+            source "256 KiB for Exchange 2013, unconfirmed; 512 KiB is today's ESE default.";
+        /// Largest write built from neighbouring pages.
+        pub max_coalesced_write: ByteSize = ByteSize::kib(256),
+            as within(ByteSize::kib(4)..=REQUEST_MAX),
+            source "256 KiB for Exchange 2013, unconfirmed; 512 KiB is today's ESE default.";
+        /// Largest hole between wanted pages that a coalesced read reads over.
+        pub coalesce_read_gap: ByteSize = ByteSize::kib(256),
+            as within(ByteSize(0)..=REQUEST_MAX),
+            source "Kept at the largest read, as in ESE's defaults.";
+        /// Largest run of clean cached pages that is written along so that one write covers two
+        /// dirty ones.
+        pub coalesce_write_gap: ByteSize = ByteSize::kib(256),
+            as within(ByteSize(0)..=REQUEST_MAX),
+            source "Kept at the largest write, as in ESE's defaults; ESE uses 0 for SSDs.";
+        /// Pages that a database file grows by.
+        pub extension_pages: u32 = 256,
+            as within(1..=65_536), source ESE;
+        /// Touches of a page within this time count as one when the cache ranks pages.
+        pub lru_k_correlation: TimeSpan = TimeSpan::millis(128),
+            as within(TimeSpan(0)..=TimeSpan::seconds(60)), source ESE;
+        /// Free pages, as percent of the cache, below which eviction starts.
+        pub start_flush_percent: f64 = 1.0,
+            as within(0.01..=20.0), source ESE;
+        /// Free pages, as percent of the cache, at which eviction stops.
+        pub stop_flush_percent: f64 = 2.0,
+            as within(0.01..=25.0), source ESE;
+        /// Memory for the old versions of records that open transactions still see.
+        pub version_store: ByteSize = ByteSize::mib(256),
+            as within(ByteSize::mib(1)..=ByteSize::gib(64)),
+            source "JetstressConfig.xml 2013, MaxVerPages 8192, in ESE's 32 KiB buckets.";
+        /// Whether log files below the checkpoint are used again; without it the log grows for as
+        /// long as the run lasts.
+        pub circular_logging: bool = true,
+            source "JetstressConfig.xml 2013, CircularLog.";
+        /// When a page write is on stable storage: with every write, or at the flush before the
+        /// checkpoint moves.
+        pub database_writes: WritePolicy = WritePolicy::WriteThrough,
+            source "Microsoft's published ESE source opens its files for write-through.";
+        /// What guards pages against torn writes: "detect" finds them by their checksum,
+        /// "log-images" can restore them and writes more log.
+        pub torn_pages: TornPages = TornPages::Detect,
+            source "ESE has no double-write buffer.";
+    }
 }
 
-/// The endless scan that verifies every page of the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MaintenanceSettings {
-    /// Whether the scan runs at all.
-    pub enabled: bool,
-    /// How it is held back. Default: 100 ms pause. Source: Jetstress 2013 (1 MiB per second in
-    /// Exchange 2013 itself).
-    pub throttle: MaintenanceThrottle,
-    /// The shortest time from the start of one pass to the start of the next, in seconds. Default: 0,
-    /// so that a test sees the stream at any time. ESE: 1 day.
-    pub min_pass_interval_s: u64,
+settings! {
+    /// The endless scan that reads and verifies every page of a database. Its I/O is counted apart.
+    #[derive(Copy)]
+    pub struct Maintenance {
+        /// Whether the scan runs beside the sessions.
+        pub enabled: bool = true,
+            source "JetstressConfig.xml 2013, RunDatabaseMaintenancePerformance.";
+        /// Pause after each batch, which bounds the rate of the scan.
+        pub pause: TimeSpan = TimeSpan::millis(100),
+            as within(TimeSpan(0)..=TimeSpan::seconds(60)),
+            source "JetstressConfig.xml 2013, DBMThrottling.";
+        /// Rate of the scan per database and second, in place of the pause. Exchange itself scans
+        /// at 1 MB (2013) or 5 MB (2010) a second.
+        pub max_rate_per_second: Option<ByteSize> = None,
+            as or_word("none", within(ByteSize::kib(64)..=ByteSize::gib(64))),
+            source "Jetstress bounds its scan by the pause alone.";
+    }
 }
 
-impl Default for MaintenanceSettings {
+/// Numbers that no profile sets and that tests vary. The defaults are ESE's, but for the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Internals {
+    /// Bytes of one read of a log replication reader: 256 KiB, assumed. Jetstress reports reads of up
+    /// to 230 KB.
+    pub log_replication_read_bytes: u64,
+    /// Log files kept in reserve for a full disk.
+    pub reserve_log_files: u32,
+    /// Bytes of one zero-fill write, in new log files and in extensions.
+    pub zero_fill_write_bytes: u64,
+    /// Shortest time between two writes of the checkpoint file, in milliseconds. ESE adds up to as
+    /// much again of slack.
+    pub checkpoint_interval_ms: u64,
+    /// Wait of the flusher when there is nothing to do, in milliseconds.
+    pub flush_idle_ms: u64,
+    /// Bytes of lag that raise the urgency of write-back by one.
+    pub flush_urgency_step_bytes: u64,
+}
+
+impl Default for Internals {
     fn default() -> Self {
         Self {
-            enabled: true,
-            throttle: MaintenanceThrottle::PauseMs(100),
-            min_pass_interval_s: 0,
+            log_replication_read_bytes: 256 * KIB,
+            reserve_log_files: 2,
+            zero_fill_write_bytes: 512 * KIB,
+            checkpoint_interval_ms: 1000,
+            flush_idle_ms: 1000,
+            flush_urgency_step_bytes: 512 * KIB,
         }
     }
 }
 
-/// All numbers of one database. `Default` is Exchange 2013.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EngineSettings {
-    /// Bytes of a page: 4,096, 8,192, 16,384 or 32,768. Default: 32 KiB. Source: Exchange 2010 and later.
-    pub page_size_bytes: usize,
-    /// Bytes of the page cache. Default: 256 MiB. Source: Jetstress, maximum per database (reported).
-    pub cache_size_bytes: u64,
-    /// Bytes of one log file. Default: 1 MiB. Source: Exchange 2007 and later.
-    pub log_file_size_bytes: u64,
-    /// Bytes of log that may wait to be written before new work waits; a write starts when half of
-    /// it is full. Default: 1 MiB. Source: assumed.
-    pub log_buffer_bytes: u64,
-    /// Log files kept in reserve for a full disk. Default: 2. Source: ESE.
-    pub reserve_log_files: u32,
-    /// Whether log files below the checkpoint are removed or used again. Default: yes, as Jetstress.
-    pub circular_logging: bool,
-    /// Readers that each read every full log file once, as the shipping of logs to a further copy of the
-    /// database does. Default: 0. Source: Jetstress, DatabaseCopyCount less one (the number of readers is
-    /// assumed).
-    pub log_replication_readers: u32,
-    /// Bytes of one of their reads. Default: 256 KiB. Source: assumed; Jetstress reports reads of up to
-    /// 230 KB (reported).
-    pub log_replication_read_bytes: u64,
-    /// How far the checkpoint may lag behind the end of the log. Default: 20 MiB. Source: Exchange 2013
-    /// stand-alone (100 MiB with copies).
-    pub checkpoint_depth_bytes: u64,
-    /// Writes outstanding while the lag is below `flush_urgent_percent` of the depth. Default: 1.
-    /// Source: ESE.
-    pub checkpoint_outstanding_writes: u32,
-    /// Lag, in percent of the depth, from where write-back becomes urgent. Default: 125. Source: ESE.
-    pub flush_urgent_percent: u32,
-    /// Bytes of lag that raise the urgency by one. Default: 512 KiB. Source: ESE.
-    pub flush_urgency_step_bytes: u64,
-    /// Wait of the flusher while work remains, in milliseconds. Default: 10. Source: ESE.
-    pub flush_retry_ms: u64,
-    /// Wait of the flusher when there is nothing to do, in milliseconds. Default: 1,000. Source: ESE.
-    pub flush_idle_ms: u64,
-    /// Shortest time between two writes of the checkpoint file, in milliseconds. Default: 1,000.
-    /// Source: ESE (plus up to as much again of slack).
-    pub checkpoint_interval_ms: u64,
-    /// Requests outstanding per database; urgent background writes get half. Default: 1,024. Source: ESE.
-    pub outstanding_io_max: u32,
-    /// Largest read made of neighbouring pages. Default: 256 KiB. Source: assumed for Exchange 2013.
-    pub max_coalesce_read_bytes: u64,
-    /// Largest write made of neighbouring pages. Default: 256 KiB. Source: assumed for Exchange 2013.
-    pub max_coalesce_write_bytes: u64,
-    /// Largest hole a read goes over, its bytes thrown away. Default: 512 KiB. Source: ESE.
-    pub coalesce_gap_read_bytes: u64,
-    /// Largest run of clean pages a write carries along to join dirty ones. Default: 512 KiB. Source: ESE.
-    pub coalesce_gap_write_bytes: u64,
-    /// Log positions recovery reads ahead of itself. Default: 8. Source: ESE.
-    pub recovery_preread: u32,
-    /// Pages a sequential scan reads ahead. Default: 128. Source: ESE.
-    pub scan_preread_pages: u32,
-    /// Pages read ahead once an index has been read sequentially for `automatic_preread_after_bytes`.
-    /// Default: 16. Source: ESE.
-    pub automatic_preread_pages: u32,
-    /// Bytes read in sequence that start automatic read-ahead. Default: 64 KiB. Source: ESE.
-    pub automatic_preread_after_bytes: u64,
-    /// Pages of a long value read ahead. Default: 16. Source: ESE.
-    pub long_value_preread_pages: u32,
-    /// Pages by which the file grows. Default: 256. Source: ESE.
-    pub extension_pages: u32,
-    /// Bytes of one zero-fill write, in new log files and in extensions. Default: 512 KiB. Source: ESE.
-    pub zero_fill_write_bytes: u64,
-    /// Touches of a page within this time count as one, in milliseconds. Default: 128. Source: ESE.
-    pub lru_k_correlation_ms: u64,
-    /// Touches further apart than this are not counted together, in seconds. Default: 100. Source: ESE.
-    pub lru_k_timeout_s: u64,
-    /// Evicted pages whose last touch is remembered. Default: 100,000. Source: ESE.
-    pub lru_k_history_entries: usize,
-    /// Free share of the cache below which pages are evicted at once. Default: 1 %. Source: ESE.
-    pub start_flush_percent: f64,
-    /// Free share of the cache at which eviction stops. Default: 2 %. Source: ESE.
-    pub stop_flush_percent: f64,
-    /// Wait of the scavenger after a request, in milliseconds. Default: 10. Source: ESE.
-    pub scavenge_delay_ms: u64,
-    /// Bytes of before-images of open transactions. Default: 64 MiB. Source: assumed (thousands of
-    /// 32 KiB buckets).
-    pub version_store_bytes: u64,
-    /// How page writes become durable. Default: write-through. Source: ESE.
-    pub database_writes: WritePolicy,
-    /// What guards against torn pages. Default: detection by checksum. Source: ESE.
-    pub torn_page_protection: TornPages,
-    /// The background scan.
-    pub maintenance: MaintenanceSettings,
-}
+/// Writes outstanding while the lag of the checkpoint is not yet urgent. Source: ESE.
+pub const CHECKPOINT_OUTSTANDING_WRITES: u32 = 1;
+/// Lag of the checkpoint, in percent of its depth, from where write-back becomes urgent. Source: ESE.
+pub const FLUSH_URGENT_PERCENT: u64 = 125;
+/// Wait of the flusher while work remains, in milliseconds. Source: ESE.
+pub const FLUSH_RETRY_MS: u64 = 10;
+/// Requests outstanding per database; urgent background writes get half. Source: ESE.
+pub const OUTSTANDING_IO_MAX: u32 = 1024;
+/// Pages a sequential scan reads ahead. Source: ESE.
+pub const SCAN_PREREAD_PAGES: u32 = 128;
+/// Pages read ahead once an index has been read sequentially for
+/// [`AUTOMATIC_PREREAD_AFTER_BYTES`]. Source: ESE.
+pub const AUTOMATIC_PREREAD_PAGES: u32 = 16;
+/// Bytes read in sequence that start automatic read-ahead. Source: ESE.
+pub const AUTOMATIC_PREREAD_AFTER_BYTES: u64 = 64 * KIB;
+/// Pages of a long value read ahead. Source: ESE.
+pub const LONG_VALUE_PREREAD_PAGES: u32 = 16;
+/// Touches of a page further apart than this are not counted together, in seconds. Source: ESE.
+pub const LRU_K_TIMEOUT_S: u64 = 100;
+/// Evicted pages whose last touch is remembered. Source: ESE.
+pub const LRU_K_HISTORY_ENTRIES: usize = 100_000;
+/// Wait of the scavenger after a request, in milliseconds. Source: ESE.
+pub const SCAVENGE_DELAY_MS: u64 = 10;
 
 const KIB: u64 = 1024;
-const MIB: u64 = 1024 * KIB;
 
-impl Default for EngineSettings {
-    fn default() -> Self {
-        Self {
-            page_size_bytes: 32_768,
-            cache_size_bytes: 256 * MIB,
-            log_file_size_bytes: MIB,
-            log_buffer_bytes: MIB,
-            reserve_log_files: 2,
-            circular_logging: true,
-            log_replication_readers: 0,
-            log_replication_read_bytes: 256 * KIB,
-            checkpoint_depth_bytes: 20 * MIB,
-            checkpoint_outstanding_writes: 1,
-            flush_urgent_percent: 125,
-            flush_urgency_step_bytes: 512 * KIB,
-            flush_retry_ms: 10,
-            flush_idle_ms: 1000,
-            checkpoint_interval_ms: 1000,
-            outstanding_io_max: 1024,
-            max_coalesce_read_bytes: 256 * KIB,
-            max_coalesce_write_bytes: 256 * KIB,
-            coalesce_gap_read_bytes: 512 * KIB,
-            coalesce_gap_write_bytes: 512 * KIB,
-            recovery_preread: 8,
-            scan_preread_pages: 128,
-            automatic_preread_pages: 16,
-            automatic_preread_after_bytes: 64 * KIB,
-            long_value_preread_pages: 16,
-            extension_pages: 256,
-            zero_fill_write_bytes: 512 * KIB,
-            lru_k_correlation_ms: 128,
-            lru_k_timeout_s: 100,
-            lru_k_history_entries: 100_000,
-            start_flush_percent: 1.0,
-            stop_flush_percent: 2.0,
-            scavenge_delay_ms: 10,
-            version_store_bytes: 64 * MIB,
-            database_writes: WritePolicy::WriteThrough,
-            torn_page_protection: TornPages::Detect,
-            maintenance: MaintenanceSettings::default(),
-        }
+/// All settings of one database.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct EngineSettings {
+    /// The section `[engine]`.
+    pub engine: Engine,
+    /// The section `[maintenance]`.
+    pub maintenance: Maintenance,
+    /// Readers that each read every full log file once, as the shipping of logs to a further copy of
+    /// the database does: Jetstress's DatabaseCopyCount less one (the number of readers is assumed).
+    pub log_replication_readers: u32,
+    /// Numbers that only tests vary.
+    pub internals: Internals,
+}
+
+impl Engine {
+    /// Bytes of a page.
+    #[must_use]
+    pub const fn page_bytes(&self) -> usize {
+        self.page_size.bytes() as usize
+    }
+
+    /// Whole pages in the cache.
+    #[must_use]
+    pub const fn cache_pages(&self) -> usize {
+        (self.cache_size_per_database.bytes() / self.page_size.bytes()) as usize
     }
 }
 
 impl EngineSettings {
-    /// Whole pages in the cache.
-    #[must_use]
-    pub fn cache_pages(&self) -> usize {
-        (self.cache_size_bytes / self.page_size_bytes as u64) as usize
-    }
-
-    /// Says what is wrong with these settings and what would be right.
+    /// Finds out whether an engine works with these settings.
     ///
     /// # Errors
-    /// A whole sentence about the first number that cannot work.
+    /// A whole sentence about the first number that cannot work, with one that can.
     pub fn check(&self) -> Result<(), String> {
-        let page_bytes = self.page_size_bytes as u64;
-        if ![4096, 8192, 16_384, 32_768].contains(&page_bytes) {
+        let engine = &self.engine;
+        let page = engine.page_size;
+        if !page.bytes().is_power_of_two()
+            || !(ByteSize::kib(4)..=ByteSize::kib(32)).contains(&page)
+        {
             return Err(format!(
-                "The page size is {page_bytes} bytes; choose 4096, 8192, 16384 or 32768."
+                "engine.page_size is {page}; choose 4KiB, 8KiB, 16KiB or 32KiB."
             ));
         }
-        if self.cache_pages() < 64 {
+        if engine.cache_pages() < 64 {
             return Err(format!(
-                "The cache holds {} pages; give it at least 64 (cache_size_bytes >= {}).",
-                self.cache_pages(),
-                64 * page_bytes
+                "engine.cache_size_per_database holds {} pages; give it at least 64 ({}).",
+                engine.cache_pages(),
+                ByteSize(64 * page.bytes())
             ));
         }
-        let log_bytes = self.log_file_size_bytes;
-        if !(64 * KIB..=32 * MIB).contains(&log_bytes) || !log_bytes.is_multiple_of(4 * KIB) {
+        let log_file = engine.log_file_size;
+        if !(ByteSize::kib(64)..=ByteSize::mib(32)).contains(&log_file)
+            || !log_file.bytes().is_multiple_of(4 * KIB)
+        {
             return Err(format!(
-                "A log file has {log_bytes} bytes; choose whole 4 KiB segments from 64 KiB to 32 MiB."
+                "engine.log_file_size is {log_file}; choose whole blocks of 4KiB from 64KiB to 32MiB."
             ));
         }
-        if log_bytes < 3 * page_bytes {
+        if log_file.bytes() < 3 * page.bytes() {
             return Err(format!(
-                "A log file of {log_bytes} bytes cannot hold the largest records; choose at least {}.",
-                3 * page_bytes
+                "engine.log_file_size is {log_file}, too small for the largest records; choose at \
+                 least {}.",
+                ByteSize(3 * page.bytes())
             ));
         }
-        if self.checkpoint_depth_bytes < log_bytes {
+        if engine.checkpoint_depth < log_file {
             return Err(format!(
-                "The checkpoint depth is {} bytes; it must be at least one log file ({log_bytes}).",
-                self.checkpoint_depth_bytes
+                "engine.checkpoint_depth is {}; it must be at least one log file ({log_file}).",
+                engine.checkpoint_depth
             ));
         }
-        if self.max_coalesce_read_bytes < page_bytes || self.max_coalesce_write_bytes < page_bytes {
+        if engine.max_coalesced_read < page || engine.max_coalesced_write < page {
             return Err(format!(
-                "The largest coalesced read and write must hold one page of {page_bytes} bytes."
+                "engine.max_coalesced_read and engine.max_coalesced_write must hold one page of \
+                 {page}."
             ));
         }
-        let (start, stop) = (self.start_flush_percent, self.stop_flush_percent);
+        let (start, stop) = (engine.start_flush_percent, engine.stop_flush_percent);
         if !(start > 0.0 && start < stop && stop <= 25.0) {
             return Err(format!(
-                "Eviction starts at {start} % and stops at {stop} % free; both must be above 0, the \
-                 second larger than the first and at most 25."
+                "engine.start_flush_percent is {start} and engine.stop_flush_percent {stop}; both \
+                 must be above 0, the second larger than the first and at most 25."
             ));
         }
-        if self.zero_fill_write_bytes == 0 || !self.zero_fill_write_bytes.is_multiple_of(4 * KIB) {
-            return Err("Zero fill needs a write size of whole 4 KiB blocks.".to_owned());
-        }
-        let read_bytes = self.log_replication_read_bytes;
-        if read_bytes == 0 || !read_bytes.is_multiple_of(4 * KIB) {
-            return Err("Log replication needs a read size of whole 4 KiB blocks.".to_owned());
+        let internals = &self.internals;
+        for bytes in [
+            internals.zero_fill_write_bytes,
+            internals.log_replication_read_bytes,
+        ] {
+            if bytes == 0 || !bytes.is_multiple_of(4 * KIB) {
+                return Err("Zero fill and log replication need whole blocks of 4KiB.".to_owned());
+            }
         }
         Ok(())
     }
@@ -262,12 +283,10 @@ mod tests {
 
     #[test]
     fn defaults_are_valid_and_mistakes_are_named() {
-        assert_eq!(EngineSettings::default().check(), Ok(()));
-        let broken = EngineSettings {
-            log_file_size_bytes: 5000,
-            ..EngineSettings::default()
-        };
-        let message = broken.check().unwrap_err();
-        assert!(message.contains("5000"), "{message}");
+        let mut settings = EngineSettings::default();
+        assert_eq!(settings.check(), Ok(()));
+        settings.engine.log_file_size = ByteSize(5000);
+        let message = settings.check().unwrap_err();
+        assert!(message.contains(&ByteSize(5000).to_string()), "{message}");
     }
 }

@@ -1,6 +1,6 @@
 //! The database file as the pool sees it: pages read and verified, sealed and written.
 
-use crate::accounting::{Shape, tell};
+use crate::accounting::{Shape, notify_observer};
 use crate::format::page;
 use crate::pool::{PageError, PageProblem, PageStore};
 use crate::position::PageNumber;
@@ -12,7 +12,7 @@ use runtime::{
 use std::rc::Rc;
 
 /// Pages in a file. Every page is verified after each read and sealed before each write; every
-/// request is told to the observer.
+/// request is reported to the observer.
 #[derive(Clone)]
 pub struct FileStore<F: File> {
     handle: Handle,
@@ -39,16 +39,16 @@ impl<F: File> FileStore<F> {
         settings: &EngineSettings,
         observer: Rc<dyn IoObserver>,
     ) -> Self {
-        let slots = settings.cache_pages() + spare_slots(settings.cache_pages());
+        let slots = settings.engine.cache_pages() + spare_slots(settings.engine.cache_pages());
         // Without an arena every buffer comes from the heap: slower, not wrong.
-        let arena = BufferArena::new(handle, settings.page_size_bytes, slots as u32).ok();
+        let arena = BufferArena::new(handle, settings.engine.page_bytes(), slots as u32).ok();
         Self {
             arena,
             handle: handle.clone(),
             file,
-            page_size_bytes: settings.page_size_bytes,
-            zero_fill_write_bytes: settings.zero_fill_write_bytes as usize,
-            persistence: match settings.database_writes {
+            page_size_bytes: settings.engine.page_bytes(),
+            zero_fill_write_bytes: settings.internals.zero_fill_write_bytes as usize,
+            persistence: match settings.engine.database_writes {
                 WritePolicy::WriteThrough => Persistence::Durable,
                 WritePolicy::FlushAtCheckpoint => Persistence::Volatile,
             },
@@ -71,7 +71,7 @@ impl<F: File> FileStore<F> {
     /// Whole pages the file has room for, the headers not counted.
     ///
     /// # Errors
-    /// If the storage cannot tell.
+    /// If the storage does not know.
     pub async fn pages(&self) -> Result<u32, IoError> {
         let bytes = self.file.size_bytes().await?;
         Ok((bytes / self.page_size_bytes as u64).saturating_sub(2) as u32)
@@ -98,7 +98,7 @@ impl<F: File> FileStore<F> {
             let issued_ns = self.handle.now_ns();
             let result = self.file.write(offset, chunk, self.persistence).await;
             let shape = (IoDirection::Write, offset, length);
-            self.tell(cause, shape, issued_ns, result.as_ref().err());
+            self.notify_observer(cause, shape, issued_ns, result.as_ref().err());
             result?;
             offset += length;
         }
@@ -125,13 +125,19 @@ impl<F: File> FileStore<F> {
         let issued_ns = self.handle.now_ns();
         let result = self.file.write(offset, header, Persistence::Durable).await;
         let shape = (IoDirection::Write, offset, length);
-        self.tell(cause, shape, issued_ns, result.as_ref().err());
+        self.notify_observer(cause, shape, issued_ns, result.as_ref().err());
         result
     }
 
-    fn tell(&self, cause: IoCause, shape: Shape, issued_ns: u64, error: Option<&IoError>) {
+    fn notify_observer(
+        &self,
+        cause: IoCause,
+        shape: Shape,
+        issued_ns: u64,
+        error: Option<&IoError>,
+    ) {
         let observer = &*self.observer;
-        tell(&self.handle, observer, cause, shape, issued_ns, error);
+        notify_observer(&self.handle, observer, cause, shape, issued_ns, error);
     }
 
     /// A buffer of one page with arbitrary contents.
@@ -164,7 +170,7 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
         let issued_ns = self.handle.now_ns();
         let (bytes, result) = self.file.read(offset, self.buffer()).await;
         let shape = (IoDirection::Read, offset, self.page_size_bytes as u64);
-        self.tell(cause, shape, issued_ns, result.as_ref().err());
+        self.notify_observer(cause, shape, issued_ns, result.as_ref().err());
         match result {
             Ok(()) => self.verified(page, bytes),
             Err(error) => Err(self.failed(page, PageProblem::Io(error))),
@@ -183,7 +189,7 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
         let buffers = (0..count).map(|_| self.buffer());
         let (buffers, result) = self.file.read_vectored(offset, buffers.collect()).await;
         let shape = (IoDirection::Read, offset, length);
-        self.tell(cause, shape, issued_ns, result.as_ref().err());
+        self.notify_observer(cause, shape, issued_ns, result.as_ref().err());
         let pages = (first.0..).map(PageNumber).zip(buffers);
         match result {
             Ok(()) => pages
@@ -225,7 +231,7 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
             None => Ok(()),
         };
         let shape = (IoDirection::Write, offset, length);
-        self.tell(cause, shape, issued_ns, result.as_ref().err());
+        self.notify_observer(cause, shape, issued_ns, result.as_ref().err());
         result.map_err(|error| self.failed(first, PageProblem::Io(error)))
     }
 
@@ -236,7 +242,7 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
         let issued_ns = self.handle.now_ns();
         let result = self.file.sync().await;
         let shape = (IoDirection::Flush, 0, 0);
-        self.tell(IoCause::Checkpoint, shape, issued_ns, result.as_ref().err());
+        self.notify_observer(IoCause::Checkpoint, shape, issued_ns, result.as_ref().err());
         result.map_err(|error| self.failed(PageNumber(0), PageProblem::Io(error)))
     }
 

@@ -1,11 +1,13 @@
 //! The background scan reads everything from the disk, keeps its pace and names what is damaged.
 
+use config::ByteSize;
 use edb::format::page::{PageChange, PageFlags};
+use edb::log::LocalFuture;
 use edb::log::LogError;
 use edb::maintenance::{MaintenanceScan, ScanTarget};
-use edb::pool::{LocalFuture, PageError, Pool, PoolSettings, WriteAhead};
+use edb::pool::{PageError, Pool, WriteAhead};
 use edb::position::{LogPosition, PageNumber};
-use edb::settings::{EngineSettings, MaintenanceSettings, MaintenanceThrottle};
+use edb::settings::{Engine, EngineSettings, Maintenance};
 use edb::store::FileStore;
 use runtime::time::SECOND_NS;
 use runtime::{Buffer, Directory, File, IoCause, IoEvent, IoObserver, Persistence, Runtime};
@@ -71,12 +73,15 @@ fn the_scan_verifies_the_disk_at_its_pace() {
             .await
             .expect("created");
         let settings = EngineSettings {
-            page_size_bytes: PAGE,
-            cache_size_bytes: 100 * PAGE as u64,
-            max_coalesce_read_bytes: 16 * PAGE as u64,
-            maintenance: MaintenanceSettings {
-                throttle: MaintenanceThrottle::BytesPerSecond(u64::from(PAGES) * PAGE as u64 / 2),
-                ..MaintenanceSettings::default()
+            engine: Engine {
+                page_size: ByteSize(PAGE as u64),
+                cache_size_per_database: ByteSize(100 * PAGE as u64),
+                max_coalesced_read: ByteSize(16 * PAGE as u64),
+                ..Engine::default()
+            },
+            maintenance: Maintenance {
+                max_rate_per_second: Some(ByteSize(u64::from(PAGES) * PAGE as u64 / 2)),
+                ..Maintenance::default()
             },
             ..EngineSettings::default()
         };
@@ -86,12 +91,7 @@ fn the_scan_verifies_the_disk_at_its_pace() {
             .extend_to(PAGES, IoCause::Build)
             .await
             .expect("extended");
-        let pool = Pool::new(
-            &handle,
-            &PoolSettings::from(&settings),
-            store,
-            Rc::new(NoLog),
-        );
+        let pool = Pool::new(&handle, &settings, store, Rc::new(NoLog));
         // A quarter of the pages is written; the cache keeps them.
         for page in (1..=PAGES / 4).map(PageNumber) {
             let held = pool.create(page);

@@ -3,14 +3,15 @@
 
 #![allow(clippy::await_holding_refcell_ref)] // Nobody else looks at the history meanwhile.
 
+use config::ByteSize;
 use edb::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderKeeper};
 use edb::format::database_header::{DatabaseHeader, LogTime, Signature};
 use edb::format::page::{NodeFlags, PageChange, PageFlags, PageView};
 use edb::log::{Log, LogEnd, LogError, LogReader, LogSettings};
 use edb::pool::{PageError, PageImages, PageProblem, PageRef, PageStore};
-use edb::pool::{Pool, PoolError, PoolSettings};
+use edb::pool::{Pool, PoolError};
 use edb::position::{LogPosition, LogSpan, PageNumber};
-use edb::settings::{EngineSettings, TornPages, WritePolicy};
+use edb::settings::{Engine, EngineSettings, Internals, TornPages, WritePolicy};
 use edb::store::FileStore;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -64,28 +65,39 @@ impl PageImages<Buffer> for Images {
 }
 
 fn settings(random: &mut Xoshiro256PlusPlus) -> EngineSettings {
-    EngineSettings {
-        page_size_bytes: PAGE,
-        cache_size_bytes: random.random_range(64..200) * PAGE as u64,
-        log_file_size_bytes: 64 * 1024,
-        log_buffer_bytes: 64 * 1024,
-        checkpoint_depth_bytes: random.random_range(1..4) * 64 * 1024,
+    let mut engine = Engine {
+        page_size: ByteSize(PAGE as u64),
+        cache_size_per_database: ByteSize(random.random_range(64..200) * PAGE as u64),
+        log_file_size: ByteSize::kib(64),
+        log_buffer: ByteSize::kib(64),
+        checkpoint_depth: ByteSize::kib(random.random_range(1..4) * 64),
+        ..Engine::default()
+    };
+    let internals = Internals {
         checkpoint_interval_ms: random.random_range(1..20),
         flush_idle_ms: random.random_range(1..30),
         flush_urgency_step_bytes: 4096,
-        max_coalesce_write_bytes: random.random_range(1..9) * PAGE as u64,
-        coalesce_gap_write_bytes: random.random_range(0..4) * PAGE as u64,
+        ..Internals::default()
+    };
+    engine = Engine {
+        max_coalesced_write: ByteSize(random.random_range(1..9) * PAGE as u64),
+        coalesce_write_gap: ByteSize(random.random_range(0..4) * PAGE as u64),
         circular_logging: random.random_bool(0.8),
         database_writes: if random.random_bool(0.5) {
             WritePolicy::WriteThrough
         } else {
             WritePolicy::FlushAtCheckpoint
         },
-        torn_page_protection: if random.random_bool(0.5) {
+        torn_pages: if random.random_bool(0.5) {
             TornPages::Detect
         } else {
             TornPages::LogImages
         },
+        ..engine
+    };
+    EngineSettings {
+        engine,
+        internals,
         ..EngineSettings::default()
     }
 }
@@ -339,16 +351,20 @@ impl Bench {
         while again {
             let observer = observer.clone();
             let reader = LogReader::reopen(handle, &directory, "E00", from, &end, observer);
-            again = redo(reader.await?, &pool, settings.torn_page_protection).await?;
+            again = redo(reader.await?, &pool, settings.engine.torn_pages).await?;
         }
         check_contents(&pool, &history.borrow()).await?;
         self.start(store, pool, log, header, chk, from).await
     }
 
     fn pool(&self, store: &Store, log: &Log) -> TestPool {
-        let settings = PoolSettings::from(&self.settings);
-        let pool = Pool::new(&self.handle, &settings, store.clone(), Rc::new(log.clone()));
-        if self.settings.torn_page_protection == TornPages::LogImages {
+        let pool = Pool::new(
+            &self.handle,
+            &self.settings,
+            store.clone(),
+            Rc::new(log.clone()),
+        );
+        if self.settings.engine.torn_pages == TornPages::LogImages {
             pool.log_images_with(Rc::new(Images(log.clone())));
         }
         pool
@@ -405,7 +421,7 @@ fn survives(seed: u64) {
     };
     let mut runtime = Runtime::virtual_clock();
     let options = SimulatedOptions {
-        tearing: match settings.torn_page_protection {
+        tearing: match settings.engine.torn_pages {
             TornPages::Detect => Tearing::Pages { bytes: PAGE as u64 },
             TornPages::LogImages => Tearing::Sectors,
         },
@@ -419,7 +435,7 @@ fn survives(seed: u64) {
         let bench = Bench {
             handle: runtime.handle(),
             disk: disk.clone(),
-            settings: settings.clone(),
+            settings,
             signature,
         };
         let kept = Rc::clone(&history);

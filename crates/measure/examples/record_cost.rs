@@ -6,7 +6,8 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use measure::sample::{Layout, Phase, Recorder, Stream};
+use measure::metric::Stream;
+use measure::sample::{Layout, Phase, Recorder};
 use rand::{RngExt, SeedableRng};
 
 const RECORDS: usize = 20_000_000;

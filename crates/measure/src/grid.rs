@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::{CheckKind, IoFigures, RunResult, Scope, Verdict};
+use crate::result::{CheckId, IoFigures, RunResult, Verdict};
 
 /// The schema that this version writes.
 pub const GRID_SCHEMA: &str = "proofload/grid/1";
@@ -161,7 +161,7 @@ impl GridPoint {
         let Some(array) = &result.array else {
             return;
         };
-        let busy = array.groups.iter().map(|group| group.maximum_busy_fraction);
+        let busy = array.groups.iter().map(|group| group.max_busy_fraction);
         self.busiest_disk_fraction = busy.reduce(f64::max);
         let hits = array.pools.iter().filter_map(|p| p.read_cache_hit_fraction);
         let hits: Vec<f64> = hits.collect();
@@ -182,10 +182,7 @@ impl GridPoint {
 }
 
 fn read_limit_ms(result: &RunResult) -> Option<f64> {
-    let check = result.checks.iter().find(|check| {
-        check.kind == CheckKind::Latency
-            && check.scope == Scope::Database
-            && check.name.starts_with("average")
-    });
+    let average = CheckId::DatabaseReadAverage;
+    let check = result.checks.iter().find(|check| check.id == average);
     check.map(|check| check.limit)
 }

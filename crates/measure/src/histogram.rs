@@ -19,12 +19,13 @@ use std::borrow::Cow;
 
 use hdrhistogram::Histogram;
 
+use crate::metric::IoMetric;
 use crate::result::LatencyFigures;
 
 /// Values above this many nanoseconds (1 h) are counted as this value, and as saturated.
 pub const LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// Values below this many nanoseconds (1 us) are not told apart.
+/// Values below this many nanoseconds (1 us) are not distinguished.
 pub const SHORTEST_NS: u64 = 1_000;
 
 /// Significant decimal digits of every recorded value.
@@ -168,6 +169,22 @@ impl LatencyHistogram {
         self.quantile_ns(fraction) as f64 / NS_PER_MS
     }
 
+    /// A figure of the latency in milliseconds; `None` when empty, or when it cannot be had from a
+    /// histogram.
+    pub fn figure(&self, metric: IoMetric) -> Option<f64> {
+        let fraction = match metric {
+            IoMetric::Average => return self.average_ms(),
+            IoMetric::Max => return (!self.is_empty()).then(|| self.longest_ns as f64 / NS_PER_MS),
+            IoMetric::P50 => 0.5,
+            IoMetric::P90 => 0.9,
+            IoMetric::P95 => 0.95,
+            IoMetric::P99 => 0.99,
+            IoMetric::P99_9 => 0.999,
+            _ => return None,
+        };
+        (!self.is_empty()).then(|| self.quantile_ms(fraction))
+    }
+
     /// The figures of the result document; `None` when empty. The caller adds what the histogram
     /// cannot know: the confidence interval and the highest sample.
     pub fn figures(&self) -> Option<LatencyFigures> {
@@ -183,7 +200,7 @@ impl LatencyHistogram {
             p99_ms: quantile_ms(0.99),
             p99_9_ms: quantile_ms(0.999),
             max_ms: self.longest_ns as f64 / NS_PER_MS,
-            highest_sample_ms: 0.0,
+            max_sample_average_ms: 0.0,
             saturated: self.saturated,
         })
     }
@@ -362,5 +379,16 @@ mod tests {
         let histogram = of(&[10_000_001, 10_000_002, 10_000_006]);
         let average_ms = histogram.average_ms().unwrap();
         assert!((average_ms - 10.000_003).abs() < 1e-9, "{average_ms}");
+    }
+
+    #[test]
+    fn no_percentile_is_above_the_largest_latency() {
+        // The bucket of this latency reaches above it.
+        let histogram = of(&[10_000_001]);
+        for fraction in [0.5, 0.99, 1.0] {
+            assert_eq!(histogram.quantile_ns(fraction), 10_000_001);
+        }
+        let figures = histogram.figures().unwrap();
+        assert!(figures.p99_ms <= figures.max_ms, "{figures:?}");
     }
 }

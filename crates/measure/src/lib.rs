@@ -1,7 +1,8 @@
-//! Histograms, samples, service levels, the verdict and the run directory.
+//! Metrics, histograms, samples, service levels, the verdict and the run directory.
 //!
 //! A short tour, in the way of the data:
 //!
+//! - [`metric`] is the registry: identifier, unit, label and merge rule of everything measured.
 //! - [`sample`]: every thread counts requests and operations into a [`sample::Recorder`]; the
 //!   [`sample::Collector`] joins them into samples and totals.
 //! - [`histogram`] counts latencies, and writes `histograms.hlog`.
@@ -16,8 +17,10 @@ pub mod confidence;
 pub mod grid;
 pub mod histogram;
 pub mod host;
+pub mod metric;
 pub mod result;
 pub mod run_directory;
 pub mod sample;
 pub mod service_level;
 pub mod steady;
+pub mod units;

@@ -3,7 +3,7 @@
 //! average at most, and the best straight line through the rounds may rise or fall by 10 % of the
 //! average at most.
 //!
-//! Two things are told from it:
+//! Two things follow from it:
 //!
 //! - Whether the measured phase as a whole was steady. Its rounds are five equal parts of the
 //!   phase, because the averages that are judged cover the whole phase too.

@@ -2,23 +2,28 @@
 //! and not there, fails.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use measure::grid::{GridAnswer, GridAxis, GridPoint, GridResult};
+use measure::metric::{Merge, Metric, RowScope, Stream};
 use measure::result::{
-    ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, BookCheck, Bound,
-    Check, CheckKind, CounterSummary, DatabaseResult, DemeritPoint, DemeritResult, DeviceResult,
-    ErrorRecord, EventResult, IoFigures, LatencyFigures, OperationResult, OutageResult,
-    PhaseResult, RebuildResult, RunResult, Scope, ServerCheckpoints, ServerIo, ServerLog,
-    ServerResult, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict,
-    WaitShare,
+    ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Bound, Check,
+    CheckId, ConsistencyCheck, CounterSummary, DatabaseFigures, DatabaseResult, DemeritPoint,
+    DemeritResult, DeviceResult, ErrorRecord, EventResult, IoFigures, LatencyFigures,
+    OperationResult, OutageResult, PhaseResult, RebuildResult, RunResult, ServerCheckpoints,
+    ServerIo, ServerLog, ServerResult, SteadyState, TargetPath, TraceResult, TuningResult,
+    TuningStep, Verdict, WaitShare,
 };
-use measure::sample::{Phase, RowScope, SampleRow, Stream};
+use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
 
+fn path_of_documentation() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md")
+}
+
 fn documentation() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
-    std::fs::read_to_string(path).expect("docs/results.md is part of the repository")
+    std::fs::read_to_string(path_of_documentation())
+        .expect("docs/results.md is part of the repository")
 }
 
 /// A result in which nothing is empty.
@@ -34,11 +39,14 @@ fn full_result() -> RunResult {
     result.target.databases.push(TargetPath::default());
     result.target.logs.push(TargetPath::default());
     result.databases.push(DatabaseResult {
-        reads,
+        figures: DatabaseFigures {
+            reads,
+            ..DatabaseFigures::default()
+        },
         ..DatabaseResult::default()
     });
     result.operations.push(OperationResult {
-        service: latency,
+        service_time: latency,
         ..OperationResult::default()
     });
     result.steady_state = Some(SteadyState::default());
@@ -66,7 +74,7 @@ fn full_result() -> RunResult {
         log: Some(ServerLog::default()),
         checkpoints: Some(ServerCheckpoints::default()),
         outages: vec![OutageResult::default()],
-        books: vec![BookCheck::default()],
+        consistency_checks: vec![ConsistencyCheck::default()],
         ..ServerResult::default()
     });
     result.trace = Some(TraceResult {
@@ -196,28 +204,66 @@ fn every_field_of_a_grid_is_documented_and_no_other() {
     }
 }
 
+/// How several values become one, in the words of the document.
+fn merged(merge: Merge) -> &'static str {
+    match merge {
+        Merge::Sum => "sum",
+        Merge::Max => "max",
+        Merge::Last => "last",
+        Merge::OverTime => "mean over time",
+        Merge::ByRequests => "mean over requests",
+        Merge::Histogram => "histograms",
+        Merge::BatchMeans => "batch means",
+    }
+}
+
+fn column_row(column: &str, metric: Metric) -> String {
+    let scopes: Vec<&str> = metric.scopes().iter().map(|scope| scope.name()).collect();
+    let (scopes, unit, merge) = (
+        scopes.join(", "),
+        metric.unit().text(),
+        merged(metric.merge()),
+    );
+    format!(
+        "| `{column}` | {unit} | {scopes} | {merge} | {} |\n",
+        metric.meaning()
+    )
+}
+
+/// The table of the columns that hold metrics. The columns of all streams are alike.
+fn column_table() -> String {
+    let mut table = "| column | unit | in rows of scope | samples merge by | meaning |\n\
+                     |---|---|---|---|---|\n"
+        .to_owned();
+    for metric in Metric::all() {
+        let column = match metric {
+            Metric::Io(stream, figure) if stream == Stream::ALL[0] => {
+                format!("STREAM_{}", figure.id())
+            }
+            Metric::Io(..) => continue,
+            _ => metric.id().into_owned(),
+        };
+        table.push_str(&column_row(&column, metric));
+    }
+    table
+}
+
 #[test]
 fn the_columns_of_the_samples_are_documented_and_no_other() {
-    let tables = tables(&documentation());
-    let mut documented = Vec::new();
-    let streams = tables["samples.csv"]
-        .iter()
-        .filter(|c| c.starts_with("STREAM_"));
-    let stream_columns: Vec<&str> = streams.map(|c| &c["STREAM_".len()..]).collect();
-    for name in &tables["samples.csv"] {
-        match name.strip_prefix("STREAM_") {
-            None => documented.push(name.clone()),
-            // All columns of a stream stand together, stream after stream.
-            Some(first) if first == stream_columns[0] => {
-                for stream in Stream::ALL {
-                    let columns = stream_columns.iter();
-                    documented.extend(columns.map(|c| format!("{}_{c}", stream.column())));
-                }
-            }
-            Some(_) => {}
-        }
+    let text = documentation();
+    let (mark, end) = ("<!-- columns -->\n", "<!-- end of columns -->");
+    let (head, rest) = text.split_once(mark).unwrap();
+    let (_, tail) = rest.split_once(end).unwrap();
+    let right = format!("{head}{mark}{}{end}{tail}", column_table());
+    if std::env::var_os("PROOFLOAD_WRITE_DOCS").is_some() {
+        std::fs::write(path_of_documentation(), right).unwrap();
+        return;
     }
-    assert_eq!(documented, SampleRow::columns());
+    let help = "run this test once with PROOFLOAD_WRITE_DOCS=1 to bring docs/results.md in step";
+    assert_eq!(text, right, "{help}");
+    let first = SampleRow::columns().len() - Metric::all().len();
+    let documented = &tables(&text)["samples.csv"][..first];
+    assert_eq!(documented, &SampleRow::columns()[..first]);
 }
 
 #[test]
@@ -226,25 +272,9 @@ fn every_word_of_the_documents_is_explained() {
     let word = |value: Value| value.as_str().unwrap_or_default().to_owned();
     let json = |value: &dyn Fn() -> serde_json::Result<Value>| word(value().unwrap());
     let mut words: Vec<String> = Vec::new();
-    for kind in [
-        CheckKind::Latency,
-        CheckKind::Spike,
-        CheckKind::Throughput,
-        CheckKind::Resource,
-        CheckKind::Mix,
-        CheckKind::Service,
-        CheckKind::Integrity,
-    ] {
-        words.push(json(&|| serde_json::to_value(kind)));
-    }
-    for scope in [
-        Scope::Run,
-        Scope::Database,
-        Scope::Log,
-        Scope::Volume,
-        Scope::Host,
-    ] {
-        words.push(json(&|| serde_json::to_value(scope)));
+    for id in CheckId::ALL {
+        words.push(json(&|| serde_json::to_value(id)));
+        words.push(json(&|| serde_json::to_value(id.unit())));
     }
     for bound in [Bound::AtMost, Bound::AtLeast] {
         words.push(json(&|| serde_json::to_value(bound)));

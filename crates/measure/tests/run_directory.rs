@@ -4,9 +4,10 @@ use std::fs;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use measure::metric::Stream;
 use measure::result::{RunResult, Verdict};
 use measure::run_directory::{RunDirectory, load, load_histograms};
-use measure::sample::{Collector, Layout, Phase, Recorder, Sample, Stream};
+use measure::sample::{Collector, Layout, Phase, Recorder, Sample};
 
 fn started() -> Timestamp {
     "2025-03-01T12:00:00Z".parse().expect("a valid time")
@@ -54,7 +55,7 @@ fn a_run_can_be_read_back() {
     let (read, rows) = load(&path).unwrap();
     assert_eq!(read, result);
     assert_eq!(load(&path.join("result.json")).unwrap().0, result);
-    let phases: Vec<&str> = rows.iter().map(|r| r.phase.as_str()).collect();
+    let phases: Vec<&str> = rows.iter().map(|r| r.phase.name()).collect();
     assert_eq!(
         phases,
         [
@@ -69,7 +70,7 @@ fn a_run_can_be_read_back() {
     let expected = [
         ("db1/database-read", 2),
         ("operation/insert", 2),
-        ("operation/insert/from-intended-start", 2),
+        ("operation/insert/response-time", 2),
     ];
     assert_eq!(tags, expected, "the measured phase only");
     assert_eq!(
@@ -138,6 +139,8 @@ fn what_is_not_a_run_is_refused_with_the_reason() {
     let write = |text: &str| fs::write(path.join("result.json"), text).unwrap();
     write("{ \"schema\": ");
     assert!(error().contains("not a result document"), "{}", error());
+    write("{ \"schema\": \"proofload/result/1\" }");
+    assert!(error().contains("run the workload again"), "{}", error());
     write("{ \"schema\": \"proofload/result/9\" }");
     assert!(error().contains("`proofload/result/9`"), "{}", error());
     assert!(
@@ -145,10 +148,10 @@ fn what_is_not_a_run_is_refused_with_the_reason() {
         "{}",
         error()
     );
-    write("{ \"schema\": \"proofload/result/1\", \"verdict\": \"perhaps\" }");
+    write("{ \"schema\": \"proofload/result/2\", \"verdict\": \"perhaps\" }");
     assert!(error().contains("perhaps"), "{}", error());
     // Fields of a later version are ignored, missing ones are empty.
-    write("{ \"schema\": \"proofload/result/1\", \"verdict\": \"pass\", \"array\": {\"a\": 1} }");
+    write("{ \"schema\": \"proofload/result/2\", \"verdict\": \"pass\", \"array\": {\"a\": 1} }");
     assert_eq!(load(path).unwrap().0.verdict, Verdict::Pass);
     fs::write(path.join("samples.csv"), "a,b\n1,2\n").unwrap();
     assert!(error().contains("samples.csv is damaged"), "{}", error());

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use measure::result::{Check, CheckKind, ErrorKind, ErrorRecord, SteadyState, Verdict};
-use measure::sample::{Layout, Phase, Recorder, RunTotals, Sample, Stream};
+use measure::metric::Stream;
+use measure::result::{
+    Check, CheckId, CheckKind, ErrorKind, ErrorRecord, Scope, SteadyState, Verdict,
+};
+use measure::sample::{Layout, Phase, Recorder, RunTotals, Sample};
 use measure::service_level::{Measured, ServiceLevels, evaluate, judge, verdict_so_far};
 use proptest::prelude::*;
 
@@ -16,8 +19,8 @@ struct Run {
     databases: usize,
     reads_ms: Vec<u64>,
     log_writes_ms: Vec<u64>,
-    /// Whether nobody can tell the writes of the log from others.
-    untold: bool,
+    /// Whether log writes are counted among the other writes.
+    mixed_up: bool,
     stalls: u64,
     failed_requests: u64,
 }
@@ -28,7 +31,7 @@ impl Default for Run {
             databases: 1,
             reads_ms: vec![10; 8],
             log_writes_ms: vec![2; 8],
-            untold: false,
+            mixed_up: false,
             stalls: 0,
             failed_requests: 0,
         }
@@ -48,7 +51,7 @@ impl Run {
                     recorder.io(database, Stream::DatabaseRead, 32_768, ms * NS_PER_MS);
                 }
                 if let Some(&ms) = self.log_writes_ms.get(sample) {
-                    let stream = if self.untold {
+                    let stream = if self.mixed_up {
                         Stream::DatabaseWrite
                     } else {
                         Stream::LogWrite
@@ -94,11 +97,11 @@ fn strict() -> ServiceLevels {
     }
 }
 
-fn find<'a>(checks: &'a [Check], name: &str) -> &'a Check {
+fn find(checks: &[Check], id: CheckId) -> &Check {
     checks
         .iter()
-        .find(|c| c.name == name)
-        .unwrap_or_else(|| panic!("no check {name}: {checks:?}"))
+        .find(|c| c.id == id)
+        .unwrap_or_else(|| panic!("no check {id:?}: {checks:?}"))
 }
 
 #[test]
@@ -114,7 +117,7 @@ fn a_good_run_passes_every_check() {
             .all(|c| c.passed == Some(true) && !c.rule.is_empty())
     );
     assert!(
-        !checks.iter().any(|c| c.name.contains("percentile")),
+        !checks.iter().any(|c| c.kind() == CheckKind::Percentile),
         "inf is not judged"
     );
 }
@@ -134,11 +137,11 @@ fn a_value_at_the_limit_passes_and_the_next_one_fails() {
     };
     let (verdict, reason, checks) = above.verdict(&levels);
     assert_eq!(verdict, Verdict::Fail);
-    let check = find(&checks, "average database read latency");
+    let check = find(&checks, CheckId::DatabaseReadAverage);
     assert_eq!((check.value, check.passed), (Some(20.125), Some(false)));
     assert!(reason.contains("1 of 6 checks failed"), "{reason}");
     assert!(
-        reason.contains("of db1 is 20.12 ms, and <= 20.00 ms was wanted"),
+        reason.contains("of db1 is 20.12 ms (limit 20.00 ms)"),
         "{reason}"
     );
 
@@ -166,27 +169,30 @@ fn a_value_at_the_limit_passes_and_the_next_one_fails() {
         log_writes_ms: vec![1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 100],
         ..Run::default()
     };
-    assert_eq!(spike.verdict(&levels).0, Verdict::Pass);
+    let (verdict, _, checks) = spike.verdict(&levels);
+    assert_eq!(verdict, Verdict::Pass);
+    let check = find(&checks, CheckId::LogWriteMax);
+    assert!(check.rule.contains("0 of 12 had"), "{}", check.rule);
     let spike = Run {
         log_writes_ms: vec![1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 101],
         ..Run::default()
     };
     let (verdict, _, checks) = spike.verdict(&levels);
     assert_eq!(verdict, Verdict::Fail);
-    let check = find(&checks, "maximum log write latency");
-    assert_eq!((check.kind, check.value), (CheckKind::Spike, Some(101.0)));
+    let check = find(&checks, CheckId::LogWriteMax);
+    assert_eq!((check.id, check.value), (CheckId::LogWriteMax, Some(101.0)));
     assert!(check.rule.contains("1 of 12 had"), "{}", check.rule);
 }
 
 #[test]
-fn where_log_writes_cannot_be_told_all_writes_are_judged() {
+fn where_log_writes_are_not_separate_all_writes_are_judged() {
     let good = Run {
-        untold: true,
+        mixed_up: true,
         ..Run::default()
     };
     let (verdict, _, checks) = good.verdict(&strict());
     assert_eq!(verdict, Verdict::Pass);
-    let check = find(&checks, "average log write latency");
+    let check = find(&checks, CheckId::LogWriteAverage);
     assert_eq!((check.value, check.passed), (Some(2.0), Some(true)));
     assert!(
         check.rule.contains("all writes are judged"),
@@ -199,7 +205,7 @@ fn where_log_writes_cannot_be_told_all_writes_are_judged() {
     };
     let (verdict, _, checks) = slow.verdict(&strict());
     assert_eq!(verdict, Verdict::Fail);
-    let check = find(&checks, "maximum log write latency");
+    let check = find(&checks, CheckId::LogWriteMax);
     assert_eq!((check.value, check.passed), (Some(101.0), Some(false)));
     assert!(
         check.rule.contains("all writes are judged"),
@@ -221,7 +227,7 @@ fn each_database_is_judged_on_its_own() {
     let (_, _, checks) = run.verdict(&levels);
     let places: Vec<&str> = checks
         .iter()
-        .filter(|c| c.name == "average database read latency")
+        .filter(|c| c.id == CheckId::DatabaseReadAverage)
         .map(|c| c.place.as_str())
         .collect();
     assert_eq!(places, ["db1", "db2", "db3"]);
@@ -242,11 +248,7 @@ fn long_tests_are_judged_by_the_lenient_limits() {
             planned_s: Some(planned_s),
             ..measured(&totals)
         };
-        find(
-            &evaluate(&levels, &measured),
-            "maximum database read latency",
-        )
-        .passed
+        find(&evaluate(&levels, &measured), CheckId::DatabaseReadMax).passed
     };
     assert_eq!(
         passed(6.0 * 3600.0),
@@ -302,7 +304,7 @@ fn errors_come_before_everything_else() {
         ..errors[0].clone()
     }];
     let checks = evaluate(&levels, &measured);
-    let told = judge(
+    let judgement = judge(
         &levels,
         &Measured {
             errors: &full,
@@ -310,9 +312,9 @@ fn errors_come_before_everything_else() {
         },
         &checks,
     );
-    assert_eq!(told.verdict, Verdict::Error);
-    assert_eq!(told.reason, "There was no space left for /mnt/a/db1.edb.");
-    assert_eq!(find(&checks, "I/O errors and bad pages").value, Some(1.0));
+    assert_eq!(judgement.verdict, Verdict::Error);
+    assert_eq!(judgement.reason, "No space was left for /mnt/a/db1.edb.");
+    assert_eq!(find(&checks, CheckId::Errors).value, Some(1.0));
     let judgement = judge(&levels, &measured, &checks);
     assert_eq!(
         (judgement.verdict, judgement.verdict.exit_status()),
@@ -367,7 +369,7 @@ fn a_run_that_shows_nothing_is_inconclusive() {
     }
     .verdict(&levels);
     assert_eq!(verdict, Verdict::Inconclusive);
-    assert_eq!(find(&checks, "average database read latency").passed, None);
+    assert_eq!(find(&checks, CheckId::DatabaseReadAverage).passed, None);
     assert!(
         reason.contains("average database read latency of db1"),
         "{reason}"
@@ -380,7 +382,7 @@ fn a_run_that_shows_nothing_is_inconclusive() {
     }
     .verdict(&levels);
     assert_eq!(verdict, Verdict::Pass);
-    assert!(!checks.iter().any(|c| c.name.contains("log write")));
+    assert!(!checks.iter().any(|c| c.scope() == Scope::Log));
 }
 
 #[test]
@@ -450,7 +452,7 @@ proptest! {
         let levels =
             ServiceLevels { allowed_maximum_violations: allowed, ..ServiceLevels::default() };
         let (_, _, checks) = Run { reads_ms, ..Run::default() }.verdict(&levels);
-        let passed = find(&checks, "maximum database read latency").passed;
+        let passed = find(&checks, CheckId::DatabaseReadMax).passed;
         prop_assert_eq!(passed, Some(above <= allowed as usize));
     }
 }

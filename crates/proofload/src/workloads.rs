@@ -1,46 +1,51 @@
-//! From a workload's name and the options to the profile that is run.
+//! From a scenario to the profile that is run.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
-use array::description::Source;
-use workload::profile::{BUNDLED, ByteSize, Kind, Layer, Profile, bundled, load};
+use config::Source;
+use workload::{LoadOptions, Profile, Workload};
 
-use crate::cli::RunOptions;
-use crate::failure::Failure;
-use crate::target;
+use crate::error::Error;
+use crate::registry::Registry;
+use crate::scenario::Scenario;
+use crate::setting::{Key, Value};
 
 /// The text of a workload: a bundled name, or the path of a file.
-pub fn find(workload: &str) -> Result<Layer, Failure> {
-    if let Some(profile) = bundled(workload) {
-        return Ok(Layer::file(profile.name, profile.toml));
+///
+/// # Errors
+/// When it is neither, or cannot be read.
+pub fn find(scenario: &Scenario) -> Result<Source, Error> {
+    let (registry, workload) = (scenario.registry, scenario.workload.as_str());
+    if let Some(profile) = registry.bundled(workload) {
+        return Ok(Source::file(profile.name, profile.toml));
     }
-    match fs::read_to_string(workload) {
-        Ok(text) => Ok(Layer::file(workload, &text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(unknown(workload)),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(Failure::usage(
+    match scenario.files.read_text(workload) {
+        Ok(text) => Ok(Source::file(workload, &text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(unknown(registry, workload)),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(Error::usage(
             format!("The profile {workload} is not text in UTF-8."),
             "Give the path of a TOML file, or a name from 'proofload list'.",
         )),
-        Err(error) => Err(Failure::usage(
+        Err(error) => Err(Error::usage(
             format!("The profile {workload} cannot be read: {error}."),
             "Give the path of a readable TOML file, or a name from 'proofload list'.",
         )),
     }
 }
 
-/// The file of a workload, if it has `[[event]]` tables, which are about the array.
-pub fn events(workload: &str) -> Option<Source> {
-    let text = fs::read_to_string(workload).ok()?;
+/// The file of the workload, if it has `[[event]]` tables, which are about the array.
+pub fn events(scenario: &Scenario) -> Option<Source> {
+    let text = scenario.files.read_text(&scenario.workload).ok()?;
     let table: toml::Table = toml::from_str(&text).ok()?;
     table
         .contains_key("event")
-        .then(|| Source::events(workload, &text))
+        .then(|| Source::list(&scenario.workload, "event", &text))
 }
 
-fn unknown(workload: &str) -> Failure {
-    let names = BUNDLED.map(|profile| profile.name);
+fn unknown(registry: &Registry, workload: &str) -> Error {
+    let names = registry.bundled_profiles().map(|profile| profile.name);
+    let names: Vec<&str> = names.collect();
     let near = names
         .iter()
         .map(|name| (strsim::damerau_levenshtein(workload, name), name))
@@ -54,134 +59,112 @@ fn unknown(workload: &str) -> Failure {
             names.join(", ")
         ),
     };
-    Failure::usage(
+    Error::usage(
         format!("There is no bundled workload and no file called '{workload}'."),
         help,
     )
 }
 
 /// The short name of a workload, for the directory of its results.
-pub fn short_name(workload: &str) -> String {
+pub fn short_name(registry: &Registry, workload: &str) -> String {
     let stem = Path::new(workload).file_stem();
-    let bundled_name = bundled(workload).map(|profile| profile.name.to_owned());
+    let bundled_name = registry
+        .bundled(workload)
+        .map(|profile| profile.name.to_owned());
     bundled_name
         .or_else(|| stem.map(|stem| stem.to_string_lossy().into_owned()))
         .unwrap_or_else(|| workload.to_owned())
 }
 
-/// The profile with every option of the command line applied. With `--reuse` the settings that the
-/// kept databases were built with hold where the command line says nothing.
-pub fn resolve(options: &RunOptions) -> Result<Profile, Failure> {
-    let mut layers = vec![find(&options.workload)?];
-    if options.reuse {
-        layers.extend(target::kept_settings(
-            &options.on,
-            &short_name(&options.workload),
-        ));
-    }
-    let kind = load(layers.clone())?.kind;
-    layers.extend(options.layers(kind));
-    if kind != Kind::Brokerage && (options.users.is_some() || options.database.is_some()) {
-        return Err(Failure::usage(
-            format!(
-                "--users and --database are a brokerage's, and {} is none.",
-                options.workload
-            ),
-            "Give --threads for the sessions of mail, which has an engine of its own.",
-        ));
-    }
-    if kind == Kind::Brokerage {
-        return brokerage(options, layers);
-    }
-    let mut profile = load(layers)?;
-    if let Some(text) = &options.mailboxes {
-        profile.mail.mailboxes_per_database = shared_out(text, profile.mail.databases)?;
-    }
-    if let Some(text) = &options.target_size {
-        let size = ByteSize::parse(text)
-            .map_err(|problem| Failure::usage(format!("--target-size: {problem}."), SIZE_HELP))?;
-        let least = u64::from(profile.mail.databases) * LEAST_DATABASE.bytes();
-        if size.bytes() < least {
-            return Err(Failure::usage(
-                format!(
-                    "--target-size {size} is too small for {} databases of {LEAST_DATABASE} or \
-                     more each.",
-                    profile.mail.databases
-                ),
-                format!("Give --target-size {} or more.", ByteSize(least)),
-            ));
-        }
-        profile.mail.scale_to(size);
-    }
+/// What a profile is resolved for.
+#[derive(Debug)]
+pub enum Purpose {
+    /// A run on real storage.
+    Run {
+        /// Settings that hold where the scenario says nothing.
+        kept: Vec<Source>,
+        /// Whether the database is a server that is there.
+        has_server: bool,
+    },
+    /// A prediction.
+    Prediction,
+}
+
+/// The workload that the profile of the scenario is for.
+///
+/// # Errors
+/// Every fault of the profile.
+pub fn workload_of(scenario: &Scenario) -> Result<&'static dyn Workload, Error> {
+    let source = find(scenario)?;
+    Ok(scenario.registry.read(&[source])?.workload())
+}
+
+/// The profile with every setting of the scenario applied.
+///
+/// # Errors
+/// Every fault of the profile or of a setting.
+pub fn resolve(scenario: &Scenario, purpose: Purpose) -> Result<Box<dyn Profile>, Error> {
+    let registry = scenario.registry;
+    let mut sources = vec![find(scenario)?];
+    let workload = registry.read(&sources)?.workload();
+    let (is_predicted, has_server, kept) = match purpose {
+        Purpose::Run { kept, has_server } => (false, has_server, kept),
+        Purpose::Prediction => (true, false, Vec::new()),
+    };
+    sources.extend(kept);
+    let settings = scenario.settings.iter();
+    sources.extend(settings.filter_map(|setting| setting.of_profile(workload)));
+    let given = |key| scenario.value_of(key).map(Value::as_str);
+    let load = LoadOptions {
+        workload: &scenario.workload,
+        has_users: given(&Key::Users).is_some(),
+        has_rate: given(&Key::Rate).is_some(),
+        has_databases: given(&Key::Databases).is_some(),
+        mailboxes: given(&Key::Mailboxes),
+        target_size: given(&Key::TargetSize),
+        has_server,
+        is_predicted,
+    };
+    workload.check_options(&load)?;
+    let mut profile = registry.read(&sources)?;
+    profile.apply(&load)?;
     Ok(profile)
-}
-
-/// The profile of a brokerage with the options that it knows.
-fn brokerage(options: &RunOptions, mut layers: Vec<Layer>) -> Result<Profile, Failure> {
-    // A prediction names no storage of its own.
-    let is_predicted = options.on.is_empty() && options.database.is_none();
-    for (option, value) in [
-        ("--mailboxes", &options.mailboxes),
-        ("--databases", &options.databases),
-        ("--rate", if is_predicted { &options.rate } else { &None }),
-    ] {
-        if value.is_some() {
-            if option == "--rate" {
-                return Err(Failure::usage(
-                    "--rate does not go with a brokerage on a modelled array: its users begin the \
-                     next transaction when the last is done.",
-                    "Give --users for the load; 'proofload run' holds rates of transactions.",
-                ));
-            }
-            return Err(Failure::usage(
-                format!("{option} does not go with a brokerage, which has one database and users."),
-                "Give --users for the users, and --target-size for the data.",
-            ));
-        }
-    }
-    let size = options.target_size.as_ref();
-    layers.extend(size.map(|size| Layer::option("--target-size", "brokerage.data_size", size)));
-    Ok(load(layers)?)
-}
-
-const SIZE_HELP: &str = "Write a size such as --target-size 20GB.";
-
-/// The smallest database worth a run: a few hundred pages of any size.
-const LEAST_DATABASE: ByteSize = ByteSize::mib(8);
-
-/// Mailboxes per database when `text` mailboxes are dealt out, rounded up.
-fn shared_out(text: &str, databases: u32) -> Result<u32, Failure> {
-    let mailboxes: u32 = text.parse().ok().filter(|n| *n > 0).ok_or_else(|| {
-        Failure::usage(
-            format!("--mailboxes {text} is not a number of mailboxes."),
-            "Write a whole number, 1 or more.",
-        )
-    })?;
-    Ok(mailboxes.div_ceil(databases))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use brokerage::profile::BrokerageProfile;
+    use config::ByteSize;
+    use mail::profile::MailProfile;
 
-    fn options() -> RunOptions {
-        RunOptions {
-            workload: "exchange-2013".to_owned(),
-            ..RunOptions::default()
+    fn scenario(workload: &str, settings: &[(&str, &str)]) -> Scenario {
+        let mut scenario = Scenario::new(workload);
+        for (key, value) in settings {
+            scenario.set(&Key::named(key), &Value::from(*value));
         }
+        scenario
+    }
+
+    fn resolved(workload: &str, settings: &[(&str, &str)]) -> Result<Box<dyn Profile>, Error> {
+        resolve(&scenario(workload, settings), Purpose::Prediction)
     }
 
     #[test]
     fn options_change_the_settings_they_stand_for() {
-        let profile = resolve(&RunOptions {
-            duration: Some("10m".to_owned()),
-            threads: Some("8".to_owned()),
-            databases: Some("3".to_owned()),
-            mailboxes: Some("10".to_owned()),
-            set: vec!["run.duration=5m".to_owned(), "mail.databases=9".to_owned()],
-            ..options()
-        });
+        let profile = resolved(
+            "exchange-2013",
+            &[
+                ("run.duration", "5m"),
+                ("mail.databases", "9"),
+                ("duration", "10m"),
+                ("threads", "8"),
+                ("databases", "3"),
+                ("mailboxes", "10"),
+            ],
+        );
         let profile = profile.unwrap();
+        let profile = profile.downcast::<MailProfile>().unwrap();
         assert_eq!(profile.run.duration.as_seconds(), 600.0);
         assert_eq!(profile.mail.threads, Some(8));
         assert_eq!(profile.mail.databases, 3);
@@ -190,11 +173,9 @@ mod tests {
 
     #[test]
     fn a_target_size_keeps_the_mailboxes_and_their_load() {
-        let profile = resolve(&RunOptions {
-            target_size: Some("20GB".to_owned()),
-            ..options()
-        });
+        let profile = resolved("exchange-2013", &[("target-size", "20GB")]);
         let profile = profile.unwrap();
+        let profile = profile.downcast::<MailProfile>().unwrap();
         assert!(profile.mail.total_bytes() <= 20_000_000_000);
         assert!(profile.mail.total_bytes() > 19_999_000_000);
         assert_eq!(profile.mail.mailboxes_per_database, 250);
@@ -202,14 +183,16 @@ mod tests {
 
     #[test]
     fn options_mean_users_and_data_of_a_brokerage() {
-        let profile = resolve(&RunOptions {
-            workload: "brokerage".to_owned(),
-            threads: Some("8".to_owned()),
-            target_size: Some("20GB".to_owned()),
-            duration: Some("10m".to_owned()),
-            ..options()
-        });
+        let profile = resolved(
+            "brokerage",
+            &[
+                ("duration", "10m"),
+                ("threads", "8"),
+                ("target-size", "20GB"),
+            ],
+        );
         let profile = profile.unwrap();
+        let profile = profile.downcast::<BrokerageProfile>().unwrap();
         assert_eq!(profile.brokerage.users, 8);
         assert_eq!(profile.brokerage.data_size, ByteSize(20_000_000_000));
         assert_eq!(profile.run.duration.as_seconds(), 600.0);
@@ -217,40 +200,19 @@ mod tests {
 
     #[test]
     fn wrong_options_are_usage_errors() {
-        for wrong in [
-            RunOptions {
-                target_size: Some("20".to_owned()),
-                ..options()
-            },
-            RunOptions {
-                target_size: Some("twenty".to_owned()),
-                ..options()
-            },
-            RunOptions {
-                mailboxes: Some("0".to_owned()),
-                ..options()
-            },
-            RunOptions {
-                duration: Some("2 weeks".to_owned()),
-                ..options()
-            },
-            RunOptions {
-                workload: "brokerage".to_owned(),
-                mailboxes: Some("7".to_owned()),
-                ..options()
-            },
-            RunOptions {
-                workload: "brokerage".to_owned(),
-                threads: Some("auto".to_owned()),
-                ..options()
-            },
-            RunOptions {
-                workload: "exchange-2103".to_owned(),
-                ..options()
-            },
-        ] {
-            let failure = resolve(&wrong).unwrap_err();
-            assert_eq!(failure.status().code(), 2, "{wrong:?}");
+        let cases: [(&str, &[(&str, &str)]); 7] = [
+            ("exchange-2013", &[("target-size", "20")]),
+            ("exchange-2013", &[("target-size", "twenty")]),
+            ("exchange-2013", &[("mailboxes", "0")]),
+            ("exchange-2013", &[("duration", "2 weeks")]),
+            ("brokerage", &[("mailboxes", "7")]),
+            ("brokerage", &[("threads", "auto")]),
+            ("exchange-2103", &[]),
+        ];
+        for (workload, settings) in cases {
+            let wrong = scenario(workload, settings);
+            let error = resolve(&wrong, Purpose::Prediction).unwrap_err();
+            assert_eq!(error.class(), crate::ErrorClass::Usage, "{wrong:?}");
         }
     }
 }

@@ -24,8 +24,8 @@ pub fn fio_json(run: &Run) -> String {
             &format!("{}-log", database.name),
             &database.log_path,
             [
-                ("read", &database.log_reads),
-                ("write", &database.log_writes),
+                ("read", &database.figures.log_reads),
+                ("write", &database.figures.log_writes),
             ],
         ));
     }
@@ -55,7 +55,10 @@ fn database_job(result: &RunResult, database: &DatabaseResult) -> Value {
         result,
         &database.name,
         &database.path,
-        [("read", &database.reads), ("write", &database.writes)],
+        [
+            ("read", &database.figures.reads),
+            ("write", &database.figures.writes),
+        ],
     )
 }
 
@@ -126,7 +129,7 @@ fn finite(value: f64) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use measure::result::LatencyFigures;
+    use measure::result::{DatabaseFigures, LatencyFigures};
 
     #[test]
     fn a_reader_of_fio_finds_its_fields() {
@@ -139,13 +142,16 @@ mod tests {
         };
         run.result.databases.push(DatabaseResult {
             name: "db1".into(),
-            reads: IoFigures {
-                count: 6_000,
-                per_second: 100.0,
-                bytes: 6_000 * 32_768,
-                average_bytes: 32_768.0,
-                errors: 0,
-                latency: Some(latency),
+            figures: DatabaseFigures {
+                reads: IoFigures {
+                    count: 6_000,
+                    per_second: 100.0,
+                    bytes: 6_000 * 32_768,
+                    average_bytes: 32_768.0,
+                    errors: 0,
+                    latency: Some(latency),
+                },
+                ..DatabaseFigures::default()
             },
             ..DatabaseResult::default()
         });

@@ -1,17 +1,18 @@
-//! What a run tells people: text for the terminal, a self-contained HTML page, a CSV line.
+//! Reports of runs: text for the terminal, a self-contained HTML page, a CSV line.
 //!
 //! A short tour, in the way of the data:
 //!
-//! - [`Run`] is what is shown: the result, its course over time, its latency distributions.
-//!   [`Run::load`] reads it from a run directory.
-//! - [`words`] and [`tone`] say the verdict; [`advice`] says what to look at next, and why;
-//!   [`number`] writes every figure, [`settings`] every setting, [`limits`] finds the limits.
+//! - [`Run`] is what is shown: the result, its samples, its latency distributions. [`Run::load`]
+//!   reads it from a run directory.
+//! - [`words`] and [`tone`] put the verdict into words; [`advice`] derives findings with their
+//!   evidence; [`number`] writes every figure, [`settings`] every setting, [`limits`] finds the
+//!   limits of charts.
 //! - [`table`] gives the tables that terminal and page share.
 //! - [`terminal()`] and [`terminal_comparison`] draw them for a terminal.
-//! - [`chart`] draws inline SVG; [`page`] joins charts, tables and words into [`html`] and
+//! - [`chart`] draws inline SVG; [`page`] joins charts, tables and text into [`html`] and
 //!   [`html_comparison`]; [`comparison`] finds what differs between runs.
-//! - [`Document`] is anything else in the same dress: [`html_document`], [`terminal_document`].
-//! - [`terminal_grid`], [`html_grid`] and [`grid_csv`] show many predictions side by side.
+//! - [`Document`] is any other page in the same layout: [`html_document`], [`terminal_document`].
+//! - [`terminal_grid`], [`html_grid`] and [`grid_csv`] show many predictions in one table.
 //! - [`csv_summary`] and [`fio_json`] hand the figures to other programs.
 
 pub mod advice;
@@ -36,8 +37,7 @@ pub use fio::fio_json;
 pub use grid::{grid_csv, grid_table};
 pub use page::{html, html_comparison, html_document, html_grid};
 pub use run::{
-    DatabaseMoment, DeviceMoment, Distribution, Distributions, Flow, Moment, PartMoment, Run,
-    load_distributions, percentiles, timeline,
+    Distribution, Distributions, Run, Sample, load_distributions, percentiles, timeline,
 };
 pub use summary::csv_summary;
 pub use terminal::{Style, terminal, terminal_comparison, terminal_document, terminal_grid};

@@ -1,9 +1,10 @@
 //! The limits of a run that belong into a chart.
 
-use measure::result::{Bound, Check, CheckKind, RunResult, Scope};
+use measure::metric::Unit;
+use measure::result::{CheckId, RunResult};
 
 use crate::chart::Chart;
-use crate::number::limit;
+use crate::number::{bounded, limit};
 
 /// Limits with their labels, each once.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,81 +34,69 @@ impl Limits {
     }
 }
 
-/// Whether a latency check is about a percentile and not about an average.
-#[must_use]
-pub fn is_percentile(check: &Check) -> bool {
-    check.name.contains("percentile")
-}
-
 /// Limits of the database read latency, for the average and for single samples.
 #[must_use]
 pub fn database_read(result: &RunResult) -> Limits {
-    latency(result, Scope::Database, "read")
+    of_checks(
+        result,
+        [
+            (CheckId::DatabaseReadAverage, "average read limit"),
+            (CheckId::DatabaseReadMax, "read sample limit"),
+        ],
+    )
 }
 
 /// Limits of the log write latency, for the average and for single samples.
 #[must_use]
 pub fn log_write(result: &RunResult) -> Limits {
-    latency(result, Scope::Log, "log write")
+    of_checks(
+        result,
+        [
+            (CheckId::LogWriteAverage, "average log write limit"),
+            (CheckId::LogWriteMax, "log write sample limit"),
+        ],
+    )
 }
 
 /// Limits of the 99th percentiles of database reads and log writes.
 #[must_use]
 pub fn percentiles(result: &RunResult) -> Limits {
-    let mut limits = Limits::default();
-    for check in result.checks.iter().filter(|check| is_percentile(check)) {
-        let what = if check.scope == Scope::Log {
-            "log write"
-        } else {
-            "read"
-        };
-        if check.kind == CheckKind::Latency && check.unit == "ms" {
-            limits.add(
-                format!("{what} limit {} ms", limit(check.limit)),
-                check.limit,
-            );
-        }
-    }
-    limits
+    of_checks(
+        result,
+        [
+            (CheckId::DatabaseReadP99, "read limit"),
+            (CheckId::LogWriteP99, "log write limit"),
+        ],
+    )
 }
 
-/// The rate of I/O that was wanted. Where less of it is enough, that is the limit; the two lie so
-/// close that their labels would touch. A rate of transactions is no rate of I/O.
+/// The target of the transactional I/O. Where less of it is enough, that is the limit; the two lie so
+/// close that their labels would touch.
 #[must_use]
 pub fn rate(result: &RunResult) -> Limits {
     let mut limits = Limits::default();
     let Some(target) = result.throughput.target_iops else {
         return limits;
     };
-    let mut enough = result
-        .checks
-        .iter()
-        .filter(|check| check.kind == CheckKind::Throughput && check.bound == Bound::AtLeast);
-    match enough.next() {
-        Some(check) if result.server.is_none() => limits.add(
-            format!("at least {} of {} 1/s", limit(check.limit), limit(target)),
-            check.limit,
-        ),
-        _ => limits.add(format!("target {} 1/s", limit(target)), target),
+    let target_text = bounded(target, Unit::Iops);
+    let mut checks = result.checks.iter();
+    match checks.find(|check| check.id == CheckId::AchievedIops) {
+        Some(check) => {
+            let enough = limit(check.limit);
+            limits.add(format!("at least {enough} of {target_text}"), check.limit);
+        }
+        None => limits.add(format!("target {target_text}"), target),
     }
     limits
 }
 
-fn latency(result: &RunResult, scope: Scope, what: &str) -> Limits {
+fn of_checks<const N: usize>(result: &RunResult, wanted: [(CheckId, &str); N]) -> Limits {
     let mut limits = Limits::default();
-    let upper = |check: &&Check| {
-        check.scope == scope
-            && check.bound == Bound::AtMost
-            && check.unit == "ms"
-            && !is_percentile(check)
-    };
-    for check in result.checks.iter().filter(upper) {
-        let of = match check.kind {
-            CheckKind::Latency => format!("average {what} limit"),
-            CheckKind::Spike => format!("{what} sample limit"),
-            _ => continue,
-        };
-        limits.add(format!("{of} {} ms", limit(check.limit)), check.limit);
+    for check in &result.checks {
+        if let Some((_, label)) = wanted.iter().find(|(id, _)| *id == check.id) {
+            let text = format!("{label} {}", bounded(check.limit, check.unit));
+            limits.add(text, check.limit);
+        }
     }
     limits
 }

@@ -1,33 +1,73 @@
-//! Numbers as people read them: about three significant digits, thousands set apart, units apart
-//! from the figures. A value that was not measured (`NaN`, infinite) is a dash, never a word.
+//! Numbers as people read them: about three significant digits, thousands separators, a unit that
+//! fits. A value that was not measured (`NaN`, infinite) is a dash, never a word.
 
-/// What stands where nothing was measured.
-pub const ABSENT: &str = "-";
+use measure::metric::Unit;
+use measure::units::grouped as group;
+pub use measure::units::{ABSENT, figure};
 
-/// A figure with about three significant digits: `0.0123`, `1.23`, `12.3`, `123`, `12,345`.
+/// A value with its unit: `12.3 ms`, `1.94 us`, `4,489 IOPS`, `42.1 %`, `1.50 GiB`.
 #[must_use]
-pub fn figure(value: f64) -> String {
-    if !value.is_finite() {
-        return ABSENT.to_string();
+pub fn quantity(value: f64, unit: Unit) -> String {
+    let number = in_column(value, unit);
+    match column_unit(unit) {
+        "" => number,
+        _ if number == ABSENT => number,
+        unit => format!("{number} {unit}"),
     }
-    let size = value.abs();
-    if size >= 1e15 {
-        return format!("{value:.2e}");
+}
+
+/// A value in a column whose head says [`column_unit`]: latencies, sizes and times carry their own
+/// unit, which depends on how large they are.
+#[must_use]
+pub fn in_column(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Milliseconds => latency(value),
+        Unit::Seconds => duration(value),
+        Unit::Bytes => bytes(value),
+        Unit::BytesPerSecond if value.is_finite() => format!("{}/s", bytes(value)),
+        Unit::Fraction => percent(value),
+        Unit::Count | Unit::Pages | Unit::Errors => limit(value),
+        _ => figure(value),
     }
-    let decimals = match size {
-        s if s == 0.0 || s >= 99.95 => 0,
-        s if s >= 9.995 => 1,
-        s if s >= 0.9995 => 2,
-        s if s >= 0.009_995 => 3,
-        s if s >= 0.000_000_5 => 6,
-        _ => 0,
-    };
-    let text = format!("{value:.decimals$}");
-    if decimals == 6 {
-        text.trim_end_matches('0').to_string()
-    } else {
-        group(&text)
+}
+
+/// What stands in the head of a column of [`in_column`] values; empty where each has its own unit.
+#[must_use]
+pub fn column_unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Milliseconds | Unit::Seconds | Unit::Bytes | Unit::BytesPerSecond => "",
+        Unit::Fraction => "%",
+        other => other.text(),
     }
+}
+
+/// A limit with its unit; whole numbers stay whole: `20 ms`, `1 stalls/s`.
+#[must_use]
+pub fn bounded(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Bytes | Unit::BytesPerSecond | Unit::Fraction => quantity(value, unit),
+        Unit::Milliseconds if value < 1.0 => latency(value),
+        _ => format!("{} {}", limit(value), unit.text())
+            .trim_end()
+            .to_string(),
+    }
+}
+
+/// A latency given in milliseconds: `1.94 us`, `0.250 ms`, `12.3 ms`, `4,210 ms`, `12.3 s`.
+#[must_use]
+pub fn latency(value_ms: f64) -> String {
+    match value_ms.abs() {
+        size if !size.is_finite() => ABSENT.to_string(),
+        size if size > 0.0 && size < 0.1 => format!("{} us", figure(value_ms * 1e3)),
+        size if size >= 1e4 => format!("{} s", figure(value_ms / 1e3)),
+        _ => format!("{} ms", figure(value_ms)),
+    }
+}
+
+/// A [`latency`] that may be missing.
+#[must_use]
+pub fn latency_or_absent(value_ms: Option<f64>) -> String {
+    value_ms.map_or_else(|| ABSENT.to_string(), latency)
 }
 
 /// A limit: whole numbers stay whole (`20`), others are [`figure`]s.
@@ -45,7 +85,7 @@ pub fn figure_or_absent(value: Option<f64>) -> String {
     value.map_or_else(|| ABSENT.to_string(), figure)
 }
 
-/// A whole number with its thousands set apart.
+/// A whole number with thousands separators.
 #[must_use]
 pub fn count(value: u64) -> String {
     group(&value.to_string())
@@ -116,7 +156,7 @@ pub fn duration(seconds: f64) -> String {
         };
     }
     let whole = seconds.round();
-    // A day of 24 hours is still told in hours, as people plan it.
+    // A day of 24 hours is still written in hours, as people plan it.
     let days = if whole >= 172_800.0 {
         (whole / 86_400.0).floor()
     } else {
@@ -155,26 +195,6 @@ pub fn moment(text: &str) -> String {
     format!("{date} {second} UTC")
 }
 
-/// Sets commas between the thousands of a plain decimal number.
-fn group(text: &str) -> String {
-    let (sign, digits) = text
-        .strip_prefix('-')
-        .map_or(("", text), |rest| ("-", rest));
-    let (whole, fraction) = digits.split_once('.').map_or((digits, ""), |(w, f)| (w, f));
-    let mut out = String::from(sign);
-    for (index, digit) in whole.chars().enumerate() {
-        if index > 0 && (whole.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    if !fraction.is_empty() {
-        out.push('.');
-        out.push_str(fraction);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,6 +222,35 @@ mod tests {
     }
 
     #[test]
+    fn quantities_have_a_fitting_unit() {
+        let cases = [
+            (0.001_938, Unit::Milliseconds, "1.94 us"),
+            (0.000_4, Unit::Milliseconds, "0.400 us"),
+            (0.25, Unit::Milliseconds, "0.250 ms"),
+            (12.34, Unit::Milliseconds, "12.3 ms"),
+            (4_210.0, Unit::Milliseconds, "4,210 ms"),
+            (12_345.0, Unit::Milliseconds, "12.3 s"),
+            (0.0, Unit::Milliseconds, "0 ms"),
+            (f64::NAN, Unit::Milliseconds, "-"),
+            (4_489.3, Unit::Iops, "4,489 IOPS"),
+            (f64::INFINITY, Unit::Iops, "-"),
+            (0.421, Unit::Fraction, "42.1 %"),
+            (3.0, Unit::Errors, "3 errors"),
+            (2_684_354.0, Unit::Bytes, "2.56 MiB"),
+            (1_048_576.0, Unit::BytesPerSecond, "1 MiB/s"),
+            (90.0, Unit::Seconds, "1 min 30 s"),
+            (12.0, Unit::Count, "12"),
+        ];
+        for (value, unit, text) in cases {
+            assert_eq!(quantity(value, unit), text, "of {value} {unit:?}");
+        }
+        assert_eq!(bounded(20.0, Unit::Milliseconds), "20 ms");
+        assert_eq!(bounded(0.02, Unit::Milliseconds), "20.0 us");
+        assert_eq!(bounded(836.0, Unit::Iops), "836 IOPS");
+        assert_eq!(bounded(0.0, Unit::Seconds), "0 s");
+    }
+
+    #[test]
     fn whole_limits_stay_whole() {
         assert_eq!(limit(20.0), "20");
         assert_eq!(limit(1_000.0), "1,000");
@@ -220,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_told_to_the_second() {
+    fn moments_are_written_to_the_second() {
         assert_eq!(
             moment("2026-11-21T21:26:12.845924789Z"),
             "2026-11-21 21:26:12 UTC"

@@ -1,12 +1,13 @@
 //! The settings of a run as text.
 
+use measure::metric::Unit;
 use measure::result::RunResult;
 use serde_json::Value;
 
-use crate::number::bytes;
+use crate::number::{bounded, bytes};
 use crate::words::target_text;
 
-/// A setting as people read it: no quotes, sizes in binary units beside the plain number.
+/// A setting as people read it: no quotes, sizes in binary units.
 #[must_use]
 pub fn setting_text(path: &str, value: &Value) -> String {
     match value {
@@ -18,8 +19,8 @@ pub fn setting_text(path: &str, value: &Value) -> String {
             .collect::<Vec<_>>()
             .join(", "),
         Value::Number(number) if path.ends_with("_bytes") => match number.as_f64() {
-            Some(size) if size >= 1_024.0 => format!("{number} ({})", bytes(size)),
-            _ => number.to_string(),
+            Some(size) => bytes(size),
+            None => number.to_string(),
         },
         other => other.to_string(),
     }
@@ -40,7 +41,7 @@ pub fn chosen(result: &RunResult) -> Vec<(String, String)> {
         list.push(("threads".to_string(), threads.to_string()));
     }
     if let Some(rate) = result.throughput.rate_iops {
-        list.push(("held rate, 1/s".to_string(), rate.to_string()));
+        list.push(("held rate".to_string(), bounded(rate, Unit::Iops)));
     }
     let settings = result.workload.settings.iter();
     list.extend(settings.map(|(path, value)| (path.clone(), setting_text(path, value))));
@@ -60,7 +61,7 @@ mod tests {
         );
         assert_eq!(
             setting_text("engine.page_size_bytes", &json!(32_768)),
-            "32768 (32 KiB)"
+            "32 KiB"
         );
         assert_eq!(setting_text("on", &json!(["/a", "/b"])), "/a, /b");
         assert_eq!(setting_text("rate", &Value::Null), "not set");

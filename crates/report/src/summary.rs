@@ -3,7 +3,9 @@
 //! The last part of a column's name is its unit, as in `result.json`. An empty field means "not
 //! measured". Columns are only ever added, at the end.
 
-use measure::result::{IoFigures, RunResult};
+use measure::metric::Stream;
+use measure::metric::{IoMetric, Metric};
+use measure::result::RunResult;
 
 use crate::run::Run;
 use crate::words::target_text;
@@ -63,46 +65,43 @@ fn fields(run: &Run) -> Vec<(String, String)> {
         named("checks_failed", result.failed_checks().count().to_string()),
     ];
     let totals = &result.totals;
-    for (name, figures) in [
-        ("database_read", &totals.reads),
-        ("database_write", &totals.writes),
-        ("log_write", &totals.log_writes),
-        ("maintenance_read", &totals.maintenance_reads),
+    for stream in [
+        Stream::DatabaseRead,
+        Stream::DatabaseWrite,
+        Stream::LogWrite,
+        Stream::MaintenanceRead,
     ] {
-        add_requests(&mut fields, name, figures);
+        for metric in STREAM_COLUMNS {
+            let value = totals.stream(stream).get(metric);
+            fields.push((Metric::Io(stream, metric).id().into_owned(), number(value)));
+        }
     }
     let stalls = Some(totals.page_fault_stalls_per_second);
     fields.push(named("page_fault_stalls_per_second", number(stalls)));
-    let read = worst(result, |database| &database.reads);
-    fields.push(named("slowest_database_read_average_ms", number(read)));
-    let log = worst(result, |database| &database.log_writes);
-    fields.push(named("slowest_log_write_average_ms", number(log)));
+    let worst = |stream| number(worst_average_ms(result, stream));
+    let read = worst(Stream::DatabaseRead);
+    fields.push(named("worst_database_read_average_ms", read));
+    let log = worst(Stream::LogWrite);
+    fields.push(named("worst_log_write_average_ms", log));
     fields
 }
 
-fn add_requests(fields: &mut Vec<(String, String)>, name: &str, figures: &IoFigures) {
-    let latency = figures.latency;
-    let mut add = |what: &str, value: Option<f64>| {
-        fields.push((format!("{name}_{what}"), number(value)));
-    };
-    add("per_second", Some(figures.per_second));
-    add("average_bytes", Some(figures.average_bytes));
-    add("average_ms", latency.map(|latency| latency.average_ms));
-    add("p50_ms", latency.map(|latency| latency.p50_ms));
-    add("p95_ms", latency.map(|latency| latency.p95_ms));
-    add("p99_ms", latency.map(|latency| latency.p99_ms));
-    add("max_ms", latency.map(|latency| latency.max_ms));
-}
+/// The columns of each stream.
+const STREAM_COLUMNS: [IoMetric; 7] = [
+    IoMetric::Rate,
+    IoMetric::AverageBytes,
+    IoMetric::Average,
+    IoMetric::P50,
+    IoMetric::P95,
+    IoMetric::P99,
+    IoMetric::Max,
+];
 
-type Pick = fn(&measure::result::DatabaseResult) -> &IoFigures;
-
-/// The highest average among the databases.
-fn worst(result: &RunResult, pick: Pick) -> Option<f64> {
-    let averages = result
-        .databases
-        .iter()
-        .filter_map(|database| pick(database).latency);
-    averages.map(|latency| latency.average_ms).reduce(f64::max)
+/// The highest average latency among the databases.
+fn worst_average_ms(result: &RunResult, stream: Stream) -> Option<f64> {
+    let databases = result.databases.iter();
+    let averages = databases.filter_map(|one| one.figures.stream(stream).get(IoMetric::Average));
+    averages.reduce(f64::max)
 }
 
 fn named(name: &str, value: String) -> (String, String) {
@@ -149,5 +148,45 @@ mod tests {
         assert_eq!(of("verdict"), "inconclusive");
         assert_eq!(of("achieved_iops"), "812.5");
         assert_eq!(of("target_iops"), "");
+        assert_eq!(of("database_read_p99_ms"), "");
+    }
+
+    #[test]
+    fn measured_columns_hold_the_figures() {
+        let mut run = Run::default();
+        let figures = &mut run.result.totals.log_writes;
+        (figures.count, figures.per_second, figures.average_bytes) = (10, 0.5, 4096.0);
+        figures.latency = Some(measure::result::LatencyFigures {
+            average_ms: 1.25,
+            p50_ms: 1.0,
+            p95_ms: 2.0,
+            p99_ms: 3.0,
+            max_ms: 4.0,
+            ..Default::default()
+        });
+        run.result.databases.push(measure::result::DatabaseResult {
+            figures: run.result.totals.clone(),
+            ..Default::default()
+        });
+        let text = csv_summary(&[run]);
+        let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let (heads, row) = (lines.next().expect("heads"), lines.next().expect("a row"));
+        let of = |head: &str| {
+            let place = heads.iter().position(|known| *known == head);
+            row[place.expect("a known head")]
+        };
+        for (head, value) in [
+            ("log_write_per_second", "0.5"),
+            ("log_write_average_bytes", "4096"),
+            ("log_write_average_ms", "1.25"),
+            ("log_write_p50_ms", "1"),
+            ("log_write_p95_ms", "2"),
+            ("log_write_p99_ms", "3"),
+            ("log_write_max_ms", "4"),
+            ("worst_log_write_average_ms", "1.25"),
+            ("worst_database_read_average_ms", ""),
+        ] {
+            assert_eq!(of(head), value, "{head}");
+        }
     }
 }

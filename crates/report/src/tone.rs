@@ -1,4 +1,4 @@
-//! How good a thing is, told by a word, a sign and a colour together, never by colour alone.
+//! Pass, fail or open, shown by a word, a sign and a colour together, never by colour alone.
 
 use measure::result::{Check, Verdict};
 

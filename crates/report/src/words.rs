@@ -1,6 +1,9 @@
-//! The verdict in plain words.
+//! The verdict in words.
 
-use measure::result::{CheckKind, ErrorKind, RunResult, Verdict};
+use measure::metric::Unit;
+use measure::result::{CheckKind, ErrorKind, RunKind, RunResult, Verdict};
+
+use crate::number::{count, duration, quantity};
 
 /// What stands at the top of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,72 +19,52 @@ pub struct Headline {
 /// The verdict of a run as a word, a sentence and a reason.
 #[must_use]
 pub fn headline(result: &RunResult) -> Headline {
-    if result.kind == "trace" {
+    if result.kind == RunKind::Trace {
         return headline_of_trace(result);
     }
-    let storage = match result.kind.as_str() {
-        "prediction" => "The modelled array",
-        _ => "This storage",
+    let storage = match result.kind {
+        RunKind::Prediction => "the modelled array",
+        _ => "the storage",
     };
-    let workload = workload_name(result);
+    let meets = format!(
+        "{storage} meets the service levels of {}",
+        workload_name(result)
+    );
+    let unknown = |why: &str| format!("{why}, so the run does not show whether {meets}.");
     let (word, sentence) = match result.verdict {
-        Verdict::Pass => ("PASS", format!("{storage} carries {workload}.")),
+        Verdict::Pass => ("PASS", format!("{}{}.", capital(&meets), load_text(result))),
         Verdict::Built => (
             "BUILT",
             format!(
-                "The databases of {workload} are ready; nothing was to be measured, so this says \
-                 nothing about {}.",
-                lower(storage)
+                "The databases of {} are built; nothing was measured.",
+                workload_name(result)
             ),
         ),
-        Verdict::Fail if only_mix_failed(result) => (
-            "FAIL",
-            format!(
-                "The load was not the one asked for, so this run does not show that {} carries \
-                 {workload}.",
-                lower(storage)
-            ),
-        ),
-        Verdict::Fail => ("FAIL", format!("{storage} does not carry {workload}.")),
+        Verdict::Fail if only_mix_failed(result) => {
+            let why = "The transaction mix was not the one asked for";
+            ("FAIL", unknown(why))
+        }
+        Verdict::Fail => {
+            let meets = meets.replacen(" meets", " does not meet", 1);
+            ("FAIL", format!("{}{}.", capital(&meets), load_text(result)))
+        }
         Verdict::Inconclusive => (
             "INCONCLUSIVE",
-            format!(
-                "This run does not tell whether {} carries {workload}.",
-                lower(storage)
-            ),
+            format!("This run does not show whether {meets}."),
         ),
-        Verdict::Interrupted if !result.complete => (
-            "UNFINISHED",
-            format!(
-                "The run did not come to its end, so it does not tell whether {} carries \
-                 {workload}.",
-                lower(storage)
-            ),
-        ),
-        Verdict::Interrupted => (
-            "INTERRUPTED",
-            format!(
-                "The run was stopped before it could tell whether {} carries {workload}.",
-                lower(storage)
-            ),
-        ),
+        Verdict::Interrupted if !result.complete => {
+            ("UNFINISHED", unknown("The run did not finish"))
+        }
+        Verdict::Interrupted => ("INTERRUPTED", unknown("The run was stopped")),
         Verdict::Error => {
-            let untold = |why: &str| {
-                let storage = lower(storage);
-                format!("{why}, so the run does not tell whether {storage} carries {workload}.")
-            };
             let sentence = match result.ended_by() {
-                Some(ErrorKind::OutOfSpace) => untold("The space ran out"),
-                Some(ErrorKind::Books) => format!(
-                    "The database does not hold what it has confirmed, or somebody else changed \
-                     it: neither it nor {} can be trusted yet.",
-                    lower(storage)
+                Some(ErrorKind::OutOfSpace) => unknown("The run ran out of space"),
+                Some(ErrorKind::Inconsistent) => format!(
+                    "The consistency checks failed: the database lost committed data, or another \
+                     program changed it. Neither it nor {storage} can be trusted yet."
                 ),
-                Some(ErrorKind::Unavailable) => untold("The database server did not come back"),
-                _ => {
-                    let storage = lower(storage);
-                    format!("An error ended the run: {storage} cannot be trusted yet.")
-                }
+                Some(ErrorKind::Unavailable) => unknown("The database server did not come back"),
+                _ => format!("An error ended the run: {storage} cannot be trusted yet."),
             };
             ("ERROR", sentence)
         }
@@ -93,14 +76,40 @@ pub fn headline(result: &RunResult) -> Headline {
     }
 }
 
-/// A trace asks no question that could be answered with yes or no.
+/// The load that was judged: ` at 400 IOPS (4,000 mailboxes), 90 s`; empty when nothing was measured.
+fn load_text(result: &RunResult) -> String {
+    if !was_measured(result) {
+        return String::new();
+    }
+    let throughput = &result.throughput;
+    let setting = |path: &str| result.workload.settings.get(path)?.as_u64();
+    let mailboxes = setting("mail.mailboxes_per_database")
+        .map(|each| each * result.databases.len() as u64)
+        .filter(|all| *all > 0);
+    let (rate, unit) = match result.server {
+        Some(_) => (
+            throughput.operations_per_second,
+            Unit::TransactionsPerSecond,
+        ),
+        None => (throughput.achieved_iops, Unit::Iops),
+    };
+    let size = match (&result.server, throughput.threads, mailboxes) {
+        (Some(_), Some(users), _) => format!(" ({} users)", count(users)),
+        (None, _, Some(all)) => format!(" ({} mailboxes)", count(all)),
+        _ => String::new(),
+    };
+    let length = duration(result.duration_s);
+    format!(" at {}{size}, {length}", quantity(rate, unit))
+}
+
+/// A trace has no service levels, so it neither passes nor fails.
 fn headline_of_trace(result: &RunResult) -> Headline {
     let trace = workload_name(result);
     let (word, sentence) = match result.verdict {
-        Verdict::Error => ("ERROR", format!("Not every request of {trace} was served.")),
+        Verdict::Error => ("ERROR", format!("Requests of {trace} failed.")),
         Verdict::Interrupted if !result.complete => (
             "UNFINISHED",
-            format!("The replay of {trace} did not come to its end."),
+            format!("The replay of {trace} did not finish."),
         ),
         Verdict::Interrupted => ("INTERRUPTED", format!("The replay of {trace} was stopped.")),
         _ => ("REPLAYED", format!("The trace {trace} was replayed.")),
@@ -147,23 +156,24 @@ pub fn target_text(result: &RunResult) -> String {
     }
 }
 
-fn lower(storage: &str) -> String {
-    let mut letters = storage.chars();
+/// The text with a capital at its beginning.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| {
-        first.to_lowercase().collect::<String>() + letters.as_str()
+        first.to_uppercase().collect::<String>() + letters.as_str()
     })
 }
 
 /// Whether nothing but shares of the mix was off: that says nothing about the storage.
 fn only_mix_failed(result: &RunResult) -> bool {
     let mut failed = result.failed_checks().peekable();
-    failed.peek().is_some() && failed.all(|check| check.kind == CheckKind::Mix)
+    failed.peek().is_some() && failed.all(|check| check.kind() == CheckKind::Mix)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use measure::result::{Check, ErrorKind, ErrorRecord};
+    use measure::result::{Check, CheckId, DatabaseResult, ErrorKind, ErrorRecord};
 
     #[test]
     fn every_verdict_has_its_sentence() {
@@ -175,14 +185,14 @@ mod tests {
         };
         assert_eq!(
             sentence(Verdict::Pass),
-            "This storage carries exchange-2013."
+            "The storage meets the service levels of exchange-2013."
         );
         assert_eq!(
             sentence(Verdict::Fail),
-            "This storage does not carry exchange-2013."
+            "The storage does not meet the service levels of exchange-2013."
         );
-        assert!(sentence(Verdict::Inconclusive).contains("whether this storage carries"));
-        assert!(sentence(Verdict::Interrupted).contains("did not come to its end"));
+        assert!(sentence(Verdict::Inconclusive).contains("whether the storage meets"));
+        assert!(sentence(Verdict::Interrupted).contains("did not finish"));
         assert!(sentence(Verdict::Error).contains("cannot be trusted"));
         result.complete = true;
         result.verdict = Verdict::Interrupted;
@@ -193,11 +203,11 @@ mod tests {
             ..ErrorRecord::default()
         });
         let sentence = headline(&result).sentence;
-        assert!(sentence.contains("The space ran out"), "{sentence}");
+        assert!(sentence.contains("ran out of space"), "{sentence}");
         assert!(!sentence.contains("trusted"), "{sentence}");
-        result.errors[0].kind = ErrorKind::Books;
+        result.errors[0].kind = ErrorKind::Inconsistent;
         let sentence = headline(&result).sentence;
-        assert!(sentence.contains("what it has confirmed"), "{sentence}");
+        assert!(sentence.contains("lost committed data"), "{sentence}");
         result.errors[0].kind = ErrorKind::Unavailable;
         let sentence = headline(&result).sentence;
         assert!(sentence.contains("server did not come back"), "{sentence}");
@@ -205,24 +215,50 @@ mod tests {
     }
 
     #[test]
-    fn a_mix_that_was_off_is_not_laid_to_the_storage() {
-        let failed = |kind| Check {
-            kind,
+    fn the_headline_names_the_load() {
+        let mut result = RunResult {
+            verdict: Verdict::Pass,
+            duration_s: 90.0,
+            databases: vec![DatabaseResult::default(); 16],
+            ..RunResult::default()
+        };
+        result.workload.name = "exchange-2013".to_string();
+        result.throughput.achieved_iops = 400.4;
+        let settings = &mut result.workload.settings;
+        settings.insert("mail.mailboxes_per_database".to_string(), 250.into());
+        assert_eq!(
+            headline(&result).sentence,
+            "The storage meets the service levels of exchange-2013 at 400 IOPS (4,000 mailboxes), \
+             1 min 30 s."
+        );
+        result.kind = RunKind::Prediction;
+        result.verdict = Verdict::Fail;
+        let sentence = headline(&result).sentence;
+        assert!(
+            sentence.starts_with("The modelled array does not meet the service levels"),
+            "{sentence}"
+        );
+    }
+
+    #[test]
+    fn a_wrong_mix_says_nothing_about_the_storage() {
+        let failed = |id| Check {
+            id,
             passed: Some(false),
             ..Check::default()
         };
         let mut result = RunResult {
             verdict: Verdict::Fail,
-            checks: vec![failed(CheckKind::Mix)],
+            checks: vec![failed(CheckId::MixDeviation)],
             ..RunResult::default()
         };
         let sentence = headline(&result).sentence;
         assert!(
-            sentence.starts_with("The load was not the one"),
+            sentence.starts_with("The transaction mix was not the one"),
             "{sentence}"
         );
-        result.checks.push(failed(CheckKind::Latency));
+        result.checks.push(failed(CheckId::LogWriteAverage));
         let sentence = headline(&result).sentence;
-        assert!(sentence.contains("does not carry"), "{sentence}");
+        assert!(sentence.contains("does not meet"), "{sentence}");
     }
 }

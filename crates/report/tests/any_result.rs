@@ -4,11 +4,13 @@
 mod invented;
 
 use invented::{Story, uniform};
-use measure::result::{CheckKind, IoFigures, LatencyFigures, RunResult, Scope, Verdict};
+use measure::metric::Metric;
+use measure::result::{CheckId, IoFigures, LatencyFigures, RunResult, Verdict};
+use measure::sample::SampleRow;
 use proptest::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use report::{Flow, Run, Style, csv_summary, html, html_comparison, terminal, terminal_comparison};
+use report::{Run, Style, csv_summary, html, html_comparison, terminal, terminal_comparison};
 
 const WILD: [f64; 14] = [
     f64::NAN,
@@ -58,7 +60,7 @@ impl Spoiler {
             &mut latency.p99_ms,
             &mut latency.p99_9_ms,
             &mut latency.max_ms,
-            &mut latency.highest_sample_ms,
+            &mut latency.max_sample_average_ms,
         ] {
             self.value(value);
         }
@@ -75,16 +77,14 @@ impl Spoiler {
         }
     }
 
-    fn flow(&mut self, flow: &mut Flow) {
-        let Flow {
-            per_second,
-            bytes_per_second,
-            average_ms,
-            p99_ms,
-        } = flow;
-        for value in [per_second, bytes_per_second, average_ms, p99_ms] {
-            self.value(value);
+    fn row(&mut self, row: &mut SampleRow) {
+        let values: Vec<(Metric, f64)> = row.values.iter().collect();
+        let mut spoiled = Vec::new();
+        for (metric, mut value) in values {
+            self.value(&mut value);
+            spoiled.push((metric, (self.pick(8) > 0).then_some(value)));
         }
+        row.values = spoiled.into_iter().collect();
     }
 
     fn result(&mut self, result: &mut RunResult) {
@@ -98,22 +98,15 @@ impl Spoiler {
             self.value(&mut check.limit);
             self.option(&mut check.value);
             check.passed = [None, Some(true), Some(false)][self.pick(3)];
-            check.kind = [
-                CheckKind::Latency,
-                CheckKind::Spike,
-                CheckKind::Throughput,
-                CheckKind::Resource,
-                CheckKind::Mix,
-                CheckKind::Service,
-                CheckKind::Integrity,
-            ][self.pick(7)];
-            check.scope = [Scope::Run, Scope::Database, Scope::Log][self.pick(3)];
+            check.id = CheckId::ALL[self.pick(CheckId::ALL.len())];
+            check.unit = check.id.unit();
         }
         for database in &mut result.databases {
-            self.requests(&mut database.reads);
-            self.requests(&mut database.writes);
-            self.requests(&mut database.log_writes);
-            self.value(&mut database.page_fault_stalls_per_second);
+            let figures = &mut database.figures;
+            self.requests(&mut figures.reads);
+            self.requests(&mut figures.writes);
+            self.requests(&mut figures.log_writes);
+            self.value(&mut figures.page_fault_stalls_per_second);
         }
         self.requests(&mut result.totals.reads);
         self.requests(&mut result.totals.maintenance_reads);
@@ -151,12 +144,9 @@ impl Spoiler {
         };
         let mut run = story.run();
         self.result(&mut run.result);
-        for moment in &mut run.timeline {
-            self.flow(&mut moment.reads);
-            self.flow(&mut moment.log_writes);
-            self.value(&mut moment.processor_percent);
-            self.value(&mut moment.ends_s);
-            self.value(&mut moment.stalls_per_second);
+        for sample in &mut run.timeline {
+            self.value(&mut sample.ends_s);
+            sample.rows.iter_mut().for_each(|row| self.row(row));
         }
         for point in run.distributions.iter_mut().flat_map(|one| &mut one.points) {
             self.value(&mut point.1);

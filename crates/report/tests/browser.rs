@@ -1,4 +1,4 @@
-//! Opens the pages in a headless Chromium, if there is one: the script runs, nothing complains,
+//! Opens the pages in a headless Chromium, if there is one: the script runs, no error is logged,
 //! and the read-out follows the pointer.
 
 #[path = "../examples/invented/mod.rs"]
@@ -11,11 +11,13 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use measure::grid::{GridAxis, GridPoint, GridResult};
+use measure::metric::Metric;
+use measure::metric::RowScope;
 use measure::result::{
     ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Verdict,
 };
-use measure::sample::{ArrayRow, RowScope};
-use report::{PartMoment, Run, html, html_comparison, html_grid};
+use measure::sample::SampleRow;
+use report::{Run, html, html_comparison, html_grid};
 
 fn browser() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
@@ -61,13 +63,13 @@ fn open(browser: &Path, directory: &Path, page: &str) -> (String, String) {
         ))
         .spawn()
         .expect("the browser's files and process are at hand");
-    let patience = Instant::now() + Duration::from_secs(120);
+    let timeout = Instant::now() + Duration::from_secs(120);
     while child
         .try_wait()
         .expect("the browser's files and process are at hand")
         .is_none()
     {
-        if Instant::now() > patience {
+        if Instant::now() > timeout {
             child
                 .kill()
                 .expect("the browser's files and process are at hand");
@@ -114,7 +116,7 @@ fn predicted(mut run: Run) -> Run {
             .collect(),
         ..ArrayResult::default()
     });
-    for (index, moment) in run.timeline.iter_mut().enumerate() {
+    for (index, sample) in run.timeline.iter_mut().enumerate() {
         let share = index as f64 / 1000.0;
         for (scope, name) in [
             (RowScope::ArrayController, "0"),
@@ -123,24 +125,31 @@ fn predicted(mut run: Run) -> Run {
             (RowScope::ArrayGroup, "disks"),
             (RowScope::ArrayGroup, "ssd"),
         ] {
-            moment.array.push(PartMoment {
+            let values = [
+                (Metric::ArrayReads, 100.0),
+                (Metric::ArrayWrites, 50.0),
+                (Metric::ArrayBusy, share),
+                (Metric::ArrayDriveLatency, 5.0),
+                (Metric::ArrayQueueDepth, share),
+                (Metric::ArrayReadHits, share),
+                (Metric::ArrayReadMissLatency, 5.0),
+                (Metric::ArrayDirty, share),
+                (Metric::ArrayReadCacheUsed, share),
+                (Metric::ArrayPerformancePages, 10.0 * share),
+                (Metric::ArrayStandardPages, 100.0),
+                (Metric::ArrayPromoted, 1e6),
+            ];
+            sample.rows.push(SampleRow {
+                sample: index as u64,
+                phase: sample.phase,
+                begins_s: sample.ends_s - sample.length_s,
+                length_s: sample.length_s,
                 scope,
                 name: name.to_owned(),
-                figures: ArrayRow {
-                    array_reads_per_second: Some(100.0),
-                    array_writes_per_second: Some(50.0),
-                    array_busy_fraction: Some(share),
-                    array_average_drive_latency_ms: Some(5.0),
-                    array_average_queue_depth: Some(share),
-                    array_read_hit_fraction: Some(share),
-                    array_average_read_miss_ms: Some(5.0),
-                    array_cache_dirty_fraction: Some(share),
-                    array_read_cache_used_fraction: Some(share),
-                    array_performance_pages: Some(10.0 * share),
-                    array_standard_pages: Some(100.0),
-                    array_moved_up_bytes_per_second: Some(1e6),
-                    ..ArrayRow::default()
-                },
+                values: values
+                    .map(|(metric, value)| (metric, Some(value)))
+                    .into_iter()
+                    .collect(),
             });
         }
     }
@@ -192,7 +201,7 @@ const POINTER: &str = "<script>{
 #[test]
 fn the_pages_work_in_a_browser() {
     let Some(browser) = browser() else {
-        eprintln!("skipped: no Chromium on the PATH to open the pages with");
+        test_support::skip("Chromium is not installed");
         return;
     };
     let mut pages: Vec<(&str, String)> = stories::all()
@@ -207,10 +216,10 @@ fn the_pages_work_in_a_browser() {
     let (_, first) = stories::all().swap_remove(0);
     let prediction = html(&predicted(first));
     for title in [
-        "Disks busy",
+        "Disk utilization",
         "Data on each tier",
         "SSD read cache in use",
-        "Each disk",
+        "Utilization of each disk",
     ] {
         assert!(prediction.contains(title), "no chart: {title}");
     }
@@ -241,11 +250,11 @@ fn the_pages_work_in_a_browser() {
                 document.contains("<div class=\"readout\" style="),
                 "{name}: no read-out"
             );
-            let complaints: Vec<&str> = log
+            let messages: Vec<&str> = log
                 .lines()
                 .filter(|line| line.contains("CONSOLE"))
                 .collect();
-            assert!(complaints.is_empty(), "{name}: {complaints:?}");
+            assert!(messages.is_empty(), "{name}: {messages:?}");
         }
     }
 }

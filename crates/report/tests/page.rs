@@ -5,6 +5,7 @@ mod invented;
 #[path = "../examples/stories/mod.rs"]
 mod stories;
 
+use measure::metric::Unit;
 use report::{Style, html, html_comparison, terminal, terminal_comparison};
 
 fn pages() -> Vec<(String, String)> {
@@ -66,7 +67,7 @@ fn every_check_stands_in_page_and_terminal_with_limit_and_value() {
             for part in [&check.name, &check.place, &check.rule] {
                 assert!(page.contains(&escaped(part)), "{name}: {part} is missing");
             }
-            let measured = report::number::figure_or_absent(check.value);
+            let measured = report::number::quantity(check.value.unwrap_or(f64::NAN), check.unit);
             assert!(page.contains(&measured), "{name}: {measured} is missing");
             if name != "hostile-names" {
                 assert!(
@@ -84,14 +85,18 @@ fn every_check_stands_in_page_and_terminal_with_limit_and_value() {
 fn charts_hold_the_limits() {
     for (name, run) in stories::all() {
         let page = html(&run);
-        let latency_checks = run.result.checks.iter().filter(|check| check.unit == "ms");
+        let latency_checks = run
+            .result
+            .checks
+            .iter()
+            .filter(|check| check.unit == Unit::Milliseconds);
         for check in latency_checks.filter(|_| !run.timeline.is_empty()) {
             let line = format!("data-limit=\"{}\"", check.limit);
             assert!(page.contains(&line), "{name}: {line} is missing");
         }
     }
     let page = html(&invented::Story::default().run());
-    assert!(page.contains("at least 836 of 880 1/s") && page.contains("average read limit 20 ms"));
+    assert!(page.contains("at least 836 of 880 IOPS") && page.contains("average read limit 20 ms"));
 }
 
 #[test]
@@ -125,7 +130,7 @@ fn a_comparison_names_what_differs_and_nothing_else() {
     let text = terminal_comparison(&runs, &Style::plain());
     assert!(text.contains("array.flash") && text.contains("read-cache"));
     assert!(!text.contains("engine.page_size_bytes"));
-    assert!(text.contains("% better"));
+    assert!(text.contains("(better)"));
     let page = html_comparison(&runs);
     assert!(page.contains("array.flash") && !page.contains("engine.page_size_bytes"));
     for run in &runs {

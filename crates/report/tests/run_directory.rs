@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use measure::metric::{IoMetric, Metric};
+use measure::metric::{RowScope, Stream};
 use measure::result::{RunResult, Verdict};
 use measure::run_directory::RunDirectory;
-use measure::sample::{Collector, Layout, Phase, Recorder, Stream};
+use measure::sample::{Collector, Layout, Phase, Recorder, SampleRow};
 use report::{Run, html};
 
 const SECOND: u64 = 1_000_000_000;
@@ -53,25 +55,24 @@ fn a_run_directory_becomes_a_report() {
     write(&path);
     let run = Run::load(&path).unwrap();
     assert_eq!(run.name, "first-run");
-    let phases: Vec<&str> = run
-        .timeline
-        .iter()
-        .map(|moment| moment.phase.as_str())
-        .collect();
+    let phases: Vec<&str> = run.timeline.iter().map(|one| one.phase.name()).collect();
     assert_eq!(phases, ["warm-up", "measured", "measured", "measured"]);
     let last = run.timeline.last().unwrap();
-    assert_eq!(last.reads.per_second, 200.0);
-    assert_eq!(last.reads.bytes_per_second, 200.0 * 32_768.0);
-    assert!((last.reads.average_ms - 7.0).abs() < 1e-6);
-    assert_eq!(last.databases.len(), 2);
-    assert!((last.databases[1].average_read_ms - 9.0).abs() < 1e-6);
-    assert_eq!(last.operations_per_second, 100.0);
+    let read = |metric| last.io(Stream::DatabaseRead, metric);
+    assert_eq!(read(IoMetric::Rate), 200.0);
+    assert_eq!(read(IoMetric::Throughput), 200.0 * 32_768.0);
+    assert!((read(IoMetric::Average) - 7.0).abs() < 1e-6);
+    let databases: Vec<&SampleRow> = last.of(RowScope::Database).collect();
+    assert_eq!(databases.len(), 2);
+    let second = databases[1].io(Stream::DatabaseRead, IoMetric::Average);
+    assert!((second.unwrap() - 9.0).abs() < 1e-6);
+    assert_eq!(last.get(Metric::OperationRate), 100.0);
     assert_eq!(last.ends_s, 4.0);
 
     let names: Vec<&str> = run
         .distributions
         .iter()
-        .map(|one| one.name.as_str())
+        .map(|one| one.stream.label())
         .collect();
     assert_eq!(names, ["database reads", "log writes"]);
     let reads = &run.distributions[0].points;
@@ -103,7 +104,7 @@ fn a_run_without_samples_still_has_a_report() {
     std::fs::remove_file(path.join("histograms.hlog")).unwrap();
     let run = Run::load(&path).unwrap();
     assert!(run.timeline.is_empty() && run.distributions.is_empty());
-    assert!(html(&run).contains("This storage carries exchange-2013."));
+    assert!(html(&run).contains("The storage meets the service levels of exchange-2013"));
     assert!(
         Run::load(parent.path()).is_err(),
         "a directory without a result"

@@ -1,51 +1,60 @@
-//! Tasks, time and volumes: the ground everything else stands on.
+//! Tasks, clocks and files: what the engine, the array model and the workloads run on.
 //!
-//! One [`Runtime`] lives on one thread and owns everything that happens there. It comes with one of
-//! two clocks behind the same API:
+//! One [`Runtime`] lives on one thread and owns the tasks there. It has one of two clocks behind the
+//! same API:
 //!
-//! - the **wall clock**, where waiting is real and I/O goes to files and block devices through
-//!   io_uring;
 //! - the **virtual clock**, where time jumps to the next timer as soon as no task can run, so that
-//!   a day passes in minutes and every run with the same seed is the same run, event by event.
+//!   a day passes in minutes and every run with the same seed is the same run, event by event;
+//! - the **wall clock**, where waiting is real and I/O goes to files and block devices through
+//!   io_uring.
 //!
-//! The rooms above never know which of the two they stand on: they take a [`Handle`], spawn tasks,
-//! sleep, and talk to storage through the traits [`File`] and [`Directory`].
+//! Code above never knows which of the two it runs on: it takes a [`Handle`], spawns tasks, sleeps,
+//! and reads and writes storage through the traits [`File`] and [`Directory`].
 //!
-//! A walk through the modules: [`executor`] runs tasks, [`time`] makes them wait, [`sync`] lets them
-//! wait for each other, [`thread`] is for what may wait as a task or as a thread; [`buffer`] is memory that devices accept; [`file`] says what storage looks
-//! like and [`trace`] what is reported of each request made to it. [`simulated`] is storage for tests
-//! that fails, lies and loses power on demand; [`source`] lets a model with events of its own take
-//! part in the course of time; [`memory`] is the allocator for programs with large tables.
+//! - [`executor`] runs tasks and timers, [`sync`] lets tasks wait for each other; [`source`] lets a
+//!   model with events of its own, such as an array, take part in the course of time.
+//! - [`mod@file`] is the interface of storage, [`buffer`] memory that devices accept, [`trace`] what is
+//!   reported of each request. [`simulated`] is storage for tests that fails and loses power on
+//!   demand.
+//! - With the feature `host`: `uring` is the wall clock, `host` real directories, files and block
+//!   devices, `raw` a directory of files on a bare block device, `thread` code that runs as a task or
+//!   as a thread of its own; [`memory`] has the allocator for programs with large tables.
+//!
+//! # Features
+//!
+//! - `host` (default): the wall clock and real storage, on Linux. A program that only predicts does
+//!   without, and then compiles no io_uring and no system call; it builds for WebAssembly.
 
-pub mod any;
-pub mod arena;
 pub mod buffer;
-mod clock;
+mod driver;
 pub mod executor;
 pub mod file;
+#[cfg(feature = "host")]
 pub mod host;
-mod join;
 pub mod memory;
+#[cfg(feature = "host")]
 pub mod raw;
-mod ready;
 pub mod simulated;
 pub mod source;
 pub mod sync;
+#[cfg(feature = "host")]
 pub mod thread;
 pub mod time;
 pub mod trace;
+#[cfg(feature = "host")]
 pub mod uring;
 
-pub use any::{AnyDirectory, AnyFile};
-pub use arena::BufferArena;
-pub use buffer::{Buffer, SharedBuffer};
-pub use executor::{Handle, Runtime};
+pub use buffer::{Buffer, BufferArena, SharedBuffer};
+pub use executor::{Handle, JoinHandle, Runtime};
 pub use file::{Directory, File, IoError, IoFailure, IoOperation, Persistence};
-pub use host::{HostDirectory, HostFile};
-pub use join::JoinHandle;
+#[cfg(feature = "host")]
+pub use host::{AnyDirectory, AnyFile, HostDirectory, HostFile};
+#[cfg(feature = "host")]
 pub use memory::LargePages;
+#[cfg(feature = "host")]
 pub use raw::{RawDirectory, RawFile};
 pub use simulated::{SimulatedDirectory, SimulatedDisk, SimulatedFile, SimulatedOptions};
 pub use source::EventSource;
 pub use trace::{IoCause, IoDirection, IoEvent, IoObserver};
+#[cfg(feature = "host")]
 pub use uring::{UringError, UringOptions};

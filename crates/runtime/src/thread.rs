@@ -53,21 +53,21 @@ pub async fn pause(length: Duration) {
     }
 }
 
-struct Errand<T> {
+struct Job<T> {
     done: Option<T>,
     waker: Option<Waker>,
     has_failed: bool,
 }
 
-/// Tells whoever waits when the thread has ended, be it by a panic.
-struct Reports<T>(Arc<Mutex<Errand<T>>>);
+/// Notifies whoever waits when the thread has ended, be it by a panic.
+struct Reports<T>(Arc<Mutex<Job<T>>>);
 
 impl<T> Drop for Reports<T> {
     fn drop(&mut self) {
-        let mut errand = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        errand.has_failed = errand.done.is_none();
-        if let Some(waker) = errand.waker.take() {
-            drop(errand);
+        let mut job = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        job.has_failed = job.done.is_none();
+        if let Some(waker) = job.waker.take() {
+            drop(job);
             waker.wake();
         }
     }
@@ -85,20 +85,20 @@ pub async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'sta
     if Handle::current().is_none() {
         return work();
     }
-    let errand = Arc::new(Mutex::new(Errand {
+    let job = Arc::new(Mutex::new(Job {
         done: None,
         waker: None,
         has_failed: false,
     }));
-    let reports = Reports(Arc::clone(&errand));
+    let reports = Reports(Arc::clone(&job));
     // Where the system gives no thread, the work is still there to be done here.
     let work = Arc::new(Mutex::new(Some(work)));
     let taken = Arc::clone(&work);
     let spawned = thread::Builder::new().spawn(move || {
         let work = take(&taken)?;
         let done = work();
-        let mut errand = reports.0.lock().unwrap_or_else(PoisonError::into_inner);
-        errand.done = Some(done);
+        let mut job = reports.0.lock().unwrap_or_else(PoisonError::into_inner);
+        job.done = Some(done);
         Some(())
     });
     if spawned.is_err()
@@ -107,15 +107,12 @@ pub async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'sta
         return work();
     }
     poll_fn(|context| {
-        let mut errand = errand.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(done) = errand.done.take() {
+        let mut job = job.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(done) = job.done.take() {
             return Poll::Ready(done);
         }
-        assert!(
-            !errand.has_failed,
-            "work on another thread ended by a panic"
-        );
-        errand.waker = Some(context.waker().clone());
+        assert!(!job.has_failed, "work on another thread ended by a panic");
+        job.waker = Some(context.waker().clone());
         Poll::Pending
     })
     .await

@@ -1,6 +1,6 @@
 //! What is reported of each request made to storage.
 //!
-//! The engine tells an [`IoObserver`] of every device request when it completes. Whoever measures
+//! The engine reports to an [`IoObserver`] every device request when it completes. Whoever measures
 //! implements the trait; the engine itself keeps no latency statistics.
 
 use crate::file::IoError;

@@ -249,10 +249,10 @@ fn a_dropped_runtime_waits_for_its_requests() {
 fn files_may_outlive_their_runtime() {
     let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let Ok(runtime) = Runtime::wall_clock(&UringOptions::default()) else {
-        return eprintln!("skipped: no io_uring");
+        return test_support::skip("io_uring is not available");
     };
     let Ok(directory) = HostDirectory::open(&runtime.handle(), place.path()) else {
-        return eprintln!("skipped: no direct I/O");
+        return test_support::skip("the file system has no direct I/O");
     };
     let arena = BufferArena::new(&runtime.handle(), BLOCK_BYTES, 4).unwrap();
     let opened = directory.clone();
@@ -265,7 +265,7 @@ fn files_may_outlive_their_runtime() {
 #[test]
 fn places_that_cannot_be_used_say_why() {
     let Ok(runtime) = Runtime::wall_clock(&UringOptions::default()) else {
-        return eprintln!("skipped: no io_uring");
+        return test_support::skip("io_uring is not available");
     };
     let handle = runtime.handle();
     let error = |path: &str| HostDirectory::open(&handle, Path::new(path)).err().unwrap();

@@ -46,7 +46,7 @@ impl LoopDevice {
             .unwrap();
         let device = run("losetup", &["--find", "--show", image.to_str().unwrap()]);
         let Some(device) = device else {
-            eprintln!("skipped: no loop device can be set up (it takes root)");
+            test_support::skip("no loop device can be set up (needs root)");
             return None;
         };
         Some(Self {
@@ -63,7 +63,7 @@ impl LoopDevice {
         let made = run("mkfs.ext4", &["-q", "-m", "0", &self.device])
             .and_then(|_| run("mount", &[&self.device, path.to_str()?]));
         if made.is_none() {
-            eprintln!("skipped: no file system can be made and mounted");
+            test_support::skip("no file system on a loop device can be mounted (needs root)");
             return None;
         }
         self.mounted_at = Some(path.clone());
@@ -128,7 +128,7 @@ fn a_device_holds_a_directory() {
         return;
     };
     let Ok(runtime) = Runtime::wall_clock(&UringOptions::default()) else {
-        return eprintln!("skipped: no io_uring");
+        return test_support::skip("io_uring is not available");
     };
     let handle = runtime.handle();
     let path = PathBuf::from(&device.device);
@@ -189,7 +189,7 @@ fn a_mounted_device_is_refused() {
         return;
     }
     let Ok(runtime) = Runtime::wall_clock(&UringOptions::default()) else {
-        return eprintln!("skipped: no io_uring");
+        return test_support::skip("io_uring is not available");
     };
     let opened = HostFile::open_device(&runtime.handle(), Path::new(&device.device));
     let error = opened.err().unwrap();

@@ -16,7 +16,7 @@ fn wall_clock() -> Option<Runtime> {
     match Runtime::wall_clock(&UringOptions::default()) {
         Ok(runtime) => Some(runtime),
         Err(error) => {
-            eprintln!("skipped: {error}");
+            test_support::skip(format_args!("io_uring is not available: {error}"));
             None
         }
     }

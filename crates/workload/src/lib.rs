@@ -1,17 +1,22 @@
-//! What users do: the mail sessions, their pacing and their tuning.
+//! What all workloads share: what a run shall do, and the course of a run.
 //!
-//! [`profile`] says what a run shall do, [`progress`] how it tells what it is doing. [`mail`] holds
-//! the databases and what sessions do to them, [`pacing`] when they do it, [`tuning`] how many of
-//! them there are. [`controller`] takes a run from the first built page to its result.
-//! [`trace`] reads block traces, which are replayed in place of a workload. Everything random comes
-//! from [`random`] and a seed.
+//! A [`Workload`] is what a crate of its own implements. [`profile`] says what a run shall do, [`progress`] how it reports what it is doing. [`pacing`]
+//! decides when transactions begin, [`tuning`] how many sessions there are. [`controller`] takes a
+//! run from the first built page to its result, and [`failure`] is what ends it early. Everything
+//! random comes from [`random`] and a seed: [`deck`] keeps shares exact, [`permutation`] puts whole
+//! numbers in an order that needs no memory.
 
-pub mod brokerage;
 pub mod controller;
-pub mod mail;
+pub mod deck;
+pub mod failure;
+mod interface;
 pub mod pacing;
+pub mod permutation;
 pub mod profile;
 pub mod progress;
 pub mod random;
-pub mod trace;
 pub mod tuning;
+pub use interface::{
+    Bundled, DatabaseNeeds, LoadAxis, LoadOption, LoadOptions, Profile, Refusal, SimulatedFiles,
+    SimulatedPlace, Simulation, SimulationFuture, StorageNeeds, VolumeDemand, Workload,
+};

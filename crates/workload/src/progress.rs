@@ -1,6 +1,6 @@
-//! What a run tells while it is under way, and how it is asked to stop.
+//! What a run reports while it is in progress, and how it is asked to stop.
 //!
-//! The controller of a run tells a [`crate::controller::RunListener`]; the command line implements
+//! The controller of a run notifies a [`crate::controller::RunListener`]; the command line implements
 //! it as a live line in a terminal or as one log line per sample.
 
 use std::sync::Arc;

@@ -6,38 +6,43 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::cache::Streams;
-use crate::calendar::Calendar;
-use crate::controller::Controller;
 use crate::disk::{DiskDescription, DiskModel};
-use crate::group::{Backend, GroupId, GroupState};
+use crate::event_queue::EventQueue;
+use crate::group::{Backend, GroupId};
 use crate::host::VolumeId;
+use crate::incident::IncidentLog;
 use crate::payload::Payload;
 use crate::pool::settings::{GroupFacts, PoolVolume};
 use crate::pool::{LinearPool, LinearVolume, PagedPool, Pool, PoolSettings};
 use crate::raid::Protection;
 use crate::settings::{ArraySettings, VolumeSettings, WritePolicy, ns_of_us};
-use crate::slab::Slab;
-use crate::{Complaint, SECTOR_BYTES};
+use crate::{Diagnostic, SECTOR_BYTES};
 
+use super::controllers::Controllers;
 use super::counters::VolumeCounting;
+use super::lookahead::Lookahead;
 use super::lost::LostSectors;
-use super::times::Times;
-use super::{Array, ArrayError, FastPath, NEVER, Volume};
+use super::operations::Operations;
+use super::read::ReadScratch;
+use super::requests::Requests;
+use super::rules::Rules;
+use super::storage::{SOURCES, Storage};
+use super::volumes::{FastPath, Ownership, Volume, VolumePolicy, Volumes};
+use super::{Array, ArrayError};
 
 impl<P: Payload> Array<P> {
     /// Builds the array that `settings` describe. Everything random in it follows from `seed`.
     ///
     /// # Errors
     ///
-    /// When the settings break a rule: all complaints, with the paths of the keys.
+    /// When the settings break a rule: all diagnostics, with the paths of the keys.
     pub fn new(settings: &ArraySettings, seed: u64) -> Result<Self, ArrayError> {
-        let complaints = settings.check();
-        if !complaints.is_empty() {
-            return Err(ArrayError::Settings(complaints));
+        let diagnostics = settings.check();
+        if !diagnostics.is_empty() {
+            return Err(ArrayError::Settings(diagnostics));
         }
         let backend = build_backend(settings, seed)?;
         let (pools, places) = build_pools(settings, &backend)?;
-        let cache = &settings.cache;
         let mut pool_of_group = vec![0; backend.group_count()];
         for (number, pool) in settings.pools.values().enumerate() {
             let cache = pool.read_cache.as_ref().map(|cache| cache.group.as_str());
@@ -54,53 +59,26 @@ impl<P: Payload> Array<P> {
         }
         let volumes = settings.volumes.iter().zip(&places);
         let volumes = volumes.map(|(each, place)| build_volume(settings, each, place, &backend));
-        let limit_lines = cache.dirty_limit_lines();
-        let share = |percent: f64| (limit_lines as f64 * percent / 100.0) as u64;
-        let mut array = Self {
-            calendar: Calendar::new(),
-            controllers: (0..settings.controllers.count)
-                .map(|_| Controller::new(&settings.controllers, cache, settings.volumes.len()))
-                .collect(),
-            volumes: volumes.collect(),
-            pools,
-            pools_due_ns: NEVER,
-            pool_of_group,
-            disks: station_disks(settings),
-            seed,
-            backend,
-            flights: Slab::new(),
-            operations: Slab::new(),
-            lost: LostSectors::default(),
-            completed: Vec::new(),
-            incidents: Vec::new(),
+        let volumes = Volumes::new(volumes.collect());
+        let disks = station_disks(settings);
+        let storage = Storage::new(backend, pools, pool_of_group, disks, seed);
+        let mut events = EventQueue::new(SOURCES);
+        storage.schedule_pools(&mut events);
+        Ok(Self {
             now_ns: 0,
-            times: Times::new(settings),
-            mirrors: cache.mirror,
-            holds_reads: cache.hold_reads,
-            flush_policy: cache.flush,
-            line_sectors: cache.line_sectors(),
-            read_ahead_piece_sectors: (u64::from(cache.read_ahead.min_window_kib) * 1024
-                / SECTOR_BYTES) as u32,
-            dirty_limit_lines: limit_lines,
-            high_watermark_lines: share(cache.destage.high_watermark_percent).max(1),
-            low_watermark_lines: share(cache.destage.low_watermark_percent),
-            destages_in_flight: cache.destage.in_flight as usize,
-            next_path: 0,
-            foreseen: None,
-            moved: Vec::new(),
-            woken: Vec::new(),
-            moves_under_way: 0,
-            gaps: Vec::new(),
-            found: Vec::new(),
+            events,
+            rules: Rules::new(settings),
+            requests: Requests::new(),
+            controllers: Controllers::new(settings),
+            volumes,
+            operations: Operations::new(),
+            storage,
+            lost: LostSectors::default(),
+            log: IncidentLog::default(),
+            lookahead: Lookahead::default(),
+            read_scratch: ReadScratch::default(),
             pieces: Vec::new(),
-        };
-        array.note_pool_timers();
-        Ok(array)
-    }
-
-    /// Whether a group has all its disks.
-    pub(super) fn is_optimal(&self, group: GroupId) -> bool {
-        self.backend.group(group).state == GroupState::Healthy
+        })
     }
 }
 
@@ -120,7 +98,9 @@ fn build_backend<P: Payload>(
         }
         let Some(description) = settings.disks.get(name) else {
             let message = format!("There is no description of the disk '{name}'.");
-            return Err(ArrayError::Settings(vec![Complaint::new("disks", message)]));
+            return Err(ArrayError::Settings(vec![Diagnostic::new(
+                "disks", message,
+            )]));
         };
         first_of_make.insert(name, disks.len());
         disks.push(DiskModel::new(description, random.random())?);
@@ -163,17 +143,17 @@ fn build_pools<P: Payload>(
 ) -> Result<(Vec<Pool<P>>, Vec<VolumePlace>), ArrayError> {
     let linear = place_linear(settings, backend)?;
     let mut pools = vec![Pool::Linear(LinearPool::new(&linear))];
-    let mut complaints = Vec::new();
+    let mut diagnostics = Vec::new();
     let facts = group_facts(settings, backend);
     for (name, pool) in &settings.pools {
         let volumes = pool_volumes(settings, name);
         match PagedPool::new(&format!("pools.{name}"), pool, &facts, &volumes) {
             Ok(pool) => pools.push(Pool::Paged(Box::new(pool))),
-            Err(broken) => complaints.extend(broken),
+            Err(broken) => diagnostics.extend(broken),
         }
     }
-    if !complaints.is_empty() {
-        return Err(ArrayError::Settings(complaints));
+    if !diagnostics.is_empty() {
+        return Err(ArrayError::Settings(diagnostics));
     }
     let places = (0..settings.volumes.len())
         .map(|number| volume_place(settings, backend, &linear, number))
@@ -190,31 +170,31 @@ fn pool_volumes(settings: &ArraySettings, name: &str) -> Vec<PoolVolume> {
             id: VolumeId(number as u16),
             path: format!("volumes.{number}"),
             sectors: volume.capacity_sectors(),
-            thick: volume.thick,
-            affinity: volume.affinity,
+            thick: volume.policy.thick,
+            affinity: volume.policy.affinity,
         })
         .collect()
 }
 
 /// Every rule that volumes, pools and disk groups break together, of settings that break none by
 /// themselves. Builds the disk groups, but nothing whose size depends on what they hold.
-pub(crate) fn check_places(settings: &ArraySettings) -> Result<Vec<Complaint>, ArrayError> {
+pub(crate) fn check_places(settings: &ArraySettings) -> Result<Vec<Diagnostic>, ArrayError> {
     let backend = build_backend::<()>(settings, 0)?;
-    let mut complaints = Vec::new();
+    let mut diagnostics = Vec::new();
     if let Err(ArrayError::Settings(broken)) = place_linear(settings, &backend) {
-        complaints.extend(broken);
+        diagnostics.extend(broken);
     }
     let facts = group_facts(settings, &backend);
     for (name, pool) in &settings.pools {
         let volumes = pool_volumes(settings, name);
         let broken = pool.check(&format!("pools.{name}"), &facts, &volumes);
         let is_sound = broken.is_empty();
-        complaints.extend(broken);
+        diagnostics.extend(broken);
         if is_sound {
-            complaints.extend(check_pool_volumes(name, pool, &facts, &volumes));
+            diagnostics.extend(check_pool_volumes(name, pool, &facts, &volumes));
         }
     }
-    Ok(complaints)
+    Ok(diagnostics)
 }
 
 /// A thin pool may promise more than it has, but no volume may be larger than all of it.
@@ -223,7 +203,7 @@ fn check_pool_volumes(
     pool: &PoolSettings,
     facts: &[GroupFacts],
     volumes: &[PoolVolume],
-) -> Vec<Complaint> {
+) -> Vec<Diagnostic> {
     let sizes = facts.iter().filter(|facts| {
         let mut groups = pool.groups.iter();
         groups.any(|group| group.group == facts.name)
@@ -239,7 +219,7 @@ fn check_pool_volumes(
                 gb(volume.sectors),
                 gb(sectors)
             );
-            Complaint::new(format!("{}.capacity_mib", volume.path), message)
+            Diagnostic::new(format!("{}.capacity_mib", volume.path), message)
         })
         .collect()
 }
@@ -293,7 +273,7 @@ fn group_facts<P: Payload>(settings: &ArraySettings, backend: &Backend<P>) -> Ve
         };
         let id = GroupId(id as u16);
         let solid_state = settings.disks.get(&disk_group.disk).is_some_and(|disk| {
-            // A textbook station with several servers stands for solid state.
+            // A textbook station with several servers represents solid state.
             disk.solid_state.is_some() || disk.ideal.as_ref().is_some_and(|disk| disk.servers > 1)
         });
         facts.push(GroupFacts {
@@ -318,7 +298,7 @@ fn place_linear<P: Payload>(
 ) -> Result<Vec<LinearVolume>, ArrayError> {
     let mut taken_sectors = vec![0u64; backend.group_count()];
     let mut places = Vec::new();
-    let mut complaints = Vec::new();
+    let mut diagnostics = Vec::new();
     for (number, volume) in settings.volumes.iter().enumerate() {
         let Some(name) = &volume.group else { continue };
         let Some(group) = group_number(settings, name) else {
@@ -336,7 +316,7 @@ fn place_linear<P: Payload>(
                  smaller or the group larger.",
                 volume.capacity_mib, name
             );
-            complaints.push(Complaint::new(
+            diagnostics.push(Diagnostic::new(
                 format!("volumes.{number}.capacity_mib"),
                 message,
             ));
@@ -354,10 +334,10 @@ fn place_linear<P: Payload>(
             sectors,
         });
     }
-    if complaints.is_empty() {
+    if diagnostics.is_empty() {
         Ok(places)
     } else {
-        Err(ArrayError::Settings(complaints))
+        Err(ArrayError::Settings(diagnostics))
     }
 }
 
@@ -372,11 +352,13 @@ fn build_volume<P: Payload>(
         .map(|group| (group, backend.group(group).geometry));
     let cache = &settings.cache;
     let line_sectors = u64::from(cache.line_sectors());
-    let write_back = volume.write_policy == WritePolicy::WriteBack && !volume.direct_io;
-    let reads_ahead = volume.read_ahead && cache.read_ahead.enabled && !volume.direct_io;
+    let write_back =
+        volume.policy.write_policy == WritePolicy::WriteBack && !volume.policy.direct_io;
+    let reads_ahead =
+        volume.policy.read_ahead && cache.read_ahead.enabled && !volume.policy.direct_io;
     let short = settings.controllers.service.fast_path_us.is_some()
-        && volume.direct_io
-        && !volume.read_ahead;
+        && volume.policy.direct_io
+        && !volume.policy.read_ahead;
     // Without striping a chunk is a whole disk, or a long region of a mirror.
     let fast_path = geometry.map(|(group, geometry)| FastPath {
         group,
@@ -386,27 +368,25 @@ fn build_volume<P: Payload>(
     Volume {
         pool: place.pool,
         capacity_sectors: volume.capacity_sectors(),
-        owner: volume.owner as u8,
-        preferred_owner: volume.owner as u8,
-        moving_to: None,
-        paused: false,
-        waiting: std::collections::VecDeque::new(),
-        active: 0,
-        operations_open: 0,
-        write_back,
-        direct_io: volume.direct_io,
-        reads_ahead,
-        lines_per_unit: (place.unit_sectors / line_sectors).max(1),
-        page_sectors: place.page_sectors,
-        fast_path: fast_path.filter(|_| short),
-        write_latency_ns: match geometry.map(|(_, geometry)| geometry.protection) {
-            Some(Protection::Parity(_)) if !write_back => {
-                ns_of_us(settings.controllers.service.parity_write_us)
-            }
-            _ => 0,
+        ownership: Ownership::new(volume.owner as u8),
+        policy: VolumePolicy {
+            write_back,
+            direct_io: volume.policy.direct_io,
+            reads_ahead,
+            lines_per_unit: (place.unit_sectors / line_sectors).max(1),
+            page_sectors: place.page_sectors,
+            fast_path: fast_path.filter(|_| short),
+            write_latency_ns: match geometry.map(|(_, geometry)| geometry.protection) {
+                Some(Protection::Parity(_)) if !write_back => {
+                    ns_of_us(settings.controllers.service.parity_write_us)
+                }
+                _ => 0,
+            },
         },
+        requests: 0,
+        operations: 0,
         readers: Streams::new(&cache.read_ahead),
         writers: Streams::new(&cache.read_ahead),
-        counters: VolumeCounting::default(),
+        counting: VolumeCounting::default(),
     }
 }

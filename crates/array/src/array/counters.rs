@@ -8,7 +8,7 @@ use crate::pool::PoolCounters;
 use crate::{SECTOR_BYTES, station};
 
 use super::Array;
-use super::flight::Flight;
+use super::requests::Request;
 
 /// Everything there is to count. All counts and sums run from the start of the model; rates and
 /// means of an interval are differences of two of these.
@@ -16,11 +16,11 @@ use super::flight::Flight;
 pub struct ArrayCounters {
     /// When the counters were read, ns.
     pub now_ns: u64,
-    /// By controller.
+    /// Counters of each controller, by its number.
     pub controllers: Vec<ControllerCounters>,
-    /// By volume.
+    /// Counters of each volume, by its number in the settings.
     pub volumes: Vec<VolumeCounters>,
-    /// By disk.
+    /// Counters of each disk, by the number of its station.
     pub disks: Vec<DiskFigures>,
     /// By pool: first that of the volumes without one, then those of the settings by name.
     pub pools: Vec<PoolCounters>,
@@ -28,16 +28,16 @@ pub struct ArrayCounters {
     pub lost_sectors: u64,
 }
 
-/// A controller.
+/// What a controller has done, and how it is.
 #[derive(Debug, Clone, Default)]
 pub struct ControllerCounters {
-    /// Whether it works.
-    pub works: bool,
-    /// Its processor.
+    /// Whether it is online, as it does until a fault takes it out of service.
+    pub online: bool,
+    /// Its processor, which every command passes.
     pub processor: SerialCounters,
     /// The link to its partner.
     pub link: SerialCounters,
-    /// Its host ports.
+    /// Its host ports, by their number.
     pub ports: Vec<PortCounters>,
     /// Lines in its cache, and those that hold what the disks lack.
     pub cached_lines: u64,
@@ -51,18 +51,18 @@ pub struct ControllerCounters {
     pub backend_in_flight: u64,
 }
 
-/// A host port.
+/// What has gone through a host port.
 #[derive(Debug, Clone, Default)]
 pub struct PortCounters {
-    /// Reads that came.
+    /// Reads that came by this port, those sent again included.
     pub reads: u64,
-    /// Writes that came.
+    /// Writes that came by this port, those sent again included.
     pub writes: u64,
     /// Flushes and trims that came.
     pub others: u64,
-    /// Bytes from hosts.
+    /// Bytes of written data received from hosts.
     pub received_bytes: u64,
-    /// Bytes to hosts.
+    /// Bytes of read data sent to hosts.
     pub sent_bytes: u64,
     /// The lane from hosts.
     pub inbound: SerialCounters,
@@ -81,27 +81,27 @@ pub struct VolumeCounters {
     pub read_misses: u64,
     /// The sum of their latencies, ns.
     pub read_miss_latency_sum_ns: u64,
-    /// Writes.
+    /// Writes that were acknowledged.
     pub writes: u64,
     /// The sum of their latencies, ns.
     pub write_latency_sum_ns: u64,
-    /// Flushes and trims.
+    /// Flushes and trims that were acknowledged.
     pub others: u64,
     /// Requests that failed; they count nowhere else.
     pub errors: u64,
-    /// Bytes read.
+    /// Bytes that hosts have read.
     pub read_bytes: u64,
-    /// Bytes written.
+    /// Bytes that hosts have written.
     pub written_bytes: u64,
     /// Requests inside, with the time integral of their number: the host's queue.
     pub inside: SerialCounters,
 }
 
-/// A disk and the station it stands in.
+/// A disk and its station.
 #[derive(Debug, Clone, Default)]
 pub struct DiskFigures {
-    /// Whether it works.
-    pub works: bool,
+    /// Whether it is online, as it does until a fault takes it out of service.
+    pub online: bool,
     /// The disk itself: requests, sectors, where its time went.
     pub disk: crate::disk::DiskCounters,
     /// The station, with what waits for the disk: drive latency and drive queue.
@@ -118,15 +118,15 @@ pub(super) struct VolumeCounting {
 impl VolumeCounting {
     /// Counts a request that has ended.
     #[inline]
-    pub fn note<P>(&mut self, flight: &Flight<P>, response_ns: u64) {
+    pub fn note<P>(&mut self, request: &Request<P>, response_ns: u64) {
         let counters = &mut self.counters;
-        if flight.result.is_some() {
+        if request.result.is_some() {
             counters.errors += 1;
             return;
         }
-        let bytes = u64::from(flight.sectors) * SECTOR_BYTES;
-        match flight.operation {
-            HostOperation::Read if flight.missed => {
+        let bytes = u64::from(request.extent.sectors) * SECTOR_BYTES;
+        match request.operation {
+            HostOperation::Read if request.service.missed => {
                 counters.read_misses += 1;
                 counters.read_miss_latency_sum_ns += response_ns;
                 counters.read_bytes += bytes;
@@ -150,11 +150,11 @@ impl<P: Payload> Array<P> {
     /// What has been done so far. Cheap: a few hundred bytes for each disk and volume.
     pub fn counters(&self) -> ArrayCounters {
         let volumes = self.volumes.iter().map(|volume| VolumeCounters {
-            inside: volume.counters.inside.counters(self.now_ns),
-            ..volume.counters.counters
+            inside: volume.counting.inside.counters(self.now_ns),
+            ..volume.counting.counters
         });
-        let disks = self.backend.stations().iter().map(|station| DiskFigures {
-            works: station.is_working(),
+        let disks = self.storage.stations().iter().map(|station| DiskFigures {
+            online: station.is_working(),
             disk: station.disk().counters().clone(),
             station: *station.counters(),
         });
@@ -165,8 +165,8 @@ impl<P: Payload> Array<P> {
                 .collect(),
             volumes: volumes.collect(),
             disks: disks.collect(),
-            pools: self.pools.iter().map(crate::pool::Pool::counters).collect(),
-            lost_sectors: self.lost.counted,
+            pools: self.storage.pool_counters(),
+            lost_sectors: self.lost.ever_lost(),
         }
     }
 
@@ -183,15 +183,15 @@ impl<P: Payload> Array<P> {
             outbound: port.outbound.counters(self.now_ns),
         });
         ControllerCounters {
-            works: controller.works,
+            online: controller.availability.works(),
             processor: controller.processor.counters(self.now_ns),
             link: controller.link.counters(self.now_ns),
             ports: ports.collect(),
             cached_lines: controller.cache.len(),
-            dirty_lines: controller.cache.unwritten_lines,
-            waiting_writers: controller.waiting_writers.len() as u64,
-            destages_in_flight: controller.destages.len() as u64,
-            backend_in_flight: u64::from(controller.operations_open),
+            dirty_lines: controller.cache.unwritten_lines(),
+            waiting_writers: controller.waiting.writers.len() as u64,
+            destages_in_flight: controller.destaging.destages.len() as u64,
+            backend_in_flight: u64::from(controller.load.operations()),
         }
     }
 }

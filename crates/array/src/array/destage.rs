@@ -1,112 +1,104 @@
 //! From the cache to the disks: when, in which order, and all dirty lines of a stripe together.
 
 use crate::VolumeId;
-use crate::cache::{NONE, for_runs, number_of, volume_of};
-use crate::group::IoClass;
+use crate::cache::volume_of;
+use crate::group::{IoClass, Piece};
 use crate::host::HostError;
+use crate::io::VolumeExtent;
 use crate::payload::Payload;
-use crate::pool::{Piece, PoolWrite};
+use crate::pool::PoolWrite;
 
-use super::operation::Purpose;
+use super::operations::Purpose;
 use super::{Array, Event};
 
 impl<P: Payload> Array<P> {
     /// Starts as many destages as are due and allowed.
     pub(super) fn destage(&mut self, now_ns: u64, server: usize) {
         let controller = &self.controllers[server];
-        if !controller.works || controller.returning || controller.cache.dirty.len() == 0 {
+        if !controller.availability.serves() || controller.cache.dirty.len() == 0 {
             return;
         }
-        while self.controllers[server].destages.len() < self.destages_in_flight {
+        let in_flight_max = self.rules.destage.in_flight_max;
+        while self.controllers[server].destaging.destages.len() < in_flight_max {
             let Some(unit) = self.next_unit(now_ns, server) else {
                 break;
             };
             self.start_destage(now_ns, server, unit);
         }
-        self.plan_tick(now_ns, server);
+        self.set_destage_timer(now_ns, server);
     }
 
     /// Whether everything dirty has to leave the cache of a controller as soon as it can.
     fn is_urgent(&self, server: usize) -> bool {
         let controller = &self.controllers[server];
-        let copied = !self.mirrors || self.times.write_back_alone || self.partner_works(server);
-        !controller.battery_works
-            || !copied
-            || !controller.flushes.is_empty()
-            || !controller.waiting_clean.is_empty()
-            || self.moves_under_way > 0
+        let partner_works = self.controllers.partner_works(server);
+        !controller.availability.battery_works()
+            || !self.rules.cache.may_write_back(partner_works)
+            || controller.waiting.needs_destage()
+            || self.volumes.any_moves()
     }
 
     fn next_unit(&mut self, now_ns: u64, server: usize) -> Option<u32> {
         let urgent = self.is_urgent(server);
+        let rules = &self.rules.destage;
         let controller = &mut self.controllers[server];
-        let filled = controller.cache.unwritten_lines + controller.cache.reserved_lines;
-        if filled >= self.high_watermark_lines || !controller.waiting_writers.is_empty() {
-            controller.under_pressure = true;
-        } else if filled <= self.low_watermark_lines {
-            controller.under_pressure = false;
-        }
-        let idle = self.times.idle_ns > 0
-            && controller.active == 0
-            && now_ns >= controller.last_host_ns + self.times.idle_ns;
-        if urgent || controller.under_pressure || idle {
+        let filled = controller.cache.filled_lines();
+        let is_high =
+            filled >= rules.high_watermark_lines || !controller.waiting.writers.is_empty();
+        let is_low = filled <= rules.low_watermark_lines;
+        let under_pressure = controller.destaging.update_pressure(is_high, is_low);
+        let idle = rules.idle_ns > 0 && controller.load.is_idle(now_ns, rules.idle_ns);
+        if urgent || under_pressure || idle {
             return controller.cache.dirty.next_in_sweep();
         }
-        let until_ns = now_ns.checked_sub(self.times.age_ns)?;
+        let until_ns = now_ns.checked_sub(rules.age_ns)?;
         controller.cache.dirty.oldest_idle_until(until_ns)
     }
 
-    /// Sees to it that ages and idleness are looked at when they are due.
-    fn plan_tick(&mut self, now_ns: u64, server: usize) {
+    /// Sees to it that ages and idleness are checked when they are due.
+    fn set_destage_timer(&mut self, now_ns: u64, server: usize) {
+        let rules = &self.rules.destage;
         let controller = &mut self.controllers[server];
-        if controller.tick_at_ns != u64::MAX {
+        if controller.destaging.has_timer() {
             return;
         }
         let Some((since_ns, _)) = controller.cache.dirty.oldest() else {
             return;
         };
-        let mut due_ns = since_ns + self.times.age_ns;
-        if self.times.idle_ns > 0 {
-            due_ns = due_ns.min(controller.last_host_ns + self.times.idle_ns);
+        let mut due_ns = since_ns + rules.age_ns;
+        if rules.idle_ns > 0 {
+            due_ns = due_ns.min(controller.load.last_host_ns() + rules.idle_ns);
         }
         // What is overdue waits for a destage to end, or for the host requests under way.
-        let due_ns = due_ns.max(now_ns + MIN_TICK_NS);
-        controller.tick_at_ns = due_ns;
-        self.calendar.put(due_ns, Event::Tick(server as u8));
+        let due_ns = due_ns.max(now_ns + MIN_TIMER_NS);
+        controller.destaging.set_timer(due_ns);
+        self.events
+            .schedule(due_ns, Event::DestageTimer(server as u8));
     }
 
-    /// Ages and idleness are looked at.
-    pub(super) fn tick(&mut self, now_ns: u64, server: usize) {
-        self.controllers[server].tick_at_ns = u64::MAX;
+    /// Ages and idleness are checked.
+    pub(super) fn destage_timer(&mut self, now_ns: u64, server: usize) {
+        self.controllers[server].destaging.timer_fired(now_ns);
         self.destage(now_ns, server);
     }
 
     fn start_destage(&mut self, now_ns: u64, server: usize, unit: u32) {
-        self.controllers[server].cache.foresee_destages();
-        let started = self.controllers[server].cache.dirty.start(unit);
-        let volume = volume_of(started.key);
-        let id = self.begin(Purpose::Destage, server, volume);
-        let controller = &mut self.controllers[server];
-        controller.destages.push(id);
-        let cache = &mut controller.cache;
-        let operation = &mut self.operations[id];
-        operation.unit = unit;
-        operation.dirty_since_ns = started.since_ns;
-        let line_sectors = u64::from(cache.line_sectors());
         let mut pieces = std::mem::take(&mut self.pieces);
         pieces.clear();
-        let mut slot = started.first_line;
-        while slot != NONE {
-            let line = cache.line_mut(slot);
-            let start = number_of(line.key) * line_sectors;
-            for_runs(line.dirty, |first, sectors| {
-                let contents = line.contents.part(first, sectors);
-                pieces.push((start + u64::from(first), sectors, contents));
-            });
-            line.set_out();
-            operation.lines.push(slot);
-            slot = std::mem::replace(&mut line.unit_next, NONE);
-        }
+        let volume = volume_of(self.controllers[server].cache.dirty.key(unit));
+        let extent = VolumeExtent {
+            volume,
+            first_sector: 0,
+            sectors: 0,
+        };
+        let id = self.begin(Purpose::Destage, server, extent);
+        let controller = &mut self.controllers[server];
+        controller.destaging.destages.push(id);
+        let operation = &mut self.operations[id];
+        let lines = &mut operation.lines;
+        let started = controller.cache.start_destage(unit, lines, &mut pieces);
+        operation.unit = unit;
+        operation.dirty_since_ns = started.since_ns;
         join_pieces(&mut pieces);
         let write = PoolWrite {
             owner_id: id,
@@ -114,40 +106,26 @@ impl<P: Payload> Array<P> {
             class: IoClass::Destage,
             sequential: started.sequential,
         };
-        let pool = usize::from(self.volumes[usize::from(volume)].pool);
-        self.pools[pool].write(now_ns, write, &pieces, &mut self.backend);
+        let pool = self.volumes[volume].pool;
+        self.storage.write(now_ns, pool, write, &pieces);
         pieces.clear();
         self.pieces = pieces;
     }
 
-    /// A destage is over.
+    /// A destage has ended.
     pub(super) fn destaged(&mut self, now_ns: u64, id: u32, error: Option<HostError>) {
-        let operation = &mut self.operations[id];
-        let (server, unit) = (usize::from(operation.controller), operation.unit);
-        let lines = std::mem::take(&mut operation.lines);
+        // A write ends in an error only when its group has failed, and a failed group stays failed:
+        // trying again would change nothing. Its place on the disks is gone for good, and so is what
+        // should have gone there.
+        debug_assert!(matches!(error, None | Some(HostError::GroupFailed)));
+        let operation = &self.operations[id];
+        let (server, lost) = (operation.controller, &mut self.lost);
         let controller = &mut self.controllers[server];
-        controller.destages.retain(|&other| other != id);
-        for &slot in &lines {
-            if let Some(error) = error {
-                // A write ends in an error only when its group has failed, and a failed group stays
-                // failed: trying again would change nothing. Its place on the disks is gone for
-                // good, and so is what should have gone there.
-                debug_assert_eq!(error, HostError::GroupFailed);
-                let line = controller.cache.line_mut(slot);
-                let start = number_of(line.key) << line_shift(self.line_sectors);
-                let gone = line.destaging() & !line.dirty;
-                line.valid &= !gone;
-                let volume = volume_of(line.key);
-                let lost = &mut self.lost;
-                for_runs(gone, |first, sectors| {
-                    lost.insert(volume, start + u64::from(first), u64::from(sectors));
-                });
-            }
-            controller.cache.written(slot);
-        }
-        controller.cache.dirty.end(unit);
-        self.operations[id].lines = lines;
-        if controller.works && !controller.returning {
+        controller.destaging.destages.retain(|&other| other != id);
+        let (unit, lines, failed) = (operation.unit, &operation.lines, error.is_some());
+        let cache = &mut controller.cache;
+        cache.end_destage(unit, lines, failed, |extent| lost.insert(extent));
+        if controller.availability.serves() {
             self.wake_clean(now_ns, server);
             self.wake_writers(now_ns, server);
             self.wake_flushes(now_ns, server);
@@ -156,12 +134,8 @@ impl<P: Payload> Array<P> {
     }
 }
 
-/// Shortest time between two looks at ages and idleness.
-const MIN_TICK_NS: u64 = 1_000_000;
-
-fn line_shift(line_sectors: u32) -> u32 {
-    line_sectors.trailing_zeros()
-}
+/// Shortest time between two checks of ages and idleness.
+const MIN_TIMER_NS: u64 = 1_000_000;
 
 /// Sorts pieces by address and joins those that touch.
 fn join_pieces<P: Payload>(pieces: &mut Vec<Piece<P>>) {
@@ -191,4 +165,25 @@ fn join_pieces<P: Payload>(pieces: &mut Vec<Piece<P>>) {
         next = until;
     }
     pieces.truncate(kept);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::join_pieces;
+    use crate::payload::{Bytes, Payload};
+
+    #[test]
+    fn pieces_that_touch_become_one() {
+        let bytes = |value: u8, sectors: usize| Bytes::new(vec![value; sectors * 512]);
+        let mut pieces = vec![
+            (20, 2, bytes(3, 2)),
+            (8, 4, bytes(1, 4)),
+            (12, 1, bytes(2, 1)),
+        ];
+        join_pieces(&mut pieces);
+        let extents: Vec<_> = pieces.iter().map(|piece| (piece.0, piece.1)).collect();
+        assert_eq!(extents, [(8, 5), (20, 2)]);
+        let joined = pieces[0].2.as_bytes().unwrap();
+        assert_eq!((joined[0], joined[4 * 512]), (1, 2));
+    }
 }

@@ -1,81 +1,70 @@
-//! Controllers and batteries that fail and come back, and volumes that change hands.
+//! Controllers and batteries that fail and come back, and volumes that move between controllers.
 
-use crate::cache::{Line, PutWrite, for_runs, number_of, volume_of};
+use crate::cache::Line;
 use crate::controller::{Copies, Ticket};
-use crate::disk::DiskModel;
-use crate::group::{GroupId, GroupView, RebuildView, StationId};
+use crate::group::{GroupId, GroupView, RebuildView};
 use crate::host::HostOperation;
 use crate::payload::Payload;
 
-use super::flight::Stage;
+use super::requests::Stage;
 use super::{Array, Event, Fault};
 use crate::incident::{Incident, IncidentKind};
 
 impl<P: Payload> Array<P> {
     /// Something breaks or is repaired.
     pub(super) fn fault(&mut self, now_ns: u64, fault: Fault) {
-        let controllers = self.controllers.len() as u32;
-        let stations = self.backend.stations().len() as u32;
+        let exists = |number: u32| (number as usize) < self.controllers.len();
         match fault {
-            Fault::FailDisk(disk) if disk < stations => {
-                self.backend.fail_disk(now_ns, StationId(disk as u16));
-            }
-            Fault::ReplaceDisk(disk) if disk < stations => {
-                self.seed = self.seed.wrapping_add(1);
-                let made = DiskModel::new(&self.disks[disk as usize], self.seed);
-                // A disk of the same make was built before, and it fits.
-                if let Ok(made) = made {
-                    let station = StationId(disk as u16);
-                    let replaced = self.backend.replace_disk(now_ns, station, made);
-                    assert!(replaced.is_ok(), "a disk of the same make fits");
-                }
-            }
-            Fault::FailController(number) if number < controllers => {
+            Fault::FailDisk(disk) => self.storage.fail_disk(now_ns, disk),
+            Fault::ReplaceDisk(disk) => self.storage.replace_disk(now_ns, disk),
+            Fault::FailController(number) if exists(number) => {
                 self.fail_controller(now_ns, number as usize);
             }
-            Fault::RestoreController(number) if number < controllers => {
+            Fault::RestoreController(number) if exists(number) => {
                 self.restore_controller(now_ns, number as usize);
             }
-            Fault::LoseCacheBattery(number) if number < controllers => {
+            Fault::LoseCacheBattery(number) if exists(number) => {
                 self.lose_battery(now_ns, number as usize);
             }
-            Fault::RestoreCacheBattery(number) if number < controllers => {
-                self.controllers[number as usize].battery_works = true;
-                self.happened(now_ns, IncidentKind::CacheBatteryReturned(number));
+            Fault::RestoreCacheBattery(number) if exists(number) => {
+                let controller = &mut self.controllers[number as usize];
+                controller.availability.set_battery(true);
+                let kind = IncidentKind::CacheBatteryReturned(number);
+                self.log.add(now_ns, kind);
             }
-            _ => {}
+            Fault::FailController(_)
+            | Fault::RestoreController(_)
+            | Fault::LoseCacheBattery(_)
+            | Fault::RestoreCacheBattery(_) => {}
         }
     }
 
     /// Hands over what broke and was repaired since the last call, in the order of time.
     pub fn take_incidents(&mut self) -> Vec<Incident> {
-        let mut incidents = self.backend.take_incidents();
-        incidents.append(&mut self.incidents);
+        let mut incidents = self.storage.take_incidents();
+        incidents.append(&mut self.log.take());
         incidents.sort_by_key(|incident| incident.at_ns);
         incidents
     }
 
     /// The rebuilds in progress, in the order in which they began.
     pub fn rebuilds(&self) -> impl Iterator<Item = RebuildView> + '_ {
-        self.backend.rebuilds()
+        self.storage.rebuilds()
     }
 
     /// What the group of a number is; numbers come from [`IncidentKind::GroupChanged`].
     pub fn group(&self, group: GroupId) -> GroupView<'_> {
-        self.backend.group(group)
-    }
-
-    fn happened(&mut self, at_ns: u64, kind: IncidentKind) {
-        self.incidents.push(Incident { at_ns, kind });
+        self.storage.group(group)
     }
 
     fn lose_battery(&mut self, now_ns: u64, number: usize) {
-        self.happened(now_ns, IncidentKind::CacheBatteryFailed(number as u32));
-        self.controllers[number].battery_works = false;
-        let controller = &self.controllers[number];
-        if !controller.works {
-            // Nothing but the battery kept what the partner has no copy of.
-            self.forget_unless_mirrored(number);
+        let kind = IncidentKind::CacheBatteryFailed(number as u32);
+        self.log.add(now_ns, kind);
+        let availability = &mut self.controllers[number].availability;
+        availability.set_battery(false);
+        if !availability.works() {
+            // Only the battery kept what the partner has no copy of.
+            self.lose_contents(number, |line| !line.mirrored);
             return;
         }
         self.wake_writers(now_ns, number);
@@ -84,61 +73,51 @@ impl<P: Payload> Array<P> {
 
     fn fail_controller(&mut self, now_ns: u64, number: usize) {
         let controller = &mut self.controllers[number];
-        if !controller.works {
+        if !controller.availability.works() {
             return;
         }
-        self.incidents.push(Incident {
-            at_ns: now_ns,
-            kind: IncidentKind::ControllerFailed(number as u32),
-        });
-        controller.works = false;
-        controller.returning = false;
-        controller.life += 1;
-        controller.processor.abort_all(now_ns);
-        controller.link.abort_all(now_ns);
-        controller.copies.clear();
-        for port in &mut controller.ports {
-            port.abort_all(now_ns);
-        }
-        controller.waiting_writers.clear();
-        controller.waiting_clean.clear();
-        controller.flushes.clear();
-        for id in 0..self.flights.len() {
+        let kind = IncidentKind::ControllerFailed(number as u32);
+        self.log.add(now_ns, kind);
+        controller.fail(now_ns);
+        for id in self.requests.ids() {
             self.lose_path(now_ns, id, number);
         }
-        let life = self.controllers[number].life;
-        for volume in 0..self.volumes.len() {
-            if usize::from(self.volumes[volume].owner) == number {
-                self.volumes[volume].paused = true;
-                self.stop_move(volume);
-            } else if self.volumes[volume].moving_to == Some(number as u8) {
-                self.stop_move(volume);
-                self.unpause(now_ns, volume);
+        for volume in self.volumes.numbers() {
+            let ownership = &mut self.volumes[volume].ownership;
+            if usize::from(ownership.owner) == number {
+                ownership.paused = true;
+                self.volumes.end_move(volume);
+            } else if ownership.moving_to() == Some(number as u8) {
+                self.volumes.end_move(volume);
+                self.resume_volume(now_ns, volume);
             }
         }
-        if !self.controllers[number].battery_works {
-            self.forget_unless_mirrored(number);
+        if !self.controllers[number].availability.battery_works() {
+            self.lose_contents(number, |line| !line.mirrored);
         }
-        if self.controllers.len() == 2 {
-            self.partner_lost(now_ns, 1 - number);
-            if self.controllers[1 - number].works {
-                let due_ns = now_ns + self.times.takeover_ns;
-                self.calendar
-                    .put(due_ns, Event::Takeover(number as u8, life));
+        if let Some(partner) = self.controllers.partner(number) {
+            self.lose_copies(now_ns, partner);
+            if self.controllers[partner].availability.works() {
+                self.schedule_takeover(now_ns, number);
             }
         }
     }
 
-    /// The copies a controller's partner held are gone.
-    fn partner_lost(&mut self, now_ns: u64, number: usize) {
-        let cache = &mut self.controllers[number].cache;
-        let slots: Vec<u32> = cache.slots().collect();
-        for slot in slots {
-            cache.line_mut(slot).mirrored = false;
-        }
-        if !self.controllers[number].works {
+    /// Lets the partner of a failed controller take over once the time for that has passed.
+    fn schedule_takeover(&mut self, now_ns: u64, failed: usize) {
+        let generation = self.controllers[failed].availability.generation();
+        let due_ns = now_ns + self.rules.failover.takeover_ns;
+        self.events
+            .schedule(due_ns, Event::Takeover(failed as u8, generation));
+    }
+
+    /// The copies that a controller's failed partner held are gone.
+    fn lose_copies(&mut self, now_ns: u64, number: usize) {
+        let controller = &mut self.controllers[number];
+        controller.cache.set_mirrored(false);
+        if !controller.availability.works() {
             // Both are down; without a battery nothing is left of what only copies kept.
-            if !self.controllers[number].battery_works {
+            if !controller.availability.battery_works() {
                 self.lose_contents(number, |_| true);
             }
             return;
@@ -149,283 +128,214 @@ impl<P: Payload> Array<P> {
 
     /// A request was with a failed controller, or its answer would leave by it.
     fn lose_path(&mut self, now_ns: u64, id: u32, failed: usize) {
-        let flight = &self.flights[id];
-        let at_host = matches!(
-            flight.stage,
-            Stage::Free | Stage::Resending | Stage::Homeless | Stage::Refused
-        );
-        if at_host {
+        let request = &mut self.requests[id];
+        let route = &mut request.route;
+        if route.stage.is_at_host() {
             return;
         }
-        if usize::from(flight.at) != failed {
-            if usize::from(flight.controller) == failed {
-                self.flights[id].path_lost_ns = Some(now_ns);
+        if usize::from(route.at) != failed {
+            if usize::from(route.controller) == failed {
+                route.path_lost_ns = Some(now_ns);
             }
             return;
         }
-        if flight.stage == Stage::Mirroring {
-            self.unreserve(id);
+        if route.stage == Stage::Mirroring {
+            let server = usize::from(request.service.server);
+            self.controllers[server].cache.unreserve(request.extent);
         }
-        self.deactivate(now_ns, id);
-        let flight = &mut self.flights[id];
-        flight.epoch = flight.epoch.wrapping_add(1);
-        flight.open = 0;
-        flight.result = None;
-        if flight.operation != HostOperation::Write {
-            flight.payload = P::default();
+        self.stop_serving(now_ns, id);
+        self.requests.invalidate(id);
+        let request = &mut self.requests[id];
+        request.service.open = 0;
+        request.result = None;
+        if request.operation != HostOperation::Write {
+            request.payload = P::default();
         }
-        let resend_ns = now_ns + self.times.path_switch_ns;
-        self.enter(id, Stage::Resending, now_ns, failed as u8, resend_ns);
+        let resend_ns = now_ns + self.rules.failover.path_switch_ns;
+        self.enter(id, Stage::Resending, now_ns, failed, resend_ns);
     }
 
-    /// Everything that a controller had on its way has ended: what waited for that happens.
-    pub(super) fn resume(&mut self, now_ns: u64, number: usize) {
-        if self.controllers[number].operations_open > 0 {
-            return;
-        }
-        if self.controllers[number].returning {
-            self.come_back(now_ns, number);
-        } else if self.controllers[number].takeover_due && !self.controllers[number].works {
+    /// Everything that a controller had at the back end has ended: what waited for that happens.
+    pub(super) fn back_end_is_quiet(&mut self, now_ns: u64, number: usize) {
+        let availability = &self.controllers[number].availability;
+        if availability.is_returning() {
+            self.return_to_service(now_ns, number);
+        } else if availability.is_takeover_due() {
             self.take_over(now_ns, number);
         }
     }
 
     /// The time has come for the partner of a failed controller to take its volumes over.
-    pub(super) fn takeover(&mut self, now_ns: u64, number: usize, life: u32) {
+    pub(super) fn takeover(&mut self, now_ns: u64, number: usize, generation: u32) {
         let failed = &mut self.controllers[number];
-        if failed.works || failed.life != life {
-            return;
+        if failed.availability.allow_takeover(generation) && failed.load.operations() == 0 {
+            self.back_end_is_quiet(now_ns, number);
         }
-        failed.takeover_due = true;
-        self.resume(now_ns, number);
     }
 
-    fn take_over(&mut self, now_ns: u64, number: usize) {
-        let partner = 1 - number;
-        self.controllers[number].takeover_due = false;
-        if !self.controllers[partner].works || self.controllers[partner].returning {
+    fn take_over(&mut self, now_ns: u64, failed: usize) {
+        self.controllers[failed].availability.end_takeover();
+        let partner = 1 - failed;
+        if !self.controllers[partner].availability.serves() {
             return;
         }
-        self.happened(now_ns, IncidentKind::ControllerTookOver(partner as u32));
-        self.hand_over_contents(now_ns, number, partner);
-        for volume in 0..self.volumes.len() {
-            if usize::from(self.volumes[volume].owner) == number {
-                self.volumes[volume].owner = partner as u8;
-                let pool = usize::from(self.volumes[volume].pool);
-                self.pools[pool].fail_over();
-                self.unpause(now_ns, volume);
+        let kind = IncidentKind::ControllerTookOver(partner as u32);
+        self.log.add(now_ns, kind);
+        // The partner goes on with what it has copies of.
+        self.lose_contents(failed, |line| !line.mirrored);
+        let (from, to) = self.controllers.pair(failed, partner);
+        from.cache.hand_over(now_ns, &mut to.cache, |volume| {
+            self.volumes[volume].policy.lines_per_unit
+        });
+        for number in self.volumes.numbers() {
+            let volume = &mut self.volumes[number];
+            if volume.owner() == failed {
+                volume.ownership.owner = partner as u8;
+                self.storage.fail_over(volume.pool);
+                self.resume_volume(now_ns, number);
             }
         }
         self.destage(now_ns, partner);
     }
 
-    /// The partner goes on with the mirrored part of a failed controller's cache.
-    fn hand_over_contents(&mut self, now_ns: u64, from: usize, to: usize) {
-        self.lose_contents(from, |line| !line.mirrored);
-        let slots: Vec<u32> = self.controllers[from].cache.slots().collect();
-        for slot in slots {
-            let cache = &mut self.controllers[from].cache;
-            let line = cache.line_mut(slot);
-            let (key, dirty) = (line.key, line.dirty);
-            if dirty == 0 {
-                continue;
-            }
-            let contents = line.contents.clone();
-            let unit = self.unit_of(key);
-            let write = PutWrite {
-                now_ns,
-                unit,
-                mirrored: false,
-                sequential: false,
-            };
-            let target = &mut self.controllers[to].cache;
-            let found = target.find(key);
-            let target_slot = found.unwrap_or_else(|| target.allocate_beyond(key));
-            for_runs(dirty, |first, sectors| {
-                let part = crate::cache::LinePart {
-                    key,
-                    within: first,
-                    offset: first,
-                    sectors,
-                };
-                target.put(write, target_slot, part, &contents);
-            });
-            self.controllers[from].cache.drop_dirty(slot, dirty);
-        }
-        self.controllers[from].cache.drop_clean();
-    }
-
-    /// What only a failed controller held and nothing keeps is gone.
-    fn forget_unless_mirrored(&mut self, number: usize) {
-        self.lose_contents(number, |line| !line.mirrored);
-    }
-
-    /// Loses the lines that `gone` names, and says so to whoever reads them.
-    fn lose_contents(&mut self, number: usize, gone: impl Fn(&Line<P>) -> bool) {
-        let lost_before = self.lost.counted;
-        let slots: Vec<u32> = self.controllers[number].cache.slots().collect();
-        for slot in slots {
-            let cache = &mut self.controllers[number].cache;
-            let line = cache.line_mut(slot);
-            if line.dirty == 0 || !gone(line) {
-                continue;
-            }
-            let (key, dirty) = (line.key, line.dirty);
-            let start = number_of(key) * u64::from(self.line_sectors);
-            let lost = &mut self.lost;
-            for_runs(dirty, |first, sectors| {
-                lost.insert(volume_of(key), start + u64::from(first), u64::from(sectors));
-            });
-            let cache = &mut self.controllers[number].cache;
-            cache.drop_dirty(slot, dirty);
-            cache.line_mut(slot).forget(dirty);
-        }
-        let lost = self.lost.counted - lost_before;
+    /// Loses the dirty lines of a cache that `is_gone` names.
+    fn lose_contents(&mut self, number: usize, is_gone: impl Fn(&Line<P>) -> bool) {
+        let lost_before = self.lost.ever_lost();
+        let cache = &mut self.controllers[number].cache;
+        cache.lose(is_gone, |extent| self.lost.insert(extent));
+        let lost = self.lost.ever_lost() - lost_before;
         if lost > 0 {
-            self.happened(self.now_ns, IncidentKind::DataLost(lost));
+            self.log.add(self.now_ns, IncidentKind::DataLost(lost));
         }
     }
 
     fn restore_controller(&mut self, now_ns: u64, number: usize) {
         let controller = &mut self.controllers[number];
-        if controller.works {
+        if controller.availability.works() {
             return;
         }
-        controller.works = true;
-        controller.returning = true;
-        controller.life += 1;
-        controller.takeover_due = false;
-        self.resume(now_ns, number);
+        controller.availability.restore();
+        if controller.load.operations() == 0 {
+            self.back_end_is_quiet(now_ns, number);
+        }
     }
 
-    fn come_back(&mut self, now_ns: u64, number: usize) {
-        self.happened(now_ns, IncidentKind::ControllerReturned(number as u32));
+    /// A controller that works again has nothing left from before its failure: it serves.
+    fn return_to_service(&mut self, now_ns: u64, number: usize) {
+        let kind = IncidentKind::ControllerReturned(number as u32);
+        self.log.add(now_ns, kind);
         let controller = &mut self.controllers[number];
-        controller.returning = false;
+        controller.availability.return_to_service();
         controller.cache.drop_clean();
-        for volume in 0..self.volumes.len() {
-            if usize::from(self.volumes[volume].owner) == number {
-                let pool = usize::from(self.volumes[volume].pool);
-                self.pools[pool].fail_over();
-                self.unpause(now_ns, volume);
-            } else if self.times.fail_back
-                && usize::from(self.volumes[volume].preferred_owner) == number
-                && self.volumes[volume].moving_to.is_none()
+        for index in self.volumes.numbers() {
+            let volume = &self.volumes[index];
+            let ownership = &volume.ownership;
+            if volume.owner() == number {
+                self.storage.fail_over(volume.pool);
+                self.resume_volume(now_ns, index);
+            } else if self.rules.failover.fail_back
+                && usize::from(ownership.preferred_owner) == number
+                && ownership.moving_to().is_none()
             {
-                self.volumes[volume].moving_to = Some(number as u8);
-                self.moves_under_way += 1;
-                self.moved.push(volume as u16);
+                self.volumes.begin_move(index, number as u8);
             }
         }
-        if self.controllers.len() == 2 {
-            let partner = 1 - number;
-            if self.controllers[partner].works {
-                self.copy_anew(now_ns, partner);
-                self.copy_anew(now_ns, number);
+        if let Some(partner) = self.controllers.partner(number) {
+            if self.controllers[partner].availability.works() {
+                self.mirror_anew(now_ns, partner);
+                self.mirror_anew(now_ns, number);
                 self.wake_writers(now_ns, partner);
             } else {
-                let life = self.controllers[partner].life;
-                let due_ns = now_ns + self.times.takeover_ns;
-                self.calendar
-                    .put(due_ns, Event::Takeover(partner as u8, life));
+                self.schedule_takeover(now_ns, partner);
             }
             self.destage(now_ns, partner);
         }
         self.destage(now_ns, number);
-        self.call_homeless(now_ns);
+        self.retry_without_path(now_ns);
     }
 
     /// Copies to a partner that is back what it has no copy of.
-    fn copy_anew(&mut self, now_ns: u64, from: usize) {
-        let lines = self.controllers[from].cache.unwritten_lines;
-        let partner_life = self.controllers[1 - from].life;
-        let copies = &self.controllers[from].copies;
-        let under_way = copies.iter().any(|each| each.partner_life == partner_life);
-        if !self.mirrors || lines == 0 || under_way {
+    fn mirror_anew(&mut self, now_ns: u64, from: usize) {
+        let partner_generation = self.controllers[1 - from].availability.generation();
+        let controller = &self.controllers[from];
+        let lines = controller.cache.unwritten_lines();
+        let mut copies = controller.copies.iter();
+        let under_way = copies.any(|each| each.partner_generation == partner_generation);
+        if !self.rules.cache.mirrors || lines == 0 || under_way {
             return;
         }
-        let sectors = (lines * u64::from(self.line_sectors)).min(u64::from(u32::MAX)) as u32;
-        let crossed_ns = self.cross(now_ns, from, sectors);
+        let sectors = lines * u64::from(self.rules.cache.line_sectors);
+        let sectors = sectors.min(u64::from(u32::MAX)) as u32;
+        let crossed_ns = self.controllers.send_over_link(now_ns, from, sectors);
         let controller = &mut self.controllers[from];
         controller.copies.push_back(Copies {
             since_ns: now_ns,
-            partner_life,
+            partner_generation,
         });
-        let life = controller.life;
-        self.calendar
-            .put(crossed_ns, Event::Copied(from as u8, life));
+        let generation = controller.availability.generation();
+        self.events
+            .schedule(crossed_ns, Event::Copied(from as u8, generation));
     }
 
-    /// The copies that a controller sent in that life of it have crossed the link: the partner has
+    /// The copies that a controller of that generation sent have crossed the link: the partner has
     /// everything again, unless it has failed meanwhile.
-    pub(super) fn copied(&mut self, now_ns: u64, from: usize, life: u32) {
-        let partner_life = self.controllers[1 - from].life;
+    pub(super) fn copied(&mut self, now_ns: u64, from: usize, generation: u32) {
+        let partner_generation = self.controllers[1 - from].availability.generation();
         let controller = &mut self.controllers[from];
-        if controller.life != life {
+        if controller.availability.generation() != generation {
             return;
         }
         let Some(copies) = controller.copies.pop_front() else {
             return;
         };
         controller.link.leave(now_ns, copies.since_ns);
-        if partner_life != copies.partner_life {
-            return;
-        }
-        let slots: Vec<u32> = controller.cache.slots().collect();
-        for slot in slots {
-            controller.cache.line_mut(slot).mirrored = true;
+        if partner_generation == copies.partner_generation {
+            controller.cache.set_mirrored(true);
         }
     }
 
     /// Hosts that had no path try again.
-    fn call_homeless(&mut self, now_ns: u64) {
-        for id in 0..self.flights.len() {
-            let flight = &mut self.flights[id];
-            if flight.stage == Stage::Homeless {
-                flight.epoch = flight.epoch.wrapping_add(1);
+    fn retry_without_path(&mut self, now_ns: u64) {
+        for id in self.requests.ids() {
+            if self.requests[id].route.stage == Stage::NoPath {
+                self.requests.invalidate(id);
                 self.send(now_ns, id);
             }
         }
     }
 
-    fn unpause(&mut self, now_ns: u64, volume: usize) {
-        self.volumes[volume].paused = false;
-        let waiting: Vec<Ticket> = self.volumes[volume].waiting.drain(..).collect();
+    /// A volume has an owner that serves it: the requests that waited go on.
+    fn resume_volume(&mut self, now_ns: u64, volume: u16) {
+        let ownership = &mut self.volumes[volume].ownership;
+        ownership.paused = false;
+        let waiting: Vec<Ticket> = ownership.waiting.drain(..).collect();
         for ticket in waiting {
-            if self.is_current(ticket) {
-                self.knock(now_ns, ticket.id);
+            if let Some(id) = self.current(ticket) {
+                self.reach_volume(now_ns, id);
             }
         }
     }
 
-    fn stop_move(&mut self, volume: usize) {
-        if self.volumes[volume].moving_to.take().is_some() {
-            self.moves_under_way -= 1;
-        }
-    }
-
     /// A volume returns to its preferred owner, as far as that is possible now: first everything
-    /// dirty goes to disk, then nobody may use it, then it changes hands.
-    pub(super) fn move_on(&mut self, now_ns: u64, number: usize) {
-        let volume = &self.volumes[number];
-        let Some(target) = volume.moving_to else {
+    /// dirty goes to disk, then nobody may use it, then it has its new owner.
+    pub(super) fn continue_move(&mut self, now_ns: u64, number: u16) {
+        let volume = &mut self.volumes[number];
+        let Some(target) = volume.ownership.moving_to() else {
             return;
         };
-        let owner = usize::from(volume.owner);
-        if self.controllers[owner].cache.unwritten_by_volume[number] > 0 {
+        let owner = volume.owner();
+        if self.controllers[owner].cache.has_unwritten_of(number) {
             self.destage(now_ns, owner);
             return;
         }
-        self.volumes[number].paused = true;
-        let volume = &self.volumes[number];
-        if volume.active > 0 || volume.operations_open > 0 {
+        volume.ownership.paused = true;
+        if volume.requests > 0 || volume.operations > 0 {
             return;
         }
-        self.controllers[owner].cache.purge(number as u16);
-        self.volumes[number].owner = target;
-        self.stop_move(number);
-        let pool = usize::from(self.volumes[number].pool);
-        self.pools[pool].fail_over();
-        self.unpause(now_ns, number);
+        self.controllers[owner].cache.purge(number);
+        volume.ownership.owner = target;
+        self.storage.fail_over(volume.pool);
+        self.volumes.end_move(number);
+        self.resume_volume(now_ns, number);
     }
 }

@@ -2,42 +2,54 @@
 
 use std::collections::BTreeMap;
 
+use crate::io::VolumeExtent;
+
 /// Runs of lost sectors by volume and first sector, with the sector each ends before. They do not
 /// overlap.
 #[derive(Debug, Default)]
 pub(super) struct LostSectors {
     runs: BTreeMap<(u16, u64), u64>,
-    /// Sectors ever lost.
-    pub counted: u64,
+    ever_lost: u64,
 }
 
 impl LostSectors {
-    /// Whether nothing is lost now.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+    /// Sectors ever lost.
+    pub fn ever_lost(&self) -> u64 {
+        self.ever_lost
     }
 
     /// Marks sectors as lost.
-    pub fn insert(&mut self, volume: u16, first_sector: u64, sectors: u64) {
-        self.remove(volume, first_sector, sectors);
+    pub fn insert(&mut self, extent: VolumeExtent) {
+        self.remove(extent);
         self.runs
-            .insert((volume, first_sector), first_sector + sectors);
-        self.counted += sectors;
+            .insert((extent.volume, extent.first_sector), extent.end_sector());
+        self.ever_lost += u64::from(extent.sectors);
     }
 
     /// Whether any of the sectors is lost.
-    pub fn overlap(&self, volume: u16, first_sector: u64, sectors: u64) -> bool {
+    #[inline]
+    pub fn overlaps(&self, extent: VolumeExtent) -> bool {
+        if self.runs.is_empty() {
+            return false;
+        }
         let last_before = self
             .runs
-            .range(..(volume, first_sector + sectors))
+            .range(..(extent.volume, extent.end_sector()))
             .next_back();
-        last_before.is_some_and(|(key, &end)| key.0 == volume && end > first_sector)
+        last_before.is_some_and(|(key, &end)| key.0 == extent.volume && end > extent.first_sector)
     }
 
     /// Marks sectors as written again.
-    pub fn remove(&mut self, volume: u16, first_sector: u64, sectors: u64) {
-        let end_sector = first_sector + sectors;
+    #[inline]
+    pub fn remove(&mut self, extent: VolumeExtent) {
+        if !self.runs.is_empty() {
+            self.cut_out(extent);
+        }
+    }
+
+    fn cut_out(&mut self, extent: VolumeExtent) {
+        let (volume, first_sector) = (extent.volume, extent.first_sector);
+        let end_sector = extent.end_sector();
         while let Some((&(found, start), &end)) =
             self.runs.range(..(volume, end_sector)).next_back()
         {
@@ -70,17 +82,27 @@ mod tests {
             for _ in 0..100 {
                 let volume = random.random_range(0..2u16);
                 let first = random.random_range(0..63u64);
-                let sectors = random.random_range(1..=64 - first);
+                let sectors = random.random_range(1..=64 - first as u32);
+                let extent = VolumeExtent {
+                    volume,
+                    first_sector: first,
+                    sectors,
+                };
                 let insert = random.random_bool(0.4);
                 if insert {
-                    lost.insert(volume, first, sectors);
+                    lost.insert(extent);
                 } else {
-                    lost.remove(volume, first, sectors);
+                    lost.remove(extent);
                 }
-                model[usize::from(volume)][first as usize..(first + sectors) as usize].fill(insert);
+                model[usize::from(volume)][first as usize..first as usize + sectors as usize]
+                    .fill(insert);
                 for (volume, sectors) in model.iter().enumerate() {
                     for (sector, &gone) in sectors.iter().enumerate() {
-                        let found = lost.overlap(volume as u16, sector as u64, 1);
+                        let found = lost.overlaps(VolumeExtent {
+                            volume: volume as u16,
+                            first_sector: sector as u64,
+                            sectors: 1,
+                        });
                         assert_eq!(found, gone, "seed {seed}, sector {sector}");
                     }
                 }

@@ -1,69 +1,72 @@
 //! The whole array: what a host talks to and what drives the model on.
 //!
-//! - [`flight`]: a request's way in and out: ports, processors, the link between controllers.
-//! - [`reads`], [`writes`], [`barrier`]: what the owner of a volume does with a request.
+//! State is kept in parts, each with its own rules:
+//!
+//! - [`requests`]: host requests in flight. [`operations`]: what they have at the back end.
+//! - [`controllers`]: the controllers and the link between them. [`volumes`]: who owns a volume.
+//! - [`storage`]: pools and disk groups. [`lost`]: sectors whose contents are gone.
+//! - [`rules`]: settings of the whole array. [`lookahead`]: prefetching.
+//!
+//! What happens to a request goes through several of them:
+//!
+//! - [`path`]: ports, processors and the link, on the way in and out.
+//! - [`read`], [`write`], [`flush`]: what the owner of a volume does with a request.
 //! - [`destage`]: from the cache to the disks.
-//! - [`operation`]: reads and writes at the back end, and where their ends lead.
-//! - [`failover`]: what breaks and is repaired; [`lost`]: what was lost by it.
-//! - [`times`]: times that are settings of the whole array.
+//! - [`failover`]: what breaks and is repaired.
 //! - [`build`]: from settings to an array; [`counters`]: what it has done.
 
-mod barrier;
 mod build;
+mod controllers;
 pub(crate) mod counters;
 mod destage;
 mod failover;
-mod flight;
+mod flush;
+mod lookahead;
 mod lost;
-mod operation;
-mod reads;
-mod seam;
-mod times;
-mod writes;
-
-use std::collections::VecDeque;
+mod operations;
+mod path;
+mod read;
+mod requests;
+mod rules;
+mod storage;
+mod volumes;
+mod write;
 
 use thiserror::Error;
 
 pub(crate) use build::check_places;
 
-use crate::Complaint;
-use crate::cache::Streams;
-use crate::calendar::Calendar;
-use crate::controller::{Controller, Ticket};
-use crate::disk::{DiskDescription, DiskError};
-use crate::group::{Backend, BackendError, GroupId};
+use crate::Diagnostic;
+use crate::controller::Ticket;
+use crate::disk::DiskError;
+use crate::event_queue::{Due, EventQueue};
+use crate::group::{BackendError, Piece};
 use crate::host::{FirstWrite, HostCompletion, HostError, HostOperation, HostRequest, VolumeId};
-use crate::incident::Incident;
+use crate::incident::IncidentLog;
 use crate::payload::Payload;
-use crate::pool::{Piece, Pool};
-use crate::settings::FlushPolicy;
-use crate::slab::Slab;
 
-use counters::VolumeCounting;
-use flight::{Flight, Foreseen};
+use controllers::Controllers;
+use lookahead::Lookahead;
 use lost::LostSectors;
-use operation::Operation;
-use reads::Gap;
-use times::Times;
+use operations::Operations;
+use read::ReadScratch;
+use requests::{Requests, Stage};
+use rules::Rules;
+use storage::Storage;
+use volumes::Volumes;
 
 /// Why there is no array.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ArrayError {
     /// The description breaks rules.
-    #[error("The array cannot exist: {}", list(.0))]
-    Settings(Vec<Complaint>),
+    #[error("The array cannot exist: {}", Diagnostic::join(.0))]
+    Settings(Vec<Diagnostic>),
     /// A disk cannot be built.
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// The disk groups cannot be built.
     #[error(transparent)]
     Backend(#[from] BackendError),
-}
-
-fn list(complaints: &[Complaint]) -> String {
-    let lines: Vec<String> = complaints.iter().map(Complaint::to_string).collect();
-    lines.join(" ")
 }
 
 /// Something that breaks or is repaired.
@@ -88,71 +91,14 @@ pub enum Fault {
 enum Event {
     /// A request leaves the station it is at.
     Step(Ticket),
-    /// A controller looks at the ages of its dirty lines.
-    Tick(u8),
-    /// The partner may take over from a controller that failed in that life of it.
+    /// A controller checks the ages of its dirty lines.
+    DestageTimer(u8),
+    /// The partner may take over from a controller that failed in that generation.
     Takeover(u8, u32),
-    /// The copies that a controller sent to its partner in that life of it have crossed the link.
+    /// The copies that a controller of that generation sent to its partner have crossed the link.
     Copied(u8, u32),
     /// Something breaks or is repaired.
     Fault(Fault),
-}
-
-/// Where something happens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Room {
-    Disks,
-    Pools,
-    Front,
-}
-
-/// Something that happens next.
-#[derive(Debug, Clone, Copy)]
-struct Happening {
-    at_ns: u64,
-    place: Room,
-}
-
-/// A time that never comes.
-const NEVER: u64 = u64::MAX;
-
-/// What the front knows of a volume.
-#[derive(Debug)]
-struct Volume {
-    pool: u16,
-    capacity_sectors: u64,
-    owner: u8,
-    preferred_owner: u8,
-    /// The controller it is about to move to.
-    moving_to: Option<u8>,
-    /// Whether nobody serves it for the moment.
-    paused: bool,
-    waiting: VecDeque<Ticket>,
-    /// Requests being worked on, and reads and writes at the back end.
-    active: u64,
-    operations_open: u64,
-    write_back: bool,
-    direct_io: bool,
-    reads_ahead: bool,
-    /// Cache lines of a stripe of its disk group, or of a page.
-    lines_per_unit: u64,
-    /// Sectors of a page, if it is given back by a trim.
-    page_sectors: Option<u64>,
-    fast_path: Option<FastPath>,
-    /// What a write spends in the firmware besides, occupying nothing.
-    write_latency_ns: u64,
-    readers: Streams,
-    writers: Streams,
-    counters: VolumeCounting,
-}
-
-/// Which requests a RAID card serves on its short path.
-#[derive(Debug, Clone, Copy)]
-struct FastPath {
-    group: GroupId,
-    strip_sectors: u64,
-    /// Whether writes take it, too.
-    writes: bool,
 }
 
 /// An array with all that is stored in it.
@@ -162,88 +108,48 @@ struct FastPath {
 /// backwards.
 #[derive(Debug)]
 pub struct Array<P: Payload> {
-    calendar: Calendar<Event>,
-    controllers: Vec<Controller<P>>,
-    volumes: Vec<Volume>,
-    pools: Vec<Pool<P>>,
-    /// When the next of them wants to do something of itself.
-    pools_due_ns: u64,
-    pool_of_group: Vec<u16>,
-    backend: Backend<P>,
-    /// What the disk in every station is made of, for its replacement.
-    disks: Vec<DiskDescription>,
-    seed: u64,
-    flights: Slab<Flight<P>>,
-    operations: Slab<Operation>,
-    lost: LostSectors,
-    completed: Vec<HostCompletion<P>>,
-    /// What broke and was repaired at the front since somebody looked.
-    incidents: Vec<Incident>,
     now_ns: u64,
-    times: Times,
-    mirrors: bool,
-    holds_reads: bool,
-    flush_policy: FlushPolicy,
-    line_sectors: u32,
-    read_ahead_piece_sectors: u32,
-    dirty_limit_lines: u64,
-    high_watermark_lines: u64,
-    low_watermark_lines: u64,
-    destages_in_flight: usize,
-    next_path: usize,
-    /// The request that arrived last, until somebody looks ahead for it.
-    foreseen: Option<Foreseen>,
-    /// Volumes that may be able to go on moving; controllers whose waiters may be able to go on.
-    moved: Vec<u16>,
-    woken: Vec<u8>,
-    moves_under_way: u32,
-    gaps: Vec<Gap>,
-    /// Lines of the parts of the read that was looked up last.
-    found: Vec<u32>,
+    events: EventQueue<Event>,
+    rules: Rules,
+    requests: Requests<P>,
+    controllers: Controllers<P>,
+    volumes: Volumes,
+    operations: Operations,
+    storage: Storage<P>,
+    lost: LostSectors,
+    log: IncidentLog,
+    lookahead: Lookahead,
+    read_scratch: ReadScratch,
+    /// Pieces of the destage that is being started.
     pieces: Vec<Piece<P>>,
 }
 
 impl<P: Payload> Array<P> {
-    /// Number of volumes.
+    /// Number of volumes; their ids run from zero.
     pub fn volume_count(&self) -> usize {
-        self.volumes.len()
+        self.volumes.numbers().len()
     }
 
     /// Capacity of a volume in sectors; `None` if there is no such volume.
     pub fn capacity_sectors(&self, volume: VolumeId) -> Option<u64> {
-        let volume = self.volumes.get(usize::from(volume.0))?;
-        Some(volume.capacity_sectors)
+        Some(self.volumes.get(volume.0)?.capacity_sectors)
     }
 
-    /// Takes a request in at `now_ns`, which must not lie before any time told earlier. Its end
-    /// comes out of [`Array::advance_to`], never at once.
+    /// Takes a request in at `now_ns`, which must not lie before any time handed in earlier. Its
+    /// end comes out of [`Array::advance_to`], never at once.
     pub fn submit(&mut self, now_ns: u64, request: HostRequest<P>) {
         debug_assert!(now_ns >= self.now_ns, "time runs backwards");
         self.now_ns = self.now_ns.max(now_ns);
         let refused = self.refusal(&request);
-        let id = self.flights.take();
-        let epoch = self.flights[id].epoch;
-        self.flights[id] = Flight {
-            tag: request.tag,
-            volume: request.volume.0,
-            operation: request.operation,
-            first_sector: request.first_sector,
-            sectors: request.sectors,
-            payload: request.payload,
-            submitted_ns: now_ns,
-            epoch,
-            result: refused,
-            ..Flight::default()
-        };
+        let volume = request.volume;
+        let id = self.requests.begin(now_ns, request);
         if refused.is_some() {
-            self.calendar.put(now_ns, Event::Step(Ticket { id, epoch }));
-            self.flights[id].stage = flight::Stage::Refused;
+            self.requests[id].result = refused;
+            self.enter(id, Stage::Refused, now_ns, 0, now_ns);
             return;
         }
-        self.volumes[usize::from(request.volume.0)]
-            .counters
-            .inside
-            .enter(now_ns, 0);
+        let counting = &mut self.volumes[volume.0].counting;
+        counting.inside.enter(now_ns, 0);
         self.send(now_ns, id);
     }
 
@@ -263,46 +169,30 @@ impl<P: Payload> Array<P> {
     /// When something happens next; `None` when nothing will unless asked for.
     #[inline]
     pub fn next_event_ns(&self) -> Option<u64> {
-        let next = self.next_happening();
-        (next.at_ns != NEVER).then_some(next.at_ns)
+        Some(self.next_due()?.0)
     }
 
-    /// What happens next and when: at the disks first, then in pools, then at the front.
+    /// When something happens next, and whether it is at the disks. What they complete comes before
+    /// all else of the same time.
     #[inline]
-    fn next_happening(&self) -> Happening {
-        let at_ns = self.calendar.next_ns().unwrap_or(NEVER);
-        let mut next = Happening {
-            at_ns,
-            place: Room::Front,
-        };
-        if self.pools_due_ns <= next.at_ns {
-            next = Happening {
-                at_ns: self.pools_due_ns,
-                place: Room::Pools,
-            };
+    fn next_due(&self) -> Option<(u64, bool)> {
+        let disks_ns = self.storage.next_disk_event_ns().unwrap_or(u64::MAX);
+        match self.events.next_ns() {
+            Some(at_ns) if at_ns < disks_ns => Some((at_ns, false)),
+            _ => (disks_ns != u64::MAX).then_some((disks_ns, true)),
         }
-        let at_ns = self.backend.next_event_ns().unwrap_or(NEVER);
-        if at_ns <= next.at_ns {
-            next = Happening {
-                at_ns,
-                place: Room::Disks,
-            };
-        }
-        next
     }
 
     /// Lets everything happen that is due until `now_ns`, in order, and appends what ended to
     /// `completed`.
     pub fn advance_to(&mut self, now_ns: u64, completed: &mut Vec<HostCompletion<P>>) {
-        loop {
-            let next = self.next_happening();
-            if next.at_ns > now_ns || next.at_ns == NEVER {
-                break;
-            }
-            self.take_place(next);
+        while let Some((at_ns, at_disks)) = self.next_due()
+            && at_ns <= now_ns
+        {
+            self.advance_one(at_ns, at_disks);
         }
         self.now_ns = self.now_ns.max(now_ns);
-        completed.append(&mut self.completed);
+        self.requests.take_completed(completed);
     }
 
     /// Lets one instant after the other happen, none after `limit_ns`, until requests end; appends
@@ -316,73 +206,60 @@ impl<P: Payload> Array<P> {
         completed: &mut Vec<HostCompletion<P>>,
     ) -> Option<u64> {
         let mut last_ns = limit_ns;
-        loop {
-            let next = self.next_happening();
-            if next.at_ns > last_ns || next.at_ns == NEVER {
-                break;
-            }
-            self.take_place(next);
-            if !self.completed.is_empty() {
-                last_ns = next.at_ns;
+        while let Some((at_ns, at_disks)) = self.next_due()
+            && at_ns <= last_ns
+        {
+            self.advance_one(at_ns, at_disks);
+            if self.requests.has_completed() {
+                last_ns = at_ns;
             }
         }
-        if self.completed.is_empty() {
+        if !self.requests.has_completed() {
             return None;
         }
-        completed.append(&mut self.completed);
+        self.requests.take_completed(completed);
         Some(last_ns)
     }
 
-    /// Lets what happens next happen.
+    /// Handles what is due next, at `at_ns`.
     #[inline]
-    fn take_place(&mut self, next: Happening) {
-        self.now_ns = self.now_ns.max(next.at_ns);
+    fn advance_one(&mut self, at_ns: u64, at_disks: bool) {
+        self.now_ns = self.now_ns.max(at_ns);
         self.look_ahead();
-        match next.place {
-            Room::Disks => self.backend.advance_one(next.at_ns),
-            Room::Pools => self.pool_timer(next.at_ns),
-            Room::Front => self.happen(next.at_ns),
+        if at_disks {
+            self.storage.advance_disks(at_ns);
+        } else if let Some((_, due)) = self.events.pop() {
+            match due {
+                Due::Source(_) => {
+                    self.storage.advance_pools(at_ns);
+                    self.storage.schedule_pools(&mut self.events);
+                }
+                Due::Event(event) => self.handle(at_ns, event),
+            }
         }
-        self.settle(next.at_ns);
+        self.settle(at_ns);
     }
 
-    /// Lets the first pool that wants to do something now do it.
-    fn pool_timer(&mut self, now_ns: u64) {
-        let due = |pool: &&mut Pool<P>| pool.next_event_ns() == Some(now_ns);
-        if let Some(pool) = self.pools.iter_mut().find(due) {
-            pool.on_timer(now_ns, &mut self.backend);
-        }
-        self.note_pool_timers();
-    }
-
-    /// Notes when the next pool wants to do something. That changes by what it does then alone.
-    fn note_pool_timers(&mut self) {
-        let due = self.pools.iter().filter_map(Pool::next_event_ns);
-        self.pools_due_ns = due.min().unwrap_or(NEVER);
-    }
-
-    /// Lets one thing happen at the front.
-    fn happen(&mut self, now_ns: u64) {
-        let Some((_, event)) = self.calendar.take() else {
-            return;
-        };
+    fn handle(&mut self, now_ns: u64, event: Event) {
         match event {
             Event::Step(ticket) => {
-                if self.is_current(ticket) {
-                    self.step(now_ns, ticket.id);
+                if let Some(id) = self.current(ticket) {
+                    self.step(now_ns, id);
                 }
             }
-            Event::Tick(server) => self.tick(now_ns, usize::from(server)),
-            Event::Takeover(number, life) => self.takeover(now_ns, usize::from(number), life),
-            Event::Copied(from, life) => self.copied(now_ns, usize::from(from), life),
+            Event::DestageTimer(server) => self.destage_timer(now_ns, usize::from(server)),
+            Event::Takeover(number, generation) => {
+                self.takeover(now_ns, usize::from(number), generation);
+            }
+            Event::Copied(from, generation) => self.copied(now_ns, usize::from(from), generation),
             Event::Fault(fault) => self.fault(now_ns, fault),
         }
     }
 
     /// Notes a fault that happens at `at_ns`. One that names nothing there has no effect.
     pub fn inject(&mut self, at_ns: u64, fault: Fault) {
-        self.calendar
-            .put(at_ns.max(self.now_ns), Event::Fault(fault));
+        self.events
+            .schedule(at_ns.max(self.now_ns), Event::Fault(fault));
     }
 
     /// Takes the space a first write would take, before the clock starts: no time passes.
@@ -403,9 +280,11 @@ impl<P: Payload> Array<P> {
         if first_sector > capacity_sectors || sectors > capacity_sectors - first_sector {
             return Err(HostError::OutOfRange);
         }
-        let pool = usize::from(self.volumes[usize::from(volume.0)].pool);
-        let place = self.pools[pool].lay_out(volume, first_sector, sectors, first_write);
-        place.map_err(|_| HostError::PoolFull)
+        let pool = self.volumes[volume.0].pool;
+        let laid_out = self
+            .storage
+            .lay_out(pool, volume, first_sector, sectors, first_write);
+        laid_out.map_err(|_| HostError::PoolFull)
     }
 
     /// Checks the laws that must hold at any time.
@@ -415,35 +294,26 @@ impl<P: Payload> Array<P> {
     /// If a request was made or lost inside, a cache's lists disagree with its lines, or Little's
     /// law is broken anywhere.
     pub fn check_laws(&self) {
-        for controller in &self.controllers {
-            controller.processor.check_laws(self.now_ns);
-            controller.link.check_laws(self.now_ns);
-            controller.cache.check_laws();
-            for port in &controller.ports {
-                port.inbound.check_laws(self.now_ns);
-                port.outbound.check_laws(self.now_ns);
-            }
+        for controller in self.controllers.iter() {
+            controller.check_laws(self.now_ns);
         }
         let mut inside = 0;
-        for volume in &self.volumes {
-            volume.counters.inside.check_laws(self.now_ns);
-            inside += volume.counters.inside.counters(self.now_ns).inside;
+        for volume in self.volumes.iter() {
+            volume.counting.inside.check_laws(self.now_ns);
+            inside += volume.counting.inside.counters(self.now_ns).inside;
         }
         assert!(
-            inside <= self.flights.in_use() as u64,
+            inside <= self.requests.in_flight() as u64,
             "every request inside has an entry"
         );
-        let operations: u32 = self
-            .controllers
-            .iter()
-            .map(|each| each.operations_open)
-            .sum();
+        let controllers = self.controllers.iter();
+        let operations: u32 = controllers.map(|each| each.load.operations()).sum();
         assert_eq!(
             operations as usize,
-            self.operations.in_use(),
+            self.operations.in_flight(),
             "operations at the back end"
         );
-        if let Err(broken) = self.backend.check_laws() {
+        if let Err(broken) = self.storage.check_laws() {
             panic!("{broken}");
         }
     }

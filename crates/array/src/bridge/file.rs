@@ -13,7 +13,7 @@ use crate::{Array, HostError, SECTOR_BYTES};
 /// Files own whole blocks of so many sectors (1 MiB), so that they begin on round addresses.
 const BLOCK_SECTORS: u64 = (1 << 20) / SECTOR_BYTES;
 
-/// What is known of a file; it lives as long as somebody has it open or its name stands.
+/// What is known of a file; it lives as long as it is open or has a name.
 pub(super) struct Inode<P: FilePayload, M: VolumeModel<P>> {
     pub(super) disk: Rc<Disk<P, M>>,
     pub(super) name: RefCell<String>,

@@ -10,7 +10,6 @@ use runtime::{EventSource, Handle};
 
 use super::model::VolumeModel;
 use super::slots::{Outcome, Slots};
-use super::volume::ArrayVolume;
 use crate::payload::Payload;
 use crate::{Array, HostCompletion, HostOperation, HostRequest, VolumeId};
 
@@ -50,13 +49,6 @@ impl<P: Payload, M: VolumeModel<P>> ArrayHost<P, M> {
         let source: Rc<dyn EventSource> = shared.clone();
         handle.drive(source);
         Self { shared }
-    }
-
-    /// A volume of the array; `None` if there is no such volume.
-    #[must_use]
-    pub fn volume(&self, volume: VolumeId) -> Option<ArrayVolume<P, M>> {
-        let capacity_sectors = self.with(|model| model.capacity_sectors(volume))?;
-        Some(ArrayVolume::new(self.clone(), volume, capacity_sectors))
     }
 
     /// Shows the model, to read counters or to inject faults. No request may be made meanwhile.
@@ -122,7 +114,7 @@ impl<P: Payload, M: VolumeModel<P>> Shared<P, M> {
     }
 
     /// Wakes those who wait for the requests that have ended.
-    fn tell(&self, mut completed: Vec<HostCompletion<P>>) {
+    fn notify(&self, mut completed: Vec<HostCompletion<P>>) {
         for end in completed.drain(..) {
             let outcome = end.result.map(|()| end.payload);
             let waker = self.slots.borrow_mut().complete(end.tag as u32, outcome);
@@ -142,7 +134,7 @@ impl<P: Payload, M: VolumeModel<P>> EventSource for Shared<P, M> {
     fn advance_to(&self, now_ns: u64) {
         let mut completed = std::mem::take(&mut *self.completed.borrow_mut());
         self.model.borrow_mut().advance_to(now_ns, &mut completed);
-        self.tell(completed);
+        self.notify(completed);
     }
 
     fn advance_until_awaited(&self, limit_ns: u64) -> Option<u64> {
@@ -150,7 +142,7 @@ impl<P: Payload, M: VolumeModel<P>> EventSource for Shared<P, M> {
         let mut model = self.model.borrow_mut();
         let ended_ns = model.advance_to_completion(limit_ns, &mut completed);
         drop(model);
-        self.tell(completed);
+        self.notify(completed);
         ended_ns
     }
 }

@@ -22,7 +22,7 @@ pub struct IdealVolumesSettings {
 /// Sectors kept together in the contents of a volume.
 const CHUNK_SECTORS: u64 = 128;
 
-/// Volumes with a fixed service time and no queue: for tests of what stands on an array, and for
+/// Volumes with a fixed service time and no queue: for tests of what runs on an array, and for
 /// measuring what everything above an array costs.
 pub struct IdealVolumes<P> {
     settings: IdealVolumesSettings,
@@ -34,7 +34,7 @@ pub struct IdealVolumes<P> {
 }
 
 impl<P: Payload> IdealVolumes<P> {
-    /// Empty volumes.
+    /// Volumes with these settings, on which nothing is stored yet.
     #[must_use]
     pub fn new(settings: IdealVolumesSettings) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl<P: Payload> IdealVolumes<P> {
         }
     }
 
-    /// Stores or loads at once: nobody can tell before the request ends.
+    /// Stores or loads at once: no one can see it before the request ends.
     fn carry_out(&mut self, request: &HostRequest<P>) -> P {
         let mut loaded = P::default();
         if !P::CARRIES_BYTES {

@@ -1,6 +1,6 @@
 //! The array as storage for tasks: requests are awaited, volumes hold files.
 //!
-//! The model itself is plain state that is told the time. Here it is registered with a
+//! The model itself is plain state to which times are passed in. Here it is registered with a
 //! [`runtime::Runtime`] as a source of events, so that tasks and model share one clock:
 //!
 //! - [`VolumeModel`] is what the bridge needs of a model; the [`Array`](crate::Array) is one,

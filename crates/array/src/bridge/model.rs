@@ -3,12 +3,12 @@
 use crate::payload::{Bytes, Payload};
 use crate::{Array, FirstWrite, HostCompletion, HostError, HostRequest, VolumeId};
 
-/// A model of storage with volumes that is told the time.
+/// A model of storage with volumes, to which times are passed in.
 pub trait VolumeModel<P: Payload>: 'static {
     /// Capacity of a volume in sectors; `None` if there is no such volume.
     fn capacity_sectors(&self, volume: VolumeId) -> Option<u64>;
 
-    /// Takes a request in at `now_ns`, which lies before no time told earlier.
+    /// Takes a request in at `now_ns`, which is not before any time passed in earlier.
     fn submit(&mut self, now_ns: u64, request: HostRequest<P>);
 
     /// When something happens next; `None` when nothing will unless asked for.

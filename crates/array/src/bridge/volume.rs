@@ -23,7 +23,7 @@ impl<P: Payload, M: VolumeModel<P>> Clone for ArrayVolume<P, M> {
 }
 
 impl<P: Payload, M: VolumeModel<P>> ArrayVolume<P, M> {
-    pub(super) fn new(host: ArrayHost<P, M>, volume: VolumeId, capacity_sectors: u64) -> Self {
+    fn new(host: ArrayHost<P, M>, volume: VolumeId, capacity_sectors: u64) -> Self {
         Self {
             host,
             volume,
@@ -114,5 +114,14 @@ impl<P: Payload, M: VolumeModel<P>> ArrayVolume<P, M> {
     ) -> Result<(), HostError> {
         self.host
             .with(|model| model.lay_out(self.volume, first_sector, sectors, first_write))
+    }
+}
+
+impl<P: Payload, M: VolumeModel<P>> ArrayHost<P, M> {
+    /// A volume of the array; `None` if there is no such volume.
+    #[must_use]
+    pub fn volume(&self, volume: VolumeId) -> Option<ArrayVolume<P, M>> {
+        let capacity_sectors = self.with(|model| model.capacity_sectors(volume))?;
+        Some(ArrayVolume::new(self.clone(), volume, capacity_sectors))
     }
 }

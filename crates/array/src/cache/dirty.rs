@@ -1,7 +1,7 @@
 //! What the disks lack, by stripe: the order in which it goes there.
 //!
 //! A unit is a stretch of a volume that lies within one stripe of a disk group, so that all its
-//! dirty lines share one update of the parity. Units that can go to disk stand in the order of
+//! dirty lines share one update of the parity. Units that can go to disk are kept in the order of
 //! their addresses, which is the order a sweep takes them in, and all in the order of their ages.
 
 use std::collections::VecDeque;
@@ -36,8 +36,6 @@ const LINES_AHEAD: usize = 3;
 /// What a destage takes with it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Started {
-    /// Volume and number of the unit within it.
-    pub key: u64,
     /// The first of its lines.
     pub first_line: u32,
     /// Since when the oldest of it was dirty, ns.
@@ -77,8 +75,8 @@ impl DirtyUnits {
 
     /// Has the processor fetch what [`DirtyUnits::note_dirty`] will look at for `key`.
     #[inline]
-    pub fn foresee(&self, key: u64) {
-        self.index.foresee(key);
+    pub fn prefetch(&self, key: u64) {
+        self.index.prefetch(key);
     }
 
     /// The first dirty line of the unit a few places behind the oldest by age, if it has any. Has
@@ -90,7 +88,7 @@ impl DirtyUnits {
         }
         let &(_, slot) = self.by_age.get(LINES_AHEAD)?;
         let unit = &self.units[slot as usize];
-        self.index.foresee(unit.key);
+        self.index.prefetch(unit.key);
         (unit.first_line != NONE).then_some(unit.first_line)
     }
 
@@ -147,6 +145,11 @@ impl DirtyUnits {
 
     fn clear_ready(&mut self, key: u64) {
         self.ready[usize::from(volume_of(key))].remove(number_of(key));
+    }
+
+    /// Volume and number of a unit.
+    pub fn key(&self, slot: u32) -> u64 {
+        self.units[slot as usize].key
     }
 
     /// The first dirty line of a unit.
@@ -240,7 +243,6 @@ impl DirtyUnits {
             "a unit that is chosen can go to disk"
         );
         let started = Started {
-            key: unit.key,
             first_line: unit.first_line,
             since_ns: unit.since_ns,
             sequential: unit.sequential_writes * 2 > unit.writes,
@@ -250,7 +252,8 @@ impl DirtyUnits {
         unit.in_flight = true;
         unit.writes = 0;
         unit.sequential_writes = 0;
-        self.clear_ready(started.key);
+        let key = unit.key;
+        self.clear_ready(key);
         started
     }
 

@@ -69,7 +69,7 @@ impl KeyIndex {
     /// Has the processor fetch what [`KeyIndex::find`] will look at for `key`. Tables of large
     /// caches lie in main memory, and there is much to do until a request gets to its look-up.
     #[inline]
-    pub fn foresee(&self, key: u64) {
+    pub fn prefetch(&self, key: u64) {
         prefetch_index(&self.entries, (mark_of(key) >> self.shift) as usize);
     }
 
@@ -91,7 +91,7 @@ impl KeyIndex {
         }
     }
 
-    /// The slot of `key`; `key_of` tells the key of a slot.
+    /// The slot of `key`; `key_of` gives the key of a slot.
     #[inline]
     pub fn find(&self, key: u64, key_of: impl Fn(u32) -> u64) -> Option<u32> {
         let mark = mark_of(key);

@@ -1,10 +1,12 @@
 //! A line of the data cache: which of its sectors are known, changed, or on their way to disk.
 
-use super::recency::NOWHERE;
 use crate::payload::Payload;
 
 /// No line: the end of a list.
 pub(crate) const NONE: u32 = u32::MAX;
+
+/// The place of a line that is not in the ring.
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// The key of a line that is not in use.
 pub(crate) const NO_KEY: u64 = u64::MAX;
@@ -33,7 +35,7 @@ pub(crate) fn for_runs(mut bits: Sectors, mut run: impl FnMut(u32, u32)) {
 /// One line. It belongs to the stretch of a volume that its key names.
 ///
 /// What replacement, hits and most writes look at comes first, so that it lies in one line of the
-/// processor's cache. What is there of sectors on their way is told by two flags; only when there
+/// processor's cache. Whether there are sectors on their way is in two flags; only when there
 /// is any the second line is looked at.
 #[derive(Debug, Clone)]
 #[repr(C, align(128))]
@@ -44,7 +46,7 @@ pub(crate) struct Line<P> {
     pub dirty: Sectors,
     /// Volume and number of the line within it.
     pub key: u64,
-    /// Where it stands among the lines that may be replaced.
+    /// Its place among the lines that may be replaced.
     pub place: u32,
     /// Fills in flight and writes about to be put in. A pinned line stays.
     pub pins: u32,
@@ -96,7 +98,7 @@ impl<P> Line<P> {
         self.dirty != 0 || self.is_destaging
     }
 
-    /// Whether it stands among the lines that may be replaced.
+    /// Whether it is among the lines that may be replaced.
     #[inline]
     pub fn is_replaceable(&self) -> bool {
         self.place != NOWHERE
@@ -112,7 +114,7 @@ impl<P> Line<P> {
         }
     }
 
-    // These two stand apart so that the second line is not looked at on the chance.
+    // Separate functions, so that the second line is not loaded speculatively.
     #[cold]
     #[inline(never)]
     fn destaging_there(&self) -> Sectors {

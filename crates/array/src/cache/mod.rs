@@ -1,5 +1,6 @@
 //! The data cache of a controller: lines keyed by volume address.
 //!
+//! - [`extents`]: lookups, fills, writes and destages of whole extents.
 //! - [`line`]: which sectors of a line are valid, dirty, on their way to disk.
 //! - [`index`]: from a key to its line.
 //! - [`dirty`]: dirty lines by stripe, in the orders they go to disk; [`order`] keeps addresses in
@@ -7,28 +8,32 @@
 //! - [`recency`]: lines in the order of their last use.
 //! - [`streams`]: sequential readers and writers.
 //!
-//! Lines that hold nothing the disks lack and that nobody is about to use stand in a ring from the
+//! Lines that hold nothing the disks lack and that are not about to be used are in a ring from the
 //! least recently used on; they are replaced in that order. Everything takes constant time, but
 //! for dropping what is dirty, which looks for its line among those of its unit.
 
 mod dirty;
+mod extents;
 mod index;
 mod line;
 mod order;
 mod recency;
 mod streams;
 
-pub(crate) use dirty::DirtyUnits;
-pub(crate) use line::{Line, NONE, Sectors, for_runs, sectors_from};
+use dirty::DirtyUnits;
+use line::sectors_from;
+pub(crate) use line::{Line, NONE, Sectors, for_runs};
 pub(crate) use streams::Streams;
 
 use prefetch_index::prefetch_index;
 
+use crate::io::VolumeExtent;
 use crate::payload::Payload;
 
 use index::KeyIndex;
 use line::NO_KEY;
-use recency::{NOWHERE, Recency};
+use line::NOWHERE;
+use recency::Recency;
 
 /// Lines that will be replaced next: how far ahead the processor is asked for them, and for the
 /// places of their keys.
@@ -57,6 +62,12 @@ pub(crate) fn number_of(key: u64) -> u64 {
     key & ((1 << NUMBER_BITS) - 1)
 }
 
+/// The key of the unit that a line belongs to.
+#[inline]
+pub(crate) fn unit_of(line_key: u64, lines_per_unit: u64) -> u64 {
+    key_of(volume_of(line_key), number_of(line_key) / lines_per_unit)
+}
+
 /// A part of a request that lies in one line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LinePart {
@@ -78,7 +89,7 @@ impl LinePart {
     }
 }
 
-/// The parts of a stretch, line by line.
+/// The parts of an extent, line by line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LineParts {
     volume: u16,
@@ -121,11 +132,11 @@ pub(crate) struct DataCache<P> {
     capacity_lines: u64,
     line_shift: u32,
     /// Lines that hold something the disks lack.
-    pub unwritten_lines: u64,
+    unwritten_lines: u64,
     /// The same by volume.
-    pub unwritten_by_volume: Vec<u64>,
+    unwritten_by_volume: Vec<u64>,
     /// Lines that writes on their way into the cache may make dirty.
-    pub reserved_lines: u64,
+    reserved_lines: u64,
     /// Dirty lines by stripe.
     pub dirty: DirtyUnits,
 }
@@ -152,15 +163,15 @@ impl<P: Payload> DataCache<P> {
         1 << self.line_shift
     }
 
-    /// The lines a stretch touches.
+    /// The lines an extent touches, in order.
     #[inline]
-    pub fn parts(&self, volume: u16, first_sector: u64, sectors: u32) -> LineParts {
+    pub fn parts(&self, extent: VolumeExtent) -> LineParts {
         LineParts {
-            volume,
+            volume: extent.volume,
             line_shift: self.line_shift,
-            next_sector: first_sector,
-            first_sector,
-            end_sector: first_sector + u64::from(sectors),
+            next_sector: extent.first_sector,
+            first_sector: extent.first_sector,
+            end_sector: extent.end_sector(),
         }
     }
 
@@ -172,13 +183,13 @@ impl<P: Payload> DataCache<P> {
 
     /// Has the processor fetch what [`DataCache::find`] will look at for `key`.
     #[inline]
-    pub fn foresee(&self, key: u64) {
-        self.index.foresee(key);
+    pub fn prefetch(&self, key: u64) {
+        self.index.prefetch(key);
     }
 
     /// Has the processor fetch the line that `key` probably has.
     #[inline]
-    pub fn foresee_line(&self, key: u64) {
+    pub fn prefetch_line(&self, key: u64) {
         if let Some(slot) = self.index.likely_slot(key) {
             prefetch_index(&self.lines, slot as usize);
         }
@@ -186,7 +197,7 @@ impl<P: Payload> DataCache<P> {
 
     /// The line with that key, which was in `slot` when it was last looked for.
     #[inline]
-    pub fn find_again(&self, slot: u32, key: u64) -> Option<u32> {
+    fn find_again(&self, slot: u32, key: u64) -> Option<u32> {
         match self.lines.get(slot as usize) {
             Some(line) if line.key == key => Some(slot),
             _ => self.find(key),
@@ -199,18 +210,41 @@ impl<P: Payload> DataCache<P> {
     }
 
     #[inline]
-    pub fn line_mut(&mut self, slot: u32) -> &mut Line<P> {
+    fn line_mut(&mut self, slot: u32) -> &mut Line<P> {
         &mut self.lines[slot as usize]
     }
 
     /// Lines that could be had at once, by replacement if need be.
     #[inline]
-    pub fn available_lines(&self) -> u64 {
+    fn available_lines(&self) -> u64 {
         self.capacity_lines.saturating_sub(self.index.len() as u64) + self.replaceable.len()
     }
 
+    /// Lines that hold something the disks lack.
+    #[inline]
+    pub fn unwritten_lines(&self) -> u64 {
+        self.unwritten_lines
+    }
+
+    /// Lines that are dirty, or that writes on their way into the cache may make dirty.
+    #[inline]
+    pub fn filled_lines(&self) -> u64 {
+        self.unwritten_lines + self.reserved_lines
+    }
+
+    /// Whether the cache holds anything of a volume that the disks lack.
+    pub fn has_unwritten_of(&self, volume: u16) -> bool {
+        self.unwritten_by_volume[usize::from(volume)] > 0
+    }
+
+    /// The line with that key, a new one if there is none; `None` if nothing can be replaced.
+    #[inline]
+    fn find_or_allocate(&mut self, key: u64) -> Option<u32> {
+        self.find(key).or_else(|| self.allocate(key))
+    }
+
     /// A new line for `key`, which must not be there; `None` if nothing can be replaced.
-    pub fn allocate(&mut self, key: u64) -> Option<u32> {
+    fn allocate(&mut self, key: u64) -> Option<u32> {
         while self.index.len() as u64 >= self.capacity_lines {
             let oldest = self.replaceable.oldest()?;
             self.remove(oldest);
@@ -220,7 +254,7 @@ impl<P: Payload> DataCache<P> {
 
     /// A new line for `key`, which must not be there, whatever the capacity: what the partner
     /// mirrored is there already when its owner fails.
-    pub fn allocate_beyond(&mut self, key: u64) -> u32 {
+    fn allocate_beyond(&mut self, key: u64) -> u32 {
         let slot = match self.free.pop() {
             Some(slot) => slot,
             None => {
@@ -260,13 +294,13 @@ impl<P: Payload> DataCache<P> {
             prefetch_index(&self.lines, slot as usize);
         }
         if let Some(slot) = self.replaceable.behind_front(KEYS_AHEAD) {
-            self.index.foresee(self.lines[slot as usize].key);
+            self.index.prefetch(self.lines[slot as usize].key);
         }
     }
 
-    /// Takes a line out of the ring of replaceable ones, if it stands there.
+    /// Takes a line out of the ring of replaceable ones, if it is there.
     #[inline]
-    pub fn unlist(&mut self, slot: u32) {
+    fn unlist(&mut self, slot: u32) {
         let line = &mut self.lines[slot as usize];
         if line.is_replaceable() {
             let place = std::mem::replace(&mut line.place, NOWHERE);
@@ -276,7 +310,7 @@ impl<P: Payload> DataCache<P> {
 
     /// Puts a line at the end of the ring of replaceable ones if it may be replaced.
     #[inline]
-    pub fn list_if_replaceable(&mut self, slot: u32) {
+    fn list_if_replaceable(&mut self, slot: u32) {
         let line = &self.lines[slot as usize];
         if line.is_replaceable() || line.pins > 0 || line.is_unwritten() {
             return;
@@ -284,14 +318,14 @@ impl<P: Payload> DataCache<P> {
         if self.replaceable.is_full() {
             let lines = &mut self.lines;
             self.replaceable
-                .draw_together(|slot, place| lines[slot as usize].place = place);
+                .compact(|slot, place| lines[slot as usize].place = place);
         }
         self.lines[slot as usize].place = self.replaceable.push(slot);
     }
 
     /// Notes a use of a line.
     #[inline]
-    pub fn touch(&mut self, slot: u32) {
+    fn touch(&mut self, slot: u32) {
         if self.lines[slot as usize].is_replaceable() && !self.replaceable.is_newest(slot) {
             self.unlist(slot);
             self.list_if_replaceable(slot);
@@ -300,14 +334,14 @@ impl<P: Payload> DataCache<P> {
 
     /// Keeps a line from being replaced.
     #[inline]
-    pub fn pin(&mut self, slot: u32) {
+    fn pin(&mut self, slot: u32) {
         self.unlist(slot);
         self.lines[slot as usize].pins += 1;
     }
 
     /// Takes back a [`DataCache::pin`].
     #[inline]
-    pub fn unpin(&mut self, slot: u32) {
+    fn unpin(&mut self, slot: u32) {
         let line = &mut self.lines[slot as usize];
         assert!(line.pins > 0, "a line is released as often as it is pinned");
         line.pins -= 1;
@@ -320,14 +354,14 @@ impl<P: Payload> DataCache<P> {
 
     /// Has the processor fetch what the next destages by age will look at.
     #[inline]
-    pub fn foresee_destages(&self) {
+    pub fn prefetch_destages(&self) {
         if let Some(line) = self.dirty.first_line_behind() {
             prefetch_index(&self.lines, line as usize);
         }
     }
 
     /// Puts written contents into a line.
-    pub fn put(&mut self, write: PutWrite, slot: u32, part: LinePart, payload: &P) {
+    fn put(&mut self, write: CacheWrite, slot: u32, part: LinePart, payload: &P) {
         let line = &mut self.lines[slot as usize];
         if P::CARRIES_BYTES {
             line.contents
@@ -344,7 +378,8 @@ impl<P: Payload> DataCache<P> {
         let joins = line.dirty == 0;
         line.dirty |= part.bits();
         if joins {
-            line.unit = self.dirty.note_dirty(write.unit, write.now_ns);
+            let key = unit_of(line.key, write.lines_per_unit);
+            line.unit = self.dirty.note_dirty(key, write.now_ns);
         }
         let unit = line.unit;
         self.dirty.note_write(unit, write.sequential);
@@ -355,7 +390,7 @@ impl<P: Payload> DataCache<P> {
     }
 
     /// What a destage carried of this line is on disk.
-    pub fn written(&mut self, slot: u32) {
+    fn written(&mut self, slot: u32) {
         let line = &mut self.lines[slot as usize];
         line.arrive();
         if line.dirty == 0 {
@@ -366,7 +401,7 @@ impl<P: Payload> DataCache<P> {
     }
 
     /// Drops dirty sectors that no longer matter.
-    pub fn drop_dirty(&mut self, slot: u32, sectors: Sectors) {
+    fn drop_dirty(&mut self, slot: u32, sectors: Sectors) {
         let line = &mut self.lines[slot as usize];
         if line.dirty & sectors == 0 {
             return;
@@ -395,7 +430,7 @@ impl<P: Payload> DataCache<P> {
     }
 
     /// Every line in use, by slot.
-    pub fn slots(&self) -> impl Iterator<Item = u32> + '_ {
+    fn slots(&self) -> impl Iterator<Item = u32> + '_ {
         let in_use = |&slot: &u32| self.lines[slot as usize].key != NO_KEY;
         (0..self.lines.len() as u32).filter(in_use)
     }
@@ -441,8 +476,8 @@ impl<P: Payload> DataCache<P> {
                 line.is_replaceable() == (line.pins == 0 && !line.is_unwritten()),
                 "a line is replaceable when it is neither pinned nor ahead of the disks"
             );
-            let stands = self.replaceable.stands_at(slot, line.place);
-            assert_eq!(line.is_replaceable(), stands, "the place of a line");
+            let is_at_place = self.replaceable.is_at(slot, line.place);
+            assert_eq!(line.is_replaceable(), is_at_place, "the place of a line");
         }
         assert_eq!(unwritten, self.unwritten_lines, "lines ahead of the disks");
         assert_eq!(replaceable, self.replaceable.len(), "replaceable lines");
@@ -451,10 +486,10 @@ impl<P: Payload> DataCache<P> {
 
 /// A write on its way into the cache.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PutWrite {
+pub(crate) struct CacheWrite {
     pub now_ns: u64,
-    /// Key of the unit the line belongs to.
-    pub unit: u64,
+    /// Lines of a unit of the volume.
+    pub lines_per_unit: u64,
     /// Whether the partner holds a copy.
     pub mirrored: bool,
     /// Whether it continued a run of addresses.

@@ -2,14 +2,11 @@
 //!
 //! A use takes a line from its place and puts it at the end. The place it leaves stays empty until
 //! the front of the ring comes by, so no neighbour is looked at: in a list each use would wait for
-//! two more lines to come from main memory. A ring without room is drawn together.
+//! two more lines to come from main memory. A full ring is compacted.
 
-use super::line::NONE;
+use super::line::{NONE, NOWHERE};
 
-/// A line that does not stand in the ring.
-pub(super) const NOWHERE: u32 = u32::MAX;
-
-/// Places for each line that stands in the ring when it is drawn together.
+/// Places for each line of the ring when it is compacted.
 const PLACES_PER_LINE: usize = 4;
 
 /// Slots from the least to the most recently used; [`NONE`] where one has left.
@@ -48,7 +45,7 @@ impl Recency {
         None
     }
 
-    /// The line that stands so many places behind the front, if one does.
+    /// The line that many places behind the front, if there is one.
     #[inline]
     pub fn behind_front(&self, places: usize) -> Option<u32> {
         let position = self.front + places;
@@ -62,8 +59,8 @@ impl Recency {
         self.front < self.end && self.ring[self.place(self.end - 1)] == slot
     }
 
-    /// Whether a line stands at a place.
-    pub fn stands_at(&self, slot: u32, place: u32) -> bool {
+    /// Whether a line is at a place.
+    pub fn is_at(&self, slot: u32, place: u32) -> bool {
         self.ring.get(place as usize) == Some(&slot)
     }
 
@@ -73,7 +70,7 @@ impl Recency {
         self.end - self.front == self.ring.len()
     }
 
-    /// Puts a line at the end of a ring that is not full; says at which place it stands.
+    /// Puts a line at the end of a ring that is not full; gives its place.
     #[inline]
     pub fn push(&mut self, slot: u32) -> u32 {
         assert!(!self.is_full(), "a line is put where there is room");
@@ -84,7 +81,7 @@ impl Recency {
         place as u32
     }
 
-    /// Takes out the line that stands at a place.
+    /// Takes out the line at a place.
     #[inline]
     pub fn remove(&mut self, place: u32) {
         self.ring[place as usize] = NONE;
@@ -94,7 +91,7 @@ impl Recency {
     /// Draws the ring together, and makes it longer or shorter if need be; `moved(slot, place)`
     /// hears of every line.
     #[cold]
-    pub fn draw_together(&mut self, mut moved: impl FnMut(u32, u32)) {
+    pub fn compact(&mut self, mut moved: impl FnMut(u32, u32)) {
         let positions = self.front..self.end;
         let slots = positions.map(|position| self.ring[self.place(position)]);
         let mut ring: Vec<u32> = slots.filter(|&slot| slot != NONE).collect();
@@ -129,13 +126,13 @@ mod tests {
                 let slot = random.random_range(0..lines);
                 let place = std::mem::replace(&mut places[slot as usize], NOWHERE);
                 if place != NOWHERE {
-                    assert!(recency.stands_at(slot, place), "seed {seed}, step {step}");
+                    assert!(recency.is_at(slot, place), "seed {seed}, step {step}");
                     recency.remove(place);
                     model.retain(|&other| other != slot);
                 }
                 if random.random_bool(0.7) {
                     if recency.is_full() {
-                        recency.draw_together(|slot, place| places[slot as usize] = place);
+                        recency.compact(|slot, place| places[slot as usize] = place);
                     }
                     places[slot as usize] = recency.push(slot);
                     model.push(slot);

@@ -1,4 +1,4 @@
-//! Sequential readers and writers of a volume, told from random ones by their addresses.
+//! Sequential readers and writers of a volume, distinguished from random ones by their addresses.
 
 use crate::SECTOR_BYTES;
 use crate::settings::ReadAheadSettings;
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn interleaved_readers_are_told_apart_and_an_end_is_kept_to() {
+    fn interleaved_readers_are_distinguished_and_an_end_is_kept_to() {
         let mut streams = streams();
         for read in 0..20u64 {
             for reader in 0..4u64 {

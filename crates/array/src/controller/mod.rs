@@ -1,12 +1,16 @@
 //! Controllers: host ports, the processor that every command passes, ownership of volumes.
 
+mod availability;
 mod port;
 mod station;
+mod waiting;
 
 pub use station::SerialCounters;
 
+pub(crate) use availability::Availability;
 pub(crate) use port::Port;
 pub(crate) use station::SerialStation;
+pub(crate) use waiting::{Destaging, Load, Waiting};
 
 use std::collections::VecDeque;
 
@@ -23,12 +27,12 @@ pub(crate) struct Ticket {
     pub epoch: u32,
 }
 
-/// Copies of everything dirty, on the link to the partner.
+/// Copies of everything dirty, on the link to the failover partner.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Copies {
     pub since_ns: u64,
-    /// The partner's life that they are meant for.
-    pub partner_life: u32,
+    /// The partner's [`Availability::generation`] when they were sent.
+    pub partner_generation: u32,
 }
 
 const SECTORS_PER_MIB: f64 = 2048.0;
@@ -40,43 +44,21 @@ pub(crate) struct Controller<P> {
     pub ports: Vec<Port>,
     /// Its processor.
     pub processor: SerialStation,
-    /// The direction of the link that leads to the partner.
+    /// The direction of the link that leads to the failover partner.
     pub link: SerialStation,
     /// Its data cache.
     pub cache: DataCache<P>,
     /// Whether it works.
-    pub works: bool,
-    /// Whether it works again, but not before everything it had on its way has ended.
-    pub returning: bool,
-    /// Whether the partner may take its volumes over.
-    pub takeover_due: bool,
-    /// How often it has failed or come back: tells what belongs to an earlier life.
-    pub life: u32,
+    pub availability: Availability,
+    /// Host requests that wait for something of the cache.
+    pub waiting: Waiting,
+    /// What it works on.
+    pub load: Load,
+    /// Its destages.
+    pub destaging: Destaging,
     /// The copies of everything dirty that are on their way to a partner that is back, in the order
     /// in which the link carries them.
     pub copies: VecDeque<Copies>,
-    /// Whether the cache would survive a loss of power.
-    pub battery_works: bool,
-    /// Reads and writes it has at the back end.
-    pub operations_open: u32,
-    /// Writers that wait until the cache has room for them.
-    pub waiting_writers: VecDeque<Ticket>,
-    /// Requests that wait until their sectors hold nothing the disks lack.
-    pub waiting_clean: Vec<Ticket>,
-    /// Flushes that wait, and when they came.
-    pub flushes: Vec<(Ticket, u64)>,
-    /// The destages under way.
-    pub destages: Vec<u32>,
-    /// The writes under way that go through the cache of volumes whose reads it holds.
-    pub throughs: Vec<u32>,
-    /// Whether the cache is above its low watermark since it was above the high one.
-    pub under_pressure: bool,
-    /// When the next look at ages and idleness is due.
-    pub tick_at_ns: u64,
-    /// When the last host request came.
-    pub last_host_ns: u64,
-    /// Host requests it works on.
-    pub active: u64,
     next_port: usize,
 }
 
@@ -89,23 +71,39 @@ impl<P: Payload> Controller<P> {
             processor: SerialStation::default(),
             link: SerialStation::default(),
             cache: DataCache::new(cache.lines(), cache.line_sectors(), volumes),
-            works: true,
-            returning: false,
-            takeover_due: false,
-            life: 0,
+            availability: Availability::default(),
+            waiting: Waiting::default(),
+            load: Load::default(),
+            destaging: Destaging::default(),
             copies: VecDeque::new(),
-            battery_works: true,
-            operations_open: 0,
-            waiting_writers: VecDeque::new(),
-            waiting_clean: Vec::new(),
-            flushes: Vec::new(),
-            destages: Vec::new(),
-            throughs: Vec::new(),
-            under_pressure: false,
-            tick_at_ns: u64::MAX,
-            last_host_ns: 0,
-            active: 0,
             next_port: 0,
+        }
+    }
+
+    /// It fails: nothing in it or on its way through it arrives.
+    pub fn fail(&mut self, now_ns: u64) {
+        self.availability.fail();
+        self.processor.abort_all(now_ns);
+        self.link.abort_all(now_ns);
+        self.copies.clear();
+        for port in &mut self.ports {
+            port.abort_all(now_ns);
+        }
+        self.waiting.clear();
+    }
+
+    /// Little's law at its ports, its processor and its link, and that its cache is consistent.
+    ///
+    /// # Panics
+    ///
+    /// If a check fails.
+    pub fn check_laws(&self, now_ns: u64) {
+        self.processor.check_laws(now_ns);
+        self.link.check_laws(now_ns);
+        self.cache.check_laws();
+        for port in &self.ports {
+            port.inbound.check_laws(now_ns);
+            port.outbound.check_laws(now_ns);
         }
     }
 

@@ -6,13 +6,13 @@
 /// equals `response_sum_ns` whenever the station is empty: Little's law without a remainder.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SerialCounters {
-    /// Things that came.
+    /// Things that have entered since the model started.
     pub arrivals: u64,
     /// Things that were served to their end.
     pub departures: u64,
     /// Things thrown out by a failure.
     pub aborted: u64,
-    /// Things inside now.
+    /// Things inside now, waiting or being served.
     pub inside: u64,
     /// Time spent serving, ns. What is being served counts as served.
     pub busy_ns: u64,
@@ -24,7 +24,7 @@ pub struct SerialCounters {
 
 /// One server with a queue without limit, first come first served.
 ///
-/// The end of a service is known when a thing enters, so the caller keeps the calendar: it calls
+/// The end of a service is known when a thing enters, so the caller schedules an event: it calls
 /// [`SerialStation::leave`] at the time [`SerialStation::enter`] gave it.
 #[derive(Debug, Default)]
 pub(crate) struct SerialStation {

@@ -1,290 +1,267 @@
-//! The keys of a description, as an engineer writes them.
-//!
-//! Every key is explained in `docs/arrays.md`; a test holds the two together.
+//! The settings of a description, as an engineer writes them.
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use config::{TimeSpan, choice, flattened, optional, settings, within};
 
 use crate::disk::DiskDescription;
-use crate::group::{MirrorRead, PlacementSettings, RebuildSettings, ScrubSettings, SmallWrite};
-use crate::pool::settings::{
-    Affinity, AllocationName, FillSettings, OnWrite, ReplacementName, Tier, TieringSettings,
-};
+use crate::group::{BackendPolicy, PlacementSettings};
+use crate::pool::settings::{PoolPolicy, ReadCachePolicy};
+use crate::pool::tier::Tier;
 use crate::raid::Level;
 use crate::raid::vraid::{ProtectionLevel, Vraid};
-use crate::settings::{CacheSettings, ControllerSettings, WritePolicy};
-use crate::station::DispatchSettings;
+use crate::settings::{CacheSettings, ControllerSettings, VolumePolicy};
 
-/// A whole description.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct DescriptionKeys {
-    pub title: String,
-    #[serde(default)]
-    pub family: String,
-    #[serde(default)]
-    pub extends: Option<String>,
-    pub controllers: ControllerSettings,
-    pub cache: CacheSettings,
-    #[serde(default)]
-    pub backend: BackendKeys,
-    #[serde(default)]
-    pub disks: BTreeMap<String, DiskDescription>,
-    #[serde(default)]
-    pub pool: Vec<PoolKeys>,
-    #[serde(default)]
-    pub group: Vec<GroupKeys>,
-    #[serde(default)]
-    pub volumes: VolumeRule,
-    #[serde(default)]
-    pub volume: Vec<VolumeKeys>,
-    #[serde(default)]
-    pub event: Vec<EventKeys>,
-}
+/// More equal pools or groups than any array has.
+pub(super) const COUNT_MAX: u32 = 64;
 
-/// Something that is to break or to be repaired.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct EventKeys {
-    pub at: String,
-    pub what: EventWord,
-    pub disk: Option<u32>,
-    pub group: Option<String>,
-    pub controller: Option<u32>,
-}
+/// Sizes of volumes, 10^9 bytes; others are mistakes.
+const SIZES_GB: std::ops::RangeInclusive<f64> = 0.01..=9e8;
 
-/// What can be made to happen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum EventWord {
-    DiskFails,
-    DiskReplaced,
-    ControllerFails,
-    ControllerReturns,
-    CacheBatteryFails,
-    CacheBatteryReturns,
-}
+/// Later events are mistakes: ten years.
+const LATEST: TimeSpan = TimeSpan::seconds(10 * 366 * 86_400);
 
-/// How requests reach the disks, and what goes on behind them.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct BackendKeys {
-    pub dispatch: DispatchSettings,
-    pub mirror_read: MirrorRead,
-    pub small_write: SmallWrite,
-    pub parity_gap_kib: Option<u32>,
-    pub rebuild: RebuildSettings,
-    pub scrub: ScrubSettings,
-}
-
-/// Equal pools, or one of several different ones.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PoolKeys {
-    pub name: Option<String>,
-    #[serde(default = "one")]
-    pub count: u32,
-    pub disk: String,
-    pub disk_count: u16,
-    pub raid: Level,
-    pub chunk_kib: Option<u32>,
-    #[serde(default)]
-    pub spares: u16,
-    #[serde(default = "one")]
-    pub group_count: u32,
-    pub tier: Option<Tier>,
-    #[serde(default)]
-    pub group: Vec<PoolGroupKeys>,
-    #[serde(default = "page_size_kib")]
-    pub page_size_kib: u32,
-    #[serde(default)]
-    pub allocation: AllocationName,
-    #[serde(default)]
-    pub page_spread_percent: f64,
-    pub warning_levels_percent: Option<Vec<u32>>,
-    #[serde(default)]
-    pub ssd_use: SsdUse,
-    pub ssd_disk: Option<String>,
-    #[serde(default)]
-    pub ssd_count: u16,
-    pub ssd_raid: Option<Level>,
-    pub ssd_chunk_kib: Option<u32>,
-    #[serde(default)]
-    pub ssd_spares: u16,
-    #[serde(default)]
-    pub tiering: TieringSettings,
-    #[serde(default)]
-    pub read_cache: ReadCacheKeys,
-}
-
-/// A further disk group of a pool.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PoolGroupKeys {
-    pub disk: String,
-    pub disk_count: u16,
-    pub raid: Level,
-    pub chunk_kib: Option<u32>,
-    #[serde(default)]
-    pub spares: u16,
-    pub tier: Option<Tier>,
-}
-
-/// What the SSDs of a pool are for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum SsdUse {
-    #[default]
-    None,
-    ReadCache,
-    Tier,
-}
-
-/// The read cache of a pool; see [`crate::pool::settings::ReadCacheSettings`].
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct ReadCacheKeys {
-    pub limit_gib: Option<f64>,
-    pub size_gib: Option<f64>,
-    pub line_kib: Option<u32>,
-    pub fill: FillSettings,
-    pub on_write: OnWrite,
-    pub replacement: ReplacementName,
-}
-
-/// A disk group outside of pools.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct GroupKeys {
-    pub name: String,
-    pub disk: String,
-    pub disk_count: u16,
-    pub raid: Level,
-    pub chunk_kib: Option<u32>,
-    #[serde(default)]
-    pub spares: u16,
-    pub owner: Option<u32>,
-    #[serde(default)]
-    pub placement: PlacementSettings,
-    #[serde(default)]
-    pub protection_level: ProtectionLevel,
-}
-
-/// Volumes made for the databases and logs of a workload.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct VolumeRule {
-    pub databases_on: Vec<String>,
-    pub logs_on: Vec<String>,
-    pub database_volumes: DatabaseVolumes,
-    pub log_volumes: LogVolumes,
-    pub database_size_gb: Option<f64>,
-    pub log_size_gb: Option<f64>,
-    pub database_vraid: Vraid,
-    pub log_vraid: Vraid,
-    pub thick: bool,
-    pub affinity: Affinity,
-    pub write_policy: WritePolicy,
-    pub read_ahead: bool,
-    pub direct_io: bool,
-    pub partition_offset_sectors: u64,
-}
-
-impl Default for VolumeRule {
-    fn default() -> Self {
-        Self {
-            databases_on: Vec::new(),
-            logs_on: Vec::new(),
-            database_volumes: DatabaseVolumes::Each,
-            log_volumes: LogVolumes::Each,
-            database_size_gb: None,
-            log_size_gb: None,
-            database_vraid: Vraid::Vraid1,
-            log_vraid: Vraid::Vraid1,
-            thick: false,
-            affinity: Affinity::None,
-            write_policy: WritePolicy::WriteBack,
-            read_ahead: true,
-            direct_io: false,
-            partition_offset_sectors: 0,
-        }
+settings! {
+    /// An array, as an engineer describes it.
+    pub struct DescriptionKeys {
+        /// The array's name for people.
+        pub title: String;
+        /// The product family whose parameters these are, for people.
+        pub family: String = String::new();
+        /// Ports, processors and what connects them.
+        pub controllers: ControllerSettings;
+        /// The data cache of each controller.
+        pub cache: CacheSettings;
+        /// How requests reach the disks, and what goes on behind them.
+        pub backend: BackendPolicy = BackendPolicy::default();
+        /// Disks of one's own, written like those that `proofload show DISK` prints.
+        pub disks: BTreeMap<String, DiskDescription> = BTreeMap::new();
+        /// Pools that volumes are cut from page by page, with tiers and read caches.
+        pub pool: Vec<PoolKeys> = Vec::new();
+        /// Disk groups outside of pools, that volumes lie in directly.
+        pub group: Vec<GroupKeys> = Vec::new();
+        /// A rule by which the databases and logs of a workload get volumes.
+        pub volumes: VolumeRule = VolumeRule::default();
+        /// Volumes as they are, in place of the rule.
+        pub volume: Vec<VolumeKeys> = Vec::new();
+        /// What is to break and to be repaired while the array is modelled.
+        pub event: Vec<EventKeys> = Vec::new();
     }
 }
 
-/// How many volumes the databases get.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum DatabaseVolumes {
-    /// One for each.
-    #[default]
-    Each,
-    /// One for all.
-    One,
+settings! {
+    /// Something that is to break or to be repaired. Events may stand in the description of the
+    /// array or in the profile of the workload.
+    pub struct EventKeys {
+        /// When, from the begin of the measured part; for a trace, of the trace.
+        pub at: TimeSpan, as within(TimeSpan(0)..=LATEST);
+        /// What happens.
+        pub what: EventWord;
+        /// Number of the disk, from 0 as in `array.disks` of the result; with `group`, within the
+        /// group: its disks, then its spares.
+        pub disk: Option<u32>;
+        /// Name of a disk group, as `--dry-run` lists them: `a-disks` and `a-ssd` for those of pool
+        /// `a`.
+        pub group: Option<String>;
+        /// Number of the controller, from 0; not needed where there is one.
+        pub controller: Option<u32>;
+    }
 }
 
-/// How many volumes the logs get.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum LogVolumes {
-    /// One for each.
-    #[default]
-    Each,
-    /// One for all.
-    One,
-    /// None: a log lies on the volume of its database.
-    WithDatabases,
+choice! {
+    /// What can be made to happen.
+    pub enum EventWord {
+        /// The contents of a disk are gone. If the group has a spare, the rebuild onto it begins at
+        /// once, at the pace of `[backend.rebuild]`.
+        DiskFails = "disk-fails",
+        /// A new, empty disk stands in the bay. It is rebuilt onto, or, if a spare took over, it is
+        /// the next spare.
+        DiskReplaced = "disk-replaced",
+        /// The partner of a controller takes its volumes over after `failover.takeover_ms`; hosts
+        /// send again what was on its way.
+        ControllerFails = "controller-fails",
+        /// A controller works again, and by `failover.fail_back` its volumes return to it.
+        ControllerReturns = "controller-returns",
+        /// The cache of a controller does not survive a failure any more: writes go through to the
+        /// disks.
+        CacheBatteryFails = "cache-battery-fails",
+        /// The cache of a controller acknowledges writes again.
+        CacheBatteryReturns = "cache-battery-returns",
+    }
 }
 
-/// A volume that is there whatever the workload is.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct VolumeKeys {
-    pub name: String,
-    pub size_gb: f64,
-    pub on: Option<String>,
-    #[serde(default)]
-    pub holds: Holds,
-    pub owner: Option<u32>,
-    #[serde(default = "vraid1")]
-    pub vraid: Vraid,
-    #[serde(default)]
-    pub thick: bool,
-    #[serde(default)]
-    pub affinity: Affinity,
-    #[serde(default)]
-    pub write_policy: WritePolicy,
-    #[serde(default = "yes")]
-    pub read_ahead: bool,
-    #[serde(default)]
-    pub direct_io: bool,
-    #[serde(default)]
-    pub partition_offset_sectors: u64,
+settings! {
+    /// The disks of a group.
+    pub struct DisksKeys {
+        /// Name of the disks: a bundled one or one of `[disks.NAME]`.
+        pub disk: String;
+        /// Disks of a group, spares not counted.
+        pub disk_count: u16;
+        /// How they are laid out.
+        pub raid: Level;
+        /// Chunk (stripe unit) of the levels that stripe: a power of two.
+        pub chunk_kib: Option<u32>;
+        /// Hot spares of a group.
+        pub spares: u16 = 0;
+    }
 }
 
-/// What is put on a volume.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Holds {
-    #[default]
-    Databases,
-    Logs,
-    DatabasesAndLogs,
-    Nothing,
+settings! {
+    /// Equal pools, each cut into pages; volumes take a page when it is first written.
+    pub struct PoolKeys {
+        /// Its name; without one pools are called `a`, `b`, ...
+        pub name: Option<String>;
+        /// Equal pools of this kind; they belong to the controllers in turn.
+        pub count: u32 = 1, as within(1..=COUNT_MAX);
+        /// Their disks.
+        pub disks: DisksKeys, as flattened();
+        /// Equal disk groups of this kind in each pool.
+        pub group_count: u32 = 1, as within(1..=COUNT_MAX);
+        /// The tier of the disks; by default what the disk is: SSD, 10,000 turns a minute or more,
+        /// fewer.
+        pub tier: Option<Tier>;
+        /// Further disk groups.
+        pub group: Vec<PoolGroupKeys> = Vec::new();
+        /// How pages are placed and moved.
+        pub policy: PoolPolicy = PoolPolicy::default(), as flattened();
+        /// What the SSDs of a pool are for.
+        pub ssd_use: SsdUse = SsdUse::None;
+        /// Name of the SSDs.
+        pub ssd_disk: Option<String>;
+        /// SSDs of each pool. 0 given with `--set` turns `ssd_use` off, so that a series can begin
+        /// without SSDs.
+        pub ssd_count: u16 = 0;
+        /// Their level; by default for a read cache `linear` (one) or `raid0`, for a tier `raid1`
+        /// (two), `raid10` (an even number), `raid5`; one SSD is `linear` and has no protection.
+        pub ssd_raid: Option<Level>;
+        /// Their chunk; by default that of the disks.
+        pub ssd_chunk_kib: Option<u32>;
+        /// Their hot spares.
+        pub ssd_spares: u16 = 0;
+        /// How the read cache is filled.
+        pub read_cache: ReadCachePolicy = ReadCachePolicy::default();
+    }
 }
 
-fn one() -> u32 {
-    1
+settings! {
+    /// A further disk group of a pool.
+    pub struct PoolGroupKeys {
+        /// Its disks.
+        pub disks: DisksKeys, as flattened();
+        /// Its tier, as in the pool.
+        pub tier: Option<Tier>;
+    }
 }
 
-fn page_size_kib() -> u32 {
-    4096
+choice! {
+    /// What the SSDs of a pool are for.
+    pub enum SsdUse default None {
+        /// Nothing.
+        None = "none",
+        /// Copies of what is read.
+        ReadCache = "read-cache",
+        /// Pages of their own.
+        Tier = "tier",
+    }
 }
 
-fn vraid1() -> Vraid {
-    Vraid::Vraid1
+settings! {
+    /// A disk group outside of pools: the drive group of a RAID card, or the disk group of an EVA.
+    pub struct GroupKeys {
+        /// Its name.
+        pub name: String;
+        /// Its disks.
+        pub disks: DisksKeys, as flattened();
+        /// Controller of its volumes, from 0; without it they are dealt over all.
+        pub owner: Option<u32>;
+        /// Where on the disks of a `vraid` group segments lie.
+        pub placement: PlacementSettings = PlacementSettings::default();
+        /// Room kept free in a `vraid` group for the contents of disks that fail, spread over all
+        /// disks. What a disk held is rebuilt into free segments of its storage set, reserved or
+        /// not.
+        pub protection_level: ProtectionLevel = ProtectionLevel::None;
+    }
 }
 
-fn yes() -> bool {
-    true
+settings! {
+    /// The rule by which a workload's databases get volumes. Databases are dealt over
+    /// `databases_on` in turn: with six databases and `["a", "b"]` pool a gets the first, third and
+    /// fifth.
+    pub struct VolumeRule {
+        /// Pools and groups for databases, in turn; all of them when empty.
+        pub databases_on: Vec<String> = Vec::new();
+        /// The same for logs; as for the databases when empty.
+        pub logs_on: Vec<String> = Vec::new();
+        /// How many volumes the databases get.
+        pub database_volumes: DatabaseVolumes = DatabaseVolumes::Each;
+        /// How many volumes the logs get.
+        pub log_volumes: LogVolumes = LogVolumes::Each;
+        /// Size of a volume for databases; what the workload needs when absent.
+        pub database_size_gb: Option<f64> = None, as optional(within(SIZES_GB));
+        /// The same for logs.
+        pub log_size_gb: Option<f64> = None, as optional(within(SIZES_GB));
+        /// Level of a volume for databases in a `vraid` group.
+        pub database_vraid: Vraid = Vraid::Vraid1;
+        /// The same for logs.
+        pub log_vraid: Vraid = Vraid::Vraid1;
+        /// How the volumes are kept and served.
+        pub policy: VolumePolicy = VolumePolicy::default(), as flattened();
+    }
+}
+
+choice! {
+    /// How many volumes the databases get.
+    pub enum DatabaseVolumes default Each {
+        /// One for each.
+        Each = "each",
+        /// One for all.
+        One = "one",
+    }
+}
+
+choice! {
+    /// How many volumes the logs get.
+    pub enum LogVolumes default Each {
+        /// One for each.
+        Each = "each",
+        /// One for all.
+        One = "one",
+        /// None: a log lies on the volume of its database.
+        WithDatabases = "with-databases",
+    }
+}
+
+settings! {
+    /// A volume that is there whatever the workload is. Where there is one, the rule of `[volumes]`
+    /// does not hold.
+    pub struct VolumeKeys {
+        /// Its name.
+        pub name: String;
+        /// Its size.
+        pub size_gb: f64, as within(SIZES_GB);
+        /// Its pool or group; not needed where there is only one.
+        pub on: Option<String>;
+        /// What is put on it; databases and logs are dealt over the volumes that hold them.
+        pub holds: Holds = Holds::Databases;
+        /// Its controller, from 0.
+        pub owner: Option<u32>;
+        /// Its level in a `vraid` group.
+        pub vraid: Vraid = Vraid::Vraid1;
+        /// How it is kept and served.
+        pub policy: VolumePolicy = VolumePolicy::default(), as flattened();
+    }
+}
+
+choice! {
+    /// What is put on a volume.
+    pub enum Holds default Databases {
+        /// Databases.
+        Databases = "databases",
+        /// Logs.
+        Logs = "logs",
+        /// Both.
+        DatabasesAndLogs = "databases-and-logs",
+        /// Nothing.
+        Nothing = "nothing",
+    }
 }

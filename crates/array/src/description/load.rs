@@ -1,313 +1,145 @@
-//! Joins the sources of a description: what it extends, its file, single assignments.
+//! A description that was read, and what is asked of it.
 
-use super::blame::with_broken_rules;
+use config::{ConfigError, Diagnostic, Document, Format, Source};
+
 use super::bundled::{BUNDLED_ARRAYS, bundled_array};
+use super::expand::{DatabaseDemand, PlannedArray, TracedVolume, expand, expand_for_trace, spoken};
 use super::keys::DescriptionKeys;
-use super::node::{Node, NodeValue};
-use super::read::read;
-use super::source::{DescriptionError, DescriptionFault, Location, Source, SourceKind};
+use crate::VolumeId;
+use crate::disk::bundled_disk;
 
-/// Longer texts are no descriptions.
-const TEXT_BYTES_MAX: usize = 1 << 20;
-
-/// More steps of `extends` than anybody needs.
-const EXTENDS_MAX: usize = 16;
+/// Descriptions of arrays.
+static ARRAY: Format = Format {
+    noun: "array",
+    bundled: |name| bundled_array(name).map(|array| array.toml),
+    names: || BUNDLED_ARRAYS.iter().map(|array| array.name).collect(),
+    ignored: &[],
+    required: None,
+};
 
 /// A description whose keys are all known and well-typed.
 #[derive(Debug, Clone)]
 pub struct Description {
-    pub(super) keys: DescriptionKeys,
-    pub(super) root: Node,
-    pub(super) sources: Vec<Source>,
-    /// The sources as they were given, without what they extend.
-    pub(super) given: Vec<Source>,
-    /// The numbers of the sources in the order in which they were laid over each other.
-    pub(super) order: Vec<usize>,
+    pub(super) document: Document<DescriptionKeys>,
 }
 
 impl Description {
     /// Reads a description: files and assignments, each over those before it.
     ///
     /// # Errors
-    /// Every fault found, each with its place.
-    pub fn load(sources: &[Source]) -> Result<Self, DescriptionError> {
-        let joined = Joined::of(sources, &[]);
-        if !joined.faults.is_empty() {
-            return Err(DescriptionError {
-                sources: joined.sources,
-                faults: joined.faults,
-            });
-        }
-        let faults = match joined.read(sources) {
-            Ok(description) => return Ok(description),
-            Err(faults) => faults,
-        };
-        Err(DescriptionError {
-            faults: with_broken_rules(sources, faults),
-            sources: joined.sources,
-        })
-    }
-
-    /// The description as it would be without what was written at `places`; `None` when that is none.
-    pub(super) fn without(sources: &[Source], places: &[Location]) -> Option<Self> {
-        let joined = Joined::of(sources, places);
-        match joined.faults.is_empty() {
-            true => joined.read(sources).ok(),
-            false => None,
-        }
+    /// Everything that is wrong, each with its place.
+    pub fn load(sources: &[Source]) -> Result<Self, ConfigError> {
+        let document = Document::load_with_rules(&ARRAY, sources, broken_in_any_case)?;
+        Ok(Self { document })
     }
 
     /// The array's name for people.
     pub fn title(&self) -> &str {
-        &self.keys.title
+        &self.document.settings.title
     }
 
     /// The product family whose parameters it uses.
     pub fn family(&self) -> &str {
-        &self.keys.family
+        &self.document.settings.family
     }
 
     /// Everything the sources come to, as one TOML document that extends nothing.
     pub fn to_toml(&self) -> String {
-        let mut document = self.root.to_toml();
-        if let Some(table) = document.as_table_mut() {
-            table.remove("extends");
-        }
-        toml::to_string(&document).unwrap_or_default()
+        self.document.written_toml()
     }
 
-    /// An error with one fault at the nearest place to the dotted `path` that was written.
-    pub(super) fn fault(
+    /// Writes out the array for these databases, and checks every rule it must keep.
+    ///
+    /// # Errors
+    /// Every rule that is broken, at the line of the key that breaks it.
+    pub fn plan(&self, databases: &[DatabaseDemand]) -> Result<PlannedArray, ConfigError> {
+        located(&self.document, |document| expand(document, databases))
+    }
+
+    /// Writes out the array with a volume for each volume of a trace: of `size_bytes`, or else of
+    /// the size that the rule for databases says, or else as large as the trace reaches. The
+    /// placement names them in the order of `volumes`. Listed volumes are taken by their names,
+    /// or in their order when no name is that of one in the trace.
+    ///
+    /// # Errors
+    /// Every rule that is broken, at the line of the key that breaks it.
+    pub fn plan_for_trace(
         &self,
-        path: &str,
-        message: String,
-        help: Option<String>,
-    ) -> DescriptionFault {
-        DescriptionFault {
-            place: self.place(path),
-            message,
-            help,
-        }
-    }
-
-    pub(super) fn place(&self, path: &str) -> Option<Location> {
-        let node = self.root.nearest(path);
-        match &node.value {
-            NodeValue::Table(_) => Some(node.key_location()),
-            _ => Some(node.location()),
-        }
-    }
-
-    /// Whether an assignment, not a file, gave the key at the dotted `path`.
-    pub(super) fn was_assigned(&self, path: &str) -> bool {
-        let source = self.root.find(path).map(|node| &self.sources[node.source]);
-        source.is_some_and(|source| source.kind == SourceKind::Assignment)
-    }
-
-    pub(super) fn error(&self, faults: Vec<DescriptionFault>) -> DescriptionError {
-        DescriptionError {
-            sources: self.sources.clone(),
-            faults,
-        }
-    }
-}
-
-struct Joined {
-    root: Node,
-    sources: Vec<Source>,
-    order: Vec<usize>,
-    faults: Vec<DescriptionFault>,
-    /// What is left out.
-    omitted: Vec<Location>,
-}
-
-impl Default for Joined {
-    fn default() -> Self {
-        Self {
-            root: Node::empty(),
-            sources: Vec::new(),
-            order: Vec::new(),
-            faults: Vec::new(),
-            omitted: Vec::new(),
-        }
-    }
-}
-
-impl Joined {
-    /// The sources laid over each other, without what stands at the places to be `omitted`.
-    fn of(sources: &[Source], omitted: &[Location]) -> Self {
-        let mut joined = Self {
-            omitted: omitted.to_vec(),
-            ..Self::default()
-        };
-        for source in sources {
-            match &source.kind {
-                SourceKind::File => joined.add_file(source, 0),
-                SourceKind::Assignment => joined.assign(source),
-                SourceKind::Events => joined.add_events(source),
-                SourceKind::Disk(name) => joined.add_disk(source, name),
-            }
-        }
-        joined
-    }
-
-    fn read(&self, given: &[Source]) -> Result<Description, Vec<DescriptionFault>> {
-        Ok(Description {
-            keys: read(&self.root)?,
-            root: self.root.clone(),
-            sources: self.sources.clone(),
-            given: given.to_vec(),
-            order: self.order.clone(),
+        volumes: &[TracedVolume],
+        size_bytes: Option<u64>,
+    ) -> Result<(PlannedArray, Vec<VolumeId>), ConfigError> {
+        located(&self.document, |document| {
+            expand_for_trace(document, volumes, size_bytes)
         })
     }
 
-    /// A document without what is to be left out of it.
-    fn parse(&self, number: usize, text: &str) -> Result<Node, (Option<Location>, String)> {
-        let mut parsed = Node::parse(number, text)?;
-        let omitted = self.omitted.iter().filter(|place| place.source == number);
-        omitted.for_each(|place| parsed.omit(&place.span));
-        Ok(parsed)
-    }
-
-    fn fault(&mut self, place: Option<Location>, message: String, help: Option<String>) {
-        self.faults.push(DescriptionFault {
-            place,
-            message,
-            help,
-        });
-    }
-
-    /// Adds what a file extends, then the file.
-    fn add_file(&mut self, source: &Source, depth: usize) {
-        let number = self.sources.len();
-        if source.text.len() > TEXT_BYTES_MAX {
-            self.sources.push(Source::file(&source.name, ""));
-            let message = format!(
-                "{} is too long to be the description of an array",
-                source.name
-            );
-            self.fault(None, message, None);
-            return;
-        }
-        self.sources.push(source.clone());
-        let parsed = match self.parse(number, &source.text) {
-            Ok(parsed) => parsed,
-            Err((place, message)) => {
-                self.fault(place, format!("this is not TOML: {message}"), None);
-                return;
-            }
-        };
-        if let Some(extends) = parsed.get("extends") {
-            let base = match &extends.value {
-                NodeValue::Text(name) => bundled_array(name),
-                _ => None,
-            };
-            match base {
-                Some(base) if depth < EXTENDS_MAX => {
-                    self.add_file(&Source::file(base.name, base.toml), depth + 1);
-                }
-                _ => {
-                    let names: Vec<&str> = BUNDLED_ARRAYS.iter().map(|array| array.name).collect();
-                    self.fault(
-                        Some(extends.location()),
-                        format!("{} is not a bundled array", extends.value.described()),
-                        Some(format!("extend one of {}", names.join(", "))),
-                    );
-                }
-            }
-        }
-        self.order.push(number);
-        self.root.overlay(parsed);
-    }
-
-    /// Adds a file that is a disk of the array's own.
-    fn add_disk(&mut self, source: &Source, name: &str) {
-        let number = self.sources.len();
-        self.sources.push(source.clone());
-        let disk = match self.parse(number, &source.text) {
-            Ok(disk) => disk,
-            Err((place, message)) => {
-                self.fault(place, format!("this is not TOML: {message}"), None);
-                return;
-            }
-        };
-        self.order.push(number);
-        let mut disks = Node::empty();
-        disks.put(name, disk);
-        let mut over = Node::empty();
-        over.put("disks", disks);
-        self.root.overlay(over);
-    }
-
-    /// Appends the events of a file that is otherwise about something else.
-    fn add_events(&mut self, source: &Source) {
-        let number = self.sources.len();
-        self.sources.push(source.clone());
-        // Who reads the rest of it says what else is wrong with it.
-        let Ok(parsed) = self.parse(number, &source.text) else {
-            return;
-        };
-        let Some(events) = parsed.get("event") else {
-            return;
-        };
-        self.order.push(number);
-        let mut all = self.root.get("event").map_or(Vec::new(), Node::elements);
-        all.extend(events.elements());
-        let list = Node {
-            value: NodeValue::List(all),
-            ..events.clone()
-        };
-        self.root.put("event", list);
-    }
-
-    fn assign(&mut self, source: &Source) {
-        let number = self.sources.len();
-        self.sources.push(source.clone());
-        let text = &source.text;
-        let place = |span| {
-            Some(Location {
-                source: number,
-                span,
+    /// Refuses events that lie behind the end of what is measured.
+    ///
+    /// # Errors
+    /// Each of them, at its line.
+    pub fn check_events_until(
+        &self,
+        planned: &PlannedArray,
+        end_ns: u64,
+    ) -> Result<(), ConfigError> {
+        let late = planned.events.iter().filter(|event| event.at_ns >= end_ns);
+        let found: Vec<Diagnostic> = late
+            .map(|event| {
+                let message = format!(
+                    "this happens after {}, and nothing is measured after {}",
+                    spoken(event.at_ns),
+                    spoken(end_ns)
+                );
+                let help = "let it happen earlier, or measure longer with --duration";
+                let help = Some(help.to_owned());
+                self.document.diagnostic(&event.path, message, help)
             })
-        };
-        let Some((path, _)) = text
-            .split_once('=')
-            .filter(|_| text.len() <= TEXT_BYTES_MAX)
-        else {
-            let help = format!("write {text}=VALUE");
-            self.fault(
-                place(0..text.len()),
-                "the key needs a value".into(),
-                Some(help),
-            );
-            return;
-        };
-        let key = 0..path.len();
-        let parts: Vec<&str> = path.split('.').map(str::trim).collect();
-        if parts.iter().any(|part| part.is_empty()) || parts.len() > EXTENDS_MAX {
-            self.fault(
-                place(key),
-                format!("'{path}' is not the path of a key"),
-                None,
-            );
-            return;
-        }
-        if parts == ["extends"] {
-            let help = "name the array itself".to_owned();
-            self.fault(
-                place(key),
-                "what an array extends is no setting".into(),
-                Some(help),
-            );
-            return;
-        }
-        if self.omitted.iter().any(|place| place.source == number) {
-            return;
-        }
-        self.order.push(number);
-        let value = Node::assigned(number, text, key.clone(), path.len() + 1..text.len());
-        if let Err(message) = self.root.assign(&parts, &value) {
-            self.fault(place(key), message, None);
+            .collect();
+        match found.is_empty() {
+            true => Ok(()),
+            false => Err(self.document.error(found)),
         }
     }
+
+    /// Capacity of the disk of an array that is one disk, in bytes, whole MiB of it; `None` when it
+    /// cannot be built.
+    #[must_use]
+    pub fn one_disk_bytes(&self) -> Option<u64> {
+        let keys = &self.document.settings;
+        let name = &keys.group.first()?.disks.disk;
+        let own = keys.disks.get(name).cloned();
+        let description = own.or_else(|| bundled_disk(name)?.description().ok())?;
+        let model = crate::disk::DiskModel::new(&description, 0).ok()?;
+        let sectors = crate::disk::Disk::capacity_sectors(&model);
+        Some((sectors * crate::SECTOR_BYTES) >> 20 << 20)
+    }
+}
+
+/// What a document is expanded to, or the rules it breaks, each at the line that caused it.
+fn located<T>(
+    document: &Document<DescriptionKeys>,
+    expand: impl Fn(&Document<DescriptionKeys>) -> Result<T, Vec<Diagnostic>>,
+) -> Result<T, ConfigError> {
+    expand(document).map_err(|found| {
+        let broken = |other: &Document<_>| expand(other).err().unwrap_or_default();
+        document.error(document.located(found, broken))
+    })
+}
+
+/// The rules that a description breaks whatever it will be used for. With databases on it it breaks
+/// rules that it need not keep for a trace, and without them others: what is broken with and without
+/// is wrong in any case.
+fn broken_in_any_case(document: &Document<DescriptionKeys>) -> Vec<Diagnostic> {
+    let demand = DatabaseDemand {
+        name: "any".to_owned(),
+        data_bytes: 0,
+        log_bytes: 0,
+    };
+    let broken = |databases: &[DatabaseDemand]| {
+        let planned = located(document, |document| expand(document, databases));
+        planned.map_or_else(|error| error.diagnostics, |_| Vec::new())
+    };
+    let (with, without) = (broken(&[demand]), broken(&[]));
+    let is_in_both = |one: &Diagnostic| without.iter().any(|other| other.is_like(one));
+    with.into_iter().filter(is_in_both).collect()
 }

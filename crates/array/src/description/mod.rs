@@ -3,25 +3,24 @@
 //! A description says what an engineer knows of an array - its pools, disks, levels, SSDs - and is
 //! written out into [`crate::ArraySettings`], pool by pool and volume by volume.
 //!
-//! - [`Source`]: the texts: a file, assignments such as `pool.ssd_count=2`.
-//! - [`Description::load`]: joins them over what they extend, knows every key and type.
+//! - [`Description::load`]: joins files and assignments such as `pool.ssd_count=2` over what they
+//!   extend, knows every key and type.
 //! - [`Description::plan`]: writes the array out for the databases of a workload and checks every
-//!   rule. Every fault is shown at the line that was written.
+//!   rule. What is wrong is shown at the line that was written.
 //! - [`Description::plan_for_trace`]: the same for a block trace; [`one_disk`] is an array that is
 //!   one disk, [`one_disk_of_file`] one of somebody's own.
+//! - [`DescriptionKeys`]: every setting as it is declared, for a reference or a JSON Schema.
 //! - [`BUNDLED_ARRAYS`]: descriptions that are built in.
 
-mod blame;
 mod bundled;
 mod expand;
 mod keys;
 mod load;
-mod node;
-mod read;
-mod source;
 
 #[cfg(test)]
-mod blame_tests;
+mod cause_tests;
+#[cfg(test)]
+mod effect_tests;
 #[cfg(test)]
 mod tests;
 
@@ -30,5 +29,5 @@ pub use expand::{
     DatabaseDemand, DatabasePlacement, PlannedArray, PlannedEvent, TracedVolume, describes_disk,
     one_disk, one_disk_of_file,
 };
+pub use keys::DescriptionKeys;
 pub use load::Description;
-pub use source::{DescriptionError, DescriptionFault, Location, Source};

@@ -1,11 +1,15 @@
 //! Descriptions of real disks that are built in.
 
-/// A built-in description.
+use config::ConfigError;
+
+use super::DiskDescription;
+
+/// A description of a disk that is built into the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BundledDisk {
     /// The name by which an array's description asks for it.
     pub name: &'static str,
-    /// The TOML of a [`super::DiskDescription`], with the source of each number.
+    /// The TOML of a [`DiskDescription`], with the source of each number.
     pub toml: &'static str,
 }
 
@@ -31,3 +35,18 @@ pub const BUNDLED_DISKS: &[BundledDisk] = bundled![
     "ssd-dc-s3500-800gb",
     "ssd-nvme-3840gb",
 ];
+
+/// The built-in disk of that name.
+pub fn bundled_disk(name: &str) -> Option<BundledDisk> {
+    BUNDLED_DISKS.iter().copied().find(|disk| disk.name == name)
+}
+
+impl BundledDisk {
+    /// What its TOML says.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, which tests keep empty.
+    pub fn description(self) -> Result<DiskDescription, ConfigError> {
+        config::from_toml(self.toml)
+    }
+}

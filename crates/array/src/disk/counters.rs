@@ -18,7 +18,7 @@ pub struct ServiceParts {
 }
 
 impl ServiceParts {
-    /// All parts together.
+    /// The time of all parts together, ns.
     pub fn total_ns(&self) -> u64 {
         self.overhead_ns + self.seek_ns + self.rotation_ns + self.transfer_ns
     }
@@ -27,13 +27,13 @@ impl ServiceParts {
 /// Counters of one disk since the model started. All only grow, except `inside` and `arrivals_ns`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DiskCounters {
-    /// Reads completed.
+    /// Reads completed since the model started.
     pub reads: u64,
-    /// Writes completed.
+    /// Writes completed since the model started.
     pub writes: u64,
-    /// Sectors read.
+    /// Sectors of the reads completed.
     pub read_sectors: u64,
-    /// Sectors written.
+    /// Sectors of the writes completed.
     pub written_sectors: u64,
     /// Reads answered from the on-board buffer and writes taken into an on-board write cache,
     /// without positioning.
@@ -49,18 +49,18 @@ pub struct DiskCounters {
     pub parts: ServiceParts,
     /// Integral over time of the number inside (queued or in service).
     pub queue_integral_ns: u64,
-    /// Requests inside now.
+    /// Requests in the on-board queue or being served now.
     pub inside: u32,
     /// Sum of the submission times of the requests inside now, modulo 2^64.
     pub arrivals_ns: u64,
-    /// When something last arrived or left; the integrals stand at this time.
+    /// When something last arrived or left; the integrals run up to this time.
     pub last_change_ns: u64,
 }
 
 /// A law the counters do not obey: the model of the disk has an error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LawBroken {
-    /// Little's law.
+    /// Little's law does not hold for the disk's queue.
     #[error(
         "Little's law does not hold: the integral of the number inside is {queue_integral_ns} ns, \
          the time spent inside adds up to {inside_time_ns} ns"
@@ -93,7 +93,7 @@ pub enum LawBroken {
 }
 
 impl DiskCounters {
-    /// Requests completed.
+    /// Reads and writes completed since the model started.
     pub fn completed(&self) -> u64 {
         self.reads + self.writes
     }

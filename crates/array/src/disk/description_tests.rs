@@ -9,7 +9,7 @@ use crate::{Direction, SECTOR_BYTES};
 #[test]
 fn every_bundled_disk_can_be_built_and_serves() {
     for bundled in BUNDLED_DISKS {
-        let description: DiskDescription = toml::from_str(bundled.toml)
+        let description: DiskDescription = config::from_toml(bundled.toml)
             .unwrap_or_else(|error| panic!("{}: {error}", bundled.name));
         assert_eq!(description.check(), [], "{}", bundled.name);
         let mut disk = DiskModel::new(&description, 1).unwrap();
@@ -29,7 +29,7 @@ fn outer_rates_of_the_bundled_disks_are_those_of_their_sheets() {
         ("fc-15k-72gb", 75.0),
     ] {
         let bundled = BUNDLED_DISKS.iter().find(|disk| disk.name == name).unwrap();
-        let description: DiskDescription = toml::from_str(bundled.toml).unwrap();
+        let description: DiskDescription = config::from_toml(bundled.toml).unwrap();
         let mut disk = DiskModel::new(&description, 1).unwrap();
         let (mut next, mut now_ns, mut began_ns) = (0, 0, 0);
         for request in 0..2_000 {
@@ -91,9 +91,9 @@ fn serve_a_few(disk: &mut DiskModel) {
 fn unknown_keys_and_wrong_kinds_are_errors() {
     let valid = BUNDLED_DISKS[0].toml;
     let unknown = format!("{valid}\nsurprise = 1\n");
-    let error = toml::from_str::<DiskDescription>(&unknown).unwrap_err();
+    let error = config::from_toml::<DiskDescription>(&unknown).unwrap_err();
     assert!(error.to_string().contains("surprise"), "{error}");
-    let none: DiskDescription = toml::from_str("title = 'nothing'").unwrap();
+    let none: DiskDescription = config::from_toml("title = 'nothing'").unwrap();
     assert_eq!(none.check()[0].path, "title");
     let error = DiskModel::new(&none, 1).unwrap_err().to_string();
     assert!(
@@ -103,25 +103,31 @@ fn unknown_keys_and_wrong_kinds_are_errors() {
 }
 
 #[test]
-fn broken_rules_are_told_with_the_key_that_breaks_them() {
-    let complaints_of = |bundled: &str, old: &str, new: &str| {
+fn broken_rules_are_reported_with_the_key_that_breaks_them() {
+    let diagnostics_of = |bundled: &str, old: &str, new: &str| {
         let disk = BUNDLED_DISKS
             .iter()
             .find(|disk| disk.name == bundled)
             .unwrap();
         assert!(disk.toml.contains(old), "{bundled} has no {old}");
         let text = disk.toml.replace(old, new);
-        let description: DiskDescription = toml::from_str(&text).unwrap();
-        let complaints = description.check();
+        let description: DiskDescription = match config::from_toml(&text) {
+            Ok(description) => description,
+            Err(error) => return error.diagnostics.into_iter().map(|d| d.message).collect(),
+        };
+        let diagnostics = description.check();
         assert!(DiskModel::new(&description, 1).is_err());
-        complaints.into_iter().map(|c| c.path).collect::<Vec<_>>()
+        diagnostics.into_iter().map(|c| c.path).collect::<Vec<_>>()
     };
-    let hdd = |old, new| complaints_of("sas-10k-600gb", old, new);
+    let hdd = |old, new| diagnostics_of("sas-10k-600gb", old, new);
     assert_eq!(
         hdd("heads = 6", "heads = 5"),
         ["hard_disk.average_bytes_per_track"]
     );
-    assert_eq!(hdd("rpm = 10_000", "rpm = 0"), ["hard_disk.rpm"]);
+    assert_eq!(
+        hdd("rpm = 10_000", "rpm = 0"),
+        ["0 is out of range; write a whole number from 1000 to 60000"]
+    );
     assert_eq!(
         hdd("average_ms = 3.8", "average_ms = 6.9"),
         ["hard_disk.seek.read.average_ms"]
@@ -132,9 +138,9 @@ fn broken_rules_are_told_with_the_key_that_breaks_them() {
     );
     assert_eq!(
         hdd("segments = 16", "segments = 1000"),
-        ["hard_disk.read_cache.segments"]
+        ["1000 is out of range; write a whole number from 1 to 256"]
     );
-    let ssd = |old, new| complaints_of("ssd-dc-s3500-800gb", old, new);
+    let ssd = |old, new| diagnostics_of("ssd-dc-s3500-800gb", old, new);
     assert_eq!(
         ssd(
             "random_write_4k_per_s = 11_500.0",
@@ -143,7 +149,7 @@ fn broken_rules_are_told_with_the_key_that_breaks_them() {
         ["solid_state.random_write_4k_per_s"]
     );
     assert_eq!(
-        ssd("page_bytes = 16_384", "page_bytes = 1000"),
+        ssd("page_bytes = 16_384", "page_bytes = 5000"),
         ["solid_state.page_bytes"]
     );
 }
@@ -200,20 +206,20 @@ fn set(table: &mut Table, path: &[String], value: Option<Value>) {
 /// Reads a table as a disk; if it is one, it serves. Whether it was one.
 fn try_disk(table: &Table) -> bool {
     let text = toml::to_string(table).unwrap();
-    let Ok(description) = toml::from_str::<DiskDescription>(&text) else {
+    let Ok(description) = config::from_toml::<DiskDescription>(&text) else {
         return false;
     };
-    let complaints = description.check();
+    let diagnostics = description.check();
     match DiskModel::new(&description, 1) {
         Ok(mut disk) => {
-            assert_eq!(complaints, []);
+            assert_eq!(diagnostics, []);
             serve_a_few(&mut disk);
             true
         }
         Err(error) => {
             assert!(
-                !complaints.is_empty(),
-                "refused without a complaint: {error}"
+                !diagnostics.is_empty(),
+                "refused without a diagnostic: {error}"
             );
             false
         }

@@ -1,77 +1,54 @@
 //! A station of textbook queueing: `servers` equal servers, one queue, first come first served,
-//! service times fixed or exponential. Tests and analytic checks stand on it.
+//! service times fixed or exponential. For tests and analytic checks.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
+use config::{choice, settings, within};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::Deserialize;
 
-use super::description::check_capacity;
-use super::request::assert_servable;
+use super::interface::assert_servable;
+use super::interface::capacity;
 use super::{Disk, DiskCompletion, DiskCounters, DiskRequest, ServiceParts};
-use crate::Complaint;
+use crate::Diagnostic;
+use crate::event_queue::EventQueue;
 
-/// How service times are distributed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ServiceDistribution {
-    /// Every request takes the mean.
-    Fixed,
-    /// Exponential with the mean.
-    Exponential,
+choice! {
+    /// How service times are distributed.
+    pub enum ServiceDistribution {
+        /// Every request takes the mean.
+        Fixed = "fixed",
+        /// Exponential with the mean.
+        Exponential = "exponential",
+    }
 }
 
-/// What an [`IdealDisk`] is made of.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct IdealDescription {
-    /// Capacity, bytes; whole sectors are used.
-    pub capacity_bytes: u64,
-    /// Mean service time, microseconds, whatever the length of the request.
-    pub service_us: f64,
-    /// Fixed or exponential service times.
-    pub distribution: ServiceDistribution,
-    /// Servers that work at the same time.
-    #[serde(default = "one")]
-    pub servers: u32,
-    /// Requests accepted at once, those in service included.
-    #[serde(default = "default_on_board_queue_depth")]
-    pub on_board_queue_depth: u32,
-}
-
-fn one() -> u32 {
-    1
-}
-
-fn default_on_board_queue_depth() -> u32 {
-    1 << 16
+settings! {
+    /// A station of textbook queueing: equal servers, one queue, first come first served.
+    pub struct IdealDescription {
+        /// Capacity; whole sectors are used.
+        pub capacity_bytes: u64, as capacity();
+        /// Mean service time, whatever the length of the request.
+        pub service_us: f64, as within(0.001..=1e9);
+        /// Fixed or exponential service times.
+        pub distribution: ServiceDistribution;
+        /// Servers that work at the same time.
+        pub servers: u32 = 1, as within(1..=65_536);
+        /// Requests accepted at once, those in service included.
+        pub on_board_queue_depth: u32 = 1 << 16, as within(1..=1 << 20);
+    }
 }
 
 impl IdealDescription {
     /// Every rule this description breaks; paths start with `prefix`.
-    pub fn check(&self, prefix: &str) -> Vec<Complaint> {
-        let mut complaints = check_capacity(self.capacity_bytes, prefix);
-        let mut complain = |key: &str, message: &str| {
-            complaints.push(Complaint::new(format!("{prefix}.{key}"), message));
-        };
-        if !(0.001..=1e9).contains(&self.service_us) {
-            complain(
-                "service_us",
-                "A service time lies between 0.001 us and 1000 s.",
-            );
+    pub fn check(&self, prefix: &str) -> Vec<Diagnostic> {
+        let mut diagnostics = Diagnostic::out_of_bounds(self, prefix);
+        if self.on_board_queue_depth < self.servers {
+            let message = "The queue holds at least one request per server.";
+            let path = format!("{prefix}.on_board_queue_depth");
+            diagnostics.push(Diagnostic::new(path, message));
         }
-        if !(1..=65_536).contains(&self.servers) {
-            complain("servers", "There are between 1 and 65536 servers.");
-        }
-        if !(self.servers..=1 << 20).contains(&self.on_board_queue_depth) {
-            complain(
-                "on_board_queue_depth",
-                "The queue holds at least one request per server and at most 1048576.",
-            );
-        }
-        complaints
+        diagnostics
     }
 }
 
@@ -79,13 +56,6 @@ impl IdealDescription {
 struct Waiting {
     request: DiskRequest,
     submitted_ns: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Finish {
-    finish_ns: u64,
-    sequence: u64,
-    slot: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -105,8 +75,7 @@ pub struct IdealDisk {
     waiting: VecDeque<Waiting>,
     in_service: Vec<InService>,
     free_slots: Vec<u32>,
-    finishes: BinaryHeap<Reverse<Finish>>,
-    sequence: u64,
+    finishes: EventQueue<u32>,
     counters: DiskCounters,
 }
 
@@ -137,8 +106,7 @@ impl IdealDisk {
                 description.servers as usize
             ],
             free_slots: (0..description.servers).rev().collect(),
-            finishes: BinaryHeap::with_capacity(description.servers as usize),
-            sequence: 0,
+            finishes: EventQueue::new(0),
             counters: DiskCounters::default(),
         }
     }
@@ -149,8 +117,7 @@ impl IdealDisk {
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             waiting: VecDeque::new(),
             free_slots: (0..self.in_service.len() as u32).rev().collect(),
-            finishes: BinaryHeap::with_capacity(self.in_service.len()),
-            sequence: 0,
+            finishes: EventQueue::new(0),
             counters: DiskCounters::default(),
             ..self.clone()
         }
@@ -172,12 +139,7 @@ impl IdealDisk {
             waiting,
             started_ns: now_ns,
         };
-        self.finishes.push(Reverse(Finish {
-            finish_ns,
-            sequence: self.sequence,
-            slot,
-        }));
-        self.sequence += 1;
+        self.finishes.schedule(finish_ns, slot);
     }
 }
 
@@ -200,12 +162,12 @@ impl Disk for IdealDisk {
     }
 
     fn next_completion_ns(&self) -> Option<u64> {
-        self.finishes.peek().map(|Reverse(finish)| finish.finish_ns)
+        self.finishes.next_ns()
     }
 
     fn complete(&mut self, now_ns: u64) -> DiskCompletion {
-        let finish = self.finishes.pop().map(|Reverse(finish)| finish);
-        let Some(finish) = finish.filter(|finish| finish.finish_ns == now_ns) else {
+        let finish = self.finishes.pop_event();
+        let Some((_, slot)) = finish.filter(|&(finish_ns, _)| finish_ns == now_ns) else {
             panic!("no request of this disk completes at {now_ns} ns");
         };
         let InService {
@@ -214,7 +176,7 @@ impl Disk for IdealDisk {
                 submitted_ns,
             },
             started_ns,
-        } = self.in_service[finish.slot as usize];
+        } = self.in_service[slot as usize];
         let parts = ServiceParts {
             transfer_ns: now_ns - started_ns,
             ..ServiceParts::default()
@@ -222,8 +184,8 @@ impl Disk for IdealDisk {
         self.counters
             .leave(now_ns, submitted_ns, started_ns, &request, parts);
         match self.waiting.pop_front() {
-            Some(next) => self.start(now_ns, next, finish.slot),
-            None => self.free_slots.push(finish.slot),
+            Some(next) => self.start(now_ns, next, slot),
+            None => self.free_slots.push(slot),
         }
         DiskCompletion {
             tag: request.tag,

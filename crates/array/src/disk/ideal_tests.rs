@@ -101,14 +101,30 @@ fn requests_are_served_in_the_order_they_came() {
 
 #[test]
 fn impossible_stations_are_refused_with_their_keys() {
-    let toml = "title = 'x'\n[ideal]\ncapacity_bytes = 511\nservice_us = nan\n\
-                distribution = 'fixed'\nservers = 0\non_board_queue_depth = 0";
-    let description: DiskDescription = toml::from_str(toml).unwrap();
-    let complaints = description.check();
-    let paths: Vec<&str> = complaints.iter().map(|c| c.path.as_str()).collect();
+    let ideal = IdealDescription {
+        capacity_bytes: 511,
+        service_us: f64::NAN,
+        distribution: ServiceDistribution::Fixed,
+        servers: 2,
+        on_board_queue_depth: 1,
+    };
+    let description = DiskDescription {
+        title: "x".to_owned(),
+        hard_disk: None,
+        solid_state: None,
+        ideal: Some(ideal),
+    };
+    let diagnostics = description.check();
+    let paths: Vec<&str> = diagnostics.iter().map(|c| c.path.as_str()).collect();
     assert_eq!(
         paths,
-        ["ideal.capacity_bytes", "ideal.service_us", "ideal.servers"]
+        [
+            "ideal.capacity_bytes",
+            "ideal.service_us",
+            "ideal.on_board_queue_depth"
+        ]
     );
+    let error = config::from_toml::<DiskDescription>(&config::to_toml(&description)).unwrap_err();
+    assert_eq!(error.diagnostics.len(), 2, "{error}");
     assert!(DiskModel::new(&description, 1).is_err());
 }

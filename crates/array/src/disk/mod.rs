@@ -11,6 +11,7 @@ mod counters;
 mod description;
 mod hard_disk;
 mod ideal;
+mod interface;
 mod model;
 mod request;
 mod solid_state;
@@ -20,14 +21,15 @@ mod description_tests;
 #[cfg(test)]
 mod ideal_tests;
 
-pub use bundled::{BUNDLED_DISKS, BundledDisk};
+pub use bundled::{BUNDLED_DISKS, BundledDisk, bundled_disk};
 pub use counters::{DiskCounters, LawBroken, ServiceParts};
-pub use description::{DiskDescription, MAX_CAPACITY_BYTES};
+pub use description::DiskDescription;
 pub use hard_disk::{
     HardDisk, HardDiskDescription, MeasuredSeeks, MeasuredZone, ReadCacheDescription, Scheduler,
     SeekCurve, SeekRow, SeekTimes, SheetSeeks,
 };
 pub use ideal::{IdealDescription, IdealDisk, ServiceDistribution};
+pub use interface::{Disk, MAX_CAPACITY_BYTES};
 pub use model::{DiskError, DiskModel};
-pub use request::{Disk, DiskCompletion, DiskRequest};
+pub use request::{DiskCompletion, DiskRequest};
 pub use solid_state::{SolidState, SolidStateDescription};

@@ -1,38 +1,37 @@
-//! Any disk: one of the models behind one type, chosen by its description.
+//! One type for all models of disks, chosen by the description.
+
+use enum_dispatch::enum_dispatch;
 
 use super::hard_disk::HardDisk;
 use super::ideal::IdealDisk;
+use super::interface::Disk;
 use super::solid_state::SolidState;
-use super::{Disk, DiskCompletion, DiskCounters, DiskDescription, DiskRequest};
-use crate::Complaint;
+use super::{DiskCompletion, DiskCounters, DiskDescription, DiskRequest};
+use crate::Diagnostic;
 
 /// Why a disk cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiskError {
     /// The description breaks rules.
-    #[error("the disk '{title}' cannot exist: {}", list(complaints))]
+    #[error("the disk '{title}' cannot exist: {}", Diagnostic::join(diagnostics))]
     Description {
-        /// The disk's title.
+        /// The title in the disk's description.
         title: String,
-        /// Every broken rule.
-        complaints: Vec<Complaint>,
+        /// Every rule the description breaks.
+        diagnostics: Vec<Diagnostic>,
     },
 }
 
-fn list(complaints: &[Complaint]) -> String {
-    let lines: Vec<String> = complaints.iter().map(Complaint::to_string).collect();
-    lines.join(" ")
-}
-
 /// One of the models of a disk. A request costs a jump, not a call through a pointer.
+#[enum_dispatch(Disk)]
 #[derive(Debug, Clone)]
 pub enum DiskModel {
     /// Platters and an arm.
-    HardDisk(Box<HardDisk>),
-    /// Flash.
-    SolidState(Box<SolidState>),
+    HardDisk(HardDisk),
+    /// A solid-state disk: flash behind a controller.
+    SolidState(SolidState),
     /// Textbook servers with one queue.
-    Ideal(Box<IdealDisk>),
+    Ideal(IdealDisk),
 }
 
 impl DiskModel {
@@ -40,82 +39,38 @@ impl DiskModel {
     ///
     /// # Errors
     ///
-    /// [`DiskError::Description`] with every complaint of [`DiskDescription::check`].
+    /// [`DiskError::Description`] with every diagnostic of [`DiskDescription::check`].
     pub fn new(description: &DiskDescription, seed: u64) -> Result<Self, DiskError> {
-        let complaints = description.check();
-        if complaints.is_empty()
+        let diagnostics = description.check();
+        if diagnostics.is_empty()
             && let Some(disk) = Self::build(description, seed)
         {
             return Ok(disk);
         }
         Err(DiskError::Description {
             title: description.title.clone(),
-            complaints,
+            diagnostics,
         })
     }
 
     fn build(description: &DiskDescription, seed: u64) -> Option<Self> {
         if let Some(hard_disk) = &description.hard_disk {
-            return HardDisk::new(hard_disk, seed).map(|disk| Self::HardDisk(Box::new(disk)));
+            return HardDisk::new(hard_disk, seed).map(Self::HardDisk);
         }
         if let Some(flash) = &description.solid_state {
-            return SolidState::new(flash, seed).map(|disk| Self::SolidState(Box::new(disk)));
+            return SolidState::new(flash, seed).map(Self::SolidState);
         }
         let ideal = description.ideal.as_ref()?;
-        Some(Self::Ideal(Box::new(IdealDisk::new(ideal, seed))))
+        Some(Self::Ideal(IdealDisk::new(ideal, seed)))
     }
 
     /// An unused disk of the same make. Tables that depend on the make alone are shared, so the
     /// second and later disks of an array cost little and keep the processor's caches warm.
     pub fn another(&self, seed: u64) -> Self {
         match self {
-            Self::HardDisk(disk) => Self::HardDisk(Box::new(disk.another(seed))),
-            Self::SolidState(disk) => Self::SolidState(Box::new(disk.another(seed))),
-            Self::Ideal(disk) => Self::Ideal(Box::new(disk.another(seed))),
+            Self::HardDisk(disk) => Self::HardDisk(disk.another(seed)),
+            Self::SolidState(disk) => Self::SolidState(disk.another(seed)),
+            Self::Ideal(disk) => Self::Ideal(disk.another(seed)),
         }
-    }
-}
-
-macro_rules! each {
-    ($self:ident, $disk:ident => $call:expr) => {
-        match $self {
-            DiskModel::HardDisk($disk) => $call,
-            DiskModel::SolidState($disk) => $call,
-            DiskModel::Ideal($disk) => $call,
-        }
-    };
-}
-
-impl Disk for DiskModel {
-    fn capacity_sectors(&self) -> u64 {
-        each!(self, disk => disk.capacity_sectors())
-    }
-
-    #[inline]
-    fn submit(&mut self, now_ns: u64, request: DiskRequest) {
-        each!(self, disk => disk.submit(now_ns, request));
-    }
-
-    #[inline]
-    fn next_completion_ns(&self) -> Option<u64> {
-        each!(self, disk => disk.next_completion_ns())
-    }
-
-    #[inline]
-    fn complete(&mut self, now_ns: u64) -> DiskCompletion {
-        each!(self, disk => disk.complete(now_ns))
-    }
-
-    #[inline]
-    fn queued(&self) -> usize {
-        each!(self, disk => disk.queued())
-    }
-
-    fn on_board_queue_depth(&self) -> usize {
-        each!(self, disk => disk.on_board_queue_depth())
-    }
-
-    fn counters(&self) -> &DiskCounters {
-        each!(self, disk => disk.counters())
     }
 }

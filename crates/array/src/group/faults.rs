@@ -3,9 +3,10 @@
 use crate::disk::{Disk, DiskModel};
 use crate::payload::Payload;
 
-use super::backend::{Backend, BackendError};
+use super::StationId;
+use super::backend::Backend;
 use super::set::MemberState;
-use super::{GroupId, GroupState, StationId};
+use super::types::BackendError;
 use crate::{Incident, IncidentKind};
 
 impl<P: Payload> Backend<P> {
@@ -17,25 +18,21 @@ impl<P: Payload> Backend<P> {
     ///
     /// If there is no such station.
     pub fn fail_disk(&mut self, now_ns: u64, station: StationId) {
-        self.assert_station(station);
-        let number = usize::from(station.0);
-        if !self.stations[number].is_working() {
+        if !self.disks.station(station).is_working() {
             return;
         }
-        self.happened(now_ns, IncidentKind::DiskFailed(u32::from(station.0)));
-        let mut lost = Vec::new();
-        self.stations[number].fail(now_ns, station.0, &mut self.ops, &mut lost);
-        self.agenda.set_station(number, None);
-        self.undeliverable.extend(lost);
-        let set_number = self.set_of(station);
-        let set = &mut self.sets[usize::from(set_number)];
+        self.log
+            .add(now_ns, IncidentKind::DiskFailed(u32::from(station.0)));
+        self.disks.fail(now_ns, station);
+        let set_number = self.groups.set_of_station(station);
+        let set = self.groups.set_mut(set_number);
         set.spares.retain(|&spare| spare != station.0);
         if set.space.is_some() {
             self.leave_disk(now_ns, set_number, station);
         } else if let Some(member) = set.member_at(station.0) {
             set.members[usize::from(member)].state = MemberState::Missing;
-            self.note_states(now_ns, set_number);
-            self.drop_rebuild(set_number, member);
+            self.update_states(now_ns, set_number);
+            self.background.rebuilds.abandon(set_number, member);
             self.use_spare(now_ns, set_number);
         }
         self.settle(now_ns);
@@ -43,7 +40,7 @@ impl<P: Payload> Backend<P> {
 
     /// Puts a new, blank disk into a bay. If the bay's disk still works it is pulled first. The
     /// lost contents are rebuilt onto the new disk; if a spare has taken over, or nothing was
-    /// lost, the new disk is a spare. In a Vraid without spares it is free room.
+    /// lost, the new disk is a spare. In a Vraid without spares it is free space.
     ///
     /// # Errors
     ///
@@ -58,9 +55,8 @@ impl<P: Payload> Backend<P> {
         station: StationId,
         disk: DiskModel,
     ) -> Result<(), BackendError> {
-        self.assert_station(station);
-        let set_number = self.set_of(station);
-        let needed_sectors = self.sets[usize::from(set_number)].member_sectors;
+        let set_number = self.groups.set_of_station(station);
+        let needed_sectors = self.groups.set(set_number).member_sectors;
         if disk.capacity_sectors() < needed_sectors {
             return Err(BackendError::TooSmall {
                 needed_sectors,
@@ -68,9 +64,10 @@ impl<P: Payload> Backend<P> {
             });
         }
         self.fail_disk(now_ns, station);
-        self.stations[usize::from(station.0)].replace(disk, &self.dispatch);
-        self.happened(now_ns, IncidentKind::DiskReplaced(u32::from(station.0)));
-        let set = &mut self.sets[usize::from(set_number)];
+        self.disks.replace(station, disk);
+        self.log
+            .add(now_ns, IncidentKind::DiskReplaced(u32::from(station.0)));
+        let set = self.groups.set_mut(set_number);
         match set.member_at(station.0) {
             Some(_) if set.space.is_some() => self.use_blank_disk(now_ns, set_number, station),
             Some(member) => self.rebuild_if_worth_it(now_ns, set_number, member),
@@ -85,48 +82,26 @@ impl<P: Payload> Backend<P> {
 
     /// Hands over what broke and was repaired since the last call.
     pub fn take_incidents(&mut self) -> Vec<Incident> {
-        std::mem::take(&mut self.incidents)
+        self.log.take()
     }
 
-    pub(super) fn happened(&mut self, at_ns: u64, kind: IncidentKind) {
-        self.incidents.push(Incident { at_ns, kind });
-    }
-
-    /// Notes the states of the groups of a set whose members have changed.
-    pub(super) fn note_states(&mut self, now_ns: u64, set_number: u16) {
-        let set = &mut self.sets[usize::from(set_number)];
-        set.note_presence();
-        for &number in &set.groups {
-            let group = &mut self.groups[usize::from(number)];
-            let before = group.state;
-            group.note_state(number, set);
-            if group.state != before {
-                self.incidents.push(Incident {
-                    at_ns: now_ns,
-                    kind: IncidentKind::GroupChanged(GroupId(number), group.state),
-                });
-            }
-        }
+    /// Brings the states of the groups of a set up to date after its members changed.
+    pub(super) fn update_states(&mut self, at_ns: u64, set: u16) {
+        self.groups.update_states(set, |group, state| {
+            self.log
+                .add(at_ns, IncidentKind::GroupChanged(group, state));
+        });
     }
 
     /// Gives free spares to members that miss their disk.
     fn use_spare(&mut self, now_ns: u64, set_number: u16) {
-        loop {
-            let set = &mut self.sets[usize::from(set_number)];
-            let missing = set
-                .members
-                .iter()
-                .position(|member| member.state == MemberState::Missing);
+        while self.groups.is_worth_rebuilding(set_number) {
+            let set = self.groups.set_mut(set_number);
+            let mut members = set.members.iter();
+            let missing = members.position(|member| member.state == MemberState::Missing);
             let (Some(member), Some(&spare)) = (missing, set.spares.first()) else {
                 return;
             };
-            let worth_it = set
-                .groups
-                .iter()
-                .any(|&group| self.groups[usize::from(group)].state != GroupState::Failed);
-            if !worth_it {
-                return;
-            }
             set.spares.remove(0);
             set.members[member].station = spare;
             self.begin_rebuild(now_ns, set_number, member as u16);
@@ -134,14 +109,9 @@ impl<P: Payload> Backend<P> {
     }
 
     /// Rebuilds a member unless all groups have failed.
-    fn rebuild_if_worth_it(&mut self, now_ns: u64, set_number: u16, member: u16) {
-        let set = &self.sets[usize::from(set_number)];
-        let worth_it = set
-            .groups
-            .iter()
-            .any(|&group| self.groups[usize::from(group)].state != GroupState::Failed);
-        if worth_it {
-            self.begin_rebuild(now_ns, set_number, member);
+    fn rebuild_if_worth_it(&mut self, now_ns: u64, set: u16, member: u16) {
+        if self.groups.is_worth_rebuilding(set) {
+            self.begin_rebuild(now_ns, set, member);
         }
     }
 
@@ -151,12 +121,10 @@ impl<P: Payload> Backend<P> {
     /// # Panics
     ///
     /// If there is no such station, or the sectors end beyond the disk.
-    pub fn spoil_sectors(&mut self, station: StationId, first_sector: u64, sectors: u32) {
-        self.assert_station(station);
-        let station = &mut self.stations[usize::from(station.0)];
-        let capacity_sectors = station.disk().capacity_sectors();
+    pub fn mark_sectors_unreadable(&mut self, station: StationId, first_sector: u64, sectors: u32) {
+        let capacity_sectors = self.disks.station(station).disk().capacity_sectors();
         assert!(first_sector + u64::from(sectors) <= capacity_sectors);
-        station.spoil(first_sector, sectors);
+        self.disks.mark_unreadable(station.0, first_sector, sectors);
     }
 
     /// Changes what a disk stores without anybody noticing: what a lost or misdirected write
@@ -165,33 +133,13 @@ impl<P: Payload> Backend<P> {
     /// # Panics
     ///
     /// If there is no such station.
-    pub fn plant_sectors(
+    pub fn corrupt_sectors(
         &mut self,
         station: StationId,
         first_sector: u64,
         sectors: u32,
         payload: &P,
     ) {
-        self.assert_station(station);
-        self.stations[usize::from(station.0)].plant(first_sector, sectors, payload);
-    }
-
-    fn assert_station(&self, station: StationId) {
-        assert!(
-            usize::from(station.0) < self.stations.len(),
-            "there is no station {}",
-            station.0
-        );
-    }
-
-    fn set_of(&self, station: StationId) -> u16 {
-        let position = self
-            .sets
-            .iter()
-            .position(|set| set.stations.contains(&station.0));
-        let Some(set) = position else {
-            unreachable!("every station belongs to a disk group");
-        };
-        set as u16
+        self.disks.corrupt(station, first_sector, sectors, payload);
     }
 }

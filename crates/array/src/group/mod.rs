@@ -5,27 +5,44 @@
 //! [`GroupCompletion`] comes out when they are done.
 //!
 //! - [`settings`] and [`check`]: the description, and what can be wrong with it.
-//! - [`backend`]: construction, the course of events, failing disks.
-//! - [`request`]: requests in flight. [`task`]: what is done to rows of one stripe. [`lock`]: tasks
-//!   of a stripe wait for each other. [`flow`]: how disk requests and tasks follow each other.
-//! - [`read`], [`write`]: the quick ways. [`repair`]: the careful way when something cannot be read.
-//! - [`set`]: members that can be missing, groups and their state. [`faults`]: what goes wrong.
-//! - [`rebuild`], [`scrub`]: the background. [`sparing`]: rebuilding into spare space that is spread
-//!   over all disks.
+//! - [`interface`]: what pools use. [`backend`]: construction, and how events follow each other.
+//!
+//! State is kept in parts:
+//!
+//! - [`disks`]: stations, the requests to them, and the event queue.
+//! - [`table`]: disk sets and the groups on them. [`set`]: members that can be missing.
+//! - [`request`]: group requests in flight.
+//! - [`task`]: what is done to rows of one stripe. [`lock`]: tasks of a stripe wait for each other.
+//! - [`background`]: rebuilds and scrubs, with their [`pace`]. [`rules`]: what the settings decide.
+//!
+//! What happens goes through several of them:
+//!
+//! - [`submit`]: how group requests begin and end.
+//! - [`flow`]: how disk requests and tasks follow each other.
+//! - [`read`], [`write`]: the usual ways. [`repair`]: the way when something cannot be read.
+//! - [`faults`]: disks that fail and are replaced. [`rebuild`], [`scrub`]: background tasks.
+//!   [`sparing`]: rebuilding into spare space that is spread over all disks.
 
 mod backend;
+mod background;
 mod check;
+mod disks;
 mod faults;
 mod flow;
+mod interface;
 mod lock;
+mod pace;
 mod read;
 mod rebuild;
 mod repair;
 mod request;
+mod rules;
 mod scrub;
 mod set;
 mod settings;
 mod sparing;
+mod submit;
+mod table;
 mod task;
 mod types;
 mod write;
@@ -33,14 +50,15 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use backend::{Backend, BackendError, BackendLawBroken};
+pub use crate::io::IoClass;
+pub use crate::raid::{GroupId, GroupState};
+pub use backend::{Backend, BackendLawBroken};
+pub use interface::{Groups, Piece};
 pub use rebuild::RebuildView;
 pub use set::{GroupCounters, GroupView};
 pub use settings::{
-    BackendSettings, DiskGroupSettings, MirrorRead, PlacementSettings, RebuildSettings,
-    ScrubSettings, SmallWrite, VirtualDiskSettings,
+    BackendPolicy, BackendSettings, DiskGroupSettings, MirrorRead, PlacementSettings,
+    RebuildSettings, ScrubSettings, SmallWrite, VirtualDiskSettings,
 };
-pub use types::{
-    GroupCompletion, GroupError, GroupId, GroupRequest, GroupState, IoClass, Owner, OwnerRoom,
-    StationId,
-};
+pub use types::BackendError;
+pub use types::{GroupCompletion, GroupError, GroupRequest, StationId};

@@ -7,9 +7,10 @@ use crate::raid::{Place, Protection};
 use crate::station::{Outcome, Parent};
 
 use super::backend::Backend;
-use super::flow::Aim;
+use super::disks::RequestTarget;
+use super::lock::StripeRows;
 use super::task::{ColumnRead, Goal, Piece, Step};
-use super::{GroupError, GroupId, GroupState, MirrorRead};
+use super::{GroupError, GroupId, GroupState};
 
 /// Sectors in a row within one chunk, as a request sees them.
 #[derive(Debug, Clone, Copy)]
@@ -21,12 +22,24 @@ struct Segment {
     offset: u32,
 }
 
+impl Segment {
+    fn rows(self, group: u16) -> StripeRows {
+        let from = self.row as u32;
+        StripeRows {
+            group,
+            stripe: self.stripe,
+            from,
+            to: from + self.sectors,
+        }
+    }
+}
+
 impl<P: Payload> Backend<P> {
     /// The part of a request that starts at `offset` and ends with its chunk or the request.
     #[inline]
     fn segment(&self, id: u32, offset: u32) -> Segment {
         let pending = &self.requests[id];
-        let geometry = &self.groups[usize::from(pending.group)].geometry;
+        let geometry = &self.groups[pending.group].geometry;
         let spot = geometry.locate(pending.first_sector + u64::from(offset));
         let left = u64::from(pending.sectors - offset);
         Segment {
@@ -42,9 +55,10 @@ impl<P: Payload> Backend<P> {
     #[inline]
     pub(super) fn start_read(&mut self, now_ns: u64, id: u32) {
         let pending = &self.requests[id];
-        let group = &self.groups[usize::from(pending.group)];
-        let whole = self.sets[usize::from(group.set)].all_present;
-        if whole || !matches!(group.geometry.protection, Protection::Parity(_)) {
+        let group = &self.groups[pending.group];
+        if self.groups.is_complete(pending.group)
+            || !matches!(group.geometry.protection, Protection::Parity(_))
+        {
             self.read_directly(now_ns, id, 0, pending.sectors);
         } else {
             self.read_by_stripes(now_ns, id);
@@ -55,7 +69,7 @@ impl<P: Payload> Backend<P> {
     #[inline]
     pub(super) fn read_directly(&mut self, now_ns: u64, id: u32, offset: u32, sectors: u32) {
         let end = offset + sectors;
-        let mut run: Option<Aim> = None;
+        let mut run: Option<RequestTarget> = None;
         let mut at = offset;
         while at < end {
             let mut segment = self.segment(id, at);
@@ -69,7 +83,8 @@ impl<P: Payload> Backend<P> {
             }
             let Some(aim) = self.aim_read(id, segment, run.as_ref()) else {
                 let group = GroupId(self.requests[id].group);
-                self.note_error(id, GroupError::GroupFailed { group });
+                self.requests
+                    .note_error(id, GroupError::GroupFailed { group });
                 continue;
             };
             match &mut run {
@@ -90,36 +105,43 @@ impl<P: Payload> Backend<P> {
     #[inline]
     fn is_lost(&self, id: u32, segment: Segment) -> bool {
         let group = self.requests[id].group;
-        let state = &self.groups[usize::from(group)];
-        if self.sets[usize::from(state.set)].all_present
-            || !matches!(state.geometry.protection, Protection::Parity(_))
+        if self.groups.is_complete(group)
+            || !matches!(
+                self.groups[group].geometry.protection,
+                Protection::Parity(_)
+            )
         {
             return false;
         }
-        let from = segment.row as u32;
-        self.missing_columns(group, segment.stripe, from, from + segment.sectors)
+        self.groups
+            .missing_columns(segment.rows(group))
             .has(segment.column)
     }
 
     #[inline]
-    fn issue_direct(&mut self, now_ns: u64, id: u32, aim: Aim) {
-        self.requests[id].open += 1;
-        self.issue(now_ns, aim, P::default());
+    fn issue_direct(&mut self, now_ns: u64, id: u32, aim: RequestTarget) {
+        self.requests.add_part(id);
+        self.disks.issue(now_ns, aim, P::default());
     }
 
     /// The disk request that reads a segment; none if no copy is there.
     #[inline]
-    fn aim_read(&mut self, id: u32, segment: Segment, before: Option<&Aim>) -> Option<Aim> {
+    fn aim_read(
+        &mut self,
+        id: u32,
+        segment: Segment,
+        before: Option<&RequestTarget>,
+    ) -> Option<RequestTarget> {
         let pending = &self.requests[id];
         let (number, class) = (pending.group, pending.class);
-        let group = &self.groups[usize::from(number)];
+        let group = &self.groups[number];
         let place = match group.geometry.protection {
             Protection::Copies(copies) => self.choose_copy(number, copies, segment, before)?,
             _ => group.layout.place(segment.stripe, segment.column),
         };
-        let set = &self.sets[usize::from(self.groups[usize::from(number)].set)];
+        let set = self.groups.set(self.groups[number].set);
         let (station, first_sector) = set.locate(place);
-        Some(Aim {
+        Some(RequestTarget {
             station,
             direction: Direction::Read,
             class,
@@ -136,19 +158,13 @@ impl<P: Payload> Backend<P> {
         number: u16,
         copies: u16,
         segment: Segment,
-        before: Option<&Aim>,
+        before: Option<&RequestTarget>,
     ) -> Option<Place> {
-        let from = segment.row as u32;
-        let missing = self.missing_columns(number, segment.stripe, from, from + segment.sectors);
-        let group = &self.groups[usize::from(number)];
-        let set = &self.sets[usize::from(group.set)];
-        self.mirror_turn = self.mirror_turn.wrapping_add(1);
+        let missing = self.groups.missing_columns(segment.rows(number));
+        let group = &self.groups[number];
+        let set = self.groups.set(group.set);
         let mut best: Option<(Place, u32)> = None;
-        for copy in 0..copies {
-            let copy = match self.mirror_read {
-                MirrorRead::First => copy,
-                _ => ((u32::from(copy) + self.mirror_turn) % u32::from(copies)) as u16,
-            };
+        for copy in self.mirrors.order(copies) {
             if missing.has(copy) {
                 continue;
             }
@@ -161,9 +177,10 @@ impl<P: Payload> Backend<P> {
             if goes_on {
                 return Some(place);
             }
-            let load = match self.mirror_read {
-                MirrorRead::LessBusy => self.stations[usize::from(station)].load(),
-                MirrorRead::Alternate | MirrorRead::First => 0,
+            let load = if self.mirrors.considers_load() {
+                self.disks.load(station)
+            } else {
+                0
             };
             if best.is_none_or(|(_, least)| load < least) {
                 best = Some((place, load));
@@ -211,20 +228,19 @@ impl<P: Payload> Backend<P> {
         id: u32,
         segments: &[Segment],
         rows: (u32, u32),
-        trouble: bool,
+        read_failed: bool,
     ) {
-        let pending = &mut self.requests[id];
-        pending.open += 1;
-        let (group, class) = (pending.group, pending.class);
-        let number = self.tasks.take();
+        self.requests.add_part(id);
+        let pending = &self.requests[id];
+        let stripe_rows = StripeRows {
+            group: pending.group,
+            stripe: segments[0].stripe,
+            from: rows.0,
+            to: rows.1,
+        };
+        let number = self.tasks.begin(Goal::Read, pending.class, stripe_rows, id);
         let task = &mut self.tasks[number];
-        task.goal = Goal::Read;
-        task.class = class;
-        task.group = group;
-        task.request = id;
-        task.stripe = segments[0].stripe;
-        (task.from, task.to) = rows;
-        task.trouble = trouble;
+        task.read_failed = read_failed;
         task.pieces.extend(segments.iter().map(|segment| Piece {
             column: segment.column,
             from: segment.row as u32,
@@ -247,9 +263,10 @@ impl<P: Payload> Backend<P> {
     ) {
         let pending = &self.requests[id];
         let group = GroupId(pending.group);
-        let state = &self.groups[usize::from(group.0)];
+        let state = &self.groups[group.0];
         if state.state == GroupState::Failed {
-            self.note_error(id, GroupError::GroupFailed { group });
+            self.requests
+                .note_error(id, GroupError::GroupFailed { group });
             return;
         }
         if state.geometry.protection == Protection::None {
@@ -258,7 +275,7 @@ impl<P: Payload> Backend<P> {
                 group,
                 first_sector,
             };
-            self.note_error(id, error);
+            self.requests.note_error(id, error);
             return;
         }
         let end = offset + sectors;
@@ -269,17 +286,17 @@ impl<P: Payload> Backend<P> {
             at += segment.sectors;
             let from = segment.row as u32;
             let rows = (from, from + segment.sectors);
-            let trouble = outcome == Outcome::MediaError;
-            self.enter_read_task(now_ns, id, &[segment], rows, trouble);
+            let read_failed = outcome == Outcome::MediaError;
+            self.enter_read_task(now_ns, id, &[segment], rows, read_failed);
         }
     }
 
     /// Plans the reads of a task: sources for what is missing, the rest directly.
     pub(super) fn plan_read(&mut self, now_ns: u64, id: u32) {
         let task = &mut self.tasks[id];
-        let met_bad_sectors = std::mem::take(&mut task.trouble);
+        let met_bad_sectors = std::mem::take(&mut task.read_failed);
         let missing = task.missing;
-        let (from, to) = (task.from, task.to);
+        let (from, to) = (task.rows.from, task.rows.to);
         let outside =
             |piece: &Piece<P>| missing.has(piece.column) && (piece.from < from || piece.to() > to);
         if task.pieces.iter().any(outside) {
@@ -287,7 +304,7 @@ impl<P: Payload> Backend<P> {
         }
         let task = &self.tasks[id];
         let parity = matches!(
-            self.groups[usize::from(task.group)].geometry.protection,
+            self.groups[task.rows.group].geometry.protection,
             Protection::Parity(_)
         );
         if parity && task.touches(missing) {
@@ -306,7 +323,7 @@ impl<P: Payload> Backend<P> {
     /// they lie outside of these.
     fn read_apart(&mut self, now_ns: u64, id: u32, apart: impl Fn(&Piece<P>) -> bool) {
         let task = &mut self.tasks[id];
-        let (stripe, request) = (task.stripe, task.request);
+        let (stripe, request) = (task.rows.stripe, task.request);
         let mut pieces = std::mem::take(&mut task.pieces);
         for piece in pieces.iter().filter(|&piece| apart(piece)) {
             let segment = Segment {
@@ -337,7 +354,7 @@ impl<P: Payload> Backend<P> {
     /// As many of the columns that are there as it takes to compute any other: data first.
     pub(super) fn sources(&self, id: u32) -> Columns {
         let task = &self.tasks[id];
-        let geometry = &self.groups[usize::from(task.group)].geometry;
+        let geometry = &self.groups[task.rows.group].geometry;
         (0..geometry.columns())
             .filter(|&column| !task.missing.has(column))
             .take(usize::from(geometry.data_columns))
@@ -349,12 +366,12 @@ impl<P: Payload> Backend<P> {
     pub(super) fn read_sources(&mut self, now_ns: u64, id: u32, sources: Columns) {
         let task = &mut self.tasks[id];
         task.step = Step::ReadSources;
-        let group = &mut self.groups[usize::from(task.group)];
+        let group = &mut self.groups[task.rows.group];
         let width = usize::from(group.geometry.columns());
         if task.goal == Goal::Read {
             group.counters.degraded_reads += 1;
         }
-        let (from, to) = (task.from, task.to);
+        let (from, to) = (task.rows.from, task.rows.to);
         let mut kept = task.missing;
         let mut ranges = [(from, to); 64];
         for piece in &task.pieces {
@@ -376,10 +393,10 @@ impl<P: Payload> Backend<P> {
     }
 
     /// The sources of a read or a step of a rebuild are read.
-    pub(super) fn sources_read(&mut self, now_ns: u64, id: u32, trouble: bool) {
+    pub(super) fn sources_read(&mut self, now_ns: u64, id: u32, read_failed: bool) {
         let goal = self.tasks[id].goal;
         let missing = self.tasks[id].missing;
-        if trouble {
+        if read_failed {
             if goal == Goal::Read {
                 self.read_pieces_directly(now_ns, id, missing);
             }
@@ -392,7 +409,7 @@ impl<P: Payload> Backend<P> {
             return;
         }
         let task = &mut self.tasks[id];
-        let (request, first) = (task.request, task.from);
+        let (request, first) = (task.request, task.rows.from);
         let pieces = std::mem::take(&mut task.pieces);
         if P::CARRIES_BYTES {
             for piece in &pieces {
@@ -403,7 +420,8 @@ impl<P: Payload> Backend<P> {
                     let read = &self.tasks[id].columns[column];
                     read.payload.part(piece.from - read.from, piece.sectors)
                 };
-                self.deliver(request, piece.offset, piece.sectors, payload);
+                self.requests
+                    .deliver(request, piece.offset, piece.sectors, payload);
             }
         }
         self.tasks[id].pieces = pieces;
@@ -416,13 +434,13 @@ impl<P: Payload> Backend<P> {
             return Vec::new();
         }
         let task = &self.tasks[id];
-        let geometry = &self.groups[usize::from(task.group)].geometry;
+        let geometry = &self.groups[task.rows.group].geometry;
         let sources = self.sources(id);
-        let rows = task.rows();
+        let rows = task.rows.count();
         let mut columns: Vec<P> = Vec::with_capacity(task.columns.len());
         for (column, read) in task.columns.iter().enumerate() {
             columns.push(if sources.has(column as u16) {
-                read.payload.part(task.from - read.from, rows)
+                read.payload.part(task.rows.from - read.from, rows)
             } else {
                 P::zeroed(rows)
             });
@@ -438,7 +456,7 @@ impl<P: Payload> Backend<P> {
 
 /// Whether a disk request goes on where a run of sectors ends.
 #[inline]
-fn follows(run: &Aim, aim: &Aim) -> bool {
+fn follows(run: &RequestTarget, aim: &RequestTarget) -> bool {
     run.station == aim.station
         && run.first_sector + u64::from(run.sectors) == aim.first_sector
         && run.slot + run.sectors == aim.slot

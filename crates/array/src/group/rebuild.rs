@@ -2,76 +2,23 @@
 
 use crate::Direction;
 use crate::IncidentKind;
-use crate::SECTOR_BYTES;
 use crate::payload::Payload;
 use crate::raid::Geometry;
 
-use super::backend::{Backend, Timer};
-use super::set::{DiskSet, Group, MemberState, NOWHERE, Rebuilt, units_per_chunk};
-use super::task::{Goal, NONE, Step};
-use super::{GroupState, IoClass, RebuildSettings, StationId};
+use super::backend::Backend;
+use super::lock::{NONE, StripeRows};
+use super::pace::{Timer, Turn};
+use super::set::{MemberState, Rebuilt, units_per_chunk};
+use super::task::{Goal, Step};
+use super::{GroupState, IoClass, StationId};
 
-/// A rebuild in progress.
-#[derive(Debug, Clone)]
-pub(super) struct Rebuild {
-    number: u32,
-    set: u16,
-    member: u16,
-    /// The next step: group within the set, stripe, row.
-    cursor: Cursor,
-    in_flight: u32,
-    /// The pace: no step starts earlier.
-    next_start_ns: u64,
-    timer_is_set: bool,
-}
-
-/// A rebuild as it stands.
+/// How far a rebuild has come.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RebuildView {
     /// The station whose disk is being filled.
     pub station: StationId,
     /// How much of the walk over the stripes is done, from 0 to 1.
     pub done_share: f64,
-}
-
-/// A place in the walk over all rows of all groups of a set.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Cursor {
-    pub(super) group: usize,
-    pub(super) stripe: u64,
-    pub(super) row: u64,
-}
-
-/// Rows that a rebuild or a scrub works on next.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Unit {
-    pub(super) group: u16,
-    pub(super) stripe: u64,
-    pub(super) from: u32,
-    pub(super) to: u32,
-}
-
-/// The pace and the steps of rebuilds, in the units of the model.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pace {
-    pub(super) ns_per_sector: f64,
-    pub(super) in_flight: u32,
-    pub(super) unit_sectors: u32,
-}
-
-/// Nanoseconds per sector at a rate in MB (10^6 bytes) per second.
-pub(super) fn ns_per_sector(rate_mb_per_s: f64) -> f64 {
-    SECTOR_BYTES as f64 * 1e3 / rate_mb_per_s
-}
-
-impl Pace {
-    pub(super) fn new(settings: &RebuildSettings) -> Self {
-        Self {
-            ns_per_sector: ns_per_sector(settings.rate_mb_per_s),
-            in_flight: settings.in_flight,
-            unit_sectors: settings.unit_kib * 1024 / SECTOR_BYTES as u32,
-        }
-    }
 }
 
 /// What is rebuilt of a member: nothing, or with all bits set everything.
@@ -99,155 +46,80 @@ pub(super) fn whole_bitmaps<'a>(
     bitmaps(geometries, unit_sectors, u64::MAX)
 }
 
-/// Whether a stripe has a column on a member, and that has a place to be rebuilt in.
-fn is_to_rebuild(set: &DiskSet, group: &Group, stripe: u64, member: u16) -> bool {
-    let mut columns = 0..group.geometry.columns();
-    columns.any(|column| {
-        let place = group.layout.place(stripe, column);
-        place.member == member && set.locate(place).0 != NOWHERE
-    })
-}
-
 impl<P: Payload> Backend<P> {
     /// Begins to rebuild a member onto the disk in its station.
     pub(super) fn begin_rebuild(&mut self, now_ns: u64, set_number: u16, member: u16) {
-        let set = &mut self.sets[usize::from(set_number)];
-        let groups = set.groups.iter();
-        let geometries = groups.map(|&group| &self.groups[usize::from(group)].geometry);
-        let done = bitmaps(geometries, self.rebuild_pace.unit_sectors, 0);
+        let step_sectors = self.background.rebuilds.step_sectors;
+        let (set, groups) = self.groups.set_and_groups(set_number);
+        let geometries = groups.iter().map(|group| &group.geometry);
+        let done = bitmaps(geometries, step_sectors, 0);
         set.members[usize::from(member)].state = MemberState::Rebuilding(done);
-        self.continue_rebuild(now_ns, set_number, member);
+        self.resume_rebuild(now_ns, set_number, member);
     }
 
     /// Rebuilds what is not there of a member that is known to be rebuilt in parts.
-    pub(super) fn continue_rebuild(&mut self, now_ns: u64, set_number: u16, member: u16) {
-        self.rebuild_number += 1;
-        let number = self.rebuild_number;
-        let set = &mut self.sets[usize::from(set_number)];
-        if let MemberState::Rebuilding(rebuilt) = &mut set.members[usize::from(member)].state {
+    pub(super) fn resume_rebuild(&mut self, now_ns: u64, set_number: u16, member: u16) {
+        let number = self.background.rebuilds.begin(now_ns, set_number, member);
+        let member = &mut self.groups.set_mut(set_number).members[usize::from(member)];
+        if let MemberState::Rebuilding(rebuilt) = &mut member.state {
             rebuilt.number = number;
         }
-        let station = u32::from(set.members[usize::from(member)].station);
-        self.rebuilds.push(Rebuild {
-            number,
-            set: set_number,
-            member,
-            cursor: Cursor::default(),
-            in_flight: 0,
-            next_start_ns: now_ns,
-            timer_is_set: false,
-        });
-        self.pumps.push_back(Timer::Rebuild(number));
-        self.happened(now_ns, IncidentKind::RebuildBegan(station));
+        let station = u32::from(member.station);
+        self.background.wake(Timer::Rebuild(number));
+        self.log.add(now_ns, IncidentKind::RebuildBegan(station));
     }
 
-    /// Forgets the rebuild of a member whose disk failed again.
-    pub(super) fn drop_rebuild(&mut self, set: u16, member: u16) {
-        self.rebuilds
-            .retain(|rebuild| (rebuild.set, rebuild.member) != (set, member));
-    }
-
-    /// Starts as many steps as the pace allows.
-    pub(super) fn pump_rebuild(&mut self, now_ns: u64, number: u32, by_timer: bool) {
-        let position = |backend: &Self| {
-            backend
-                .rebuilds
-                .iter()
-                .position(|rebuild| rebuild.number == number)
-        };
-        let Some(index) = position(self) else {
-            return;
-        };
-        if by_timer {
-            self.rebuilds[index].timer_is_set = false;
+    /// Starts as many steps of a rebuild as its pace allows.
+    pub(super) fn run_rebuild(&mut self, now_ns: u64, number: u32, by_timer: bool) {
+        if by_timer && let Some(rebuild) = self.background.rebuilds.get_mut(number) {
+            rebuild.pacer.timer_fired();
         }
         loop {
-            let Some(index) = position(self) else {
+            let rebuilds = &mut self.background.rebuilds;
+            let (step_sectors, ns_per_sector) = (rebuilds.step_sectors, rebuilds.ns_per_sector);
+            let in_flight_max = rebuilds.in_flight_max;
+            let Some(rebuild) = rebuilds.get_mut(number) else {
                 return;
             };
-            let rebuild = &self.rebuilds[index];
-            if rebuild.in_flight >= self.rebuild_pace.in_flight {
+            if rebuild.in_flight >= in_flight_max {
                 return;
             }
-            if now_ns < rebuild.next_start_ns {
-                if !rebuild.timer_is_set {
-                    self.rebuilds[index].timer_is_set = true;
-                    let at_ns = self.rebuilds[index].next_start_ns;
-                    self.agenda.set_timer(at_ns, Timer::Rebuild(number));
+            match rebuild.pacer.turn(now_ns) {
+                Turn::Now => {}
+                Turn::SetTimer(at_ns) => {
+                    self.disks.set_timer(at_ns, Timer::Rebuild(number));
+                    return;
                 }
-                return;
+                Turn::Wait => return,
             }
             let (set, member) = (rebuild.set, rebuild.member);
-            let mut cursor = rebuild.cursor;
-            let unit = self.next_unit(set, Some(member), &mut cursor);
-            let rebuild = &mut self.rebuilds[index];
-            rebuild.cursor = cursor;
-            let Some(unit) = unit else {
+            let cursor = &mut rebuild.cursor;
+            let rows = self
+                .groups
+                .next_rows(set, Some(member), step_sectors, cursor);
+            let Some(rows) = rows else {
                 if rebuild.in_flight == 0 {
-                    self.finish_rebuild(now_ns, index);
+                    self.finish_rebuild(now_ns, number);
                 }
                 return;
             };
             rebuild.in_flight += 1;
-            let cost_ns = self.rebuild_pace.ns_per_sector * f64::from(unit.to - unit.from);
-            rebuild.next_start_ns = now_ns + cost_ns as u64;
+            let cost_ns = ns_per_sector * f64::from(rows.count());
+            rebuild.pacer.start(now_ns, cost_ns);
             let goal = Goal::Rebuild { member, number };
-            self.enter_background(now_ns, unit, goal, IoClass::Rebuild);
+            self.start_background(now_ns, rows, goal, IoClass::Rebuild);
         }
     }
 
-    /// The unit at a cursor, which moves on; none at the end. Units without a column on `member`
-    /// and groups that have failed are passed over.
-    pub(super) fn next_unit(
-        &self,
-        set: u16,
-        member: Option<u16>,
-        cursor: &mut Cursor,
-    ) -> Option<Unit> {
-        let set = &self.sets[usize::from(set)];
-        let step = u64::from(self.rebuild_pace.unit_sectors);
-        while cursor.group < set.groups.len() {
-            let number = set.groups[cursor.group];
-            let group = &self.groups[usize::from(number)];
-            let geometry = &group.geometry;
-            let tolerant = geometry.tolerance() > 0 && group.state != GroupState::Failed;
-            if !tolerant || cursor.stripe >= geometry.stripes {
-                cursor.group += 1;
-                cursor.stripe = 0;
-                continue;
-            }
-            let stripe = cursor.stripe;
-            if member.is_some_and(|member| !is_to_rebuild(set, group, stripe, member)) {
-                cursor.stripe += 1;
-                continue;
-            }
-            let from = cursor.row;
-            let to = (from + step).min(geometry.chunk_sectors);
-            cursor.row = to;
-            if to == geometry.chunk_sectors {
-                cursor.row = 0;
-                cursor.stripe += 1;
-            }
-            return Some(Unit {
-                group: number,
-                stripe,
-                from: from as u32,
-                to: to as u32,
-            });
-        }
-        None
-    }
-
-    /// Makes a task of a unit and puts it in line for its rows.
-    pub(super) fn enter_background(&mut self, now_ns: u64, unit: Unit, goal: Goal, class: IoClass) {
-        let id = self.tasks.take();
-        let task = &mut self.tasks[id];
-        task.goal = goal;
-        task.class = class;
-        task.group = unit.group;
-        task.request = NONE;
-        task.stripe = unit.stripe;
-        (task.from, task.to) = (unit.from, unit.to);
+    /// Makes a task for rows and queues it for them.
+    pub(super) fn start_background(
+        &mut self,
+        now_ns: u64,
+        rows: StripeRows,
+        goal: Goal,
+        class: IoClass,
+    ) {
+        let id = self.tasks.begin(goal, class, rows, NONE);
         self.enter(now_ns, id);
     }
 
@@ -257,77 +129,65 @@ impl<P: Payload> Backend<P> {
         self.read_sources(now_ns, id, sources);
     }
 
-    /// The column of the task's stripe that lies on a member.
-    pub(super) fn column_on(&self, id: u32, member: u16) -> Option<u16> {
-        let task = &self.tasks[id];
-        let group = &self.groups[usize::from(task.group)];
-        (0..group.geometry.columns())
-            .find(|&column| group.layout.place(task.stripe, column).member == member)
-    }
-
     /// Writes what a step of a rebuild has computed.
     pub(super) fn write_rebuilt(&mut self, now_ns: u64, id: u32, member: u16, columns: Vec<P>) {
-        self.tasks[id].step = Step::WriteRebuilt;
-        let Some(column) = self.column_on(id, member) else {
+        let task = &mut self.tasks[id];
+        task.step = Step::WriteRebuilt;
+        let rows = task.rows;
+        let Some(column) = self.groups.column_on(rows, member) else {
             unreachable!("only stripes with a column on the member are rebuilt");
         };
         let payload = columns
             .into_iter()
             .nth(usize::from(column))
             .unwrap_or_default();
-        let (from, rows) = (self.tasks[id].from, self.tasks[id].rows());
-        let extent = (column, from, rows);
+        let extent = (column, rows.from, rows.count());
         self.issue_column(now_ns, id, extent, Direction::Write, 0, payload);
     }
 
     /// A step has ended.
-    pub(super) fn unit_rebuilt(&mut self, id: u32, member: u16, number: u32) {
-        let Some(rebuild) = self
-            .rebuilds
-            .iter_mut()
-            .find(|rebuild| rebuild.number == number)
-        else {
+    pub(super) fn step_rebuilt(&mut self, rows: StripeRows, member: u16, number: u32) {
+        let Some(rebuild) = self.background.rebuilds.get_mut(number) else {
             return;
         };
         rebuild.in_flight -= 1;
-        self.pumps.push_back(Timer::Rebuild(number));
-        let task = &self.tasks[id];
-        let group = &mut self.groups[usize::from(task.group)];
+        self.background.wake(Timer::Rebuild(number));
+        let group = &mut self.groups[rows.group];
         if group.state == GroupState::Failed {
             return;
         }
-        group.counters.rebuilt_sectors += u64::from(task.to - task.from);
-        let set = &mut self.sets[usize::from(group.set)];
-        let index = set.index_of(task.group);
+        group.counters.rebuilt_sectors += u64::from(rows.count());
+        let (set, geometry) = (group.set, group.geometry);
+        let set = self.groups.set_mut(set);
+        let index = set.index_of(rows.group);
         if let MemberState::Rebuilding(rebuilt) = &mut set.members[usize::from(member)].state
             && rebuilt.number == number
         {
-            rebuilt.note(index, &group.geometry, task.stripe, task.from);
+            rebuilt.note(index, &geometry, rows.stripe, rows.from);
         }
     }
 
-    /// All steps are done: the member is whole again, but for what found no room.
-    fn finish_rebuild(&mut self, now_ns: u64, index: usize) {
-        let rebuild = self.rebuilds.remove(index);
-        let set = &mut self.sets[usize::from(rebuild.set)];
+    /// All steps are done: the member is whole again, except for segments that found no room.
+    fn finish_rebuild(&mut self, now_ns: u64, number: u32) {
+        let Some(rebuild) = self.background.rebuilds.remove(number) else {
+            return;
+        };
+        let set = self.groups.set_mut(rebuild.set);
         let member = &mut set.members[usize::from(rebuild.member)];
-        if member
-            .spread
-            .as_ref()
-            .is_none_or(|spread| spread.homeless == 0)
-        {
+        let spread = member.spread.as_ref();
+        if spread.is_none_or(|spread| spread.unplaced == 0) {
             member.state = MemberState::Present;
         }
         let station = u32::from(member.station);
-        self.happened(now_ns, IncidentKind::RebuildEnded(station));
-        self.note_states(now_ns, rebuild.set);
+        self.log.add(now_ns, IncidentKind::RebuildEnded(station));
+        self.update_states(now_ns, rebuild.set);
     }
 
     /// The rebuilds in progress, in the order they began.
     pub fn rebuilds(&self) -> impl Iterator<Item = RebuildView> + '_ {
-        self.rebuilds.iter().map(|rebuild| {
-            let set = &self.sets[usize::from(rebuild.set)];
-            let stripes = |&group: &u16| self.groups[usize::from(group)].geometry.stripes;
+        self.background.rebuilds.list.iter().map(|rebuild| {
+            let set = self.groups.set(rebuild.set);
+            let stripes = |&group: &u16| self.groups[group].geometry.stripes;
             let all: u64 = set.groups.iter().map(stripes).sum();
             let past: u64 = set
                 .groups
@@ -344,6 +204,6 @@ impl<P: Payload> Backend<P> {
 
     /// Whether any member is being rebuilt.
     pub fn is_rebuilding(&self) -> bool {
-        !self.rebuilds.is_empty()
+        !self.background.rebuilds.list.is_empty()
     }
 }

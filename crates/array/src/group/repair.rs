@@ -4,7 +4,7 @@
 //! Reads that met bad sectors end here, writes that the quick ways cannot do, and every scrub. The
 //! rows are cut into runs in which the same columns are readable and the same columns are written,
 //! so that a bad sector costs nothing but itself. Where a run has lost more than the protection
-//! bears, contents are gone: reads of them get an error, and parity that can no longer be told is
+//! bears, contents are gone: reads of them get an error, and parity that can no longer be known is
 //! marked unreadable, so that nothing is ever computed from it.
 
 use crate::Direction;
@@ -13,26 +13,27 @@ use crate::raid::Protection;
 use crate::raid::parity::{Columns, Verdict, judge, recover};
 
 use super::backend::Backend;
-use super::task::{ColumnRead, Gap, Goal, NONE, Piece, Step};
+use super::lock::{NONE, StripeRows};
+use super::task::{ColumnRead, Goal, Piece, Step, UnreadableRows};
 use super::{GroupError, GroupId, GroupState};
 
 /// The rows of a stripe while they are being repaired.
-struct Bench<P> {
+struct RowRepair<P> {
     from: u32,
     columns: Vec<P>,
-    gaps: Vec<Gap>,
+    gaps: Vec<UnreadableRows>,
     pieces: Vec<Piece<P>>,
     missing: Columns,
     /// Rows of columns to write.
-    writes: Vec<Gap>,
-    /// Rows of columns that can no longer be told.
-    spoilt: Vec<Gap>,
+    writes: Vec<UnreadableRows>,
+    /// Rows of columns whose contents can no longer be known.
+    unreadable: Vec<UnreadableRows>,
     /// Column and row of the first sector a read or write could not be served for.
     failed: Option<(u16, u32)>,
-    mended_sectors: u64,
+    repaired_sectors: u64,
 }
 
-impl<P: Payload> Bench<P> {
+impl<P: Payload> RowRepair<P> {
     /// Rows at which something changes, in order.
     fn cuts(&self, to: u32) -> Vec<u32> {
         let mut cuts = vec![self.from, to];
@@ -62,12 +63,12 @@ impl<P: Payload> Bench<P> {
 
     /// Adds rows of a column to a list, as one entry with those just before. Rows come in order;
     /// those that are there already are not added again.
-    fn add(list: &mut Vec<Gap>, column: u16, from: u32, to: u32) {
+    fn add(list: &mut Vec<UnreadableRows>, column: u16, from: u32, to: u32) {
         let last = list.iter_mut().rev().find(|gap| gap.column == column);
         match last {
             Some(gap) if gap.to >= to => {}
             Some(gap) if gap.to == from => gap.to = to,
-            _ => list.push(Gap { column, from, to }),
+            _ => list.push(UnreadableRows { column, from, to }),
         }
     }
 }
@@ -76,9 +77,9 @@ impl<P: Payload> Backend<P> {
     /// Begins a repair: reads the task's rows of every column that is there.
     pub(super) fn read_all(&mut self, now_ns: u64, id: u32) {
         let task = &self.tasks[id];
-        let missing = self.missing_columns(task.group, task.stripe, task.from, task.to);
+        let missing = self.groups.missing_columns(task.rows);
         let goal = task.goal;
-        let group = &mut self.groups[usize::from(task.group)];
+        let group = &mut self.groups[task.rows.group];
         let geometry = group.geometry;
         if group.state == GroupState::Failed || missing.count() > geometry.tolerance() {
             self.fail_task(id);
@@ -90,9 +91,9 @@ impl<P: Payload> Backend<P> {
         let task = &mut self.tasks[id];
         task.step = Step::ReadAll;
         task.missing = missing;
-        task.trouble = false;
+        task.read_failed = false;
         task.gaps.clear();
-        let (from, to) = (task.from, task.to);
+        let (from, to) = (task.rows.from, task.rows.to);
         task.columns.clear();
         if P::CARRIES_BYTES {
             let blank = || ColumnRead {
@@ -104,7 +105,9 @@ impl<P: Payload> Backend<P> {
         }
         for column in 0..geometry.columns() {
             if missing.has(column) && !self.note_partly_there(id, column) {
-                self.tasks[id].gaps.push(Gap { column, from, to });
+                self.tasks[id]
+                    .gaps
+                    .push(UnreadableRows { column, from, to });
             } else {
                 let rows = (column, from, to - from);
                 let slot = u32::from(column);
@@ -115,11 +118,14 @@ impl<P: Payload> Backend<P> {
 
     /// If some of the task's rows of a column are rebuilt, the column counts as there, with gaps.
     fn note_partly_there(&mut self, id: u32, column: u16) -> bool {
-        let Some(gaps) = self.partly_there(id, column) else {
+        let rows = self.tasks[id].rows;
+        let Some(gaps) = self.groups.gaps_of_partly_rebuilt(rows, column) else {
             return false;
         };
         let task = &mut self.tasks[id];
-        let gaps = gaps.into_iter().map(|(from, to)| Gap { column, from, to });
+        let gaps = gaps
+            .into_iter()
+            .map(|(from, to)| UnreadableRows { column, from, to });
         task.gaps.extend(gaps);
         task.missing.remove(column);
         true
@@ -128,61 +134,65 @@ impl<P: Payload> Backend<P> {
     /// Everything that can be read is read: computes what is missing, and writes.
     pub(super) fn all_read(&mut self, now_ns: u64, id: u32) {
         let task = &mut self.tasks[id];
-        let (goal, from, to) = (task.goal, task.from, task.to);
-        let number = usize::from(task.group);
-        let mut bench = Bench {
+        let (goal, from, to) = (task.goal, task.rows.from, task.rows.to);
+        let (rows, number) = (task.rows, task.rows.group);
+        let mut repair = RowRepair {
             from,
             columns: task.columns.drain(..).map(|read| read.payload).collect(),
             gaps: std::mem::take(&mut task.gaps),
             pieces: std::mem::take(&mut task.pieces),
             missing: task.missing,
             writes: Vec::new(),
-            spoilt: Vec::new(),
+            unreadable: Vec::new(),
             failed: None,
-            mended_sectors: 0,
+            repaired_sectors: 0,
         };
         if self.groups[number].state == GroupState::Failed {
             self.fail_task(id);
             return;
         }
         if goal == Goal::Scrub {
-            self.verify(number, &mut bench, to);
+            self.verify(number, &mut repair, to);
         }
         let target = match goal {
-            Goal::Rebuild { member, .. } => self.column_on(id, member),
+            Goal::Rebuild { member, .. } => self.groups.column_on(rows, member),
             _ => None,
         };
-        for run in bench.cuts(to).windows(2) {
-            self.repair_run(number, &mut bench, goal, target, (run[0], run[1]));
+        for run in repair.cuts(to).windows(2) {
+            self.repair_run(number, &mut repair, goal, target, (run[0], run[1]));
         }
-        self.finish_bench(now_ns, id, bench);
+        self.finish_repair(now_ns, id, repair);
     }
 
     /// Marks what disagrees with the rest of its stripe as if it could not be read.
-    fn verify(&mut self, number: usize, bench: &mut Bench<P>, to: u32) {
+    fn verify(&mut self, number: u16, repair: &mut RowRepair<P>, to: u32) {
         let group = &mut self.groups[number];
         let geometry = group.geometry;
         if !P::CARRIES_BYTES {
             return;
         }
-        for row in bench.from..to {
-            if bench.gaps.iter().any(|gap| gap.from <= row && row < gap.to) {
+        for row in repair.from..to {
+            if repair
+                .gaps
+                .iter()
+                .any(|gap| gap.from <= row && row < gap.to)
+            {
                 continue;
             }
-            let parts = bench.parts(row, row + 1);
+            let parts = repair.parts(row, row + 1);
             let sectors: Vec<&[u8]> = parts.iter().filter_map(Payload::as_bytes).collect();
             let verdict = judge(&geometry, &sectors);
             if verdict == Verdict::Sound {
                 continue;
             }
             group.counters.mismatches += 1;
-            // With no telling which is wrong, the data stand and the redundancy follows.
+            // If there is no way to know which is wrong, the data are kept and the redundancy follows.
             let wrong = match verdict {
                 Verdict::Wrong(column) => column..column + 1,
                 _ => geometry.data_columns..geometry.columns(),
             };
             for column in wrong {
-                Bench::<P>::add(&mut bench.gaps, column, row, row + 1);
+                RowRepair::<P>::add(&mut repair.gaps, column, row, row + 1);
             }
         }
     }
@@ -190,58 +200,58 @@ impl<P: Payload> Backend<P> {
     /// Repairs rows in which the same columns are readable and written throughout.
     fn repair_run(
         &mut self,
-        number: usize,
-        bench: &mut Bench<P>,
+        number: u16,
+        repair: &mut RowRepair<P>,
         goal: Goal,
         target: Option<u16>,
         (from, to): (u32, u32),
     ) {
         let geometry = self.groups[number].geometry;
-        let lost: Columns = bench
+        let lost: Columns = repair
             .gaps
             .iter()
             .filter(|gap| gap.from <= from && to <= gap.to)
             .map(|gap| gap.column)
             .collect();
         let mut parts = if P::CARRIES_BYTES {
-            bench.parts(from, to)
+            repair.parts(from, to)
         } else {
             vec![P::default(); usize::from(geometry.columns())]
         };
-        let told = recover(&geometry, &mut parts, lost, to - from);
-        let mut untold = Columns::default();
-        if told {
+        let recovered = recover(&geometry, &mut parts, lost, to - from);
+        let mut lost_for_good = Columns::default();
+        if recovered {
             if P::CARRIES_BYTES {
-                bench.put_back(from, lost, &parts);
+                repair.put_back(from, lost, &parts);
             }
             for column in lost.iter() {
-                if !bench.missing.has(column) {
-                    bench.mended_sectors += u64::from(to - from);
+                if !repair.missing.has(column) {
+                    repair.repaired_sectors += u64::from(to - from);
                 }
-                if !bench.missing.has(column) || target == Some(column) {
-                    Bench::<P>::add(&mut bench.writes, column, from, to);
+                if !repair.missing.has(column) || target == Some(column) {
+                    RowRepair::<P>::add(&mut repair.writes, column, from, to);
                 }
             }
         } else {
-            untold = lost;
+            lost_for_good = lost;
         }
         match goal {
-            Goal::Write => self.write_run(number, bench, untold, (from, to)),
+            Goal::Write => self.write_run(number, repair, lost_for_good, (from, to)),
             Goal::Read => {
-                let unserved = bench.pieces.iter().find(|piece| {
+                let unserved = repair.pieces.iter().find(|piece| {
                     let column = match geometry.protection {
-                        Protection::Copies(_) => !untold.is_empty(),
-                        _ => untold.has(piece.column),
+                        Protection::Copies(_) => !lost_for_good.is_empty(),
+                        _ => lost_for_good.has(piece.column),
                     };
                     column && piece.from <= from && to <= piece.to()
                 });
                 if let Some(piece) = unserved {
-                    bench.failed.get_or_insert((piece.column, from));
+                    repair.failed.get_or_insert((piece.column, from));
                 }
             }
             Goal::Rebuild { .. } => {
-                if let Some(target) = target.filter(|&target| untold.has(target)) {
-                    Bench::<P>::add(&mut bench.spoilt, target, from, to);
+                if let Some(target) = target.filter(|&target| lost_for_good.has(target)) {
+                    RowRepair::<P>::add(&mut repair.unreadable, target, from, to);
                 }
             }
             Goal::Scrub => {}
@@ -251,13 +261,13 @@ impl<P: Payload> Backend<P> {
     /// Applies the pieces of a write to a run, and decides what becomes of the parity.
     fn write_run(
         &mut self,
-        number: usize,
-        bench: &mut Bench<P>,
-        mut untold: Columns,
+        number: u16,
+        repair: &mut RowRepair<P>,
+        mut lost_for_good: Columns,
         (from, to): (u32, u32),
     ) {
         let geometry = self.groups[number].geometry;
-        let written: Columns = bench
+        let written: Columns = repair
             .pieces
             .iter()
             .filter(|piece| piece.from <= from && to <= piece.to())
@@ -266,87 +276,92 @@ impl<P: Payload> Backend<P> {
         if written.is_empty() {
             return;
         }
-        let pieces = std::mem::take(&mut bench.pieces);
+        let pieces = std::mem::take(&mut repair.pieces);
         for piece in &pieces {
             if written.has(piece.column) && piece.from <= from && to <= piece.to() {
                 let part = piece.payload.part(from - piece.from, to - from);
                 if P::CARRIES_BYTES {
-                    bench.columns[usize::from(piece.column)].overlay(from - bench.from, &part);
+                    repair.columns[usize::from(piece.column)].overlay(from - repair.from, &part);
                 }
-                untold.remove(piece.column);
+                lost_for_good.remove(piece.column);
             }
         }
-        bench.pieces = pieces;
+        repair.pieces = pieces;
         let redundant: Columns = (geometry.data_columns..geometry.columns()).collect();
         let copies = matches!(geometry.protection, Protection::Copies(_));
-        let data_told = copies || (0..geometry.data_columns).all(|column| !untold.has(column));
+        let data_is_known =
+            copies || (0..geometry.data_columns).all(|column| !lost_for_good.has(column));
         for column in written.iter() {
-            if !bench.missing.has(column) {
-                Bench::<P>::add(&mut bench.writes, column, from, to);
-            } else if !data_told {
-                bench.failed.get_or_insert((column, from));
+            if !repair.missing.has(column) {
+                RowRepair::<P>::add(&mut repair.writes, column, from, to);
+            } else if !data_is_known {
+                repair.failed.get_or_insert((column, from));
             }
         }
-        if !data_told {
+        if !data_is_known {
             for column in redundant
                 .iter()
-                .filter(|&column| !bench.missing.has(column))
+                .filter(|&column| !repair.missing.has(column))
             {
-                Bench::<P>::add(&mut bench.spoilt, column, from, to);
+                RowRepair::<P>::add(&mut repair.unreadable, column, from, to);
             }
             return;
         }
         if P::CARRIES_BYTES {
-            let mut parts = bench.parts(from, to);
+            let mut parts = repair.parts(from, to);
             let recovered = recover(&geometry, &mut parts, redundant, to - from);
             assert!(recovered, "redundancy follows from the data");
-            bench.put_back(from, redundant, &parts);
+            repair.put_back(from, redundant, &parts);
         }
         for column in redundant
             .iter()
-            .filter(|&column| !bench.missing.has(column))
+            .filter(|&column| !repair.missing.has(column))
         {
-            Bench::<P>::add(&mut bench.writes, column, from, to);
+            RowRepair::<P>::add(&mut repair.writes, column, from, to);
         }
     }
 
     /// Answers the request and writes what has to be written.
-    fn finish_bench(&mut self, now_ns: u64, id: u32, mut bench: Bench<P>) {
+    fn finish_repair(&mut self, now_ns: u64, id: u32, mut repair: RowRepair<P>) {
         let task = &mut self.tasks[id];
-        task.step = Step::Mend;
-        let (goal, request, stripe) = (task.goal, task.request, task.stripe);
-        let group = &mut self.groups[usize::from(task.group)];
+        task.step = Step::Repair;
+        let (goal, request, stripe) = (task.goal, task.request, task.rows.stripe);
+        let group = &mut self.groups[task.rows.group];
         let geometry = group.geometry;
-        group.counters.mended_sectors += bench.mended_sectors;
-        let spoilt_sectors = bench.spoilt.iter().map(|gap| u64::from(gap.to - gap.from));
-        group.counters.lost_sectors += spoilt_sectors.sum::<u64>();
-        if let Some((column, row)) = bench.failed
+        group.counters.repaired_sectors += repair.repaired_sectors;
+        let unreadable_sectors = repair
+            .unreadable
+            .iter()
+            .map(|gap| u64::from(gap.to - gap.from));
+        group.counters.lost_sectors += unreadable_sectors.sum::<u64>();
+        if let Some((column, row)) = repair.failed
             && request != NONE
         {
             let first_sector = stripe * geometry.stripe_sectors()
                 + u64::from(column) * geometry.chunk_sectors
                 + u64::from(row);
-            let group = GroupId(task.group);
+            let group = GroupId(task.rows.group);
             let error = GroupError::Unreadable {
                 group,
                 first_sector,
             };
-            self.note_error(request, error);
+            self.requests.note_error(request, error);
         }
         if goal == Goal::Read && P::CARRIES_BYTES {
-            for piece in &bench.pieces {
-                let column = &bench.columns[usize::from(piece.column)];
-                let payload = column.part(piece.from - bench.from, piece.sectors);
-                self.deliver(request, piece.offset, piece.sectors, payload);
+            for piece in &repair.pieces {
+                let column = &repair.columns[usize::from(piece.column)];
+                let payload = column.part(piece.from - repair.from, piece.sectors);
+                self.requests
+                    .deliver(request, piece.offset, piece.sectors, payload);
             }
         }
-        for gap in &bench.spoilt {
-            self.spoil_column(id, *gap);
+        for gap in &repair.unreadable {
+            self.mark_unreadable(id, *gap);
         }
-        for gap in std::mem::take(&mut bench.writes) {
+        for gap in std::mem::take(&mut repair.writes) {
             let rows = gap.to - gap.from;
             let payload = if P::CARRIES_BYTES {
-                bench.columns[usize::from(gap.column)].part(gap.from - bench.from, rows)
+                repair.columns[usize::from(gap.column)].part(gap.from - repair.from, rows)
             } else {
                 P::default()
             };
@@ -359,15 +374,12 @@ impl<P: Payload> Backend<P> {
     }
 
     /// Marks rows of a column of the task's stripe unreadable.
-    fn spoil_column(&mut self, id: u32, gap: Gap) {
+    fn mark_unreadable(&mut self, id: u32, gap: UnreadableRows) {
         let task = &self.tasks[id];
-        let group = &self.groups[usize::from(task.group)];
-        let place = group.layout.place(task.stripe, gap.column);
-        let set = &self.sets[usize::from(group.set)];
-        let (station, first_sector) = set.locate(place);
-        // A segment that lies nowhere has nothing to spoil.
-        if let Some(station) = self.stations.get_mut(usize::from(station)) {
-            station.spoil(first_sector + u64::from(gap.from), gap.to - gap.from);
-        }
+        let StripeRows { group, stripe, .. } = task.rows;
+        let (station, first_sector) = self.groups.locate(group, stripe, gap.column);
+        let first_sector = first_sector + u64::from(gap.from);
+        self.disks
+            .mark_unreadable(station, first_sector, gap.to - gap.from);
     }
 }

@@ -1,16 +1,18 @@
 //! Group requests in flight.
 
+use std::collections::VecDeque;
+use std::ops::Index;
+
 use crate::Direction;
 use crate::payload::Payload;
+use crate::slab::Slab;
 
-use super::OwnerRoom;
-use super::backend::Backend;
-use super::{GroupCompletion, GroupError, GroupId, GroupRequest, GroupState, IoClass, Owner};
+use super::{GroupCompletion, GroupError, GroupId, IoClass};
 
 /// A group request that is not done yet.
 #[derive(Debug, Clone)]
 pub(super) struct Pending<P> {
-    pub(super) owner: Owner,
+    pub(super) owner: u32,
     pub(super) group: u16,
     pub(super) direction: Direction,
     pub(super) class: IoClass,
@@ -26,10 +28,7 @@ pub(super) struct Pending<P> {
 impl<P: Payload> Default for Pending<P> {
     fn default() -> Self {
         Self {
-            owner: Owner {
-                room: OwnerRoom::Front,
-                id: 0,
-            },
+            owner: 0,
             group: 0,
             direction: Direction::Read,
             class: IoClass::HostRead,
@@ -43,102 +42,52 @@ impl<P: Payload> Default for Pending<P> {
     }
 }
 
-impl<P: Payload> Backend<P> {
-    /// Takes a request. Its completion comes out of [`Backend::pop_done`], at once if it cannot be
-    /// served at all.
-    ///
-    /// # Panics
-    ///
-    /// If the request has no sectors, or names a group that does not exist.
-    pub fn submit(&mut self, now_ns: u64, request: GroupRequest<P>) {
-        let extent = (request.first_sector, request.sectors);
-        let refused = self.refusal(request.group, extent);
-        let id = self.requests.take();
-        self.requests[id] = Pending {
-            owner: request.owner,
-            group: request.group.0,
-            direction: request.direction,
-            class: request.class,
-            first_sector: request.first_sector,
-            sectors: request.sectors,
-            payload: request.payload,
-            submitted_ns: now_ns,
-            open: 1,
-            error: refused,
-        };
-        if refused.is_none() {
-            match request.direction {
-                Direction::Read => self.start_read(now_ns, id),
-                Direction::Write => {
-                    let payload = std::mem::take(&mut self.requests[id].payload);
-                    self.cut(request.group.0, extent.0, extent.1, &payload);
-                    self.start_write(now_ns, id);
-                }
-            }
-        }
-        self.part_done(id);
-        self.settle(now_ns);
-    }
+/// A request that has just come to its end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ended {
+    pub(super) group: u16,
+    pub(super) direction: Direction,
+    pub(super) failed: bool,
+}
 
-    /// Writes several pieces with one completion. Pieces of the same stripe share one update of
-    /// its parity: what a destager has gathered for a stripe costs little more than one of them.
-    /// A piece is its first sector, its length in sectors, and what to write.
-    ///
-    /// # Panics
-    ///
-    /// If there are no pieces, one has no sectors, two overlap, or the group does not exist.
-    pub fn submit_stripe_write(
-        &mut self,
-        now_ns: u64,
-        owner: Owner,
-        group: GroupId,
-        class: IoClass,
-        pieces: &[(u64, u32, P)],
-    ) {
-        assert!(!pieces.is_empty(), "a stripe write has at least a piece");
-        let refused = pieces
-            .iter()
-            .find_map(|piece| self.refusal(group, (piece.0, piece.1)));
-        let id = self.requests.take();
-        self.requests[id] = Pending {
-            owner,
-            group: group.0,
-            direction: Direction::Write,
-            class,
-            first_sector: pieces[0].0,
-            sectors: pieces[0].1,
-            payload: P::default(),
-            submitted_ns: now_ns,
-            open: 1,
-            error: refused,
-        };
-        if refused.is_none() {
-            for (first_sector, sectors, payload) in pieces {
-                self.cut(group.0, *first_sector, *sectors, payload);
-            }
-            self.start_write(now_ns, id);
-        }
-        self.part_done(id);
-        self.settle(now_ns);
-    }
+/// Group requests in flight, and the completions nobody has fetched. Requests are indexed by their
+/// number.
+#[derive(Debug)]
+pub(super) struct Requests<P> {
+    pub(super) pending: Slab<Pending<P>>,
+    done: VecDeque<GroupCompletion<P>>,
+}
 
-    /// Why a request for an extent cannot be served at all.
+impl<P> Index<u32> for Requests<P> {
+    type Output = Pending<P>;
+
     #[inline]
-    fn refusal(&self, group: GroupId, (first_sector, sectors): (u64, u32)) -> Option<GroupError> {
-        assert!(sectors > 0, "a group request has at least a sector");
-        let state = &self.groups[usize::from(group.0)];
-        if state.state == GroupState::Failed {
-            return Some(GroupError::GroupFailed { group });
+    fn index(&self, id: u32) -> &Pending<P> {
+        &self.pending[id]
+    }
+}
+
+impl<P: Payload> Requests<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            pending: Slab::new(),
+            done: VecDeque::new(),
         }
-        let capacity_sectors = state.capacity_sectors;
-        let fits = u64::from(sectors) <= capacity_sectors
-            && first_sector <= capacity_sectors - u64::from(sectors);
-        (!fits).then_some(GroupError::OutOfRange {
-            group,
-            first_sector,
-            sectors,
-            capacity_sectors,
-        })
+    }
+
+    #[inline]
+    pub(super) fn begin(&mut self, pending: Pending<P>) -> u32 {
+        let id = self.pending.take();
+        self.pending[id] = pending;
+        id
+    }
+
+    /// A further disk request or stripe task belongs to a request.
+    #[inline]
+    pub(super) fn add_part(&mut self, id: u32) {
+        let pending = &mut self.pending[id];
+        debug_assert!(pending.open > 0, "a request that is done gets no parts");
+        pending.open += 1;
     }
 
     /// Puts what was read into the request it was read for.
@@ -147,7 +96,7 @@ impl<P: Payload> Backend<P> {
         if !P::CARRIES_BYTES {
             return;
         }
-        let pending = &mut self.requests[id];
+        let pending = &mut self.pending[id];
         if sectors == pending.sectors {
             pending.payload = payload;
             return;
@@ -160,29 +109,26 @@ impl<P: Payload> Backend<P> {
 
     /// Notes that a request cannot be served. The first error is the one it ends with.
     pub(super) fn note_error(&mut self, id: u32, error: GroupError) {
-        self.requests[id].error.get_or_insert(error);
+        self.pending[id].error.get_or_insert(error);
     }
 
     /// One of the parts of a request is done; after the last one the request is.
     #[inline]
-    pub(super) fn part_done(&mut self, id: u32) {
-        let pending = &mut self.requests[id];
+    pub(super) fn part_done(&mut self, id: u32) -> Option<Ended> {
+        let pending = &mut self.pending[id];
         pending.open -= 1;
         if pending.open > 0 {
-            return;
+            return None;
         }
         let payload = std::mem::take(&mut pending.payload);
-        let counters = &mut self.groups[usize::from(pending.group)].counters;
-        match pending.direction {
-            Direction::Read => counters.reads += 1,
-            Direction::Write => counters.writes += 1,
-        }
         let (result, payload) = match pending.error.take() {
             None => (Ok(()), payload),
-            Some(error) => {
-                counters.errors += 1;
-                (Err(error), P::default())
-            }
+            Some(error) => (Err(error), P::default()),
+        };
+        let ended = Ended {
+            group: pending.group,
+            direction: pending.direction,
+            failed: result.is_err(),
         };
         self.done.push_back(GroupCompletion {
             owner: pending.owner,
@@ -192,6 +138,50 @@ impl<P: Payload> Backend<P> {
             payload,
             submitted_ns: pending.submitted_ns,
         });
-        self.requests.release(id);
+        self.pending.release(id);
+        Some(ended)
+    }
+
+    #[inline]
+    pub(super) fn pop_done(&mut self) -> Option<GroupCompletion<P>> {
+        self.done.pop_front()
+    }
+
+    /// Requests that are not done.
+    pub(super) fn in_flight(&self) -> usize {
+        self.pending.in_use()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_ends_with_its_last_part_and_its_first_error() {
+        let mut requests = Requests::<()>::new();
+        let id = requests.begin(Pending {
+            owner: 9,
+            open: 1,
+            ..Pending::default()
+        });
+        requests.add_part(id);
+        let group = GroupId(0);
+        requests.note_error(id, GroupError::GroupFailed { group });
+        let first_sector = 5;
+        requests.note_error(
+            id,
+            GroupError::Unreadable {
+                group,
+                first_sector,
+            },
+        );
+        assert!(requests.part_done(id).is_none());
+        assert!(requests.pop_done().is_none());
+        assert!(requests.part_done(id).is_some_and(|ended| ended.failed));
+        let done = requests.pop_done().unwrap();
+        assert_eq!(done.owner, 9);
+        assert_eq!(done.result, Err(GroupError::GroupFailed { group }));
+        assert_eq!(requests.in_flight(), 0);
     }
 }

@@ -1,6 +1,6 @@
 //! Disk groups as the back end runs them: members that can be missing, and the groups on them.
 
-use crate::raid::vraid::DiskGroup;
+use crate::raid::vraid::{DiskGroup, Segment, VirtualDisk};
 use crate::raid::{Geometry, Layout, Place};
 
 use super::{GroupId, GroupState};
@@ -8,7 +8,7 @@ use super::{GroupId, GroupState};
 /// Which steps of a rebuild are done, by group of the set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rebuilt {
-    /// Tells this rebuild from earlier ones of the member.
+    /// Distinguishes this rebuild from earlier ones of the member.
     pub(super) number: u32,
     /// Most rows in a step.
     pub(super) unit_sectors: u32,
@@ -116,7 +116,7 @@ impl Member {
     }
 }
 
-/// The station of what lies nowhere: whatever is sent there ends as at a disk that failed.
+/// The station of segments without a place: whatever is sent there ends as at a disk that failed.
 pub(super) const NOWHERE: u16 = u16::MAX;
 
 /// The segments of a member that had to leave its disk: where each of them lies now.
@@ -126,7 +126,7 @@ pub(super) struct Spread {
     /// By the number of the segment on the disk it left: station and first sector.
     pub(super) homes: Vec<(u16, u64)>,
     /// Segments that found no room.
-    pub(super) homeless: u64,
+    pub(super) unplaced: u64,
 }
 
 impl Spread {
@@ -137,7 +137,7 @@ impl Spread {
     }
 }
 
-/// Disks with a common fate.
+/// Disks that groups are laid out over together.
 #[derive(Debug, Clone)]
 pub(super) struct DiskSet {
     pub(super) members: Vec<Member>,
@@ -175,13 +175,13 @@ impl DiskSet {
         position.map(|member| member as u16)
     }
 
-    /// Where a group stands among the set's groups.
+    /// The position of a group among the set's groups.
     pub(super) fn index_of(&self, group: u16) -> usize {
         (group - self.groups[0]) as usize
     }
 
     /// Brings `all_present` up to date.
-    pub(super) fn note_presence(&mut self) {
+    pub(super) fn update_presence(&mut self) {
         self.all_present = self
             .members
             .iter()
@@ -209,12 +209,12 @@ pub struct GroupCounters {
     /// Stripes that were read as a whole because something could not be read.
     pub repairs: u64,
     /// Sectors written anew because they could not be read or were wrong.
-    pub mended_sectors: u64,
+    pub repaired_sectors: u64,
     /// Sectors marked unreadable because they could not be computed.
     pub lost_sectors: u64,
     /// Tasks that had to wait for another one of the same stripe.
     pub lock_waits: u64,
-    /// Sectors rebuilt.
+    /// Sectors rebuilt onto a spare or a replaced disk.
     pub rebuilt_sectors: u64,
     /// Rows scrubbed, in sectors of one column.
     pub scrubbed_rows: u64,
@@ -248,7 +248,7 @@ impl Group {
 
     /// The state that follows from the members. A failed group stays failed.
     /// `own` is the group's number.
-    pub(super) fn note_state(&mut self, own: u16, set: &DiskSet) {
+    pub(super) fn update_state(&mut self, own: u16, set: &DiskSet) {
         if self.state == GroupState::Failed {
             return;
         }
@@ -256,7 +256,7 @@ impl Group {
         let worst = match &self.layout {
             Layout::Virtual(layout) if set.space.is_some() => {
                 let index = set.index_of(own);
-                super::sparing::worst_store(layout, &self.geometry, set, index)
+                worst_store(layout, &self.geometry, set, index)
             }
             _ => self.worst_domain(set),
         };
@@ -285,7 +285,7 @@ impl Group {
 /// What a group is, for those above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupView<'a> {
-    /// The group.
+    /// The number of the group.
     pub id: GroupId,
     /// Its name in the settings.
     pub name: &'a str,
@@ -293,8 +293,39 @@ pub struct GroupView<'a> {
     pub state: GroupState,
     /// Chunks, columns and stripes.
     pub geometry: Geometry,
-    /// Sectors of data.
+    /// Sectors of data that the group holds, redundancy not counted.
     pub capacity_sectors: u64,
     /// What it did so far.
     pub counters: &'a GroupCounters,
+}
+
+/// The most segments of a failure domain that are not whole, over all stores of a virtual disk.
+/// `index` counts the group within the set.
+fn worst_store(layout: &VirtualDisk, geometry: &Geometry, set: &DiskSet, index: usize) -> u16 {
+    if set.all_present {
+        return 0;
+    }
+    let is_whole = |store: u64, at: usize, segment: &Segment| {
+        let state = &set.members[usize::from(segment.member)].state;
+        match state {
+            MemberState::Present => true,
+            MemberState::Missing => false,
+            MemberState::Rebuilding(rebuilt) => {
+                let rows = geometry.chunk_sectors as u32;
+                layout
+                    .stripes_of(store, at)
+                    .all(|stripe| rebuilt.has(index, geometry, stripe, 0, rows))
+            }
+        }
+    };
+    let mut worst = 0;
+    for (store, segments) in layout.stores().enumerate() {
+        for domain in layout.failure_domains() {
+            let lost = domain
+                .filter(|&at| !is_whole(store as u64, at, &segments[at]))
+                .count();
+            worst = worst.max(lost as u16);
+        }
+    }
+    worst
 }

@@ -3,61 +3,25 @@
 //! When a disk fails, each segment it held gets a new home on another disk of its storage set, one
 //! that holds no other segment of the same store, and is rebuilt there. The member stays the same
 //! logical disk, spread over many. A segment without room waits, missing, until a disk is replaced;
-//! a new disk is free room again, and what was spread stays where it is (levelling is not modelled).
+//! a new disk is free space again, and what was spread stays where it is (levelling is not modelled).
 
 use crate::payload::Payload;
 use crate::raid::vraid::{DiskGroup, Segment, VirtualDisk};
-use crate::raid::{Geometry, Layout, Place};
+use crate::raid::{Layout, Place};
 
+use super::StationId;
 use super::backend::Backend;
 use super::rebuild::whole_bitmaps;
 use super::set::{DiskSet, Group, MemberState, NOWHERE, Spread};
-use super::{GroupState, StationId};
 
 /// A segment that has to find a home.
-struct Leaving {
+struct SegmentToMove {
     /// The group, counted within the set.
     group: usize,
     store: u64,
     /// Its place in the store.
     at: usize,
     segment: Segment,
-}
-
-/// The most segments with a common fate that are not whole, over all stores of a virtual disk.
-/// `index` counts the group within the set.
-pub(super) fn worst_store(
-    layout: &VirtualDisk,
-    geometry: &Geometry,
-    set: &DiskSet,
-    index: usize,
-) -> u16 {
-    if set.all_present {
-        return 0;
-    }
-    let is_whole = |store: u64, at: usize, segment: &Segment| {
-        let state = &set.members[usize::from(segment.member)].state;
-        match state {
-            MemberState::Present => true,
-            MemberState::Missing => false,
-            MemberState::Rebuilding(rebuilt) => {
-                let rows = geometry.chunk_sectors as u32;
-                layout
-                    .stripes_of(store, at)
-                    .all(|stripe| rebuilt.has(index, geometry, stripe, 0, rows))
-            }
-        }
-    };
-    let mut worst = 0;
-    for (store, segments) in layout.stores().enumerate() {
-        for fate in layout.fates() {
-            let lost = fate
-                .filter(|&at| !is_whole(store as u64, at, &segments[at]))
-                .count();
-            worst = worst.max(lost as u16);
-        }
-    }
-    worst
 }
 
 /// Where a segment lies now.
@@ -69,7 +33,7 @@ fn home(set: &DiskSet, segment: &Segment) -> (u16, u64) {
 }
 
 /// The segments of the groups of a set that lie in a station, or nowhere.
-fn leaving(groups: &[Group], set: &DiskSet, station: u16) -> Vec<Leaving> {
+fn leaving(groups: &[Group], set: &DiskSet, station: u16) -> Vec<SegmentToMove> {
     let mut leaving = Vec::new();
     for (index, group) in groups.iter().enumerate() {
         let Layout::Virtual(layout) = &group.layout else {
@@ -78,7 +42,7 @@ fn leaving(groups: &[Group], set: &DiskSet, station: u16) -> Vec<Leaving> {
         for (store, segments) in layout.stores().enumerate() {
             for (at, segment) in segments.iter().enumerate() {
                 if home(set, segment).0 == station {
-                    leaving.push(Leaving {
+                    leaving.push(SegmentToMove {
                         group: index,
                         store: store as u64,
                         at,
@@ -91,11 +55,13 @@ fn leaving(groups: &[Group], set: &DiskSet, station: u16) -> Vec<Leaving> {
     leaving
 }
 
-/// The disks of the segments that share the fate of one.
-fn neighbours(layout: &VirtualDisk, set: &DiskSet, of: &Leaving) -> Vec<u16> {
-    let fate = layout.fates().find(|fate| fate.contains(&of.at));
+/// The disks of the segments in the failure domain of one.
+fn neighbours(layout: &VirtualDisk, set: &DiskSet, of: &SegmentToMove) -> Vec<u16> {
+    let domain = layout
+        .failure_domains()
+        .find(|domain| domain.contains(&of.at));
     let store = layout.stores().nth(of.store as usize).unwrap_or(&[]);
-    let others = fate.into_iter().flatten().filter(|&at| at != of.at);
+    let others = domain.into_iter().flatten().filter(|&at| at != of.at);
     others
         .filter_map(|at| home(set, &store[at]).0.checked_sub(set.stations.start))
         .collect()
@@ -104,7 +70,7 @@ fn neighbours(layout: &VirtualDisk, set: &DiskSet, of: &Leaving) -> Vec<u16> {
 impl<P: Payload> Backend<P> {
     /// What the disk in a station held looks for new homes and is rebuilt there.
     pub(super) fn leave_disk(&mut self, now_ns: u64, set_number: u16, station: StationId) {
-        let set = &mut self.sets[usize::from(set_number)];
+        let set = self.groups.set_mut(set_number);
         let disk = station.0 - set.stations.start;
         if let Some(space) = &mut set.space {
             space.close(disk);
@@ -112,9 +78,9 @@ impl<P: Payload> Backend<P> {
         self.find_homes(now_ns, set_number, station.0);
     }
 
-    /// A blank disk stands in a bay: it is free room, first of all for what lies nowhere.
+    /// There is a blank disk in a bay: it is free space, first of all for segments without a place.
     pub(super) fn use_blank_disk(&mut self, now_ns: u64, set_number: u16, station: StationId) {
-        let set = &mut self.sets[usize::from(set_number)];
+        let set = self.groups.set_mut(set_number);
         let disk = station.0 - set.stations.start;
         if let Some(space) = &mut set.space {
             space.open(disk);
@@ -124,21 +90,18 @@ impl<P: Payload> Backend<P> {
 
     /// Finds homes for the segments in a station that has failed, or nowhere, and has them rebuilt.
     fn find_homes(&mut self, now_ns: u64, set_number: u16, station: u16) {
-        let set = &mut self.sets[usize::from(set_number)];
+        let step_sectors = self.background.rebuilds.step_sectors();
+        let (set, groups) = self.groups.set_and_groups(set_number);
         let Some(mut space) = set.space.take() else {
             return;
         };
-        let (Some(&first), count) = (set.groups.first(), set.groups.len()) else {
-            return;
-        };
-        let groups = &self.groups[usize::from(first)..usize::from(first) + count];
         let leaving = leaving(groups, set, station);
         let mut moved: Vec<u16> = Vec::new();
         for one in &leaving {
             let member = one.segment.member;
             if !moved.contains(&member) {
                 moved.push(member);
-                begin_spread(set, &space, member, groups, self.rebuild_pace.unit_sectors);
+                begin_spread(set, &space, member, groups, step_sectors);
             }
             let group = &groups[one.group];
             let Layout::Virtual(layout) = &group.layout else {
@@ -157,7 +120,7 @@ impl<P: Payload> Backend<P> {
             }
         }
         set.space = Some(space);
-        self.note_states(now_ns, set_number);
+        self.update_states(now_ns, set_number);
         for member in moved {
             self.rebuild_homes(now_ns, set_number, member);
         }
@@ -165,14 +128,9 @@ impl<P: Payload> Backend<P> {
 
     /// Begins to rebuild the segments of a member that have homes, unless all groups have failed.
     fn rebuild_homes(&mut self, now_ns: u64, set_number: u16, member: u16) {
-        self.drop_rebuild(set_number, member);
-        let set = &self.sets[usize::from(set_number)];
-        let worth_it = set
-            .groups
-            .iter()
-            .any(|&group| self.groups[usize::from(group)].state != GroupState::Failed);
-        if worth_it {
-            self.continue_rebuild(now_ns, set_number, member);
+        self.background.rebuilds.abandon(set_number, member);
+        if self.groups.is_worth_rebuilding(set_number) {
+            self.resume_rebuild(now_ns, set_number, member);
         }
     }
 }
@@ -195,7 +153,7 @@ fn begin_spread(
             homes: segments
                 .map(|segment| (station, segment * segment_sectors))
                 .collect(),
-            homeless: 0,
+            unplaced: 0,
         })
     });
     if member.state == MemberState::Present {
@@ -205,13 +163,18 @@ fn begin_spread(
 }
 
 /// Notes the new home of a segment, or that it has none.
-fn move_segment(set: &mut DiskSet, leaving: &Leaving, home: Option<Segment>, was_homeless: bool) {
+fn move_segment(
+    set: &mut DiskSet,
+    leaving: &SegmentToMove,
+    home: Option<Segment>,
+    was_unplaced: bool,
+) {
     let first_station = set.stations.start;
     let Some(spread) = &mut set.members[usize::from(leaving.segment.member)].spread else {
         return;
     };
-    spread.homeless -= u64::from(was_homeless);
-    spread.homeless += u64::from(home.is_none());
+    spread.unplaced -= u64::from(was_unplaced);
+    spread.unplaced += u64::from(home.is_none());
     let number = leaving.segment.first_sector / spread.segment_sectors;
     spread.homes[number as usize] = match home {
         Some(home) => (first_station + home.member, home.first_sector),

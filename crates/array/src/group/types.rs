@@ -1,67 +1,22 @@
 //! What a back end is asked and what it answers.
 
+use crate::Diagnostic;
 use crate::Direction;
+use crate::io::IoClass;
+use crate::raid::GroupId;
 
 /// Number of a station, in the order of [`super::BackendSettings::disk_names`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StationId(pub u16);
 
-/// Number of a group, in the order of [`super::BackendSettings::group_names`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct GroupId(pub u16);
-
-/// What a request is for. It decides how long it waits at the disks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum IoClass {
-    /// A host waits for the data.
-    HostRead,
-    /// A host waits for the write to be durable (write-through).
-    HostWrite,
-    /// The write cache gives a dirty block to the disks.
-    Destage,
-    /// The cache reads ahead of a sequential host.
-    ReadAhead,
-    /// A page moves between tiers.
-    Migration,
-    /// A copy goes into an SSD read cache.
-    CacheFill,
-    /// The contents of a lost disk are computed anew.
-    Rebuild,
-    /// Everything is read to find what cannot be read.
-    Scrub,
-}
-
-impl IoClass {
-    /// How many classes there are.
-    pub const COUNT: usize = 8;
-}
-
-/// Which room above asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum OwnerRoom {
-    /// The controllers and their caches.
-    Front,
-    /// The pools.
-    Pool,
-}
-
-/// Whose request it is; handed back on completion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Owner {
-    /// The room that asked.
-    pub room: OwnerRoom,
-    /// Chosen by that room.
-    pub id: u32,
-}
-
 /// A read or a write of whole sectors of a group. It may span chunks and stripes.
 #[derive(Debug, Clone)]
 pub struct GroupRequest<P> {
-    /// Who asks.
-    pub owner: Owner,
-    /// The group.
+    /// Chosen by the caller and handed back on completion.
+    pub owner: u32,
+    /// The group that was asked.
     pub group: GroupId,
-    /// Read or write.
+    /// Whether sectors are read or written.
     pub direction: Direction,
     /// Address of the first sector in the group.
     pub first_sector: u64,
@@ -76,11 +31,11 @@ pub struct GroupRequest<P> {
 /// The end of a request.
 #[derive(Debug, Clone)]
 pub struct GroupCompletion<P> {
-    /// Who asked.
-    pub owner: Owner,
-    /// The group.
+    /// The owner of the request.
+    pub owner: u32,
+    /// The group that was asked.
     pub group: GroupId,
-    /// Read or write.
+    /// Whether sectors are read or written.
     pub direction: Direction,
     /// Whether it succeeded. After a failed write the sectors hold the old or the new contents or
     /// cannot be read, each sector on its own.
@@ -94,18 +49,18 @@ pub struct GroupCompletion<P> {
 /// Why a group could not do what it was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum GroupError {
-    /// Beyond the end.
+    /// The request ends beyond the end of the group.
     #[error(
         "sectors {first_sector} + {sectors} of group {} end beyond its {capacity_sectors} \
          sectors; ask within the group",
         group.0
     )]
     OutOfRange {
-        /// The group.
+        /// The group that was asked.
         group: GroupId,
         /// First sector asked for.
         first_sector: u64,
-        /// Sectors asked for.
+        /// Number of sectors asked for.
         sectors: u32,
         /// Sectors of the group.
         capacity_sectors: u64,
@@ -117,7 +72,7 @@ pub enum GroupError {
         group.0
     )]
     GroupFailed {
-        /// The group.
+        /// The group that was asked.
         group: GroupId,
     },
     /// Too many columns of a stripe cannot be read at the same sector.
@@ -127,22 +82,39 @@ pub enum GroupError {
         group.0
     )]
     Unreadable {
-        /// The group.
+        /// The group that was asked.
         group: GroupId,
         /// The first such sector.
         first_sector: u64,
     },
 }
 
-/// How much a group can still lose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum GroupState {
-    /// All disks are there.
-    Healthy,
-    /// Disks are gone, and the next one can go too.
-    Degraded,
-    /// The next disk may take data with it.
-    Critical,
-    /// Offline.
-    Failed,
+/// Why a back end cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BackendError {
+    /// The settings break rules.
+    #[error("the disk groups cannot exist: {}", Diagnostic::join(diagnostics))]
+    Settings {
+        /// Every rule the settings break.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// There is not one disk per station.
+    #[error("the disk groups need {needed} disks, {given} were given")]
+    Disks {
+        /// Stations in the settings.
+        needed: usize,
+        /// Disks that were passed in.
+        given: usize,
+    },
+    /// A new disk does not hold what the old one held.
+    #[error(
+        "the new disk has {given_sectors} sectors and {needed_sectors} are in use on its \
+         neighbours; take a larger one"
+    )]
+    TooSmall {
+        /// Sectors in use on every disk of the group.
+        needed_sectors: u64,
+        /// Sectors of the new disk.
+        given_sectors: u64,
+    },
 }

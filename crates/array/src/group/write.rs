@@ -3,32 +3,20 @@
 use crate::Direction;
 use crate::payload::Payload;
 use crate::raid::Protection;
-use crate::raid::parity::{Columns, coefficient};
+use crate::raid::parity::coefficient;
 use crate::station::Parent;
 
-use super::SmallWrite;
 use super::backend::Backend;
-use super::flow::{Aim, PARITY_SLOT};
-use super::task::{ColumnRead, Goal, Piece, Step, Task};
-
-/// How a task brings its stripe up to date.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// Old data and old parity tell what to change in the parity.
-    ReadModifyWrite,
-    /// The parity is computed from the whole rows; columns not written are read.
-    Reconstruct,
-    /// Nothing has to be read.
-    Plain,
-    /// A piece lies in a missing column, or the rest of the rows does: everything is read.
-    ReadAll,
-}
+use super::disks::RequestTarget;
+use super::lock::StripeRows;
+use super::rules::{UpdateMethod, parities_there};
+use super::task::{ColumnRead, Goal, PARITY_SLOT, Piece, Step};
 
 impl<P: Payload> Backend<P> {
     /// Cuts an extent to be written into pieces within chunks; they gather in `cuts`.
     #[inline]
     pub(super) fn cut(&mut self, group: u16, first_sector: u64, sectors: u32, payload: &P) {
-        let geometry = &self.groups[usize::from(group)].geometry;
+        let geometry = &self.groups[group].geometry;
         let mut offset = 0;
         while offset < sectors {
             let spot = geometry.locate(first_sector + u64::from(offset));
@@ -44,9 +32,9 @@ impl<P: Payload> Backend<P> {
             };
             // Linear groups have chunks as long as a disk, whose rows do not fit into 32 bits.
             if geometry.protection == Protection::None {
-                self.direct_cuts.push((spot.stripe, spot.row, piece));
+                self.cuts.direct.push((spot.stripe, spot.row, piece));
             } else {
-                self.cuts.push((spot.stripe, piece));
+                self.cuts.by_stripe.push((spot.stripe, piece));
             }
             offset += length;
         }
@@ -56,15 +44,15 @@ impl<P: Payload> Backend<P> {
     #[inline]
     pub(super) fn start_write(&mut self, now_ns: u64, id: u32) {
         let number = self.requests[id].group;
-        if self.groups[usize::from(number)].geometry.protection == Protection::None {
+        if self.groups[number].geometry.protection == Protection::None {
             self.write_directly(now_ns, id);
             return;
         }
-        let mut cuts = std::mem::take(&mut self.cuts);
+        let mut cuts = std::mem::take(&mut self.cuts.by_stripe);
         if cuts.len() > 1 {
             cuts.sort_by_key(|(stripe, piece)| (*stripe, piece.from));
         }
-        let gap = self.parity_gap_sectors;
+        let gap = self.write_rules.parity_gap_sectors;
         let mut cluster: Option<(u32, u64, u32)> = None;
         for (stripe, piece) in cuts.drain(..) {
             let joins = cluster
@@ -82,7 +70,7 @@ impl<P: Payload> Backend<P> {
             self.tasks[task].pieces.push(piece);
             cluster = Some((task, stripe, to));
         }
-        self.cuts = cuts;
+        self.cuts.by_stripe = cuts;
         if let Some((task, ..)) = cluster {
             self.enter_write_task(now_ns, task);
         }
@@ -91,29 +79,24 @@ impl<P: Payload> Backend<P> {
     /// A task of a write request to a stripe, without pieces yet.
     #[inline]
     fn new_write_task(&mut self, id: u32, stripe: u64) -> u32 {
-        let pending = &mut self.requests[id];
-        pending.open += 1;
-        let number = self.tasks.take();
-        let task = &mut self.tasks[number];
-        task.goal = Goal::Write;
-        task.class = pending.class;
-        task.group = pending.group;
-        task.request = id;
-        task.stripe = stripe;
-        number
+        self.requests.add_part(id);
+        let pending = &self.requests[id];
+        let rows = StripeRows {
+            group: pending.group,
+            stripe,
+            ..StripeRows::default()
+        };
+        self.tasks.begin(Goal::Write, pending.class, rows, id)
     }
 
     /// Writes to a group without protection, disk by disk.
     fn write_directly(&mut self, now_ns: u64, id: u32) {
-        let mut cuts = std::mem::take(&mut self.direct_cuts);
+        let mut cuts = std::mem::take(&mut self.cuts.direct);
         for (stripe, row, piece) in cuts.drain(..) {
-            let pending = &mut self.requests[id];
-            pending.open += 1;
-            let group = &self.groups[usize::from(pending.group)];
-            let place = group.layout.place(stripe, piece.column);
-            let set = &self.sets[usize::from(group.set)];
-            let (station, first_sector) = set.locate(place);
-            let aim = Aim {
+            self.requests.add_part(id);
+            let pending = &self.requests[id];
+            let (station, first_sector) = self.groups.locate(pending.group, stripe, piece.column);
+            let aim = RequestTarget {
                 station,
                 direction: Direction::Write,
                 class: pending.class,
@@ -122,9 +105,9 @@ impl<P: Payload> Backend<P> {
                 parent: Parent::Request(id),
                 slot: 0,
             };
-            self.issue(now_ns, aim, piece.payload);
+            self.disks.issue(now_ns, aim, piece.payload);
         }
-        self.direct_cuts = cuts;
+        self.cuts.direct = cuts;
     }
 
     /// Orders a task's pieces, finds its rows, and puts it in line for them.
@@ -135,82 +118,37 @@ impl<P: Payload> Backend<P> {
             task.pieces.sort_by_key(|piece| (piece.column, piece.from));
             join_touching(&mut task.pieces);
         }
-        task.from = u32::MAX;
-        task.to = 0;
+        task.rows.from = u32::MAX;
+        task.rows.to = 0;
         for piece in &task.pieces {
-            task.from = task.from.min(piece.from);
-            task.to = task.to.max(piece.to());
+            task.rows.from = task.rows.from.min(piece.from);
+            task.rows.to = task.rows.to.max(piece.to());
         }
         self.enter(now_ns, id);
-    }
-
-    /// Columns of redundancy of the task's stripe that are there.
-    #[inline]
-    fn parities_there(&self, task: &Task<P>) -> Columns {
-        let geometry = &self.groups[usize::from(task.group)].geometry;
-        let redundant = match geometry.protection {
-            Protection::Parity(_) => geometry.data_columns..geometry.columns(),
-            _ => 0..0,
-        };
-        redundant
-            .filter(|&column| !task.missing.has(column))
-            .collect()
     }
 
     /// Decides how a write brings its stripe up to date, and begins.
     #[inline]
     pub(super) fn plan_write(&mut self, now_ns: u64, id: u32) {
-        let way = self.choose_way(&self.tasks[id]);
-        let number = usize::from(self.tasks[id].group);
-        let counters = &mut self.groups[number].counters;
+        let task = &self.tasks[id];
+        let group = &mut self.groups[task.rows.group];
+        let way = self.write_rules.choose(&group.geometry, task);
+        let counters = &mut group.counters;
         match way {
-            Way::ReadModifyWrite => {
+            UpdateMethod::ReadModifyWrite => {
                 counters.read_modify_writes += 1;
                 self.read_old(now_ns, id);
             }
-            Way::Reconstruct => {
+            UpdateMethod::Reconstruct => {
                 counters.reconstruct_writes += 1;
                 self.read_rest(now_ns, id);
             }
-            Way::Plain => {
+            UpdateMethod::Plain => {
                 counters.plain_writes += 1;
                 self.tasks[id].step = Step::ReadRest;
                 self.write_pieces(now_ns, id);
             }
-            Way::ReadAll => self.read_all(now_ns, id),
-        }
-    }
-
-    #[inline]
-    fn choose_way(&self, task: &Task<P>) -> Way {
-        let geometry = &self.groups[usize::from(task.group)].geometry;
-        if !matches!(geometry.protection, Protection::Parity(_)) {
-            return Way::Plain;
-        }
-        let parities = self.parities_there(task).count();
-        let pieces = task.pieces.len() as u16;
-        let mut rest = 0;
-        let mut rest_there = true;
-        for column in 0..geometry.data_columns {
-            if !task.covers(column) {
-                rest += 1;
-                rest_there &= !task.missing.has(column);
-            }
-        }
-        let pieces_there = !task.touches(task.missing);
-        if pieces_there && parities == 0 || rest == 0 {
-            return Way::Plain;
-        }
-        let modify = match self.small_write {
-            SmallWrite::FewestRequests => pieces + parities <= rest,
-            SmallWrite::ReadModifyWrite => true,
-            SmallWrite::Reconstruct => false,
-        };
-        match (pieces_there, rest_there) {
-            (true, true) if modify => Way::ReadModifyWrite,
-            (true, false) => Way::ReadModifyWrite,
-            (_, true) => Way::Reconstruct,
-            (false, false) => Way::ReadAll,
+            UpdateMethod::ReadAll => self.read_all(now_ns, id),
         }
     }
 
@@ -224,11 +162,10 @@ impl<P: Payload> Backend<P> {
             let slot = number as u32;
             self.issue_column(now_ns, id, rows, Direction::Read, slot, P::default());
         }
-        let (from, rows) = (self.tasks[id].from, self.tasks[id].rows());
-        let data_columns = self.groups[usize::from(self.tasks[id].group)]
-            .geometry
-            .data_columns;
-        for column in self.parities_there(&self.tasks[id]).iter() {
+        let (from, rows) = (self.tasks[id].rows.from, self.tasks[id].rows.count());
+        let geometry = self.groups[self.tasks[id].rows.group].geometry;
+        let data_columns = geometry.data_columns;
+        for column in parities_there(&geometry, &self.tasks[id]).iter() {
             let slot = PARITY_SLOT + u32::from(column - data_columns);
             let extent = (column, from, rows);
             self.issue_column(now_ns, id, extent, Direction::Read, slot, P::default());
@@ -239,11 +176,11 @@ impl<P: Payload> Backend<P> {
     fn read_rest(&mut self, now_ns: u64, id: u32) {
         let task = &mut self.tasks[id];
         task.step = Step::ReadRest;
-        let data_columns = self.groups[usize::from(task.group)].geometry.data_columns;
+        let data_columns = self.groups[task.rows.group].geometry.data_columns;
         task.columns.clear();
         task.columns
             .resize_with(usize::from(data_columns), ColumnRead::default);
-        let (from, rows) = (task.from, task.rows());
+        let (from, rows) = (task.rows.from, task.rows.count());
         for column in 0..data_columns {
             if !self.tasks[id].covers(column) {
                 let slot = u32::from(column);
@@ -260,10 +197,10 @@ impl<P: Payload> Backend<P> {
             self.compute_parity(id);
         }
         let task = &mut self.tasks[id];
-        let (from, rows) = (task.from, task.rows());
+        let (from, rows) = (task.rows.from, task.rows.count());
         task.step = Step::Write;
         let missing = task.missing;
-        let geometry = self.groups[usize::from(task.group)].geometry;
+        let geometry = self.groups[task.rows.group].geometry;
         let copies = match geometry.protection {
             Protection::Copies(copies) => copies,
             _ => 1,
@@ -281,7 +218,7 @@ impl<P: Payload> Backend<P> {
             }
         }
         let data_columns = geometry.data_columns;
-        for column in self.parities_there(&self.tasks[id]).iter() {
+        for column in parities_there(&geometry, &self.tasks[id]).iter() {
             let parity = usize::from(column - data_columns);
             let payload = std::mem::take(&mut self.tasks[id].parity[parity]);
             let extent = (column, from, rows);
@@ -295,11 +232,11 @@ impl<P: Payload> Backend<P> {
     /// The new parity, from what the first phase has read.
     fn compute_parity(&mut self, id: u32) {
         let task = &mut self.tasks[id];
-        let geometry = &self.groups[usize::from(task.group)].geometry;
+        let geometry = &self.groups[task.rows.group].geometry;
         let Protection::Parity(parities) = geometry.protection else {
             return;
         };
-        let rows = task.rows();
+        let rows = task.rows.count();
         let modify = task.step == Step::ReadOld;
         for parity in 0..parities {
             if task.missing.has(geometry.data_columns + parity) {
@@ -317,7 +254,7 @@ impl<P: Payload> Backend<P> {
                     if !covered {
                         let mut payload = read.payload.clone();
                         for piece in task.pieces.iter().filter(|piece| piece.column == column) {
-                            payload.overlay(piece.from - task.from, &piece.payload);
+                            payload.overlay(piece.from - task.rows.from, &piece.payload);
                         }
                         sum.multiply_add(coefficient(parity, column), &payload);
                     }
@@ -325,7 +262,7 @@ impl<P: Payload> Backend<P> {
             }
             for piece in &task.pieces {
                 let factor = coefficient(parity, piece.column);
-                let at = piece.from - task.from;
+                let at = piece.from - task.rows.from;
                 if modify {
                     sum.multiply_add_at(at, factor, &piece.old);
                     sum.multiply_add_at(at, factor, &piece.payload);

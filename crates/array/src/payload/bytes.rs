@@ -24,12 +24,12 @@ impl Bytes {
         Self(bytes)
     }
 
-    /// Length in sectors.
+    /// Length of the contents in sectors.
     pub fn sectors(&self) -> u32 {
         (self.0.len() / SECTOR) as u32
     }
 
-    /// The bytes.
+    /// The contents as a slice of bytes.
     pub fn as_slice(&self) -> &[u8] {
         &self.0
     }

@@ -17,7 +17,7 @@ use std::fmt;
 
 /// The contents of an extent of whole sectors.
 ///
-/// Lengths are in sectors. The default value holds no sectors; it stands for "nothing carried",
+/// Lengths are in sectors. The default value holds no sectors; it means "nothing carried",
 /// as in a request to read.
 pub trait Payload: Clone + Default + fmt::Debug + 'static {
     /// Whether there is anything to keep. Code that only moves contents is skipped when not.

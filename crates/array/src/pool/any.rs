@@ -1,11 +1,11 @@
 //! Any kind of pool behind one interface, without indirection.
 
 use super::counters::PoolCounters;
-use super::groups::{Groups, Piece};
 use super::linear::LinearPool;
 use super::paged::PagedPool;
 use super::request::{Extent, PoolCompletion, PoolFull, PoolRead, PoolWrite};
 use crate::group::GroupCompletion;
+use crate::group::{Groups, Piece};
 use crate::payload::Payload;
 use crate::{FirstWrite, VolumeId};
 
@@ -13,7 +13,7 @@ use crate::{FirstWrite, VolumeId};
 ///
 /// The caller sees to the order of what overlaps: a read and a write, or two writes, of the same
 /// sectors that are in flight together take effect in any order. It hands every completion of a
-/// group request with `OwnerRoom::Pool` to [`Pool::backend_done`], calls [`Pool::on_timer`] at
+/// group request to [`Pool::backend_done`], calls [`Pool::on_timer`] at
 /// exactly the time [`Pool::next_event_ns`] says, and fetches with [`Pool::pop_done`] after each
 /// call.
 #[derive(Debug)]
@@ -35,20 +35,20 @@ impl<P: Payload> Pool<P> {
 
     /// Has the processor fetch what a request at that sector will be looked up in.
     #[inline]
-    pub(crate) fn foresee(&self, volume: VolumeId, sector: u64) {
+    pub(crate) fn prefetch(&self, volume: VolumeId, sector: u64) {
         match self {
             Self::Linear(_) => {}
-            Self::Paged(pool) => pool.foresee(volume, sector),
+            Self::Paged(pool) => pool.prefetch(volume, sector),
         }
     }
 
     /// Has the processor fetch what a request at that sector will find there; to be called once
-    /// what [`Pool::foresee`] has asked for is there.
+    /// what [`Pool::prefetch`] has asked for is there.
     #[inline]
-    pub(crate) fn foresee_slot(&self, volume: VolumeId, sector: u64) {
+    pub(crate) fn prefetch_slot(&self, volume: VolumeId, sector: u64) {
         match self {
             Self::Linear(_) => {}
-            Self::Paged(pool) => pool.foresee_slot(volume, sector),
+            Self::Paged(pool) => pool.prefetch_slot(volume, sector),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a pool counts. All numbers but the states are cumulative.
 
-use super::settings::Tier;
+use super::tier::Tier;
 
 /// Counters and state of a pool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct PoolCounters {
     pub writes_held: u64,
     /// Pages zeroed because their place had held other data.
     pub pages_zeroed: u64,
-    /// The read cache.
+    /// The read cache's counters; zeros if the pool has none.
     pub read_cache: ReadCacheCounters,
 }
 

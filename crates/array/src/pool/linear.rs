@@ -1,26 +1,26 @@
 //! Volumes without pages: each is one run of sectors of one disk group.
 //!
 //! This is what linear volumes of an MSA, the volumes of a RAID card and the virtual disks of an
-//! EVA are to the rooms above. Nothing is allocated, moved or copied.
+//! EVA are to the layers above. Nothing is allocated, moved or copied.
 
-use super::groups::{Groups, Piece};
 use super::operations::Operations;
 use super::request::{Extent, Place, PoolCompletion, PoolRead, PoolWrite};
 use super::stripes::StripeBatch;
-use crate::group::{GroupCompletion, GroupId, GroupRequest, IoClass, Owner, OwnerRoom};
+use crate::group::{GroupCompletion, GroupId, GroupRequest, IoClass};
+use crate::group::{Groups, Piece};
 use crate::payload::Payload;
 use crate::{Direction, VolumeId};
 
 /// Where one volume lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinearVolume {
-    /// The volume.
+    /// The number of the volume.
     pub volume: VolumeId,
-    /// Its disk group.
+    /// The disk group that it lies in.
     pub group: GroupId,
     /// Where in the group it begins.
     pub first_sector: u64,
-    /// Its length.
+    /// Its length in sectors.
     pub sectors: u64,
 }
 
@@ -42,7 +42,7 @@ impl<P: Payload> LinearPool<P> {
             if by_id.len() <= index {
                 by_id.resize(index + 1, None);
             }
-            assert!(by_id[index].is_none(), "{} stands twice", volume.volume);
+            assert!(by_id[index].is_none(), "{} is there twice", volume.volume);
             by_id[index] = Some(*volume);
         }
         Self {
@@ -140,7 +140,7 @@ impl<P: Payload> LinearPool<P> {
 
     /// A group request of this pool is done.
     pub fn backend_done(&mut self, completion: GroupCompletion<P>) {
-        let operation = completion.owner.id;
+        let operation = completion.owner;
         match (completion.result, completion.direction) {
             (Ok(()), Direction::Read) => {
                 self.operations.whole_read(operation, completion.payload);
@@ -163,9 +163,6 @@ impl<P: Payload> LinearPool<P> {
     }
 }
 
-fn owner(id: u32) -> Owner {
-    Owner {
-        room: OwnerRoom::Pool,
-        id,
-    }
+fn owner(id: u32) -> u32 {
+    id
 }

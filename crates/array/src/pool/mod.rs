@@ -6,13 +6,12 @@
 //! - `read_cache` holds copies of what was read, `replacement` says which of them stay.
 //! - [`settings`]: what a pool with pages is made of and the rules it follows; [`counters`]: what
 //!   it counts.
-//! - `groups`: what a pool needs of the disk groups; `request`: the words between a pool and the
-//!   rooms above it.
+//! - [`tier`]: the tiers of a pool.
+//! - `request`: reads and writes of volumes, and their completions.
 
 mod allocation;
 mod any;
 pub mod counters;
-mod groups;
 mod linear;
 mod operations;
 mod page;
@@ -23,6 +22,7 @@ mod replacement;
 mod request;
 pub mod settings;
 mod stripes;
+pub mod tier;
 mod tiering;
 
 #[cfg(test)]
@@ -34,7 +34,6 @@ mod testing;
 
 pub use any::Pool;
 pub use counters::{PoolCounters, ReadCacheCounters};
-pub use groups::{Groups, Piece};
 pub use linear::{LinearPool, LinearVolume};
 pub use paged::PagedPool;
 pub use request::{Extent, Place, PoolCompletion, PoolError, PoolFull, PoolRead, PoolWrite};

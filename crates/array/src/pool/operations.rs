@@ -1,4 +1,4 @@
-//! What the rooms above have asked for and the parts that are still missing.
+//! What the layers above have asked for and the parts that are still missing.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The words between a pool and the rooms above it.
+//! Reads and writes of volumes, and their completions.
 
 use thiserror::Error;
 
@@ -12,7 +12,7 @@ pub enum Place {
     Unallocated,
     /// In a disk group, beginning at this sector of it.
     Group {
-        /// The disk group.
+        /// The disk group that the extent lies in.
         group: GroupId,
         /// The first sector in the group's address space.
         first_sector: u64,
@@ -22,9 +22,9 @@ pub enum Place {
 /// A run of sectors of a volume that lies in one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extent {
-    /// Where it lies.
+    /// Where the extent lies now.
     pub place: Place,
-    /// Its length.
+    /// Its length in sectors.
     pub sectors: u32,
 }
 
@@ -33,7 +33,7 @@ pub struct Extent {
 pub struct PoolRead {
     /// Chosen by the asker and handed back.
     pub owner_id: u32,
-    /// The volume.
+    /// The volume that is read or written.
     pub volume: VolumeId,
     /// Address of the first sector within the volume.
     pub first_sector: u64,
@@ -51,7 +51,7 @@ pub struct PoolRead {
 pub struct PoolWrite {
     /// Chosen by the asker and handed back.
     pub owner_id: u32,
-    /// The volume.
+    /// The volume that is read or written.
     pub volume: VolumeId,
     /// What it is for.
     pub class: IoClass,
@@ -60,12 +60,48 @@ pub struct PoolWrite {
     pub sequential: bool,
 }
 
+/// What a group request of a pool is for: the top two bits of its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RequestKind {
+    /// A part of a read or write from above.
+    Part,
+    /// A page that moves or is zeroed.
+    Move,
+    /// A line that is copied into the read cache.
+    Fill,
+}
+
+impl RequestKind {
+    const SHIFT: u32 = 30;
+
+    /// The number of the request of this kind with that number of its own.
+    pub(crate) fn request(self, number: u32) -> u32 {
+        assert!(number < 1 << Self::SHIFT, "too many requests in flight");
+        (self as u32) << Self::SHIFT | number
+    }
+
+    /// The kind of a request and its number of its own.
+    pub(crate) fn of(request: u32) -> (Self, u32) {
+        let number = request & ((1 << Self::SHIFT) - 1);
+        let kind = match request >> Self::SHIFT {
+            0 => Self::Part,
+            1 => Self::Move,
+            _ => Self::Fill,
+        };
+        (kind, number)
+    }
+
+    pub(crate) fn owner(self, number: u32) -> u32 {
+        self.request(number)
+    }
+}
+
 /// A read or write that a pool was asked for is finished.
 #[derive(Debug, Clone)]
 pub struct PoolCompletion<P> {
     /// The number the asker gave.
     pub owner_id: u32,
-    /// Whether it succeeded.
+    /// Whether all parts of the read or write succeeded.
     pub result: Result<(), PoolError>,
     /// What was read; empty after a write or an error.
     pub payload: P,

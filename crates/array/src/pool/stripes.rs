@@ -1,7 +1,7 @@
 //! Gathers the pieces of a write that lie in one stripe of one disk group.
 
-use super::groups::Piece;
 use crate::group::GroupId;
+use crate::group::Piece;
 
 /// Pieces of one stripe, to be written together.
 #[derive(Debug)]

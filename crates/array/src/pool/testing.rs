@@ -4,11 +4,9 @@
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::groups::{Groups, Piece};
 use crate::Direction;
-use crate::group::{
-    GroupCompletion, GroupError, GroupId, GroupRequest, GroupState, IoClass, Owner,
-};
+use crate::group::{GroupCompletion, GroupError, GroupId, GroupRequest, GroupState, IoClass};
+use crate::group::{Groups, Piece};
 use crate::payload::Payload;
 
 /// One group: its contents and how it is.
@@ -22,7 +20,7 @@ pub(crate) struct MemoryGroup<P> {
 
 #[derive(Debug)]
 struct Pending<P> {
-    owner: Owner,
+    owner: u32,
     group: GroupId,
     direction: Direction,
     class: IoClass,
@@ -135,7 +133,7 @@ impl<P: Payload> MemoryGroups<P> {
         pending.result = Some(Ok(payload));
     }
 
-    fn push(&mut self, owner: Owner, group: GroupId, direction: Direction, class: IoClass) {
+    fn push(&mut self, owner: u32, group: GroupId, direction: Direction, class: IoClass) {
         self.pending.push(Pending {
             owner,
             group,
@@ -190,7 +188,7 @@ impl<P: Payload> Groups<P> for MemoryGroups<P> {
     fn submit_stripe_write(
         &mut self,
         _now_ns: u64,
-        owner: Owner,
+        owner: u32,
         group: GroupId,
         class: IoClass,
         pieces: &[Piece<P>],

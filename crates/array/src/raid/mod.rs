@@ -6,43 +6,47 @@
 //!
 //! - [`striped`]: linear, RAID 0, 1, 10, 5 and 6 over whole disks.
 //! - [`vraid`]: virtual disks over a disk group, as in the EVA.
+//! - [`state`]: groups by number, and how much they can still lose.
 //! - [`parity`]: redundancy, and lost columns computed from the rest.
 
 pub mod parity;
+mod state;
 mod striped;
 pub mod vraid;
 
 #[cfg(test)]
 mod tests;
 
+pub use state::{GroupId, GroupState};
 pub use striped::Striped;
 
-use serde::Deserialize;
+use config::choice;
 
-/// How a disk group is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// One disk after the other; no protection.
-    Linear,
-    /// Striped; no protection.
-    Raid0,
-    /// The same on every disk.
-    Raid1,
-    /// Striped over mirrored pairs.
-    Raid10,
-    /// One rotating parity chunk per stripe.
-    Raid5,
-    /// Two rotating parity chunks per stripe.
-    Raid6,
-    /// Virtual disks (Vraid) over a disk group divided into redundant storage sets, as in the EVA.
-    Vraid,
+choice! {
+    /// How a disk group is laid out.
+    pub enum Level {
+        /// One disk after the other; no protection.
+        Linear = "linear",
+        /// Striped over all disks; no protection.
+        Raid0 = "raid0",
+        /// The same on every disk.
+        Raid1 = "raid1",
+        /// Striped over mirrored pairs.
+        Raid10 = "raid10",
+        /// One rotating parity chunk per stripe.
+        Raid5 = "raid5",
+        /// Two rotating parity chunks per stripe.
+        Raid6 = "raid6",
+        /// Virtual disks, each with a level of its own, over redundant storage sets, as in the EVA;
+        /// not in pools.
+        Vraid = "vraid",
+    }
 }
 
 /// What a stripe can lose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protection {
-    /// Nothing.
+    /// Nothing: a lost disk is lost data.
     None,
     /// All but one of this many equal copies. There is one data column.
     Copies(u16),
@@ -55,11 +59,11 @@ pub enum Protection {
 pub struct Geometry {
     /// Data columns per stripe.
     pub data_columns: u16,
-    /// Copies or parity.
+    /// Whether stripes are protected by copies, by parity, or not.
     pub protection: Protection,
-    /// Sectors per chunk.
+    /// Sectors of a chunk, the part of a stripe on one disk.
     pub chunk_sectors: u64,
-    /// Stripes.
+    /// Number of stripes in the group.
     pub stripes: u64,
 }
 
@@ -90,7 +94,7 @@ impl Geometry {
         self.chunk_sectors * u64::from(self.data_columns)
     }
 
-    /// Sectors of data.
+    /// Sectors of data in all stripes, redundancy not counted.
     #[inline]
     pub fn capacity_sectors(&self) -> u64 {
         self.stripe_sectors() * self.stripes
@@ -98,11 +102,11 @@ impl Geometry {
 
     /// Where a sector of the group lies.
     #[inline]
-    pub fn locate(&self, sector: u64) -> Spot {
+    pub fn locate(&self, sector: u64) -> SectorAddress {
         let chunk = sector / self.chunk_sectors;
         let row = sector - chunk * self.chunk_sectors;
         if self.data_columns == 1 {
-            return Spot {
+            return SectorAddress {
                 stripe: chunk,
                 column: 0,
                 row,
@@ -110,7 +114,7 @@ impl Geometry {
         }
         let columns = u64::from(self.data_columns);
         let stripe = chunk / columns;
-        Spot {
+        SectorAddress {
             stripe,
             column: (chunk - stripe * columns) as u16,
             row,
@@ -120,10 +124,10 @@ impl Geometry {
 
 /// A sector of a group: which sector of which chunk of which stripe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spot {
-    /// The stripe.
+pub struct SectorAddress {
+    /// Number of the stripe in the group.
     pub stripe: u64,
-    /// The data column.
+    /// Number of the data column in the stripe.
     pub column: u16,
     /// The sector's place in the chunk.
     pub row: u64,
@@ -138,7 +142,7 @@ pub struct Place {
     pub first_sector: u64,
 }
 
-/// Any layout.
+/// The layout of a group, whatever its level.
 #[derive(Debug, Clone)]
 pub enum Layout {
     /// Linear, RAID 0, 1, 10, 5, 6.

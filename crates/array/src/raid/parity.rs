@@ -31,7 +31,7 @@ impl Columns {
         self.0 >> column & 1 == 1
     }
 
-    /// Adds a column.
+    /// Adds a column to the set.
     #[inline]
     pub fn add(&mut self, column: u16) {
         self.0 |= 1 << column;
@@ -168,16 +168,16 @@ fn recover_with_parity<P: Payload>(
 /// What the redundancy of one sector of a stripe says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Everything agrees.
+    /// The redundancy agrees with the data.
     Sound,
     /// This one column disagrees with all others.
     Wrong(u16),
-    /// More than one column is wrong, or there is no telling which.
+    /// More than one column is wrong, or it is unknown which.
     Unclear,
 }
 
 /// Compares the columns of one sector. P and Q together show which single column is wrong; with P
-/// alone or two copies there is no telling.
+/// alone or two copies it is unknown which.
 pub fn judge(geometry: &Geometry, columns: &[&[u8]]) -> Verdict {
     match geometry.protection {
         Protection::None => Verdict::Sound,

@@ -13,23 +13,23 @@
 //! There are no spare disks. What a failed disk held is rebuilt segment by segment into free
 //! segments of the other disks of its storage set; a protection level keeps some free for that.
 
-use serde::Deserialize;
+use config::choice;
 
 use super::{Geometry, Place, Protection};
 
 /// Fewest disks in a disk group: those of the smallest storage set.
 pub const MINIMUM_DISKS: u16 = 6;
 
-/// How a virtual disk is protected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Vraid {
-    /// Striped, not protected.
-    Vraid0,
-    /// Every segment on a pair of disks.
-    Vraid1,
-    /// Four data segments and a parity segment.
-    Vraid5,
+choice! {
+    /// How a virtual disk is protected.
+    pub enum Vraid default Vraid1 {
+        /// Striped over all disks, without protection.
+        Vraid0 = "vraid0",
+        /// Every segment on a pair of disks.
+        Vraid1 = "vraid1",
+        /// Four data segments and a parity segment.
+        Vraid5 = "vraid5",
+    }
 }
 
 impl Vraid {
@@ -50,18 +50,17 @@ impl Vraid {
     }
 }
 
-/// How many disks' worth of segments a disk group keeps free, so that what a failed disk held can be
-/// rebuilt into them. There are no spare disks: the reserve lies spread over all disks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ProtectionLevel {
-    /// None is kept; a rebuild takes what happens to be free.
-    #[default]
-    None,
-    /// Enough for one failure.
-    Single,
-    /// Enough for two failures, one after the other.
-    Double,
+choice! {
+    /// How many disks' worth of segments a disk group keeps free, so that what a failed disk held
+    /// can be rebuilt into them. There are no spare disks: the reserve lies spread over all disks.
+    pub enum ProtectionLevel default None {
+        /// None is kept; a rebuild takes what happens to be free.
+        None = "none",
+        /// Enough for one failure: two disks' worth.
+        Single = "single",
+        /// Enough for two failures, one after the other: four disks' worth.
+        Double = "double",
+    }
 }
 
 impl ProtectionLevel {
@@ -134,7 +133,7 @@ impl VirtualDisk {
         }
     }
 
-    /// Its protection.
+    /// The protection of the virtual disk.
     pub fn vraid(&self) -> Vraid {
         self.vraid
     }
@@ -146,14 +145,14 @@ impl VirtualDisk {
 
     /// The segments of a store whose loss together costs data, as ranges of the store: in Vraid1
     /// each pair by itself.
-    pub fn fates(&self) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
+    pub fn failure_domains(&self) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
         let size = match self.vraid {
             Vraid::Vraid0 => 4,
             Vraid::Vraid1 => 2,
             Vraid::Vraid5 => 5,
         };
         let count = self.vraid.width() / size;
-        (0..count).map(move |fate| fate * size..(fate + 1) * size)
+        (0..count).map(move |domain| domain * size..(domain + 1) * size)
     }
 
     /// The stripes that have a column on a segment, which is given by its store and its place in
@@ -292,7 +291,7 @@ impl DiskGroup {
         self.allocated[usize::from(member)] = self.all;
     }
 
-    /// A blank disk stands in for a failed one: all of it can be taken.
+    /// A blank disk replaces a failed one: all of it can be taken.
     pub fn open(&mut self, member: u16) {
         self.allocated[usize::from(member)] = 0;
     }

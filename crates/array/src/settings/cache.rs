@@ -1,99 +1,78 @@
 //! Settings of a controller's data cache.
 
-use serde::Deserialize;
+use config::{choice, settings, within};
 
 use super::Checker;
-use crate::{Complaint, SECTOR_BYTES};
+use crate::{Diagnostic, SECTOR_BYTES};
 
-/// The data cache of each controller.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CacheSettings {
-    /// Memory for the data of the volumes a controller owns, MiB; what holds the partner's mirrored
-    /// writes is not counted in.
-    pub capacity_mib: u64,
-    /// Largest size the product is sold with, MiB, if `capacity_mib` is to be held against it.
-    pub limit_mib: Option<u64>,
-    /// Size of a line, KiB: the unit of replacement. A power of two up to 64. Contents are known by
-    /// sector, so a small write does not fetch the rest of its line.
-    pub line_kib: u32,
-    /// Whether writes acknowledged from the cache are copied to the partner first.
-    pub mirror: bool,
-    /// Share of the lines that may hold writes not yet on disk, percent. Writers wait beyond it.
-    pub dirty_limit_percent: f64,
-    /// Whether the cache holds what was read; if not, it holds only writes on their way to disk and
-    /// what was read ahead.
-    #[serde(default = "yes")]
-    pub hold_reads: bool,
-    /// What a flush waits for.
-    #[serde(default)]
-    pub flush: FlushPolicy,
-    /// When and how dirty lines go to the disks.
-    pub destage: DestageSettings,
-    /// Reading ahead of sequential readers.
-    #[serde(default)]
-    pub read_ahead: ReadAheadSettings,
-}
-
-/// What a flush waits for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FlushPolicy {
-    /// Nothing while the cache keeps its contents without power; the disks while it does not.
-    #[default]
-    Protected,
-    /// Always the disks.
-    Disks,
-}
-
-/// When and how dirty lines go to the disks. A rule that the products follow in kind [C]; none
-/// publishes its numbers, so all are assumptions.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DestageSettings {
-    /// Age at which a line goes to disk whatever else happens, ms.
-    pub age_ms: f64,
-    /// From this share of the dirty limit on destaging runs under pressure, percent.
-    pub high_watermark_percent: f64,
-    /// Pressure ends at this share of the dirty limit, percent.
-    pub low_watermark_percent: f64,
-    /// Without a host request for this long the controller destages whatever is dirty, ms. Zero
-    /// means never.
-    pub idle_ms: f64,
-    /// Stripes on their way to disk at once, of each controller.
-    pub in_flight: u32,
-}
-
-/// Reading ahead of sequential readers.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ReadAheadSettings {
-    /// Whether there is any.
-    pub enabled: bool,
-    /// Streams watched at once, of each volume. The one idle for longest gives way.
-    pub streams: u32,
-    /// Reads in a row, each following the one before, that make a stream sequential.
-    pub after_reads: u32,
-    /// First window, KiB. It doubles each time the reader has used half of it up.
-    pub min_window_kib: u32,
-    /// Largest window, KiB.
-    pub max_window_kib: u32,
-}
-
-impl Default for ReadAheadSettings {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            streams: 16,
-            after_reads: 3,
-            min_window_kib: 256,
-            max_window_kib: 4096,
-        }
+settings! {
+    /// The data cache of each controller.
+    pub struct CacheSettings {
+        /// Memory for the data of the volumes a controller owns; what holds the partner's mirrored
+        /// writes is not counted in.
+        pub capacity_mib: u64, as within(1..=1 << 20);
+        /// Largest size the product is sold with; `capacity_mib` is compared with it.
+        pub limit_mib: Option<u64>;
+        /// Size of a line, the unit of replacement: 1, 2, 4, 8, 16, 32 or 64. Contents are known by
+        /// sector, so a small write does not fetch the rest of its line.
+        pub line_kib: u32, as within(1..=64);
+        /// Whether writes acknowledged from the cache are copied to the partner first.
+        pub mirror: bool;
+        /// Share of the lines that may hold writes not yet on disk. Writers wait beyond it.
+        pub dirty_limit_percent: f64, as within(0.0..=95.0);
+        /// Whether the cache holds what was read; if not, it holds only writes on their way to disk
+        /// and what was read ahead.
+        pub hold_reads: bool = true;
+        /// What a flush waits for.
+        pub flush: FlushPolicy = FlushPolicy::Protected;
+        /// When and how writes go to the disks.
+        pub destage: DestageSettings;
+        /// Reading ahead of sequential readers.
+        pub read_ahead: ReadAheadSettings = ReadAheadSettings::default();
     }
 }
 
-fn yes() -> bool {
-    true
+choice! {
+    /// What a flush waits for.
+    pub enum FlushPolicy default Protected {
+        /// Nothing while the cache keeps its contents without power; the disks while it does not.
+        Protected = "protected",
+        /// Always the disks.
+        Disks = "disks",
+    }
+}
+
+settings! {
+    /// When and how dirty lines go to the disks. A rule that the products follow in kind
+    /// (confirmed); none publishes its numbers, so all are assumptions.
+    pub struct DestageSettings {
+        /// Age at which a line goes to disk whatever else happens.
+        pub age_ms: f64, as within(0.0..=1e9);
+        /// From this share of the dirty limit on destaging runs under pressure.
+        pub high_watermark_percent: f64, as within(1.0..=100.0);
+        /// Pressure ends at this share of the dirty limit.
+        pub low_watermark_percent: f64, as within(0.0..=100.0);
+        /// Without a host request for this long the controller destages whatever is dirty. 0: never.
+        pub idle_ms: f64, as within(0.0..=1e9);
+        /// Stripes on their way to disk at once, of each controller.
+        pub in_flight: u32, as within(1..=65_536);
+    }
+}
+
+settings! {
+    /// Reading ahead of sequential readers.
+    pub struct ReadAheadSettings {
+        /// Whether there is any.
+        pub enabled: bool = true;
+        /// Streams watched at once, of each volume. The one idle for longest gives way.
+        pub streams: u32 = 16, as within(1..=1_024);
+        /// Reads in a row, each following the one before, that make a stream sequential.
+        pub after_reads: u32 = 3, as within(1..=1_000);
+        /// First window. It doubles each time the reader has used half of it up.
+        pub min_window_kib: u32 = 256, as within(1..=65_536);
+        /// Largest window.
+        pub max_window_kib: u32 = 4_096, as within(1..=65_536);
+    }
 }
 
 impl CacheSettings {
@@ -112,19 +91,12 @@ impl CacheSettings {
         (self.lines() as f64 * self.dirty_limit_percent / 100.0) as u64
     }
 
-    pub(crate) fn check(&self, path: &str) -> Vec<Complaint> {
-        let mut checker = Checker::new(path);
-        let line_fits = self.line_kib.is_power_of_two() && self.line_kib <= 64;
+    pub(crate) fn check(&self, path: &str) -> Vec<Diagnostic> {
+        let mut checker = Checker::new(self, path);
         checker.demand(
-            line_fits,
+            self.line_kib.is_power_of_two(),
             "line_kib",
             "A line has 1, 2, 4, 8, 16, 32 or 64 KiB.",
-        );
-        checker.demand_within(
-            self.capacity_mib as f64,
-            1.0,
-            1024.0 * 1024.0,
-            "capacity_mib",
         );
         if let Some(limit_mib) = self.limit_mib {
             checker.demand(
@@ -133,54 +105,15 @@ impl CacheSettings {
                 &format!("This product's cache has at most {limit_mib} MiB of each controller."),
             );
         }
-        checker.demand_within(self.dirty_limit_percent, 0.0, 95.0, "dirty_limit_percent");
-        let destage = &self.destage;
-        checker.demand_within(destage.age_ms, 0.0, 1e9, "destage.age_ms");
-        checker.demand_within(destage.idle_ms, 0.0, 1e9, "destage.idle_ms");
-        checker.demand_within(
-            destage.high_watermark_percent,
-            1.0,
-            100.0,
-            "destage.high_watermark_percent",
-        );
-        let low = destage.low_watermark_percent;
         checker.demand(
-            low.is_finite() && low >= 0.0 && low <= destage.high_watermark_percent,
+            self.destage.low_watermark_percent <= self.destage.high_watermark_percent,
             "destage.low_watermark_percent",
-            "The low watermark lies from 0 to the high one.",
+            "The low watermark is not above the high one.",
         );
         checker.demand(
-            (1..=65_536).contains(&destage.in_flight),
-            "destage.in_flight",
-            "From 1 to 65536 stripes are destaged at once.",
-        );
-        checker.include(self.read_ahead.check(&format!("{path}.read_ahead")));
-        checker.finish()
-    }
-}
-
-impl ReadAheadSettings {
-    fn check(&self, path: &str) -> Vec<Complaint> {
-        let mut checker = Checker::new(path);
-        checker.demand(
-            (1..=1024).contains(&self.streams),
-            "streams",
-            "From 1 to 1024 streams of each volume are watched.",
-        );
-        checker.demand(
-            (1..=1000).contains(&self.after_reads),
-            "after_reads",
-            "From 1 to 1000 reads in a row make a stream.",
-        );
-        checker.demand(
-            (1..=65_536).contains(&self.min_window_kib),
-            "min_window_kib",
-            "The first window has from 1 to 65536 KiB.",
-        );
-        checker.demand(
-            (self.min_window_kib..=65_536).contains(&self.max_window_kib),
-            "max_window_kib",
-            "The largest window has from min_window_kib to 65536 KiB.",
+            self.read_ahead.min_window_kib <= self.read_ahead.max_window_kib,
+            "read_ahead.max_window_kib",
+            "The largest window is not smaller than min_window_kib.",
         );
         checker.finish()
     }

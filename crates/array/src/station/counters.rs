@@ -1,19 +1,19 @@
 //! What a station counts: the disk and the requests that wait for it in the controller.
 
 use crate::Direction;
-use crate::group::IoClass;
+use crate::io::IoClass;
 
 /// Counters of one station since the model started. Response times run from the moment the back
 /// end hands a request to the station until the disk has completed it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StationCounters {
-    /// Reads completed.
+    /// Reads completed since the model started.
     pub reads: u64,
-    /// Writes completed.
+    /// Writes completed since the model started.
     pub writes: u64,
-    /// Sectors read.
+    /// Sectors of the reads completed.
     pub read_sectors: u64,
-    /// Sectors written.
+    /// Sectors of the writes completed.
     pub written_sectors: u64,
     /// Sum of the response times of reads.
     pub read_response_ns: u64,
@@ -70,13 +70,13 @@ pub enum StationLawBroken {
     Disk {
         /// Number of the station.
         station: usize,
-        /// The disk's own complaint.
+        /// The disk's own diagnostic.
         law: crate::disk::LawBroken,
     },
 }
 
 impl StationCounters {
-    /// Requests completed.
+    /// Reads and writes completed since the model started.
     pub fn completed(&self) -> u64 {
         self.reads + self.writes
     }

@@ -4,71 +4,27 @@
 //! cache wants written; the background is rebuild, scrub and migration. The order within a lane is
 //! that of arrival: sorting is the business of the destager before and of the disk after.
 
-use serde::Deserialize;
+use config::{settings, within};
 
-use crate::Complaint;
-use crate::group::IoClass;
+use crate::io::IoClass;
 
-/// How the controller hands requests to a disk.
-///
-/// Arrays do not publish these numbers: queue depths of 8 to 32 per disk and reads before destage
-/// with a guard against starvation are general practice (unconfirmed for any product).
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct DispatchSettings {
-    /// Requests in a disk's own queue at once; the disk's depth limits it too.
-    pub queue_limit: u32,
-    /// How many of them may be destage requests.
-    pub destage_queue_limit: u32,
-    /// How many of them may be background requests.
-    pub background_queue_limit: u32,
-    /// Whether what a host waits for goes before destage. If not, the two go by arrival.
-    pub foreground_first: bool,
-    /// A destage request that has waited that long goes first, milliseconds.
-    pub destage_wait_limit_ms: f64,
-    /// A background request that has waited that long goes first, milliseconds.
-    pub background_wait_limit_ms: f64,
-}
-
-impl Default for DispatchSettings {
-    fn default() -> Self {
-        Self {
-            queue_limit: 16,
-            destage_queue_limit: 16,
-            background_queue_limit: 1,
-            foreground_first: true,
-            destage_wait_limit_ms: 100.0,
-            background_wait_limit_ms: 1000.0,
-        }
-    }
-}
-
-impl DispatchSettings {
-    /// Every rule these settings break; paths start with `prefix`.
-    pub fn check(&self, prefix: &str) -> Vec<Complaint> {
-        let mut complaints = Vec::new();
-        let limits = [
-            ("queue_limit", self.queue_limit),
-            ("destage_queue_limit", self.destage_queue_limit),
-            ("background_queue_limit", self.background_queue_limit),
-        ];
-        for (key, limit) in limits {
-            if !(1..=65_536).contains(&limit) {
-                let message = "A disk is given between 1 and 65536 requests at once.";
-                complaints.push(Complaint::new(format!("{prefix}.{key}"), message));
-            }
-        }
-        let waits = [
-            ("destage_wait_limit_ms", self.destage_wait_limit_ms),
-            ("background_wait_limit_ms", self.background_wait_limit_ms),
-        ];
-        for (key, wait_ms) in waits {
-            if !(0.0..=1e9).contains(&wait_ms) {
-                let message = "A wait lies between 0 and 1e9 ms.";
-                complaints.push(Complaint::new(format!("{prefix}.{key}"), message));
-            }
-        }
-        complaints
+settings! {
+    /// How the controller hands requests to a disk. Arrays do not publish these numbers: queue
+    /// depths of 8 to 32 per disk and reads before destage with a guard against starvation are
+    /// general practice (unconfirmed for any product).
+    pub struct DispatchSettings {
+        /// Requests in a disk's own queue at once; the disk's depth limits it too.
+        pub queue_limit: u32 = 16, as within(1..=65_536);
+        /// How many of them may be destage requests.
+        pub destage_queue_limit: u32 = 16, as within(1..=65_536);
+        /// How many of them may be background requests.
+        pub background_queue_limit: u32 = 1, as within(1..=65_536);
+        /// Whether what a host waits for goes before destage. If not, the two go by arrival.
+        pub foreground_first: bool = true;
+        /// A destage request that has waited that long goes first.
+        pub destage_wait_limit_ms: f64 = 100.0, as within(0.0..=1e9);
+        /// A background request that has waited that long goes first.
+        pub background_wait_limit_ms: f64 = 1000.0, as within(0.0..=1e9);
     }
 }
 

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 
 use crate::Direction;
 use crate::disk::{Disk, DiskModel, DiskRequest};
-use crate::group::IoClass;
+use crate::io::IoClass;
 use crate::payload::Payload;
 use crate::slab::Slab;
 use contents::Contents;
@@ -30,7 +30,7 @@ use dispatch::{LANES, Lane};
 /// No request: the end of a list.
 const NONE: u32 = u32::MAX;
 
-/// Where a disk request stands.
+/// Where a disk request is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Stage {
     #[default]
@@ -136,7 +136,7 @@ impl<P: Payload> Station<P> {
         self.working
     }
 
-    /// The disk.
+    /// The disk that is in the bay now.
     pub fn disk(&self) -> &DiskModel {
         &self.disk
     }
@@ -264,7 +264,7 @@ impl<P: Payload> Station<P> {
             Direction::Write => {
                 let payload = std::mem::take(&mut request.payload);
                 self.contents.write(first_sector, sectors, &payload);
-                self.mend(first_sector, sectors);
+                self.clear_bad(first_sector, sectors);
             }
         }
         Outcome::Done
@@ -282,19 +282,19 @@ impl<P: Payload> Station<P> {
         self.bad_sectors.len()
     }
 
-    fn mend(&mut self, first_sector: u64, sectors: u32) {
+    fn clear_bad(&mut self, first_sector: u64, sectors: u32) {
         if self.bad_sectors.is_empty() {
             return;
         }
-        let mended: Vec<u64> = self.bad_in(first_sector, sectors).collect();
-        for sector in mended {
+        let written: Vec<u64> = self.bad_in(first_sector, sectors).collect();
+        for sector in written {
             self.bad_sectors.remove(&sector);
         }
     }
 
     /// Makes sectors unreadable until they are written, as a flaw in the medium does, or a
     /// controller that has to mark contents it could not recover.
-    pub(crate) fn spoil(&mut self, first_sector: u64, sectors: u32) {
+    pub(crate) fn mark_unreadable(&mut self, first_sector: u64, sectors: u32) {
         if self.working {
             let spoilt = first_sector..first_sector + u64::from(sectors);
             self.bad_sectors.extend(spoilt);
@@ -302,7 +302,7 @@ impl<P: Payload> Station<P> {
     }
 
     /// Changes what is stored without anybody noticing: a lost or misdirected write.
-    pub(crate) fn plant(&mut self, first_sector: u64, sectors: u32, payload: &P) {
+    pub(crate) fn corrupt(&mut self, first_sector: u64, sectors: u32, payload: &P) {
         self.contents.write(first_sector, sectors, payload);
     }
 

@@ -6,7 +6,7 @@ const CLASSES: [IoClass; 3] = [IoClass::HostRead, IoClass::Destage, IoClass::Reb
 fn station(settings: &DispatchSettings) -> Station<()> {
     let text = "title = 't'\n[ideal]\ncapacity_bytes = 1048576\nservice_us = 1000.0\n\
                 distribution = 'fixed'\n";
-    let description: DiskDescription = toml::from_str(text).unwrap();
+    let description: DiskDescription = config::from_toml(text).unwrap();
     Station::new(DiskModel::new(&description, 1).unwrap(), settings)
 }
 

@@ -57,7 +57,7 @@ struct Trial {
     ended: [u64; 4],
     errors: u64,
     cursor: u64,
-    mended: bool,
+    repaired: bool,
     place: Place,
     disk_down: Option<u32>,
 }
@@ -67,7 +67,7 @@ impl Trial {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let (text, place) = settings(&mut random, weather);
         let settings: ArraySettings =
-            toml::from_str(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+            config::from_toml(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
         let array = Array::new(&settings, seed)
             .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
         Self {
@@ -85,7 +85,7 @@ impl Trial {
             ended: [0; 4],
             errors: 0,
             cursor: 0,
-            mended: false,
+            repaired: false,
             place,
             disk_down: None,
         }
@@ -164,7 +164,7 @@ impl Trial {
             let allowed = match self.weather {
                 Weather::Calm | Weather::Promised => false,
                 Weather::Wild => {
-                    (error == HostError::NoPath && !self.mended)
+                    (error == HostError::NoPath && !self.repaired)
                         || (error == HostError::DataLost && asked.operation == HostOperation::Read)
                 }
             };
@@ -252,7 +252,7 @@ impl Trial {
     }
 
     /// One disk at a time fails, and is replaced.
-    fn break_or_mend_disk(&mut self) {
+    fn break_or_repair_disk(&mut self) {
         if let Some(disk) = self.disk_down.take() {
             self.array.inject(self.now_ns, Fault::ReplaceDisk(disk));
             // The rebuild takes less than a second.
@@ -273,7 +273,7 @@ impl Trial {
         }
     }
 
-    fn break_or_mend(&mut self) {
+    fn break_or_repair(&mut self) {
         let number = self.random.random_range(0..self.controllers);
         let delay_ns = self.random.random_range(0..20_000_000);
         let at_ns = self.now_ns + delay_ns;
@@ -347,10 +347,10 @@ impl Trial {
                 self.advance(self.now_ns + pause_ns);
             }
             if self.weather != Weather::Calm && self.random.random_bool(0.02) {
-                self.break_or_mend();
+                self.break_or_repair();
             }
             if self.weather != Weather::Calm && self.random.random_bool(0.01) {
-                self.break_or_mend_disk();
+                self.break_or_repair_disk();
             }
         }
         for number in 0..self.controllers {
@@ -366,7 +366,7 @@ impl Trial {
             self.seed
         );
         self.array.check_laws();
-        self.mended = true;
+        self.repaired = true;
         self.read_everything();
         let counters = self.array.counters();
         assert_eq!(

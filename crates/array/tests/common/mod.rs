@@ -21,7 +21,7 @@ pub fn ideal_disk(
         sectors * SECTOR_BYTES,
         if fixed { "fixed" } else { "exponential" },
     );
-    let description: DiskDescription = toml::from_str(&text).unwrap();
+    let description: DiskDescription = config::from_toml(&text).unwrap();
     DiskModel::new(&description, seed).unwrap()
 }
 
@@ -32,7 +32,7 @@ pub fn ideal_backend<P: Payload>(
     servers: u32,
     seed: u64,
 ) -> Backend<P> {
-    let settings: BackendSettings = toml::from_str(settings).unwrap();
+    let settings: BackendSettings = config::from_toml(settings).unwrap();
     let disks = (0..settings.disk_names().len() as u64)
         .map(|number| ideal_disk(disk_sectors, 100.0, servers, false, seed ^ (number << 32)))
         .collect();

@@ -4,7 +4,7 @@
 //! No peer is measured beside it: the figures are rates of one core and hold for the machine they
 //! were measured on.
 
-use crate::product::{Product, Spent};
+use crate::product::{Product, RunCost};
 use serde_json::Value;
 use std::process::Command;
 
@@ -73,8 +73,8 @@ fn example(name: &str, arguments: &[&str]) -> Result<Vec<Value>, String> {
         .output()
         .map_err(|error| format!("cannot start cargo: {error}"))?;
     if !output.status.success() {
-        let complaint = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("{name} ended with {}: {complaint}", output.status));
+        let diagnostic = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{name} ended with {}: {diagnostic}", output.status));
     }
     String::from_utf8_lossy(&output.stdout)
         .lines()
@@ -125,7 +125,7 @@ pub fn prediction(product: &Product, hours: u64) -> Result<String, String> {
         value.ok_or_else(|| format!("the result has no {key}"))
     };
     let (requests, simulated_s) = (figure("host_requests")?, figure("simulated_seconds")?);
-    let Spent {
+    let RunCost {
         processor_s,
         peak_mib,
     } = spent;

@@ -2,6 +2,8 @@
 
 use super::Bench;
 use crate::fio;
+use measure::metric::Metric;
+
 use crate::product::host_counter;
 use crate::ratio::{Goal, Pairs};
 
@@ -31,8 +33,8 @@ pub fn rows(bench: &Bench) -> Result<Vec<String>, String> {
             .product
             .run(&format!("read-only-{round}"), &arguments)?;
         let ours_per_second = result.totals.reads.per_second;
-        let cpu_percent = host_counter(&result, "processor time of this process")?.average;
-        let peak_bytes = host_counter(&result, "memory of this process")?.maximum;
+        let cpu_percent = host_counter(&result, Metric::ProcessCpu)?.average;
+        let peak_bytes = host_counter(&result, Metric::ProcessMemory)?.maximum;
         let database = &result
             .databases
             .first()

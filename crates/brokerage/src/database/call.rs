@@ -1,4 +1,4 @@
-//! What is looked at before a call leaves for any database, so that all three refuse the same.
+//! Checks of a call before it is sent, so that all databases refuse the same ones.
 
 use crate::error::DatabaseError;
 use crate::schema::Type;
@@ -6,19 +6,19 @@ use crate::session::Call;
 use crate::statement::Statement;
 use crate::value::Value;
 
-/// A mistake in a statement, or in how it was called.
-pub(super) fn mistake(statement: &Statement, message: String) -> DatabaseError {
+/// An invalid statement or call.
+pub(super) fn invalid_call(statement: &Statement, message: String) -> DatabaseError {
     DatabaseError::Failed {
         statement: statement.name.to_owned(),
         message,
     }
 }
 
-/// Whether the parameters are of the types that the statement names.
+/// Checks that the parameters are of the types that the statement declares.
 pub(super) fn check(call: &Call) -> Result<(), DatabaseError> {
     let statement = call.statement;
     if statement.parameters.len() != call.parameters.len() {
-        return Err(mistake(
+        return Err(invalid_call(
             statement,
             format!(
                 "it takes {} parameters and was given {}",
@@ -38,7 +38,7 @@ pub(super) fn check(call: &Call) -> Result<(), DatabaseError> {
         };
         if !fits {
             let place = number + 1;
-            return Err(mistake(
+            return Err(invalid_call(
                 statement,
                 format!("${place} is not of type {of:?}"),
             ));

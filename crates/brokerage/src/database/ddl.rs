@@ -1,15 +1,16 @@
-//! The tables in the words of each database.
+//! The tables in the dialect of each database.
 //!
 //! Texts are compared byte by byte everywhere (`COLLATE "C"`, `BINARY`, `utf8mb4_nopad_bin`), so
-//! that three databases order them alike. In PostgreSQL keys and references are made after the
-//! rows; in MariaDB and SQLite, whose tables are ordered by their primary key, that comes with the
-//! table, and in SQLite the references too, which it can only take there.
+//! that all databases order them alike. In PostgreSQL primary and foreign keys are added after
+//! loading; in MariaDB and SQLite, whose tables are clustered by their primary key, that is created
+//! with the table, and in SQLite foreign keys too, which it cannot add later.
 
-use super::finishing::{Step, longest_first};
+use super::interface::Step;
+use super::post_load::largest_first;
 use crate::schema::{Class, Column, Index, Reference, TABLES, Table, Type};
 use crate::statement::Dialect;
 
-/// The statement that makes a table.
+/// The statement that creates a table.
 #[must_use]
 pub fn create_table(table: &Table, dialect: Dialect) -> String {
     let mut lines: Vec<String> = table
@@ -69,7 +70,7 @@ fn column_line(table: &Table, column: &Column, dialect: Dialect) -> String {
     format!("{} {of}{null}", column.name)
 }
 
-/// Whether SQLite's own row number can be the key.
+/// Whether SQLite's rowid can be the primary key.
 fn is_row_number(table: &Table) -> bool {
     table.primary_key.len() == 1
         && table
@@ -78,8 +79,8 @@ fn is_row_number(table: &Table) -> bool {
             .any(|column| column.name == table.primary_key[0] && column.of == Type::Big)
 }
 
-/// Whether the rows come about in the order of the key, or are few: a table of SQLite can then be
-/// ordered by it from the start. Otherwise the key is an index made afterwards.
+/// Whether rows are generated in the order of the primary key, or are few: a table of SQLite can
+/// then be clustered by it from the start. Otherwise the key is an index created afterwards.
 fn arrives_in_order(table: &Table) -> bool {
     let leads_with_big = table
         .columns
@@ -121,16 +122,16 @@ fn create_index(table: &Table, index: &Index) -> Step {
 }
 
 fn indexes() -> Vec<Step> {
-    longest_first()
+    largest_first()
         .into_iter()
         .flat_map(|table| table.indexes.iter().map(|index| create_index(table, index)))
         .collect()
 }
 
-/// What PostgreSQL does after the rows. References are first named without a look at the rows,
-/// then proved table by table: only so can several hands work without waiting for each other.
+/// PostgreSQL's steps after loading. Foreign keys are first added without validation, then
+/// validated table by table: only so can several workers run without waiting for each other.
 pub(super) fn finish_postgres() -> Vec<Vec<Step>> {
-    let tables = longest_first();
+    let tables = largest_first();
     let keys = tables
         .iter()
         .map(|table| {
@@ -154,17 +155,17 @@ pub(super) fn finish_postgres() -> Vec<Vec<Step>> {
                 reference(one)
             )
         };
-        let prove = |number| format!("VALIDATE CONSTRAINT {name}_reference_{number}");
+        let authenticate = |number| format!("VALIDATE CONSTRAINT {name}_reference_{number}");
         let adds: Vec<_> = table.references.iter().enumerate().map(add).collect();
-        let proves: Vec<_> = (0..table.references.len()).map(prove).collect();
+        let proves: Vec<_> = (0..table.references.len()).map(authenticate).collect();
         named.push(format!("ALTER TABLE {name} {}", adds.join(", ")));
         proved.push(Step::new(
-            format!("the references of {name}"),
+            format!("the foreign keys of {name}"),
             format!("ALTER TABLE {name} {}", proves.join(", ")),
         ));
     }
     let named = vec![Step::new(
-        "naming the references".to_owned(),
+        "adding the foreign keys".to_owned(),
         named.join("; "),
     )];
     let tidied = tables
@@ -182,9 +183,9 @@ pub(super) fn finish_postgres() -> Vec<Vec<Step>> {
     vec![keys, indexes(), named, proved, tidied, vec![checkpoint]]
 }
 
-/// What SQLite does after the rows: indexes, a proof of the references, statistics.
+/// SQLite's steps after loading: indexes, a foreign key check, statistics.
 pub(super) fn finish_sqlite() -> Vec<Vec<Step>> {
-    let tables = longest_first();
+    let tables = largest_first();
     let keys = tables
         .iter()
         .filter(|table| !is_row_number(table) && !arrives_in_order(table))
@@ -204,7 +205,7 @@ pub(super) fn finish_sqlite() -> Vec<Vec<Step>> {
         .map(|table| {
             let name = table.name.name();
             Step::new(
-                format!("the references of {name}"),
+                format!("the foreign keys of {name}"),
                 format!("PRAGMA foreign_key_check({name})"),
             )
         })
@@ -213,11 +214,11 @@ pub(super) fn finish_sqlite() -> Vec<Vec<Step>> {
     vec![keys, indexes(), proved, tidied]
 }
 
-/// What MariaDB does after the rows: indexes, also those that it wants behind references; a proof
-/// of the references, which it does not make itself where they are added without a copy of the
-/// table; the references, one table after the other, because each looks at others; statistics.
+/// MariaDB's steps after loading: indexes, including those that foreign keys require; a foreign key
+/// check, because adding them without a copy of the table does not check them; the foreign keys,
+/// one table after the other, because each locks others; statistics.
 pub(super) fn finish_mariadb() -> Vec<Vec<Step>> {
-    let tables = longest_first();
+    let tables = largest_first();
     let mut indexed = Vec::new();
     let mut proved = Vec::new();
     let mut named = Vec::new();
@@ -251,7 +252,7 @@ pub(super) fn finish_mariadb() -> Vec<Vec<Step>> {
         if table.references.is_empty() {
             continue;
         }
-        let what = format!("the references of {name}");
+        let what = format!("the foreign keys of {name}");
         let proofs: Vec<_> = table
             .references
             .iter()
@@ -288,7 +289,7 @@ fn is_indexed(table: &Table, columns: &[&str]) -> bool {
     all.any(|index| index.starts_with(columns))
 }
 
-/// A question that answers a row if one refers to what is not there.
+/// A query that returns a row if a foreign key is violated.
 fn orphans(table: &Table, one: &Reference) -> String {
     let of = one.table.table();
     let pairs = one.columns.iter().zip(of.primary_key);
@@ -310,7 +311,7 @@ fn orphans(table: &Table, one: &Reference) -> String {
     )
 }
 
-/// Statements that remove all tables, those that refer to others first.
+/// Statements that drop all tables, referring ones first.
 pub(super) fn drop_tables() -> Vec<String> {
     let drop = |table: &Table| format!("DROP TABLE IF EXISTS {}", table.name.name());
     TABLES.iter().rev().map(drop).collect()

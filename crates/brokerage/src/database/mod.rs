@@ -1,24 +1,26 @@
-//! The databases that keep the books: PostgreSQL, SQLite and MariaDB behind one door.
+//! The databases: PostgreSQL, SQLite and MariaDB behind one interface.
 //!
-//! - [`target`]: what `--database` names, and the address of a server.
-//! - `passfile`: passwords kept in a file.
-//! - [`secret`]: a password that no output shows.
-//! - [`house`]: the trait [`Database`] with all work around the transactions: creating, loading,
+//! - [`target`]: the values of `--database`, and the address of a server.
+//! - [`endpoint`]: where a server listens.
+//! - `passfile`: passwords in `~/.pgpass`.
+//! - [`secret`]: a password that is never printed.
+//! - [`interface`]: the trait [`Database`], everything outside of transactions: creating, loading,
 //!   keys and indexes, removal.
-//! - [`build`]: the marker by which a database is known as ours, and its state.
-//! - [`ddl`] and [`render`]: tables and statements in the words of each database.
-//! - [`finishing`]: keys, references and statistics after the rows, by several hands.
-//! - [`postgres`]: a connection over the wire protocol, and a throw-away server of our own.
-//! - [`mariadb`]: a connection to MariaDB or MySQL, likewise.
-//! - [`sqlite`]: a file.
+//! - [`marker`]: the marker by which a database is known as ours, and its state.
+//! - [`ddl`] and [`render`]: tables and statements in each dialect.
+//! - [`post_load`]: keys, indexes and statistics after loading, in parallel.
+//! - [`postgres`]: a connection over the wire protocol, and a temporary server of our own.
+//! - [`mariadb`]: a connection to MariaDB or MySQL.
+//! - [`sqlite`]: a database file.
 
-pub mod build;
 mod call;
 pub mod ddl;
-pub mod finishing;
-pub mod house;
+pub mod endpoint;
+pub mod interface;
 pub mod mariadb;
+pub mod marker;
 mod passfile;
+pub mod post_load;
 pub mod postgres;
 pub mod render;
 pub mod secret;
@@ -26,8 +28,10 @@ mod socket;
 pub mod sqlite;
 pub mod target;
 
-pub use build::{Build, State};
-pub use finishing::{Finished, Step, finish};
-pub use house::{Database, Loader, Server, missing_tables};
+pub use endpoint::Endpoint;
+pub use interface::Step;
+pub use interface::{Database, Loader, Server, missing_tables};
+pub use marker::{Build, State};
+pub use post_load::{Finished, finish};
 pub use secret::Secret;
-pub use target::{Address, Endpoint, Target, TargetError};
+pub use target::{Address, Target, TargetError};

@@ -1,26 +1,30 @@
-//! Passwords from a file as the client programs of PostgreSQL keep them: `~/.pgpass`, or the one
-//! that `PGPASSFILE` names.
+//! Passwords from a file in libpq's format: `~/.pgpass`, or the one that `PGPASSFILE` names.
 //!
-//! Each line is `host:port:database:user:password`. A star stands for any of the first four, a
-//! backslash before a colon or a backslash takes its meaning away. The first line that fits counts.
-//! A file that others may read is passed over, as those programs do.
+//! Each line is `host:port:database:user:password`. An asterisk matches any value of the first
+//! four, a backslash escapes a colon or a backslash. The first matching line counts. A file that
+//! others may read is ignored, as by libpq.
 
-use super::target::Endpoint;
+use super::endpoint::Endpoint;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Permissions that nobody but the owner may have.
+/// Permissions that only the owner may have.
 const OF_OTHERS: u32 = 0o077;
 
-/// The file to look into, with a given environment.
+/// The path of the file in a given environment.
 pub fn path(environment: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let named = environment("PGPASSFILE").map(PathBuf::from);
     named.or_else(|| Some(Path::new(&environment("HOME")?).join(".pgpass")))
 }
 
 /// The password for this user and database of the server at `endpoint`.
-pub fn look_up(file: &Path, endpoint: &Endpoint, database: &str, user: &str) -> Option<String> {
+pub fn password_for(
+    file: &Path,
+    endpoint: &Endpoint,
+    database: &str,
+    user: &str,
+) -> Option<String> {
     let facts = fs::metadata(file).ok()?;
     let is_private = facts.permissions().mode() & OF_OTHERS == 0;
     if !facts.is_file() || !is_private {
@@ -62,7 +66,7 @@ fn names(endpoint: &Endpoint) -> (Vec<String>, String) {
     }
 }
 
-/// The parts of a line between colons, without their backslashes.
+/// The fields of a line, without their backslashes.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut letters = line.chars();
@@ -82,7 +86,7 @@ mod tests {
     use super::*;
 
     const FILE: &str = "# a comment:1:*:ann:never\n\
-                        db:5432:house:ann:of-house\n\
+                        db:5432:books:ann:of-books\n\
                         db:*:*:ann:with\\:colon\\\\\n\
                         localhost:5433:*:bob:of-socket\n\
                         *:*:*:eve:\n";
@@ -98,11 +102,11 @@ mod tests {
     fn the_first_line_that_fits_counts() {
         let find = |endpoint: &Endpoint, database, user| find(FILE, endpoint, database, user);
         let db = at("db", 5432);
-        assert_eq!(find(&db, "house", "ann").unwrap(), "of-house");
+        assert_eq!(find(&db, "books", "ann").unwrap(), "of-books");
         assert_eq!(find(&db, "other", "ann").unwrap(), "with:colon\\");
-        assert_eq!(find(&at("db", 1), "house", "ann").unwrap(), "with:colon\\");
-        assert_eq!(find(&at("elsewhere", 5432), "house", "ann"), None);
-        assert_eq!(find(&db, "house", "eve"), None, "it has no password");
+        assert_eq!(find(&at("db", 1), "books", "ann").unwrap(), "with:colon\\");
+        assert_eq!(find(&at("elsewhere", 5432), "books", "ann"), None);
+        assert_eq!(find(&db, "books", "eve"), None, "it has no password");
         let socket = Endpoint::Socket("/run/postgresql/.s.PGSQL.5433".into());
         assert_eq!(find(&socket, "x", "bob").unwrap(), "of-socket");
         assert_eq!(find(&socket, "x", "ann"), None);
@@ -115,11 +119,14 @@ mod tests {
         fs::write(&file, "*:*:*:*:hush\n").unwrap();
         let look = |mode| {
             fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
-            look_up(&file, &at("db", 1), "x", "ann")
+            password_for(&file, &at("db", 1), "x", "ann")
         };
         assert_eq!(look(0o644), None);
         assert_eq!(look(0o600).as_deref(), Some("hush"));
-        assert_eq!(look_up(directory.path(), &at("db", 1), "x", "ann"), None);
+        assert_eq!(
+            password_for(directory.path(), &at("db", 1), "x", "ann"),
+            None
+        );
     }
 
     #[test]

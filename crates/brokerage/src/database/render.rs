@@ -1,22 +1,22 @@
-//! Statements in the words of each database.
+//! Statements in the dialect of each database.
 
 use crate::statement::{Dialect, Statement};
 
-/// A statement as one database takes it.
+/// A statement in one dialect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
-    /// The text.
+    /// Its SQL text with the database's placeholders.
     pub sql: String,
-    /// Which parameter (from 0) stands at each place of the text. In the order `0, 1, 2 ...` where
-    /// the database knows numbered places.
+    /// The parameter (from 0) for each placeholder of the text. In the order `0, 1, 2 ...` if the
+    /// database has numbered placeholders.
     pub places: Vec<usize>,
 }
 
-/// Renders a statement. Marks and parameters inside of quoted texts are left alone.
+/// Renders a statement. Quoted texts are left unchanged.
 ///
 /// # Panics
-/// The statement has a mark that no database knows, or a parameter without a type: statements are
-/// part of this program, so that is a mistake in it.
+/// The statement has an unknown placeholder, or a parameter without a type: statements are part of
+/// this program, so that is a bug.
 #[must_use]
 pub fn render(statement: &Statement, dialect: Dialect) -> Rendered {
     let mut sql = String::with_capacity(statement.sql.len());
@@ -75,10 +75,7 @@ fn mark(statement: &Statement, word: &str, dialect: Dialect) -> &'static str {
         ("@integer@", Dialect::MariaDb) => "SIGNED",
         ("@for_update@", Dialect::PostgreSql | Dialect::MariaDb) => "FOR UPDATE",
         ("@for_update@", Dialect::Sqlite) => "",
-        _ => panic!(
-            "{} has a mark {word} that no database knows",
-            statement.name
-        ),
+        _ => panic!("{} has an unknown placeholder {word}", statement.name),
     }
 }
 
@@ -96,7 +93,7 @@ mod tests {
     };
 
     #[test]
-    fn each_database_gets_its_own_words() {
+    fn each_database_gets_its_own_dialect() {
         let postgres = render(&LOOK, Dialect::PostgreSql);
         assert_eq!(
             postgres.sql,

@@ -1,18 +1,17 @@
 //! A password.
 
-/// A text that must appear nowhere: it has no `Display`, and `Debug` does not show it.
+/// A secret text: it has no `Display`, and `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps a text.
+    /// Wraps a text, usually a password.
     #[must_use]
     pub fn new(text: String) -> Self {
         Self(text)
     }
 
-    /// The text itself, for the one place that needs it: the handshake with the server, or the
-    /// environment of a process.
+    /// The text itself, for the handshake with the server, or the environment of a process.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

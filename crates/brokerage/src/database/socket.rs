@@ -12,15 +12,15 @@ use std::time::Duration;
 use runtime::Handle;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::target::Endpoint;
+use super::endpoint::Endpoint;
 use crate::error::DatabaseError;
 
-/// A socket, and the name of what it leads to for the errors it gives.
+/// A socket, and the name of its peer for error messages.
 pub(super) struct Socket {
     stream: Stream,
     server: String,
-    patience: Option<Duration>,
-    /// Whether other tasks of the runtime may work while somebody waits here.
+    timeout: Option<Duration>,
+    /// Whether other tasks of the runtime may run while this one waits.
     shares_thread: bool,
 }
 
@@ -30,13 +30,12 @@ enum Stream {
 }
 
 impl Socket {
-    /// Connects, waiting no longer than `patience` for each step and for what is read and written
-    /// afterwards.
-    pub fn connect(endpoint: &Endpoint, patience: Duration) -> Result<Self, DatabaseError> {
+    /// Connects, waiting at most `timeout` for each step and for later reads and writes.
+    pub fn connect(endpoint: &Endpoint, timeout: Duration) -> Result<Self, DatabaseError> {
         let server = endpoint.to_string();
         let stream = match endpoint {
             Endpoint::Socket(file) => UnixStream::connect(file).map(Stream::Unix),
-            Endpoint::Tcp { host, port } => connect_tcp(host, *port, patience).map(Stream::Tcp),
+            Endpoint::Tcp { host, port } => connect_tcp(host, *port, timeout).map(Stream::Tcp),
         };
         let stream = stream.map_err(|error| {
             DatabaseError::Unavailable(format!("no connection to {server}: {error}"))
@@ -44,28 +43,28 @@ impl Socket {
         let mut socket = Self {
             stream,
             server,
-            patience: None,
+            timeout: None,
             shares_thread: false,
         };
-        socket.set_patience(Some(patience))?;
+        socket.set_timeout(Some(timeout))?;
         Ok(socket)
     }
 
-    /// How long a read or write may take before the server counts as gone; for ever with `None`.
-    pub fn set_patience(&mut self, patience: Option<Duration>) -> Result<(), DatabaseError> {
-        self.patience = patience;
+    /// Timeout for a read or write, after which the server counts as gone; none with `None`.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), DatabaseError> {
+        self.timeout = timeout;
         let set = match &self.stream {
             Stream::Unix(unix) => unix
-                .set_read_timeout(patience)
-                .and_then(|()| unix.set_write_timeout(patience)),
+                .set_read_timeout(timeout)
+                .and_then(|()| unix.set_write_timeout(timeout)),
             Stream::Tcp(tcp) => tcp
-                .set_read_timeout(patience)
-                .and_then(|()| tcp.set_write_timeout(patience)),
+                .set_read_timeout(timeout)
+                .and_then(|()| tcp.set_write_timeout(timeout)),
         };
         set.map_err(|error| self.lost(&error))
     }
 
-    /// Whether nobody but the system can listen.
+    /// Whether the connection is local, so that nobody can eavesdrop.
     pub fn is_private(&self) -> bool {
         matches!(self.stream, Stream::Unix(_))
     }
@@ -75,31 +74,30 @@ impl Socket {
         self.poll(Some(Duration::ZERO)).is_ok_and(|ready| ready)
     }
 
-    /// Waits at most so long for something to read.
-    fn poll(&self, patience: Option<Duration>) -> std::io::Result<bool> {
-        let longest = patience.map(|patience| Timespec {
-            tv_sec: patience.as_secs().try_into().unwrap_or(i64::MAX),
-            tv_nsec: patience.subsec_nanos().into(),
+    /// Waits at most this long for something to read.
+    fn poll(&self, timeout: Option<Duration>) -> std::io::Result<bool> {
+        let longest = timeout.map(|timeout| Timespec {
+            tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: timeout.subsec_nanos().into(),
         });
         let mut sockets = [PollFd::new(&self.stream, PollFlags::IN)];
         Ok(poll(&mut sockets, longest.as_ref())? > 0)
     }
 
-    /// From now on [`read_or_let_work`](Self::read_or_let_work) lets other tasks work.
+    /// From now on [`read_or_yield`](Self::read_or_yield) lets other tasks run.
     pub fn share_thread(&mut self) {
         self.shares_thread = true;
     }
 
-    /// Reads as [`read`](Self::read) does. A task of a runtime lets others work until there is
-    /// something, where that was allowed.
-    pub async fn read_or_let_work(&mut self, into: &mut [u8]) -> Result<usize, DatabaseError> {
+    /// As [`read`](Self::read). A task of a runtime yields until there is something, if allowed.
+    pub async fn read_or_yield(&mut self, into: &mut [u8]) -> Result<usize, DatabaseError> {
         if self.shares_thread && !self.wait_as_task().await {
             return Err(self.lost(&ErrorKind::TimedOut.into()));
         }
         self.read(into)
     }
 
-    /// Whether something came in time to be read.
+    /// Whether something to read came in time.
     async fn wait_as_task(&self) -> bool {
         let Some(handle) = Handle::current() else {
             return true;
@@ -107,11 +105,11 @@ impl Socket {
         let Some(readable) = handle.readable(self.stream.as_fd()) else {
             return true;
         };
-        let Some(patience) = self.patience else {
+        let Some(timeout) = self.timeout else {
             readable.await;
             return true;
         };
-        let patience_ns = u64::try_from(patience.as_nanos()).unwrap_or(u64::MAX);
+        let patience_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
         let (mut readable, mut late) = (pin!(readable), pin!(handle.sleep_ns(patience_ns)));
         poll_fn(|context| {
             if readable.as_mut().poll(context).is_ready() {
@@ -122,14 +120,14 @@ impl Socket {
         .await
     }
 
-    /// Reads what is there, at least one byte.
+    /// Reads what has arrived, at least one byte.
     pub fn read(&mut self, into: &mut [u8]) -> Result<usize, DatabaseError> {
         loop {
-            // A thread that waits in a read of a Unix socket is woken when the peer takes what was
-            // sent to it, too, only to sleep again. One that polls is not; a task has waited
-            // before it comes here.
+            // A thread blocked in a read of a Unix socket is also woken when the peer takes what
+            // was sent to it, only to sleep again. One that polls is not; a task has waited before
+            // it comes here.
             if self.is_private() && !self.shares_thread {
-                match self.poll(self.patience) {
+                match self.poll(self.timeout) {
                     Ok(true) => {}
                     Ok(false) => return Err(self.lost(&ErrorKind::TimedOut.into())),
                     Err(error) if error.kind() == ErrorKind::Interrupted => continue,
@@ -149,7 +147,7 @@ impl Socket {
         }
     }
 
-    /// Writes all of it.
+    /// Writes all bytes, blocking the thread.
     pub fn write_all(&mut self, bytes: &[u8]) -> Result<(), DatabaseError> {
         let written = match &mut self.stream {
             Stream::Unix(unix) => unix.write_all(bytes),
@@ -173,13 +171,13 @@ impl Socket {
     }
 }
 
-fn connect_tcp(host: &str, port: u16, patience: Duration) -> std::io::Result<TcpStream> {
+fn connect_tcp(host: &str, port: u16, timeout: Duration) -> std::io::Result<TcpStream> {
     let mut last = std::io::Error::new(ErrorKind::NotFound, "the host has no address");
     for address in (host, port).to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, patience) {
+        match TcpStream::connect_timeout(&address, timeout) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
-                // A server that vanished while a long statement runs is noticed by this alone.
+                // Only this detects a server that vanished while a long statement runs.
                 rustix::net::sockopt::set_socket_keepalive(&stream, true)?;
                 return Ok(stream);
             }
@@ -191,8 +189,8 @@ fn connect_tcp(host: &str, port: u16, patience: Duration) -> std::io::Result<Tcp
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // A wait that was given up would keep the connection open for as long as the server does. A
-        // connection that is gone needs no shutting down.
+        // A cancelled wait would keep the connection open for as long as the server does. A
+        // connection that is gone needs no shutdown.
         if self.shares_thread {
             let _ = rustix::net::shutdown(&self.stream, rustix::net::Shutdown::Both);
         }

@@ -1,68 +1,46 @@
-//! What `--database` names.
+//! The option `--database`.
 
 use std::path::PathBuf;
 
+use super::endpoint::Endpoint;
 use super::passfile;
 use super::secret::Secret;
 
-/// Which database is to be used.
+/// Which database to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// A PostgreSQL server of our own on the storage under test if its programs are found, or else
     /// SQLite there.
     Auto,
-    /// A file of SQLite on the storage under test.
+    /// An SQLite file on the storage under test.
     Sqlite,
-    /// A PostgreSQL server that runs already.
+    /// A running PostgreSQL server.
     PostgreSql(Address),
-    /// A MariaDB or MySQL server that runs already.
+    /// A running MariaDB or MySQL server.
     MariaDb(Address),
 }
 
-/// Where a server is, and who we are there.
+/// The address of a server, with user and password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    /// Our name there.
+    /// User name on the server.
     pub user: String,
-    /// Our password there, if any.
+    /// Its password, if any.
     pub password: Option<Secret>,
-    /// Where it listens.
+    /// Host or socket of the server.
     pub endpoint: Endpoint,
     /// The database that was named.
     pub database: Option<String>,
 }
 
-/// The database of a PostgreSQL server by which we come in when none is named.
-pub(super) const DOOR: &str = "postgres";
+/// The database of a PostgreSQL server that we connect to when none is named.
+pub(super) const ENTRY_DATABASE: &str = "postgres";
 
-/// Where a server listens.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Endpoint {
-    /// On a TCP port.
-    Tcp {
-        /// Name or number of the host.
-        host: String,
-        /// The port.
-        port: u16,
-    },
-    /// On a Unix socket: the file itself.
-    Socket(PathBuf),
-}
-
-impl std::fmt::Display for Endpoint {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Tcp { host, port } => write!(formatter, "{host}:{port}"),
-            Self::Socket(file) => write!(formatter, "{}", file.display()),
-        }
-    }
-}
-
-/// Why a text names no database. None of these repeats a piece of the text: any piece may be that
-/// of a password with a character that should have been written in percent code.
+/// Why a text names no database. No message repeats a piece of the text: any piece may be that of a
+/// password with a character that should have been percent-encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// Neither a word nor a scheme that is known.
+    /// Neither a keyword nor a known scheme.
     #[error(
         "--database names no database: write \"sqlite\", \
          \"postgres://user@host:port/database\" or \"mariadb://user@host:port/database\""
@@ -79,25 +57,25 @@ pub enum TargetError {
         "--database has a % that two hexadecimal digits of a text do not follow; % itself is %25"
     )]
     PercentCode,
-    /// A parameter after the question mark that is not known.
+    /// An unknown query parameter.
     #[error(
         "--database has a parameter that is not known after its ?; known are host, socket, port, \
          user, password, dbname and sslmode"
     )]
     Parameter,
-    /// TLS was asked for.
+    /// TLS was requested, which is not supported.
     #[error(
-        "--database asks for an encrypted connection, which Proofload does not speak: \
-         leave sslmode out, and reach the server through a Unix socket, a private network or an \
-         SSH tunnel"
+        "--database asks for an encrypted connection, which Proofload does not support: leave \
+         sslmode out, and reach the server through a Unix socket, a private network or an SSH \
+         tunnel"
     )]
     Tls,
-    /// Nobody is named.
+    /// No user is named.
     #[error("--database names no user: write it as in postgres://user@host/database")]
     NoUser,
 }
 
-/// The servers that have addresses.
+/// Servers that have addresses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     PostgreSql,
@@ -112,7 +90,7 @@ impl Kind {
         }
     }
 
-    /// The variable of the environment that holds a password for programs of this server.
+    /// The environment variable that holds a password for clients of this server.
     fn password_variable(self) -> &'static str {
         match self {
             Self::PostgreSql => "PGPASSWORD",
@@ -121,18 +99,18 @@ impl Kind {
     }
 }
 
-/// What the server says of a database that was named and does not exist, with the remedy.
+/// The server's message for a named database that does not exist, with the remedy.
 pub(super) fn no_such_database(message: &str) -> String {
     format!(
-        "{message}: leave its name out of --database, so that Proofload makes one of its own, or \
-         create it empty"
+        "{message}: leave its name out of --database, so that Proofload creates one of its own, \
+         or create it empty"
     )
 }
 
 impl Target {
-    /// Reads what was given to `--database`. A password or user that is missing there is taken from
-    /// the environment (`PGPASSWORD` and `PGUSER`, or `MYSQL_PWD`), or for PostgreSQL from the file
-    /// of passwords (`PGPASSFILE`, or `~/.pgpass`).
+    /// Parses the value of `--database`. A missing password or user is taken from the environment
+    /// (`PGPASSWORD` and `PGUSER`, or `MYSQL_PWD`), or for PostgreSQL from the password file
+    /// (`PGPASSFILE`, or `~/.pgpass`).
     ///
     /// # Errors
     /// The text names no database.
@@ -154,7 +132,7 @@ impl Target {
             _ => {}
         }
         let (kind, rest) = kind_and_rest(text).ok_or(TargetError::Unknown)?;
-        let mut parts = Parts::split(rest)?;
+        let mut parts = UrlParts::split(rest)?;
         let from_environment = |name: &str| environment(name).filter(|text| !text.is_empty());
         if parts.user.is_none() && kind == Kind::PostgreSql {
             parts.user = from_environment("PGUSER");
@@ -177,13 +155,14 @@ impl Target {
         })
     }
 
-    /// If a text has a password in it: the same text without, and the variable of the environment
-    /// in which the password can be handed on. A program that was called with a password can so
-    /// call itself again before it does anything else, and leave the list of processes without it.
+    /// If a text contains a password: the text without it, the environment variable in which the
+    /// password can be passed on, and the password. A program that was started with a password can
+    /// so execute itself again before it does anything else, and disappear from the process list
+    /// with it.
     #[must_use]
     pub fn take_password(text: &str) -> Option<(String, &'static str, Secret)> {
         let (kind, rest) = kind_and_rest(text)?;
-        let password = Parts::split(rest).ok()?.password?;
+        let password = UrlParts::split(rest).ok()?.password?;
         let scheme = &text[..text.len() - rest.len()];
         let (body, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = body.split_at(body.find('/').unwrap_or(body.len()));
@@ -208,14 +187,14 @@ impl Target {
     }
 }
 
-/// The password that the user keeps in a file for this server.
+/// The password in the user's password file.
 fn kept_password(
     address: &Address,
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Option<Secret> {
     let file = passfile::path(environment)?;
-    let database = address.database.as_deref().unwrap_or(DOOR);
-    passfile::look_up(&file, &address.endpoint, database, &address.user).map(Secret::new)
+    let database = address.database.as_deref().unwrap_or(ENTRY_DATABASE);
+    passfile::password_for(&file, &address.endpoint, database, &address.user).map(Secret::new)
 }
 
 fn kind_and_rest(text: &str) -> Option<(Kind, &str)> {
@@ -229,9 +208,9 @@ fn kind_and_rest(text: &str) -> Option<(Kind, &str)> {
     .find_map(|(scheme, kind)| Some((kind, text.strip_prefix(scheme)?)))
 }
 
-/// The pieces of an address as they stand in it. It has no `Debug`: one of them is the password.
+/// The pieces of an address before decoding. It has no `Debug`: one of them is the password.
 #[derive(Default)]
-struct Parts {
+struct UrlParts {
     user: Option<String>,
     password: Option<String>,
     host: Option<String>,
@@ -240,7 +219,7 @@ struct Parts {
     database: Option<String>,
 }
 
-impl Parts {
+impl UrlParts {
     fn split(rest: &str) -> Result<Self, TargetError> {
         let (body, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = body.split_once('/').unwrap_or((body, ""));
@@ -307,7 +286,7 @@ impl Parts {
             return Endpoint::Socket(PathBuf::from(socket));
         }
         match self.host {
-            // As libpq has it: a host with a slash is the directory of the socket.
+            // As in libpq: a host with a slash is the directory of the socket.
             Some(host) if host.starts_with('/') && kind == Kind::PostgreSql => {
                 Endpoint::Socket(PathBuf::from(host).join(format!(".s.PGSQL.{port}")))
             }
@@ -367,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn words_and_addresses_are_read() {
+    fn keywords_and_addresses_are_parsed() {
         assert_eq!(parse("sqlite"), Ok(Target::Sqlite));
         assert_eq!(parse("auto"), Ok(Target::Auto));
         let full = address("postgres://ann:p%40ss@db.example:5555/books");

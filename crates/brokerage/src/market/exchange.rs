@@ -1,28 +1,32 @@
-//! The exchange: the closed loop between the house's orders and their results.
+//! The exchange: the closed loop between orders and their results.
 
-use super::order::{Asks, Order};
-use super::tape::{FEED_ENTRIES, Tape, TickerEntry};
-use super::wave::Wave;
-use crate::transactions::kinds::TradeKind;
+use super::order::{Instruction, Order};
+use super::price_wave::PriceWave;
+use super::ticker::{FEED_ENTRIES, TickerEntry, TickerTape};
+use crate::kinds::TradeKind;
+use crate::profile::Market;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use workload::profile::brokerage::Market;
 use workload::random::Dice;
 
-/// The longest answer, in average ones.
-const LONGEST_ANSWER: f64 = 5.0;
-/// Feeds of its own that the exchange has due at once at most: what is older is left out.
-const OWN_FEEDS_AT_ONCE: usize = 64;
+/// Most ticker batches due at once; older ones are dropped.
+const MAX_OWN_FEEDS_DUE: usize = 64;
 
-/// How the exchange works.
+/// The random delay until an order is executed, as a multiple of the mean: exponentially
+/// distributed, 5 at most.
+pub(crate) fn execution_delay(dice: &mut Dice) -> f64 {
+    dice.exponential().min(5.0)
+}
+
+/// Delays and periods of the exchange.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// Average time until an order is carried out.
+    /// Mean execution delay of an order.
     pub answer_delay_ms: f64,
-    /// Time in which every price rises and falls once.
+    /// Period of the price wave.
     pub price_period_ms: u64,
-    /// Prices per second that no result has caused; 0 for none.
+    /// Ticker entries per second that no trade result has caused; 0 for none.
     pub ticker_per_second: f64,
-    /// Time between two rounds of data maintenance.
+    /// Interval of data maintenance.
     pub data_maintenance_every_ms: i64,
 }
 
@@ -31,135 +35,135 @@ impl From<&Market> for Settings {
         Self {
             answer_delay_ms: market.answer_delay.0 as f64 / 1e6,
             price_period_ms: market.price_period.0 / 1_000_000,
-            // The model's own; results and what is made up beside them are all there is here.
+            // Only the page-level simulation has these.
             ticker_per_second: 0.0,
             data_maintenance_every_ms: (market.data_maintenance_every.0 / 1_000_000).max(1) as i64,
         }
     }
 }
 
-/// What has become due.
+/// An action that is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// An order has been carried out: the house shall book it.
+    /// An order has been executed: the brokerage books the result.
     TradeResult {
-        /// The order.
+        /// The order that was executed.
         order: Order,
-        /// At what price.
+        /// The price of the execution.
         price_cents: i64,
-        /// When.
+        /// When it was due.
         due_ms: i64,
     },
-    /// The prices of ten results, with ten others: [`FEED_ENTRIES`] of them.
+    /// A full batch of ticker entries, of ten results and ten others: [`FEED_ENTRIES`].
     MarketFeed {
-        /// In order.
+        /// The entries, in order.
         entries: Vec<TickerEntry>,
-        /// When it became full.
+        /// When the batch became full.
         due_ms: i64,
     },
-    /// Prices that the exchange sends of its own accord.
+    /// A batch of ticker entries that no result has caused.
     Ticker {
-        /// In order.
+        /// The entries, in order.
         entries: Vec<TickerEntry>,
-        /// When.
+        /// When it was due.
         due_ms: i64,
     },
     /// A round of data maintenance, counted from 0.
     DataMaintenance {
-        /// Which one.
+        /// Number of the round.
         round: u64,
-        /// When.
+        /// When it was due.
         due_ms: i64,
     },
 }
 
-/// Where an order is.
+/// The state of an order.
 #[derive(Debug, Clone, Copy)]
 enum Place {
-    /// It waits for its price, under this key.
+    /// Waiting for its price, under this key.
     Watched((i64, u64)),
-    /// Its price has come; the books have not said so yet.
+    /// Its price has come; the brokerage has not submitted it yet.
     Triggered,
-    /// It is being carried out.
+    /// Being executed.
     Answered,
-    /// Its result is with the house.
+    /// Its result is being booked.
     Due { price_cents: i64 },
 }
 
-/// The exchange. It has no clock: moments are milliseconds of the caller's clock. When they go back a
-/// little, as among threads, nothing becomes due.
+/// The exchange. It has no clock: timestamps are milliseconds of the caller's clock. When that goes
+/// back a little, as among threads, nothing becomes due.
 #[derive(Debug)]
 pub struct Exchange {
-    wave: Wave,
+    wave: PriceWave,
     answer_delay_ms: f64,
     dice: Dice,
-    tape: Tape,
-    /// Everything that it knows, by trade; never walked through.
+    tape: TickerTape,
+    /// All orders by trade; never iterated over.
     orders: HashMap<i64, (Order, Place)>,
-    /// Orders that the books have called met before anybody asked to watch them.
+    /// Limit orders that were submitted before they were registered as waiting.
     early: HashSet<i64>,
-    /// Trades by the moment at which their price comes, and the order in which they came.
+    /// Waiting trades by the time at which their price comes, and the order of arrival.
     watched: BTreeMap<(i64, u64), i64>,
-    /// Trades by the moment of their answer, and the order in which they came.
+    /// Submitted trades by the time of their result, and the order of arrival.
     answers: BTreeMap<(i64, u64), i64>,
     entered: u64,
-    own_feeds: OwnFeeds,
+    unsolicited_feeds: UnsolicitedFeeds,
     maintenance_every_ms: i64,
     next_maintenance_ms: i64,
     maintenance_rounds: u64,
 }
 
-/// The feeds that the exchange sends of its own accord.
+/// Ticker batches that no result has caused.
 #[derive(Debug)]
-struct OwnFeeds {
+struct UnsolicitedFeeds {
     start_ms: i64,
     every_ms: Option<f64>,
     next: u64,
-    left_out: u64,
+    dropped: u64,
 }
 
-impl OwnFeeds {
+impl UnsolicitedFeeds {
     fn due_ms(&self, number: u64) -> Option<i64> {
         let every_ms = self.every_ms?;
         Some(self.start_ms + ((number + 1) as f64 * every_ms) as i64)
     }
 
-    /// The moments of those due.
+    /// The due times up to now.
     fn due(&mut self, now_ms: i64) -> Vec<i64> {
         let mut due = Vec::new();
         while let Some(at_ms) = self.due_ms(self.next).filter(|&at_ms| at_ms <= now_ms) {
             due.push(at_ms);
             self.next += 1;
         }
-        let left_out = due.len().saturating_sub(OWN_FEEDS_AT_ONCE);
-        self.left_out += left_out as u64;
-        due.split_off(left_out)
+        let dropped = due.len().saturating_sub(MAX_OWN_FEEDS_DUE);
+        self.dropped += dropped as u64;
+        due.split_off(dropped)
     }
 }
 
 impl Exchange {
-    /// An exchange that trades so many securities, from a moment on.
+    /// An exchange for this many securities, from a time on.
     #[must_use]
     pub fn new(settings: &Settings, securities: u32, seed: u64, start_ms: i64) -> Self {
         assert!(settings.data_maintenance_every_ms > 0);
-        let wave = Wave::new(settings.price_period_ms);
+        let wave = PriceWave::new(settings.price_period_ms);
         let per_second = settings.ticker_per_second;
         let every_ms = (per_second > 0.0).then(|| FEED_ENTRIES as f64 / per_second * 1e3);
         Self {
             wave,
             answer_delay_ms: settings.answer_delay_ms,
             dice: Dice::new(seed, 0),
-            tape: Tape::new(securities, wave, Dice::new(seed, 1)),
+            tape: TickerTape::new(securities, wave, Dice::new(seed, 1)),
             orders: HashMap::new(),
             early: HashSet::new(),
             watched: BTreeMap::new(),
             answers: BTreeMap::new(),
             entered: 0,
-            own_feeds: OwnFeeds {
+            unsolicited_feeds: UnsolicitedFeeds {
                 start_ms,
                 every_ms,
                 next: 0,
-                left_out: 0,
+                dropped: 0,
             },
             maintenance_every_ms: settings.data_maintenance_every_ms,
             next_maintenance_ms: start_ms + settings.data_maintenance_every_ms,
@@ -167,12 +171,12 @@ impl Exchange {
         }
     }
 
-    /// The house sends an order, after its transaction has been committed. An order sent twice
-    /// counts once, so what a lost answer leaves in doubt may be sent again.
+    /// Takes an order whose transaction has been committed. An order sent twice counts once, so it
+    /// may be sent again when the outcome of a commit is unknown.
     pub fn submit(&mut self, order: Order, now_ms: i64) {
-        match order.asks {
-            Asks::ToWatch => self.watch(order, now_ms),
-            Asks::ToExecute => self.execute(order, now_ms),
+        match order.instruction {
+            Instruction::WaitForPrice => self.watch(order, now_ms),
+            Instruction::Execute => self.execute(order, now_ms),
         }
     }
 
@@ -188,7 +192,7 @@ impl Exchange {
                 self.wave.first_at_or_below(security, cents, now_ms)
             }
         };
-        // A price that never comes is watched for all the same.
+        // A price that never comes is waited for all the same.
         let key = (comes_ms.unwrap_or(i64::MAX), self.number());
         self.watched.insert(key, order.trade);
         self.orders
@@ -208,7 +212,7 @@ impl Exchange {
                 }
             }
         }
-        let times = self.dice.exponential().min(LONGEST_ANSWER);
+        let times = execution_delay(&mut self.dice);
         let due_ms = now_ms + (times * self.answer_delay_ms) as i64;
         let key = (due_ms, self.number());
         self.answers.insert(key, order.trade);
@@ -220,8 +224,8 @@ impl Exchange {
         self.entered
     }
 
-    /// The house has booked a result: its price goes on the tape, with another one beside it. False
-    /// if no such result was due; nothing happens then.
+    /// The result was booked: its price goes on the ticker tape, with another entry. False, without
+    /// effect, if no such result was due.
     pub fn result_committed(&mut self, trade: i64, now_ms: i64) -> bool {
         let Some(&(order, Place::Due { price_cents })) = self.orders.get(&trade) else {
             return false;
@@ -237,9 +241,9 @@ impl Exchange {
         true
     }
 
-    /// The house cannot book a result, now or ever: the books do not know the trade, or it was given
-    /// up. False if no such result was due.
-    pub fn result_abandoned(&mut self, trade: i64) -> bool {
+    /// The result cannot be booked: the trade does not exist, or was cancelled. False if no such
+    /// result was due.
+    pub fn result_dropped(&mut self, trade: i64) -> bool {
         let is_due = matches!(self.orders.get(&trade), Some((_, Place::Due { .. })));
         if is_due {
             self.orders.remove(&trade);
@@ -247,7 +251,7 @@ impl Exchange {
         is_due
     }
 
-    /// Puts the waiting orders on the tape whose price has come.
+    /// Puts the waiting orders whose price has come on the ticker tape.
     fn trigger_up_to(&mut self, now_ms: i64) {
         while let Some(entry) = self.watched.first_entry() {
             let comes_ms = entry.key().0;
@@ -262,7 +266,7 @@ impl Exchange {
         }
     }
 
-    /// Everything that has become due, results first, each in the order of its time.
+    /// Everything that is due, results first, each in the order of time.
     pub fn poll(&mut self, now_ms: i64) -> Vec<Action> {
         let mut actions = Vec::new();
         while let Some(entry) = self.answers.first_entry() {
@@ -280,8 +284,8 @@ impl Exchange {
                 due_ms: now_ms,
             });
         }
-        for due_ms in self.own_feeds.due(now_ms) {
-            let entries = self.tape.own_feed(due_ms);
+        for due_ms in self.unsolicited_feeds.due(now_ms) {
+            let entries = self.tape.unsolicited_feed(due_ms);
             actions.push(Action::Ticker { entries, due_ms });
         }
         while self.next_maintenance_ms <= now_ms {
@@ -298,7 +302,7 @@ impl Exchange {
     fn answer(&mut self, trade: i64, due_ms: i64) -> Option<Action> {
         let (order, place) = self.orders.get_mut(&trade)?;
         let market_cents = self.wave.price_cents(order.security, due_ms);
-        // A limit order gets its limit or better; a stop order gets what there is.
+        // A limit order is executed at its limit or better; a stop order at the market price.
         let price_cents = match order.kind {
             TradeKind::LimitSell => market_cents.max(order.bid_cents),
             TradeKind::LimitBuy => market_cents.min(order.bid_cents),
@@ -312,35 +316,35 @@ impl Exchange {
         })
     }
 
-    /// The moment at which [`poll`](Self::poll) has something next, if nothing is submitted and no
-    /// result is committed before.
+    /// When [`poll`](Self::poll) has something next, if nothing is submitted and no result is
+    /// committed before.
     #[must_use]
     pub fn next_due_ms(&self) -> i64 {
         if self.tape.is_full() {
             return i64::MIN;
         }
         let answer = self.answers.keys().next().map(|key| key.0);
-        let own = self.own_feeds.due_ms(self.own_feeds.next);
+        let own = self.unsolicited_feeds.due_ms(self.unsolicited_feeds.next);
         let first = answer.into_iter().chain(own);
         first.fold(self.next_maintenance_ms, i64::min)
     }
 
-    /// Orders that were submitted and whose result has not been committed.
+    /// Number of orders whose result has not been committed.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.orders.len()
     }
 
-    /// Those of them that wait for their price.
+    /// Number of orders that wait for their price.
     #[must_use]
     pub fn watched(&self) -> usize {
         self.watched.len()
     }
 
-    /// Feeds of its own that were left out because nobody asked for them in time.
+    /// Ticker batches dropped because nobody polled in time.
     #[must_use]
-    pub fn feeds_left_out(&self) -> u64 {
-        self.own_feeds.left_out
+    pub fn dropped_feeds(&self) -> u64 {
+        self.unsolicited_feeds.dropped
     }
 
     /// The price of a security at a moment.

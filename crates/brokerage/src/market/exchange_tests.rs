@@ -1,7 +1,7 @@
-//! The exchange before a house that keeps its waiting orders in a list.
+//! The exchange against a model that keeps the waiting orders in a list.
 
 use super::*;
-use crate::transactions::kinds::TradeKind;
+use crate::kinds::TradeKind;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use workload::random::Dice;
@@ -17,8 +17,8 @@ fn settings(ticker_per_second: f64) -> Settings {
     }
 }
 
-/// A house with the waiting orders of its books.
-struct House {
+/// A brokerage with its waiting orders.
+struct Brokerage {
     exchange: Exchange,
     dice: Dice,
     waiting: BTreeMap<i64, Order>,
@@ -27,10 +27,10 @@ struct House {
     answered: Vec<(i64, i64, i64)>,
     feeds: u64,
     rounds: u64,
-    own_feeds: u64,
+    unsolicited_feeds: u64,
 }
 
-impl House {
+impl Brokerage {
     fn new(seed: u64, ticker_per_second: f64) -> Self {
         Self {
             exchange: Exchange::new(&settings(ticker_per_second), SECURITIES, seed, 0),
@@ -41,11 +41,11 @@ impl House {
             answered: Vec::new(),
             feeds: 0,
             rounds: 0,
-            own_feeds: 0,
+            unsolicited_feeds: 0,
         }
     }
 
-    /// Enters an order. Some limit orders reach the exchange only after the books know them.
+    /// Enters an order. Some limit orders reach the exchange only after they are in the database.
     fn order(&mut self, trade: i64, now_ms: i64, late: &mut Vec<Order>) {
         let kind = TradeKind::ALL[self.dice.below(5) as usize];
         let order = Order {
@@ -54,14 +54,14 @@ impl House {
             kind,
             quantity: 100,
             bid_cents: 2_000 + self.dice.below(1_001) as i64,
-            asks: if kind.is_market() {
-                Asks::ToExecute
+            instruction: if kind.is_market() {
+                Instruction::Execute
             } else {
-                Asks::ToWatch
+                Instruction::WaitForPrice
             },
         };
         self.submitted.insert(trade);
-        if order.asks == Asks::ToWatch {
+        if order.instruction == Instruction::WaitForPrice {
             self.waiting.insert(trade, order);
             if self.dice.happens(0.1) {
                 late.push(order);
@@ -95,7 +95,7 @@ impl House {
                     self.feed(&entries, now_ms);
                 }
                 Action::Ticker { entries, .. } => {
-                    self.own_feeds += 1;
+                    self.unsolicited_feeds += 1;
                     self.feed(&entries, now_ms);
                 }
                 Action::DataMaintenance { round, due_ms } => {
@@ -107,7 +107,7 @@ impl House {
         }
     }
 
-    /// What the books do with a feed: every waiting order that is met is sent to be carried out.
+    /// A feed submits every waiting order whose price has come.
     fn feed(&mut self, entries: &[TickerEntry], now_ms: i64) {
         assert_eq!(entries.len(), FEED_ENTRIES);
         for entry in entries {
@@ -121,7 +121,7 @@ impl House {
             for trade in met {
                 let order = self.waiting.remove(&trade).unwrap();
                 let order = Order {
-                    asks: Asks::ToExecute,
+                    instruction: Instruction::Execute,
                     ..order
                 };
                 self.exchange.submit(order, now_ms);
@@ -131,29 +131,29 @@ impl House {
     }
 }
 
-fn play(seed: u64, ticker_per_second: f64, steps: u32) -> House {
-    let mut house = House::new(seed, ticker_per_second);
+fn play(seed: u64, ticker_per_second: f64, steps: u32) -> Brokerage {
+    let mut brokerage = Brokerage::new(seed, ticker_per_second);
     let mut late = Vec::new();
     let mut now_ms = 0;
     for trade in 0..i64::from(steps) {
-        now_ms += house.dice.below(60) as i64;
-        house.order(trade, now_ms, &mut late);
-        if house.dice.happens(0.3) {
-            house.poll(now_ms);
+        now_ms += brokerage.dice.below(60) as i64;
+        brokerage.order(trade, now_ms, &mut late);
+        if brokerage.dice.happens(0.3) {
+            brokerage.poll(now_ms);
         }
         if late.len() > 5 {
             let order = late.remove(0);
-            house.exchange.submit(order, now_ms);
+            brokerage.exchange.submit(order, now_ms);
         }
     }
     for order in late {
-        house.exchange.submit(order, now_ms);
+        brokerage.exchange.submit(order, now_ms);
     }
     for _ in 0..200 {
         now_ms += 100;
-        house.poll(now_ms);
+        brokerage.poll(now_ms);
     }
-    house
+    brokerage
 }
 
 proptest! {
@@ -161,17 +161,17 @@ proptest! {
 
     #[test]
     fn every_order_ends_in_one_result_or_is_pending(seed in any::<u64>(), own in 0_u32..3) {
-        let house = play(seed, f64::from(own) * 100.0, 1_500);
-        let done = house.results.len();
+        let brokerage = play(seed, f64::from(own) * 100.0, 1_500);
+        let done = brokerage.results.len();
         prop_assert!(done > 1_000, "{done}");
-        prop_assert_eq!(done + house.exchange.pending(), house.submitted.len());
-        prop_assert!(house.results.is_subset(&house.submitted));
-        prop_assert_eq!(house.feeds, done as u64 / 10);
-        // With feeds of its own, everything has been carried out but what the last feed, which is
-        // not full, would set off.
+        prop_assert_eq!(done + brokerage.exchange.pending(), brokerage.submitted.len());
+        prop_assert!(brokerage.results.is_subset(&brokerage.submitted));
+        prop_assert_eq!(brokerage.feeds, done as u64 / 10);
+        // With ticker batches of its own, everything has been executed but what the last feed,
+        // which is not full, would trigger.
         if own > 0 {
-            prop_assert!(house.exchange.pending() < FEED_ENTRIES / 2);
-            prop_assert!(house.own_feeds > 100);
+            prop_assert!(brokerage.exchange.pending() < FEED_ENTRIES / 2);
+            prop_assert!(brokerage.unsolicited_feeds > 100);
         }
     }
 }
@@ -179,8 +179,8 @@ proptest! {
 #[test]
 fn the_same_seed_plays_the_same_market() {
     let actions = |seed| {
-        let house = play(seed, 0.0, 500);
-        (house.answered, house.feeds)
+        let brokerage = play(seed, 0.0, 500);
+        (brokerage.answered, brokerage.feeds)
     };
     assert_eq!(actions(3), actions(3));
     assert_ne!(actions(3), actions(4));
@@ -197,7 +197,7 @@ fn answers_come_after_their_average_and_never_late() {
             kind: TradeKind::MarketBuy,
             quantity: 100,
             bid_cents: 2_500,
-            asks: Asks::ToExecute,
+            instruction: Instruction::Execute,
         };
         exchange.submit(order, 0);
     }
@@ -225,13 +225,13 @@ fn a_price_out_of_reach_is_waited_for_and_the_next_moment_is_known() {
         kind: TradeKind::LimitBuy,
         quantity: 100,
         bid_cents: 1_999,
-        asks: Asks::ToWatch,
+        instruction: Instruction::WaitForPrice,
     };
     exchange.submit(order, 1_000);
     assert_eq!(exchange.next_due_ms(), 61_000);
     assert_eq!(exchange.poll(60_999), Vec::new());
     assert_eq!((exchange.pending(), exchange.watched()), (1, 1));
-    assert!(!exchange.result_abandoned(9));
+    assert!(!exchange.result_dropped(9));
     let due = Action::DataMaintenance {
         round: 0,
         due_ms: 61_000,
@@ -240,9 +240,9 @@ fn a_price_out_of_reach_is_waited_for_and_the_next_moment_is_known() {
 }
 
 #[test]
-fn a_market_that_is_not_asked_leaves_old_feeds_out() {
+fn a_market_that_is_not_polled_drops_old_feeds() {
     let mut exchange = Exchange::new(&settings(1_000.0), SECURITIES, 6, 0);
     let feeds = exchange.poll(10_000).len();
     assert_eq!(feeds, 64);
-    assert_eq!(exchange.feeds_left_out(), 500 - 64);
+    assert_eq!(exchange.dropped_feeds(), 500 - 64);
 }

@@ -1,29 +1,29 @@
-//! What the house asks the market for.
+//! Orders to the market.
 
-use crate::transactions::kinds::TradeKind;
+use crate::kinds::TradeKind;
 
 /// What the market shall do with an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Asks {
-    /// Carry it out.
-    ToExecute,
-    /// Say when its price has come.
-    ToWatch,
+pub enum Instruction {
+    /// Execute it after a delay.
+    Execute,
+    /// Trigger it when its price has come.
+    WaitForPrice,
 }
 
-/// An order on its way to the market.
+/// An order sent to the market.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Order {
-    /// Its trade in the books.
+    /// Id of its trade.
     pub trade: i64,
-    /// The security, by number from 0.
+    /// The security, counted from 0.
     pub security: u32,
-    /// What it wants.
+    /// Trade type: side, and market or limit.
     pub kind: TradeKind,
-    /// How many shares.
+    /// Number of shares to trade.
     pub quantity: i64,
-    /// The price that it asked for: the limit of a limit order.
+    /// The bid price: the limit of a limit order.
     pub bid_cents: i64,
-    /// What is to be done.
-    pub asks: Asks,
+    /// Whether to execute it or to wait for its price.
+    pub instruction: Instruction,
 }

@@ -1,13 +1,13 @@
-//! Transactions that are due at a held rate, whether anybody is free or not.
+//! Open-loop arrivals: transactions are due at a target rate, whether a user is free or not.
 
-use super::line::lock;
+use crate::parallel::lock;
 use runtime::thread::pause;
 use std::sync::Mutex;
 use std::time::Duration;
 use workload::pacing::arrivals::{Arrivals, Spacing};
 use workload::random::Dice;
 
-/// Seconds of arrivals that may wait; what comes then is counted and dropped.
+/// Seconds of arrivals that may wait; later ones are counted and dropped.
 pub const BACKLOG_S: f64 = workload::controller::plan::BACKLOG_S;
 
 /// Due times that wait for a user.
@@ -19,7 +19,7 @@ pub struct Due {
 }
 
 impl Waiting {
-    /// Lets everything arrive that is due.
+    /// Adds everything that is due.
     fn arrive(&mut self, now_ns: u64, per_second: f64, limit: usize) {
         while let Some(due_ns) = self.arrivals.next_until(now_ns, per_second) {
             if self.due_ns.len() < limit {
@@ -39,7 +39,7 @@ struct Waiting {
 }
 
 impl Due {
-    /// Arrivals of so many a second, from `now_ns` on.
+    /// Arrivals at this rate, from `now_ns` on.
     #[must_use]
     pub fn new(per_second: f64, spacing: Spacing, dice: Dice, now_ns: u64) -> Self {
         let waiting = Waiting {
@@ -54,15 +54,15 @@ impl Due {
         }
     }
 
-    /// The due time of the next transaction; `None` when none comes for so long. `now_ns` is the
-    /// clock of the run.
-    pub async fn wait(&self, now_ns: impl Fn() -> u64, patience: Duration) -> Option<u64> {
+    /// The due time of the next transaction; `None` if none is due before the timeout. `now_ns` is
+    /// the clock of the run.
+    pub async fn wait(&self, now_ns: impl Fn() -> u64, timeout: Duration) -> Option<u64> {
         let rest = match self.take(now_ns()) {
             Ok(due_ns) => return Some(due_ns),
             Err(rest) => rest,
         };
-        // Nobody calls: users look at the clock themselves.
-        pause(rest.min(patience)).await;
+        // No wake-ups: users poll.
+        pause(rest.min(timeout)).await;
         self.take(now_ns()).ok()
     }
 
@@ -88,6 +88,28 @@ impl Due {
 mod tests {
     use super::*;
     use runtime::thread::complete;
+
+    #[test]
+    fn spacing_decides_when_transactions_are_due() {
+        let due_ns = |spacing| {
+            let due = Due::new(10.0, spacing, Dice::new(1, 1), 0);
+            let times = (0..5).map(|_| due.take(2_000_000_000).unwrap());
+            times.collect::<Vec<u64>>()
+        };
+        let (even, poisson) = (due_ns(Spacing::Even), due_ns(Spacing::Poisson));
+        let gaps = |times: &[u64]| {
+            times
+                .windows(2)
+                .map(|two| two[1] - two[0])
+                .collect::<Vec<_>>()
+        };
+        assert!(gaps(&even).iter().all(|gap| gap.abs_diff(100_000_000) <= 1));
+        assert!(
+            gaps(&poisson)
+                .iter()
+                .any(|gap| gap.abs_diff(100_000_000) > 1_000_000)
+        );
+    }
 
     #[test]
     fn what_nobody_takes_is_dropped_beyond_the_backlog() {

@@ -1,66 +1,70 @@
-//! Building the house: rows by several threads, then keys, references and statistics.
+//! Builds the database: rows by several threads, then keys, indexes and statistics.
 
-use super::line::{Line, lock};
-use crate::data::Generator;
+use super::shard_link::ShardLink;
 use crate::database::{Build, Database, Finished, Loader, finish};
+use crate::dataset::DataSet;
 use crate::error::DatabaseError;
-use crate::house::House;
+use crate::generator::Generator;
+use crate::parallel::work_through;
 use crate::row::RowSink;
 use crate::schema::{TABLES, TableName};
 use crate::statement::Dialect;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use workload::controller::link::News;
+use workload::controller::link::ShardMessage;
 
-/// The part of the house that counts as built once all rows are in it: about their share of the
-/// time. The rest stands for keys, references and statistics.
+/// Share of the estimated size that counts as built once all rows are loaded: about their share of
+/// the time. The rest stands for indexes and statistics.
 const ROWS_SHARE: f64 = 2.0 / 3.0;
-/// Rows between two looks at whether to go on.
-const LOOK_ROWS: u64 = 4_096;
-/// How often somebody looks whether to go on while indexes are made.
-const LOOK: Duration = Duration::from_millis(200);
+/// Rows between two checks for a stop request.
+const ROWS_PER_CHECK: u64 = 4_096;
+/// Interval of such checks while indexes are created.
+const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Builds the house in a database where nothing of ours is.
+/// Builds the data set in an empty database.
 ///
 /// # Errors
-/// The database failed, or the run was stopped: [`is_stop`] tells.
+/// The database failed, or the run was stopped: see [`is_stop`].
 pub fn build(
     database: &dyn Database,
-    house: &House,
+    data_set: &DataSet,
     seed: u64,
     threads: usize,
-    line: &Line,
+    link: &ShardLink,
 ) -> Result<(), DatabaseError> {
-    database.create(&Build::new(house.customers(), house.trade_days(), seed))?;
-    let threads = threads.min(database.hands()).max(1);
-    let generator = Generator::for_workers(*house, threads);
+    database.create(&Build::new(
+        data_set.customers(),
+        data_set.trade_days(),
+        seed,
+    ))?;
+    let threads = threads.min(database.max_parallel_steps()).max(1);
+    let generator = Generator::for_workers(*data_set, threads);
     let parts = parts(&generator, database.dialect());
-    let house_bytes = house.estimated_bytes_of_all(database.dialect());
-    let rows_bytes = (house_bytes as f64 * ROWS_SHARE) as u64;
-    line.report(News::ToHandle(house_bytes));
+    let total_bytes = data_set.estimated_bytes_of_all(database.dialect());
+    let rows_bytes = (total_bytes as f64 * ROWS_SHARE) as u64;
+    link.report(ShardMessage::ToHandle(total_bytes));
     let progress = Progress {
-        line,
+        link,
         done_bytes: AtomicU64::new(0),
     };
     load(database, &generator, &parts, threads, &progress)?;
-    line.report(News::Doing("making keys and indexes".to_owned()));
-    let told = |finished: &Finished<'_>| {
+    link.report(ShardMessage::Doing("creating keys and indexes".to_owned()));
+    let sink = |finished: &Finished<'_>| {
         let share = finished.done as f64 / finished.of.max(1) as f64;
-        progress.reach(rows_bytes + ((house_bytes - rows_bytes) as f64 * share) as u64);
-        !line.orders().is_abandoned()
+        progress.set(rows_bytes + ((total_bytes - rows_bytes) as f64 * share) as u64);
+        !link.orders().is_abandoned()
     };
-    let finished = until_abandoned(database, &progress, || finish(database, threads, &told));
-    if line.orders().is_abandoned() {
+    let finished = until_abandoned(database, &progress, || finish(database, threads, &sink));
+    if link.orders().is_abandoned() {
         return Err(stopped());
     }
     finished?;
     database.mark_ready()
 }
 
-/// Does this while somebody looks whether the build is to end: then the steps under way are ended,
-/// and what comes of them does not matter. Steps take long and tell nothing before they end, so what
-/// is left is told anew meanwhile.
+/// Runs `work` while a second thread checks for a stop request, which cancels the steps that are
+/// running. Steps take long and report nothing before they end, so the progress is repeated
+/// meanwhile.
 fn until_abandoned<T>(
     database: &dyn Database,
     progress: &Progress<'_>,
@@ -70,12 +74,12 @@ fn until_abandoned<T>(
     std::thread::scope(|scope| {
         let looking = scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
-                progress.tell(0);
-                if progress.line.orders().is_abandoned() {
-                    // If this does not reach the server, the next look asks again.
-                    let _ = database.end_steps();
+                progress.add(0);
+                if progress.link.orders().is_abandoned() {
+                    // If this does not reach the server, the next check tries again.
+                    let _ = database.cancel_steps();
                 }
-                std::thread::park_timeout(LOOK);
+                std::thread::park_timeout(CHECK_INTERVAL);
             }
         });
         let done = work();
@@ -85,7 +89,7 @@ fn until_abandoned<T>(
     })
 }
 
-/// Whether an error says that the run was stopped.
+/// Whether the error is a stop request.
 #[must_use]
 pub fn is_stop(error: &DatabaseError) -> bool {
     *error == stopped()
@@ -98,25 +102,25 @@ fn stopped() -> DatabaseError {
     }
 }
 
-/// Part of a table, with what it adds to the house.
+/// Part of a table, with its share of the size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// The table.
+    /// The table it belongs to.
     pub table: TableName,
-    /// Which of its parts, from 0.
+    /// Number of the part, from 0.
     pub number: u32,
-    /// About what it takes in the database, as far as it is there without its indexes.
+    /// Estimated bytes in the database, without indexes.
     bytes: u64,
-    /// About how many rows it has.
+    /// Estimated number of rows.
     rows: u64,
 }
 
-/// All parts, unit by unit: threads then work on different tables, and the tables of one unit of
-/// customers come one after the other. The first is one for which the unit's trades are carried out,
-/// and while one thread does that the others have the tables that do not need it.
+/// All parts, load unit by load unit: threads then work on different tables, and the tables of one
+/// unit come one after the other. The first is one that needs the unit's trades executed, and while
+/// one thread does that the others have the tables that do not need them.
 #[must_use]
 pub fn parts(generator: &Generator, dialect: Dialect) -> Vec<Part> {
-    let house = generator.house();
+    let data_set = generator.data_set();
     let units = TABLES.iter().map(|table| generator.parts(table.name)).max();
     let (mut following, mut names): (Vec<_>, Vec<_>) = TABLES
         .iter()
@@ -129,12 +133,12 @@ pub fn parts(generator: &Generator, dialect: Dialect) -> Vec<Part> {
         for &table in &names {
             let of = generator.parts(table);
             if number < of {
-                let whole_bytes = house.estimated_bytes(dialect, table) / u64::from(of);
+                let whole_bytes = data_set.estimated_bytes(dialect, table) / u64::from(of);
                 parts.push(Part {
                     table,
                     number,
                     bytes: (whole_bytes as f64 * ROWS_SHARE) as u64,
-                    rows: (house.rows(table) / u64::from(of)).max(1),
+                    rows: (data_set.rows(table) / u64::from(of)).max(1),
                 });
             }
         }
@@ -143,7 +147,7 @@ pub fn parts(generator: &Generator, dialect: Dialect) -> Vec<Part> {
 }
 
 struct Progress<'a> {
-    line: &'a Line,
+    link: &'a ShardLink,
     done_bytes: AtomicU64,
 }
 
@@ -154,28 +158,13 @@ fn load(
     threads: usize,
     progress: &Progress<'_>,
 ) -> Result<(), DatabaseError> {
-    let next = AtomicUsize::new(0);
-    let failure = Mutex::new(None);
-    let work = || {
-        let loaded = database.loader().and_then(|mut loader| {
-            while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-                load_part(&mut *loader, generator, part, progress)?;
-            }
-            Ok(())
-        });
-        if let Err(error) = loaded {
-            next.store(parts.len(), Ordering::Relaxed);
-            lock(&failure).get_or_insert(error);
+    work_through(parts, threads, |parts| {
+        let mut loader = database.loader()?;
+        while let Some(part) = parts.take() {
+            load_part(&mut *loader, generator, part, progress)?;
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(work);
-        }
-        work();
-    });
-    let failure = lock(&failure).take();
-    failure.map_or(Ok(()), Err)
+        Ok(())
+    })
 }
 
 fn load_part(
@@ -185,43 +174,43 @@ fn load_part(
     progress: &Progress<'_>,
 ) -> Result<(), DatabaseError> {
     loader.begin(part.table)?;
-    let mut told = Told {
+    let mut sink = ReportingSink {
         loader: &mut *loader,
         part,
         progress,
         rows: 0,
-        told_bytes: 0,
+        reported_bytes: 0,
     };
-    generator.write(part.table, part.number, &mut told)?;
-    let told_bytes = told.told_bytes;
-    progress.tell(part.bytes.saturating_sub(told_bytes));
+    generator.write(part.table, part.number, &mut sink)?;
+    let reported_bytes = sink.reported_bytes;
+    progress.add(part.bytes.saturating_sub(reported_bytes));
     loader.end().map(drop)
 }
 
 impl Progress<'_> {
-    /// So many bytes more are done.
-    fn tell(&self, bytes: u64) {
+    /// Adds to the bytes done.
+    fn add(&self, bytes: u64) {
         let done = self.done_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        self.line.report(News::Progress(done));
+        self.link.report(ShardMessage::Progress(done));
     }
 
-    /// So many bytes are done in all.
-    fn reach(&self, bytes: u64) {
+    /// Raises the bytes done to this.
+    fn set(&self, bytes: u64) {
         let before = self.done_bytes.fetch_max(bytes, Ordering::Relaxed);
-        self.line.report(News::Progress(before.max(bytes)));
+        self.link.report(ShardMessage::Progress(before.max(bytes)));
     }
 }
 
-/// A loader that tells how far it has come.
-struct Told<'a> {
+/// A loader that reports progress.
+struct ReportingSink<'a> {
     loader: &'a mut dyn Loader,
     part: &'a Part,
     progress: &'a Progress<'a>,
     rows: u64,
-    told_bytes: u64,
+    reported_bytes: u64,
 }
 
-impl RowSink for Told<'_> {
+impl RowSink for ReportingSink<'_> {
     fn null(&mut self) {
         self.loader.null();
     }
@@ -236,15 +225,15 @@ impl RowSink for Told<'_> {
 
     fn end_row(&mut self) -> Result<(), DatabaseError> {
         self.rows += 1;
-        if self.rows.is_multiple_of(LOOK_ROWS) {
-            if self.progress.line.orders().is_abandoned() {
+        if self.rows.is_multiple_of(ROWS_PER_CHECK) {
+            if self.progress.link.orders().is_abandoned() {
                 return Err(stopped());
             }
             let share = self.rows as f64 / self.part.rows as f64;
             let due_bytes = (self.part.bytes as f64 * share.min(1.0)) as u64;
-            let more = due_bytes.saturating_sub(self.told_bytes);
-            self.told_bytes += more;
-            self.progress.tell(more);
+            let more = due_bytes.saturating_sub(self.reported_bytes);
+            self.reported_bytes += more;
+            self.progress.add(more);
         }
         self.loader.end_row()
     }

@@ -1,29 +1,28 @@
-//! A run of the house on its database: stages, users, market, counts and verdict.
+//! A measured run: stages, clients, counts and consistency checks.
 //!
-//! - [`line`] is the line to the conductor, the same that conducts mail runs; [`stages`] is the
-//!   house that follows its orders, and [`drive`] sets both going.
-//! - [`loading`] builds the house.
-//! - [`floor`] is what everybody shares; [`user`] and [`hands`] are the people on it: users, and
-//!   the market's hands. [`arrivals`] says when users begin at a held rate, [`crew`] on which
-//!   threads they work.
-//! - [`attempt`] tries a transaction until it is done; [`recovery`] finds what became of one whose
-//!   answer was lost; [`tally`] and [`outage`] keep what did not go well.
-//! - [`volume`] counts the requests that reach the storage, and what they are for.
-//! - [`watch`] asks the server what it is doing, and says what held the load back.
+//! - [`start`] runs a plan; [`shard_link`] connects it with the run coordinator that mail runs
+//!   have, too; [`stages`] implements the stages.
+//! - [`loading`] builds the database.
+//! - [`context`] is shared by all clients: [`user`] and [`market_workers`]. [`arrivals`] has the
+//!   due times at a target rate, [`client_threads`] assigns clients to threads.
+//! - [`retry`] retries a transaction until it is done; [`recovery`] finds the outcome of a commit
+//!   that was not answered; [`error_counts`] and [`outage`] count failures.
+//! - [`volume`] measures the I/O requests of the volume, by purpose.
+//! - [`monitor`] samples the server's wait events and counters, and names the bottleneck.
 
 pub mod arrivals;
-pub mod attempt;
-pub mod crew;
-pub mod drive;
-mod durable;
-pub mod floor;
-pub mod hands;
-pub mod line;
+pub mod client_threads;
+pub mod context;
+mod durability;
+pub mod error_counts;
 pub mod loading;
+pub mod market_workers;
+pub mod monitor;
 pub mod outage;
 pub mod recovery;
+pub mod retry;
+pub mod shard_link;
 pub mod stages;
-pub mod tally;
+pub mod start;
 pub mod user;
 pub mod volume;
-pub mod watch;

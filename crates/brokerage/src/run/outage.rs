@@ -1,21 +1,20 @@
-//! Times in which the server did not serve.
+//! Downtime of the server.
 
 use measure::result::OutageResult;
 
-/// Keeps the times without service: from the first session that was refused until all that were
-/// refused are served again. One that is turned away while others are served is without service,
-/// too.
+/// Outages: from the first session that was refused until all that were refused are served again. A
+/// session that is refused while others are served is an outage, too.
 #[derive(Debug, Default)]
 pub struct Outages {
     ended: Vec<OutageResult>,
-    /// When the present one began, and why.
+    /// Start and reason of the current one.
     open: Option<(u64, String)>,
     /// Sessions that wait to be served again.
     waiting: usize,
 }
 
 impl Outages {
-    /// A session that had been served is not any more. True when all others still are.
+    /// A session was refused or lost. True if it is the first: an outage begins.
     pub fn down(&mut self, now_ns: u64, reason: &str) -> bool {
         self.waiting += 1;
         let begins = self.open.is_none();
@@ -25,39 +24,39 @@ impl Outages {
         begins
     }
 
-    /// A session that had been refused is served again, or has given up. Gives the time without
-    /// service when it was the last of them.
+    /// A session is served again, or stopped waiting. Returns the length of the outage if it was
+    /// the last of them.
     pub fn up(&mut self, now_ns: u64) -> Option<f64> {
         self.waiting = self.waiting.saturating_sub(1);
         if self.waiting > 0 {
             return None;
         }
-        let (begun_ns, reason) = self.open.take()?;
-        let outage = outage(begun_ns, now_ns, reason);
+        let (started_ns, reason) = self.open.take()?;
+        let outage = outage(started_ns, now_ns, reason);
         let length_s = outage.length_s;
         self.ended.push(outage);
         Some(length_s)
     }
 
-    /// Whether service is out.
+    /// Whether there is an outage now.
     #[must_use]
     pub fn is_down(&self) -> bool {
         self.open.is_some()
     }
 
-    /// All of them; one that goes on counts until now.
+    /// All outages; the current one up to now.
     #[must_use]
     pub fn all(&self, now_ns: u64) -> Vec<OutageResult> {
         let open = self.open.clone();
-        let open = open.map(|(begun_ns, reason)| outage(begun_ns, now_ns, reason));
+        let open = open.map(|(started_ns, reason)| outage(started_ns, now_ns, reason));
         self.ended.iter().cloned().chain(open).collect()
     }
 }
 
-fn outage(begun_ns: u64, ended_ns: u64, reason: String) -> OutageResult {
+fn outage(started_ns: u64, ended_ns: u64, reason: String) -> OutageResult {
     OutageResult {
-        begins_s: begun_ns as f64 / 1e9,
-        length_s: ended_ns.saturating_sub(begun_ns) as f64 / 1e9,
+        begins_s: started_ns as f64 / 1e9,
+        length_s: ended_ns.saturating_sub(started_ns) as f64 / 1e9,
         reason,
     }
 }
@@ -79,10 +78,10 @@ mod tests {
         assert_eq!(outages.up(5_100_000_000), None);
         assert!(outages.down(6_000_000_000, "again"));
         let all = outages.all(6_500_000_000);
-        let seen: Vec<_> = all
+        let with_source: Vec<_> = all
             .iter()
             .map(|one| (one.begins_s, one.length_s, one.reason.as_str()))
             .collect();
-        assert_eq!(seen, [(2.0, 3.0, "gone"), (6.0, 0.5, "again")]);
+        assert_eq!(with_source, [(2.0, 3.0, "gone"), (6.0, 0.5, "again")]);
     }
 }

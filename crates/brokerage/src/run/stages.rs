@@ -1,115 +1,119 @@
-//! A house that goes through the stages of a run.
+//! The stages of a run on a real database.
 
 use super::arrivals::Due;
-use super::crew::{self, Thread, panicked};
-use super::floor::{Floor, failure};
-use super::hands::{self, Desk};
-use super::line::{Duties, FIRST, Line, lock};
+use super::client_threads::{self, Thread, panicked};
+use super::context::{RunContext, failure};
 use super::loading;
+use super::market_workers::{self, ActionQueue};
+use super::monitor::sampler::ServerSampler;
+use super::monitor::statistics::CounterDeltas;
+use super::monitor::waits::Waits;
+use super::shard_link::{ONLY_SHARD, ShardLink, StageHandler};
 use super::user;
 use super::volume::Volume;
-use super::watch::statistics::Counted;
-use super::watch::waits::Waits;
-use super::watch::watcher::Watcher;
-use crate::books::{self, Before, Checked, LAWS, Law};
+use crate::checks::{self, Before, CONSISTENCY_CHECKS, CheckReport, Rule};
 use crate::database::{Database, State};
+use crate::dataset::DataSet;
 use crate::error::DatabaseError;
-use crate::house::House;
+use crate::parallel::lock;
+use crate::profile::Brokerage;
 use crate::session::Session;
-use measure::result::{BookCheck, OutageResult, TransactionCounts};
+use measure::result::{ConsistencyCheck, OutageResult, TransactionCounts};
 use measure::sample::Phase;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use workload::controller::RunPlan;
-use workload::controller::link::{News, Stage};
-use workload::mail::store::{Failure, FailureKind};
+use workload::controller::link::{ShardMessage, Stage};
+use workload::failure::{Failure, FailureKind};
 use workload::random::Dice;
 
-/// The stream of the seed for arrivals.
+/// Random stream of the arrivals.
 const ARRIVALS_STREAM: u64 = 1 << 34;
 
-/// What a run was asked for, beside the plan.
+/// Parameters of a run, in addition to the plan.
 #[derive(Clone)]
-pub struct Wanted {
-    /// Called when the house is built, before the load begins.
+pub struct RunParameters {
+    /// The settings of users, market and database.
+    pub brokerage: Brokerage,
+    /// Called when the database is built, before the load begins.
     pub is_built: Arc<dyn Fn() + Send + Sync>,
-    /// Called again and again while the server does not serve: starts it anew if it is our own and
-    /// has ended.
+    /// Called again and again while the server is down: restarts it if it is our own.
     pub revive: Arc<dyn Fn() + Send + Sync>,
-    /// Transactions per second that users begin; without it each begins the next when it is done.
+    /// Target rate of users' transactions; without one each user begins the next when the last is
+    /// done.
     pub transactions_per_second: Option<f64>,
-    /// Threads that load rows and make indexes.
+    /// Threads that load rows and create indexes.
     pub loading_threads: usize,
 }
 
-/// What a house has found out beside the counts.
+/// Results of a run, in addition to the counts.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// Bytes of the database before the run, and after.
+    /// Bytes of the database before the run.
     pub built_bytes: u64,
-    /// Bytes of the database when it was last asked.
+    /// Bytes of the database at the end.
     pub ended_bytes: Option<u64>,
-    /// What sessions were found doing.
+    /// Wait events sampled during the measurement.
     pub waits: Waits,
-    /// What the server counted.
-    pub counted: Counted,
-    /// How attempts ended that did not end well.
+    /// Differences of the server's counters.
+    pub counted: CounterDeltas,
+    /// Failed attempts during the measurement, by cause.
     pub transactions: TransactionCounts,
-    /// Times without service.
+    /// Outages of the server.
     pub outages: Vec<OutageResult>,
-    /// The laws of the books.
-    pub books: Vec<BookCheck>,
-    /// How the requests of the volume were seen.
-    pub volume_seen_by: String,
-    /// What spoils the figures.
+    /// Results of the consistency checks.
+    pub books: Vec<ConsistencyCheck>,
+    /// How the volume's requests were measured.
+    pub volume_measured_by: String,
+    /// What limits the validity of the figures.
     pub warnings: Vec<String>,
 }
 
-/// A house in business: its people, its market and its watchers.
-pub struct Business {
-    line: Arc<Line>,
+/// A run on a real database: its clients, market and sampler.
+pub struct BrokerageRun {
+    link: Arc<ShardLink>,
     plan: Arc<RunPlan>,
-    wanted: Wanted,
+    parameters: RunParameters,
     database: Arc<dyn Database>,
-    house: House,
+    data_set: DataSet,
     volume: Mutex<Volume>,
-    floor: Mutex<Option<Arc<Floor>>>,
-    people: Mutex<Vec<Thread>>,
+    context: Mutex<Option<Arc<RunContext>>>,
+    clients: Mutex<Vec<Thread>>,
     arrivals: Mutex<Option<Arc<Due>>>,
-    watcher: Mutex<Option<Arc<Watcher>>>,
+    sampler: Mutex<Option<Arc<ServerSampler>>>,
     before: Mutex<Option<Before>>,
     findings: Mutex<Findings>,
 }
 
-impl Business {
-    /// A house that has not begun.
+impl BrokerageRun {
+    /// A run that has not begun.
     #[must_use]
     pub fn new(
-        line: Arc<Line>,
+        link: Arc<ShardLink>,
         plan: Arc<RunPlan>,
-        wanted: Wanted,
+        parameters: RunParameters,
         database: Arc<dyn Database>,
-        house: House,
+        data_set: DataSet,
         volume: Volume,
     ) -> Self {
         Self {
-            line,
+            link,
             plan,
-            wanted,
+            parameters,
             database,
-            house,
+            data_set,
             volume: Mutex::new(volume),
-            floor: Mutex::default(),
-            people: Mutex::default(),
+            context: Mutex::default(),
+            clients: Mutex::default(),
             arrivals: Mutex::default(),
-            watcher: Mutex::default(),
+            sampler: Mutex::default(),
             before: Mutex::default(),
             findings: Mutex::default(),
         }
     }
 
-    /// What was found out; to be asked once the run is over.
+    /// The results; to be called once, after the run.
     #[must_use]
     pub fn findings(&self) -> Findings {
         std::mem::take(&mut *lock(&self.findings))
@@ -119,9 +123,9 @@ impl Business {
         let of = |error: &DatabaseError| failure(error, "building the brokerage");
         let state = self.database.state().map_err(|error| of(&error))?;
         if state == State::Absent {
-            let seed = self.plan.profile.run.seed;
-            let threads = self.wanted.loading_threads;
-            let built = loading::build(&*self.database, &self.house, seed, threads, &self.line);
+            let seed = self.plan.run.seed;
+            let threads = self.parameters.loading_threads;
+            let built = loading::build(&*self.database, &self.data_set, seed, threads, &self.link);
             match built {
                 Err(error) if loading::is_stop(&error) => {
                     return Err(Failure {
@@ -133,177 +137,179 @@ impl Business {
             }
         }
         let size_bytes = self.database.size_bytes().map_err(|error| of(&error))?;
-        self.line.counts().database_size(FIRST, size_bytes);
+        self.link.counts().database_size(ONLY_SHARD, size_bytes);
         lock(&self.findings).built_bytes = size_bytes;
         Ok(())
     }
 
     fn open(&self) -> Result<(), Failure> {
-        (self.wanted.is_built)();
+        (self.parameters.is_built)();
         let of = |error: DatabaseError| failure(&error, "opening the brokerage");
-        let (line, database) = (Arc::clone(&self.line), Arc::clone(&self.database));
-        let profile = &self.plan.profile;
-        let (floor, note) = Floor::open(
-            line,
+        let (link, database) = (Arc::clone(&self.link), Arc::clone(&self.database));
+        let (context, note) = RunContext::open(
+            link,
             database,
-            self.house,
-            &profile.brokerage,
-            profile.run.seed,
+            self.data_set,
+            &self.parameters.brokerage,
+            self.plan.run.seed,
         )
         .map_err(of)?;
         if !note.is_empty() {
-            self.line.note(note);
+            self.link.note(note);
         }
         let mut session = self.database.connect().map_err(of)?;
         *lock(&self.before) = Some(Before::note(&mut *session).map_err(of)?);
-        *lock(&self.floor) = Some(Arc::new(floor));
-        // Nobody knows how full a server's memory is: the warm-up is as long as the profile says.
-        self.line.report(News::CacheFill(1.0));
+        *lock(&self.context) = Some(Arc::new(context));
+        // The fill level of a server's cache is unknown: the warm-up is as long as the profile
+        // says.
+        self.link.report(ShardMessage::CacheFill(1.0));
         Ok(())
     }
 
     fn start(&self) {
-        let Some(floor) = lock(&self.floor).clone() else {
+        let Some(context) = lock(&self.context).clone() else {
             return;
         };
-        floor.set_open(true);
-        let seed = self.plan.profile.run.seed;
-        let run = &self.plan.profile.run;
-        let arrivals = self.wanted.transactions_per_second.map(|per_second| {
+        context.set_open(true);
+        let seed = self.plan.run.seed;
+        let run = &self.plan.run;
+        let arrivals = self.parameters.transactions_per_second.map(|per_second| {
             let dice = Dice::new(seed, ARRIVALS_STREAM);
             Arc::new(Due::new(
                 per_second,
                 run.arrivals,
                 dice,
-                floor.line.now_ns(),
+                context.link.now_ns(),
             ))
         });
         lock(&self.arrivals).clone_from(&arrivals);
-        let users = self.plan.profile.brokerage.users;
-        let desk = Arc::new(Desk::default());
+        let users = self.parameters.brokerage.users;
+        let queue = Arc::new(ActionQueue::default());
         let of_users = (0..users).map(|number| {
-            let (floor, arrivals) = (Arc::clone(&floor), arrivals.clone());
-            crew::work(move || async move {
-                user::work(&floor, number, seed, arrivals.as_deref()).await;
+            let (context, arrivals) = (Arc::clone(&context), arrivals.clone());
+            client_threads::work(move || async move {
+                user::work(&context, number, seed, arrivals.as_deref()).await;
             })
         });
-        let of_hands = (0..hands::number_of(users)).map(|number| {
-            let (floor, desk) = (Arc::clone(&floor), Arc::clone(&desk));
-            crew::work(move || async move { hands::work(&floor, &desk, number, seed).await })
+        let of_hands = (0..market_workers::worker_count(users)).map(|number| {
+            let (context, queue) = (Arc::clone(&context), Arc::clone(&queue));
+            client_threads::work(move || async move {
+                market_workers::work(&context, &queue, number, seed).await;
+            })
         });
-        let watcher = Arc::new(Watcher::new(
-            Arc::clone(&floor),
-            Arc::clone(&self.wanted.revive),
+        let sampler = Arc::new(ServerSampler::new(
+            Arc::clone(&context),
+            Arc::clone(&self.parameters.revive),
         ));
-        *lock(&self.watcher) = Some(Arc::clone(&watcher));
-        let mut threads = lock(&self.people);
+        *lock(&self.sampler) = Some(Arc::clone(&sampler));
+        let mut threads = lock(&self.clients);
         let shares = self.database.shares_threads();
-        let hired = crew::hire(
+        let hired = client_threads::spawn_clients(
             of_users.chain(of_hands).collect(),
             shares,
-            &self.line,
+            &self.link,
             &mut threads,
         );
         let watches = thread::Builder::new().name("proofload-watcher".to_owned());
         let watches = watches.spawn(move || {
-            watcher.work();
+            sampler.work();
             None
         });
         if let Err(error) = hired.and(watches.map(|thread| threads.push(thread))) {
-            self.line.fail(no_thread(&error));
+            self.link.fail(no_thread(&error));
         }
     }
 
     fn measure(&self) {
-        if let Some(floor) = lock(&self.floor).as_ref() {
-            floor.tally.begin();
+        if let Some(context) = lock(&self.context).as_ref() {
+            context.error_counts.begin();
         }
-        if let Some(watcher) = lock(&self.watcher).as_ref() {
-            watcher.set_measuring(true);
+        if let Some(sampler) = lock(&self.sampler).as_ref() {
+            sampler.set_measuring(true);
         }
     }
 
     fn close(&self) {
-        let watcher = lock(&self.watcher).take();
-        if let Some(watcher) = &watcher {
-            watcher.set_measuring(false);
+        let sampler = lock(&self.sampler).take();
+        if let Some(sampler) = &sampler {
+            sampler.set_measuring(false);
         }
-        let Some(floor) = lock(&self.floor).clone() else {
+        let Some(context) = lock(&self.context).clone() else {
             return;
         };
         let mut findings = lock(&self.findings);
-        findings.transactions = floor.tally.counts();
-        floor.set_open(false);
+        findings.transactions = context.error_counts.counts();
+        context.set_open(false);
         let mut busiest: f64 = 0.0;
-        for thread in lock(&self.people).drain(..) {
+        for thread in lock(&self.clients).drain(..) {
             match thread.join() {
                 Ok(busy) => busiest = busiest.max(busy.unwrap_or(0.0)),
-                Err(_) => self.line.fail(panicked()),
+                Err(_) => self.link.fail(panicked()),
             }
         }
-        findings.warnings.extend(crew::caution(busiest));
-        findings.outages = lock(&floor.outages).all(self.line.now_ns());
-        if let Some(watcher) = watcher {
-            let seen = watcher.seen();
-            findings.waits = seen.waits;
-            findings.counted = seen.counted;
-            findings.ended_bytes = seen.size_bytes;
+        findings.warnings.extend(client_threads::warning(busiest));
+        findings.outages = lock(&context.outages).all(self.link.now_ns());
+        if let Some(sampler) = sampler {
+            let samples = sampler.samples();
+            findings.waits = samples.waits;
+            findings.counted = samples.counted;
+            findings.ended_bytes = samples.size_bytes;
         }
         let volume = lock(&self.volume);
-        findings.volume_seen_by = volume.seen_by().to_owned();
-        findings.warnings.extend(volume.caution());
+        findings.volume_measured_by = volume.measured_by().to_owned();
+        findings.warnings.extend(volume.warning());
     }
 
-    /// Checks the books. A server that was down may need a while to recover.
-    fn check_books(&self) -> Result<(), Failure> {
-        let of = |error: &DatabaseError| failure(error, "checking the books");
+    /// Runs the consistency checks. A server that was down may need a while to recover.
+    fn check_consistency(&self) -> Result<(), Failure> {
+        let of = |error: &DatabaseError| failure(error, "checking consistency");
         let Some(before) = lock(&self.before).take() else {
             return Ok(());
         };
-        self.line
-            .report(News::Doing("checking the books".to_owned()));
+        self.link
+            .report(ShardMessage::Doing("checking consistency".to_owned()));
         let mut session = self.wait_for_server().map_err(|error| of(&error))?;
-        /// Laws that are looked at faster than this are not worth a word.
-        const TELL_EVERY: Duration = Duration::from_secs(2);
-        let mut told = Instant::now();
-        let mut tell = |done: usize| {
-            if told.elapsed() >= TELL_EVERY {
-                told = Instant::now();
-                let (law, laws) = (done + 1, LAWS.len());
-                let doing = format!("checking the books, law {law} of {laws}");
-                self.line.report(News::Doing(doing));
+        /// Faster checks report no progress.
+        const REPORT_EVERY: Duration = Duration::from_secs(2);
+        let mut reported = Instant::now();
+        let mut report = |done: usize| {
+            if reported.elapsed() >= REPORT_EVERY {
+                reported = Instant::now();
+                let (check, checks) = (done + 1, CONSISTENCY_CHECKS.len());
+                let doing = format!("consistency checks, {check} of {checks}");
+                self.link.report(ShardMessage::Doing(doing));
             }
         };
-        let checked = books::check_telling(&mut *session, &before, &mut tell);
-        let checked = checked.map_err(|error| of(&error))?;
-        lock(&self.findings).books = laws(&checked);
-        let Some(error) = checked.complaint() else {
+        let outcome = checks::check_with_progress(&mut *session, &before, &mut report);
+        let outcome = outcome.map_err(|error| of(&error))?;
+        lock(&self.findings).books = check_results(&outcome);
+        let Some(error) = outcome.summary() else {
             return Ok(());
         };
         Err(Failure {
-            kind: FailureKind::Books,
-            file: "the brokerage's database".to_owned(),
+            kind: FailureKind::Inconsistent,
+            file: "the brokerage database".to_owned(),
             page: None,
-            operation: "checking the books".to_owned(),
+            operation: "checking consistency".to_owned(),
             error,
         })
     }
 
     fn wait_for_server(&self) -> Result<Box<dyn Session>, DatabaseError> {
-        const PATIENCE: Duration = Duration::from_secs(120);
-        let begun = Instant::now();
-        let mut is_told = false;
+        const TIMEOUT: Duration = Duration::from_secs(120);
+        let started = Instant::now();
+        let mut is_reported = false;
         loop {
             match self.database.connect() {
-                Err(DatabaseError::Unavailable(why)) if begun.elapsed() < PATIENCE => {
-                    if !std::mem::replace(&mut is_told, true) {
-                        self.line.note(format!(
-                            "The books are checked when the server is back; it has {} s for that: \
-                             {why}.",
-                            PATIENCE.as_secs()
+                Err(DatabaseError::Unavailable(why)) if started.elapsed() < TIMEOUT => {
+                    if !std::mem::replace(&mut is_reported, true) {
+                        self.link.note(format!(
+                            "Consistency is checked when the server is back; it has {} s for \
+                             that: {why}.",
+                            TIMEOUT.as_secs()
                         ));
                     }
-                    (self.wanted.revive)();
+                    (self.parameters.revive)();
                     thread::sleep(Duration::from_millis(200));
                 }
                 answered => return answered,
@@ -312,54 +318,49 @@ impl Business {
     }
 }
 
-/// Each law of the books, and what was found of it.
-fn laws(checked: &Checked) -> Vec<BookCheck> {
-    let law = |(name, rule): &Law| {
-        let broken = checked
-            .broken
-            .iter()
-            .find(|broken| broken.invariant == *name);
-        BookCheck {
+/// The result of every consistency check.
+fn check_results(report: &CheckReport) -> Vec<ConsistencyCheck> {
+    let result = |(name, rule): &Rule| {
+        let mut violations = report.violations.iter();
+        let violation = violations.find(|violation| violation.check == *name);
+        ConsistencyCheck {
             rule: (*rule).to_owned(),
-            holds: broken.is_none(),
-            found: broken.map_or_else(
-                || "as it must be".to_owned(),
-                |broken| broken.sentence.clone(),
-            ),
+            passed: violation.is_none(),
+            found: violation.map_or_else(|| "ok".to_owned(), |found| found.message.clone()),
         }
     };
-    LAWS.iter().map(law).collect()
+    CONSISTENCY_CHECKS.iter().map(result).collect()
 }
 
 fn no_thread(error: &std::io::Error) -> Failure {
     Failure {
         operation: "starting the users".to_owned(),
-        error: format!("the system gives no more threads ({error}): ask for fewer --users"),
+        error: format!("the system allows no more threads ({error}): reduce --users"),
         ..panicked()
     }
 }
 
-impl Business {
-    /// Begins a phase; what the volume did until now counts to the one before.
+impl BrokerageRun {
+    /// Begins a phase; I/O of the volume up to now belongs to the one before.
     fn begin_phase(&self, phase: Phase) {
         lock(&self.volume).expect_turn();
-        self.look_after();
-        self.line.begin_phase(phase);
+        self.poll();
+        self.link.begin_phase(phase);
     }
 }
 
-impl Duties for Business {
-    fn line(&self) -> &Line {
-        &self.line
+impl StageHandler for BrokerageRun {
+    fn link(&self) -> &ShardLink {
+        &self.link
     }
 
-    fn carry_out(&self, stage: Stage) -> Result<(), Failure> {
+    fn run_stage(&self, stage: Stage) -> Result<(), Failure> {
         match stage {
             Stage::Build => return self.build(),
             Stage::Open => return self.open(),
             Stage::WarmUp => {
-                self.line.begin_phase(Phase::WarmUp);
-                if !self.line.has_failed() {
+                self.link.begin_phase(Phase::WarmUp);
+                if !self.link.has_failed() {
                     self.start();
                 }
             }
@@ -371,33 +372,33 @@ impl Duties for Business {
             Stage::Close => {
                 self.begin_phase(Phase::Close);
                 self.close();
-                // Whoever was stopped wants to know, too, whether the books balance.
-                return self.check_books();
+                // A stopped run is checked, too.
+                return self.check_consistency();
             }
-            Stage::Verify => self.line.begin_phase(Phase::Checksum),
+            Stage::Verify => self.link.begin_phase(Phase::Checksum),
             Stage::End => {}
         }
         Ok(())
     }
 
-    fn look_after(&self) {
-        // What building reads and writes is not the load's.
-        if lock(&self.floor).is_some() {
-            let mut counts = self.line.counts();
-            lock(&self.volume).count(self.line.now_ns(), &mut counts);
+    fn poll(&self) {
+        // I/O of the build is not part of the load.
+        if lock(&self.context).is_some() {
+            let mut counts = self.link.counts();
+            lock(&self.volume).count(self.link.now_ns(), &mut counts);
         } else {
             lock(&self.volume).skip();
         }
         if let Some(due) = lock(&self.arrivals).as_ref() {
             let (shed, waiting) = due.backlog();
-            self.line.report(News::Backlog { shed, waiting });
+            self.link.report(ShardMessage::Backlog { shed, waiting });
         }
     }
 
-    fn note_state(&self) {
-        let watcher = lock(&self.watcher).clone();
-        if let Some(size_bytes) = watcher.and_then(|watcher| watcher.seen().size_bytes) {
-            self.line.counts().database_size(FIRST, size_bytes);
+    fn sample_state(&self) {
+        let sampler = lock(&self.sampler).clone();
+        if let Some(size_bytes) = sampler.and_then(|sampler| sampler.samples().size_bytes) {
+            self.link.counts().database_size(ONLY_SHARD, size_bytes);
         }
     }
 }

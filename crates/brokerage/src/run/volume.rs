@@ -1,14 +1,14 @@
-//! The requests that reach the volume, told apart by what they are for.
+//! The I/O requests of the volume, by purpose.
 //!
-//! A database server on a file system does not say which of its requests reach the device. The
-//! kernel does: [`measure::host::BlockTrace`] sees each of them with its latency and with the
-//! process that handed it over. What a request is for follows from that:
+//! A database server on a file system does not report which of its requests reach the device. The
+//! kernel does: [`measure::host::BlockTrace`] has each of them with its latency and with the
+//! process that submitted it. The purpose of a request follows from that:
 //!
-//! - reads are reads of the database;
-//! - writes on the volume of the log are log writes, when the log has one of its own;
-//! - where both share a volume, writes that a session or the log writer waits for are log writes
-//!   (committing is the only thing they wait for), and what the checkpointer and the kernel's
-//!   write-back hand over are writes of the database;
+//! - reads are database reads;
+//! - writes on a separate log volume are log writes;
+//! - on a shared volume, synchronous writes by a backend or the WAL writer are log writes
+//!   (committing is the only thing they wait for), and writes by the checkpointer and the kernel's
+//!   write-back are database writes;
 //! - flushes make log writes durable, and are part of their latency.
 //!
 //! Without the trace, the kernel's averages per second stand for every request of that second:
@@ -17,46 +17,47 @@
 use measure::host::{
     BlockDevice, BlockTrace, DeviceExtent, DeviceRequest, Direction, HostMonitor, ProcessName,
 };
-use measure::sample::{Recorder, Stream};
+use measure::metric::Stream;
+use measure::sample::Recorder;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-use super::durable::Durability;
-use super::line::FIRST;
+use super::durability::Durability;
+use super::shard_link::ONLY_SHARD;
 
-/// How the requests are seen.
-enum Sight {
-    /// Each of them.
+/// Where the figures come from.
+enum Source {
+    /// Each request, from the kernel's trace.
     Requests(Box<BlockTrace>),
-    /// By averages since the last look.
+    /// Averages per second, from /proc/diskstats.
     Averages(HostMonitor),
-    /// Not at all: the volume has no device of its own that the kernel shows.
+    /// Nothing: the volume has no device of its own.
     Nothing,
-    /// No longer, and why.
+    /// The trace failed, with the reason.
     Lost(String),
 }
 
 /// What a process of the server does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// A session, or the writer of the log: what it waits for is the log.
+    /// A backend or the WAL writer: its synchronous writes are log writes.
     Commits,
     /// The checkpointer or the background writer.
     WritesPages,
-    /// Nothing of the server.
+    /// Not a process of PostgreSQL.
     Foreign,
 }
 
-/// Watches the volume of a database, and of its log if that is another one.
+/// Measures the volume of a database, and of its log if that is another one.
 pub struct Volume {
-    sight: Sight,
-    /// Devices in the order of the averages: that of the data, then that of the log.
+    source: Source,
+    /// Whether the log has a device of its own, the second one of the averages.
     has_own_log: bool,
-    /// Which of the traced parts of devices holds the log alone.
+    /// Which of the traced extents holds the log alone.
     log_extent: Option<usize>,
     durability: Durability,
-    /// The traced part of a device whose flushes are those of the log.
+    /// The traced extent whose flushes are those of the log.
     flushed_extent: usize,
     roles: HashMap<u32, Role>,
     averaged_ns: u64,
@@ -67,21 +68,21 @@ pub struct Volume {
     lost_before: u64,
 }
 
-/// The trace is read so often that its buffers would be no fuller than this at the rate seen last,
-/// and at least so often: fewer readings cost less.
+/// The trace is read often enough that its buffers would be no fuller than this at the last rate,
+/// and at least at this interval: fewer reads cost less.
 const FULLEST: f64 = 0.1;
 const LONGEST_PAUSE_NS: u64 = 50_000_000;
 /// Averages are taken once a second.
 const AVERAGE_OVER_NS: u64 = 1_000_000_000;
 
 impl Volume {
-    /// Watches the devices under these directories.
+    /// Measures the devices under these directories.
     #[must_use]
     pub fn watch(data: &Path, log: &Path) -> Self {
         let extents = [DeviceExtent::under(data), DeviceExtent::under(log)];
         let [of_data, of_log] = extents;
         let has_own_log = of_data != of_log || BlockDevice::under(data) != BlockDevice::under(log);
-        let sight = match (of_data, of_log) {
+        let source = match (of_data, of_log) {
             (Some(of_data), Some(of_log)) => {
                 let mut extents = vec![of_data];
                 if of_log != of_data {
@@ -90,7 +91,7 @@ impl Volume {
                 let trace = BlockTrace::start(extents);
                 trace.map_or_else(
                     |_| averages(data, log, has_own_log),
-                    |trace| Sight::Requests(Box::new(trace)),
+                    |trace| Source::Requests(Box::new(trace)),
                 )
             }
             _ => averages(data, log, has_own_log),
@@ -103,19 +104,19 @@ impl Volume {
             log_extent: (of_data != of_log).then_some(1),
             durability: Durability::new(of_log.is_some_and(|log| log.has_volatile_cache())),
             flushed_extent: usize::from(!shares_device),
-            ..Self::seen(sight)
+            ..Self::with_source(source)
         }
     }
 
-    /// The volume of a server that does not tell where its data is.
+    /// For a server whose data directory is unknown.
     #[must_use]
     pub fn unknown() -> Self {
-        Self::seen(Sight::Nothing)
+        Self::with_source(Source::Nothing)
     }
 
-    fn seen(sight: Sight) -> Self {
+    fn with_source(source: Source) -> Self {
         Self {
-            sight,
+            source,
             has_own_log: false,
             log_extent: None,
             durability: Durability::new(false),
@@ -128,54 +129,54 @@ impl Volume {
         }
     }
 
-    /// How requests are seen, as the result says it.
+    /// How requests are measured, as the result says it.
     #[must_use]
-    pub fn seen_by(&self) -> &'static str {
-        match self.sight {
-            Sight::Requests(_) => "every request",
-            Sight::Averages(_) => "averages",
-            Sight::Nothing => "",
-            Sight::Lost(_) => "every request, until the kernel's trace was lost",
+    pub fn measured_by(&self) -> &'static str {
+        match self.source {
+            Source::Requests(_) => "every request",
+            Source::Averages(_) => "averages",
+            Source::Nothing => "",
+            Source::Lost(_) => "every request, until the kernel's trace was lost",
         }
     }
 
-    /// What is to be known of figures that are seen this way; `None` when they are what they seem.
+    /// A warning about figures that are measured this way; `None` if there is nothing to warn of.
     #[must_use]
-    pub fn caution(&self) -> Option<String> {
-        match &self.sight {
-            Sight::Requests(trace) if trace.lost() > self.lost_before => Some(format!(
-                "The kernel dropped {} events of its trace of requests: rates of the volume are a \
-                 little too low.",
+    pub fn warning(&self) -> Option<String> {
+        match &self.source {
+            Source::Requests(trace) if trace.lost() > self.lost_before => Some(format!(
+                "The kernel dropped {} events of its block trace: I/O rates of the volume are \
+                 slightly too low.",
                 trace.lost() - self.lost_before
             )),
-            Sight::Requests(_) => None,
-            Sight::Averages(_) => Some(format!(
-                "The requests of the volume were counted by the kernel's averages per second, so \
-                 percentiles of their latency are those of averages{}. Root sees every request.",
+            Source::Requests(_) => None,
+            Source::Averages(_) => Some(format!(
+                "I/O of the volume was measured by averages per second (/proc/diskstats), so \
+                 latency percentiles are those of averages{}. As root each request is traced.",
                 if self.has_own_log {
                     ""
                 } else {
-                    ", and the limits of log writes were held against all writes, of which those \
-                     of the log could not be told apart"
+                    ", and the limits of log writes were applied to all writes, because log \
+                     writes could not be distinguished"
                 }
             )),
-            Sight::Lost(why) => Some(format!(
-                "The kernel's trace of requests could not be read to the end ({why}): what reached \
-                 the volume afterwards is missing, and its rates are too low."
+            Source::Lost(why) => Some(format!(
+                "The kernel's block trace failed ({why}): later requests are missing, and I/O \
+                 rates of the volume are too low."
             )),
-            Sight::Nothing => Some(
-                "It is not known which block device of this machine the database lies on, so its \
-                 storage could not be measured: no I/O rates, no latencies, no service levels of \
-                 storage. A server tells where its data is to users with rights enough only; if \
-                 it runs on this machine, name a directory on its volume with --on."
+            Source::Nothing => Some(
+                "The database's block device is unknown, so its storage was not measured: no I/O \
+                 rates, no latencies, no service levels of storage. A server shows its data \
+                 directory to privileged users only; if it runs on this machine, name a directory \
+                 on its volume with --on."
                     .to_owned(),
             ),
         }
     }
 
-    /// Passes over what has happened on the volume since the last look: it was not the load's.
+    /// Drops the requests since the last call: they were not the load's.
     pub fn skip(&mut self) {
-        if let Sight::Requests(trace) = &mut self.sight {
+        if let Source::Requests(trace) = &mut self.source {
             // If it cannot be read, counting will find out.
             let _ = trace.poll(|_| {});
             self.durability.clear();
@@ -183,17 +184,17 @@ impl Volume {
         }
     }
 
-    /// The next [`count`](Self::count) looks at once: what has happened belongs to a phase that
-    /// ends.
+    /// Makes the next [`count`](Self::count) read at once: what has happened belongs to a phase
+    /// that ends.
     pub fn expect_turn(&mut self) {
         self.next_read_ns = 0;
     }
 
-    /// Counts what has happened on the volume since the last look, when it is time to look.
+    /// Counts the requests since the last call, when it is time.
     pub fn count(&mut self, now_ns: u64, recorder: &mut Recorder) {
-        match &mut self.sight {
-            Sight::Requests(_) if now_ns < self.next_read_ns => {}
-            Sight::Requests(trace) => {
+        match &mut self.source {
+            Source::Requests(_) if now_ns < self.next_read_ns => {}
+            Source::Requests(trace) => {
                 let (roles, log_extent) = (&mut self.roles, self.log_extent);
                 let durability = &mut self.durability;
                 let mut latest_ns = 0;
@@ -201,8 +202,8 @@ impl Volume {
                     latest_ns = request.ended_ns;
                     if request.direction == Direction::Flush {
                         if request.extent == self.flushed_extent {
-                            let durable = durability.flush(&request);
-                            durable.for_each(|write| enter(recorder, Stream::LogWrite, &write));
+                            let durability = durability.flush(&request);
+                            durability.for_each(|write| enter(recorder, Stream::LogWrite, &write));
                         }
                         enter(recorder, Stream::OtherWrite, &request);
                         return;
@@ -223,10 +224,10 @@ impl Volume {
                 self.next_read_ns = now_ns + (pause_ns as u64).min(LONGEST_PAUSE_NS);
                 self.last_read_ns = now_ns;
                 if let Err(error) = read {
-                    self.sight = Sight::Lost(error.to_string());
+                    self.source = Source::Lost(error.to_string());
                 }
             }
-            Sight::Averages(monitor) => {
+            Source::Averages(monitor) => {
                 if now_ns >= self.averaged_ns + AVERAGE_OVER_NS
                     && let Some(sample) = monitor.sample()
                 {
@@ -265,31 +266,31 @@ impl Volume {
                     }
                 }
             }
-            Sight::Nothing | Sight::Lost(_) => {}
+            Source::Nothing | Source::Lost(_) => {}
         }
     }
 }
 
-fn averages(data: &Path, log: &Path, has_own_log: bool) -> Sight {
+fn averages(data: &Path, log: &Path, has_own_log: bool) -> Source {
     let log = has_own_log.then(|| BlockDevice::under(log)).flatten();
     match BlockDevice::under(data) {
         Some(data) => {
             let names = [Some(data.name), log.map(|log| log.name)];
-            Sight::Averages(HostMonitor::new(names.into_iter().flatten()))
+            Source::Averages(HostMonitor::new(names.into_iter().flatten()))
         }
-        None => Sight::Nothing,
+        None => Source::Nothing,
     }
 }
 
 fn enter(recorder: &mut Recorder, stream: Stream, request: &DeviceRequest) {
     if request.failed {
-        recorder.io_error(FIRST, stream);
+        recorder.io_error(ONLY_SHARD, stream);
     } else {
-        recorder.io(FIRST, stream, request.bytes, request.latency_ns);
+        recorder.io(ONLY_SHARD, stream, request.bytes, request.latency_ns);
     }
 }
 
-/// Enters a second's requests with their average latency each.
+/// Counts a second's requests with their average latency each.
 fn enter_average(
     recorder: &mut Recorder,
     stream: Stream,
@@ -302,7 +303,7 @@ fn enter_average(
     for number in 0..requests {
         let share = left / (requests - number);
         left -= share;
-        recorder.io(FIRST, stream, share, latency_ns as u64);
+        recorder.io(ONLY_SHARD, stream, share, latency_ns as u64);
     }
 }
 
@@ -333,7 +334,7 @@ fn stream_of(
     }
 }
 
-/// What a process does, by the title that PostgreSQL gives it.
+/// What a process does, by the title that PostgreSQL sets.
 fn role_of(process: u32) -> Role {
     let title = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     let title = String::from_utf8_lossy(&title);
@@ -352,7 +353,7 @@ fn role_by_title(title: &str) -> Role {
     }
 }
 
-/// MariaDB works with threads, and so does SQLite, within this program.
+/// MariaDB has threads, and SQLite runs within this program.
 fn is_thread_of_server(command: &ProcessName) -> bool {
     ["mariadbd", "mysqld", "ib_log", "proofload"]
         .iter()
@@ -378,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_a_session_waits_for_is_the_log() {
+    fn a_synchronous_write_of_a_backend_is_a_log_write() {
         let titles = [
             "postgres: postgres proofload [local] COMMIT",
             "/usr/lib/postgresql/15/bin/postgres: checkpointer ",
@@ -398,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_on_a_volume_of_its_own_is_told_by_the_volume() {
+    fn writes_on_a_separate_log_volume_are_log_writes() {
         let mut roles = HashMap::new();
         let mut of = |extent| stream_of(&write(0, false, extent), Some(1), &mut roles);
         assert_eq!(of(1), Stream::LogWrite);

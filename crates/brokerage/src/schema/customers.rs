@@ -1,7 +1,7 @@
 //! Customers, their accounts and their brokers.
 
+use super::names::TableName;
 use super::table::{Class, Table, big, index, integer, or_null, refers, small, text, unique};
-use super::tables::TableName;
 
 pub(super) const CUSTOMER: Table = Table {
     name: TableName::Customer,

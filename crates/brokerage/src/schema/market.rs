@@ -1,9 +1,9 @@
 //! Companies, their securities and their news.
 
+use super::names::TableName;
 use super::table::{
     Class, Table, Type, big, column, index, integer, or_null, refers, small, text, unique,
 };
-use super::tables::TableName;
 
 pub(super) const COMPANY: Table = Table {
     name: TableName::Company,

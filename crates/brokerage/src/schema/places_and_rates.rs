@@ -1,7 +1,7 @@
-//! The tables that are the same in every house: places, rates, kinds.
+//! The tables that do not depend on the number of customers: places, rates, enumerations.
 
+use super::names::TableName;
 use super::table::{Class, Table, big, index, integer, or_null, refers, small, text, unique};
-use super::tables::TableName;
 
 pub(super) const ZIP_CODE: Table = Table {
     name: TableName::ZipCode,

@@ -1,8 +1,8 @@
-//! What a table is.
+//! Types of a table definition.
 
-use super::tables::TableName;
+use super::names::TableName;
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
     /// A 64-bit number: identifiers, cents, milliseconds since 1970, volumes.
@@ -11,66 +11,66 @@ pub enum Type {
     Integer,
     /// A 16-bit number: kinds, tiers, yes (1) or no (0).
     Small,
-    /// A text of at most so many characters.
+    /// A text of at most this many characters.
     Text(u32),
     /// A text of up to 100,000 characters.
     Long,
 }
 
-/// A column.
+/// A column of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
-    /// Its name.
+    /// Its name in SQL, the same in every database.
     pub name: &'static str,
-    /// What it holds.
+    /// The type of its values.
     pub of: Type,
-    /// Whether it may hold nothing.
+    /// Whether NULL is allowed.
     pub may_be_null: bool,
 }
 
-/// A foreign key.
+/// A foreign key, which refers to a primary key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reference {
-    /// The columns here.
+    /// The referring columns, in the order of the primary key.
     pub columns: &'static [&'static str],
-    /// The table whose primary key they name.
+    /// The table whose primary key they refer to.
     pub table: TableName,
 }
 
-/// A secondary index.
+/// A secondary index of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Index {
-    /// Its columns.
+    /// Its columns, in order.
     pub columns: &'static [&'static str],
-    /// Whether no two rows may have the same.
+    /// Whether it is a unique index.
     pub is_unique: bool,
 }
 
-/// How the number of rows comes about.
+/// What the number of rows depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// The same in every house.
+    /// The same for every data set.
     Fixed,
-    /// By the number of customers.
+    /// Proportional to the number of customers.
     Scaling,
-    /// By the number of customers, and trades change it.
+    /// Proportional to the number of customers, and changed by trades.
     Growing,
 }
 
-/// A table.
+/// The definition of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table {
-    /// Which one.
+    /// Its name, which is also its index in [`super::tables::TABLES`].
     pub name: TableName,
-    /// How its size comes about.
+    /// What its number of rows depends on.
     pub class: Class,
-    /// Its columns, in the order in which rows come.
+    /// Its columns, in the order in which rows are written.
     pub columns: &'static [Column],
     /// The columns of the primary key.
     pub primary_key: &'static [&'static str],
-    /// Its foreign keys.
+    /// Its foreign keys, in the order of their constraints.
     pub references: &'static [Reference],
-    /// Its other indexes.
+    /// Its secondary indexes, besides the primary key.
     pub indexes: &'static [Index],
 }
 
@@ -98,7 +98,7 @@ pub(super) const fn column(name: &'static str, of: Type) -> Column {
     }
 }
 
-/// The same column, which may also hold nothing.
+/// The same column, nullable.
 pub(super) const fn or_null(column: Column) -> Column {
     Column {
         may_be_null: true,

@@ -1,48 +1,10 @@
 //! All tables, each after those that it refers to.
 
+use super::names::TableName;
 use super::table::Table;
 use super::{customers, market, places_and_rates, trades};
 
-/// Every table, in the order in which they can be filled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)] // They are known by their names.
-pub enum TableName {
-    ZipCode,
-    Address,
-    StatusType,
-    TaxRate,
-    Sector,
-    Industry,
-    Exchange,
-    TradeType,
-    Charge,
-    CommissionRate,
-    Company,
-    CompanyCompetitor,
-    Security,
-    LastTrade,
-    DailyMarket,
-    Financial,
-    NewsItem,
-    NewsReference,
-    Customer,
-    CustomerTaxRate,
-    Broker,
-    CustomerAccount,
-    AccountPermission,
-    WatchList,
-    WatchItem,
-    Trade,
-    TradeHistory,
-    TradeRequest,
-    Settlement,
-    CashTransaction,
-    HoldingSummary,
-    Holding,
-    HoldingHistory,
-}
-
-/// Every table, at the place of its name: each stands after those that it refers to.
+/// Every table, indexed by [`TableName`]: each comes after those that it refers to.
 pub const TABLES: [Table; 33] = [
     places_and_rates::ZIP_CODE,
     places_and_rates::ADDRESS,
@@ -80,47 +42,7 @@ pub const TABLES: [Table; 33] = [
 ];
 
 impl TableName {
-    /// The name in the database.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ZipCode => "zip_code",
-            Self::Address => "address",
-            Self::StatusType => "status_type",
-            Self::TaxRate => "tax_rate",
-            Self::Sector => "sector",
-            Self::Industry => "industry",
-            Self::Exchange => "exchange",
-            Self::TradeType => "trade_type",
-            Self::Charge => "charge",
-            Self::CommissionRate => "commission_rate",
-            Self::Company => "company",
-            Self::CompanyCompetitor => "company_competitor",
-            Self::Security => "security",
-            Self::LastTrade => "last_trade",
-            Self::DailyMarket => "daily_market",
-            Self::Financial => "financial",
-            Self::NewsItem => "news_item",
-            Self::NewsReference => "news_reference",
-            Self::Customer => "customer",
-            Self::CustomerTaxRate => "customer_tax_rate",
-            Self::Broker => "broker",
-            Self::CustomerAccount => "customer_account",
-            Self::AccountPermission => "account_permission",
-            Self::WatchList => "watch_list",
-            Self::WatchItem => "watch_item",
-            Self::Trade => "trade",
-            Self::TradeHistory => "trade_history",
-            Self::TradeRequest => "trade_request",
-            Self::Settlement => "settlement",
-            Self::CashTransaction => "cash_transaction",
-            Self::HoldingSummary => "holding_summary",
-            Self::Holding => "holding",
-            Self::HoldingHistory => "holding_history",
-        }
-    }
-
-    /// The table of this name.
+    /// The definition of this table.
     #[must_use]
     pub fn table(self) -> &'static Table {
         &TABLES[self as usize]

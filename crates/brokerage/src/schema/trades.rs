@@ -1,7 +1,7 @@
-//! Trades and everything that follows from them.
+//! Trades, their history, settlements, cash and holdings.
 
+use super::names::TableName;
 use super::table::{Class, Table, big, index, integer, or_null, refers, small, text};
-use super::tables::TableName;
 
 pub(super) const TRADE: Table = Table {
     name: TableName::Trade,

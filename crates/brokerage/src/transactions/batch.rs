@@ -1,12 +1,12 @@
-//! A transaction on its way: batches of calls, and their answers.
+//! An open transaction: batches of calls, and their result sets.
 
 use crate::error::DatabaseError;
 use crate::row::{self, Rows};
-use crate::session::{Call, Isolation, Session, Then};
+use crate::session::{AfterBatch, Call, Isolation, Session};
 use crate::statement::Statement;
 use crate::value::Value;
 
-/// A transaction that is open. Dropped before its end, it is rolled back.
+/// An open transaction. Dropping it rolls it back.
 pub(crate) struct Transaction<'a> {
     session: &'a mut dyn Session,
     is_open: bool,
@@ -24,26 +24,30 @@ impl<'a> Transaction<'a> {
         })
     }
 
-    /// Carries a batch out; the transaction goes on.
+    /// Executes a batch; the transaction stays open.
     pub(crate) async fn run(&mut self, batch: Batch) -> Result<Answers<'_>, DatabaseError> {
-        self.carry_out(batch, Then::GoOn).await
+        self.run_step(batch, AfterBatch::Continue).await
     }
 
-    /// Carries the last batch out and commits with it.
+    /// Executes the last batch and commits.
     pub(crate) async fn commit(&mut self, batch: Batch) -> Result<Answers<'_>, DatabaseError> {
-        self.carry_out(batch, Then::Commit).await
+        self.run_step(batch, AfterBatch::Commit).await
     }
 
-    async fn carry_out(&mut self, batch: Batch, then: Then) -> Result<Answers<'_>, DatabaseError> {
+    async fn run_step(
+        &mut self,
+        batch: Batch,
+        then: AfterBatch,
+    ) -> Result<Answers<'_>, DatabaseError> {
         assert!(self.is_open, "a transaction ends once");
         // After a commit, and after an error, the session has closed the transaction itself.
         self.is_open = false;
         let answers = self.session.run(&batch.calls, then).await?;
-        self.is_open = then == Then::GoOn;
+        self.is_open = then == AfterBatch::Continue;
         Ok(Answers::new(batch, answers))
     }
 
-    /// Rolls back on purpose.
+    /// Rolls back intentionally.
     pub(crate) async fn roll_back(mut self) -> Result<(), DatabaseError> {
         self.is_open = false;
         self.session.rollback().await
@@ -53,13 +57,13 @@ impl<'a> Transaction<'a> {
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         if self.is_open {
-            // What led here is the error that counts; a server that is gone has rolled back.
+            // The error that led here is returned; a server that is gone has rolled back.
             self.session.abandon();
         }
     }
 }
 
-/// Calls that go together.
+/// Calls that are sent together.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     calls: Vec<Call>,
@@ -70,7 +74,7 @@ impl Batch {
         Self::default()
     }
 
-    /// Adds a call; the number under which its answer will be found.
+    /// Adds a call; returns the number of its result set.
     pub(crate) fn add<const N: usize>(
         &mut self,
         statement: &'static Statement,
@@ -79,7 +83,7 @@ impl Batch {
         self.add_all(statement, Vec::from(parameters))
     }
 
-    /// The same, with any number of parameters.
+    /// As [`add`](Self::add), with any number of parameters.
     pub(crate) fn add_all(
         &mut self,
         statement: &'static Statement,
@@ -99,18 +103,18 @@ impl Batch {
     }
 }
 
-/// One batch in a transaction of its own.
+/// Executes one batch in a transaction of its own.
 pub(crate) async fn ask(
     session: &mut dyn Session,
     isolation: Isolation,
     batch: Batch,
 ) -> Result<Answers<'_>, DatabaseError> {
     session.begin(isolation)?;
-    let answers = session.run(&batch.calls, Then::Commit).await?;
+    let answers = session.run(&batch.calls, AfterBatch::Commit).await?;
     Ok(Answers::new(batch, answers))
 }
 
-/// The answers to a batch.
+/// The result sets of a batch.
 #[derive(Debug)]
 pub(crate) struct Answers<'a> {
     batch: Batch,
@@ -124,7 +128,7 @@ impl<'a> Answers<'a> {
         Self { batch, answers }
     }
 
-    /// The answer to the call of this number.
+    /// The result set of the call with this number.
     pub(crate) fn of(&self, call: usize) -> Answer<'a> {
         Answer {
             statement: self.batch.calls[call].statement.name,
@@ -133,7 +137,7 @@ impl<'a> Answers<'a> {
     }
 }
 
-/// The answer to one call.
+/// The result set of one call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answer<'a> {
     statement: &'static str,
@@ -145,24 +149,24 @@ impl<'a> Answer<'a> {
         self.rows.count()
     }
 
-    /// Rows that a change has touched.
+    /// Rows affected by a change.
     pub(crate) fn changed(self) -> u64 {
         self.rows.changed
     }
 
-    /// The only row.
+    /// The only row; an error if there is another number of rows.
     pub(crate) fn one(self) -> Result<Row<'a>, DatabaseError> {
         let row = self.first()?;
         if self.count() > 1 {
-            return Err(self.failed(format!("{} rows came, one was to", self.count())));
+            return Err(self.failed(format!("expected one row, got {}", self.count())));
         }
         Ok(row)
     }
 
-    /// The first row.
+    /// The first row; an error if there is none.
     pub(crate) fn first(self) -> Result<Row<'a>, DatabaseError> {
         self.find()
-            .ok_or_else(|| self.failed("no row came, one was to".to_owned()))
+            .ok_or_else(|| self.failed("expected a row, got none".to_owned()))
     }
 
     /// The first row, if there is any.
@@ -175,12 +179,12 @@ impl<'a> Answer<'a> {
         (0..self.count()).map(move |row| Row { answer: self, row })
     }
 
-    /// Something of every row.
+    /// Maps every row.
     pub(crate) fn collect<T>(
         self,
         each: impl Fn(Row<'a>) -> Result<T, DatabaseError>,
     ) -> Result<Vec<T>, DatabaseError> {
-        // Room is taken once: an iterator of results would not say how many there are.
+        // Allocated once: an iterator of results has no size hint.
         let mut collected = Vec::with_capacity(self.count());
         for row in self.all() {
             collected.push(each(row)?);
@@ -196,22 +200,22 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// A row of an answer.
+/// A row of a result set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row<'a> {
     answer: Answer<'a>,
-    /// Its number.
+    /// Its index in the result set.
     row: usize,
 }
 
 impl<'a> Row<'a> {
-    /// The number in a column, counted from 0.
+    /// The integer in a column, counted from 0.
     pub(crate) fn integer(self, column: usize) -> Result<i64, DatabaseError> {
         let number = self.find_integer(column)?;
         number.ok_or_else(|| self.holds(column, "number"))
     }
 
-    /// The number in a column that may hold nothing.
+    /// The integer in a nullable column.
     pub(crate) fn find_integer(self, column: usize) -> Result<Option<i64>, DatabaseError> {
         let rows = self.answer.rows;
         match rows.integer(self.row, column) {
@@ -225,13 +229,13 @@ impl<'a> Row<'a> {
         self.str(column).map(str::to_owned)
     }
 
-    /// The text in a column, as long as the answers stand.
+    /// The text in a column, borrowed from the result set.
     pub(crate) fn str(self, column: usize) -> Result<&'a str, DatabaseError> {
         let text = self.find_str(column)?;
         text.ok_or_else(|| self.holds(column, "text"))
     }
 
-    /// The text in a column that may hold nothing, as long as the answers stand.
+    /// The text in a nullable column, borrowed from the result set.
     pub(crate) fn find_str(self, column: usize) -> Result<Option<&'a str>, DatabaseError> {
         let rows = self.answer.rows;
         match rows.text(self.row, column) {

@@ -1,4 +1,4 @@
-//! Broker volume: what the waiting orders of some brokers in one sector are worth. Reads only.
+//! Broker volume: the value of the pending orders of some brokers in one sector. Read-only.
 
 use super::batch::{Batch, ask};
 use super::output::output;
@@ -8,22 +8,22 @@ use crate::session::{Isolation, Session};
 use crate::statement::Statement;
 use crate::value::Value;
 
-/// The most brokers that are asked about at once.
-pub const MOST_BROKERS: usize = 40;
+/// Most brokers per query.
+pub const MAX_BROKERS: usize = 40;
 
-/// Which brokers, and where.
+/// The brokers and the sector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// Names of brokers: 1 to [`MOST_BROKERS`].
+    /// Names of brokers: 1 to [`MAX_BROKERS`].
     pub brokers: Vec<String>,
     /// Name of the sector.
     pub sector: String,
 }
 
-/// What came.
+/// The result of the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokerVolume<'a> {
-    /// Brokers with waiting orders and what these are worth, the busiest first.
+    /// Brokers with pending orders and their value, the largest first.
     pub volumes: Vec<(&'a str, i64)>,
 }
 
@@ -45,14 +45,14 @@ AND sc.name = $41
 GROUP BY b.id, b.name
 ORDER BY volume DESC, b.id",
     parameters: &{
-        let mut types = [Type::Text(49); MOST_BROKERS + 1];
-        types[MOST_BROKERS] = Type::Text(30);
+        let mut types = [Type::Text(49); MAX_BROKERS + 1];
+        types[MAX_BROKERS] = Type::Text(30);
         types
     },
     columns: &[Type::Text(49), Type::Big],
 };
 
-/// Carries it out.
+/// Runs the transaction.
 ///
 /// # Panics
 /// No broker is named, or too many are.
@@ -63,12 +63,12 @@ pub async fn run<'a>(
     session: &'a mut dyn Session,
     input: &Input,
 ) -> Result<BrokerVolume<'a>, DatabaseError> {
-    assert!((1..=MOST_BROKERS).contains(&input.brokers.len()));
-    // The statement has one number of places; the last broker fills those that are left.
+    assert!((1..=MAX_BROKERS).contains(&input.brokers.len()));
+    // The statement has a fixed number of parameters; the last broker fills the rest.
     let last = &input.brokers[input.brokers.len() - 1];
     let names = input.brokers.iter().chain(std::iter::repeat(last));
     let mut parameters: Vec<Value> = names
-        .take(MOST_BROKERS)
+        .take(MAX_BROKERS)
         .map(|name| Value::from(name.as_str()))
         .collect();
     parameters.push(Value::from(input.sector.as_str()));

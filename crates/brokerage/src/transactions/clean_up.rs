@@ -1,4 +1,4 @@
-//! Clean-up before a run: orders that an earlier run has left open are given up.
+//! Clean-up before a run: cancels the orders that an earlier run left open.
 
 use super::batch::{Batch, ask, values};
 use super::output::output;
@@ -8,21 +8,21 @@ use crate::session::{Isolation, Session};
 use crate::statement::Statement;
 use runtime::thread::complete;
 
-/// What is given up.
+/// Which orders are cancelled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// Trades of higher ids only: those of the initial books are all completed.
+    /// Only trades with higher ids: the initial ones are all completed.
     pub after_trade: i64,
-    /// The moment.
+    /// Timestamp of the cancellation.
     pub now_ms: i64,
 }
 
-/// What was given up.
+/// Counts of what was cancelled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CleanUp {
-    /// Trades that waited for a price or were with the market.
+    /// Trades that were pending or submitted.
     pub cancelled: u64,
-    /// Requests removed.
+    /// Rows deleted from `trade_request`.
     pub requests: u64,
 }
 
@@ -51,7 +51,7 @@ pub(super) static TRADES: Statement = Statement {
     columns: &[],
 };
 
-/// The highest id of a trade: new ones begin behind it.
+/// The highest id of a trade: new ones follow.
 pub(super) static LAST_TRADE: Statement = Statement {
     name: "clean_up_last_trade",
     sql: "SELECT COALESCE(MAX(id), 0) FROM trade",
@@ -59,7 +59,7 @@ pub(super) static LAST_TRADE: Statement = Statement {
     columns: &[Type::Big],
 };
 
-/// The latest moment at which a trade changed.
+/// The latest timestamp of a trade's history.
 pub(super) static LAST_MOMENT: Statement = Statement {
     name: "clean_up_last_moment",
     sql: "SELECT COALESCE(MAX(entered_at), 0) FROM trade WHERE id > $1",
@@ -67,7 +67,7 @@ pub(super) static LAST_MOMENT: Statement = Statement {
     columns: &[Type::Big],
 };
 
-/// Carries it out.
+/// Runs the clean-up.
 ///
 /// # Errors
 /// Those of the session.
@@ -83,7 +83,7 @@ pub fn run(session: &mut dyn Session, input: &Input) -> Result<CleanUp, Database
     })
 }
 
-/// The highest id of a trade in the books, 0 if there is none: new trades have higher ones.
+/// The highest id of a trade, 0 if there is none: new trades have higher ones.
 ///
 /// # Errors
 /// Those of the session.
@@ -94,8 +94,8 @@ pub fn last_trade(session: &mut dyn Session) -> Result<i64, DatabaseError> {
     answers.of(0).one()?.integer(0)
 }
 
-/// The latest moment of a trade with a higher id than this, 0 if there is none: the clock of the
-/// next run goes on from there.
+/// The latest timestamp of a trade with a higher id than this, 0 if there is none: the market clock
+/// of the next run continues from there.
 ///
 /// # Errors
 /// Those of the session.

@@ -1,5 +1,5 @@
-//! Customer position: what the accounts of a customer are worth, and half of the time the ten
-//! latest trades of one of them. Reads only.
+//! Customer position: the value of a customer's accounts, and half of the time the ten latest
+//! trades of one of them. Read-only.
 
 use super::batch::{Answer, Batch, ask, values};
 use super::output::output;
@@ -8,27 +8,27 @@ use crate::schema::Type;
 use crate::session::{Isolation, Session};
 use crate::statement::Statement;
 
-/// Whose position.
+/// The customer and the account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// The customer.
-    pub customer: Who,
-    /// The account whose latest trades are asked for.
+    /// The customer whose position is read.
+    pub customer: CustomerKey,
+    /// The account whose latest trades are read, if any.
     pub history_of: Option<i64>,
 }
 
-/// How the customer is named.
+/// How the customer is identified.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Who {
-    /// By the id.
+pub enum CustomerKey {
+    /// By customer id.
     Id(i64),
-    /// By the number for the tax office.
+    /// By tax id.
     TaxId(String),
 }
 
-/// What came.
+/// The result of the queries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // Columns of the books.
+#[allow(missing_docs)] // The fields are columns and are named like them in `schema`.
 pub struct CustomerPosition<'a> {
     pub id: i64,
     pub tax_id: &'a str,
@@ -43,25 +43,25 @@ pub struct CustomerPosition<'a> {
     /// Country, area, local number and extension of three phones.
     pub phones: Vec<Option<&'a str>>,
     pub emails: Vec<Option<&'a str>>,
-    /// At most ten, those that hold least first.
+    /// At most ten, by ascending value.
     pub accounts: Vec<Account>,
-    /// Steps of the ten latest trades, the latest first.
+    /// History of the ten latest trades, the latest first.
     pub history: Vec<Step<'a>>,
 }
 
-/// An account.
+/// An account with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // Columns of the books.
+#[allow(missing_docs)] // The fields are columns and are named like them in `schema`.
 pub struct Account {
     pub id: i64,
     pub balance_cents: i64,
-    /// What its holdings are worth.
+    /// Value of its holdings.
     pub assets_cents: i64,
 }
 
-/// A step of a trade.
+/// A history row of a trade.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // Columns of the books.
+#[allow(missing_docs)] // The fields are columns and are named like them in `schema`.
 pub struct Step<'a> {
     pub trade: i64,
     pub symbol: &'a str,
@@ -102,7 +102,7 @@ const CUSTOMER: &[Type] = &[
     Type::Text(50),
 ];
 
-/// The question for a customer, whom the last line names.
+/// The query for a customer; the last line selects it.
 macro_rules! customer {
     ($who:literal) => {
         concat!(
@@ -118,7 +118,7 @@ WHERE ",
     };
 }
 
-/// The question for the accounts of a customer, whom the last line but two names.
+/// The query for the accounts of a customer; the last line but two selects it.
 macro_rules! accounts {
     ($who:literal) => {
         concat!(
@@ -185,7 +185,7 @@ LIMIT 30",
     ],
 };
 
-/// Carries it out.
+/// Runs the transaction.
 ///
 /// # Errors
 /// Those of the session.
@@ -195,11 +195,11 @@ pub async fn run<'a>(
 ) -> Result<CustomerPosition<'a>, DatabaseError> {
     let mut batch = Batch::new();
     match &input.customer {
-        Who::Id(id) => {
+        CustomerKey::Id(id) => {
             batch.add(&CUSTOMER_BY_ID, values![*id]);
             batch.add(&ACCOUNTS_BY_ID, values![*id]);
         }
-        Who::TaxId(tax_id) => {
+        CustomerKey::TaxId(tax_id) => {
             batch.add(&CUSTOMER_BY_TAX_ID, values![tax_id.as_str()]);
             batch.add(&ACCOUNTS_BY_TAX_ID, values![tax_id.as_str()]);
         }

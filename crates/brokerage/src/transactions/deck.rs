@@ -1,15 +1,15 @@
-//! The mix of transactions, kept exactly: a deck of cards holds each kind in its share, and is
-//! dealt to the end before it is shuffled anew.
+//! The transaction mix, kept exactly: a deck of cards has each kind in its share, and is dealt to
+//! the end before it is shuffled again.
 
-use workload::brokerage::kinds::{BY_USERS, Operation};
-use workload::profile::brokerage::Mix;
+use crate::operation::{BY_USERS, Operation};
+use crate::profile::Mix;
 use workload::random::Dice;
 
-/// Shares are kept to a ten-thousandth of a percent at the finest.
+/// Resolution of shares: a ten-thousandth of a percent.
 const FINEST: u64 = 10_000;
 
 /// A shuffled deck. The mix is exact over each deck: users who share one keep it more exactly than
-/// users who each have their own.
+/// users with a deck each.
 #[derive(Debug, Clone)]
 pub struct Deck<T> {
     cards: Vec<T>,
@@ -18,7 +18,7 @@ pub struct Deck<T> {
 }
 
 impl Deck<Operation> {
-    /// The deck of what users begin: 890 cards for the published mix.
+    /// The deck of transactions that users begin: 890 cards for the published mix.
     ///
     /// # Panics
     /// Every share is 0, which the profile does not allow.
@@ -33,7 +33,7 @@ impl Deck<Operation> {
 
 impl Deck<bool> {
     /// A deck in which a card is drawn with an exact share, in percent: 101 cards for the published
-    /// one of 101 orders that is rolled back.
+    /// rollback of one in 101 orders.
     #[must_use]
     pub fn of_share(percent: f64, dice: Dice) -> Self {
         let one_in = 100.0 / percent.clamp(1e-9, 100.0);
@@ -48,7 +48,7 @@ impl Deck<bool> {
 }
 
 impl<T: Copy> Deck<T> {
-    /// A deck with so many cards of each kind.
+    /// A deck with this many cards of each kind.
     ///
     /// # Panics
     /// There is no card.
@@ -66,7 +66,7 @@ impl<T: Copy> Deck<T> {
         }
     }
 
-    /// The next card.
+    /// Deals the next card; shuffles after the last one.
     pub fn deal(&mut self) -> T {
         if self.dealt == self.cards.len() {
             self.dice.shuffle(&mut self.cards);
@@ -76,14 +76,14 @@ impl<T: Copy> Deck<T> {
         self.cards[self.dealt - 1]
     }
 
-    /// Cards of a deck.
+    /// Number of cards in the deck.
     #[must_use]
     pub fn cards(&self) -> usize {
         self.cards.len()
     }
 }
 
-/// The fewest cards that hold these shares, given in percent, exactly.
+/// The smallest numbers of cards with exactly these shares, given in percent.
 fn card_counts(shares: &[f64]) -> Vec<usize> {
     let mut scale = 1;
     let is_exact = |scale: u64| {

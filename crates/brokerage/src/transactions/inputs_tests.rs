@@ -1,11 +1,16 @@
-//! Inputs come as often as published.
+//! Inputs have the published distributions.
 
 use super::*;
 use crate::transactions::old_trades::TRADES;
 use std::collections::BTreeSet;
 
 fn inputs(trade_days: u32) -> Inputs {
-    Inputs::new(House::new(2_000, trade_days, 3), &Orders::default(), 11, 0)
+    Inputs::new(
+        DataSet::new(2_000, trade_days, 3),
+        &Orders::default(),
+        11,
+        0,
+    )
 }
 
 /// Whether a share of 10,000 is as expected, within five standard deviations.
@@ -34,15 +39,18 @@ fn orders_are_like_the_published_ones() {
     assert_eq!(count(&|order| order.rolls_back), 10_000 / 101);
     for order in &orders {
         assert!((2_000..=3_000).contains(&order.limit_cents));
-        assert!(inputs.house.security_of_symbol(&order.symbol).is_some());
+        assert!(inputs.data_set.security_of_symbol(&order.symbol).is_some());
     }
 }
 
 #[test]
-fn windows_shrink_with_the_trade_days_and_end_with_the_books() {
+fn windows_shrink_with_the_trade_days_and_end_with_the_initial_trades() {
     for days in [1, 2, 5, 300] {
         let mut inputs = inputs(days);
-        let (opening, first) = (inputs.house.opening_ms(), inputs.house.first_trade_ms());
+        let (opening, first) = (
+            inputs.data_set.opening_ms(),
+            inputs.data_set.first_trade_ms(),
+        );
         let mut earliest = opening;
         for _ in 0..2_000 {
             let window = inputs.window(ACCOUNT_BACK_OFF_MS);
@@ -50,7 +58,7 @@ fn windows_shrink_with_the_trade_days_and_end_with_the_books() {
             assert_eq!(window.until_ms, opening);
             earliest = earliest.min(window.from_ms);
         }
-        // They begin anywhere in the books.
+        // They begin anywhere in the initial trades.
         assert!(earliest < first + (opening - first) / 10, "{days} days");
     }
 }
@@ -58,7 +66,7 @@ fn windows_shrink_with_the_trade_days_and_end_with_the_books() {
 #[test]
 fn look_ups_ask_for_what_is_there() {
     let mut inputs = inputs(2);
-    let built = inputs.house.built_trades() as i64;
+    let built = inputs.data_set.built_trades() as i64;
     let mut kinds = [0; 4];
     for _ in 0..10_000 {
         match inputs.trade_lookup() {
@@ -76,7 +84,7 @@ fn look_ups_ask_for_what_is_there() {
     for (count, expected) in kinds.into_iter().zip([0.3, 0.3, 0.3, 0.1]) {
         assert!(is_share(count, expected), "{kinds:?}");
     }
-    let (first, last) = (inputs.house.first_day(), inputs.house.opening_day());
+    let (first, last) = (inputs.data_set.first_day(), inputs.data_set.opening_day());
     for _ in 0..2_000 {
         assert!((first..last).contains(&inputs.market_watch().day));
         let detail = inputs.security_detail();
@@ -91,10 +99,10 @@ fn brokers_asked_about_are_different_ones() {
     for _ in 0..1_000 {
         let asked = inputs.broker_volume().brokers;
         let different: BTreeSet<&String> = asked.iter().collect();
-        // This house has twenty.
+        // This data set has twenty.
         assert_eq!((asked.len(), different.len()), (20, 20));
     }
-    let mut large = Inputs::new(House::new(10_000, 1, 3), &Orders::default(), 11, 0);
+    let mut large = Inputs::new(DataSet::new(10_000, 1, 3), &Orders::default(), 11, 0);
     let mut lengths = BTreeSet::new();
     for _ in 0..1_000 {
         let asked = large.broker_volume().brokers;
@@ -108,8 +116,8 @@ fn brokers_asked_about_are_different_ones() {
 #[test]
 fn streams_differ_and_repeat() {
     let draw = |stream| {
-        let house = House::new(2_000, 5, 3);
-        let mut inputs = Inputs::new(house, &Orders::default(), 11, stream);
+        let data_set = DataSet::new(2_000, 5, 3);
+        let mut inputs = Inputs::new(data_set, &Orders::default(), 11, stream);
         (inputs.trade_order(1, 2), inputs.trade_lookup())
     };
     assert_eq!(draw(1), draw(1));

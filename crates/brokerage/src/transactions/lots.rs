@@ -1,52 +1,64 @@
 //! Which lots of a holding a trade closes, and what it opens.
 
-/// Shares of one security that an account got by one trade: fewer than none if they were sold
-/// without being owned.
+use super::batch::Answer;
+use crate::error::DatabaseError;
+
+/// Shares of one security that an account got by one trade; negative if sold short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lot {
-    /// The trade.
+    /// Id of the trade that opened it.
     pub trade: i64,
-    /// Shares that are left.
+    /// Remaining shares; negative if sold short.
     pub quantity: i64,
-    /// The price of one.
+    /// Price per share in cents.
     pub price_cents: i64,
 }
 
-/// What a trade does to one lot.
+/// The lots of a result set: trade, quantity and price of each.
+pub(super) fn of_answer(answer: Answer<'_>) -> Result<Vec<Lot>, DatabaseError> {
+    answer.collect(|row| {
+        Ok(Lot {
+            trade: row.integer(0)?,
+            quantity: row.integer(1)?,
+            price_cents: row.integer(2)?,
+        })
+    })
+}
+
+/// A change of a lot by a trade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LotChange {
-    /// The trade of the lot.
+    /// Id of the trade that opened the lot.
     pub holding: i64,
-    /// Shares before.
+    /// Shares of the lot before the trade.
     pub before: i64,
-    /// Shares after; none are left if 0.
+    /// Shares after; 0 if the lot is closed.
     pub after: i64,
 }
 
 /// What a trade does to all lots.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Closing {
-    /// Changes of lots that were there, in order.
+    /// Changes of existing lots, in order.
     pub changes: Vec<LotChange>,
     /// Shares of the lot that the trade opens, with their sign; 0 if it opens none.
     pub opened: i64,
-    /// What the closed shares cost.
+    /// Purchase value of the closed shares.
     pub bought_cents: i64,
-    /// What the closed shares brought.
+    /// Sale value of the closed shares.
     pub sold_cents: i64,
 }
 
 impl Closing {
-    /// What was gained by the shares closed; negative if it was lost.
+    /// Gain on the closed shares; negative for a loss.
     #[must_use]
     pub fn gain_cents(&self) -> i64 {
         self.sold_cents - self.bought_cents
     }
 }
 
-/// What a trade of so many shares at a price does to lots, which come from the oldest to the
-/// latest. A sale closes lots that are owned, a purchase those that are owed; the latest first if
-/// the account says so. What is left over opens a lot.
+/// Applies a trade to lots, which are ordered from the oldest to the latest. A sale closes long
+/// lots, a purchase short ones; the latest first if `is_lifo`. The rest opens a lot.
 #[must_use]
 pub fn close(
     lots: &[Lot],
@@ -144,7 +156,7 @@ mod tests {
             let changed: i64 = closing.changes.iter().map(|one| one.after - one.before).sum();
             let traded = if is_sell { -quantity } else { quantity };
             prop_assert_eq!(changed + closing.opened, traded);
-            // Only the last lot touched has something left.
+            // Only the last lot touched has shares left.
             let last = closing.changes.len().saturating_sub(1);
             prop_assert!(closing.changes.iter().take(last).all(|one| one.after == 0));
         }

@@ -1,13 +1,13 @@
-//! Market feed: twenty prices from the market. Each is a database transaction of its own, which
-//! also sends on the waiting orders whose price has come.
+//! Market feed: twenty ticker entries. Each is a database transaction of its own, which also
+//! submits the pending orders whose price has come.
 
 use super::batch::{Answer, Batch, Transaction, ask, values};
-use super::kinds::{Status, TradeKind};
+use super::market_order::MarketOrder;
 use super::output::output;
-use super::to_market::ToMarket;
 use super::trade_order::statements::STEP;
 use crate::error::DatabaseError;
-use crate::market::Asks;
+use crate::kinds::{Status, TradeKind};
+use crate::market::Instruction;
 use crate::schema::Type;
 use crate::session::{Isolation, Session};
 use crate::statement::Statement;
@@ -15,24 +15,24 @@ use crate::statement::Statement;
 /// One entry of a feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// The security.
+    /// Symbol of the security.
     pub symbol: String,
-    /// At what price it changed hands.
+    /// Price of the trade.
     pub price_cents: i64,
-    /// How many shares.
+    /// Number of shares traded.
     pub quantity: i64,
-    /// The moment.
+    /// Timestamp of the entry.
     pub now_ms: i64,
 }
 
-/// What came.
+/// The result of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeedEntry {
-    /// Orders that the market must carry out now that it is committed, by trade.
-    pub to_market: Vec<ToMarket>,
+    /// Orders to be sent to the market after the commit, by trade id.
+    pub market_orders: Vec<MarketOrder>,
 }
 
-output!(FeedEntry: to_market);
+output!(FeedEntry: market_orders);
 
 pub(super) static PRICE: Statement = Statement {
     name: "market_feed_price",
@@ -79,11 +79,11 @@ ORDER BY id",
     columns: &[Type::Big, Type::Small, Type::Integer, Type::Big],
 };
 
-/// Carries one entry out.
+/// Runs the transaction of one entry.
 ///
 /// # Errors
-/// Those of the session. After [`DatabaseError::Unavailable`] orders may have been sent on in the
-/// books all the same: [`sent_on`] names them.
+/// Those of the session. After [`DatabaseError::Unavailable`] the outcome of the commit is unknown:
+/// [`sent_on`] finds the orders that were submitted.
 pub async fn run(session: &mut dyn Session, input: &Input) -> Result<FeedEntry, DatabaseError> {
     let (symbol, price) = (input.symbol.as_str(), input.price_cents);
     let mut transaction = Transaction::begin(session, Isolation::RepeatableRead)?;
@@ -95,20 +95,21 @@ pub async fn run(session: &mut dyn Session, input: &Input) -> Result<FeedEntry, 
     if answers.of(change).changed() == 0 {
         return Err(answers.of(change).failed(format!("there is no {symbol}")));
     }
-    let to_market = orders(symbol, answers.of(met))?;
+    let market_orders = orders(symbol, answers.of(met))?;
     let mut batch = Batch::new();
     let submitted = Status::Submitted.id();
-    for order in &to_market {
+    for order in &market_orders {
         batch.add(&SUBMIT, values![order.trade, input.now_ms, submitted]);
         batch.add(&FORGET, values![order.trade]);
         batch.add(&STEP, values![order.trade, submitted, input.now_ms]);
     }
     transaction.commit(batch).await?;
-    Ok(FeedEntry { to_market })
+    Ok(FeedEntry { market_orders })
 }
 
-/// Waiting orders in a security that the books have sent on at a moment or later and whose results
-/// they do not have: after a lost answer the market is told of them again, which does no harm.
+/// Orders in a security that were submitted at this time or later and have no result yet: when the
+/// outcome of a commit is unknown they are sent to the market again, which has no effect on those
+/// it knows.
 ///
 /// # Errors
 /// Those of the session.
@@ -116,7 +117,7 @@ pub async fn sent_on(
     session: &mut dyn Session,
     symbol: &str,
     since_ms: i64,
-) -> Result<Vec<ToMarket>, DatabaseError> {
+) -> Result<Vec<MarketOrder>, DatabaseError> {
     let mut batch = Batch::new();
     let parameters = values![symbol, since_ms, Status::Submitted.id()];
     batch.add(&WITH_MARKET, parameters);
@@ -124,17 +125,17 @@ pub async fn sent_on(
     orders(symbol, answers.of(0))
 }
 
-fn orders(symbol: &str, answer: Answer<'_>) -> Result<Vec<ToMarket>, DatabaseError> {
+fn orders(symbol: &str, answer: Answer<'_>) -> Result<Vec<MarketOrder>, DatabaseError> {
     answer.collect(|row| {
         let kind = row.integer(1)?;
         let unknown = || answer.failed(format!("there is no trade type {kind}"));
-        Ok(ToMarket {
+        Ok(MarketOrder {
             trade: row.integer(0)?,
             symbol: symbol.to_owned(),
             kind: TradeKind::of_id(kind).ok_or_else(unknown)?,
             quantity: row.integer(2)?,
             bid_cents: row.integer(3)?,
-            asks: Asks::ToExecute,
+            instruction: Instruction::Execute,
         })
     })
 }

@@ -1,5 +1,5 @@
-//! Market watch: how what a watch list, an account or an industry holds has done since a day in the
-//! past. Reads only.
+//! Market watch: the change in value of a watch list, an account or an industry since a past day.
+//! Read-only.
 
 use super::batch::{Batch, ask, values};
 use super::output::output;
@@ -11,40 +11,40 @@ use crate::statement::Statement;
 /// What is watched, and since when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// What.
+    /// The securities whose value is summed up.
     pub of: Watched,
-    /// The day, since 1970, with whose closing prices those of now are compared.
+    /// The day, since 1970, whose closing prices are compared with the current ones.
     pub day: i64,
 }
 
-/// Which securities.
+/// A choice of securities.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Watched {
-    /// Those on the watch list of a customer.
+    /// The watch list of a customer.
     Customer(i64),
-    /// Those that an account holds.
+    /// The holdings of an account.
     Account(i64),
-    /// Those of companies of an industry.
+    /// Securities of companies of an industry.
     Industry {
-        /// Its name.
+        /// Name of the industry.
         name: String,
-        /// The first company that counts.
+        /// Id of the first company considered.
         first_company: i64,
-        /// The last one.
+        /// Id of the last company considered.
         last_company: i64,
     },
 }
 
-/// What came.
+/// The result of the query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarketWatch {
-    /// Securities that there are prices of.
+    /// Number of securities with a price on that day.
     pub securities: i64,
-    /// What all their shares were worth on that day.
+    /// Value of all their shares on that day.
     pub then_cents: i64,
-    /// What they are worth now.
+    /// Value of all their shares now.
     pub now_cents: i64,
-    /// By how many hundredths of a percent they have risen, rounded towards zero; 0 of nothing.
+    /// The rise in hundredths of a percent, rounded towards zero; 0 if there was no value.
     pub rise_hundredths: i64,
 }
 
@@ -96,7 +96,7 @@ WHERE i.name = $1 AND co.id >= $2 AND co.id <= $3",
     columns: COLUMNS,
 };
 
-/// Carries it out.
+/// Runs the transaction.
 ///
 /// # Errors
 /// Those of the session.
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(rise_hundredths(3_000, 2_000), -3_333);
         assert_eq!(rise_hundredths(3_000, 3_001), 3);
         assert_eq!(rise_hundredths(0, 0), 0);
-        // All shares of the largest houses.
+        // All shares of the largest data set.
         assert_eq!(
             rise_hundredths(4_000_000_000_000_000_000, 4_400_000_000_000_000_000),
             1_000

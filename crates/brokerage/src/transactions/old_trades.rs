@@ -1,4 +1,5 @@
-//! Twenty old trades with everything about them: what trade look-ups and trade updates read.
+//! Twenty past trades with settlement, cash and history, as trade lookup and trade update read
+//! them.
 
 use super::batch::{Answer, Batch, values};
 use super::output::output;
@@ -8,32 +9,32 @@ use crate::statement::Statement;
 use crate::value::Value;
 use std::borrow::Cow;
 
-/// Trades that are asked for at once.
+/// Most trades per transaction.
 pub const TRADES: usize = 20;
 
-/// A time.
+/// A time window, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// Its first moment.
+    /// Its first millisecond, since 1970.
     pub from_ms: i64,
-    /// Its last moment.
+    /// Its last millisecond, since 1970.
     pub until_ms: i64,
 }
 
-/// Which trades.
+/// How the trades are chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Chosen {
-    /// Those of these ids: 1 to [`TRADES`].
+    /// By ids, 1 to [`TRADES`].
     ById(Vec<i64>),
-    /// The first of an account in a time.
+    /// The first of an account in a window.
     ByAccount(i64, Window),
-    /// The first in a security in a time.
+    /// The first in a security in a window.
     BySymbol(String, Window),
 }
 
 /// A trade with its settlement and its cash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // Columns of the books.
+#[allow(missing_docs)] // The fields are columns and are named like them in `schema`.
 pub struct OldTrade<'a> {
     pub id: i64,
     pub account: i64,
@@ -52,7 +53,7 @@ pub struct OldTrade<'a> {
     pub cash_cents: Option<i64>,
     pub cash_at_ms: Option<i64>,
     pub cash_name: Option<Cow<'a, str>>,
-    /// Status and moment of each step.
+    /// Status and timestamp of each history row.
     pub history: Vec<(i64, i64)>,
 }
 
@@ -81,7 +82,8 @@ const TRADE_COLUMNS: &[Type] = &[
 ];
 const HISTORY_COLUMNS: &[Type] = &[Type::Big, Type::Small, Type::Big];
 
-/// The trades that a source gives, with all about them; which of them, and in which order, at last.
+/// The query for the trades of a source, with their settlement and cash; the last lines filter and
+/// order.
 macro_rules! trades {
     ($source:literal, $order:literal) => {
         concat!(
@@ -100,7 +102,7 @@ LEFT JOIN cash_transaction ct ON ct.trade_id = t.id
     };
 }
 
-/// The steps of the trades that a source gives; of which of them, and in which order, at last.
+/// The query for the history of the trades of a source; the last lines filter and order.
 macro_rules! history {
     ($source:literal, $order:literal) => {
         concat!(
@@ -117,8 +119,8 @@ JOIN trade_history th ON th.trade_id = t.id
 }
 
 // A derived table finds the trades first, so that no database begins with another table. The end of
-// a time is looked at afterwards: PostgreSQL would think that few trades lie between two unknown
-// moments, and read all of them instead of the first twenty.
+// the window is filtered afterwards: PostgreSQL would estimate that few trades lie between two
+// parameters, and read all of them instead of the first twenty.
 pub(super) static BY_ID: Statement = Statement {
     name: "old_trades_by_id",
     sql: trades!(
@@ -185,7 +187,7 @@ pub(super) static HISTORY_BY_SYMBOL: Statement = Statement {
     columns: HISTORY_COLUMNS,
 };
 
-/// Exactly [`TRADES`] parameters for ids: the last one fills the places that are left.
+/// Exactly [`TRADES`] parameters for ids: the last id fills the rest.
 ///
 /// # Panics
 /// There is no id, or there are too many.
@@ -195,7 +197,7 @@ pub(super) fn id_parameters(ids: &[i64]) -> Vec<Value> {
     filled.take(TRADES).map(|&id| Value::from(id)).collect()
 }
 
-/// Adds the questions for trades and for their histories.
+/// Adds the queries for trades and their history.
 pub(super) fn ask_for(batch: &mut Batch, chosen: &Chosen) -> (usize, usize) {
     match chosen {
         Chosen::ById(ids) => (
@@ -220,7 +222,7 @@ pub(super) fn ask_for(batch: &mut Batch, chosen: &Chosen) -> (usize, usize) {
 }
 
 impl OldTrade<'_> {
-    /// The same with texts of its own, which outlive the answers.
+    /// The same with owned texts, which outlive the result sets.
     pub(super) fn into_owned(self) -> OldTrade<'static> {
         let own = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         OldTrade {
@@ -234,7 +236,7 @@ impl OldTrade<'_> {
     }
 }
 
-/// The trades of both answers, with the texts that stand there.
+/// The trades of both result sets, borrowing their texts.
 pub(super) fn trades<'a>(
     trades: Answer<'a>,
     history: Answer<'a>,
@@ -261,7 +263,7 @@ pub(super) fn trades<'a>(
             history: Vec::new(),
         })
     })?;
-    // Steps come in the order of the trades.
+    // History rows come in the order of the trades.
     let mut of = 0;
     for row in history.all() {
         let id = row.integer(0)?;

@@ -1,9 +1,9 @@
-//! What transactions give back, and one number that stands for all of it.
+//! Outputs of transactions, and their fingerprints.
 
 use std::borrow::Cow;
 
-/// A running hash that is the same on every machine and in every version (FNV-1a of 64 bits, by
-/// Fowler, Noll and Vo).
+/// A hash that is the same on every machine and in every version (FNV-1a of 64 bits, by Fowler,
+/// Noll and Vo).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digest(u64);
 
@@ -14,26 +14,26 @@ impl Default for Digest {
 }
 
 impl Digest {
-    /// Adds bytes.
+    /// Adds bytes to the hash.
     pub fn bytes(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
     }
 
-    /// The number for everything added so far.
+    /// The hash of everything added so far.
     #[must_use]
     pub fn value(self) -> u64 {
         self.0
     }
 }
 
-/// An output of a transaction, or a part of one. Two that differ add different bytes.
+/// An output of a transaction, or a part of one. Two different ones add different bytes.
 pub trait Output {
-    /// Adds everything to a digest.
+    /// Adds every field to a digest.
     fn add_to(&self, digest: &mut Digest);
 
-    /// One number for everything: what differs between two databases is found by it.
+    /// The hash of the whole output, by which differences between databases are found.
     fn fingerprint(&self) -> u64 {
         let mut digest = Digest::default();
         self.add_to(&mut digest);
@@ -111,7 +111,7 @@ impl<A: Output, B: Output> Output for (A, B) {
     }
 }
 
-/// A struct whose output is that of its fields, one after the other.
+/// A struct whose output is that of its fields, in order.
 macro_rules! output {
     ($name:ty: $($field:ident),+ $(,)?) => {
         impl $crate::transactions::output::Output for $name {

@@ -1,18 +1,19 @@
-//! A transaction with its input, ready to be carried out on any session, as often as conflicts ask
-//! for it.
+//! A transaction with its input, ready to run on any session, and to be retried after a
+//! serialization failure.
 
 use super::inputs::Inputs;
+use super::market_order::MarketOrder;
 use super::output::{Digest, Output};
-use super::to_market::ToMarket;
+use super::trade_result::TradeResult;
 use super::{
     broker_volume, customer_position, data_maintenance, market_feed, market_watch, security_detail,
     trade_lookup, trade_order, trade_result, trade_status, trade_update,
 };
 use crate::error::DatabaseError;
+use crate::operation::Operation;
 use crate::session::Session;
-use workload::brokerage::kinds::Operation;
 
-/// A transaction to be carried out.
+/// A transaction to be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // The names are those of the transactions.
 pub enum Request {
@@ -30,26 +31,20 @@ pub enum Request {
     DataMaintenance(data_maintenance::Input),
 }
 
-/// A transaction that has been carried out.
+/// What a transaction has done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // The names are those of the transactions.
-pub enum Done<'a> {
-    TradeStatus(trade_status::TradeStatus<'a>),
-    MarketWatch(market_watch::MarketWatch),
-    SecurityDetail(Box<security_detail::SecurityDetail<'a>>),
-    CustomerPosition(Box<customer_position::CustomerPosition<'a>>),
-    TradeOrder(Box<trade_order::TradeOrder>),
-    TradeLookup(trade_lookup::TradeLookup<'a>),
-    BrokerVolume(broker_volume::BrokerVolume<'a>),
-    TradeUpdate(trade_update::TradeUpdate),
-    TradeResult(Box<trade_result::TradeResult>),
-    FeedEntry(market_feed::FeedEntry),
-    DataMaintenance(data_maintenance::DataMaintenance),
+pub struct Done {
+    /// The operation that it counts as.
+    pub operation: Operation,
+    /// Orders to be sent to the market now.
+    pub market_orders: Vec<MarketOrder>,
+    /// How a trade result ended; `None` for other transactions.
+    pub trade_result: Option<TradeResult>,
 }
 
 impl Request {
-    /// Draws what a user begins. An order takes its trade's id from `next_trade`, which must give a
-    /// new one each time.
+    /// Draws the input of a transaction that a user begins. An order takes its trade id from
+    /// `next_trade`, which must return a new one each time.
     ///
     /// # Panics
     /// Users do not begin such an operation.
@@ -75,7 +70,7 @@ impl Request {
         }
     }
 
-    /// Under which name it is counted, unless it is rolled back on purpose.
+    /// The operation that it counts as, unless it is rolled back intentionally.
     #[must_use]
     pub fn operation(&self) -> Operation {
         match self {
@@ -93,92 +88,63 @@ impl Request {
         }
     }
 
-    /// Carries it out once.
+    /// Runs it once, and adds its output to `digest`, if there is one.
     ///
     /// # Errors
-    /// Those of the session. After [`DatabaseError::Conflict`] it can be carried out again. After
-    /// [`DatabaseError::Unavailable`] whether it was committed is open: results may be repeated all
-    /// the same, for orders [`trade_order::was_entered`] tells, for feed entries
-    /// [`market_feed::sent_on`], and all others do no harm.
-    pub async fn run<'a>(&self, session: &'a mut dyn Session) -> Result<Done<'a>, DatabaseError> {
-        Ok(match self {
-            Self::TradeStatus(input) => Done::TradeStatus(trade_status::run(session, input).await?),
-            Self::MarketWatch(input) => Done::MarketWatch(market_watch::run(session, input).await?),
-            Self::SecurityDetail(input) => {
-                Done::SecurityDetail(Box::new(security_detail::run(session, input).await?))
+    /// Those of the session. After [`DatabaseError::Conflict`] it can be retried. After
+    /// [`DatabaseError::Unavailable`] the outcome of the commit is unknown: results may be repeated
+    /// all the same, orders are found by [`trade_order::was_entered`], feed entries by
+    /// [`market_feed::sent_on`], and repeating any other does no harm.
+    pub async fn run(
+        &self,
+        session: &mut dyn Session,
+        digest: Option<&mut Digest>,
+    ) -> Result<Done, DatabaseError> {
+        let mut done = Done {
+            operation: self.operation(),
+            market_orders: Vec::new(),
+            trade_result: None,
+        };
+        let add = |operation: Operation, output: &dyn Output| {
+            if let Some(digest) = digest {
+                digest.bytes(&[operation as u8]);
+                output.add_to(digest);
             }
-            Self::CustomerPosition(input) => {
-                Done::CustomerPosition(Box::new(customer_position::run(session, input).await?))
-            }
-            Self::TradeOrder(input) => {
-                Done::TradeOrder(Box::new(trade_order::run(session, input).await?))
-            }
-            Self::TradeLookup(input) => Done::TradeLookup(trade_lookup::run(session, input).await?),
-            Self::BrokerVolume(input) => {
-                Done::BrokerVolume(broker_volume::run(session, input).await?)
-            }
-            Self::TradeUpdate(input) => Done::TradeUpdate(trade_update::run(session, input).await?),
-            Self::TradeResult(input) => {
-                Done::TradeResult(Box::new(trade_result::run(session, input).await?))
-            }
-            Self::FeedEntry(input) => Done::FeedEntry(market_feed::run(session, input).await?),
-            Self::DataMaintenance(input) => {
-                Done::DataMaintenance(data_maintenance::run(session, input).await?)
-            }
-        })
-    }
-}
-
-impl Done<'_> {
-    /// Under which name it is counted.
-    #[must_use]
-    pub fn operation(&self) -> Operation {
+        };
         match self {
-            Self::TradeStatus(_) => Operation::TradeStatus,
-            Self::MarketWatch(_) => Operation::MarketWatch,
-            Self::SecurityDetail(_) => Operation::SecurityDetail,
-            Self::CustomerPosition(_) => Operation::CustomerPosition,
-            Self::TradeOrder(order) => match order.outcome {
-                trade_order::Outcome::Entered => Operation::TradeOrder,
-                trade_order::Outcome::RolledBack | trade_order::Outcome::NotPermitted => {
-                    Operation::TradeOrderRolledBack
+            Self::TradeStatus(of) => add(done.operation, &trade_status::run(session, of).await?),
+            Self::MarketWatch(of) => add(done.operation, &market_watch::run(session, of).await?),
+            Self::SecurityDetail(of) => {
+                add(done.operation, &security_detail::run(session, of).await?);
+            }
+            Self::CustomerPosition(of) => {
+                add(done.operation, &customer_position::run(session, of).await?);
+            }
+            Self::TradeOrder(of) => {
+                let order = trade_order::run(session, of).await?;
+                if order.outcome != trade_order::Outcome::Entered {
+                    done.operation = Operation::TradeOrderRolledBack;
                 }
-            },
-            Self::TradeLookup(_) => Operation::TradeLookup,
-            Self::BrokerVolume(_) => Operation::BrokerVolume,
-            Self::TradeUpdate(_) => Operation::TradeUpdate,
-            Self::TradeResult(_) => Operation::TradeResult,
-            Self::FeedEntry(_) => Operation::FeedEntry,
-            Self::DataMaintenance(_) => Operation::DataMaintenance,
+                add(done.operation, &order);
+                done.market_orders.extend(order.market_orders);
+            }
+            Self::TradeLookup(of) => add(done.operation, &trade_lookup::run(session, of).await?),
+            Self::BrokerVolume(of) => add(done.operation, &broker_volume::run(session, of).await?),
+            Self::TradeUpdate(of) => add(done.operation, &trade_update::run(session, of).await?),
+            Self::TradeResult(of) => {
+                let result = trade_result::run(session, of).await?;
+                add(done.operation, &result);
+                done.trade_result = Some(result);
+            }
+            Self::FeedEntry(of) => {
+                let entry = market_feed::run(session, of).await?;
+                add(done.operation, &entry);
+                done.market_orders = entry.market_orders;
+            }
+            Self::DataMaintenance(of) => {
+                add(done.operation, &data_maintenance::run(session, of).await?);
+            }
         }
-    }
-
-    /// What the market must be told now.
-    #[must_use]
-    pub fn to_market(&self) -> &[ToMarket] {
-        match self {
-            Self::TradeOrder(order) => order.to_market.as_slice(),
-            Self::FeedEntry(entry) => &entry.to_market,
-            _ => &[],
-        }
-    }
-}
-
-impl Output for Done<'_> {
-    fn add_to(&self, digest: &mut Digest) {
-        digest.bytes(&[self.operation() as u8]);
-        match self {
-            Self::TradeStatus(output) => output.add_to(digest),
-            Self::MarketWatch(output) => output.add_to(digest),
-            Self::SecurityDetail(output) => output.add_to(digest),
-            Self::CustomerPosition(output) => output.add_to(digest),
-            Self::TradeOrder(output) => output.add_to(digest),
-            Self::TradeLookup(output) => output.add_to(digest),
-            Self::BrokerVolume(output) => output.add_to(digest),
-            Self::TradeUpdate(output) => output.add_to(digest),
-            Self::TradeResult(output) => output.add_to(digest),
-            Self::FeedEntry(output) => output.add_to(digest),
-            Self::DataMaintenance(output) => output.add_to(digest),
-        }
+        Ok(done)
     }
 }

@@ -1,4 +1,4 @@
-//! Security detail: everything about one security, its company and its prices. Reads only.
+//! Security detail: everything about one security, its company and its prices. Read-only.
 
 use super::batch::{Answer, Answers, Batch, ask, values};
 use super::output::output;
@@ -7,47 +7,46 @@ use crate::schema::Type;
 use crate::session::{Isolation, Session};
 use crate::statement::Statement;
 
-/// Which security, and how much about it.
+/// The security, and the amount of detail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// Its symbol.
+    /// Ticker symbol of the security.
     pub symbol: String,
-    /// The first day, since 1970, whose prices are asked for.
+    /// The first day, since 1970, of the daily prices.
     pub first_day: i64,
-    /// How many days of prices.
+    /// Number of days of prices.
     pub days: i64,
-    /// Whether news come with their whole text instead of headline and summary.
+    /// Whether news are read with their full text instead of headline and summary.
     pub with_news_text: bool,
 }
 
-/// What came.
+/// The result of the queries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // Columns of the books.
+#[allow(missing_docs)] // The fields are columns and are named like them in `schema`.
 pub struct SecurityDetail<'a> {
-    /// Security, company, exchange and the addresses of both: texts and numbers in the order of
-    /// the question.
+    /// Security, company, exchange and the addresses of both: columns in the order of the query.
     pub texts: Vec<Option<&'a str>>,
     pub numbers: Vec<i64>,
     /// Three competitors, each with the industry.
     pub competitors: Vec<(&'a str, &'a str)>,
-    /// The twenty latest reports, each with all of its columns.
+    /// The twenty latest quarterly reports, with all columns.
     pub reports: Vec<[i64; REPORT]>,
-    /// Prices by day: day, close, high, low, volume.
+    /// Daily prices: day, close, high, low, volume.
     pub days: Vec<[i64; DAY]>,
-    /// Price, price at the opening, volume.
+    /// Price, opening price, volume.
     pub last_trade: Option<[i64; LAST]>,
-    /// The two latest news.
+    /// The two latest news items.
     pub news: Vec<News<'a>>,
 }
 
-/// News about a company.
+/// A news item of a company.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // Columns of the books.
+#[allow(missing_docs)] // The fields are columns and are named like them in `schema`.
 pub struct News<'a> {
     pub at_ms: i64,
     pub source: &'a str,
     pub author: Option<&'a str>,
-    /// The whole text, or headline and summary.
+    /// The full text, or headline and summary.
     pub texts: Vec<&'a str>,
 }
 
@@ -191,7 +190,7 @@ LIMIT 2",
     columns: &[Type::Big, Type::Text(30), Type::Text(30), Type::Long],
 };
 
-/// Carries it out.
+/// Runs the transaction.
 ///
 /// # Errors
 /// Those of the session.
@@ -247,7 +246,7 @@ fn detail<'a>(
     })
 }
 
-/// Rows of nothing but numbers.
+/// Rows of integers only.
 fn numbers<const N: usize>(answer: Answer<'_>) -> Result<Vec<[i64; N]>, DatabaseError> {
     answer.collect(|row| {
         let mut numbers = [0; N];

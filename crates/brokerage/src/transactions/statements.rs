@@ -1,4 +1,4 @@
-//! All statements, so that each can be tried on every database.
+//! All statements, so that tests can prepare each on every database.
 
 use super::{
     broker_volume, clean_up, customer_position, data_maintenance, market_feed, market_watch,
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The numbers of the parameters that a text uses.
+    /// The numbers of the parameters in a text.
     fn parameters(sql: &str) -> BTreeSet<usize> {
         let pieces = sql.split('$').skip(1);
         let number = |piece: &str| {
@@ -149,8 +149,13 @@ mod tests {
             let used: Vec<usize> = parameters(statement.sql).into_iter().collect();
             let given: Vec<usize> = (1..=statement.parameters.len()).collect();
             assert_eq!(used, given, "{}", statement.name);
-            let asks = statement.sql.starts_with("SELECT");
-            assert_eq!(asks, !statement.columns.is_empty(), "{}", statement.name);
+            let instruction = statement.sql.starts_with("SELECT");
+            assert_eq!(
+                instruction,
+                !statement.columns.is_empty(),
+                "{}",
+                statement.name
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Trade look-up: old trades with everything about them, found in one of four ways. Reads only.
+//! Trade lookup: past trades with settlement, cash and history, found in one of four ways.
+//! Read-only.
 
 use super::batch::{Batch, ask, values};
 use super::old_trades::{self, Chosen, OldTrade};
@@ -13,32 +14,32 @@ use crate::statement::Statement;
 pub enum Input {
     /// Up to twenty trades.
     Trades(Chosen),
-    /// The first trade of an account from a moment on, and what became of its shares.
+    /// The first trade of an account from a time on, and the history of its lots.
     FirstTrade {
-        /// The account.
+        /// Id of the account.
         account: i64,
-        /// The moment.
+        /// The earliest timestamp, in milliseconds since 1970.
         from_ms: i64,
     },
 }
 
-/// What came.
+/// The result of the queries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TradeLookup<'a> {
     /// Up to twenty trades.
     Trades(Vec<OldTrade<'a>>),
-    /// What became of the shares of one trade.
+    /// The history of the lots of one trade.
     FirstTrade {
         /// The trade, if there is one.
         trade: Option<i64>,
-        /// At most twenty steps.
+        /// At most twenty changes.
         holdings: Vec<HoldingStep>,
     },
 }
 
-/// A change of a holding.
+/// A change of a lot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // Columns of the books.
+#[allow(missing_docs)] // The fields are columns and are named like them in `schema`.
 pub struct HoldingStep {
     pub holding: i64,
     pub trade: i64,
@@ -85,7 +86,7 @@ LIMIT 20",
     columns: &[Type::Big, Type::Big, Type::Integer, Type::Integer],
 };
 
-/// Carries it out.
+/// Runs the transaction.
 ///
 /// # Errors
 /// Those of the session.

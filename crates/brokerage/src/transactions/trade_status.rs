@@ -1,4 +1,4 @@
-//! Trade status: the 50 latest trades of an account. Reads only.
+//! Trade status: the 50 latest trades of an account. Read-only.
 
 use super::batch::{Batch, ask, values};
 use super::output::output;
@@ -7,27 +7,27 @@ use crate::schema::Type;
 use crate::session::{Isolation, Session};
 use crate::statement::Statement;
 
-/// Whose trades.
+/// The account whose trades are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// The account.
+    /// Id of the account.
     pub account: i64,
 }
 
-/// What came.
+/// The result of the queries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // Columns of the books.
+#[allow(missing_docs)] // The fields are columns and are named like them in `schema`.
 pub struct TradeStatus<'a> {
     pub customer_last_name: &'a str,
     pub customer_first_name: &'a str,
     pub broker_name: &'a str,
-    /// From the latest on.
+    /// Its trades, the latest first.
     pub trades: Vec<Trade<'a>>,
 }
 
-/// A trade.
+/// A trade of the account.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // Columns of the books.
+#[allow(missing_docs)] // The fields are columns and are named like them in `schema`.
 pub struct Trade<'a> {
     pub id: i64,
     pub at_ms: i64,
@@ -84,7 +84,7 @@ ORDER BY t.entered_at DESC, t.id DESC",
     ],
 };
 
-/// Carries it out.
+/// Runs the transaction.
 ///
 /// # Errors
 /// Those of the session.

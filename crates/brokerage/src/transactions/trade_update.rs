@@ -1,5 +1,5 @@
-//! Trade update: old trades as in a look-up, and up to twenty of their rows corrected. What a
-//! correction changes, the next one changes back.
+//! Trade update: past trades as in a lookup, with up to twenty of their rows changed. The next
+//! update changes them back.
 
 use super::batch::{Answer, Batch, Transaction};
 use super::old_trades::{self, Chosen, OldTrade, TRADES, id_parameters};
@@ -9,22 +9,22 @@ use crate::schema::Type;
 use crate::session::{Isolation, Session};
 use crate::statement::Statement;
 
-/// Which trades. Those chosen by id have the name of their executor corrected, those of an account
-/// the kind of cash of their settlement, those in a security the name of their cash transaction.
+/// Which trades. Those chosen by id have the name of their executor changed, those of an account
+/// the cash type of their settlement, those in a security the name of their cash transaction.
 pub type Input = Chosen;
 
-/// What came.
+/// The result of the transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TradeUpdate {
-    /// The trades as they were.
+    /// The trades before the change.
     pub trades: Vec<OldTrade<'static>>,
-    /// Rows corrected.
+    /// Number of rows changed.
     pub corrected: u64,
 }
 
 output!(TradeUpdate: trades, corrected);
 
-// Upper and lower case are told apart by REPLACE in every database, by LIKE not in all.
+// REPLACE is case-sensitive in every database, LIKE is not.
 pub(super) static EXECUTORS: Statement = Statement {
     name: "trade_update_executors",
     sql: "UPDATE trade SET executor_name =
@@ -60,7 +60,7 @@ WHERE trade_id IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 
     columns: &[],
 };
 
-/// Carries it out.
+/// Runs the transaction.
 ///
 /// # Errors
 /// Those of the session.
@@ -70,7 +70,7 @@ pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeUpdate
     let (trades, history) = old_trades::ask_for(&mut batch, input);
     let correction = match input {
         Chosen::ById(ids) => {
-            // The ids are known: everything travels at once.
+            // The ids are known: everything goes in one round trip.
             let change = batch.add_all(&EXECUTORS, id_parameters(ids));
             let answers = transaction.commit(batch).await?;
             let trades = owned(answers.of(trades), answers.of(history))?;
@@ -88,7 +88,7 @@ pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeUpdate
         let has_cash = |trade: &&OldTrade<'_>| trade.cash_name.is_some();
         ids = trades.iter().filter(has_cash).map(|one| one.id).collect();
     }
-    // Rows are locked in the order of their ids, so that two updates do not wait for each other.
+    // Rows are locked in the order of their ids, so that two updates do not deadlock.
     ids.sort_unstable();
     let mut batch = Batch::new();
     let change = (!ids.is_empty()).then(|| batch.add_all(correction, id_parameters(&ids)));
@@ -97,7 +97,7 @@ pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeUpdate
     Ok(TradeUpdate { trades, corrected })
 }
 
-/// The trades that were read, which outlive the answers: another batch follows.
+/// The trades that were read, which outlive the result sets: another batch follows.
 fn owned(trades: Answer<'_>, history: Answer<'_>) -> Result<Vec<OldTrade<'static>>, DatabaseError> {
     let trades = old_trades::trades(trades, history)?;
     Ok(trades.into_iter().map(OldTrade::into_owned).collect())

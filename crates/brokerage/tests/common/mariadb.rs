@@ -10,7 +10,7 @@ use brokerage::database::{Address, Endpoint};
 use tempfile::TempDir;
 
 /// How long an answer may take.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A server in a directory of its own, killed when dropped.
 pub struct Server {
@@ -54,17 +54,17 @@ pub fn start(room: &Path) -> Child {
         .unwrap()
 }
 
-/// Root hands the work to an unprivileged user.
+/// As root the server runs as an unprivileged user.
 fn user_option() -> Option<&'static str> {
     rustix::process::geteuid()
         .is_root()
         .then_some("--user=nobody")
 }
 
-/// A server, or `None` and a word where there is no MariaDB.
+/// A server, or `None` and a message where there is no MariaDB.
 pub fn server() -> Option<Server> {
     let (Some(install), Some(_)) = (program("mariadb-install-db"), program("mariadbd")) else {
-        eprintln!("skipped: MariaDB is not installed");
+        test_support::skip("MariaDB is not installed");
         return None;
     };
     let room = super::room();
@@ -101,7 +101,7 @@ impl Server {
     /// Waits until it answers.
     pub fn wait(&self) {
         let deadline = Instant::now() + Duration::from_secs(60);
-        while Connection::open(&self.address(), None, PATIENCE).is_err() {
+        while Connection::open(&self.address(), None, TIMEOUT).is_err() {
             let log = || std::fs::read_to_string(self.room.path().join("log"));
             assert!(Instant::now() < deadline, "{:?}", log());
             std::thread::sleep(Duration::from_millis(20));
@@ -110,7 +110,7 @@ impl Server {
 
     /// What it answers.
     pub fn ask(&self, sql: &str) -> Vec<Vec<Option<String>>> {
-        let mut connection = Connection::open(&self.address(), None, PATIENCE).unwrap();
+        let mut connection = Connection::open(&self.address(), None, TIMEOUT).unwrap();
         connection.ask(sql).unwrap()
     }
 }

@@ -1,4 +1,4 @@
-//! Databases for tests: made in a directory of their own, gone with it.
+//! Databases for tests: in a directory of their own, removed with it.
 #![allow(dead_code, clippy::unwrap_used)] // Each test file uses some of these; no test code is shipped.
 
 pub mod mariadb;
@@ -11,14 +11,14 @@ use brokerage::database::{Build, Database, Loader, State, Step, finish, missing_
 use brokerage::error::DatabaseError;
 use brokerage::row::Answers;
 use brokerage::schema::{TABLES, Table, TableName, Type};
-use brokerage::session::{Call, Isolation, Session, Then};
+use brokerage::session::{AfterBatch, Call, Isolation, Session};
 use brokerage::statement::Statement;
 use brokerage::value::Value;
 use runtime::thread::complete;
 use tempfile::TempDir;
 
-/// A directory that the server's user can come to, in memory where that is possible: no test here
-/// is about the storage.
+/// A directory that the server's user can reach, in memory where that is possible: no test here is
+/// about the storage.
 pub fn room() -> TempDir {
     let room = tempfile::tempdir_in("/dev/shm")
         .or_else(|_| tempfile::tempdir())
@@ -34,26 +34,25 @@ pub fn settings() -> Settings {
     settings
 }
 
-/// A PostgreSQL server, or `None` and a word where there is no PostgreSQL.
+/// A PostgreSQL server, or `None` and a message where there is no PostgreSQL.
 pub fn cluster(room: &TempDir) -> Option<Cluster> {
     match Cluster::start(&room.path().join("postgres"), &settings()) {
         Ok(cluster) => Some(cluster),
         Err(ClusterError::NoPrograms) => {
-            eprintln!("skipped: PostgreSQL is not installed");
+            test_support::skip("PostgreSQL is not installed");
             None
         }
         Err(other) => panic!("{other}"),
     }
 }
 
-/// A build of 16 rows in every table.
+/// Rows per table of a test build.
 pub const ROWS: i64 = 16;
 
-/// A text as no generator makes it, so that nothing is lost on the way.
+/// A text that no generator makes, so that nothing is lost in escaping.
 pub const STRANGE: &str = "tab\t back\\slash \\N line\nreturn\r quote' \"\u{e9}\u{4e2d}\u{1f600} ";
 
-/// What row `number` holds in a column. References hold then too: they name the row of the same
-/// number.
+/// The value of row `number` in a column. References hold: they name the row of the same number.
 fn put(sink: &mut dyn Loader, table: &Table, column: usize, number: i64) {
     let about = &table.columns[column];
     match about.of {
@@ -82,7 +81,7 @@ pub fn load(database: &dyn Database, numbers: std::ops::Range<i64>) -> Result<()
     Ok(())
 }
 
-/// Makes a whole house of [`ROWS`] rows in every table, by two threads.
+/// Builds a database of [`ROWS`] rows in every table, by two threads.
 pub fn build(database: &dyn Database) -> Build {
     let build = Build::new(1000, 2, u64::MAX);
     assert_eq!(database.state().unwrap(), State::Absent);
@@ -93,16 +92,16 @@ pub fn build(database: &dyn Database) -> Build {
         load(database, 5..10).unwrap();
         first.join().unwrap().unwrap();
     });
-    let told = std::sync::Mutex::new(Vec::new());
+    let reported = std::sync::Mutex::new(Vec::new());
     finish(database, 2, &|finished| {
-        told.lock().unwrap().push(finished.done);
+        reported.lock().unwrap().push(finished.done);
         true
     })
     .unwrap();
-    let mut told = told.into_inner().unwrap();
-    told.sort_unstable();
-    let steps: usize = database.finishing().iter().map(Vec::len).sum();
-    assert_eq!(told, (1..=steps).collect::<Vec<_>>());
+    let mut reported = reported.into_inner().unwrap();
+    reported.sort_unstable();
+    let steps: usize = database.post_load_steps().iter().map(Vec::len).sum();
+    assert_eq!(reported, (1..=steps).collect::<Vec<_>>());
     database.mark_ready().unwrap();
     assert_eq!(database.state().unwrap(), State::Ready(build.clone()));
     assert!(missing_tables(database).unwrap().is_empty());
@@ -166,7 +165,7 @@ pub fn call(statement: &'static Statement, parameters: &[Value]) -> Call {
     }
 }
 
-pub fn hire(id: i64, status: i64, name: &str) -> Call {
+pub fn spawn_clients(id: i64, status: i64, name: &str) -> Call {
     let number = Value::Integer;
     call(
         &HIRE,
@@ -191,31 +190,31 @@ pub fn alone<'a>(
     calls: &[Call],
 ) -> Result<&'a Answers, DatabaseError> {
     session.begin(isolation)?;
-    complete(session.run(calls, Then::Commit))
+    complete(session.run(calls, AfterBatch::Commit))
 }
 
-/// Everything that a session promises, on a house made by [`build`].
+/// Everything that a session promises, on a database made by [`build`].
 pub fn try_session(session: &mut dyn Session) {
     let isolation = [
         Isolation::ReadCommitted,
         Isolation::RepeatableRead,
         Isolation::Serializable,
     ];
-    // All rows came over.
+    // All rows are there.
     let answers = alone(session, isolation[0], &[call(&COUNT, &[])]).unwrap();
     assert_eq!(
         (answers.of(0).integer(0, 0), answers.of(0).integer(0, 1)),
         (Some(10), Some(45))
     );
     for isolation in isolation {
-        // Several batches, with questions and changes, committed with the last or by an empty one.
+        // Several batches, with queries and changes, committed with the last or by an empty one.
         session.begin(isolation).unwrap();
         let calls = [
             call(&BROKER, &[2.into(), 4.into()]),
             raise(10, 3),
             call(&BROKER, &[3.into(), 4.into()]),
         ];
-        let answers = complete(session.run(&calls, Then::GoOn)).unwrap();
+        let answers = complete(session.run(&calls, AfterBatch::Continue)).unwrap();
         assert_eq!(answers.of(0).count(), 2);
         assert_eq!(answers.of(0).text(1, 1), Some("t3"));
         assert_eq!((answers.of(0).changed, answers.of(1).changed), (0, 1));
@@ -224,20 +223,25 @@ pub fn try_session(session: &mut dyn Session) {
             answers.of(0).integer(1, 2).map(|was| was + 10)
         );
         assert_eq!(
-            complete(session.run(&[raise(-10, 3)], Then::GoOn))
+            complete(session.run(&[raise(-10, 3)], AfterBatch::Continue))
                 .unwrap()
                 .of(0)
                 .changed,
             1
         );
-        assert!(complete(session.run(&[], Then::Commit)).unwrap().count() == 0);
+        assert!(
+            complete(session.run(&[], AfterBatch::Commit))
+                .unwrap()
+                .count()
+                == 0
+        );
         // Rolled back.
         session.begin(isolation).unwrap();
-        complete(session.run(&[raise(1000, 3)], Then::GoOn)).unwrap();
+        complete(session.run(&[raise(1000, 3)], AfterBatch::Continue)).unwrap();
         complete(session.rollback()).unwrap();
         // Abandoned: rolled back, though nobody waits for it.
         session.begin(isolation).unwrap();
-        complete(session.run(&[raise(1000, 3)], Then::GoOn)).unwrap();
+        complete(session.run(&[raise(1000, 3)], AfterBatch::Continue)).unwrap();
         session.abandon();
         let answers = alone(session, isolation, &[call(&COUNT, &[])]).unwrap();
         assert_eq!(answers.of(0).integer(0, 1), Some(45));
@@ -247,11 +251,15 @@ pub fn try_session(session: &mut dyn Session) {
         session.begin(isolation).unwrap();
         complete(session.rollback()).unwrap();
         session.begin(isolation).unwrap();
-        complete(session.run(&[], Then::Commit)).unwrap();
-        // A mistake in the middle undoes all of it, and the session goes on.
+        complete(session.run(&[], AfterBatch::Commit)).unwrap();
+        // An error in the middle undoes all of it, and the session goes on.
         session.begin(isolation).unwrap();
-        let calls = [raise(1000, 4), hire(1, 1, "there already"), raise(1000, 5)];
-        let error = complete(session.run(&calls, Then::Commit)).unwrap_err();
+        let calls = [
+            raise(1000, 4),
+            spawn_clients(1, 1, "there already"),
+            raise(1000, 5),
+        ];
+        let error = complete(session.run(&calls, AfterBatch::Commit)).unwrap_err();
         let is_right = |error: &DatabaseError| matches!(error, DatabaseError::Failed { statement, .. } if statement == "hire");
         assert!(is_right(&error), "{error:?}");
         let answers = alone(session, isolation, &[call(&COUNT, &[])]).unwrap();
@@ -295,7 +303,7 @@ fn strange_texts(session: &mut dyn Session) {
     );
     let back = rename("t2".into(), &long, 2);
     alone(session, Isolation::RepeatableRead, &[back]).unwrap();
-    // So many that they do not go out in one piece.
+    // So many that they are not sent in one piece.
     let calls: Vec<_> = (0..200)
         .flat_map(|number| {
             [
@@ -311,17 +319,17 @@ fn strange_texts(session: &mut dyn Session) {
 }
 
 fn wrong_calls(session: &mut dyn Session) {
-    complete(session.run(&[raise(1, 1)], Then::Commit)).unwrap_err();
+    complete(session.run(&[raise(1, 1)], AfterBatch::Commit)).unwrap_err();
     session.begin(Isolation::ReadCommitted).unwrap();
     session.begin(Isolation::ReadCommitted).unwrap_err();
-    complete(session.run(&[call(&RAISE, &[1.into()])], Then::Commit)).unwrap_err();
+    complete(session.run(&[call(&RAISE, &[1.into()])], AfterBatch::Commit)).unwrap_err();
     let too_large = [raise(1 << 40, 1)];
     assert!(alone(session, Isolation::ReadCommitted, &too_large).is_err());
     let answers = alone(session, Isolation::ReadCommitted, &[call(&COUNT, &[])]).unwrap();
     assert_eq!(answers.of(0).integer(0, 1), Some(45));
 }
 
-/// Rows that break a reference must not become a house.
+/// Rows that violate a foreign key must not become a data set.
 pub fn broken_reference(database: &dyn Database) {
     database.create(&Build::new(1000, 2, 1)).unwrap();
     load(database, 0..3).unwrap();
@@ -335,7 +343,7 @@ pub fn broken_reference(database: &dyn Database) {
     let error = finish(database, 2, &|_| true).unwrap_err();
     let is_named = |error: &DatabaseError| {
         matches!(error, DatabaseError::Failed { statement, .. }
-            if statement == "the references of watch_item")
+            if statement == "the foreign keys of watch_item")
     };
     assert!(is_named(&error), "{error:?}");
     assert!(matches!(database.state().unwrap(), State::Building(_)));
@@ -343,7 +351,7 @@ pub fn broken_reference(database: &dyn Database) {
     assert_eq!(database.state().unwrap(), State::Absent);
 }
 
-/// A step that would take minutes fails as soon as steps are to end.
+/// A step that would take minutes fails as soon as steps are cancelled.
 pub fn long_steps_end(database: &dyn Database, sql: &str) {
     database.create(&Build::new(1000, 2, 1)).unwrap();
     let step = Step {
@@ -352,14 +360,14 @@ pub fn long_steps_end(database: &dyn Database, sql: &str) {
         is_optional: false,
     };
     let ended = std::thread::scope(|scope| {
-        let carried_out = scope.spawn(|| database.carry_out(&step));
+        let carried_out = scope.spawn(|| database.run_step(&step));
         while !carried_out.is_finished() {
-            database.end_steps().unwrap();
+            database.cancel_steps().unwrap();
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
         carried_out.join().unwrap()
     });
     assert!(ended.is_err(), "it came to its end");
-    database.end_steps().unwrap();
+    database.cancel_steps().unwrap();
     database.remove().unwrap();
 }

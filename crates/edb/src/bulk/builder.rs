@@ -381,7 +381,7 @@ impl<F: File, P: FnMut(u64)> Builder<'_, F, P> {
         }
         let size = bytes / sampled.max(1) * self.rows;
         let size = size.next_multiple_of(self.plan.page_size_bytes as u64);
-        // Only a help: if there is not so much space, the writes will tell.
+        // Only a help: if there is not so much space, the writes fail.
         let _ = self
             .file
             .set_size_bytes(size.max(2 * self.plan.page_size_bytes as u64))

@@ -67,7 +67,7 @@ fn esedbinfo_lists_the_tables() {
     let directory = tempfile::tempdir().unwrap();
     let path = built_file(directory.path());
     let Some(text) = output_of(Command::new("esedbinfo").arg(&path)) else {
-        eprintln!("skipped: esedbinfo is not installed (Debian package libesedb-utils)");
+        test_support::skip("esedbinfo is not installed (Debian package libesedb-utils)");
         return;
     };
     for expected in [
@@ -94,7 +94,7 @@ fn esedbexport_returns_every_row() {
         .arg(&target)
         .arg(&path);
     if output_of(&mut command).is_none() {
-        eprintln!("skipped: esedbexport is not installed (Debian package libesedb-utils)");
+        test_support::skip("esedbexport is not installed (Debian package libesedb-utils)");
         return;
     }
     let export = directory.path().join("out.export");
@@ -152,7 +152,9 @@ for record in db.table("messages").records():
 
 fn compare_bodies(module: &str, script: &str) {
     let Some(python) = std::env::var_os("PROOFLOAD_ESEDB_PYTHON") else {
-        eprintln!("skipped: PROOFLOAD_ESEDB_PYTHON names no Python with the module {module}");
+        test_support::skip(format_args!(
+            "PROOFLOAD_ESEDB_PYTHON names no Python with the module {module}"
+        ));
         return;
     };
     let directory = tempfile::tempdir().unwrap();

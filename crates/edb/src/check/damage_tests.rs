@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::simulated::{Fault, FaultEffect};
 use runtime::{IoFailure, IoOperation};
 
-use super::patient::{PAGE, Patient, TABLE};
+use super::damaged_database::{DamagedDatabase, PAGE, TABLE};
 use super::tests::{report_of, with_file};
 use super::*;
 use crate::format::database_header::DatabaseHeader;
@@ -19,8 +19,8 @@ use crate::format::layout::{CATALOG, CATALOG_NAME_INDEX, CATALOG_SHADOW};
 use crate::format::page::{NodeFlags, PageChange, PageFlags};
 use crate::format::space::{Extent, SPACE_HEADER_BYTES, SpaceHeader};
 
-fn write_extents(patient: &mut Patient, root: u32, extents: &[Extent]) {
-    patient.change(root, |page| {
+fn write_extents(damaged_database: &mut DamagedDatabase, root: u32, extents: &[Extent]) {
+    damaged_database.change(root, |page| {
         page.remove_nodes(0..page.view().node_count());
         assert_eq!(page.view().external_header(), [0; SPACE_HEADER_BYTES]);
         for (index, extent) in extents.iter().enumerate() {
@@ -30,8 +30,8 @@ fn write_extents(patient: &mut Patient, root: u32, extents: &[Extent]) {
     });
 }
 
-fn extents_at(patient: &Patient, root: u32) -> Vec<Extent> {
-    let view = patient.view(root);
+fn extents_at(damaged_database: &DamagedDatabase, root: u32) -> Vec<Extent> {
+    let view = damaged_database.view(root);
     view.nodes()
         .map(|node| Extent::decode(&node.key(), node.data).unwrap())
         .collect()
@@ -39,64 +39,67 @@ fn extents_at(patient: &Patient, root: u32) -> Vec<Extent> {
 
 #[test]
 fn the_patient_is_sound_at_first() {
-    let patient = Patient::new();
-    assert_eq!(report_of(&patient.bytes).unwrap().findings, []);
-    assert!(patient.leaves(TABLE).len() > 20 && patient.leaves(patient.index_root()).len() > 5);
+    let damaged_database = DamagedDatabase::new();
+    assert_eq!(report_of(&damaged_database.bytes).unwrap().findings, []);
+    assert!(
+        damaged_database.leaves(TABLE).len() > 20
+            && damaged_database.leaves(damaged_database.index_root()).len() > 5
+    );
 }
 
 #[test]
 fn a_damaged_or_different_header() {
-    let mut patient = Patient::new();
-    patient.bytes[PAGE + 700] ^= 1;
-    let found = patient.only(FindingKind::Header, "");
+    let mut damaged_database = DamagedDatabase::new();
+    damaged_database.bytes[PAGE + 700] ^= 1;
+    let found = damaged_database.only(FindingKind::Header, "");
     assert!(found[0].to_string().contains("second header is damaged"));
-    let mut header = DatabaseHeader::decode(&patient.bytes).unwrap();
+    let mut header = DatabaseHeader::decode(&damaged_database.bytes).unwrap();
     header.scan.highest_page = 7;
-    header.encode(&mut patient.bytes[PAGE..2 * PAGE]);
-    let found = patient.only(FindingKind::Header, "");
+    header.encode(&mut damaged_database.bytes[PAGE..2 * PAGE]);
+    let found = damaged_database.only(FindingKind::Header, "");
     assert!(found[0].to_string().contains("differ"));
 }
 
 #[test]
 fn wrong_bytes_in_a_page() {
-    let mut patient = Patient::new();
-    let leaf = patient.leaves(TABLE)[3];
-    patient.slot(leaf)[1000] ^= 4;
-    let found = patient.only(FindingKind::Checksum, "table messages");
+    let mut damaged_database = DamagedDatabase::new();
+    let leaf = damaged_database.leaves(TABLE)[3];
+    damaged_database.slot(leaf)[1000] ^= 4;
+    let found = damaged_database.only(FindingKind::Checksum, "table messages");
     assert_eq!(found[0].page, Some(leaf));
     let expected = format!(
         "page {leaf} of table messages: the page's checksum is wrong (one bit: byte 1000, bit 2)"
     );
     assert_eq!(found[0].to_string(), expected);
     // A free page is verified, too.
-    let mut patient = Patient::new();
-    let last = patient.pages();
-    patient.slot(last)[77] = 1;
-    let found = patient.only(FindingKind::Checksum, "");
+    let mut damaged_database = DamagedDatabase::new();
+    let last = damaged_database.pages();
+    damaged_database.slot(last)[77] = 1;
+    let found = damaged_database.only(FindingKind::Checksum, "");
     assert_eq!((found[0].page, found[0].object.as_str()), (Some(last), ""));
 }
 
 #[test]
 fn a_page_that_was_never_written_or_is_another() {
-    let mut patient = Patient::new();
-    let leaves = patient.leaves(TABLE);
-    patient.slot(leaves[2]).fill(0);
+    let mut damaged_database = DamagedDatabase::new();
+    let leaves = damaged_database.leaves(TABLE);
+    damaged_database.slot(leaves[2]).fill(0);
     assert_eq!(
-        patient.only(FindingKind::NeverWritten, "messages")[0].page,
+        damaged_database.only(FindingKind::NeverWritten, "messages")[0].page,
         Some(leaves[2])
     );
-    let mut patient = Patient::new();
-    let other = patient.slot(leaves[5]).to_vec();
-    patient.slot(leaves[2]).copy_from_slice(&other);
-    let found = patient.only(FindingKind::PageNumber, "messages");
+    let mut damaged_database = DamagedDatabase::new();
+    let other = damaged_database.slot(leaves[5]).to_vec();
+    damaged_database.slot(leaves[2]).copy_from_slice(&other);
+    let found = damaged_database.only(FindingKind::PageNumber, "messages");
     assert_eq!(found[0].page, Some(leaves[2]));
     assert!(found[0].sentence.contains(&format!("page {}", leaves[5])));
 }
 
 #[test]
 fn a_page_the_storage_refuses() {
-    let patient = Patient::new();
-    let report = with_file(&patient.bytes, async |file, disk| {
+    let damaged_database = DamagedDatabase::new();
+    let report = with_file(&damaged_database.bytes, async |file, disk| {
         // Some reads of a run of leaves fail: once for the run, then for one of its pages.
         let failure = FaultEffect::Fail(IoFailure::Device("medium error".into()));
         disk.set_fault(Fault {
@@ -117,47 +120,47 @@ fn a_page_the_storage_refuses() {
 
 #[test]
 fn a_page_that_breaks_the_format() {
-    let mut patient = Patient::new();
-    let leaf = patient.leaves(TABLE)[0];
-    patient.poke(leaf, 28, 0xFF);
+    let mut damaged_database = DamagedDatabase::new();
+    let leaf = damaged_database.leaves(TABLE)[0];
+    damaged_database.poke(leaf, 28, 0xFF);
     assert_eq!(
-        patient.only(FindingKind::Structure, "messages")[0].page,
+        damaged_database.only(FindingKind::Structure, "messages")[0].page,
         Some(leaf)
     );
 }
 
 #[test]
 fn a_page_of_another_tree() {
-    let mut patient = Patient::new();
-    let leaf = patient.leaves(TABLE)[4];
-    let foreign = patient.leaves(patient.index_root())[0];
-    patient.change(leaf, |page| {
+    let mut damaged_database = DamagedDatabase::new();
+    let leaf = damaged_database.leaves(TABLE)[4];
+    let foreign = damaged_database.leaves(damaged_database.index_root())[0];
+    damaged_database.change(leaf, |page| {
         let flags = page.view().flags();
         page.set_flags(flags | PageFlags::INDEX);
     });
     assert_eq!(
-        patient.only(FindingKind::WrongPage, "table messages")[0].page,
+        damaged_database.only(FindingKind::WrongPage, "table messages")[0].page,
         Some(leaf)
     );
-    let mut patient = Patient::new();
-    patient.poke(foreign, 24, 99);
-    let found = patient.only(FindingKind::WrongPage, "index ByToken of table messages");
+    let mut damaged_database = DamagedDatabase::new();
+    damaged_database.poke(foreign, 24, 99);
+    let found = damaged_database.only(FindingKind::WrongPage, "index ByToken of table messages");
     assert!(found[0].sentence.contains("object 99"));
     // A child beyond the end of the file.
-    let mut patient = Patient::new();
-    let parent = patient.parent_of_leaves(TABLE);
-    patient.change(parent, |page| {
+    let mut damaged_database = DamagedDatabase::new();
+    let parent = damaged_database.parent_of_leaves(TABLE);
+    damaged_database.change(parent, |page| {
         page.replace_data(1, &9_999_999_u32.to_le_bytes()).unwrap();
     });
-    let found = patient.found(FindingKind::WrongPage, "table messages");
+    let found = damaged_database.found(FindingKind::WrongPage, "table messages");
     assert!(found[0].sentence.contains("9999999"));
 }
 
 #[test]
 fn keys_outside_the_bounds_of_their_parent() {
-    let mut patient = Patient::new();
-    let parent = patient.parent_of_leaves(TABLE);
-    patient.change(parent, |page| {
+    let mut damaged_database = DamagedDatabase::new();
+    let parent = damaged_database.parent_of_leaves(TABLE);
+    damaged_database.change(parent, |page| {
         let lower = page.view().node(1).key();
         let child = page.view().child(0).to_le_bytes();
         page.remove_node(0);
@@ -168,77 +171,81 @@ fn keys_outside_the_bounds_of_their_parent() {
         page.insert_node(0, &bound, &child, NodeFlags::NONE)
             .unwrap();
     });
-    let found = patient.only(FindingKind::KeyBounds, "table messages");
-    assert_eq!(found[0].page, Some(patient.leaves(TABLE)[1]));
+    let found = damaged_database.only(FindingKind::KeyBounds, "table messages");
+    assert_eq!(found[0].page, Some(damaged_database.leaves(TABLE)[1]));
 }
 
 #[test]
 fn leaves_at_different_depths() {
-    let mut patient = Patient::new();
+    let mut damaged_database = DamagedDatabase::new();
     // The root's first child is an internal page; let the root point at one of its leaves.
-    let root = patient.long_value_root();
-    assert!(!patient.view(patient.view(root).child(0)).is_leaf());
-    let leaf = patient.leaves(root)[0];
-    patient.change(root, |page| {
+    let root = damaged_database.long_value_root();
+    assert!(
+        !damaged_database
+            .view(damaged_database.view(root).child(0))
+            .is_leaf()
+    );
+    let leaf = damaged_database.leaves(root)[0];
+    damaged_database.change(root, |page| {
         page.replace_data(0, &leaf.to_le_bytes()).unwrap();
     });
-    patient.found(FindingKind::Depth, "long values of table messages");
+    damaged_database.found(FindingKind::Depth, "long values of table messages");
 }
 
 #[test]
 fn neighbours_that_do_not_point_at_each_other() {
-    let mut patient = Patient::new();
-    let leaves = patient.leaves(TABLE);
-    patient.change(leaves[3], |page| page.set_previous(leaves[1]));
-    let found = patient.only(FindingKind::Links, "table messages");
+    let mut damaged_database = DamagedDatabase::new();
+    let leaves = damaged_database.leaves(TABLE);
+    damaged_database.change(leaves[3], |page| page.set_previous(leaves[1]));
+    let found = damaged_database.only(FindingKind::Links, "table messages");
     assert_eq!(found[0].page, Some(leaves[3]));
-    let mut patient = Patient::new();
-    patient.change(leaves[3], |page| page.set_next(leaves[5]));
+    let mut damaged_database = DamagedDatabase::new();
+    damaged_database.change(leaves[3], |page| page.set_next(leaves[5]));
     assert_eq!(
-        patient.only(FindingKind::Links, "table messages")[0].page,
+        damaged_database.only(FindingKind::Links, "table messages")[0].page,
         Some(leaves[3])
     );
-    let mut patient = Patient::new();
+    let mut damaged_database = DamagedDatabase::new();
     let last = *leaves.last().unwrap();
-    patient.change(last, |page| page.set_next(leaves[0]));
+    damaged_database.change(last, |page| page.set_next(leaves[0]));
     assert_eq!(
-        patient.only(FindingKind::Links, "table messages")[0].page,
+        damaged_database.only(FindingKind::Links, "table messages")[0].page,
         Some(last)
     );
 }
 
 #[test]
 fn two_parents_of_one_page() {
-    let mut patient = Patient::new();
-    let parent = patient.parent_of_leaves(TABLE);
-    let child = patient.view(parent).child(0);
-    patient.change(parent, |page| {
+    let mut damaged_database = DamagedDatabase::new();
+    let parent = damaged_database.parent_of_leaves(TABLE);
+    let child = damaged_database.view(parent).child(0);
+    damaged_database.change(parent, |page| {
         page.replace_data(2, &child.to_le_bytes()).unwrap();
     });
     assert_eq!(
-        patient.only(FindingKind::ReachedTwice, "messages")[0].page,
+        damaged_database.only(FindingKind::ReachedTwice, "messages")[0].page,
         Some(child)
     );
 }
 
 #[test]
 fn a_deleted_node_left_behind() {
-    let mut patient = Patient::new();
-    let leaf = patient.leaves(patient.index_root())[1];
-    patient.change(leaf, |page| page.set_node_flags(2, NodeFlags::DELETED));
+    let mut damaged_database = DamagedDatabase::new();
+    let leaf = damaged_database.leaves(damaged_database.index_root())[1];
+    damaged_database.change(leaf, |page| page.set_node_flags(2, NodeFlags::DELETED));
     assert_eq!(
-        patient.found(FindingKind::DeletedNode, "ByToken")[0].page,
+        damaged_database.found(FindingKind::DeletedNode, "ByToken")[0].page,
         Some(leaf)
     );
-    patient.found(FindingKind::Index, "ByToken");
+    damaged_database.found(FindingKind::Index, "ByToken");
 }
 
 #[test]
 fn a_page_from_the_future() {
-    let mut patient = Patient::new();
-    patient.change(TABLE, |page| page.set_dbtime(1 << 40));
+    let mut damaged_database = DamagedDatabase::new();
+    damaged_database.change(TABLE, |page| page.set_dbtime(1 << 40));
     assert_eq!(
-        patient.only(FindingKind::PageTime, "messages")[0].page,
+        damaged_database.only(FindingKind::PageTime, "messages")[0].page,
         Some(TABLE)
     );
 }
@@ -246,22 +253,26 @@ fn a_page_from_the_future() {
 #[test]
 fn extents_that_contradict_each_other() {
     // The index claims pages of the long values.
-    let mut patient = Patient::new();
-    let index = patient.index_root();
-    let mut owned = extents_at(&patient, index + 1);
+    let mut damaged_database = DamagedDatabase::new();
+    let index = damaged_database.index_root();
+    let mut owned = extents_at(&damaged_database, index + 1);
     let last = owned.len() - 1;
     owned[last] = Extent::from_first(owned[last].first(), owned[last].pages + 2);
-    write_extents(&mut patient, index + 1, &owned);
-    let found = patient.only(FindingKind::Extents, "");
+    write_extents(&mut damaged_database, index + 1, &owned);
+    let found = damaged_database.only(FindingKind::Extents, "");
     assert!(found[0].sentence.contains("more than one tree"));
     // A table claims pages beyond the end of the file.
-    let mut patient = Patient::new();
-    let pages = patient.pages();
-    write_extents(&mut patient, TABLE + 1, &[Extent::from_first(TABLE, pages)]);
-    patient.found(FindingKind::Extents, "table messages");
+    let mut damaged_database = DamagedDatabase::new();
+    let pages = damaged_database.pages();
+    write_extents(
+        &mut damaged_database,
+        TABLE + 1,
+        &[Extent::from_first(TABLE, pages)],
+    );
+    damaged_database.found(FindingKind::Extents, "table messages");
     // A space header with another parent, and one that is none.
-    let mut patient = Patient::new();
-    patient.change(index, |page| {
+    let mut damaged_database = DamagedDatabase::new();
+    damaged_database.change(index, |page| {
         let header = SpaceHeader::decode(page.view().external_header()).unwrap();
         let wrong = SpaceHeader {
             parent_root: 1,
@@ -270,61 +281,69 @@ fn extents_that_contradict_each_other() {
         page.set_external_header(&wrong.encode()).unwrap();
     });
     assert!(
-        patient.only(FindingKind::Extents, "ByToken")[0]
+        damaged_database.only(FindingKind::Extents, "ByToken")[0]
             .sentence
             .contains("parent")
     );
-    patient.change(index, |page| page.set_external_header(&[0; 3]).unwrap());
+    damaged_database.change(index, |page| page.set_external_header(&[0; 3]).unwrap());
     assert!(
-        patient.found(FindingKind::Extents, "ByToken")[0]
+        damaged_database.found(FindingKind::Extents, "ByToken")[0]
             .sentence
             .contains("cannot be read")
     );
     // A space header that points at no extents.
-    let mut patient = Patient::new();
-    patient.change(TABLE + 1, |page| page.replace_data(0, b"x").unwrap());
-    patient.found(FindingKind::Extents, "owned extents of table messages");
+    let mut damaged_database = DamagedDatabase::new();
+    damaged_database.change(TABLE + 1, |page| page.replace_data(0, b"x").unwrap());
+    damaged_database.found(FindingKind::Extents, "owned extents of table messages");
 }
 
 #[test]
 fn a_used_page_that_is_listed_as_free() {
-    let mut patient = Patient::new();
-    let leaf = patient.leaves(TABLE)[6];
-    write_extents(&mut patient, TABLE + 2, &[Extent::from_first(leaf, 1)]);
+    let mut damaged_database = DamagedDatabase::new();
+    let leaf = damaged_database.leaves(TABLE)[6];
+    write_extents(
+        &mut damaged_database,
+        TABLE + 2,
+        &[Extent::from_first(leaf, 1)],
+    );
     assert_eq!(
-        patient.only(FindingKind::UsedAndFree, "table messages")[0].page,
+        damaged_database.only(FindingKind::UsedAndFree, "table messages")[0].page,
         Some(leaf)
     );
     // Also a page of an extent tree.
-    let mut patient = Patient::new();
-    write_extents(&mut patient, TABLE + 2, &[Extent::from_first(TABLE + 2, 1)]);
+    let mut damaged_database = DamagedDatabase::new();
+    write_extents(
+        &mut damaged_database,
+        TABLE + 2,
+        &[Extent::from_first(TABLE + 2, 1)],
+    );
     assert_eq!(
-        patient.only(FindingKind::UsedAndFree, "")[0].page,
+        damaged_database.only(FindingKind::UsedAndFree, "")[0].page,
         Some(TABLE + 2)
     );
 }
 
 #[test]
 fn a_page_outside_the_space_of_its_tree() {
-    let mut patient = Patient::new();
-    let index = patient.index_root();
-    let owned = extents_at(&patient, index + 1);
+    let mut damaged_database = DamagedDatabase::new();
+    let index = damaged_database.index_root();
+    let owned = extents_at(&damaged_database, index + 1);
     let short = Extent::from_first(owned[0].first(), owned[0].pages - 1);
-    write_extents(&mut patient, index + 1, &[short]);
-    let found = patient.only(FindingKind::NotOwned, "index ByToken");
+    write_extents(&mut damaged_database, index + 1, &[short]);
+    let found = damaged_database.only(FindingKind::NotOwned, "index ByToken");
     assert_eq!(found[0].page, Some(owned[0].last));
 }
 
 #[test]
 fn pages_that_are_neither_used_nor_free() {
-    let mut patient = Patient::new();
-    let free = extents_at(&patient, 3);
+    let mut damaged_database = DamagedDatabase::new();
+    let free = extents_at(&damaged_database, 3);
     let short = Extent {
         pages: free[0].pages - 3,
         ..free[0]
     };
-    write_extents(&mut patient, 3, &[short]);
-    let found = patient.only(FindingKind::Leaked, "database");
+    write_extents(&mut damaged_database, 3, &[short]);
+    let found = damaged_database.only(FindingKind::Leaked, "database");
     let first = free[0].first();
     assert!(
         found[0]
@@ -335,43 +354,43 @@ fn pages_that_are_neither_used_nor_free() {
 
 #[test]
 fn a_catalog_that_differs_from_its_copy_or_its_index() {
-    let mut patient = Patient::new();
-    let shadow_leaf = patient.leaves(CATALOG_SHADOW.root)[0];
-    patient.change(shadow_leaf, |page| page.data_mut(1)[20] ^= 1);
-    patient.only(FindingKind::Catalog, "MSysObjectsShadow");
-    let mut patient = Patient::new();
-    let leaf = patient.leaves(CATALOG_NAME_INDEX.root)[0];
-    patient.change(leaf, |page| page.data_mut(1)[4] ^= 1);
-    patient.only(FindingKind::Catalog, "Name");
-    let mut patient = Patient::new();
-    let leaf = patient.leaves(CATALOG.root)[0];
-    patient.change(leaf, |page| page.data_mut(1)[0] = 99);
-    patient.found(FindingKind::Catalog, "MSysObjects");
+    let mut damaged_database = DamagedDatabase::new();
+    let shadow_leaf = damaged_database.leaves(CATALOG_SHADOW.root)[0];
+    damaged_database.change(shadow_leaf, |page| page.data_mut(1)[20] ^= 1);
+    damaged_database.only(FindingKind::Catalog, "MSysObjectsShadow");
+    let mut damaged_database = DamagedDatabase::new();
+    let leaf = damaged_database.leaves(CATALOG_NAME_INDEX.root)[0];
+    damaged_database.change(leaf, |page| page.data_mut(1)[4] ^= 1);
+    damaged_database.only(FindingKind::Catalog, "Name");
+    let mut damaged_database = DamagedDatabase::new();
+    let leaf = damaged_database.leaves(CATALOG.root)[0];
+    damaged_database.change(leaf, |page| page.data_mut(1)[0] = 99);
+    damaged_database.found(FindingKind::Catalog, "MSysObjects");
 }
 
 #[test]
 fn a_damaged_catalog_is_replaced_by_its_copy() {
-    let mut patient = Patient::new();
-    let leaf = patient.leaves(CATALOG.root)[0];
-    patient.slot(leaf)[2000..2200].fill(0x55);
-    let found = patient.only(FindingKind::Checksum, "MSysObjects");
+    let mut damaged_database = DamagedDatabase::new();
+    let leaf = damaged_database.leaves(CATALOG.root)[0];
+    damaged_database.slot(leaf)[2000..2200].fill(0x55);
+    let found = damaged_database.only(FindingKind::Checksum, "MSysObjects");
     assert_eq!(found[0].page, Some(leaf));
-    assert_eq!(report_of(&patient.bytes).unwrap().rows, 600);
+    assert_eq!(report_of(&damaged_database.bytes).unwrap().rows, 600);
 }
 
 #[test]
 fn a_record_that_cannot_be_read_or_has_another_key() {
-    let mut patient = Patient::new();
-    let leaf = patient.leaves(TABLE)[2];
-    patient.change(leaf, |page| page.data_mut(0)[2] = 200);
+    let mut damaged_database = DamagedDatabase::new();
+    let leaf = damaged_database.leaves(TABLE)[2];
+    damaged_database.change(leaf, |page| page.data_mut(0)[2] = 200);
     assert_eq!(
-        patient.only(FindingKind::Record, "table messages")[0].page,
+        damaged_database.only(FindingKind::Record, "table messages")[0].page,
         Some(leaf)
     );
-    let mut patient = Patient::new();
-    patient.change(leaf, |page| page.data_mut(0)[4] ^= 1);
+    let mut damaged_database = DamagedDatabase::new();
+    damaged_database.change(leaf, |page| page.data_mut(0)[4] ^= 1);
     assert!(
-        patient.only(FindingKind::Record, "messages")[0]
+        damaged_database.only(FindingKind::Record, "messages")[0]
             .sentence
             .contains("key")
     );
@@ -379,13 +398,13 @@ fn a_record_that_cannot_be_read_or_has_another_key() {
 
 #[test]
 fn an_index_that_does_not_fit_its_rows() {
-    let mut patient = Patient::new();
-    let leaf = patient.leaves(patient.index_root())[1];
-    patient.change(leaf, |page| page.remove_node(1));
-    let found = patient.only(FindingKind::Index, "index ByToken of table messages");
+    let mut damaged_database = DamagedDatabase::new();
+    let leaf = damaged_database.leaves(damaged_database.index_root())[1];
+    damaged_database.change(leaf, |page| page.remove_node(1));
+    let found = damaged_database.only(FindingKind::Index, "index ByToken of table messages");
     assert_eq!(found[0].sentence, "it has 599 entries for 600 rows");
-    let mut patient = Patient::new();
-    patient.change(leaf, |page| {
+    let mut damaged_database = DamagedDatabase::new();
+    damaged_database.change(leaf, |page| {
         let (a, b) = (
             page.view().node(1).data.to_vec(),
             page.view().node(2).data.to_vec(),
@@ -394,7 +413,7 @@ fn an_index_that_does_not_fit_its_rows() {
         page.replace_data(2, &a).unwrap();
     });
     assert!(
-        patient.only(FindingKind::Index, "ByToken")[0]
+        damaged_database.only(FindingKind::Index, "ByToken")[0]
             .sentence
             .contains("do not point")
     );
@@ -402,9 +421,9 @@ fn an_index_that_does_not_fit_its_rows() {
 
 #[test]
 fn long_values_that_are_missing_or_not_wanted() {
-    let root = Patient::new().long_value_root();
-    let sentences = |patient: &Patient| {
-        let found = patient.only(FindingKind::LongValue, "long values of table messages");
+    let root = DamagedDatabase::new().long_value_root();
+    let sentences = |damaged_database: &DamagedDatabase| {
+        let found = damaged_database.only(FindingKind::LongValue, "long values of table messages");
         found
             .into_iter()
             .map(|finding| finding.sentence)
@@ -413,10 +432,10 @@ fn long_values_that_are_missing_or_not_wanted() {
     };
     // Row 2 is the first with a long value, so its id is 3.
     let damaged = |change: Rc<dyn Fn(&mut PageChange<'_>)>| {
-        let mut patient = Patient::new();
-        let leaf = patient.leaves(root)[0];
-        patient.change(leaf, |page| change(page));
-        sentences(&patient)
+        let mut damaged_database = DamagedDatabase::new();
+        let leaf = damaged_database.leaves(root)[0];
+        damaged_database.change(leaf, |page| change(page));
+        sentences(&damaged_database)
     };
     let text = damaged(Rc::new(|page| page.data_mut(0)[0] = 2));
     assert_eq!(text, "long value 3 counts 2 references, not 1");
@@ -429,14 +448,14 @@ fn long_values_that_are_missing_or_not_wanted() {
     );
     let text = damaged(Rc::new(|page| page.replace_data(1, b"short").unwrap()));
     assert!(text.contains("wrong length"), "{text}");
-    let last = *Patient::new().leaves(root).last().unwrap();
+    let last = *DamagedDatabase::new().leaves(root).last().unwrap();
     let with_node = |key: &[u8], data: &[u8]| {
-        let mut patient = Patient::new();
-        patient.change(last, |page| {
+        let mut damaged_database = DamagedDatabase::new();
+        damaged_database.change(last, |page| {
             let end = page.view().node_count();
             page.insert_node(end, key, data, NodeFlags::NONE).unwrap();
         });
-        sentences(&patient)
+        sentences(&damaged_database)
     };
     let text = with_node(&[0x70, 0, 0, 0], &[1, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(text, format!("no row refers to long value {}", 0x7000_0000));
@@ -450,9 +469,9 @@ proptest! {
     #[test]
     fn no_damage_breaks_the_check_itself(seed: u64) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut patient = Patient::with_rows(40);
+        let mut damaged_database = DamagedDatabase::with_rows(40);
         for _ in 0..random.random_range(1..12) {
-            let pages = patient.pages();
+            let pages = damaged_database.pages();
             let number = random.random_range(1..=pages.min(60));
             let at = if random.random_bool(0.6) {
                 random.random_range(16..400)
@@ -460,13 +479,13 @@ proptest! {
                 random.random_range(0..PAGE)
             };
             // Mostly single bits: they look most like what was there.
-            let old = patient.slot(number)[at];
+            let old = damaged_database.slot(number)[at];
             let bit = old ^ (1 << random.random_range(0..8));
             let new = if random.random_bool(0.8) { bit } else { random.random() };
-            patient.poke(number, at, new);
+            damaged_database.poke(number, at, new);
         }
-        let _ = report_of(&patient.bytes);
-        let described = with_file(&patient.bytes, async |file, _| info(&file).await.is_ok());
+        let _ = report_of(&damaged_database.bytes);
+        let described = with_file(&damaged_database.bytes, async |file, _| info(&file).await.is_ok());
         prop_assert!(described);
     }
 }

@@ -12,23 +12,27 @@ use runtime::{
 use super::check;
 use crate::bulk::tests::{TestRows, messages, plan};
 use crate::bulk::{BuildPlan, build};
-use crate::settings::MaintenanceSettings;
+use crate::settings::{Engine, Maintenance};
 use crate::{Commit, Database, EngineSettings, LongValues, Table, Value};
+use config::ByteSize;
 
 const NAME: &str = "mail.edb";
 
 fn settings(page_size_bytes: usize) -> EngineSettings {
     EngineSettings {
-        page_size_bytes,
-        cache_size_bytes: 64 * page_size_bytes as u64,
-        log_file_size_bytes: 256 * 1024,
-        log_buffer_bytes: 64 * 1024,
-        checkpoint_depth_bytes: 512 * 1024,
-        extension_pages: 16,
-        version_store_bytes: 4 << 20,
-        maintenance: MaintenanceSettings {
+        engine: Engine {
+            page_size: ByteSize(page_size_bytes as u64),
+            cache_size_per_database: ByteSize(64 * page_size_bytes as u64),
+            log_file_size: ByteSize::kib(256),
+            log_buffer: ByteSize::kib(64),
+            checkpoint_depth: ByteSize::kib(512),
+            extension_pages: 16,
+            version_store: ByteSize::mib(4),
+            ..Engine::default()
+        },
+        maintenance: Maintenance {
             enabled: false,
-            ..MaintenanceSettings::default()
+            ..Maintenance::default()
         },
         ..EngineSettings::default()
     }
@@ -245,7 +249,7 @@ fn independent_readers_read_what_the_engine_wrote() {
         .arg(&path);
     let output = match command.output() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("skipped: esedbexport is not installed (Debian package libesedb-utils)");
+            test_support::skip("esedbexport is not installed (Debian package libesedb-utils)");
             return;
         }
         output => output.unwrap(),

@@ -2,9 +2,10 @@
 
 use runtime::File;
 
-use super::checker::{Checker, system_facts, table_facts};
+use super::checker::Checker;
 use super::reader::{CheckError, Reader};
 use super::walk::TreeFacts;
+use super::whole::{system_facts, table_facts};
 use crate::format::catalog::StoredTable;
 use crate::format::database_header::{DatabaseHeader, DatabaseState};
 use crate::format::layout::{

@@ -1,6 +1,6 @@
 //! Looking into a database file from outside, without the engine.
 //!
-//! - [`info`] tells what the file says of itself: header, tables, sizes.
+//! - [`info`] reads what the file says of itself: header, tables, sizes.
 //! - [`check`] holds everything against everything: checksums, trees, space, catalog, indexes,
 //!   long values. What is wrong comes back as data, one [`Finding`] each.
 //!
@@ -17,17 +17,18 @@ mod reader;
 mod space;
 mod table;
 mod walk;
+mod whole;
 
 #[cfg(test)]
 mod damage_tests;
 #[cfg(test)]
-mod engine_tests;
+mod damaged_database;
 #[cfg(test)]
-mod patient;
+mod engine_tests;
 #[cfg(test)]
 mod tests;
 
-pub use checker::{CheckReport, check};
 pub use finding::{Finding, FindingKind};
 pub use information::{DatabaseInfo, TableInfo, TreeInfo, info};
 pub use reader::CheckError;
+pub use whole::{CheckReport, check};

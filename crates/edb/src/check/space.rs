@@ -35,14 +35,6 @@ impl TreeSpace {
     }
 }
 
-/// Whether one of the sorted extents contains a page.
-pub(super) fn contains(extents: &[Extent], page: u32) -> bool {
-    let after = extents.partition_point(|extent| extent.last < page);
-    extents
-        .get(after)
-        .is_some_and(|extent| extent.contains(page))
-}
-
 /// Whether the sorted extents, which may touch each other, cover all pages of another one.
 fn covers(extents: &[Extent], inner: Extent) -> bool {
     let mut page = inner.first();

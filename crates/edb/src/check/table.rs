@@ -5,8 +5,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use runtime::File;
 
 use super::bitmap::Bitmap;
-use super::checker::{Checker, KnownTable};
+use super::checker::Checker;
 use super::finding::FindingKind;
+use super::whole::KnownTable;
 use crate::format::key::{StringKind, push_segment};
 use crate::format::long_value::{LongValueKey, LongValueRoot, chunk_bytes};
 use crate::format::page::Node;
@@ -176,7 +177,7 @@ impl RowsSeen {
         for (maker, sum) in self.keys.iter().zip(&mut self.sums) {
             let index_key = maker
                 .key(&fields)
-                .ok_or("an indexed value lies outside the record")?;
+                .ok_or("an indexed value is outside the record")?;
             sum.add(&key, &index_key);
         }
         for field in fields {

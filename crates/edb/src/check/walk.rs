@@ -5,7 +5,6 @@ use runtime::File;
 use super::checker::Checker;
 use super::finding::FindingKind;
 use super::reader::{Page, PageProblem};
-use super::space::contains;
 use crate::format::page::{Node, PageDamage, PageFlags};
 use crate::format::space::Extent;
 
@@ -38,7 +37,7 @@ pub(super) struct WalkResult {
     pub(super) complete: bool,
 }
 
-/// Flags that tell trees apart.
+/// Flags that distinguish trees.
 const KIND_FLAGS: PageFlags =
     PageFlags(PageFlags::SPACE.0 | PageFlags::INDEX.0 | PageFlags::LONG_VALUE.0);
 
@@ -339,6 +338,14 @@ fn run_of_children(frame: &Frame, first: usize) -> u32 {
         .zip(first..view.node_count())
         .take_while(follows)
         .count() as u32
+}
+
+/// Whether one of the sorted extents contains a page.
+pub(super) fn contains(extents: &[Extent], page: u32) -> bool {
+    let after = extents.partition_point(|extent| extent.last < page);
+    extents
+        .get(after)
+        .is_some_and(|extent| extent.contains(page))
 }
 
 /// Why a page cannot be the one its parent points at.

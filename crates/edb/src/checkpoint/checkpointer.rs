@@ -2,8 +2,9 @@
 
 use super::file::{Checkpoint, CheckpointFile};
 use super::headers::HeaderKeeper;
+use crate::log::LocalFuture;
 use crate::log::{Log, LogError, LogRollover};
-use crate::pool::{LocalFuture, PageStore, Payload, Pool, PoolError};
+use crate::pool::{PageStore, Payload, Pool, PoolError};
 use crate::position::LogPosition;
 use crate::settings::EngineSettings;
 use crate::signal::Signal;
@@ -80,7 +81,7 @@ impl<P: Payload, S: PageStore<P>, F: File> Checkpointer<P, S, F> {
             flusher: pool.flusher_signal(),
         }));
         let signal = Rc::new(Signal::default());
-        let interval_ns = settings.checkpoint_interval_ms.max(1) * MILLISECOND_NS;
+        let interval_ns = settings.internals.checkpoint_interval_ms.max(1) * MILLISECOND_NS;
         let (weak, waits) = (Rc::downgrade(&shared), Rc::clone(&signal));
         let clock = handle.clone();
         drop(handle.spawn(async move {

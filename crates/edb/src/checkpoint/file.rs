@@ -2,7 +2,7 @@
 //!
 //! Two copies of 4 KiB, written one after the other, so that a torn write leaves one whole.
 
-use crate::accounting::{Shape, tell};
+use crate::accounting::{Shape, notify_observer};
 use crate::format::checksum::header_checksum;
 use crate::format::database_header::{
     HeaderLogPosition, LogTime, Signature, put_signature, signature_at,
@@ -118,7 +118,7 @@ impl<F: File> CheckpointFile<F> {
         }
         let issued_ns = self.handle.now_ns();
         let (bytes, result) = self.file.read(0, Buffer::zeroed(2 * COPY)).await;
-        self.tell(
+        self.notify_observer(
             (IoDirection::Read, 0, 2 * SEGMENT_BYTES),
             issued_ns,
             result.as_ref().err(),
@@ -139,7 +139,7 @@ impl<F: File> CheckpointFile<F> {
             let issued_ns = self.handle.now_ns();
             let copy = Rc::clone(&bytes);
             let result = self.file.write(offset, copy, Persistence::Durable).await;
-            self.tell(
+            self.notify_observer(
                 (IoDirection::Write, offset, SEGMENT_BYTES),
                 issued_ns,
                 result.as_ref().err(),
@@ -149,8 +149,8 @@ impl<F: File> CheckpointFile<F> {
         Ok(())
     }
 
-    fn tell(&self, shape: Shape, issued_ns: u64, error: Option<&IoError>) {
+    fn notify_observer(&self, shape: Shape, issued_ns: u64, error: Option<&IoError>) {
         let (observer, cause) = (&*self.observer, IoCause::Checkpoint);
-        tell(&self.handle, observer, cause, shape, issued_ns, error);
+        notify_observer(&self.handle, observer, cause, shape, issued_ns, error);
     }
 }

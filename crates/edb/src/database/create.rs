@@ -6,20 +6,20 @@
 //! expects it.
 
 use super::Database;
-use super::core::{Core, SharedState};
-use super::error::EngineError;
 use super::parts::{LateLog, Parts};
+use crate::engine::{Core, SharedState};
+use crate::error::EngineError;
 use crate::format::catalog::system_rows;
 use crate::format::database_header::{DatabaseHeader, DatabaseState, HeaderLogPosition, Moment};
 use crate::format::layout::{DATABASE_ROOT, INITIAL_PAGES, SYSTEM_TREES, SystemTree};
 use crate::format::page::PageFlags;
 use crate::log::Log;
-use crate::pool::{Pool, PoolSettings};
+use crate::log_record::encode_system;
+use crate::pool::Pool;
 use crate::position::LogPosition;
 use crate::settings::EngineSettings;
 use crate::space::{self, Extent};
 use crate::table::add_rows;
-use crate::transaction::record::encode_system;
 use crate::tree::{Need, Step};
 use runtime::{Directory, Handle, IoCause, IoObserver};
 use std::rc::Rc;
@@ -56,14 +56,13 @@ impl<D: Directory> Parts<'_, D> {
             Rc::clone(&self.observer),
         );
         let log = log.await?;
-        let page_bytes = self.settings.page_size_bytes as u32;
+        let page_bytes = self.settings.engine.page_bytes() as u32;
         let mut header = DatabaseHeader::new(page_bytes, self.signature("database"));
         header.log_signature = log.signature();
         header.lowest_log_needed = log.generation();
         let write_ahead = Rc::new(LateLog::default());
         write_ahead.set(log.clone());
-        let pool_settings = PoolSettings::from(self.settings);
-        let pool = Pool::new(self.handle, &pool_settings, store, write_ahead);
+        let pool = Pool::new(self.handle, self.settings, store, write_ahead);
         self.log_images(&pool, &log);
         let shared = SharedState::new(0, header.last_object_id);
         let begin = log.tip();

@@ -5,34 +5,12 @@
 //! nothing, and the next extension is prepared in the background. Pages are registered only after
 //! the file has them on stable storage, so recovery never finds the file too short.
 
-use super::core::{Admission, Core};
-use super::error::EngineError;
+use crate::engine::{Admission, Core};
+use crate::error::EngineError;
+use crate::log_record::encode_system;
 use crate::space::{self, DATABASE_ROOT, Extent};
-use crate::transaction::record::encode_system;
-use runtime::sync::Semaphore;
 use runtime::{Directory, IoCause, IoError};
-use std::cell::Cell;
 use std::rc::Rc;
-
-/// How large the file is.
-pub(crate) struct Growth {
-    /// Pages 1 to this one belong to the database root.
-    pub(crate) owned_pages: Cell<u32>,
-    /// Pages the file has.
-    pub(crate) file_pages: Cell<u32>,
-    /// Only one extension at a time.
-    turn: Rc<Semaphore>,
-}
-
-impl Growth {
-    pub(crate) fn new() -> Self {
-        Self {
-            owned_pages: Cell::new(0),
-            file_pages: Cell::new(0),
-            turn: Semaphore::new(1),
-        }
-    }
-}
 
 impl<D: Directory> Core<D> {
     /// Gives the database root at least `pages` more pages in a row, unless somebody else has let
@@ -43,7 +21,7 @@ impl<D: Directory> Core<D> {
         if self.growth.owned_pages.get() != before {
             return Ok(());
         }
-        let extension = self.settings.extension_pages.max(1);
+        let extension = self.settings.engine.extension_pages.max(1);
         // Room for the reserve and for pages of the space trees, too.
         let count = (pages + extension / 4 + 8).next_multiple_of(extension);
         self.lengthen(before + count).await?;
@@ -88,7 +66,7 @@ impl<D: Directory> Core<D> {
     /// Prepares the next extension in the background if it is not there. That it fails is no harm
     /// yet: whoever needs the pages tries again and reports it.
     pub(crate) fn prepare_next_extension(self: &Rc<Self>) {
-        let wanted = self.growth.owned_pages.get() + self.settings.extension_pages;
+        let wanted = self.growth.owned_pages.get() + self.settings.engine.extension_pages;
         if self.growth.file_pages.get() >= wanted || self.growth.turn.available() == 0 {
             return;
         }

@@ -2,11 +2,11 @@
 
 use super::parts::Parts;
 use crate::log::Log;
+use crate::log_record::encode_image;
 use crate::pool::{PageImages, Pool};
 use crate::position::{LogPosition, PageNumber};
 use crate::settings::TornPages;
 use crate::store::FileStore;
-use crate::transaction::record::encode_image;
 use crate::tree::Page;
 use runtime::Directory;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ impl PageImages<Page> for Images {
 impl<D: Directory> Parts<'_, D> {
     /// Lets the pool log page images if the settings say so.
     pub(crate) fn log_images(&self, pool: &Pool<Page, FileStore<D::File>>, log: &Log) {
-        if self.settings.torn_page_protection == TornPages::LogImages {
+        if self.settings.engine.torn_pages == TornPages::LogImages {
             pool.log_images_with(Rc::new(Images { log: log.clone() }));
         }
     }

@@ -1,13 +1,10 @@
 //! One database: its file, its log, its tables.
 //!
 //! - [`Database`] creates, opens and closes; [`Database::begin`] starts transactions.
-//! - [`core`] is what all parts share, and the loop in which every operation fetches what it lacks.
 //! - [`create`] makes a new file, [`open`] brings an existing one back, with recovery if need be.
 //! - [`growth`] makes the file larger. [`images`] logs pages before they are overwritten.
 
-mod core;
 mod create;
-mod error;
 mod growth;
 mod images;
 mod open;
@@ -15,14 +12,14 @@ mod parts;
 mod scan;
 mod statistics;
 
-pub(crate) use core::{Admission, Core};
-pub use error::EngineError;
 pub use statistics::EngineStatistics;
 
+use crate::catalog::Table;
+use crate::engine::Core;
+use crate::error::EngineError;
 use crate::format::database_header::{DatabaseState, HeaderLogPosition, Moment};
 use crate::format::schema::TableDefinition;
 use crate::maintenance::MaintenanceScan;
-use crate::table::Table;
 use crate::transaction::Transaction;
 use parts::Keepers;
 use runtime::Directory;

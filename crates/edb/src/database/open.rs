@@ -1,21 +1,22 @@
 //! An existing database.
 
-use super::core::{Core, SharedState};
-use super::error::EngineError;
 use super::parts::{LateLog, Parts};
 use super::{Database, LOG_PREFIX};
 use crate::checkpoint::CheckpointFile;
+use crate::engine::{Core, SharedState};
+use crate::error::EngineError;
 use crate::format::database_header::{
     DatabaseHeader, DatabaseState, HeaderLogPosition, Moment, PEEK_BYTES,
 };
 use crate::format::layout::DATABASE_ROOT;
 use crate::log::{Log, LogReader};
-use crate::pool::{Pool, PoolSettings};
+use crate::pool::Pool;
 use crate::position::LogPosition;
 use crate::recovery::{Recovery, RecoveryReport};
 use crate::settings::{EngineSettings, TornPages};
 use crate::space::{self, SpaceKind};
 use crate::store::FileStore;
+use config::ByteSize;
 use runtime::{Buffer, Directory, File, Handle, IoCause, IoObserver};
 use std::rc::Rc;
 
@@ -24,7 +25,7 @@ impl<D: Directory> Database<D> {
     /// transactions without a commit are taken back.
     ///
     /// # Errors
-    /// If the files are no database with its log, are damaged beyond what the log can mend, or the
+    /// If the files are no database with its log, are damaged beyond what the log can repair, or the
     /// storage fails.
     pub async fn open(
         handle: &Handle,
@@ -56,13 +57,12 @@ impl<D: Directory> Parts<'_, D> {
         let store = self.store(file);
         let write_ahead = Rc::new(LateLog::default());
         let shared = SharedState::new(header.dbtime, header.last_object_id);
-        let pool_settings = PoolSettings::from(self.settings);
-        let pool = Pool::new(self.handle, &pool_settings, store, write_ahead.clone());
+        let pool = Pool::new(self.handle, self.settings, store, write_ahead.clone());
         let start = self.find_log(&header, &file_name).await?;
         let checkpoint = start
             .as_ref()
             .map_or(LogPosition::START, |start| start.checkpoint);
-        let with_images = self.settings.torn_page_protection == TornPages::LogImages;
+        let with_images = self.settings.engine.torn_pages == TornPages::LogImages;
         let mut recovery = Recovery::new(&pool, &file_name, checkpoint, with_images);
         let log = match start {
             None => self.new_log().await?,
@@ -123,7 +123,7 @@ impl<D: Directory> Parts<'_, D> {
             file: file_name.to_owned(),
             reason,
         };
-        let page_bytes = self.settings.page_size_bytes;
+        let page_bytes = self.settings.engine.page_bytes();
         if file.size_bytes().await? < 2 * page_bytes as u64 {
             return Err(refuse(
                 "it is too short to hold a database header".to_owned(),
@@ -137,7 +137,8 @@ impl<D: Directory> Parts<'_, D> {
         {
             return Err(refuse(format!(
                 "its pages have {found} bytes, the settings say {page_bytes}; set \
-                 page_size_bytes = {found}"
+                 engine.page_size = \"{}\"",
+                ByteSize(found as u64)
             )));
         }
         let (first, result) = file.read(0, Buffer::zeroed(page_bytes)).await;

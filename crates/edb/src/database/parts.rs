@@ -1,11 +1,12 @@
 //! The parts a database is put together from, when it is created and when it is opened.
 
-use super::core::SharedState;
-use super::error::EngineError;
 use crate::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderKeeper};
+use crate::engine::SharedState;
+use crate::error::EngineError;
 use crate::format::database_header::{DatabaseHeader, LogTime, Signature};
+use crate::log::LocalFuture;
 use crate::log::{Log, LogError, LogSettings};
-use crate::pool::{LocalFuture, Pool, WriteAhead};
+use crate::pool::{Pool, WriteAhead};
 use crate::position::LogPosition;
 use crate::settings::EngineSettings;
 use crate::store::FileStore;
@@ -134,7 +135,7 @@ impl<'a, D: Directory> Parts<'a, D> {
     }
 }
 
-/// What transactions tell the checkpoint.
+/// What transactions report to the checkpoint.
 struct Source<F: runtime::File> {
     shared: SharedState,
     log: Log,

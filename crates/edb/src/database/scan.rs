@@ -1,7 +1,7 @@
 //! The background scan of this database.
 
 use super::Database;
-use super::core::Core;
+use crate::engine::Core;
 use crate::maintenance::{MaintenanceScan, ScanTarget};
 use crate::pool::PageError;
 use runtime::Directory;

@@ -1,7 +1,7 @@
 //! Numbers about a running database.
 
-use super::core::Core;
 use super::parts::Keepers;
+use crate::engine::Core;
 use crate::log::LogStatistics;
 use crate::maintenance::MaintenanceStatistics;
 use crate::pool::PoolStatistics;
@@ -43,7 +43,7 @@ impl EngineStatistics {
         maintenance: MaintenanceStatistics,
     ) -> Self {
         let transactions = core.transactions.borrow();
-        let page_bytes = core.settings.page_size_bytes as u64;
+        let page_bytes = core.settings.engine.page_bytes() as u64;
         let cache = core.pool.statistics();
         Self {
             cache,

@@ -10,7 +10,7 @@
 //! - bits 48..64 (`H`) are the XOR of the complements of those numbers.
 //!
 //! A single wrong bit changes `L` by its number and `H` by the complement of its number; two wrong
-//! bits change `L` and `H` alike, which is how they are told apart.
+//! bits change `L` and `H` alike, which is how they are distinguished.
 //!
 //! # How it is computed fast
 //! Bit `b` of `L` is the parity of all those bits whose number has bit `b` set. Cut the block into
@@ -147,6 +147,7 @@ fn fold_eight(row: impl Fn(usize) -> u64, odd: &mut [u64; 4]) -> u64 {
 }
 
 /// What a pass with vectors leaves behind.
+#[cfg(target_arch = "x86_64")]
 struct Parities {
     /// Bit `i` is the parity of the lines of 64 bytes whose number has bit `i` set, for `i` in 0..7.
     lines: u64,
@@ -250,6 +251,7 @@ fn finish(folded: &Folded, block_bytes: usize, seed: u32) -> u64 {
     assemble(numbers, word, block_bytes, seed)
 }
 
+#[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn finish_lines(found: &Parities, block_bytes: usize, seed: u32) -> u64 {
     let words_with = |mask: u64| parity(found.words & mask);

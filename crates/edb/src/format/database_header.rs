@@ -13,7 +13,7 @@ const FILE_TYPE_DATABASE: u8 = 1;
 /// No sort version: keys hold no Unicode text.
 const NO_SORT_VERSION: u64 = u64::MAX;
 
-/// What tells one database or log stream from all others.
+/// What distinguishes one database or log stream from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Signature {
     /// A random number.

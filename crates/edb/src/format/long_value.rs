@@ -130,7 +130,10 @@ mod tests {
         };
         assert_eq!(LongValueKey::decode(&chunk_key(9, 8150)), Some(chunk));
         assert_eq!(LongValueKey::decode(b"odd"), None);
-        assert!(root_key(9).as_slice() < &chunk_key(9, 0) && chunk_key(9, 1) < chunk_key(10, 0));
+        assert!(
+            root_key(9).as_slice() < chunk_key(9, 0).as_slice()
+                && chunk_key(9, 1) < chunk_key(10, 0)
+        );
     }
 
     #[test]

@@ -7,7 +7,6 @@
 //! For the sake of readers: a NULL in a fixed column is stored as zero bytes, tagged NULLs are left
 //! out, and trailing NULL columns of each kind are cut off.
 
-pub use super::record_view::RecordView;
 use super::schema::{ColumnDefinition, ColumnStorage, ColumnType};
 
 /// One column's value, with its bytes borrowed from a page or a row.
@@ -230,14 +229,6 @@ impl RecordLayout {
         let mut record = vec![0; self.encoded_bytes(fields)?];
         self.encode_into(fields, &mut record);
         Ok(record)
-    }
-
-    /// Reads a record.
-    ///
-    /// # Errors
-    /// If its offsets contradict each other.
-    pub fn view<'l, 'r>(&'l self, record: &'r [u8]) -> Result<RecordView<'l, 'r>, RecordError> {
-        RecordView::new(self, record)
     }
 
     fn encode_tagged(&self, fields: &[Field<'_>], tagged: usize, out: &mut [u8]) -> usize {

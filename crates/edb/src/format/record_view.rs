@@ -173,3 +173,13 @@ impl<'l, 'r> RecordView<'l, 'r> {
         }
     }
 }
+
+impl RecordLayout {
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// If its offsets contradict each other.
+    pub fn view<'l, 'r>(&'l self, record: &'r [u8]) -> Result<RecordView<'l, 'r>, RecordError> {
+        RecordView::new(self, record)
+    }
+}

@@ -4,7 +4,8 @@
 use super::{Log, LogEnd, LogError, LogReader, LogSettings};
 use crate::format::database_header::{LogTime, Signature};
 use crate::position::{LogPosition, LogSpan};
-use crate::settings::EngineSettings;
+use crate::settings::{Engine, EngineSettings, Internals};
+use config::ByteSize;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::simulated::AfterPowerLoss;
@@ -17,13 +18,24 @@ use std::rc::Rc;
 const PREFIX: &str = "E00";
 
 fn settings(random: &mut Xoshiro256PlusPlus) -> LogSettings {
-    let engine = EngineSettings {
-        log_file_size_bytes: 64 * 1024,
-        log_buffer_bytes: [16, 64, 200][random.random_range(0..3)] * 1024,
+    let engine = Engine {
+        log_file_size: ByteSize::kib(64),
+        log_buffer: ByteSize::kib([16, 64, 200][random.random_range(0..3)]),
+        ..Engine::default()
+    };
+    let internals = Internals {
         zero_fill_write_bytes: [16, 32, 512][random.random_range(0..3)] * 1024,
+        ..Internals::default()
+    };
+    let engine = Engine {
         circular_logging: random.random_bool(0.7),
         // Decides how many released files wait to be used again.
-        checkpoint_depth_bytes: random.random_range(1..6) * 64 * 1024,
+        checkpoint_depth: ByteSize::kib(random.random_range(1..6) * 64),
+        ..engine
+    };
+    let settings = EngineSettings {
+        engine,
+        internals,
         ..EngineSettings::default()
     };
     let signature = Signature {
@@ -32,7 +44,7 @@ fn settings(random: &mut Xoshiro256PlusPlus) -> LogSettings {
             unix_ms: 1_385_000_000_000,
         },
     };
-    LogSettings::new(&engine, PREFIX, signature)
+    LogSettings::new(&settings, PREFIX, signature)
 }
 
 /// What was done with the log so far.

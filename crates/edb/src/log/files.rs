@@ -14,10 +14,9 @@ use super::error::LogError;
 use super::header::LogFileHeader;
 use super::layout::{SEGMENT, SegmentHead};
 use super::names::Names;
-use super::prepare::Next;
-use super::reader::LogEnd;
+use super::set::LogEnd;
 use super::state::LogCore;
-use crate::accounting::{Shape, tell};
+use crate::accounting::{Shape, notify_observer};
 use crate::format::database_header::LogTime;
 use crate::position::SEGMENT_BYTES;
 use runtime::sync::Notify;
@@ -31,6 +30,18 @@ pub(super) struct CurrentFile<F> {
     pub(super) generation: u32,
     pub(super) file: F,
     pub(super) created: LogTime,
+}
+
+/// The next file.
+pub(super) enum Next<F> {
+    /// Nobody has begun to prepare it.
+    Missing,
+    /// It is being prepared.
+    Underway,
+    /// It has its full size and its header.
+    Ready(CurrentFile<F>),
+    /// It could not be made.
+    Failed(LogError),
 }
 
 /// What the header of a file says of its place in the log.
@@ -180,14 +191,14 @@ impl<D: Directory> LogFiles<D> {
             .await
     }
 
-    /// Moves on to the next file and tells those who must know, both at the same time. Nothing is
+    /// Moves on to the next file and notifies those who must know, both at the same time. Nothing is
     /// written to the new file before they know.
     pub(super) async fn roll_over(
         self: &Rc<Self>,
         last: &CurrentFile<D::File>,
     ) -> Result<CurrentFile<D::File>, LogError> {
         let generation = last.generation + 1;
-        let told = self.core.rollover().map(|rollover| {
+        let notification = self.core.rollover().map(|rollover| {
             let rolled = async move { rollover.rolled(generation).await };
             self.core.handle.spawn_urgent(rolled)
         });
@@ -195,8 +206,8 @@ impl<D: Directory> LogFiles<D> {
         self.core.set_generation(current.generation);
         self.core.count(|statistics| statistics.rollovers += 1);
         self.prepare_next(current.next_place());
-        if let Some(told) = told {
-            told.await?;
+        if let Some(notification) = notification {
+            notification.await?;
         }
         Ok(current)
     }
@@ -237,8 +248,8 @@ impl<D: Directory> LogFiles<D> {
         let created = self.core.time();
         let header = LogFileHeader {
             generation: place.generation,
-            file_segments: (settings.file_size_bytes / SEGMENT_BYTES) as u16,
-            page_size_bytes: settings.page_size_bytes,
+            file_segments: (settings.file_bytes() / SEGMENT_BYTES) as u16,
+            page_size_bytes: settings.engine.engine.page_bytes(),
             created,
             previous_created: place.previous_created,
             signature: settings.signature,
@@ -264,7 +275,7 @@ impl<D: Directory> LogFiles<D> {
         let issued_ns = self.core.handle.now_ns();
         let result = file.write(offset, bytes, Persistence::Durable).await;
         let shape = (IoDirection::Write, offset, length);
-        self.tell(cause, shape, issued_ns, result.as_ref().err());
+        self.notify_observer(cause, shape, issued_ns, result.as_ref().err());
         Ok(result?)
     }
 
@@ -273,7 +284,7 @@ impl<D: Directory> LogFiles<D> {
         self.current_bytes.set(bytes);
     }
 
-    pub(super) fn tell(
+    pub(super) fn notify_observer(
         &self,
         cause: IoCause,
         shape: Shape,
@@ -281,6 +292,6 @@ impl<D: Directory> LogFiles<D> {
         error: Option<&IoError>,
     ) {
         let (handle, observer) = (&self.core.handle, &*self.observer);
-        tell(handle, observer, cause, shape, issued_ns, error);
+        notify_observer(handle, observer, cause, shape, issued_ns, error);
     }
 }

@@ -19,7 +19,7 @@
 //!
 //! The checksum is ESE's, an XOR that does not see a lost sector full of repetitions; hence the CRC.
 //!
-//! A segment is written once. What an earlier life of the file left behind is told by position and
+//! A segment is written once. What an earlier life of the file left behind is recognised by position and
 //! generation; what a torn request left behind, by the segment at which the request began.
 
 use crate::format::checksum::segment_checksum;

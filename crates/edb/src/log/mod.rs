@@ -7,7 +7,7 @@
 //! - `files` turns one file into the next: pre-zeroed or re-used, renamed so that a power cut at any
 //!   instant leaves a set of files that can be read.
 //! - `replication` reads every full file again, as the shipping of logs to copies does.
-//! - [`LogReader`] reads the records back and tells a torn end from damage.
+//! - [`LogReader`] reads the records back and distinguishes a torn end from damage.
 //!
 //! Differences from ESE: no segment is ever written twice, so there are no shadow segments; a log
 //! opened again goes on in a new file.
@@ -34,16 +34,19 @@ mod shape_tests;
 pub use error::LogError;
 pub(crate) use layout::{eight, put, word};
 pub(crate) use names::checkpoint_name;
-pub use reader::{LogEnd, LogReader};
+pub use reader::LogReader;
+pub use set::LogEnd;
 pub use state::LogStatistics;
 
 use crate::format::database_header::{LogTime, Signature};
-use crate::pool::{LocalFuture, WriteAhead};
 use crate::position::{LogPosition, LogSpan};
 use crate::settings::EngineSettings;
+use config::ByteSize;
 use files::LogFiles;
 use runtime::{Directory, Handle, IoObserver};
 use state::LogCore;
+use std::future::Future;
+use std::pin::Pin;
 use std::rc::Rc;
 
 /// What a log needs to know.
@@ -51,29 +54,12 @@ use std::rc::Rc;
 pub struct LogSettings {
     /// What all its file names begin with, such as `E00`.
     pub prefix: String,
-    /// Bytes of a file.
-    pub file_size_bytes: u64,
-    /// Bytes that may wait to be written.
-    pub buffer_bytes: u64,
-    /// Files kept for a full disk.
-    pub reserve_files: u32,
-    /// Whether files below the checkpoint are removed or used again.
-    pub circular: bool,
-    /// Full files beyond which those below the checkpoint are removed; up to so many wait to be used
-    /// again.
-    pub kept_files: usize,
+    /// Those of the database.
+    pub engine: EngineSettings,
     /// Files of earlier generations are not needed when the log is opened: on a full disk, where no
     /// new file can be made, the log goes on in one of them.
     pub needed_from_generation: u32,
-    /// Bytes of one zero-fill write.
-    pub zero_fill_write_bytes: u64,
-    /// Readers that each read every full file once, as log shipping does.
-    pub replication_readers: u32,
-    /// Bytes of one of their reads.
-    pub replication_read_bytes: u64,
-    /// Page size of the databases, for the header.
-    pub page_size_bytes: usize,
-    /// What tells this log from all others.
+    /// What distinguishes this log from all others.
     pub signature: Signature,
     /// The time of day when the runtime's clock was zero.
     pub clock_origin: LogTime,
@@ -90,31 +76,35 @@ impl LogSettings {
     pub fn new(settings: &EngineSettings, prefix: &str, signature: Signature) -> Self {
         Self {
             prefix: prefix.to_owned(),
-            file_size_bytes: settings.log_file_size_bytes,
-            buffer_bytes: settings.log_buffer_bytes,
-            reserve_files: settings.reserve_log_files,
-            circular: settings.circular_logging,
-            kept_files: kept_files(settings),
+            engine: *settings,
             needed_from_generation: 0,
-            zero_fill_write_bytes: settings.zero_fill_write_bytes,
-            replication_readers: settings.log_replication_readers,
-            replication_read_bytes: settings.log_replication_read_bytes,
-            page_size_bytes: settings.page_size_bytes,
             signature,
             clock_origin: signature.created,
             attached: Vec::new(),
             with_contents: true,
         }
     }
+
+    fn file_bytes(&self) -> u64 {
+        self.engine.engine.log_file_size.bytes()
+    }
+
+    fn buffer_bytes(&self) -> u64 {
+        self.engine.engine.log_buffer.bytes()
+    }
+
+    /// Full log files that may be there before released ones are removed: twice the checkpoint
+    /// depth, as far as the lag of the checkpoint reaches in a burst, so that a steady load makes no
+    /// new files.
+    fn kept_files(&self) -> usize {
+        const FEWEST: usize = 2;
+        let files = 2 * self.engine.engine.checkpoint_depth.bytes() / self.file_bytes();
+        usize::try_from(files).unwrap_or(usize::MAX).max(FEWEST)
+    }
 }
 
-/// Full log files that may be there before released ones are removed: twice the checkpoint depth, as
-/// far as the lag of the checkpoint reaches in a burst, so that a steady load makes no new files.
-fn kept_files(settings: &EngineSettings) -> usize {
-    const FEWEST: usize = 2;
-    let files = 2 * settings.checkpoint_depth_bytes / settings.log_file_size_bytes;
-    usize::try_from(files).unwrap_or(usize::MAX).max(FEWEST)
-}
+/// A future that stays on its thread.
+pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// Somebody who must act when the log moves to a new file, before anything is written to it.
 pub trait LogRollover: 'static {
@@ -159,11 +149,11 @@ impl Log {
         end: &LogEnd,
         observer: Rc<dyn IoObserver>,
     ) -> Result<Self, LogError> {
-        let settings = LogSettings {
+        let mut settings = LogSettings {
             signature: end.signature,
-            file_size_bytes: end.file_size_bytes,
             ..settings.clone()
         };
+        settings.engine.engine.log_file_size = ByteSize(end.file_size_bytes);
         let core = LogCore::new(handle, &settings, end.generation + 1);
         core.release_before(settings.needed_from_generation.min(end.generation));
         let files = LogFiles::new(directory, Rc::clone(&core), observer);
@@ -243,7 +233,7 @@ impl Log {
         self.core.geometry.file_bytes
     }
 
-    /// What tells this log from all others.
+    /// What distinguishes this log from all others.
     #[must_use]
     pub fn signature(&self) -> Signature {
         self.core.settings.signature
@@ -261,7 +251,7 @@ impl Log {
         self.core.release_before(generation);
     }
 
-    /// Sets who is told when the log moves to a new file.
+    /// Sets who is notified when the log moves to a new file.
     pub fn on_rollover(&self, rollover: Rc<dyn LogRollover>) {
         self.core.set_rollover(rollover);
     }
@@ -286,23 +276,5 @@ impl Log {
     /// If the log has failed.
     pub async fn close(&self) -> Result<(), LogError> {
         self.core.close().await
-    }
-}
-
-impl WriteAhead for Log {
-    fn durable(&self) -> LogPosition {
-        self.core.durable()
-    }
-
-    fn tip(&self) -> LogPosition {
-        self.core.tip()
-    }
-
-    fn request(&self, position: LogPosition) {
-        self.core.request(position, 0);
-    }
-
-    fn make_durable(&self, position: LogPosition) -> LocalFuture<'_, Result<(), LogError>> {
-        Box::pin(self.core.make_durable(position))
     }
 }

@@ -2,21 +2,9 @@
 //! large writes that keep pace with the current file. Either gets its header ahead of its time.
 
 use super::error::LogError;
-use super::files::{CurrentFile, FilePlace, LogFiles};
+use super::files::{CurrentFile, FilePlace, LogFiles, Next};
 use runtime::{Buffer, Directory, File, IoCause, IoError, IoFailure};
 use std::rc::Rc;
-
-/// The next file.
-pub(super) enum Next<F> {
-    /// Nobody has begun to prepare it.
-    Missing,
-    /// It is being prepared.
-    Underway,
-    /// It has its full size and its header.
-    Ready(CurrentFile<F>),
-    /// It could not be made.
-    Failed(LogError),
-}
 
 impl<D: Directory> LogFiles<D> {
     /// Starts preparing the next file, which is to have this place, in the background.
@@ -76,7 +64,7 @@ impl<D: Directory> LogFiles<D> {
         let name = self.names.next();
         let file = self.directory.create(&name).await?;
         self.directory.sync().await?;
-        let size_bytes = self.core.settings.file_size_bytes;
+        let size_bytes = self.core.settings.file_bytes();
         let filled = self.fill_paced(&file, size_bytes).await;
         match filled {
             Ok(true) => {
@@ -98,7 +86,13 @@ impl<D: Directory> LogFiles<D> {
     /// is over.
     async fn fill_paced(&self, file: &D::File, size_bytes: u64) -> Result<bool, LogError> {
         file.set_size_bytes(size_bytes).await?;
-        let step = self.core.settings.zero_fill_write_bytes.min(size_bytes);
+        let step = self
+            .core
+            .settings
+            .engine
+            .internals
+            .zero_fill_write_bytes
+            .min(size_bytes);
         let writes = size_bytes.div_ceil(step);
         for write in 0..writes {
             // Of two writes the first starts after a fifth of the current file, the second after
@@ -121,16 +115,16 @@ impl<D: Directory> LogFiles<D> {
     }
 
     async fn fill(&self, file: &D::File, offset: u64, size_bytes: u64) -> Result<(), LogError> {
-        let step = self.core.settings.zero_fill_write_bytes;
+        let step = self.core.settings.engine.internals.zero_fill_write_bytes;
         let length = step.min(size_bytes - offset);
         let zeros = Rc::new(Buffer::zeroed(length as usize));
         self.write(file, offset, zeros, IoCause::LogFormat).await
     }
 
     /// Renames the oldest released file to be the next one and removes those that are too many. What
-    /// it still holds is of an older generation, which every segment tells, so it is not filled again.
+    /// it still holds is of an older generation, which every segment header shows, so it is not filled again.
     async fn reuse_released(&self) -> Result<Option<D::File>, LogError> {
-        if !self.core.settings.circular {
+        if !self.core.settings.engine.engine.circular_logging {
             return Ok(None);
         }
         let released = self.removable_before();
@@ -146,7 +140,7 @@ impl<D: Directory> LogFiles<D> {
         self.directory.sync().await?;
         let file = self.directory.open(&next).await?;
         self.remove_released().await?;
-        if file.size_bytes().await? == self.core.settings.file_size_bytes {
+        if file.size_bytes().await? == self.core.settings.file_bytes() {
             return Ok(Some(file));
         }
         drop(file);
@@ -162,7 +156,7 @@ impl<D: Directory> LogFiles<D> {
         loop {
             let surplus = {
                 let full = self.full.borrow();
-                let too_many = full.len() > self.core.settings.kept_files;
+                let too_many = full.len() > self.core.settings.kept_files();
                 let oldest = full.first().copied();
                 oldest.filter(|&oldest| too_many && oldest < released)
             };
@@ -179,7 +173,7 @@ impl<D: Directory> LogFiles<D> {
     /// but new work is refused.
     pub(super) async fn make_reserves(&self) -> Result<(), LogError> {
         let present = self.directory.list().await?;
-        for number in 1..=self.core.settings.reserve_files {
+        for number in 1..=self.core.settings.engine.internals.reserve_log_files {
             let name = self.names.reserve(number);
             if !present.contains(&name) {
                 let file = self.directory.create(&name).await?;
@@ -199,9 +193,9 @@ impl<D: Directory> LogFiles<D> {
     }
 
     async fn fill_all(&self, file: &D::File) -> Result<(), LogError> {
-        let size_bytes = self.core.settings.file_size_bytes;
+        let size_bytes = self.core.settings.file_bytes();
         file.set_size_bytes(size_bytes).await?;
-        let step = self.core.settings.zero_fill_write_bytes;
+        let step = self.core.settings.engine.internals.zero_fill_write_bytes;
         for write in 0..size_bytes.div_ceil(step) {
             self.fill(file, write * step, size_bytes).await?;
         }

@@ -5,29 +5,12 @@ use super::header::LogFileHeader;
 use super::layout::{
     FRAMING, Geometry, KIND_NOTHING, KIND_RECORD, SEGMENT, SEGMENT_HEADER, SegmentHead,
 };
-use super::set::LogSet;
-use crate::accounting::tell;
-use crate::format::database_header::{LogTime, Signature};
+use super::set::{LogEnd, LogSet};
+use crate::accounting::notify_observer;
+use crate::format::database_header::Signature;
 use crate::position::{LogPosition, LogSpan, SEGMENT_BYTES};
 use runtime::{Buffer, Directory, File, Handle, IoCause, IoDirection, IoFailure, IoObserver};
 use std::rc::Rc;
-
-/// Where a log ends: what [`super::Log::open`] needs to go on with it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LogEnd {
-    /// The last file.
-    pub generation: u32,
-    /// The segment of it after the last valid one; `None` if the file is complete.
-    pub next_segment: Option<u32>,
-    /// What tells this log from all others.
-    pub signature: Signature,
-    /// Bytes of its files.
-    pub file_size_bytes: u64,
-    /// When the last file was created.
-    pub created: LogTime,
-    /// The databases its header names.
-    pub attached: Vec<String>,
-}
 
 /// The segment the reader is in.
 struct Place {
@@ -117,7 +100,7 @@ impl<D: Directory> LogReader<D> {
         let from = geometry.normalised(from);
         let (mut generation, mut number, mut at) = geometry.place(from);
         if generation == set.header.generation + 1 {
-            // The log ends with the current file; where exactly, reading it tells.
+            // The log ends with the current file; where exactly is found by reading it.
             (generation, number, at) = (generation - 1, 1, SEGMENT_HEADER);
         }
         let mut reader = Self {
@@ -179,7 +162,7 @@ impl<D: Directory> LogReader<D> {
         self.set.header.generation
     }
 
-    /// What tells this log from all others.
+    /// What distinguishes this log from all others.
     #[must_use]
     pub fn signature(&self) -> Signature {
         self.set.header.signature
@@ -341,7 +324,7 @@ impl<D: Directory> LogReader<D> {
         let (bytes, result) = file.read(0, bytes).await;
         let shape = (IoDirection::Read, 0, bytes.len() as u64);
         let (observer, error) = (&*self.observer, result.as_ref().err());
-        tell(
+        notify_observer(
             &self.handle,
             observer,
             IoCause::Log,

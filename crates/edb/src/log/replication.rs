@@ -11,15 +11,15 @@ use std::rc::Rc;
 impl<D: Directory> LogFiles<D> {
     /// Starts the readers. The first file they read is that of `generation`, once it is full.
     pub(super) fn start_replication(self: &Rc<Self>, generation: u32) {
-        let readers = self.core.settings.replication_readers as usize;
+        let readers = self.core.settings.engine.log_replication_readers as usize;
         self.core.readers.set(readers);
         *self.replicated.borrow_mut() = vec![generation; readers];
         for reader in 0..readers {
             let files = Rc::clone(self);
             drop(self.core.handle.spawn(async move {
-                // Whoever observes the requests was told what failed. The log itself goes on, and
+                // The observer of the requests has seen what failed. The log itself goes on, and
                 // waits for this reader no more.
-                let _told = files.replicate(reader).await;
+                let _notification = files.replicate(reader).await;
                 files.replicated.borrow_mut()[reader] = u32::MAX;
                 files.core.readers.set(files.core.readers.get() - 1);
                 files.core.advanced.notify_all();
@@ -37,7 +37,12 @@ impl<D: Directory> LogFiles<D> {
 
     /// Reads file after file until the log is over.
     async fn replicate(&self, reader: usize) -> Result<(), LogError> {
-        let step = self.core.settings.replication_read_bytes;
+        let step = self
+            .core
+            .settings
+            .engine
+            .internals
+            .log_replication_read_bytes;
         let mut buffer = Buffer::zeroed(step.min(self.core.geometry.file_bytes) as usize);
         while let Some(generation) = self.next_full(reader).await {
             let file = self.directory.open(&self.names.full(generation)).await?;
@@ -55,7 +60,7 @@ impl<D: Directory> LogFiles<D> {
                 let (read, result) = file.read(offset, buffer).await;
                 let shape: Shape = (IoDirection::Read, offset, length);
                 let error = result.as_ref().err();
-                self.tell(IoCause::LogReplication, shape, issued_ns, error);
+                self.notify_observer(IoCause::LogReplication, shape, issued_ns, error);
                 result?;
                 buffer = read;
                 offset += length;

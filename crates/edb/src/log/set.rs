@@ -4,9 +4,26 @@ use super::error::LogError;
 use super::header::LogFileHeader;
 use super::layout::SEGMENT;
 use super::names::Names;
-use super::reader::LogEnd;
+use crate::format::database_header::{LogTime, Signature};
 use runtime::{Buffer, Directory, File, IoFailure};
 use std::collections::BTreeSet;
+
+/// Where a log ends: what [`super::Log::open`] needs to go on with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogEnd {
+    /// The last file.
+    pub generation: u32,
+    /// The segment of it after the last valid one; `None` if the file is complete.
+    pub next_segment: Option<u32>,
+    /// What distinguishes this log from all others.
+    pub signature: Signature,
+    /// Bytes of its files.
+    pub file_size_bytes: u64,
+    /// When the last file was created.
+    pub created: LogTime,
+    /// The databases its header names.
+    pub attached: Vec<String>,
+}
 
 pub(super) struct LogSet<D: Directory> {
     pub(super) directory: D,

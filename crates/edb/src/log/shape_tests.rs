@@ -3,7 +3,8 @@
 use super::{Log, LogError, LogReader, LogSettings};
 use crate::format::database_header::Signature;
 use crate::position::LogPosition;
-use crate::settings::EngineSettings;
+use crate::settings::{Engine, EngineSettings, Internals};
+use config::ByteSize;
 use runtime::simulated::{Fault, FaultEffect};
 use runtime::time::MILLISECOND_NS;
 use runtime::trace::Unobserved;
@@ -145,8 +146,12 @@ fn commits_gather_in_whole_segments_that_are_written_once() {
 
 fn tiny() -> EngineSettings {
     EngineSettings {
-        log_file_size_bytes: 64 * KIB,
-        log_buffer_bytes: 64 * KIB,
+        engine: Engine {
+            log_file_size: ByteSize::kib(64),
+            log_buffer: ByteSize::kib(64),
+            checkpoint_depth: ByteSize::mib(20),
+            ..Engine::default()
+        },
         ..EngineSettings::default()
     }
 }
@@ -179,7 +184,10 @@ fn each_further_copy_reads_every_full_file_once() {
     const READERS: u32 = 3;
     let engine = EngineSettings {
         log_replication_readers: READERS,
-        log_replication_read_bytes: 24 * KIB,
+        internals: Internals {
+            log_replication_read_bytes: 24 * KIB,
+            ..Internals::default()
+        },
         ..tiny()
     };
     with_bench(&engine, u64::MAX, |bench| async move {
@@ -198,7 +206,7 @@ fn each_further_copy_reads_every_full_file_once() {
         assert!(statistics.files_reused >= 10, "{statistics:?}");
         let reads = reads_of(&bench.recorder);
         let bytes: u64 = reads.iter().map(|(_, kib)| kib * KIB).sum();
-        let of_full_files = statistics.rollovers * bench.settings.file_size_bytes;
+        let of_full_files = statistics.rollovers * bench.settings.file_bytes();
         assert_eq!(bytes, u64::from(READERS) * of_full_files);
         for step in [(0, 24), (24, 24), (48, 16)] {
             let count = reads.iter().filter(|&&read| read == step).count() as u64;
@@ -242,10 +250,8 @@ fn a_reader_that_fails_holds_up_nobody() {
 
 #[test]
 fn files_released_together_wait_to_be_used_again() {
-    let engine = EngineSettings {
-        checkpoint_depth_bytes: 4 * 64 * KIB,
-        ..tiny()
-    };
+    let mut engine = tiny();
+    engine.engine.checkpoint_depth = ByteSize::kib(4 * 64);
     with_bench(&engine, u64::MAX, |bench| async move {
         let log = bench.create().await.expect("created");
         let kept_files = 8; // Twice the depth.
@@ -310,7 +316,7 @@ fn a_full_disk_refuses_new_work_and_finishes_the_old() {
 }
 
 #[test]
-fn damage_in_the_middle_is_told_from_a_torn_end() {
+fn damage_in_the_middle_is_distinguished_from_a_torn_end() {
     with_bench(&tiny(), u64::MAX, |bench| async move {
         // The fifth write to the stream is damaged by the disk, the sixth follows it.
         let log = bench.create().await.expect("created");

@@ -81,9 +81,9 @@ pub(super) struct LogCore {
     generation: Cell<u32>,
     /// Files before this one are not needed any more.
     pub(super) released: Cell<u32>,
-    /// Told of every write and of every release of files.
+    /// Notified of every write and of every release of files.
     pub(super) advanced: Notify,
-    /// Told when a file is full, and when the log is over.
+    /// Notified when a file is full, and when the log is over.
     pub(super) rolled: Notify,
     /// Readers of the log replication that have not ended.
     pub(super) readers: Cell<usize>,
@@ -105,10 +105,10 @@ impl Drop for Owner {
 impl LogCore {
     /// The state of a log whose next record goes to the beginning of `generation`.
     pub(super) fn new(handle: &Handle, settings: &LogSettings, generation: u32) -> Rc<Self> {
-        let geometry = Geometry::new(settings.file_size_bytes);
-        let tip = LogPosition::new(generation, 0, settings.file_size_bytes);
+        let geometry = Geometry::new(settings.file_bytes());
+        let tip = LogPosition::new(generation, 0, settings.file_bytes());
         // Twice the buffer: one half is being filled while the other is being written.
-        let slots = (2 * settings.buffer_bytes / SEGMENT_BYTES + 2) as u32;
+        let slots = (2 * settings.buffer_bytes() / SEGMENT_BYTES + 2) as u32;
         let memory = if settings.with_contents {
             let arena = BufferArena::new(handle, SEGMENT_BYTES as usize, slots);
             arena.map_or(SegmentMemory::Heap, SegmentMemory::Arena)
@@ -148,7 +148,7 @@ impl LogCore {
         let span = state.buffer.append(record);
         state.statistics.records += 1;
         state.statistics.record_bytes += record.len() as u64;
-        let half_full = state.buffer.buffered_bytes() * 2 >= self.settings.buffer_bytes;
+        let half_full = state.buffer.buffered_bytes() * 2 >= self.settings.buffer_bytes();
         drop(state);
         if half_full {
             self.writer.raise();
@@ -161,7 +161,7 @@ impl LogCore {
         loop {
             self.check()?;
             let admission = self.admission.notified();
-            if self.state.borrow().buffer.buffered_bytes() <= self.settings.buffer_bytes {
+            if self.state.borrow().buffer.buffered_bytes() <= self.settings.buffer_bytes() {
                 return Ok(());
             }
             if !waited {
@@ -226,7 +226,7 @@ impl LogCore {
                 capacity: false,
             };
         }
-        let half_full = state.buffer.buffered_bytes() * 2 >= self.settings.buffer_bytes;
+        let half_full = state.buffer.buffered_bytes() * 2 >= self.settings.buffer_bytes();
         if half_full && state.buffer.next_generation().is_some() {
             return Action::Write {
                 pad: false,
@@ -265,7 +265,7 @@ impl LogCore {
         state.durable = end;
         state.statistics.writes += 1;
         state.statistics.written_bytes += bytes;
-        let roomy = state.buffer.buffered_bytes() <= self.settings.buffer_bytes;
+        let roomy = state.buffer.buffered_bytes() <= self.settings.buffer_bytes();
         drop(state);
         self.waiters.wake(end);
         if roomy {

@@ -31,7 +31,7 @@ pub(super) struct Waiters {
 }
 
 impl Waiters {
-    /// Waits until [`Waiters::wake`] has been told of `position`, or [`Waiters::fail`] was called.
+    /// Waits until [`Waiters::wake`] has been called with `position`, or [`Waiters::fail`] was called.
     pub(super) async fn wait(&self, position: LogPosition) -> Result<(), LogError> {
         let waiter = Rc::new(Waiter::default());
         let number = self.next.get();

@@ -84,7 +84,7 @@ impl<D: Directory> Writer<D> {
         };
         let shape = (IoDirection::Write, offset, bytes);
         self.files
-            .tell(IoCause::Log, shape, issued_ns, result.as_ref().err());
+            .notify_observer(IoCause::Log, shape, issued_ns, result.as_ref().err());
         result?;
         self.files.advance(offset + bytes);
         self.core

@@ -1,7 +1,7 @@
 //! Pages come in: by a read that somebody waits for, or made anew.
 
 use super::Inner;
-use super::frame::PageRef;
+use super::page_ref::PageRef;
 use super::pending::Pending;
 use super::state::Core;
 use super::traits::{PageError, PageStore, Payload, PoolError};

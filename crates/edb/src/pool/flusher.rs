@@ -3,8 +3,10 @@
 use super::Inner;
 use super::limits::CLOSING_URGENCY;
 use super::traits::{PageStore, Payload, PoolError};
-use super::write::Begun;
+use super::write::WriteStart;
 use crate::position::LogPosition;
+use crate::settings::FLUSH_RETRY_MS;
+use runtime::time::MILLISECOND_NS;
 use std::rc::Rc;
 
 impl<P: Payload, S: PageStore<P>> Inner<P, S> {
@@ -12,8 +14,10 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
     fn flush_pass(self: &Rc<Self>) -> bool {
         let settings = &self.core.limits.settings;
         let tip = self.write_ahead.tip();
-        let file_bytes = settings.log_file_size_bytes;
-        let goal = tip.0.saturating_sub(settings.checkpoint_depth_bytes);
+        let file_bytes = settings.engine.log_file_size.bytes();
+        let goal = tip
+            .0
+            .saturating_sub(settings.engine.checkpoint_depth.bytes());
         let preferred = LogPosition(goal - goal % file_bytes);
         let oldest = self.core.state.borrow().oldest.oldest();
         let Some(oldest) = oldest.filter(|&oldest| oldest < preferred) else {
@@ -44,7 +48,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
             if waits {
                 continue;
             }
-            if let Begun::BlockedByLog(needed) = self.begin_write(slot) {
+            if let WriteStart::BlockedByLog(needed) = self.begin_write(slot) {
                 needed_log = needed_log.max(needed);
             }
         }
@@ -94,9 +98,9 @@ pub(super) fn spawn<P: Payload, S: PageStore<P>>(inner: &Rc<Inner<P, S>>) {
             let busy = inner.core.failure().is_ok() && inner.flush_pass();
             drop(inner);
             let wait_ns = if busy {
-                settings.flush_retry_ns
+                FLUSH_RETRY_MS * MILLISECOND_NS
             } else {
-                settings.flush_idle_ns
+                settings.internals.flush_idle_ms * MILLISECOND_NS
             };
             signal.wait_until(&handle, handle.now_ns() + wait_ns).await;
         }

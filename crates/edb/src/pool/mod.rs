@@ -13,11 +13,11 @@
 
 mod fetch;
 mod flusher;
-mod frame;
 mod history;
 mod limits;
 mod list;
 mod oldest;
+mod page_ref;
 mod pending;
 mod preread;
 mod replacement;
@@ -29,15 +29,12 @@ mod tests;
 mod traits;
 mod write;
 
-pub use frame::PageRef;
-pub use limits::PoolSettings;
-pub use replacement::LruKSettings;
+pub use page_ref::PageRef;
 pub use statistics::PoolStatistics;
-pub use traits::{
-    LocalFuture, PageError, PageImages, PageProblem, PageStore, Payload, PoolError, WriteAhead,
-};
+pub use traits::{PageError, PageImages, PageProblem, PageStore, Payload, PoolError, WriteAhead};
 
 use crate::position::{LogPosition, PageNumber};
+use crate::settings::{EngineSettings, OUTSTANDING_IO_MAX};
 use crate::signal::Signal;
 use limits::Limits;
 use runtime::Handle;
@@ -82,7 +79,7 @@ struct Inner<P: Payload, S: PageStore<P>> {
 }
 
 impl<P: Payload, S: PageStore<P>> Inner<P, S> {
-    fn page_ref(&self, frame: Rc<frame::Frame<P>>) -> PageRef<P> {
+    fn page_ref(&self, frame: Rc<state::Frame<P>>) -> PageRef<P> {
         PageRef::new(frame, Rc::clone(&self.core))
     }
 }
@@ -103,7 +100,7 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
     #[must_use]
     pub fn new(
         handle: &Handle,
-        settings: &PoolSettings,
+        settings: &EngineSettings,
         store: S,
         write_ahead: Rc<dyn WriteAhead>,
     ) -> Self {
@@ -113,7 +110,7 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
             write_ahead,
             images: RefCell::new(None),
             preread_damage: RefCell::new(None),
-            prereads: runtime::sync::Semaphore::new(settings.outstanding_io_max.max(1) as usize),
+            prereads: runtime::sync::Semaphore::new(OUTSTANDING_IO_MAX as usize),
         });
         scavenger::spawn(&inner);
         flusher::spawn(&inner);

@@ -90,7 +90,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
                     reading.finish(Ok(()));
                 }
                 Err(error) => {
-                    // Perhaps nobody waits for this page, so its damage is told here as well.
+                    // Perhaps nobody waits for this page, so its damage is reported here as well.
                     self.preread_damage
                         .borrow_mut()
                         .get_or_insert_with(|| error.clone());

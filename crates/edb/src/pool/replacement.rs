@@ -18,6 +18,8 @@
 use super::history::History;
 use super::list::{Links, List};
 use crate::position::PageNumber;
+use crate::settings::{Engine, LRU_K_HISTORY_ENTRIES, LRU_K_TIMEOUT_S};
+use runtime::time::SECOND_NS;
 use std::collections::VecDeque;
 
 /// Width of a bucket. Those of ESE are eight times as wide, and small caches turn over in less: the
@@ -26,13 +28,23 @@ const BUCKET_NS: u64 = 125_000_000;
 
 /// The numbers of the policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LruKSettings {
+pub(super) struct LruKSettings {
     /// Touches closer together than this are one.
-    pub correlation_ns: u64,
+    pub(super) correlation_ns: u64,
     /// Touches further apart than this do not count together.
-    pub timeout_ns: u64,
+    pub(super) timeout_ns: u64,
     /// Evicted pages to remember.
-    pub history_entries: usize,
+    pub(super) history_entries: usize,
+}
+
+impl From<&Engine> for LruKSettings {
+    fn from(engine: &Engine) -> Self {
+        Self {
+            correlation_ns: engine.lru_k_correlation.as_ns(),
+            timeout_ns: LRU_K_TIMEOUT_S * SECOND_NS,
+            history_entries: LRU_K_HISTORY_ENTRIES,
+        }
+    }
 }
 
 /// The list a slot stands in: a bucket by its number, or one of three others. Four bytes, so that
@@ -196,7 +208,7 @@ impl Replacement {
         }
     }
 
-    /// The page that should leave first, as far as that can be told without a search.
+    /// The page that should leave first, as far as that is known without a search.
     pub(super) fn likely_coldest(&self) -> Option<u32> {
         let super_cold = self.super_cold.first();
         super_cold.or_else(|| self.buckets.front()?.first())

@@ -2,8 +2,10 @@
 
 use super::Inner;
 use super::traits::{PageStore, Payload};
-use super::write::Begun;
+use super::write::WriteStart;
 use crate::position::LogPosition;
+use crate::settings::SCAVENGE_DELAY_MS;
+use runtime::time::MILLISECOND_NS;
 use std::rc::Rc;
 
 /// Pages looked at in one step, so that a step stays short.
@@ -60,12 +62,12 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
             }
             drop(state);
             match self.begin_write(slot) {
-                Begun::Pages(_) => {
+                WriteStart::Pages(_) => {
                     let mut state = self.core.state.borrow_mut();
                     state.set_leaving(slot, true);
                     state.counters.scavenge_writes += 1;
                 }
-                Begun::BlockedByLog(needed) => needed_log = needed_log.max(needed),
+                WriteStart::BlockedByLog(needed) => needed_log = needed_log.max(needed),
             }
         }
         for slot in aside {
@@ -85,7 +87,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
 pub(super) fn spawn<P: Payload, S: PageStore<P>>(inner: &Rc<Inner<P, S>>) {
     let handle = inner.core.handle.clone();
     let signal = Rc::clone(&inner.core.scavenger);
-    let delay_ns = inner.core.limits.settings.scavenge_delay_ns;
+    let delay_ns = SCAVENGE_DELAY_MS * MILLISECOND_NS;
     let weak = Rc::downgrade(inner);
     drop(inner.core.handle.spawn(async move {
         let mut due_ns = None;

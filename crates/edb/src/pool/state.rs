@@ -1,13 +1,13 @@
 //! Everything the pool knows, changed in synchronous steps only.
 
-use super::frame::{Frame, PageRef};
+use super::Limits;
 use super::oldest::OldestChanges;
 use super::pending::Pending;
-use super::replacement::Replacement;
+use super::replacement::{LruKSettings, Replacement};
 use super::statistics::PoolStatistics;
 use super::traits::{Payload, PoolError};
-use super::{Limits, PoolSettings};
 use crate::position::{LogPosition, PageNumber};
+use crate::settings::EngineSettings;
 use crate::signal::Signal;
 use prefetch_index::prefetch_index;
 use runtime::Handle;
@@ -18,6 +18,32 @@ use std::rc::Rc;
 
 /// Frames by which the cushion grows when free frames run short; it shrinks one by one.
 const CUSHION_STEP: usize = 4;
+
+/// A page in memory. The payload is shared with a write that is on its way.
+pub(super) struct Frame<P> {
+    pub(super) page: PageNumber,
+    pub(super) slot: u32,
+    pub(super) payload: RefCell<Rc<P>>,
+    pub(super) pins: Cell<u32>,
+    /// False once the page has left the cache by [`super::Pool::discard`].
+    pub(super) resident: Cell<bool>,
+}
+
+impl<P> Frame<P> {
+    pub(super) fn new(page: PageNumber, slot: u32, payload: P) -> Rc<Self> {
+        Rc::new(Self {
+            page,
+            slot,
+            payload: RefCell::new(Rc::new(payload)),
+            pins: Cell::new(0),
+            resident: Cell::new(true),
+        })
+    }
+
+    pub(super) fn is_pinned(&self) -> bool {
+        self.pins.get() > 0
+    }
+}
 
 /// What is known of the page in a slot besides its frame.
 pub(super) struct Slot<P> {
@@ -73,7 +99,7 @@ pub(super) struct Core<P> {
 }
 
 impl<P: Payload> Core<P> {
-    pub(super) fn new(handle: &Handle, settings: &PoolSettings) -> Rc<Self> {
+    pub(super) fn new(handle: &Handle, settings: &EngineSettings) -> Rc<Self> {
         Rc::new(Self {
             handle: handle.clone(),
             limits: Limits::new(settings),
@@ -82,7 +108,7 @@ impl<P: Payload> Core<P> {
                 free_slots: Vec::new(),
                 pages: FxHashMap::default(),
                 reading: FxHashMap::default(),
-                replacement: Replacement::new(settings.lru_k),
+                replacement: Replacement::new(LruKSettings::from(&settings.engine)),
                 oldest: OldestChanges::default(),
                 reserved: 0,
                 stalled: 0,
@@ -101,12 +127,6 @@ impl<P: Payload> Core<P> {
         })
     }
 
-    /// The page, if it is in the cache.
-    pub(super) fn get(self: &Rc<Self>, page: PageNumber) -> Option<PageRef<P>> {
-        let frame = self.show(page, Rc::clone)?;
-        Some(PageRef::new(frame, Rc::clone(self)))
-    }
-
     /// The contents of the page, if it is in the cache, unmoved by later changes; nothing is pinned.
     #[inline]
     pub(super) fn snapshot(&self, page: PageNumber) -> Option<Rc<P>> {
@@ -120,14 +140,18 @@ impl<P: Payload> Core<P> {
             return false;
         };
         if !was_pinned {
-            self.tell_stalled(); // Held for an instant, it is let go of again.
+            self.notify_stalled(); // Held for an instant, it is let go of again.
         }
         true
     }
 
     /// Counts a use of the page, if it is in the cache, and shows its frame.
     #[inline]
-    fn show<T>(&self, page: PageNumber, show: impl FnOnce(&Rc<Frame<P>>) -> T) -> Option<T> {
+    pub(super) fn show<T>(
+        &self,
+        page: PageNumber,
+        show: impl FnOnce(&Rc<Frame<P>>) -> T,
+    ) -> Option<T> {
         let state = &mut *self.state.borrow_mut();
         let frame = state.pages.get(&page)?;
         let (slot, shown) = (frame.slot, show(frame));
@@ -210,12 +234,12 @@ impl<P: Payload> Core<P> {
 
     pub(super) fn unpinned(&self) {
         self.pinned_pages.set(self.pinned_pages.get() - 1);
-        self.tell_stalled();
+        self.notify_stalled();
     }
 
     /// Somebody has let go of a page: fetches that wait for a frame look again.
     #[inline]
-    fn tell_stalled(&self) {
+    fn notify_stalled(&self) {
         if self.state.borrow().stalled > 0 {
             self.progress.notify_all();
         }

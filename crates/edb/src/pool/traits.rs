@@ -1,16 +1,11 @@
 //! What the pool needs of the world: payloads, a place to keep them, and a log written first.
 
 use crate::format::page::PageDamage;
-use crate::log::LogError;
+use crate::log::{LocalFuture, Log, LogError};
 use crate::position::{LogPosition, PageNumber};
 use runtime::{IoCause, IoError, IoFailure};
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
 use thiserror::Error;
-
-/// A future that stays on its thread.
-pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// What a page holds: its bytes, or nothing at all where only the I/O matters.
 pub trait Payload: 'static {
@@ -68,7 +63,7 @@ pub trait PageStore<P>: 'static {
     fn blank(&self) -> P;
 }
 
-/// The log as the pool sees it: no page may be overwritten before the log tells how to redo it.
+/// The log as the pool sees it: no page may be overwritten before the log holds how to redo it.
 pub trait WriteAhead: 'static {
     /// Everything before this position is on stable storage.
     fn durable(&self) -> LogPosition;
@@ -83,8 +78,26 @@ pub trait WriteAhead: 'static {
     fn make_durable(&self, position: LogPosition) -> LocalFuture<'_, Result<(), LogError>>;
 }
 
+impl WriteAhead for Log {
+    fn durable(&self) -> LogPosition {
+        Log::durable(self)
+    }
+
+    fn tip(&self) -> LogPosition {
+        Log::tip(self)
+    }
+
+    fn request(&self, position: LogPosition) {
+        Log::request(self, position, 0);
+    }
+
+    fn make_durable(&self, position: LogPosition) -> LocalFuture<'_, Result<(), LogError>> {
+        Box::pin(Log::make_durable(self, position))
+    }
+}
+
 /// Writes the image of a page to the log before the page is overwritten in place, so that a torn
-/// write can be mended ([`crate::settings::TornPages::LogImages`]).
+/// write can be repaired ([`crate::settings::TornPages::LogImages`]).
 pub trait PageImages<P>: 'static {
     /// Appends the image of the sealed `payload`; returns the position up to which the log must be
     /// durable before the page may be written.

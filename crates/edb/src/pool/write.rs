@@ -1,7 +1,7 @@
 //! One dirty page goes to the disk, together with neighbours that can go along.
 
 use super::Inner;
-use super::frame::Frame;
+use super::state::Frame;
 use super::traits::{PageStore, Payload, PoolError};
 use crate::position::{LogPosition, PageNumber};
 use runtime::IoCause;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 /// What became of the wish to write a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Begun {
+pub(super) enum WriteStart {
     /// The write is on its way, with so many pages.
     Pages(usize),
     /// The log must first be durable up to here.
@@ -30,10 +30,10 @@ struct Run<P> {
 
 impl<P: Payload, S: PageStore<P>> Inner<P, S> {
     /// Starts writing the dirty page in `slot`, with its neighbours.
-    pub(super) fn begin_write(self: &Rc<Self>, slot: u32) -> Begun {
+    pub(super) fn begin_write(self: &Rc<Self>, slot: u32) -> WriteStart {
         if let Some(needed) = self.blocked_by_log(slot) {
             self.core.state.borrow_mut().counters.writes_blocked_by_log += 1;
-            return Begun::BlockedByLog(needed);
+            return WriteStart::BlockedByLog(needed);
         }
         let slots = self.neighbourhood(slot);
         let run = self.take_images(&slots);
@@ -41,7 +41,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
         let inner = Rc::clone(self);
         let handle = &self.core.handle;
         handle.spawn_alone(inner.carry_out(run));
-        Begun::Pages(pages)
+        WriteStart::Pages(pages)
     }
 
     /// The slots to write with the dirty page in `slot`: dirty neighbours on both sides, and clean

@@ -1,20 +1,20 @@
 //! Reading the log forwards.
 
 use super::RecoveryReport;
-use crate::database::EngineError;
+use crate::error::EngineError;
 use crate::format::page::PageView;
+use crate::log_record::{LogRecord, NodeUndo, UndoState};
 use crate::pool::{PageProblem, PageRef, Pool, PoolError};
 use crate::position::{LogPosition, LogSpan, PageNumber};
 use crate::store::FileStore;
-use crate::transaction::record::{LogRecord, NodeUndo, UndoState};
-use crate::transaction::{FormerState, OpenTransaction, Transactions, Update};
 use crate::tree::step::LoggedOperation;
 use crate::tree::{LoggedOperations, Page};
+use crate::versions::{FormerState, OpenTransaction, Transactions, Update};
 use runtime::{Directory, IoFailure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// A transaction as far as the log tells.
+/// A transaction as far as the log shows it.
 struct Found {
     begin: LogPosition,
     updates: Vec<Update>,

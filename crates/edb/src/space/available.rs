@@ -2,8 +2,8 @@
 
 use super::{Extent, extent_of};
 use crate::format::page::{NodeFlags, PageView};
-use crate::tree::change::try_insert;
 use crate::tree::find::{find, find_leaf, first_leaf};
+use crate::tree::insert::try_insert;
 use crate::tree::split::{Pending, split_once};
 use crate::tree::{DataChange, Need, PageOperation, Step};
 

@@ -3,8 +3,8 @@
 use super::available::put_extent;
 use super::{Extent, SpaceKind, extent_of, space_header};
 use crate::format::page::{NodeFlags, PageView};
-use crate::tree::change::try_insert;
 use crate::tree::find::last_leaf;
+use crate::tree::insert::try_insert;
 use crate::tree::split::{Pending, split_once};
 use crate::tree::{Need, Step};
 

@@ -4,8 +4,9 @@
 //! entries in the catalog's indexes become one log record. So a table is there as a whole or not at
 //! all, and needs no undo.
 
-use super::definition::{Table, TableState, check_definition};
-use crate::database::{Core, EngineError};
+use crate::catalog::{Table, TableState, check_definition};
+use crate::engine::Core;
+use crate::error::EngineError;
 use crate::format::catalog::{
     CatalogRow, ObjectKind, StoredTable, StoredTree, catalog_definition, object_id_definition,
     object_id_key, object_id_row, rows_of_table, tables_of_rows,
@@ -17,9 +18,10 @@ use crate::format::long_value::LongValueKey;
 use crate::format::page::{NodeFlags, PageFlags, PageView};
 use crate::format::record::{RecordError, RecordLayout};
 use crate::format::schema::TableDefinition;
+use crate::log_record::encode_system;
+use crate::nodes::insert_node;
 use crate::space::{self, DATABASE_ROOT};
-use crate::transaction::record::encode_system;
-use crate::tree::{Need, Step, find, insert_node};
+use crate::tree::{Need, Step, find};
 use runtime::Directory;
 
 /// Pages of a table's first extent.

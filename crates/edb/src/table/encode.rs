@@ -1,8 +1,8 @@
 //! Rows into records.
 
-use super::definition::TableState;
 use super::value::Value;
-use crate::database::EngineError;
+use crate::catalog::TableState;
+use crate::error::EngineError;
 use crate::format::key::DEFAULT_MAX_KEY_BYTES;
 use crate::format::long_value::{MAX_INTRINSIC_BYTES, MAX_LONG_VALUE_ID};
 use crate::format::page::max_record_bytes;

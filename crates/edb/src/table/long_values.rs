@@ -1,12 +1,15 @@
 //! Long values: a root node with reference count and size, and chunks of the bytes.
 
-use super::definition::TableState;
-use crate::database::{Core, EngineError};
+use crate::catalog::TableState;
+use crate::engine::Core;
+use crate::error::EngineError;
 use crate::format::long_value::{LongValueRoot, chunk_bytes, chunk_key, root_key};
 use crate::position::PageNumber;
-use crate::transaction::nodes::Sight;
-use crate::transaction::{NodeChange, OpenTransaction, WriteOutcome};
+use crate::settings::LONG_VALUE_PREREAD_PAGES;
+use crate::transaction::nodes::ReadView;
+use crate::transaction::{NodeChange, WriteOutcome};
 use crate::tree::{self, Need, Step};
+use crate::versions::OpenTransaction;
 use runtime::Directory;
 
 impl<D: Directory> Core<D> {
@@ -36,7 +39,7 @@ impl<D: Directory> Core<D> {
             "number {id} of a new long value is new"
         );
         let mut offset = 0;
-        for chunk in value.chunks(chunk_bytes(self.settings.page_size_bytes)) {
+        for chunk in value.chunks(chunk_bytes(self.settings.engine.page_bytes())) {
             let change = NodeChange::Insert(chunk);
             self.write_node(transaction, tree, &chunk_key(id, offset), change)
                 .await?;
@@ -53,7 +56,9 @@ impl<D: Directory> Core<D> {
         id: u32,
     ) -> Result<(), EngineError> {
         let tree = table.long_value_root();
-        let root = self.long_value_size(table, id, transaction.sight()).await?;
+        let root = self
+            .long_value_size(table, id, transaction.read_view())
+            .await?;
         if root.references > 1 {
             let fewer = LongValueRoot {
                 references: root.references - 1,
@@ -65,7 +70,7 @@ impl<D: Directory> Core<D> {
                 .await?;
             return Ok(());
         }
-        let chunk = chunk_bytes(self.settings.page_size_bytes) as u32;
+        let chunk = chunk_bytes(self.settings.engine.page_bytes()) as u32;
         self.write_node(transaction, tree, &root_key(id), NodeChange::Delete)
             .await?;
         for offset in (0..root.size_bytes).step_by(chunk as usize) {
@@ -80,11 +85,11 @@ impl<D: Directory> Core<D> {
         &self,
         table: &TableState,
         id: u32,
-        sight: Sight,
+        read_view: ReadView,
     ) -> Result<LongValueRoot, EngineError> {
         let tree = table.long_value_root();
         let root = self
-            .read_node(tree, &root_key(id), sight, LongValueRoot::decode)
+            .read_node(tree, &root_key(id), read_view, LongValueRoot::decode)
             .await?;
         root.flatten().ok_or_else(|| {
             EngineError::damaged(table.name(), &format!("long value {id} has no root"))
@@ -96,11 +101,11 @@ impl<D: Directory> Core<D> {
         &self,
         table: &TableState,
         id: u32,
-        sight: Sight,
+        read_view: ReadView,
     ) -> Result<Vec<u8>, EngineError> {
         let tree = table.long_value_root();
-        let size = self.long_value_size(table, id, sight).await?.size_bytes;
-        let chunk = chunk_bytes(self.settings.page_size_bytes) as u32;
+        let size = self.long_value_size(table, id, read_view).await?.size_bytes;
+        let chunk = chunk_bytes(self.settings.engine.page_bytes()) as u32;
         if size > chunk {
             self.preread_long_value(tree, id);
         }
@@ -108,7 +113,7 @@ impl<D: Directory> Core<D> {
         for offset in (0..size).step_by(chunk as usize) {
             let key = chunk_key(id, offset);
             let add = |bytes: &[u8]| value.extend_from_slice(bytes);
-            if self.read_node(tree, &key, sight, add).await?.is_none() {
+            if self.read_node(tree, &key, read_view, add).await?.is_none() {
                 break;
             }
         }
@@ -121,7 +126,7 @@ impl<D: Directory> Core<D> {
 
     /// Reads the pages of a long value's chunks ahead.
     fn preread_long_value(&self, tree: u32, id: u32) {
-        let limit = self.settings.long_value_preread_pages as usize;
+        let limit = LONG_VALUE_PREREAD_PAGES as usize;
         let step = Step::new(self);
         let mut pages = tree::find::neighbours(&step, tree, &chunk_key(id, 0), limit, false);
         if let Err(Need::Page(first)) = tree::find_leaf(&step, tree, &chunk_key(id, 0)) {

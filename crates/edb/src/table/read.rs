@@ -1,11 +1,12 @@
 //! Reading rows by key and by index.
 
-use super::definition::{Table, TableState};
 use super::encode::decode_row;
 use super::value::Value;
-use crate::database::{Core, EngineError};
+use crate::catalog::{Table, TableState};
+use crate::engine::Core;
+use crate::error::EngineError;
 use crate::transaction::Transaction;
-use crate::transaction::nodes::Sight;
+use crate::transaction::nodes::ReadView;
 use crate::tree::{Need, Step};
 use runtime::Directory;
 
@@ -38,10 +39,10 @@ impl<D: Directory> Transaction<D> {
         key: i64,
         long_values: LongValues,
     ) -> Result<Option<Row>, EngineError> {
-        let (sight, state) = (self.sight()?, &table.state);
-        let row = self.core.read_row(state, key, sight).await?;
+        let (read_view, state) = (self.read_view()?, &table.state);
+        let row = self.core.read_row(state, key, read_view).await?;
         self.core
-            .with_long_values(state, row, long_values, sight)
+            .with_long_values(state, row, long_values, read_view)
             .await
     }
 
@@ -56,20 +57,23 @@ impl<D: Directory> Transaction<D> {
         bytes: &[u8],
         long_values: LongValues,
     ) -> Result<Option<Row>, EngineError> {
-        let (sight, state) = (self.sight()?, &table.state);
+        let (read_view, state) = (self.read_view()?, &table.state);
         let index = state.index(index)?;
         let key = index.key_of_bytes(bytes);
         let number = |data: &[u8]| state.number_of_key(data).ok_or_else(|| data.to_vec());
         // A snapshot sees the same entry whenever it looks, so the row may be read in a step of its
         // own: when its page is missing, the index is not searched again.
-        let entry = self.core.read_node(index.root, &key, sight, number).await?;
+        let entry = self
+            .core
+            .read_node(index.root, &key, read_view, number)
+            .await?;
         let row = match entry {
-            Some(Ok(number)) => self.core.read_row(state, number, sight).await?,
+            Some(Ok(number)) => self.core.read_row(state, number, read_view).await?,
             Some(Err(key)) => return Err(no_key_of(state, &key)),
             None => None,
         };
         self.core
-            .with_long_values(state, row, long_values, sight)
+            .with_long_values(state, row, long_values, read_view)
             .await
     }
 }
@@ -80,10 +84,7 @@ fn no_key_of(table: &TableState, key: &[u8]) -> EngineError {
 
 impl TableState {
     /// The index of this name.
-    pub(crate) fn index(
-        &self,
-        name: &str,
-    ) -> Result<&super::definition::SecondaryIndex, EngineError> {
+    pub(crate) fn index(&self, name: &str) -> Result<&crate::catalog::SecondaryIndex, EngineError> {
         let found = self.indexes.iter().find(|index| index.name == name);
         found.ok_or_else(|| EngineError::NoSuchIndex {
             table: self.name().to_owned(),
@@ -99,10 +100,10 @@ impl<D: Directory> Core<D> {
         step: &Step<'_>,
         table: &TableState,
         key: &[u8],
-        sight: Sight,
+        read_view: ReadView,
     ) -> Result<Option<Row>, Need> {
         let decode = |record: &[u8]| decode_row(table, record);
-        let Some(values) = self.find_visible(step, table.root(), key, sight, decode)? else {
+        let Some(values) = self.find_visible(step, table.root(), key, read_view, decode)? else {
             return Ok(None);
         };
         let number = table.number_of_key(key);
@@ -118,11 +119,13 @@ impl<D: Directory> Core<D> {
         &self,
         table: &TableState,
         number: i64,
-        sight: Sight,
+        read_view: ReadView,
     ) -> Result<Option<Row>, EngineError> {
         let key = table.row_key(number);
         let decode = |record: &[u8]| decode_row(table, record);
-        let values = self.read_node(table.root(), &key, sight, decode).await?;
+        let values = self
+            .read_node(table.root(), &key, read_view, decode)
+            .await?;
         let row = |values| Row {
             key: number,
             values,
@@ -136,7 +139,7 @@ impl<D: Directory> Core<D> {
         table: &TableState,
         row: Option<Row>,
         long_values: LongValues,
-        sight: Sight,
+        read_view: ReadView,
     ) -> Result<Option<Row>, EngineError> {
         let Some(mut row) = row else {
             return Ok(None);
@@ -144,7 +147,7 @@ impl<D: Directory> Core<D> {
         if long_values == LongValues::Fetch {
             for value in &mut row.values {
                 if let Value::LongValue(id) = *value {
-                    *value = Value::Bytes(self.fetch_long_value(table, id, sight).await?);
+                    *value = Value::Bytes(self.fetch_long_value(table, id, read_view).await?);
                 }
             }
         }

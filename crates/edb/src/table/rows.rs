@@ -3,11 +3,13 @@
 //! An operation that fails half way, because of a conflict or a key that is there already, is taken
 //! back as a whole; the transaction goes on.
 
-use super::definition::{Table, TableState};
 use super::encode::{EncodedRow, decode_row, encode_row};
 use super::value::Value;
-use crate::database::{Core, EngineError};
-use crate::transaction::{NodeChange, OpenTransaction, Transaction, WriteOutcome};
+use crate::catalog::{Table, TableState};
+use crate::engine::Core;
+use crate::error::EngineError;
+use crate::transaction::{NodeChange, Transaction, WriteOutcome};
+use crate::versions::OpenTransaction;
 use runtime::Directory;
 use std::rc::Rc;
 
@@ -24,7 +26,7 @@ impl<D: Directory> Transaction<D> {
         core.check()?;
         core.ensure_counters(state).await?;
         let number = state.next_key.get();
-        let row = encode_row(state, number, values, core.settings.page_size_bytes)?;
+        let row = encode_row(state, number, values, core.settings.engine.page_bytes())?;
         state.next_key.set(number.saturating_add(1));
         let open = self.open()?;
         let keep = open.updates.len();
@@ -141,7 +143,7 @@ impl<D: Directory> Core<D> {
     ) -> Result<Option<Vec<Value>>, EngineError> {
         let decode = |record: &[u8]| decode_row(table, record);
         let row = self
-            .read_node(table.root(), &table.key(key), open.sight(), decode)
+            .read_node(table.root(), &table.key(key), open.read_view(), decode)
             .await?;
         row.transpose()
     }
@@ -211,7 +213,7 @@ impl<D: Directory> Core<D> {
         old: &[Value],
         new: &[Value],
     ) -> Result<bool, EngineError> {
-        let row = encode_row(table, number, new, self.settings.page_size_bytes)?;
+        let row = encode_row(table, number, new, self.settings.engine.page_bytes())?;
         let key = table.key(number);
         let change = NodeChange::Replace(&row.record);
         match self.write_node(open, table.root(), &key, change).await? {

@@ -3,14 +3,16 @@
 //! A scan goes leaf by leaf, one step each, and remembers only the key where it goes on. So splits,
 //! merges and removals between its steps do it no harm: it descends again.
 
-use super::definition::{Table, TableState};
 use super::encode::decode_row;
 use super::read::{LongValues, Row};
-use crate::database::{Core, EngineError};
+use crate::catalog::{Table, TableState};
+use crate::engine::Core;
+use crate::error::EngineError;
 use crate::format::page::PageView;
 use crate::position::PageNumber;
+use crate::settings::{AUTOMATIC_PREREAD_AFTER_BYTES, AUTOMATIC_PREREAD_PAGES, SCAN_PREREAD_PAGES};
 use crate::transaction::Transaction;
-use crate::transaction::nodes::{Sight, see_node};
+use crate::transaction::nodes::{ReadView, see_node};
 use crate::tree::find::{self, Leaf};
 use crate::tree::{Need, Step, find_leaf};
 use runtime::Directory;
@@ -73,20 +75,20 @@ impl<D: Directory> Transaction<D> {
         range: impl RangeBounds<i64>,
         options: ScanOptions,
     ) -> Result<Vec<Row>, EngineError> {
-        let (sight, state) = (self.sight()?, &table.state);
+        let (read_view, state) = (self.read_view()?, &table.state);
         let Some(span) = span_of(state, &range) else {
             return Ok(Vec::new());
         };
         let nodes = self
             .core
-            .scan_tree(state.root(), span, options, sight)
+            .scan_tree(state.root(), span, options, read_view)
             .await?;
         let mut rows = Vec::with_capacity(nodes.len());
         for (key, record) in nodes {
             let row = row_of(state, &key, &record)?;
             let row = self
                 .core
-                .with_long_values(state, Some(row), options.long_values, sight);
+                .with_long_values(state, Some(row), options.long_values, read_view);
             rows.extend(row.await?);
         }
         Ok(rows)
@@ -104,7 +106,7 @@ impl<D: Directory> Transaction<D> {
         from: &[u8],
         options: ScanOptions,
     ) -> Result<Vec<Row>, EngineError> {
-        let (sight, state) = (self.sight()?, &table.state);
+        let (read_view, state) = (self.read_view()?, &table.state);
         let index = state.index(index)?;
         let from = index.key_of_bytes(from);
         let span = match options.direction {
@@ -119,7 +121,7 @@ impl<D: Directory> Transaction<D> {
         };
         let entries = self
             .core
-            .scan_tree(index.root, span, options, sight)
+            .scan_tree(index.root, span, options, read_view)
             .await?;
         let mut rows = Vec::with_capacity(entries.len());
         for batch in entries.chunks(INDEX_BATCH) {
@@ -129,14 +131,14 @@ impl<D: Directory> Transaction<D> {
             for (_, key) in batch {
                 let row = self
                     .core
-                    .read(|step| self.core.row_at(step, state, key, sight));
+                    .read(|step| self.core.row_at(step, state, key, read_view));
                 let Some(row) = row.await? else {
                     let reason = format!("index {} has an entry without a row", index.name);
                     return Err(EngineError::damaged(state.name(), &reason));
                 };
-                let row = self
-                    .core
-                    .with_long_values(state, Some(row), options.long_values, sight);
+                let row =
+                    self.core
+                        .with_long_values(state, Some(row), options.long_values, read_view);
                 rows.extend(row.await?);
             }
         }
@@ -176,7 +178,7 @@ impl<D: Directory> Core<D> {
         tree: u32,
         mut span: Span,
         options: ScanOptions,
-        sight: Sight,
+        read_view: ReadView,
     ) -> Result<Vec<FoundNode>, EngineError> {
         let mut found = Vec::new();
         let mut ahead = ReadAhead::new(self, options);
@@ -184,7 +186,8 @@ impl<D: Directory> Core<D> {
             ahead.before_leaf(self, tree, &span);
             let room = options.limit - found.len();
             let direction = options.direction;
-            let batch = self.read(|step| self.scan_leaf(step, tree, &span, direction, room, sight));
+            let batch =
+                self.read(|step| self.scan_leaf(step, tree, &span, direction, room, read_view));
             let (nodes, next) = batch.await?;
             found.extend(nodes);
             match (next, direction) {
@@ -204,7 +207,7 @@ impl<D: Directory> Core<D> {
         span: &Span,
         direction: Direction,
         room: usize,
-        sight: Sight,
+        read_view: ReadView,
     ) -> Result<(Vec<FoundNode>, Option<Vec<u8>>), Need> {
         let Some((leaf, range)) = next_leaf(step, tree, span, direction)? else {
             return Ok((Vec::new(), None));
@@ -227,7 +230,9 @@ impl<D: Directory> Core<D> {
             }
             let newest = (node.flags, node.data);
             let copy = |data: &[u8]| data.to_vec();
-            if let Some(data) = see_node(&transactions.versions, tree, &key, newest, sight, copy) {
+            if let Some(data) =
+                see_node(&transactions.versions, tree, &key, newest, read_view, copy)
+            {
                 nodes.push((key.clone(), data));
                 if nodes.len() == room {
                     break;
@@ -313,16 +318,16 @@ struct ReadAhead {
 impl ReadAhead {
     fn new<D: Directory>(core: &Core<D>, options: ScanOptions) -> Self {
         let settings = &core.settings;
-        let page_bytes = settings.page_size_bytes as u64;
+        let page_bytes = settings.engine.page_bytes() as u64;
         let (pages, wait) = if options.read_ahead {
-            (settings.scan_preread_pages, 0)
+            (SCAN_PREREAD_PAGES, 0)
         } else {
-            let wait = settings.automatic_preread_after_bytes.div_ceil(page_bytes);
-            (settings.automatic_preread_pages, wait)
+            let wait = AUTOMATIC_PREREAD_AFTER_BYTES.div_ceil(page_bytes);
+            (AUTOMATIC_PREREAD_PAGES, wait)
         };
         Self {
             backward: options.direction == Direction::Backward,
-            pages: (pages as usize).min(settings.cache_pages() / 4),
+            pages: (pages as usize).min(settings.engine.cache_pages() / 4),
             wait_leaves: wait as usize,
             ahead: 0,
         }

@@ -4,11 +4,12 @@
 //! that became sparse or empty. Until a node is gone, the checkpoint does not pass the beginning of
 //! the transaction that deleted it, so a restart finds out about it from the log.
 
-use super::record::encode_system;
-use super::state::Cleanup;
-use crate::database::{Admission, Core, EngineError};
+use crate::engine::{Admission, Core};
+use crate::error::EngineError;
 use crate::format::page::{NodeFlags, PageView};
+use crate::log_record::encode_system;
 use crate::tree::{self, Found, Need, Step};
+use crate::versions::Cleanup;
 use runtime::Directory;
 use std::rc::Rc;
 
@@ -22,7 +23,7 @@ impl<D: Directory> Core<D> {
                     return;
                 };
                 let wanted = core.cleanup_wanted.notified();
-                // A failed write stops the database, and a request that failed has been told of;
+                // A failed write stops the database, and a request that failed has been reported;
                 // damage may never be met again.
                 if let Err(EngineError::Page(error)) = core.clean_up().await {
                     core.note_damage(&error);
@@ -86,7 +87,7 @@ impl<D: Directory> Core<D> {
         if !deleted || has_versions {
             return Ok(());
         }
-        tree::remove_node(&mut step, *tree, key)?;
+        crate::nodes::remove_node(&mut step, *tree, key)?;
         self.commit_step(step, encode_system);
         Ok(())
     }

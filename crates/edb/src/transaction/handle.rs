@@ -1,10 +1,11 @@
 //! The transaction that callers hold.
 
-use super::nodes::Sight;
-use super::record::encode_commit;
-use super::state::OpenTransaction;
-use crate::database::{Core, EngineError};
+use super::nodes::ReadView;
+use crate::engine::Core;
+use crate::error::EngineError;
+use crate::log_record::encode_commit;
 use crate::position::LogPosition;
+use crate::versions::OpenTransaction;
 use runtime::{Directory, JoinHandle};
 use std::rc::Rc;
 
@@ -43,10 +44,10 @@ impl<D: Directory> Transaction<D> {
         self.open.as_mut().ok_or(EngineError::TransactionEnded)
     }
 
-    pub(crate) fn sight(&self) -> Result<Sight, EngineError> {
+    pub(crate) fn read_view(&self) -> Result<ReadView, EngineError> {
         self.open
             .as_ref()
-            .map(OpenTransaction::sight)
+            .map(OpenTransaction::read_view)
             .ok_or(EngineError::TransactionEnded)
     }
 

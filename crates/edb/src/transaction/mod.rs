@@ -1,7 +1,8 @@
 //! Transactions: snapshots, versions, rollback.
 //!
-//! - [`versions`] keeps what records were; [`state`] knows who is active and what waits for cleanup.
-//! - [`record`] is the shape of log records, and tells how undo survives a power cut.
+//! - [`versions`](crate::versions) keeps what records were, and knows who is active and what waits for
+//!   cleanup. [`log_record`](crate::log_record) is the shape of log records, and shows how undo
+//!   survives a power cut.
 //! - [`nodes`] reads and writes single nodes under the rules of snapshot isolation; [`undo`] takes
 //!   changes back; [`cleanup`] removes deleted nodes once nobody can see them.
 //! - [`handle`] is the [`Transaction`] that callers hold.
@@ -14,11 +15,7 @@
 pub(crate) mod cleanup;
 pub(crate) mod handle;
 pub(crate) mod nodes;
-pub(crate) mod record;
-pub(crate) mod state;
 pub(crate) mod undo;
-pub(crate) mod versions;
 
 pub use handle::{Commit, Transaction};
 pub(crate) use nodes::{NodeChange, WriteOutcome};
-pub(crate) use state::{FormerState, OpenTransaction, Transactions, Update};

@@ -1,17 +1,18 @@
 //! Reading and writing single nodes under snapshot isolation.
 
-use super::record::{NodeUndo, UndoState, encode_begin, encode_update};
-use super::state::{FormerState, OpenTransaction, Update};
-use super::versions::{BeforeImage, CommitNumber, Seen, VersionStore};
-use crate::database::{Core, EngineError};
+use crate::engine::Core;
+use crate::error::EngineError;
 use crate::format::page::{NodeFlags, PageView};
+use crate::log_record::{NodeUndo, UndoState, encode_begin, encode_update};
 use crate::tree::{self, DataChange, Found, Need, Step};
+use crate::versions::{BeforeImage, CommitNumber, Seen, VersionStore};
+use crate::versions::{FormerState, OpenTransaction, Update};
 use runtime::Directory;
 use std::rc::Rc;
 
 /// What a transaction sees: commits up to its snapshot, and its own changes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sight {
+pub(crate) struct ReadView {
     /// The newest commit it sees.
     pub(crate) snapshot: CommitNumber,
     /// Itself.
@@ -19,25 +20,25 @@ pub(crate) struct Sight {
 }
 
 impl OpenTransaction {
-    pub(crate) fn sight(&self) -> Sight {
-        Sight {
+    pub(crate) fn read_view(&self) -> ReadView {
+        ReadView {
             snapshot: self.snapshot,
             transaction: self.writer.id,
         }
     }
 }
 
-/// Shows the data of node `index` of a leaf, as `sight` sees them, to `show`; `None` if it sees no
+/// Shows the data of node `index` of a leaf, as `read_view` sees them, to `show`; `None` if it sees no
 /// such node.
 pub(crate) fn see_node<T>(
     versions: &VersionStore,
     tree: u32,
     key: &[u8],
     (flags, data): (NodeFlags, &[u8]),
-    sight: Sight,
+    read_view: ReadView,
     show: impl FnOnce(&[u8]) -> T,
 ) -> Option<T> {
-    match versions.seen(tree, key, sight.snapshot, sight.transaction) {
+    match versions.seen(tree, key, read_view.snapshot, read_view.transaction) {
         Seen::Newest if flags.contains(NodeFlags::DELETED) => None,
         Seen::Newest => Some(show(data)),
         Seen::Before(Some(image)) => Some(show(&image)),
@@ -79,10 +80,10 @@ impl<D: Directory> Core<D> {
         &self,
         tree: u32,
         key: &[u8],
-        sight: Sight,
+        read_view: ReadView,
         mut show: impl FnMut(&[u8]) -> T,
     ) -> Result<Option<T>, EngineError> {
-        self.read(|step| self.find_visible(step, tree, key, sight, &mut show))
+        self.read(|step| self.find_visible(step, tree, key, read_view, &mut show))
             .await
     }
 
@@ -92,7 +93,7 @@ impl<D: Directory> Core<D> {
         step: &Step<'_>,
         tree: u32,
         key: &[u8],
-        sight: Sight,
+        read_view: ReadView,
         show: impl FnOnce(&[u8]) -> T,
     ) -> Result<Option<T>, Need> {
         let Some(Found { leaf, index }) = tree::find(step, tree, key)? else {
@@ -106,7 +107,7 @@ impl<D: Directory> Core<D> {
             tree,
             key,
             newest,
-            sight,
+            read_view,
             show,
         ))
     }
@@ -125,7 +126,7 @@ impl<D: Directory> Core<D> {
     }
 
     fn room_for_versions(&self) -> Result<(), EngineError> {
-        let limit_bytes = self.settings.version_store_bytes;
+        let limit_bytes = self.settings.engine.version_store.bytes();
         let mut transactions = self.transactions.borrow_mut();
         if transactions.bytes() < limit_bytes {
             return Ok(());
@@ -172,11 +173,11 @@ impl<D: Directory> Core<D> {
         };
         let (before, undo) = match &present {
             None => {
-                tree::insert_node(&mut step, tree, key, flags, new)?;
+                crate::nodes::insert_node(&mut step, tree, key, flags, new)?;
                 (None, UndoState::Nothing)
             }
             Some(Present { deleted, data }) => {
-                tree::change_node(&mut step, tree, key, flags, new)?;
+                crate::nodes::change_node(&mut step, tree, key, flags, new)?;
                 let image = if *deleted {
                     None
                 } else {

@@ -6,12 +6,13 @@
 //! version reader sees does not change while a rollback is under way: the versions stay until the
 //! node is as it was.
 
-use super::record::{encode_rolled_back, encode_undo};
-use super::state::{FormerState, OpenTransaction, Update};
-use crate::database::{Admission, Core, EngineError};
+use crate::engine::{Admission, Core};
+use crate::error::EngineError;
 use crate::format::page::{NodeFlags, PageView};
+use crate::log_record::{encode_rolled_back, encode_undo};
 use crate::position::LogPosition;
 use crate::tree::{self, DataChange, Found, Need, Step};
+use crate::versions::{FormerState, OpenTransaction, Update};
 use runtime::Directory;
 
 impl<D: Directory> Core<D> {
@@ -122,5 +123,5 @@ fn restore(step: &mut Step<'_>, update: &Update) -> Result<(), Need> {
     } else {
         NodeFlags::NONE
     };
-    tree::change_node(step, update.tree, &update.key, flags, &data)
+    crate::nodes::change_node(step, update.tree, &update.key, flags, &data)
 }

@@ -14,7 +14,7 @@ pub(crate) struct Leaf {
     pub(crate) number: u32,
     /// Its contents.
     pub(crate) page: Rc<Page>,
-    /// What the pages above tell of its keys.
+    /// What the pages above show of its keys.
     range: KeyRange,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn find_leaf(step: &Step<'_>, root: u32, key: &[u8]) -> Result<Leaf, 
     panic!("the tree at page {root} is deeper than {MAX_DEPTH} levels");
 }
 
-/// Whether the way from the root to `key` leads over `page`, as far as the cache can tell.
+/// Whether the way from the root to `key` passes `page`, as far as the cache shows.
 fn is_on_the_way(step: &Step<'_>, root: u32, key: &[u8], page: u32) -> bool {
     let mut number = root;
     while number != page {

@@ -6,28 +6,23 @@
 //!
 //! - [`step`]: a [`Step`] reads pages and collects changes, all of which happen or none.
 //! - [`operation`], [`content`], [`bytes`]: what a change of a page is, and how it is logged.
-//! - [`find`]: from a key to its leaf. [`change`]: insert, replace, flag, remove a node.
-//! - [`split`] makes room; [`merge`] takes empty and sparse pages away.
+//! - [`find`]: from a key to its leaf. [`insert`] puts a node where there is room; [`split`] makes
+//!   room, in a page that the caller brings.
 //!
 //! Everything here is synchronous and knows nothing of transactions. A step aborted because a page
 //! is missing has changed nothing.
 
 pub(crate) mod bytes;
-pub(crate) mod change;
 pub(crate) mod content;
 pub(crate) mod find;
-pub(crate) mod merge;
+pub(crate) mod insert;
 pub(crate) mod operation;
 pub(crate) mod split;
 pub(crate) mod step;
 
-#[cfg(test)]
-mod tests;
-
 /// The bytes of one page.
 pub(crate) type Page = runtime::Buffer;
 
-pub(crate) use change::{change_node, insert_node, remove_node};
 pub(crate) use find::{Found, find, find_leaf};
 pub(crate) use operation::{DataChange, PageOperation};
 pub(crate) use step::{LoggedOperations, Need, Pages, Step, StepOperations};

@@ -9,7 +9,7 @@
 
 use super::bytes::{PutBytes, TakeBytes};
 use super::operation::PageOperation;
-use crate::database::EngineError;
+use crate::error::EngineError;
 use crate::format::page::PageView;
 use crate::tree::Page;
 use std::cell::{Cell, RefCell};

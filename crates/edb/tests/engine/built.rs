@@ -83,7 +83,7 @@ fn a_built_database_is_opened_worked_on_and_emptied() {
             let file = disk.directory("database").create("mail.edb").await.unwrap();
             let plan = BuildPlan {
                 page_size_bytes: page_bytes,
-                extension_pages: settings.extension_pages,
+                extension_pages: settings.engine.extension_pages,
                 table: messages(),
                 signature: Signature {
                     random: 7,

@@ -1,7 +1,8 @@
 //! Databases for tests.
 
+use config::ByteSize;
 use edb::format::schema::{COLUMN_AUTO_INCREMENT, ColumnType};
-use edb::settings::{MaintenanceSettings, TornPages, WritePolicy};
+use edb::settings::{Engine, Maintenance, TornPages, WritePolicy};
 use edb::{Database, EngineError, EngineSettings, RecoveryReport, TableDefinition, Value};
 use runtime::Handle;
 use runtime::simulated::{SimulatedDirectory, SimulatedDisk};
@@ -13,27 +14,29 @@ pub type Db = Database<SimulatedDirectory>;
 /// Small numbers, so that little work goes through many log files, checkpoints and evictions.
 pub fn small_settings(page_size_bytes: usize) -> EngineSettings {
     EngineSettings {
-        page_size_bytes,
-        cache_size_bytes: 64 * page_size_bytes as u64,
-        log_file_size_bytes: (64 * 1024).max(4 * page_size_bytes as u64),
-        log_buffer_bytes: 64 * 1024,
-        checkpoint_depth_bytes: (128 * 1024).max(8 * page_size_bytes as u64),
-        extension_pages: 16,
-        version_store_bytes: 4 << 20,
-        maintenance: MaintenanceSettings {
+        engine: Engine {
+            page_size: ByteSize(page_size_bytes as u64),
+            cache_size_per_database: ByteSize(64 * page_size_bytes as u64),
+            log_file_size: ByteSize((64 * 1024).max(4 * page_size_bytes as u64)),
+            log_buffer: ByteSize::kib(64),
+            checkpoint_depth: ByteSize((128 * 1024).max(8 * page_size_bytes as u64)),
+            extension_pages: 16,
+            version_store: ByteSize::mib(4),
+            ..Engine::default()
+        },
+        maintenance: Maintenance {
             enabled: false,
-            ..MaintenanceSettings::default()
+            ..Maintenance::default()
         },
         ..EngineSettings::default()
     }
 }
 
 pub fn with_images(settings: &EngineSettings) -> EngineSettings {
-    EngineSettings {
-        torn_page_protection: TornPages::LogImages,
-        database_writes: WritePolicy::FlushAtCheckpoint,
-        ..settings.clone()
-    }
+    let mut settings = *settings;
+    settings.engine.torn_pages = TornPages::LogImages;
+    settings.engine.database_writes = WritePolicy::FlushAtCheckpoint;
+    settings
 }
 
 pub fn messages() -> TableDefinition {
@@ -58,16 +61,9 @@ pub fn row(token: &[u8], size: i32, body: Vec<u8>) -> Vec<Value> {
 pub async fn create(handle: &Handle, disk: &SimulatedDisk, settings: &EngineSettings) -> Db {
     let (database, log) = (disk.directory("database"), disk.directory("log"));
     let observer = Rc::new(Unobserved);
-    Database::create(
-        handle,
-        &database,
-        "mail.edb",
-        &log,
-        settings.clone(),
-        observer,
-    )
-    .await
-    .expect("a new database")
+    Database::create(handle, &database, "mail.edb", &log, *settings, observer)
+        .await
+        .expect("a new database")
 }
 
 pub async fn open(
@@ -77,13 +73,5 @@ pub async fn open(
 ) -> Result<(Db, RecoveryReport), EngineError> {
     let (database, log) = (disk.directory("database"), disk.directory("log"));
     let observer = Rc::new(Unobserved);
-    Database::open(
-        handle,
-        &database,
-        "mail.edb",
-        &log,
-        settings.clone(),
-        observer,
-    )
-    .await
+    Database::open(handle, &database, "mail.edb", &log, *settings, observer).await
 }

@@ -20,7 +20,7 @@ fn prepared(settings: &EngineSettings, tearing: Tearing) -> SimulatedDisk {
         ..SimulatedOptions::default()
     };
     let disk = SimulatedDisk::new(&handle, options);
-    let (settings, work) = (settings.clone(), disk.clone());
+    let (settings, work) = (*settings, disk.clone());
     runtime.block_on(async move {
         let db = create(&handle, &work, &settings).await;
         db.create_table(&messages()).await.unwrap();
@@ -29,7 +29,7 @@ fn prepared(settings: &EngineSettings, tearing: Tearing) -> SimulatedDisk {
     disk
 }
 
-/// What recoveries had to do, so that a test can tell that it has tested something.
+/// What recoveries had to do, so that a test knows that it has tested something.
 #[derive(Debug, Default)]
 struct Tally {
     lives: u64,
@@ -79,7 +79,7 @@ fn live(
         clock.sleep_ns(cut_after_ns).await;
         cut.crash(cut_seed);
     }));
-    let (settings, work) = (settings.clone(), disk.clone());
+    let (settings, work) = (*settings, disk.clone());
     let (start, committed) = (std::mem::take(base), std::mem::take(history));
     let (start, committed, life) = runtime.block_on(async move {
         let cut_early = |start, committed| {
@@ -146,7 +146,7 @@ fn live(
 fn check_recovered(disk: &SimulatedDisk, settings: &EngineSettings) {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
-    let (disk, settings) = (disk.reopen(&handle), settings.clone());
+    let (disk, settings) = (disk.reopen(&handle), *settings);
     runtime.block_on(async move {
         let (db, report) = open(&handle, &disk, &settings).await.unwrap();
         let rows = read_all(&db, &db.table("messages").unwrap()).await.unwrap();
@@ -197,7 +197,7 @@ fn crash_and_recover(
     tally: &mut Tally,
 ) {
     // Shown only if the test fails.
-    println!("seed {seed}, pages of {} bytes", settings.page_size_bytes);
+    println!("seed {seed}, pages of {}", settings.engine.page_size);
     let mut disk = base.clone();
     let (mut state, mut history) = (State::new(), Vec::new());
     for life in 0..4 {

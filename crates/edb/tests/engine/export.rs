@@ -71,7 +71,7 @@ fn esedbexport_reads_what_transactions_wrote() {
         .arg(&path);
     let output = match command.output() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("skipped: esedbexport is not installed (Debian package libesedb-utils)");
+            test_support::skip("esedbexport is not installed (Debian package libesedb-utils)");
             return;
         }
         output => output.unwrap(),

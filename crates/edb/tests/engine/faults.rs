@@ -243,14 +243,8 @@ fn unfinished_and_foreign_files_are_refused() {
         disk.set_fault(fault.on_file("database/mail.edb"));
         let (database, log) = (disk.directory("database"), disk.directory("log"));
         let observer = || std::rc::Rc::new(runtime::trace::Unobserved);
-        let created = edb::Database::create(
-            &handle,
-            &database,
-            "mail.edb",
-            &log,
-            settings.clone(),
-            observer(),
-        );
+        let created =
+            edb::Database::create(&handle, &database, "mail.edb", &log, settings, observer());
         assert!(created.await.is_err());
         disk.clear_faults();
         let refused = open(&handle, &disk, &settings)
@@ -261,16 +255,16 @@ fn unfinished_and_foreign_files_are_refused() {
         assert!(refused.contains("never completely created"), "{refused}");
 
         let (disk, settings, _) = closed_database(&handle).await;
-        let other = EngineSettings {
-            page_size_bytes: 8192,
-            ..small_settings(8192)
-        };
+        let other = small_settings(8192);
         let refused = open(&handle, &disk, &other)
             .await
             .err()
             .unwrap()
             .to_string();
-        assert!(refused.contains("page_size_bytes = 4096"), "{refused}");
+        assert!(
+            refused.contains(r#"engine.page_size = "4KiB""#),
+            "{refused}"
+        );
         // The log of another database.
         let stranger = SimulatedDisk::new(&handle, SimulatedOptions::instant());
         handle.sleep_ns(5_000_000_000).await;
@@ -280,14 +274,8 @@ fn unfinished_and_foreign_files_are_refused() {
             .await
             .unwrap();
         let (database, log) = (disk.directory("database"), stranger.directory("log"));
-        let opened = edb::Database::open(
-            &handle,
-            &database,
-            "mail.edb",
-            &log,
-            settings.clone(),
-            observer(),
-        );
+        let opened =
+            edb::Database::open(&handle, &database, "mail.edb", &log, settings, observer());
         let refused = opened.await.err().unwrap().to_string();
         assert!(refused.contains("belongs to another database"), "{refused}");
     });

@@ -47,7 +47,7 @@ impl RowModel {
 /// One committed transaction.
 pub struct Committed {
     pub effects: Vec<(i64, Option<RowModel>)>,
-    /// Whether the caller was told that it is durable.
+    /// Whether the caller was informed that it is durable.
     pub acknowledged: bool,
 }
 
@@ -309,8 +309,8 @@ impl Session {
                 .next()
                 .map(|row| row.token.clone())
                 .unwrap();
-            let twin = RowModel { token, ..new };
-            return match open.tx.insert(&world.table, &twin.values()).await {
+            let same_token = RowModel { token, ..new };
+            return match open.tx.insert(&world.table, &same_token.values()).await {
                 Err(EngineError::KeyDuplicate { .. } | EngineError::WriteConflict) => Ok(true),
                 Err(error) => Err(error),
                 Ok(key) => panic!("row {key} has the token of another row"),

@@ -23,7 +23,7 @@ pub struct BlockDevice {
     /// The I/O scheduler in force; empty when unknown.
     pub scheduler: String,
     /// Kernel names of the devices that this one lies on, directly or not, nearest first.
-    pub lies_on: Vec<String>,
+    pub underlying_devices: Vec<String>,
 }
 
 /// Devices on devices on devices are looked through to this depth.
@@ -48,7 +48,7 @@ impl BlockDevice {
         let mut device = BlockDevice::of_directory(&directory)?;
         let mut below = vec![];
         add_below(&directory, proc, sys, DEEPEST_STACK, &mut below);
-        device.lies_on = below;
+        device.underlying_devices = below;
         Some(device)
     }
 
@@ -69,7 +69,7 @@ impl BlockDevice {
             size_bytes: sectors * SECTOR_BYTES,
             rotational: text(&disk.join("queue/rotational")).map(|t| t == "1"),
             scheduler: text(&disk.join("queue/scheduler")).map_or(String::new(), |t| chosen(&t)),
-            lies_on: Vec::new(),
+            underlying_devices: Vec::new(),
         })
     }
 }
@@ -181,7 +181,7 @@ mod tests {
             size_bytes: 1_024_000,
             rotational: Some(true),
             scheduler: "mq-deadline".to_owned(),
-            lies_on: Vec::new(),
+            underlying_devices: Vec::new(),
         };
         assert_eq!(disk, expected);
         let partition = device_of(2);

@@ -47,7 +47,7 @@ fn devices<P: AsRef<Path>>(targets: &[P]) -> Vec<DeviceResult> {
             size_bytes: device.size_bytes,
             rotational: device.rotational,
             scheduler: device.scheduler,
-            lies_on: device.lies_on,
+            underlying_devices: device.underlying_devices,
             targets: vec![path],
             ..DeviceResult::default()
         });

@@ -6,19 +6,35 @@
 //! - [`own_name`] and [`left_behind`] name what a run makes in places it shares, and find it again.
 //! - [`facts`] says what machine this is; [`describe_target`] what a target stands on.
 //!
-//! What a kernel or container does not show is left out, never guessed.
+//! What a kernel or container does not show is left out, never guessed. Without the feature `host`
+//! there is nothing to read, and only the types of the counters are left.
 
+#[cfg(not(feature = "host"))]
+mod absent;
+#[cfg(feature = "host")]
 mod block_trace;
+mod counters;
+#[cfg(feature = "host")]
 mod device;
+#[cfg(feature = "host")]
 mod facts;
+#[cfg(feature = "host")]
 mod monitor;
+#[cfg(feature = "host")]
 mod own_name;
+#[cfg(feature = "host")]
 mod proc_text;
 
-pub use block_trace::{
-    BlockTrace, BlockTraceError, DeviceExtent, DeviceRequest, Direction, ProcessName,
+#[cfg(not(feature = "host"))]
+pub use absent::{HostMonitor, facts};
+pub use counters::{DeviceSample, HostSample};
+#[cfg(feature = "host")]
+pub use {
+    block_trace::{
+        BlockTrace, BlockTraceError, DeviceExtent, DeviceRequest, Direction, ProcessName,
+    },
+    device::BlockDevice,
+    facts::{describe_target, facts},
+    monitor::HostMonitor,
+    own_name::{left_behind, own_name},
 };
-pub use device::BlockDevice;
-pub use facts::{describe_target, facts};
-pub use monitor::{DeviceSample, HostMonitor, HostSample};
-pub use own_name::{left_behind, own_name};

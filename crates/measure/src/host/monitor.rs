@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
+use super::counters::{DeviceSample, HostSample};
 use super::device::SECTOR_BYTES;
 use super::proc_text::{
     CpuTicks, DiskCounters, cpu_ticks, disk_counters, memory_bytes, pressure_us, resident_pages,
@@ -13,50 +14,6 @@ use super::proc_text::{
 
 /// The kernel counts processor time in steps of 10 ms: over less than this its counters say nothing.
 const SHORTEST: Duration = Duration::from_millis(100);
-
-/// Host counters over one interval. What the kernel does not show is `None`.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct HostSample {
-    /// Length of the interval in seconds.
-    pub length_s: f64,
-    /// Share of all processors that was busy, 0 to 100.
-    pub cpu_busy_percent: Option<f64>,
-    /// Share of all processors that was idle with I/O outstanding, 0 to 100.
-    pub cpu_io_wait_percent: Option<f64>,
-    /// Processor time of this process; 100 is one processor.
-    pub process_cpu_percent: Option<f64>,
-    /// Memory of this process at the end of the interval.
-    pub process_resident_bytes: Option<f64>,
-    /// Memory that new work could have, at the end of the interval.
-    pub available_memory_bytes: Option<f64>,
-    /// Share of the time in which some task waited for I/O, 0 to 100.
-    pub io_pressure_percent: Option<f64>,
-    /// The watched block devices, in the order given.
-    pub devices: Vec<DeviceSample>,
-}
-
-/// One block device over one interval: all its traffic, not only that of the run.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct DeviceSample {
-    /// Kernel name.
-    pub name: String,
-    /// Reads per second.
-    pub reads_per_second: f64,
-    /// Writes per second.
-    pub writes_per_second: f64,
-    /// Bytes read per second.
-    pub read_bytes_per_second: f64,
-    /// Bytes written per second.
-    pub write_bytes_per_second: f64,
-    /// Mean latency of the reads; `None` without reads.
-    pub average_read_ms: Option<f64>,
-    /// Mean latency of the writes; `None` without writes.
-    pub average_write_ms: Option<f64>,
-    /// Mean number of requests in flight.
-    pub average_queue_depth: f64,
-    /// Fraction of the time with a request in flight.
-    pub busy_fraction: f64,
-}
 
 /// Reads the host's counters and gives what changed since the last reading.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Names for what a run makes outside its own directories, in places that it shares with others.
 //!
-//! Such a name holds the number of the process, so that whoever comes later can tell what a run
+//! Such a name holds the number of the process, so that a later process can find what a run
 //! that was killed has left behind.
 
 use std::fs;

@@ -38,8 +38,8 @@ pub struct ArrayResult {
 pub struct ArrayController {
     /// Its number, from 0.
     pub number: u64,
-    /// Whether it works.
-    pub works: bool,
+    /// Whether it is online.
+    pub online: bool,
     /// Host requests that came to its ports per second.
     pub requests_per_second: f64,
     /// Bytes from hosts per second.
@@ -109,9 +109,9 @@ pub struct ArrayPool {
     /// Pages the performance tier has room for.
     pub performance_slots: u64,
     /// Bytes that were moved to a higher tier.
-    pub moved_up_bytes: u64,
+    pub promoted_bytes: u64,
     /// Bytes that were moved to a lower tier.
-    pub moved_down_bytes: u64,
+    pub demoted_bytes: u64,
     /// Writes that waited for a page to be moved or zeroed.
     pub writes_held: u64,
     /// Lines the read cache has room for; 0 without one.
@@ -147,9 +147,9 @@ pub struct ArrayGroup {
     /// Mean share of the time its disks were busy.
     pub average_busy_fraction: f64,
     /// The same of its busiest disk.
-    pub maximum_busy_fraction: f64,
+    pub max_busy_fraction: f64,
     /// How far the rebuild of a lost disk has come at the end; null when none goes on.
-    pub rebuild_done_fraction: Option<f64>,
+    pub rebuild_completed_fraction: Option<f64>,
     /// Mean time of a request in the disk; null without requests.
     pub average_drive_latency_ms: Option<f64>,
     /// Mean number of requests inside each of its disks.
@@ -164,8 +164,8 @@ pub struct ArrayDisk {
     pub number: u64,
     /// Its disk group.
     pub group: String,
-    /// Whether it works.
-    pub works: bool,
+    /// Whether it is online.
+    pub online: bool,
     /// Reads per second.
     pub reads_per_second: f64,
     /// Writes per second.

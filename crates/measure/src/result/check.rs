@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::metric::Unit;
+
 /// The answer of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -57,16 +59,17 @@ impl fmt::Display for Verdict {
 }
 
 /// One judged service level.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Check {
+    /// Which service level.
+    pub id: CheckId,
+    /// The operation, or the share of the mix, that is judged; empty where the level is not about
+    /// one of several.
+    pub subject: String,
     /// What is judged, in words, such as `average database read latency`.
     pub name: String,
-    /// What sort of thing is judged.
-    pub kind: CheckKind,
-    /// What sort of place it is judged at.
-    pub scope: Scope,
-    /// The place: name of the database, path of the volume, or `run` or `host`.
+    /// The place: name of the database, path of the volume, or `run`.
     #[serde(rename = "where")]
     pub place: String,
     /// Which side of the limit is good.
@@ -75,9 +78,8 @@ pub struct Check {
     pub limit: f64,
     /// The measured value, in `unit`; null when there was nothing to measure.
     pub value: Option<f64>,
-    /// Unit of `limit` and `value`: `ms`, `s`, `1/s`, `samples`, `errors`, or `points` of a
-    /// percentage.
-    pub unit: String,
+    /// Unit of `limit` and `value`.
+    pub unit: Unit,
     /// Whether the level was met; null when it could not be judged, which makes a run that
     /// fails nowhere else inconclusive.
     pub passed: Option<bool>,
@@ -85,29 +87,214 @@ pub struct Check {
     pub rule: String,
 }
 
-impl Default for Check {
-    fn default() -> Self {
+impl Check {
+    /// A judged check of the whole run.
+    pub fn of_run(id: CheckId, limit: f64, value: Option<f64>, rule: String) -> Check {
+        Check::of(id, "run", limit, value, rule)
+    }
+
+    /// A judged check of one place.
+    pub fn of(id: CheckId, place: &str, limit: f64, value: Option<f64>, rule: String) -> Check {
+        let bound = id.bound();
         Check {
-            name: String::new(),
-            kind: CheckKind::Latency,
-            scope: Scope::Run,
-            place: String::new(),
-            bound: Bound::AtMost,
-            limit: 0.0,
-            value: None,
-            unit: String::new(),
-            passed: None,
-            rule: String::new(),
+            id,
+            subject: String::new(),
+            name: id.label().to_owned(),
+            place: place.to_owned(),
+            bound,
+            limit,
+            value,
+            unit: id.unit(),
+            passed: value.map(|value| bound.allows(value, limit)),
+            rule,
+        }
+    }
+
+    /// The same check about one operation, or one share of the mix.
+    #[must_use]
+    pub fn about(mut self, subject: &str) -> Check {
+        self.name = format!("{}: {subject}", self.id.label());
+        self.subject = subject.to_owned();
+        self
+    }
+
+    /// What sort of thing is judged.
+    pub fn kind(&self) -> CheckKind {
+        self.id.kind()
+    }
+
+    /// What sort of place it is judged at.
+    pub fn scope(&self) -> Scope {
+        self.id.scope()
+    }
+}
+
+/// Which service level a [`Check`] is about: what programs compare, where people read the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckId {
+    /// Average database read latency of one database.
+    #[default]
+    DatabaseReadAverage,
+    /// 99th percentile of the database read latency of one database.
+    DatabaseReadP99,
+    /// Highest sample average of the database read latency of one database.
+    DatabaseReadMax,
+    /// Average log write latency of one database.
+    LogWriteAverage,
+    /// 99th percentile of the log write latency of one database.
+    LogWriteP99,
+    /// Highest sample average of the log write latency of one database.
+    LogWriteMax,
+    /// Page-fault stalls per second of one database.
+    PageFaultStalls,
+    /// 90th percentile of the service time of one kind of operation.
+    OperationP90,
+    /// How far the share of one kind of operation is from what the mix asks for.
+    MixDeviation,
+    /// Achieved transactional I/O against its target.
+    AchievedIops,
+    /// Achieved transactions per second against the rate that was asked for.
+    TransactionRate,
+    /// How long the database server did not serve.
+    Downtime,
+    /// Failed requests and bad pages.
+    Errors,
+}
+
+/// A line of the table of checks.
+struct Declared(&'static str, CheckKind, Scope, Bound, Unit);
+
+impl CheckId {
+    /// Every service level, in the order in which people read them.
+    pub const ALL: [CheckId; 13] = [
+        CheckId::DatabaseReadAverage,
+        CheckId::DatabaseReadP99,
+        CheckId::DatabaseReadMax,
+        CheckId::LogWriteAverage,
+        CheckId::LogWriteP99,
+        CheckId::LogWriteMax,
+        CheckId::PageFaultStalls,
+        CheckId::OperationP90,
+        CheckId::MixDeviation,
+        CheckId::AchievedIops,
+        CheckId::TransactionRate,
+        CheckId::Downtime,
+        CheckId::Errors,
+    ];
+
+    /// What is judged, in words.
+    pub fn label(self) -> &'static str {
+        self.declared().0
+    }
+
+    /// What sort of thing is judged.
+    pub fn kind(self) -> CheckKind {
+        self.declared().1
+    }
+
+    /// What sort of place it is judged at.
+    pub fn scope(self) -> Scope {
+        self.declared().2
+    }
+
+    /// Which side of the limit is good.
+    pub fn bound(self) -> Bound {
+        self.declared().3
+    }
+
+    /// The unit of limit and value.
+    pub fn unit(self) -> Unit {
+        self.declared().4
+    }
+
+    fn declared(self) -> Declared {
+        use Bound::{AtLeast, AtMost};
+        use CheckKind::{
+            Integrity, Latency, Mix, Percentile, Resource, Service, Spike, Throughput,
+        };
+        use Scope::{Database, Log, Run};
+        use Unit::{
+            Errors, Iops, Milliseconds, PercentagePoints, Seconds, StallsPerSecond,
+            TransactionsPerSecond,
+        };
+        match self {
+            CheckId::DatabaseReadAverage => Declared(
+                "average database read latency",
+                Latency,
+                Database,
+                AtMost,
+                Milliseconds,
+            ),
+            CheckId::DatabaseReadP99 => Declared(
+                "p99 database read latency",
+                Percentile,
+                Database,
+                AtMost,
+                Milliseconds,
+            ),
+            CheckId::DatabaseReadMax => Declared(
+                "maximum database read latency",
+                Spike,
+                Database,
+                AtMost,
+                Milliseconds,
+            ),
+            CheckId::LogWriteAverage => Declared(
+                "average log write latency",
+                Latency,
+                Log,
+                AtMost,
+                Milliseconds,
+            ),
+            CheckId::LogWriteP99 => Declared(
+                "p99 log write latency",
+                Percentile,
+                Log,
+                AtMost,
+                Milliseconds,
+            ),
+            CheckId::LogWriteMax => Declared(
+                "maximum log write latency",
+                Spike,
+                Log,
+                AtMost,
+                Milliseconds,
+            ),
+            CheckId::PageFaultStalls => Declared(
+                "page-fault stalls",
+                Resource,
+                Database,
+                AtMost,
+                StallsPerSecond,
+            ),
+            CheckId::OperationP90 => {
+                Declared("p90 service time", Percentile, Run, AtMost, Milliseconds)
+            }
+            CheckId::MixDeviation => Declared("mix deviation", Mix, Run, AtMost, PercentagePoints),
+            CheckId::AchievedIops => {
+                Declared("achieved transactional I/O", Throughput, Run, AtLeast, Iops)
+            }
+            CheckId::TransactionRate => Declared(
+                "transaction rate",
+                Throughput,
+                Run,
+                AtLeast,
+                TransactionsPerSecond,
+            ),
+            CheckId::Downtime => Declared("downtime", Service, Run, AtMost, Seconds),
+            CheckId::Errors => Declared("I/O errors and bad pages", Integrity, Run, AtMost, Errors),
         }
     }
 }
 
 /// What sort of thing a [`Check`] judges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckKind {
-    /// A mean or percentile latency over the whole measured phase.
+    /// A mean latency over the whole measured phase.
     Latency,
+    /// A percentile of a latency over the whole measured phase.
+    Percentile,
     /// The worst samples of a latency.
     Spike,
     /// An achieved rate against a wanted one.
@@ -123,8 +310,7 @@ pub enum CheckKind {
 }
 
 /// What sort of place a [`Check`] is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The run as a whole.
     Run,
@@ -132,17 +318,14 @@ pub enum Scope {
     Database,
     /// The log stream of one database.
     Log,
-    /// One volume or block device.
-    Volume,
-    /// The machine that runs the load.
-    Host,
 }
 
 /// Which side of a limit is good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
     /// The value passes when it is not above the limit.
+    #[default]
     AtMost,
     /// The value passes when it is not below the limit.
     AtLeast,

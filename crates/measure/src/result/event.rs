@@ -32,5 +32,5 @@ pub struct RebuildResult {
     /// When it ended; null when it did not.
     pub ended_s: Option<f64>,
     /// How far it came, from 0 to 1.
-    pub done_fraction: f64,
+    pub completed_fraction: f64,
 }

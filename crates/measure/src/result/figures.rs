@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::metric::IoMetric;
+use crate::metric::Stream;
+
 /// Requests of one kind (say, reads of one database) over the measured phase.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -24,6 +27,18 @@ impl IoFigures {
     /// Mean throughput in bytes per second.
     pub fn bytes_per_second(&self) -> f64 {
         self.per_second * self.average_bytes
+    }
+
+    /// A figure by its metric; `None` when it was not measured.
+    pub fn get(&self, metric: IoMetric) -> Option<f64> {
+        match metric {
+            IoMetric::Count => Some(self.count as f64),
+            IoMetric::Rate => Some(self.per_second),
+            IoMetric::AverageBytes => (self.count > 0).then_some(self.average_bytes),
+            IoMetric::Throughput => Some(self.bytes_per_second()),
+            IoMetric::Errors => Some(self.errors as f64),
+            of_latency => self.latency.and_then(|latency| latency.get(of_latency)),
+        }
     }
 }
 
@@ -49,9 +64,27 @@ pub struct LatencyFigures {
     /// The longest single latency.
     pub max_ms: f64,
     /// The highest average of one sample: what the spike rule looks at.
-    pub highest_sample_ms: f64,
+    pub max_sample_average_ms: f64,
     /// Latencies above the range of the histogram (1 h), which count as 1 h in the percentiles.
     pub saturated: u64,
+}
+
+impl LatencyFigures {
+    /// A figure by its metric; `None` when it is not one of a latency, or is not known.
+    pub fn get(&self, metric: IoMetric) -> Option<f64> {
+        match metric {
+            IoMetric::Average => Some(self.average_ms),
+            IoMetric::HalfWidth => self.average_half_width_ms,
+            IoMetric::P50 => Some(self.p50_ms),
+            IoMetric::P90 => Some(self.p90_ms),
+            IoMetric::P95 => Some(self.p95_ms),
+            IoMetric::P99 => Some(self.p99_ms),
+            IoMetric::P99_9 => Some(self.p99_9_ms),
+            IoMetric::Max => Some(self.max_ms),
+            IoMetric::MaxSample => Some(self.max_sample_average_ms),
+            _ => None,
+        }
+    }
 }
 
 /// One database with its log.
@@ -64,9 +97,18 @@ pub struct DatabaseResult {
     pub path: String,
     /// Directory of its log.
     pub log_path: String,
-    /// Size of the database file when the measured phase began.
+    /// What was measured.
+    #[serde(flatten)]
+    pub figures: DatabaseFigures,
+}
+
+/// The figures of a database, or of all databases together.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DatabaseFigures {
+    /// Size of the database files when the measured phase began.
     pub size_begin_bytes: u64,
-    /// Size of the database file when the measured phase ended.
+    /// Size of the database files when the measured phase ended.
     pub size_end_bytes: u64,
     /// Database reads on behalf of the workload.
     pub reads: IoFigures,
@@ -86,30 +128,19 @@ pub struct DatabaseResult {
     pub page_fault_stalls_per_second: f64,
 }
 
-/// All databases together.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Totals {
-    /// Sum of the database files when the measured phase began.
-    pub size_begin_bytes: u64,
-    /// Sum of the database files when the measured phase ended.
-    pub size_end_bytes: u64,
-    /// Database reads on behalf of the workload.
-    pub reads: IoFigures,
-    /// Database writes.
-    pub writes: IoFigures,
-    /// Log writes.
-    pub log_writes: IoFigures,
-    /// Log replication reads.
-    pub log_reads: IoFigures,
-    /// Reads of the background database maintenance.
-    pub maintenance_reads: IoFigures,
-    /// Writes of database headers and checkpoint files.
-    pub header_writes: IoFigures,
-    /// Zero fill of log files, growth of files, flushes of a volatile cache.
-    pub other_writes: IoFigures,
-    /// Page-fault stalls per second, all databases together.
-    pub page_fault_stalls_per_second: f64,
+impl DatabaseFigures {
+    /// The figures of a stream.
+    pub fn stream(&self, stream: Stream) -> &IoFigures {
+        match stream {
+            Stream::DatabaseRead => &self.reads,
+            Stream::DatabaseWrite => &self.writes,
+            Stream::LogWrite => &self.log_writes,
+            Stream::LogRead => &self.log_reads,
+            Stream::MaintenanceRead => &self.maintenance_reads,
+            Stream::HeaderWrite => &self.header_writes,
+            Stream::OtherWrite => &self.other_writes,
+        }
+    }
 }
 
 /// One kind of operation of the workload.
@@ -125,10 +156,10 @@ pub struct OperationResult {
     /// Operations that ended with an error or a conflict.
     pub failures: u64,
     /// From the moment a session began the operation to its end; null when there was none.
-    pub service: Option<LatencyFigures>,
+    pub service_time: Option<LatencyFigures>,
     /// From the moment the operation was due at the held rate to its end, waiting included; null
     /// when no rate was held.
-    pub from_intended_start: Option<LatencyFigures>,
+    pub response_time: Option<LatencyFigures>,
 }
 
 /// Achieved against target.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::metric::{Metric, Unit};
+
 /// Facts and counters of the host.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -24,14 +26,22 @@ pub struct HostResult {
     pub devices: Vec<DeviceResult>,
 }
 
+impl HostResult {
+    /// The counter of this metric, if the host showed it.
+    pub fn counter(&self, metric: Metric) -> Option<&CounterSummary> {
+        let id = metric.id();
+        self.counters.iter().find(|counter| counter.id == id)
+    }
+}
+
 /// One host counter over the samples of the measured phase.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CounterSummary {
-    /// Name in words, such as `processor time`.
-    pub name: String,
+    /// Identifier of the metric, such as `cpu_busy_percent` (see [`Metric`]).
+    pub id: String,
     /// Unit of the three values.
-    pub unit: String,
+    pub unit: Unit,
     /// Mean over the samples, a long one counting for more than a short one.
     pub average: f64,
     /// Lowest sample.
@@ -57,7 +67,7 @@ pub struct DeviceResult {
     pub scheduler: String,
     /// Kernel names of the devices that this one lies on, directly or not: the disk of a partition,
     /// the members of an array, the device under the file of a loop device. Its traffic is in theirs.
-    pub lies_on: Vec<String>,
+    pub underlying_devices: Vec<String>,
     /// The targets of the run that lie on this device.
     pub targets: Vec<String>,
     /// Reads per second.

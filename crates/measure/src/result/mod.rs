@@ -5,7 +5,7 @@
 //!
 //! - The last part of a name is its unit (`_ms`, `_s`, `_bytes`, `_per_second`, `_fraction`).
 //! - `null` means "not measured" or "does not apply", never zero.
-//! - Within one major version (`proofload/result/1`) fields are only ever added. Readers ignore
+//! - Within one major version (`proofload/result/2`) fields are only ever added. Readers ignore
 //!   fields that they do not know and take missing ones as empty.
 //! - A document is written at each sample, so that a crash leaves the state of the last sample,
 //!   with `complete` false.
@@ -20,14 +20,15 @@ mod setup;
 mod trace;
 
 pub use array::{ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume};
-pub use check::{Bound, Check, CheckKind, Scope, Verdict};
+pub use check::{Bound, Check, CheckId, CheckKind, Scope, Verdict};
 pub use event::{EventResult, RebuildResult};
 pub use figures::{
-    DatabaseResult, IoFigures, LatencyFigures, OperationResult, SteadyState, Throughput, Totals,
+    DatabaseFigures, DatabaseResult, IoFigures, LatencyFigures, OperationResult, SteadyState,
+    Throughput,
 };
 pub use host::{CounterSummary, DeviceResult, HostResult};
 pub use server::{
-    BookCheck, OutageResult, ServerCheckpoints, ServerIo, ServerLog, ServerResult,
+    ConsistencyCheck, OutageResult, ServerCheckpoints, ServerIo, ServerLog, ServerResult,
     TransactionCounts, WaitShare,
 };
 pub use setup::{
@@ -39,7 +40,7 @@ pub use trace::{DemeritPoint, DemeritResult, TraceResult};
 use serde::{Deserialize, Serialize};
 
 /// The schema that this version writes. The number after the last slash is the major version.
-pub const SCHEMA: &str = "proofload/result/1";
+pub const SCHEMA: &str = "proofload/result/2";
 
 /// What one run found out: the whole of `result.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,9 +50,8 @@ pub struct RunResult {
     pub schema: String,
     /// Version of the program that wrote the document.
     pub version: String,
-    /// What kind of run this was: `run` on real storage, `prediction` on a modelled array, `trace` when a
-    /// block trace was replayed on a modelled array.
-    pub kind: String,
+    /// What kind of run this was.
+    pub kind: RunKind,
     /// False while the run goes on, so also after a crash; true once the run has ended.
     pub complete: bool,
     /// The answer.
@@ -81,7 +81,7 @@ pub struct RunResult {
     /// One entry per database, measured phase only.
     pub databases: Vec<DatabaseResult>,
     /// All databases together, measured phase only.
-    pub totals: Totals,
+    pub totals: DatabaseFigures,
     /// One entry per kind of operation of the workload, all databases together.
     pub operations: Vec<OperationResult>,
     /// Whether the measured phase was steady; null when nobody asked.
@@ -114,12 +114,25 @@ pub struct RunResult {
     pub trace: Option<TraceResult>,
 }
 
+/// What kind of run a result is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunKind {
+    /// A workload on real storage.
+    #[default]
+    Run,
+    /// A workload on a modelled array.
+    Prediction,
+    /// A block trace that was replayed on a modelled array.
+    Trace,
+}
+
 impl Default for RunResult {
     fn default() -> Self {
         RunResult {
             schema: String::new(),
             version: String::new(),
-            kind: "run".to_owned(),
+            kind: RunKind::Run,
             complete: false,
             verdict: Verdict::Inconclusive,
             verdict_reason: String::new(),
@@ -134,7 +147,7 @@ impl Default for RunResult {
             samples: SamplesSummary::default(),
             throughput: Throughput::default(),
             databases: Vec::new(),
-            totals: Totals::default(),
+            totals: DatabaseFigures::default(),
             operations: Vec::new(),
             steady_state: None,
             host: HostResult::default(),

@@ -1,5 +1,5 @@
-//! The database server of a run on a real database: what it was, what it waited for, whether it
-//! served all the time, and whether its books balance.
+//! The database server of a run on a real database: what it was, its wait events, downtime and
+//! consistency checks.
 
 use std::collections::BTreeMap;
 
@@ -11,23 +11,23 @@ use serde::{Deserialize, Serialize};
 pub struct ServerResult {
     /// Its name, such as `PostgreSQL`.
     pub name: String,
-    /// Its version, as it tells it.
+    /// Its version, as it reports it.
     pub version: String,
-    /// Where it came from, as a sentence: a cluster of our own, or a server that was there.
+    /// Where it came from, as a sentence: a cluster made for the run, or an existing server.
     pub origin: String,
-    /// The settings of the server that matter for its storage, as it tells them.
+    /// The settings of the server that matter for its storage, as it reports them.
     pub settings: BTreeMap<String, String>,
-    /// Customers in the books.
+    /// Customers in the database.
     pub customers: u64,
-    /// Trading days in the books before the run.
+    /// Trading days in the database before the run.
     pub trade_days: u64,
     /// Bytes of the database before the run.
-    pub built_bytes: u64,
+    pub size_begin_bytes: u64,
     /// Bytes of the database after the run; null when the server did not say.
-    pub ended_bytes: Option<u64>,
+    pub size_end_bytes: Option<u64>,
     /// How the measured transactions ended.
     pub transactions: TransactionCounts,
-    /// What the sessions were found doing during the measured phase, the most frequent first.
+    /// Wait events of busy sessions during the measured phase, the most frequent first.
     pub waits: Vec<WaitShare>,
     /// What the server counted of its own I/O during the measured phase; null when it does not.
     pub io: Option<ServerIo>,
@@ -35,20 +35,20 @@ pub struct ServerResult {
     pub log: Option<ServerLog>,
     /// Checkpoints during the measured phase; null when the server does not count them.
     pub checkpoints: Option<ServerCheckpoints>,
-    /// How the requests of the volume were seen: `every request` or `averages`; empty when its
+    /// How the requests of the volume were measured: `every request` or `averages`; empty when its
     /// device is not known.
-    pub volume_seen_by: String,
-    /// Times in which the server did not serve, in any phase.
+    pub volume_measured_by: String,
+    /// Times in which the server was down, in any phase.
     pub outages: Vec<OutageResult>,
-    /// Seconds without service in all, in any phase.
-    pub seconds_without_service: f64,
-    /// What held the load back: `storage`, `locks`, `processor`, `nothing` (the users themselves,
+    /// Downtime in all, in any phase.
+    pub downtime_s: f64,
+    /// What limited the load: `storage`, `locks`, `processor`, `nothing` (the users themselves,
     /// or the rate that was asked for), or `unknown`.
-    pub held_back_by: String,
+    pub bottleneck: String,
     /// The same in sentences, with the figures that say so.
     pub explanation: String,
-    /// The checks of the books after the run; empty when they were not checked.
-    pub books: Vec<BookCheck>,
+    /// The consistency checks after the run; empty when they were not made.
+    pub consistency_checks: Vec<ConsistencyCheck>,
 }
 
 /// How transactions ended, measured phase only.
@@ -57,22 +57,21 @@ pub struct ServerResult {
 pub struct TransactionCounts {
     /// Transactions committed.
     pub committed: u64,
-    /// Orders rolled back on purpose.
-    pub rolled_back_on_purpose: u64,
-    /// Attempts that another transaction was in the way of (serialization failures, deadlocks);
-    /// each was tried again.
-    pub conflicts: u64,
-    /// Transactions given up after too many conflicts.
-    pub given_up: u64,
-    /// Attempts that failed because the server was gone.
-    pub lost: u64,
-    /// Attempts that failed because the server had no room left.
-    pub without_space: u64,
-    /// Conflicts by kind of transaction.
-    pub conflicts_by_operation: BTreeMap<String, u64>,
+    /// Orders that the workload rolls back intentionally.
+    pub intentional_rollbacks: u64,
+    /// Attempts that ended with a serialization failure or a deadlock; each was retried.
+    pub serialization_failures: u64,
+    /// Transactions that failed after all retries.
+    pub retries_exhausted: u64,
+    /// Attempts that failed because the server was down.
+    pub connection_failures: u64,
+    /// Attempts that failed because the server had no space left.
+    pub out_of_space: u64,
+    /// Serialization failures by kind of transaction.
+    pub serialization_failures_by_operation: BTreeMap<String, u64>,
 }
 
-/// What sessions were found doing.
+/// A wait event of busy sessions.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WaitShare {
@@ -80,9 +79,9 @@ pub struct WaitShare {
     pub name: String,
     /// What it belongs to: `storage`, `locks`, `processor`, `client` or `other`.
     pub class: String,
-    /// Share of the looks at busy sessions in which it was found, in percent.
+    /// Share of the samples of busy sessions with this event, in percent.
     pub share_percent: f64,
-    /// Sessions found doing it, on average.
+    /// Sessions with this event, on average.
     pub average_sessions: f64,
 }
 
@@ -91,13 +90,13 @@ pub struct WaitShare {
 #[serde(default)]
 pub struct ServerIo {
     /// Pages read from the operating system, which may have had them in its memory.
-    pub pages_read: u64,
-    /// Pages found in the server's own memory.
-    pub pages_found: u64,
+    pub buffer_misses: u64,
+    /// Pages found in the buffer pool.
+    pub buffer_hits: u64,
     /// Average time of a page read; null when the server does not time it.
     pub average_read_ms: Option<f64>,
-    /// Pages that sessions had to write themselves; null when the server does not count them.
-    pub pages_written_by_sessions: Option<u64>,
+    /// Pages written by backends (sessions) themselves; null when the server does not count them.
+    pub backend_writes: Option<u64>,
     /// Bytes of temporary files; null when the server does not count them.
     pub temporary_bytes: Option<u64>,
 }
@@ -139,7 +138,7 @@ pub struct ServerCheckpoints {
     pub pages_by_background_writer: u64,
 }
 
-/// A time in which the server did not serve.
+/// A time in which the server was down.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OutageResult {
@@ -147,18 +146,18 @@ pub struct OutageResult {
     pub begins_s: f64,
     /// How long it lasted.
     pub length_s: f64,
-    /// What the first session was told.
+    /// The error of the first session.
     pub reason: String,
 }
 
-/// A law that the books must obey.
+/// A consistency check.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct BookCheck {
-    /// The law as a sentence.
+pub struct ConsistencyCheck {
+    /// The check as a sentence.
     pub rule: String,
-    /// Whether it holds.
-    pub holds: bool,
+    /// Whether it passed.
+    pub passed: bool,
     /// What was found.
     pub found: String,
 }

@@ -112,15 +112,15 @@ pub enum ErrorKind {
     Io,
     /// Data came back other than it was written, or a file is not what it should be.
     Integrity,
-    /// The books of a brokerage do not balance after the run.
-    Books,
+    /// The consistency checks of a database failed after the run.
+    Inconsistent,
     /// There was no space left.
     OutOfSpace,
     /// The database server was gone and did not come back.
     Unavailable,
     /// The program itself did not do what it should.
     Internal,
-    /// Not told, or a kind that this version does not know.
+    /// Unknown, or a kind that this version does not know.
     #[default]
     #[serde(other)]
     Unknown,

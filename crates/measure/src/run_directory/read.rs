@@ -41,8 +41,8 @@ pub enum LoadError {
     },
     /// The result has another schema.
     #[error(
-        "{path} has the schema `{found}`, and this version reads `{SCHEMA}`; use the version that \
-         wrote it"
+        "{path} has the schema `{found}`, and this version reads `{SCHEMA}`; run the workload again, \
+         or use the version that wrote it"
     )]
     Schema {
         /// The file.
@@ -111,7 +111,7 @@ fn run_directory_of(path: &Path) -> &Path {
     path
 }
 
-/// The schema is looked at first, so that a document of another version gets the right complaint.
+/// The schema is looked at first, so that a document of another version gets the right diagnostic.
 fn parse(path: &Path, text: &[u8]) -> Result<RunResult, LoadError> {
     let malformed = |error| LoadError::Malformed {
         path: path.to_owned(),

@@ -11,8 +11,9 @@ use super::{
     CONFIG_FILE, DEFAULT_PARENT, HISTOGRAMS_FILE, LOG_FILE, REPORT_FILE, RESULT_FILE, SAMPLES_FILE,
 };
 use crate::histogram::{IntervalLog, IntervalLogError};
+use crate::metric::Stream;
 use crate::result::RunResult;
-use crate::sample::{Phase, RowError, Sample, SampleWriter, Stream};
+use crate::sample::{Phase, RowError, Sample, SampleWriter};
 
 /// A failure to make or fill a run directory.
 #[derive(Debug, thiserror::Error)]
@@ -234,8 +235,8 @@ fn append_histograms(
             .for_each(|m| all.merge(m));
         let tag = format!("operation/{}", kind.name);
         log.append(&tag, begins_s, length_s, &all.service)?;
-        let tag = format!("{tag}/from-intended-start");
-        log.append(&tag, begins_s, length_s, &all.from_intended_start)?;
+        let tag = format!("{tag}/response-time");
+        log.append(&tag, begins_s, length_s, &all.response_time)?;
     }
     log.flush()?;
     Ok(())

@@ -3,56 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{DatabaseMeters, Layout, LiveFigures, Phase, RunTotals, ShardSample};
-use crate::host::{HostMonitor, HostSample};
-use crate::result::ArrayResult;
+use super::{DatabaseMeters, Layout, LiveFigures, RunTotals, Sample, ShardSample};
+use crate::host::HostMonitor;
 
 /// Nanoseconds in a second.
 const NS_PER_S: f64 = 1e9;
-
-/// All shards together over one interval.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Sample {
-    /// The names behind the indices.
-    pub layout: Arc<Layout>,
-    /// Samples of the run before this one, all phases counted.
-    pub number: u64,
-    /// What the run was doing.
-    pub phase: Phase,
-    /// How many phases came before this one.
-    pub phase_number: u32,
-    /// Begin, in seconds since the start of the run.
-    pub begins_s: f64,
-    /// Length in seconds (the mean of the shards).
-    pub length_s: f64,
-    /// The counts, one entry for each database of the layout.
-    pub databases: Vec<DatabaseMeters>,
-    /// The host over the interval; `None` when it is not watched, or when the interval is too short
-    /// for the host's counters (the next one then has what happened in it).
-    pub host: Option<HostSample>,
-    /// The inside of the array over the interval; `None` on real storage.
-    pub array: Option<ArrayResult>,
-}
-
-impl Sample {
-    /// Database reads plus writes of all databases, per second.
-    pub fn iops(&self) -> f64 {
-        let count: u64 = self
-            .databases
-            .iter()
-            .map(DatabaseMeters::transactional_count)
-            .sum();
-        count as f64 / self.length_s
-    }
-
-    /// Appends the counts of a sample that follows this one.
-    fn extend(&mut self, next: Sample) {
-        self.length_s += next.length_s;
-        for (mine, theirs) in self.databases.iter_mut().zip(next.databases) {
-            mine.absorb(theirs);
-        }
-    }
-}
 
 /// Joins [`ShardSample`]s into [`Sample`]s of the wanted length, keeps the totals of the measured
 /// phase, and watches the host.

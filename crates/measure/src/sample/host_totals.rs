@@ -2,152 +2,66 @@
 
 use std::collections::BTreeMap;
 
-use crate::host::{DeviceSample, HostSample};
+use super::rollup::Rollup;
+use super::rows::{device_values, host_values};
+use crate::host::HostSample;
+use crate::metric::Metric;
 use crate::result::{CounterSummary, DeviceResult};
 
-/// The host counters that the result lists: name, unit, and where a sample holds the value.
-type HostCounter = (&'static str, &'static str, fn(&HostSample) -> Option<f64>);
-
-const HOST_COUNTERS: [HostCounter; 6] = [
-    ("processor time, all processors", "%", |h| {
-        h.cpu_busy_percent
-    }),
-    ("processor time waiting for I/O", "%", |h| {
-        h.cpu_io_wait_percent
-    }),
-    ("processor time of this process", "% of one", |h| {
-        h.process_cpu_percent
-    }),
-    ("memory of this process", "bytes", |h| {
-        h.process_resident_bytes
-    }),
-    ("available memory", "bytes", |h| h.available_memory_bytes),
-    ("time with tasks waiting for I/O", "%", |h| {
-        h.io_pressure_percent
-    }),
-];
-
-/// Running sums, weighted with the length of the samples, so that a day of samples takes no more memory than an hour.
+/// The host and each of its devices, by name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HostTotals {
-    counters: [Spread; HOST_COUNTERS.len()],
-    devices: BTreeMap<String, DeviceSums>,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Spread {
-    length_s: f64,
-    sum: f64,
-    minimum: f64,
-    maximum: f64,
-}
-
-#[derive(Debug, Clone, Default)]
-struct DeviceSums {
-    length_s: f64,
-    reads: f64,
-    writes: f64,
-    read_bytes: f64,
-    write_bytes: f64,
-    queue_depth: f64,
-    busy_fraction: f64,
-    /// Sum over the samples of latency x requests: the time waited for reads.
-    read_wait: f64,
-    write_wait: f64,
+    host: Rollup,
+    devices: BTreeMap<String, Rollup>,
 }
 
 impl HostTotals {
     pub(super) fn add(&mut self, host: &HostSample) {
-        for (spread, (_, _, value)) in self.counters.iter_mut().zip(HOST_COUNTERS) {
-            if let Some(value) = value(host) {
-                spread.add(value, host.length_s);
-            }
-        }
+        let values = host_values(host).into_iter().collect();
+        self.host.add(&values, host.length_s);
         for device in &host.devices {
-            self.devices
-                .entry(device.name.clone())
-                .or_default()
-                .add(device, host.length_s);
+            let values = device_values(device).into_iter().collect();
+            let rollup = self.devices.entry(device.name.clone()).or_default();
+            rollup.add(&values, host.length_s);
         }
     }
 
     /// Counters that had a value in at least one sample.
     pub(super) fn counters(&self) -> Vec<CounterSummary> {
-        let pairs = self
-            .counters
-            .iter()
-            .zip(HOST_COUNTERS)
-            .filter(|(s, _)| s.length_s > 0.0);
-        pairs
-            .map(|(spread, (name, unit, _))| CounterSummary {
-                name: name.to_owned(),
-                unit: unit.to_owned(),
-                average: spread.sum / spread.length_s,
+        let summary = |metric: Metric| {
+            let spread = self.host.spread(metric)?;
+            Some(CounterSummary {
+                id: metric.id().into_owned(),
+                unit: metric.unit(),
+                average: self.host.get(metric)?,
                 minimum: spread.minimum,
                 maximum: spread.maximum,
             })
-            .collect()
+        };
+        Metric::HOST.into_iter().filter_map(summary).collect()
     }
 
     /// Sets the figures of a device; leaves one alone that no sample shows.
     pub(super) fn fill_device(&self, device: &mut DeviceResult) {
-        if let Some(sums) = self.devices.get(&device.name) {
-            sums.fill(device);
-        }
-    }
-}
-
-impl Spread {
-    fn add(&mut self, value: f64, length_s: f64) {
-        let first = self.length_s == 0.0;
-        self.minimum = if first {
-            value
-        } else {
-            self.minimum.min(value)
+        let Some(rollup) = self.devices.get(&device.name) else {
+            return;
         };
-        self.maximum = if first {
-            value
-        } else {
-            self.maximum.max(value)
-        };
-        self.length_s += length_s;
-        self.sum += value * length_s;
-    }
-}
-
-impl DeviceSums {
-    fn add(&mut self, device: &DeviceSample, length_s: f64) {
-        self.length_s += length_s;
-        let reads = device.reads_per_second * length_s;
-        let writes = device.writes_per_second * length_s;
-        self.reads += reads;
-        self.writes += writes;
-        self.read_bytes += device.read_bytes_per_second * length_s;
-        self.write_bytes += device.write_bytes_per_second * length_s;
-        self.queue_depth += device.average_queue_depth * length_s;
-        self.busy_fraction += device.busy_fraction * length_s;
-        self.read_wait += device.average_read_ms.unwrap_or(0.0) * reads;
-        self.write_wait += device.average_write_ms.unwrap_or(0.0) * writes;
-    }
-
-    /// Latencies are weighted with the number of their requests.
-    fn fill(&self, device: &mut DeviceResult) {
-        let average = |sum: f64| sum / self.length_s;
-        device.reads_per_second = average(self.reads);
-        device.writes_per_second = average(self.writes);
-        device.read_bytes_per_second = average(self.read_bytes);
-        device.write_bytes_per_second = average(self.write_bytes);
-        device.average_queue_depth = average(self.queue_depth);
-        device.busy_fraction = average(self.busy_fraction);
-        let latency = |wait: f64, requests: f64| (requests > 0.0).then(|| wait / requests);
-        device.average_read_ms = latency(self.read_wait, self.reads);
-        device.average_write_ms = latency(self.write_wait, self.writes);
+        let rate = |metric| rollup.get(metric).unwrap_or(0.0);
+        device.reads_per_second = rate(Metric::DeviceReads);
+        device.writes_per_second = rate(Metric::DeviceWrites);
+        device.read_bytes_per_second = rate(Metric::DeviceReadBytes);
+        device.write_bytes_per_second = rate(Metric::DeviceWriteBytes);
+        device.average_queue_depth = rate(Metric::DeviceQueueDepth);
+        device.busy_fraction = rate(Metric::DeviceBusy);
+        device.average_read_ms = rollup.get(Metric::DeviceReadAverage);
+        device.average_write_ms = rollup.get(Metric::DeviceWriteAverage);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::DeviceSample;
 
     fn host(busy: f64, reads_per_second: f64, average_read_ms: Option<f64>) -> HostSample {
         let device = DeviceSample {

@@ -1,7 +1,8 @@
 //! Figures for the line that shows how a run is doing.
 
-use super::{DatabaseMeters, Phase, Sample, Stream};
+use super::{DatabaseMeters, Phase, Sample};
 use crate::histogram::LatencyHistogram;
+use crate::metric::Stream;
 
 /// The latest figures of a run.
 #[derive(Debug, Clone, PartialEq, Default)]

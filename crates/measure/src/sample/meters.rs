@@ -3,8 +3,13 @@
 //! Meters come to life at the first request, so a run with many databases and few streams pays
 //! only for what happens.
 
-use super::{Layout, Stream};
+use std::sync::Arc;
+
+use super::{Layout, Phase};
 use crate::histogram::LatencyHistogram;
+use crate::host::HostSample;
+use crate::metric::Stream;
+use crate::result::ArrayResult;
 
 /// Requests of one stream of one database.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -37,7 +42,7 @@ pub struct OperationMeter {
     /// From begin to end.
     pub service: LatencyHistogram,
     /// From the intended start to the end; empty in a closed loop.
-    pub from_intended_start: LatencyHistogram,
+    pub response_time: LatencyHistogram,
     /// Operations that ended with an error or a conflict. They are not in the histograms.
     pub failures: u64,
 }
@@ -51,13 +56,13 @@ impl OperationMeter {
     /// Makes figures of this meter cheap: nothing more is counted into it for now.
     pub fn settle(&mut self) {
         self.service.settle();
-        self.from_intended_start.settle();
+        self.response_time.settle();
     }
 
     /// Adds everything that `other` has counted.
     pub fn merge(&mut self, other: &OperationMeter) {
         self.service.merge(&other.service);
-        self.from_intended_start.merge(&other.from_intended_start);
+        self.response_time.merge(&other.response_time);
         self.failures += other.failures;
     }
 }
@@ -173,5 +178,49 @@ impl DatabaseMeters {
             .filter_map(|s| self.stream(s))
             .map(IoMeter::count)
             .sum()
+    }
+}
+
+/// All shards together over one interval.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// The names behind the indices.
+    pub layout: Arc<Layout>,
+    /// Samples of the run before this one, all phases counted.
+    pub number: u64,
+    /// What the run was doing.
+    pub phase: Phase,
+    /// How many phases came before this one.
+    pub phase_number: u32,
+    /// Begin, in seconds since the start of the run.
+    pub begins_s: f64,
+    /// Length in seconds (the mean of the shards).
+    pub length_s: f64,
+    /// The counts, one entry for each database of the layout.
+    pub databases: Vec<DatabaseMeters>,
+    /// The host over the interval; `None` when it is not watched, or when the interval is too short
+    /// for the host's counters (the next one then has what happened in it).
+    pub host: Option<HostSample>,
+    /// The inside of the array over the interval; `None` on real storage.
+    pub array: Option<ArrayResult>,
+}
+
+impl Sample {
+    /// Database reads plus writes of all databases, per second.
+    pub fn iops(&self) -> f64 {
+        let count: u64 = self
+            .databases
+            .iter()
+            .map(DatabaseMeters::transactional_count)
+            .sum();
+        count as f64 / self.length_s
+    }
+
+    /// Appends the counts of a sample that follows this one.
+    pub(super) fn extend(&mut self, next: Sample) {
+        self.length_s += next.length_s;
+        for (mine, theirs) in self.databases.iter_mut().zip(next.databases) {
+            mine.absorb(theirs);
+        }
     }
 }

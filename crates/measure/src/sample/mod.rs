@@ -6,26 +6,28 @@
 //! - There the [`Collector`] joins the shard samples of one interval into a [`Sample`], and adds
 //!   the samples of the measured phase to the [`RunTotals`].
 //!
-//! Nothing in here knows an engine or a runtime: requests are told apart by [`Stream`] only.
+//! Nothing in here knows an engine or a runtime: requests are distinguished by [`Stream`](crate::metric::Stream) only.
 
+mod array_rows;
 mod collector;
 mod host_totals;
+mod layout;
 mod live;
 mod meters;
 mod recorder;
+mod rollup;
 mod row;
-mod row_array;
-mod row_parts;
-mod stream;
+mod rows;
+mod table;
 mod totals;
 mod totals_result;
 
-pub use collector::{Collector, Sample};
+pub use collector::Collector;
+pub use layout::{Layout, OperationKind, Phase};
 pub use live::LiveFigures;
-pub use meters::{DatabaseMeters, IoMeter, OperationMeter};
+pub use meters::{DatabaseMeters, IoMeter, OperationMeter, Sample};
 pub use recorder::{Recorder, ShardSample};
-pub use row::{RowError, SampleReader, SampleRow, SampleWriter, rows_of};
-pub use row_array::ArrayRow;
-pub use row_parts::{DeviceRow, HostRow, OperationRow, RowScope, StreamRow};
-pub use stream::{Layout, OperationKind, Phase, Stream};
+pub use row::{SampleRow, Values};
+pub use rows::rows_of;
+pub use table::{RowError, SampleReader, SampleWriter};
 pub use totals::{DatabaseTotals, RunTotals, SampleAverage, StreamTotals};

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{DatabaseMeters, Layout, Phase, Stream};
+use super::{DatabaseMeters, Layout, Phase};
+use crate::metric::Stream;
 
 /// What one shard (one thread) counts into. Recording costs some ten nanoseconds.
 ///
@@ -93,7 +94,7 @@ impl Recorder {
         let meter = self.databases[database].operation_mut(operation);
         meter.service.record(service_ns);
         if let Some(latency_ns) = from_intended_start_ns {
-            meter.from_intended_start.record(latency_ns);
+            meter.response_time.record(latency_ns);
         }
     }
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::host_totals::HostTotals;
-use super::{DatabaseMeters, IoMeter, Layout, OperationMeter, Phase, Sample, Stream};
+use super::{DatabaseMeters, IoMeter, Layout, OperationMeter, Phase, Sample};
 use crate::confidence::{Part, half_width_95};
 use crate::histogram::LatencyHistogram;
+use crate::metric::Stream;
 use crate::result::LatencyFigures;
 
 /// Count and average latency of one sample, small enough to keep for a whole day of samples.
@@ -57,7 +58,7 @@ pub(super) fn latency_figures(
         })
         .collect();
     figures.average_half_width_ms = half_width_95(&parts);
-    figures.highest_sample_ms = highest_ms(samples).unwrap_or(figures.average_ms);
+    figures.max_sample_average_ms = highest_ms(samples).unwrap_or(figures.average_ms);
     Some(figures)
 }
 
@@ -118,7 +119,7 @@ impl DatabaseTotals {
 pub(super) struct OperationTotals {
     pub(super) meter: OperationMeter,
     pub(super) service: Vec<SampleAverage>,
-    pub(super) from_intended_start: Vec<SampleAverage>,
+    pub(super) response_time: Vec<SampleAverage>,
 }
 
 /// Everything counted in the measured phase.
@@ -209,7 +210,7 @@ impl RunTotals {
         }
     }
 
-    /// Adds a sample. Only those of the measured phase are counted; others tell the size at which
+    /// Adds a sample. Only those of the measured phase are counted; others give the size at which
     /// it begins.
     pub fn add(&mut self, sample: &Sample) {
         assert_eq!(sample.layout, self.layout, "a sample of another layout");
@@ -251,8 +252,8 @@ impl RunTotals {
             if is_full_sample {
                 totals.service.push(SampleAverage::of(&all.service));
                 totals
-                    .from_intended_start
-                    .push(SampleAverage::of(&all.from_intended_start));
+                    .response_time
+                    .push(SampleAverage::of(&all.response_time));
             }
         }
     }

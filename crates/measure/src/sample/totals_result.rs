@@ -1,9 +1,10 @@
 //! From totals to the figures of the result document.
 
 use super::totals::{SampleAverage, StreamTotals, latency_figures};
-use super::{DatabaseTotals, RunTotals, Stream};
+use super::{DatabaseTotals, RunTotals};
 use crate::confidence::{Part, half_width_95};
-use crate::result::{DatabaseResult, IoFigures, OperationResult, RunResult, Totals};
+use crate::metric::Stream;
+use crate::result::{DatabaseFigures, DatabaseResult, IoFigures, OperationResult, RunResult};
 
 impl RunTotals {
     /// Sets everything in `result` that was counted: length, samples, databases, totals,
@@ -16,9 +17,9 @@ impl RunTotals {
         result.samples.interval_s = self.interval_s;
         for (name, totals) in self.databases() {
             let entry = database_entry(&mut result.databases, name);
-            self.fill_database(totals, entry);
+            self.fill_database(totals, &mut entry.figures);
         }
-        result.totals = self.totals_result();
+        result.totals = self.totals_figures();
         result.operations = self.operation_results();
         result.throughput.achieved_iops = self.achieved_iops();
         result.throughput.achieved_half_width_iops = self.iops_half_width();
@@ -59,26 +60,32 @@ impl RunTotals {
         self.per_second(count)
     }
 
-    fn fill_database(&self, totals: &DatabaseTotals, entry: &mut DatabaseResult) {
-        entry.size_begin_bytes = totals.size_begin_bytes.unwrap_or(entry.size_begin_bytes);
-        entry.size_end_bytes = totals.size_end_bytes.unwrap_or(entry.size_end_bytes);
+    fn fill_database(&self, totals: &DatabaseTotals, entry: &mut DatabaseFigures) {
+        let begin_bytes = totals.size_begin_bytes.unwrap_or(entry.size_begin_bytes);
+        let end_bytes = totals.size_end_bytes.unwrap_or(entry.size_end_bytes);
         let figures = |stream| self.io_figures(totals.stream(stream));
-        entry.reads = figures(Stream::DatabaseRead);
-        entry.writes = figures(Stream::DatabaseWrite);
-        entry.log_writes = figures(Stream::LogWrite);
-        entry.log_reads = figures(Stream::LogRead);
-        entry.maintenance_reads = figures(Stream::MaintenanceRead);
-        entry.header_writes = figures(Stream::HeaderWrite);
-        entry.other_writes = figures(Stream::OtherWrite);
-        entry.page_fault_stalls_per_second = self.per_second(totals.page_fault_stalls);
+        *entry = self.database_figures(figures, [begin_bytes, end_bytes], totals.page_fault_stalls);
     }
 
-    fn totals_result(&self) -> Totals {
-        let figures = |stream| self.io_figures(&self.all_databases(stream));
+    fn totals_figures(&self) -> DatabaseFigures {
         let sum = |part: fn(&DatabaseTotals) -> u64| self.databases.iter().map(part).sum::<u64>();
-        Totals {
-            size_begin_bytes: sum(|d| d.size_begin_bytes.unwrap_or(0)),
-            size_end_bytes: sum(|d| d.size_end_bytes.unwrap_or(0)),
+        let sizes_bytes = [
+            sum(|one| one.size_begin_bytes.unwrap_or(0)),
+            sum(|one| one.size_end_bytes.unwrap_or(0)),
+        ];
+        let figures = |stream| self.io_figures(&self.all_databases(stream));
+        self.database_figures(figures, sizes_bytes, sum(|one| one.page_fault_stalls))
+    }
+
+    fn database_figures(
+        &self,
+        figures: impl Fn(Stream) -> IoFigures,
+        [size_begin_bytes, size_end_bytes]: [u64; 2],
+        page_fault_stalls: u64,
+    ) -> DatabaseFigures {
+        DatabaseFigures {
+            size_begin_bytes,
+            size_end_bytes,
             reads: figures(Stream::DatabaseRead),
             writes: figures(Stream::DatabaseWrite),
             log_writes: figures(Stream::LogWrite),
@@ -86,7 +93,7 @@ impl RunTotals {
             maintenance_reads: figures(Stream::MaintenanceRead),
             header_writes: figures(Stream::HeaderWrite),
             other_writes: figures(Stream::OtherWrite),
-            page_fault_stalls_per_second: self.per_second(sum(|d| d.page_fault_stalls)),
+            page_fault_stalls_per_second: self.per_second(page_fault_stalls),
         }
     }
 
@@ -130,11 +137,8 @@ impl RunTotals {
                 count: totals.meter.count(),
                 per_second: self.per_second(totals.meter.count()),
                 failures: totals.meter.failures,
-                service: latency_figures(&totals.meter.service, &totals.service),
-                from_intended_start: latency_figures(
-                    &totals.meter.from_intended_start,
-                    &totals.from_intended_start,
-                ),
+                service_time: latency_figures(&totals.meter.service, &totals.service),
+                response_time: latency_figures(&totals.meter.response_time, &totals.response_time),
             })
             .collect()
     }

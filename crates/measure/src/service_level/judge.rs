@@ -2,7 +2,8 @@
 
 use super::rules::error_count;
 use super::{Measured, ServiceLevels};
-use crate::result::{Check, CheckKind, ErrorKind, RunResult, Verdict};
+use crate::metric::Unit;
+use crate::result::{Bound, Check, CheckKind, ErrorKind, RunResult, Verdict};
 
 /// The verdict and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,9 +80,9 @@ fn error_reason(errors: u64, measured: &Measured<'_>) -> String {
     let first = measured.errors.first();
     match first.map(|error| (error.kind, error)) {
         Some((ErrorKind::OutOfSpace, error)) => {
-            return format!("There was no space left for {}.", error.file);
+            return format!("No space was left for {}.", error.file);
         }
-        Some((ErrorKind::Books, error)) => return end_sentence(error.error.clone()),
+        Some((ErrorKind::Inconsistent, error)) => return end_sentence(error.error.clone()),
         Some((ErrorKind::Unavailable, error)) => {
             let (doing, why) = (&error.operation, &error.error);
             return end_sentence(format!("It ended while {doing}: {why}"));
@@ -122,7 +123,7 @@ fn all_passed(all: usize) -> String {
 /// What matters most comes first: a service that was out explains everything else, and a mix that
 /// is off says little about the storage.
 fn weight(check: &Check) -> u8 {
-    match check.kind {
+    match check.kind() {
         CheckKind::Service => 0,
         CheckKind::Mix => 2,
         _ => 1,
@@ -134,34 +135,34 @@ fn fail_reason(failed: &[&Check], all: usize) -> String {
     let first = first.unwrap_or(&failed[0]);
     let value = first
         .value
-        .map_or("nothing".to_owned(), |v| rounded(v, &first.unit));
-    let limit = rounded(first.limit, &first.unit);
+        .map_or("nothing".to_owned(), |value| rounded(value, first.unit));
+    let limit = rounded(first.limit, first.unit);
     let at = if first.place == "run" {
         String::new()
     } else {
         format!(" of {}", first.place)
     };
-    let detail = format!(
-        "{}{at} is {value}, and {} {limit} was wanted",
-        first.name,
-        first.bound.sign()
-    );
+    let bound = match first.bound {
+        Bound::AtMost => "limit",
+        Bound::AtLeast => "required",
+    };
+    let detail = format!("{}{at} is {value} ({bound} {limit})", first.name);
     format!("{} of {all} checks failed: {detail}", failed.len())
         + match failed.len() {
             1 => "",
-            _ if std::ptr::eq(*first, failed[0]) => " (the first of them)",
-            _ => " (one of them)",
+            _ if std::ptr::eq(*first, failed[0]) => ", the first of them",
+            _ => ", one of them",
         }
 }
 
 /// A value with its unit, as people write it.
-fn rounded(value: f64, unit: &str) -> String {
-    let digits = if value.abs() >= 1000.0 || unit == "errors" {
+fn rounded(value: f64, unit: Unit) -> String {
+    let digits = if value.abs() >= 1000.0 || unit == Unit::Errors {
         0
     } else {
         2
     };
-    format!("{value:.digits$} {unit}")
+    format!("{value:.digits$} {}", unit.text())
 }
 
 fn end_sentence(text: String) -> String {
@@ -188,11 +189,11 @@ fn doubt(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> O
     }
     let unjudged = checks
         .iter()
-        .find(|c| c.passed.is_none() && c.kind != CheckKind::Integrity);
+        .find(|c| c.passed.is_none() && c.kind() != CheckKind::Integrity);
     if let Some(check) = unjudged {
         return Some(format!(
-            "The {} of {} could not be judged, because nothing of the kind was seen: use databases \
-             larger than the cache, or run longer, if no warning gives another reason.",
+            "The {} of {} could not be judged, because there was no such I/O: use databases larger \
+             than the cache, or run longer, unless a warning gives another reason.",
             check.name, check.place
         ));
     }
@@ -200,15 +201,15 @@ fn doubt(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> O
     match state.steady {
         Some(true) => None,
         Some(false) => Some(format!(
-            "The run was not steady: {} ranged over {:.0} % and drifted by {:.0} % of the mean; \
-             run longer (--duration), or warm up longer (--set run.warm_up.minimum=20m).",
+            "No steady state: {} has a range of {:.0} % and a slope of {:.0} % of the mean; run \
+             longer (--duration), or warm up longer (--set run.warm_up.minimum=20m).",
             state.variable,
             100.0 * state.range_fraction,
             100.0 * state.slope_fraction
         )),
         None => Some(format!(
-            "There were too few samples to tell whether {} was steady: run longer, or sample more \
-             often.",
+            "There were too few samples to judge the steady state of {}: run longer, or sample \
+             more often.",
             state.variable
         )),
     }

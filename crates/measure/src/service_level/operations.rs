@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::result::{Bound, Check, CheckKind, Scope};
+use crate::result::{Check, CheckId};
 use crate::sample::RunTotals;
 
 /// Levels of single kinds of operations. A level of an operation that a run does not know is an
@@ -59,20 +59,13 @@ impl PercentileLevel {
     fn check(&self, totals: &RunTotals) -> Check {
         let service = totals.operation_service(&self.operation);
         let value = service.filter(|times| !times.is_empty());
-        Check {
-            name: format!("90th percentile of {}", self.operation),
-            kind: CheckKind::Latency,
-            limit: self.p90_ms,
-            value: value.map(|times| times.quantile_ms(0.9)),
-            unit: "ms".to_owned(),
-            rule: format!(
-                "90 of 100 {} transactions of the measured phase take {} ms at most, from their \
-                 begin to their commit.",
-                self.operation, self.p90_ms
-            ),
-            ..of_run()
-        }
-        .judged()
+        let rule = format!(
+            "90 % of the {} transactions of the measured phase take at most this long, from begin \
+             to commit. Allowed: {} ms.",
+            self.operation, self.p90_ms
+        );
+        let value = value.map(|times| times.quantile_ms(0.9));
+        Check::of_run(CheckId::OperationP90, self.p90_ms, value, rule).about(&self.operation)
     }
 }
 
@@ -86,29 +79,13 @@ impl ShareLevel {
         let share = 100.0 * count(&self.of) as f64 / among.max(1) as f64;
         let chance_points = 100.0 * self.chance_operations / among.max(1) as f64;
         let allowed_points = (self.tolerance_points + chance_points).min(100.0);
-        Check {
-            name: format!("{}, distance from {} %", self.name, self.percent),
-            kind: CheckKind::Mix,
-            limit: allowed_points,
-            value: (among > 0).then_some((share - self.percent).abs()),
-            unit: "points".to_owned(),
-            rule: format!(
-                "{} of the {among} transactions in question in the measured phase is {} %, give or \
-                 take {} points, and {chance_points:.2} for what chance does to so few of them; it \
-                 was {share:.2} %.",
-                self.name, self.percent, self.tolerance_points
-            ),
-            ..of_run()
-        }
-        .judged()
-    }
-}
-
-fn of_run() -> Check {
-    Check {
-        scope: Scope::Run,
-        place: "run".to_owned(),
-        bound: Bound::AtMost,
-        ..Check::default()
+        let rule = format!(
+            "{} of the {among} transactions of the measured phase. Required: {} %, +- {} \
+             percentage points, and {chance_points:.2} for chance in so few of them; it was \
+             {share:.2} %.",
+            self.name, self.percent, self.tolerance_points
+        );
+        let deviation = (among > 0).then_some((share - self.percent).abs());
+        Check::of_run(CheckId::MixDeviation, allowed_points, deviation, rule).about(&self.name)
     }
 }

@@ -1,9 +1,10 @@
 //! The rules: measured figures against limits.
 
 use super::ServiceLevels;
-use crate::histogram::LatencyHistogram;
-use crate::result::{Bound, Check, CheckKind, ErrorRecord, Scope, SteadyState};
-use crate::sample::{DatabaseTotals, RunTotals, Stream};
+use crate::metric::IoMetric;
+use crate::metric::Stream;
+use crate::result::{Check, CheckId, ErrorRecord, SteadyState};
+use crate::sample::{DatabaseTotals, RunTotals};
 
 /// What is judged.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +58,8 @@ pub fn evaluate(levels: &ServiceLevels, measured: &Measured<'_>) -> Vec<Check> {
 /// The limits of one stream.
 struct Reading {
     stream: Stream,
-    scope: Scope,
+    /// The checks of the average, the 99th percentile and the highest sample.
+    ids: [CheckId; 3],
     what: &'static str,
     average_ms: f64,
     p99_ms: f64,
@@ -74,7 +76,11 @@ fn readings(levels: &ServiceLevels, lenient: bool) -> [Reading; 2] {
     [
         Reading {
             stream: Stream::DatabaseRead,
-            scope: Scope::Database,
+            ids: [
+                CheckId::DatabaseReadAverage,
+                CheckId::DatabaseReadP99,
+                CheckId::DatabaseReadMax,
+            ],
             what: "database read",
             average_ms: levels.average_database_read_ms,
             p99_ms: levels.p99_database_read_ms,
@@ -87,7 +93,11 @@ fn readings(levels: &ServiceLevels, lenient: bool) -> [Reading; 2] {
         },
         Reading {
             stream: Stream::LogWrite,
-            scope: Scope::Log,
+            ids: [
+                CheckId::LogWriteAverage,
+                CheckId::LogWriteP99,
+                CheckId::LogWriteMax,
+            ],
             what: "log write",
             average_ms: levels.average_log_write_ms,
             p99_ms: levels.p99_log_write_ms,
@@ -102,8 +112,8 @@ fn readings(levels: &ServiceLevels, lenient: bool) -> [Reading; 2] {
 }
 
 impl Reading {
-    /// On a volume that shows averages only, nobody can tell the writes of the log from others: then
-    /// all writes are held against the limits of the log. An engine of our own always tells.
+    /// On a volume that shows averages only, log writes cannot be separated from other writes: then
+    /// all writes are judged by the limits of the log.
     fn or_stand_in(self, database: &DatabaseTotals) -> Reading {
         let count = |stream| database.stream(stream).meter.count();
         if self.stream != Stream::LogWrite || count(Stream::LogWrite) > 0 {
@@ -111,7 +121,7 @@ impl Reading {
         }
         Reading {
             stream: Stream::DatabaseWrite,
-            among: " (log writes could not be told from others, so all writes are judged)",
+            among: " (log writes could not be separated from others, so all writes are judged)",
             ..self
         }
     }
@@ -124,37 +134,34 @@ impl Reading {
         totals: &RunTotals,
     ) -> [Check; 3] {
         let latency = &database.stream(self.stream).meter.latency;
-        let (what, count) = (self.what, latency.count());
+        let (what, count) = (self.what, grouped(latency.count()));
         let noun = if self.among.is_empty() { what } else { "write" };
         let of_all = format!(
             "over the {count} {noun}s of the measured phase{}",
             self.among
         );
+        let [average, p99, _] = self.ids;
         [
-            Check {
-                name: format!("average {what} latency"),
-                kind: CheckKind::Latency,
-                limit: self.average_ms,
-                value: latency.average_ms(),
-                rule: format!(
-                    "The sum of all latencies divided by their number, {of_all}, is {} ms at most.",
+            Check::of(
+                average,
+                name,
+                self.average_ms,
+                latency.average_ms(),
+                format!(
+                    "Sum of all latencies divided by their number, {of_all}. Allowed: {} ms.",
                     self.average_ms
                 ),
-                ..self.at(name)
-            }
-            .judged(),
-            Check {
-                name: format!("99th percentile of {what} latency"),
-                kind: CheckKind::Latency,
-                limit: self.p99_ms,
-                value: p99_ms(latency),
-                rule: format!(
-                    "99 of 100 latencies, {of_all}, are {} ms at most.",
+            ),
+            Check::of(
+                p99,
+                name,
+                self.p99_ms,
+                latency.figure(IoMetric::P99),
+                format!(
+                    "99 % of the latencies, {of_all}, are at most this long. Allowed: {} ms.",
                     self.p99_ms
                 ),
-                ..self.at(name)
-            }
-            .judged(),
+            ),
             self.maximum(levels, name, database, totals),
         ]
     }
@@ -183,31 +190,24 @@ impl Reading {
         let length = format!("{} s", totals.interval_s());
         let (limit, set) = (self.maximum_ms, self.maximum_set);
         let what = format!("{} latency{}", self.what, self.among);
+        let all = grouped(averages.len() as u64);
         let rule = if allowed == 0 {
             format!(
-                "No sample ({length}) has an average {what} above the {set} limit of {limit} \
-                 ms; {above} of {} had.",
-                averages.len()
+                "No sample ({length}) has an average {what} above the {set} limit of {limit} ms; \
+                 {above} of {all} had."
             )
         } else {
             format!(
                 "At most {allowed} samples ({length}) have an average {what} above the {set} \
-                 limit of {limit} ms, so the value is number {} from the top; {above} of {} \
+                 limit of {limit} ms, so the value is number {} from the top; {above} of {all} \
                  samples were above.",
-                allowed + 1,
-                averages.len()
+                allowed + 1
             )
         };
-        let check = Check {
-            name: format!("maximum {} latency", self.what),
-            kind: CheckKind::Spike,
-            limit,
-            value: averages.get(allowed).copied(),
-            rule,
-            ..self.at(name)
-        };
+        let [.., id] = self.ids;
+        let check = Check::of(id, name, limit, averages.get(allowed).copied(), rule);
         if averages.is_empty() || check.value.is_some() {
-            return check.judged();
+            return check;
         }
         // Fewer samples than may exceed the limit: the level is met whatever they are.
         Check {
@@ -215,28 +215,6 @@ impl Reading {
             ..check
         }
     }
-
-    fn at(&self, database: &str) -> Check {
-        Check {
-            scope: self.scope,
-            place: database.to_owned(),
-            bound: Bound::AtMost,
-            unit: "ms".to_owned(),
-            ..Check::default()
-        }
-    }
-}
-
-impl Check {
-    /// Sets `passed` from value, bound and limit.
-    pub(super) fn judged(mut self) -> Check {
-        self.passed = self.value.map(|value| self.bound.allows(value, self.limit));
-        self
-    }
-}
-
-fn p99_ms(latency: &LatencyHistogram) -> Option<f64> {
-    (!latency.is_empty()).then(|| latency.quantile_ms(0.99))
 }
 
 fn writes_anything(database: &DatabaseTotals) -> bool {
@@ -252,46 +230,26 @@ fn stalls(
 ) -> Check {
     let limit = levels.page_fault_stalls_per_second;
     let measured_s = totals.measured_s();
-    Check {
-        name: "page-fault stalls".to_owned(),
-        kind: CheckKind::Resource,
-        scope: Scope::Database,
-        place: name.to_owned(),
-        bound: Bound::AtMost,
-        limit,
-        value: (measured_s > 0.0).then(|| database.page_fault_stalls as f64 / measured_s),
-        unit: "1/s".to_owned(),
-        rule: format!(
-            "Page faults that had to wait for a free page of the cache, over the whole measured \
-             phase, are {limit} per second at most; more means that the cache is too small or \
-             writes back too late."
-        ),
-        passed: None,
-    }
-    .judged()
+    let rate = (measured_s > 0.0).then(|| database.page_fault_stalls as f64 / measured_s);
+    let rule = format!(
+        "Page faults that had to wait for a free page of the cache, over the whole measured phase. \
+         Allowed: {limit} per second; more means that the cache is too small or writes back too \
+         late."
+    );
+    Check::of(CheckId::PageFaultStalls, name, limit, rate, rule)
 }
 
 fn achieved(levels: &ServiceLevels, target: f64, totals: &RunTotals) -> Check {
     let margin = levels.achieved_margin_fraction;
     let measured = totals.measured_s() > 0.0;
-    Check {
-        name: "achieved transactional I/O".to_owned(),
-        kind: CheckKind::Throughput,
-        scope: Scope::Run,
-        place: "run".to_owned(),
-        bound: Bound::AtLeast,
-        limit: target * (1.0 - margin),
-        value: measured.then(|| totals.achieved_iops()),
-        unit: "1/s".to_owned(),
-        rule: format!(
-            "Database reads plus database writes per second, all databases, without log, \
-             maintenance and header traffic, reach the target of {} less a margin of {} %.",
-            short(target),
-            short(100.0 * margin)
-        ),
-        passed: None,
-    }
-    .judged()
+    let rule = format!(
+        "Database reads plus database writes per second, all databases, without log, maintenance \
+         and header traffic. Required: the target of {} IOPS less a margin of {} %.",
+        short(target),
+        short(100.0 * margin)
+    );
+    let rate = measured.then(|| totals.achieved_iops());
+    Check::of_run(CheckId::AchievedIops, target * (1.0 - margin), rate, rule)
 }
 
 /// A number for a sentence: whole from 1000 up, otherwise up to three significant digits.
@@ -305,24 +263,28 @@ fn short(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-fn errors(levels: &ServiceLevels, measured: &Measured<'_>) -> Check {
-    Check {
-        name: "I/O errors and bad pages".to_owned(),
-        kind: CheckKind::Integrity,
-        scope: Scope::Run,
-        place: "run".to_owned(),
-        bound: Bound::AtMost,
-        limit: levels.allowed_errors as f64,
-        value: Some(error_count(measured) as f64),
-        unit: "errors".to_owned(),
-        rule: format!(
-            "Failed requests, also those for which there was no space, and pages whose checksum, \
-             number or version is wrong, in all phases of the run, number {} at most.",
-            levels.allowed_errors
-        ),
-        passed: None,
+/// A whole number with its thousands set apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
     }
-    .judged()
+    text
+}
+
+fn errors(levels: &ServiceLevels, measured: &Measured<'_>) -> Check {
+    let rule = format!(
+        "Failed requests, also for want of space, and pages with a wrong checksum, page number or \
+         version, in all phases of the run. Allowed: {}.",
+        grouped(levels.allowed_errors)
+    );
+    let limit = levels.allowed_errors as f64;
+    let errors = Some(error_count(measured) as f64);
+    Check::of_run(CheckId::Errors, limit, errors, rule)
 }
 
 /// Errors that were reported, or failed requests that were counted, whichever is more: one failed
@@ -337,7 +299,7 @@ pub(super) fn error_count(measured: &Measured<'_>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::short;
+    use super::{grouped, short};
 
     #[test]
     fn numbers_in_sentences_are_short() {
@@ -350,5 +312,7 @@ mod tests {
         ]
         .map(short);
         assert_eq!(shown, ["0.0466", "5", "19.2", "1210", "0"]);
+        let counts = [0, 999, 1_000, 213_304].map(grouped);
+        assert_eq!(counts, ["0", "999", "1,000", "213,304"]);
     }
 }

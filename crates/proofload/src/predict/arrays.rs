@@ -1,64 +1,66 @@
-//! From an array's name and the options to its description.
+//! From an array's name and the settings to its description.
 
-use std::fs;
 use std::io;
 
-use array::description::{
-    BUNDLED_ARRAYS, Description, Source, bundled_array, describes_disk, one_disk,
-};
+use array::description::{BUNDLED_ARRAYS, Description, bundled_array, describes_disk, one_disk};
+use config::Source;
 
-use crate::cli::PredictOptions;
-use crate::failure::Failure;
+use crate::error::Error;
+use crate::scenario::Scenario;
+use crate::setting::Setting;
 use crate::workloads;
 
 /// The text of an array: a bundled name, or the path of a file.
-pub fn find(name: &str) -> Result<Source, Failure> {
+fn find(scenario: &Scenario) -> Result<Source, Error> {
+    let name = scenario.array.as_str();
     if let Some(array) = bundled_array(name) {
         return Ok(Source::file(array.name, array.toml));
     }
-    match fs::read_to_string(name) {
-        Ok(text) if describes_disk(&text) => Err(single_disk(name, Own::File)),
+    match scenario.files.read_text(name) {
+        Ok(text) if describes_disk(&text) => Err(single_disk(name, DiskSource::File)),
         Ok(text) => Ok(Source::file(name, &text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => match one_disk(name) {
-            Some(_) => Err(single_disk(name, Own::BuiltIn)),
+            Some(_) => Err(single_disk(name, DiskSource::BuiltIn)),
             None => Err(unknown(name)),
         },
-        Err(error) => Err(Failure::usage(
+        Err(error) => Err(Error::usage(
             format!("The array {name} cannot be read: {error}."),
             "Give the path of a TOML file, or a name from 'proofload list arrays'.",
         )),
     }
 }
 
-/// The description with every `--set array.` applied.
-pub fn load(options: &PredictOptions) -> Result<Description, Failure> {
-    let mut sources = vec![find(&options.array)?];
-    sources.extend(workloads::events(&options.workload));
-    let settings = options.array_settings();
-    sources.extend(settings.map(|text| Source::assignment("--set array.", text)));
+/// The description with every setting of the array applied.
+///
+/// # Errors
+/// An unknown array, and every fault of its description or of a setting.
+pub fn load(scenario: &Scenario) -> Result<Description, Error> {
+    let mut sources = vec![find(scenario)?];
+    sources.extend(workloads::events(scenario));
+    sources.extend(scenario.settings.iter().filter_map(Setting::of_array));
     Ok(Description::load(&sources)?)
 }
 
 /// Where the description of a disk stands.
 #[derive(Clone, Copy)]
-enum Own {
+enum DiskSource {
     BuiltIn,
     File,
 }
 
 /// A disk in place of an array.
-fn single_disk(name: &str, own: Own) -> Failure {
+fn single_disk(name: &str, own: DiskSource) -> Error {
     let into_array = match own {
-        Own::BuiltIn => {
+        DiskSource::BuiltIn => {
             format!("--array msa2050 --set array.pool.disk={name} has disks of this kind.")
         }
-        Own::File => {
+        DiskSource::File => {
             "In a description of an array the table [disks.NAME] holds what this file holds, \
                       and disk = \"NAME\" in [pool] or [[group]] makes use of it."
                 .to_owned()
         }
     };
-    Failure::usage(
+    Error::usage(
         format!(
             "{name} is a single disk, on which block traces are replayed; the databases of a \
              workload need an array."
@@ -67,7 +69,7 @@ fn single_disk(name: &str, own: Own) -> Failure {
     )
 }
 
-fn unknown(name: &str) -> Failure {
+fn unknown(name: &str) -> Error {
     let near = BUNDLED_ARRAYS
         .iter()
         .map(|array| (strsim::damerau_levenshtein(name, array.name), array.name))
@@ -78,7 +80,7 @@ fn unknown(name: &str) -> Failure {
         None => "'proofload list arrays' names those built in; a path of a description works, too."
             .to_owned(),
     };
-    Failure::usage(
+    Error::usage(
         format!("There is no bundled array and no file called '{name}'."),
         help,
     )

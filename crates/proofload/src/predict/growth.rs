@@ -6,10 +6,9 @@
 
 use measure::result::{ErrorKind, RunResult, Verdict};
 use measure::sample::Sample;
-use workload::profile::Kind;
 
 use super::plan::Plan;
-use crate::human;
+use measure::units;
 
 /// What is asked for beyond what was worked out.
 const SPARE: f64 = 1.1;
@@ -24,7 +23,7 @@ struct Room {
 }
 
 /// Sizes of all databases at a time since the start.
-struct Look {
+struct SizeSample {
     at_s: f64,
     sizes_bytes: Vec<u64>,
 }
@@ -34,41 +33,41 @@ pub struct Growth {
     rooms: Vec<Room>,
     duration_s: f64,
     /// The look from which growth is counted, and the last one.
-    from: Look,
-    last: Look,
+    from: SizeSample,
+    last: SizeSample,
     /// When the measured part began.
     measured_from_s: Option<f64>,
-    is_told: bool,
+    is_reported: bool,
 }
 
 impl Growth {
     /// Follows the databases of a plan.
     pub fn new(plan: &Plan) -> Self {
         let laid_out = plan.laid_out_bytes();
-        let sizes_bytes = match plan.profile.kind {
-            Kind::Mail => laid_out,
-            Kind::Brokerage => vec![laid_out.iter().sum()],
+        let sizes_bytes = match plan.has_spread_database() {
+            true => vec![laid_out.iter().sum()],
+            false => laid_out,
         };
         Self {
             rooms: rooms(plan),
-            duration_s: plan.profile.run.duration.as_seconds(),
-            last: Look {
+            duration_s: plan.profile.run().duration.as_seconds(),
+            last: SizeSample {
                 at_s: 0.0,
                 sizes_bytes: sizes_bytes.clone(),
             },
-            from: Look {
+            from: SizeSample {
                 at_s: 0.0,
                 sizes_bytes,
             },
             measured_from_s: None,
-            is_told: false,
+            is_reported: false,
         }
     }
 
     /// The measured part begins: growth is counted from the next look on.
     pub fn begin(&mut self, now_s: f64) {
         self.measured_from_s = Some(now_s);
-        self.from = Look {
+        self.from = SizeSample {
             at_s: self.last.at_s,
             sizes_bytes: self.last.sizes_bytes.clone(),
         };
@@ -78,13 +77,13 @@ impl Growth {
     pub fn look(&mut self, sample: &Sample) -> Option<String> {
         let sizes = sample.databases.iter().map(|database| database.size_bytes);
         let sizes_bytes: Vec<u64> = sizes.collect::<Option<_>>()?;
-        self.last = Look {
+        self.last = SizeSample {
             at_s: sample.begins_s + sample.length_s,
             sizes_bytes,
         };
         let from_s = self.measured_from_s?;
         let end_s = from_s + self.duration_s;
-        if self.is_told {
+        if self.is_reported {
             return None;
         }
         let (room, needed_bytes) = self.shortage(end_s)?;
@@ -93,12 +92,12 @@ impl Growth {
         let full_s = self.last.at_s + left_bytes / self.bytes_per_s(room) - from_s;
         let text = format!(
             "The databases grow by {}/s: after {} of {} there will be no space left. {}",
-            human::size(self.bytes_per_s(room) as u64),
-            human::rough_time(full_s),
-            human::rough_time(self.duration_s),
+            units::size(self.bytes_per_s(room) as u64),
+            units::rough_time(full_s),
+            units::rough_time(self.duration_s),
             remedy(room, needed_bytes)
         );
-        self.is_told = true;
+        self.is_reported = true;
         Some(text)
     }
 
@@ -111,10 +110,13 @@ impl Growth {
         if result.verdict != Verdict::Error || !ran_out {
             return;
         }
-        let ends = result.databases.iter().map(|one| one.size_end_bytes);
+        let ends = result
+            .databases
+            .iter()
+            .map(|one| one.figures.size_end_bytes);
         let ends: Vec<u64> = ends.collect();
         if ends.len() == self.last.sizes_bytes.len() && !ends.contains(&0) {
-            self.last = Look {
+            self.last = SizeSample {
                 at_s: now_s,
                 sizes_bytes: ends,
             };
@@ -180,18 +182,16 @@ fn rooms(plan: &Plan) -> Vec<Room> {
         }
     }
     let rooms = rooms.into_iter().map(|(_, room)| room);
-    match plan.profile.kind {
-        Kind::Mail => rooms.collect(),
-        // One database over all of them, each with a file of the same size.
-        Kind::Brokerage => {
-            let least = |one: Room, other: Room| Room {
-                databases: vec![0],
-                volumes: one.volumes + other.volumes,
-                volume_bytes: one.volume_bytes.min(other.volume_bytes),
-            };
-            rooms.reduce(least).into_iter().collect()
-        }
+    if !plan.has_spread_database() {
+        return rooms.collect();
     }
+    // One database over all of them, each with a file of the same size.
+    let least = |one: Room, other: Room| Room {
+        databases: vec![0],
+        volumes: one.volumes + other.volumes,
+        volume_bytes: one.volume_bytes.min(other.volume_bytes),
+    };
+    rooms.reduce(least).into_iter().collect()
 }
 
 fn remedy(room: &Room, needed_bytes: f64) -> String {
@@ -200,7 +200,7 @@ fn remedy(room: &Room, needed_bytes: f64) -> String {
         "At this load the whole time takes volumes of about {needed_gb:.0} GB, and they have {}: \
          --set array.volumes.database_size_gb={needed_gb:.0} makes them so large (size_gb where \
          they are listed as [[volume]]); less load (--rate) or time (--duration) needs less.",
-        human::size(room.volume_bytes)
+        units::size(room.volume_bytes)
     )
 }
 
@@ -208,7 +208,7 @@ fn remedy(room: &Room, needed_bytes: f64) -> String {
 mod tests {
     use super::*;
 
-    fn growth(volume_bytes: u64, from: Look, last: Look) -> Growth {
+    fn growth(volume_bytes: u64, from: SizeSample, last: SizeSample) -> Growth {
         Growth {
             rooms: vec![Room {
                 databases: vec![0, 1],
@@ -219,12 +219,12 @@ mod tests {
             from,
             last,
             measured_from_s: Some(10.0),
-            is_told: false,
+            is_reported: false,
         }
     }
 
-    fn look(at_s: f64, each_bytes: u64) -> Look {
-        Look {
+    fn look(at_s: f64, each_bytes: u64) -> SizeSample {
+        SizeSample {
             at_s,
             sizes_bytes: vec![each_bytes; 2],
         }

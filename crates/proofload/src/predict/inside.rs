@@ -17,6 +17,7 @@ pub struct Inside {
 }
 
 impl Inside {
+    /// Figures of the array `name` with this description, written out as `settings`.
     pub fn new(name: &str, description: &Description, settings: &ArraySettings) -> Self {
         Self {
             name: name.to_owned(),
@@ -25,7 +26,7 @@ impl Inside {
         }
     }
 
-    /// What happened between two looks at the counters. An empty first one is the beginning.
+    /// What happened between two readings of the counters. An empty first one is the beginning.
     pub fn between(&self, from: &ArrayCounters, until: &ArrayCounters) -> ArrayResult {
         let span = Span {
             ns: until.now_ns.saturating_sub(from.now_ns) as f64,
@@ -136,9 +137,9 @@ impl Inside {
                     reads_per_second,
                     writes_per_second,
                     average_busy_fraction: busy / own.len().max(1) as f64,
-                    maximum_busy_fraction: busiest.fold(0.0, f64::max),
+                    max_busy_fraction: busiest.fold(0.0, f64::max),
                     average_drive_latency_ms: ratio(spent, reads_per_second + writes_per_second),
-                    rebuild_done_fraction: None,
+                    rebuild_completed_fraction: None,
                     average_drive_queue_depth: queued / own.len().max(1) as f64,
                 }
             })
@@ -186,7 +187,7 @@ impl Inside {
     }
 }
 
-/// The time between two looks.
+/// The time between two readings.
 struct Span {
     ns: f64,
 }
@@ -217,7 +218,7 @@ fn controller(
     let grown = |value: fn(&array::PortCounters) -> u64| sum(now, value) - sum(before, value);
     ArrayController {
         number: number as u64,
-        works: now.works,
+        online: now.online,
         requests_per_second: span.rate(grown(|port| port.reads + port.writes + port.others)),
         received_bytes_per_second: span.rate(grown(|port| port.received_bytes)),
         sent_bytes_per_second: span.rate(grown(|port| port.sent_bytes)),
@@ -241,8 +242,8 @@ fn pool(name: &str, before: &PoolCounters, now: &PoolCounters) -> ArrayPool {
         standard_pages: now.pages[1],
         archive_pages: now.pages[2],
         performance_slots: now.slots[0],
-        moved_up_bytes: now.bytes_moved_up() - before.bytes_moved_up(),
-        moved_down_bytes: now.bytes_moved_down() - before.bytes_moved_down(),
+        promoted_bytes: now.bytes_moved_up() - before.bytes_moved_up(),
+        demoted_bytes: now.bytes_moved_down() - before.bytes_moved_down(),
         writes_held: now.writes_held - before.writes_held,
         read_cache_lines_max: cache.lines_max,
         read_cache_lines: cache.lines,
@@ -280,7 +281,7 @@ fn disk(
     ArrayDisk {
         number: number as u64,
         group: group.to_owned(),
-        works: now.works,
+        online: now.online,
         reads_per_second: span.rate(reads),
         writes_per_second: span.rate(writes),
         read_bytes_per_second: span

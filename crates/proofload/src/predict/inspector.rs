@@ -1,35 +1,36 @@
-//! Looks into the array while a prediction runs, and tells its listener what is there.
+//! Samples the array while a prediction runs, and reports to its listener what is there.
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use array::bridge::ArrayHost;
 use array::{Array, ArrayCounters};
 use measure::result::RunResult;
 use measure::sample::Sample;
-use workload::controller::{RunListener, SoFar};
+use workload::controller::{InterimResult, RunListener};
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
 use super::growth::Growth;
 use super::inside::Inside;
 use super::watch::Watch;
+use crate::clock::Stopwatch;
 
 /// Passes everything on to a listener, with the inside of the array in what it passes.
 pub struct Inspector<L> {
     listener: L,
-    scene: Scene,
+    scene: SampledState,
     /// Counters at the end of the last sample.
     sampled: ArrayCounters,
 }
 
-/// What there is to look at.
-struct Scene {
+/// What is sampled.
+struct SampledState {
     host: ArrayHost<(), Array<()>>,
     inside: Inside,
     watch: Watch,
     growth: Growth,
-    began: Instant,
+    began: Stopwatch,
     /// Counters when the measured phase began, and when it ended.
     from: Option<ArrayCounters>,
     until: Option<ArrayCounters>,
@@ -45,12 +46,12 @@ impl<L: RunListener> Inspector<L> {
     ) -> Self {
         Self {
             listener,
-            scene: Scene {
+            scene: SampledState {
                 host,
                 inside,
                 watch,
                 growth,
-                began: Instant::now(),
+                began: Stopwatch::start(),
                 from: None,
                 until: None,
             },
@@ -58,29 +59,29 @@ impl<L: RunListener> Inspector<L> {
         }
     }
 
-    /// The listener, when everything has been told.
+    /// The listener, when everything has been reported.
     pub fn into_listener(self) -> L {
         self.listener
     }
 
     /// Adds what only a prediction has.
     pub fn complete(&mut self, result: &mut RunResult) {
-        self.look();
+        self.poll();
         self.scene.complete(result);
         let now_s = self.scene.host.handle().now_ns() as f64 / 1e9;
         self.scene.growth.conclude(result, now_s);
     }
 
-    /// Tells what has broken and been repaired since the last look.
-    fn look(&mut self) {
-        let Scene { host, watch, .. } = &mut self.scene;
-        let told = host.with(|array| watch.look(array));
-        told.iter().for_each(|text| self.listener.note(text));
+    /// Reports what has broken and been repaired since the last call.
+    fn poll(&mut self) {
+        let SampledState { host, watch, .. } = &mut self.scene;
+        let sentences = host.with(|array| watch.poll(array));
+        sentences.iter().for_each(|text| self.listener.note(text));
     }
 }
 
-impl Scene {
-    /// Adds what only a prediction has and was seen at the last look.
+impl SampledState {
+    /// Adds what only a prediction has and was counted by the last sample.
     fn complete(&self, result: &mut RunResult) {
         result.simulated_seconds = Some(self.host.handle().now_ns() as f64 / 1e9);
         result.wall_seconds = Some(self.began.elapsed().as_secs_f64());
@@ -129,12 +130,12 @@ impl<L: RunListener> RunListener for Inspector<L> {
     }
 
     fn live(&mut self, figures: &LiveSample) {
-        self.look();
+        self.poll();
         self.listener.live(figures);
     }
 
-    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: SoFar<'_>) {
-        self.look();
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: InterimResult<'_>) {
+        self.poll();
         if let Some(text) = self.scene.growth.look(sample) {
             self.listener.note(&text);
         }
@@ -150,7 +151,7 @@ impl<L: RunListener> RunListener for Inspector<L> {
             scene.complete(&mut result);
             result
         };
-        let so_far = SoFar::new(so_far.interval_s(), &work_out);
+        let so_far = InterimResult::new(so_far.interval_s(), &work_out);
         self.listener.sample(&sample, figures, so_far);
     }
 
@@ -159,7 +160,7 @@ impl<L: RunListener> RunListener for Inspector<L> {
     }
 }
 
-/// A listener that can be looked at afterwards.
+/// A listener that can be taken back afterwards.
 pub struct Shared<L>(pub Rc<RefCell<L>>);
 
 impl<L: RunListener> RunListener for Shared<L> {
@@ -183,7 +184,7 @@ impl<L: RunListener> RunListener for Shared<L> {
         self.0.borrow_mut().live(figures);
     }
 
-    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: SoFar<'_>) {
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: InterimResult<'_>) {
         self.0.borrow_mut().sample(sample, figures, so_far);
     }
 

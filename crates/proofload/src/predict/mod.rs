@@ -8,14 +8,13 @@
 //! turns a plan into a result document, on any thread, without a terminal.
 
 mod arrays;
-mod brokerage;
+mod check;
 mod drive;
 mod growth;
 mod inside;
 mod inspector;
 mod plan;
 mod settle;
-mod teller;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -27,80 +26,120 @@ pub use plan::Plan;
 pub use watch::Watch;
 
 use std::fs;
-use std::path::Path;
 
+use array::description::Description;
 use jiff::Timestamp;
-use measure::result::RunResult;
 use measure::run_directory::RunDirectory;
+use workload::progress::StopRequest;
 
-use crate::cli::PredictOptions;
-use crate::commands::print;
-use crate::exit::ExitStatus;
-use crate::failure::Failure;
-use crate::replay;
-use crate::run::{self as real_run, Recorder, results};
-use crate::{interrupt, live, sweep};
-use teller::Teller;
+use crate::clock;
+use crate::error::Error;
+use crate::events::{Observer, ignore};
+use crate::outcome::Outcome;
+use crate::recorder::Recorder;
+use crate::results;
+use crate::scenario::{Output, Scenario};
 
 /// The description of the array, beside the settings of the workload.
 pub const ARRAY_FILE: &str = "array.toml";
 
-/// Predicts how a workload would run and says what comes out.
-pub fn predict(options: &PredictOptions) -> Result<ExitStatus, Failure> {
-    if replay::is_trace(options) {
-        return replay::replay(options);
-    }
-    if options.responses.is_some() {
-        return Err(Failure::usage(
-            "--responses belongs to a block trace, and this is a workload.",
-            "Leave it out, or name a trace in place of the workload.",
-        ));
-    }
-    if !options.sweep.is_empty() || options.find.is_some() {
-        return sweep::sweep(options);
-    }
-    let as_run = options.as_run();
-    let plan = Plan::check(options)?;
-    results::check(&as_run)?;
-    let caution = real_run::caution(&plan.profile);
-    if options.dry_run {
-        let text = plan.describe();
-        return print(&format!("{text}{}", caution.unwrap_or_default()));
-    }
-    if !options.quiet {
-        let notes = plan.planned.notes.iter();
-        notes.for_each(|note| tell!("{note}"));
-        caution
-            .iter()
-            .for_each(|caution| tell!("{}", caution.to_string().trim_end()));
-    }
-    let started = Timestamp::now();
-    let directory = open(&plan, options.out.as_deref(), started)?;
-    let path = directory.path().to_owned();
-    let stop = interrupt::stop_on_signals()
-        .map_err(|error| Failure::environment(format!("Signals cannot be caught: {error}."), ""))?;
-    let recorder =
-        Recorder::new(live::simulated_view(options.quiet), directory, stop.clone()).sparing();
-    let (result, teller) = run(&plan, started, stop, Teller::new(recorder))?;
-    close(teller.into_recorder(), &result)?;
-    real_run::tell(&as_run, &result, &path, "")?;
-    Ok(ExitStatus::from(result.verdict))
+/// A prediction that can begin.
+pub struct Prepared {
+    plan: Plan,
+    output: Output,
 }
 
-/// Makes the run directory of a plan, with all settings in it and a result that says nothing yet.
-pub fn open(plan: &Plan, out: Option<&Path>, started: Timestamp) -> Result<RunDirectory, Failure> {
-    let config = config(plan);
-    let directory = RunDirectory::create(out, &plan.workload, started, &config)
-        .map_err(|error| results::refusal(&error))?;
+impl Prepared {
+    /// Checks everything. Writes nothing.
+    ///
+    /// # Errors
+    /// Every fault of the profile or the array, and a directory for the results that is not vacant.
+    pub fn new(scenario: &Scenario) -> Result<Self, Error> {
+        let plan = Plan::check(scenario)?;
+        results::check(&scenario.output)?;
+        let output = scenario.output.clone();
+        Ok(Self { plan, output })
+    }
+
+    /// The array and the load as text.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let text = self.plan.describe();
+        format!("{text}{}", self.sample_warning().unwrap_or_default())
+    }
+
+    /// What there is to know of the plan before it is computed.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.plan.planned.notes.iter().map(String::as_str)
+    }
+
+    /// What this prediction cannot give.
+    #[must_use]
+    pub fn sample_warning(&self) -> Option<String> {
+        results::sample_warning(&*self.plan.profile)
+    }
+
+    /// Computes the prediction to its end, or until somebody asks it to `stop`.
+    ///
+    /// # Errors
+    /// When the array cannot be built or the results cannot be written.
+    pub fn run(self, observer: Box<dyn Observer>, stop: &StopRequest) -> Result<Outcome, Error> {
+        let started = clock::timestamp();
+        let directory = open(&self.plan, &self.output, started)?;
+        let path = directory
+            .as_ref()
+            .map(|directory| directory.path().to_owned());
+        let recorder = Recorder::new(observer, directory, stop.clone()).sparing();
+        let (result, recorder) = run(&self.plan, started, stop.clone(), recorder)?;
+        recorder.finish(&result).1?;
+        Ok(Outcome {
+            result,
+            directory: path,
+            storage: None,
+        })
+    }
+}
+
+impl Scenario {
+    /// Predicts how the workload would run on the array, without an observer.
+    ///
+    /// # Errors
+    /// Every fault of the profile or the array; when results cannot be written.
+    pub fn predict(&self) -> Result<Outcome, Error> {
+        Prepared::new(self)?.run(ignore(), &StopRequest::new())
+    }
+}
+
+/// Makes the run directory of a plan, if there is to be one, with all settings in it and a result
+/// that says nothing yet.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn open(
+    plan: &Plan,
+    output: &Output,
+    started: Timestamp,
+) -> Result<Option<RunDirectory>, Error> {
+    let directory = results::open(output, &plan.workload, started, &config(plan))?;
+    if let Some(directory) = &directory {
+        write_array(directory, &plan.description)?;
+    }
+    results::begin(directory.as_ref(), &plan.base(started))?;
+    Ok(directory)
+}
+
+/// Writes the description of the array beside the settings of the workload.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_array(directory: &RunDirectory, description: &Description) -> Result<(), Error> {
     let path = directory.path().join(ARRAY_FILE);
-    fs::write(&path, plan.description.to_toml()).map_err(|error| {
-        Failure::environment(
+    fs::write(&path, description.to_toml()).map_err(|error| {
+        Error::environment(
             format!("{} cannot be written: {error}.", path.display()),
             "",
         )
-    })?;
-    results::begin(&directory, &plan.base(started))?;
-    Ok(directory)
+    })
 }
 
 /// All settings of the workload, as they stand in the run directory.
@@ -110,14 +149,4 @@ pub fn config(plan: &Plan) -> String {
          {ARRAY_FILE}'.\n{}",
         plan.profile.to_toml()
     )
-}
-
-/// Writes the result when everything has been recorded.
-pub fn close(recorder: Recorder, result: &RunResult) -> Result<(), Failure> {
-    let (directory, trouble) = recorder.finish();
-    let written = directory.write_result(result);
-    match trouble.or(written.err()) {
-        Some(error) => Err(results::unwritable(&error)),
-        None => Ok(()),
-    }
 }

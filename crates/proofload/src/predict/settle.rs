@@ -7,12 +7,14 @@
 
 use array::Array;
 use array::pool::settings::{OnWrite, TieringName};
+use config::TimeSpan;
 use measure::result::{ArrayPool, RunResult};
-use workload::profile::{Kind, Profile, TimeSpan};
+use workload::Profile;
 
 use super::plan::Plan;
-use crate::failure::Failure;
-use crate::human;
+use crate::error::Error;
+use crate::setting::{Setting, Value};
+use measure::units;
 
 /// How long pages are put on their tier by rank before anything is measured: a load that is the same
 /// all over its data still asks for the pages of its indexes most.
@@ -34,14 +36,14 @@ const FILLING_SHARE: f64 = 0.5;
 /// A read cache is still filling when it grew by this share of its lines while it was measured.
 const GROWING_SHARE: f64 = 0.05;
 
-/// The settings, as after `--set`, with which `plan` begins as it stands after days. None for an
+/// The settings with which `plan` begins as it stands after days. None for an
 /// array that has neither tiers nor read caches.
 ///
 /// # Errors
 /// When the array cannot be built.
-pub fn settings(plan: &Plan) -> Result<Vec<String>, Failure> {
-    let model = Array::<()>::new(&plan.planned.settings, plan.profile.run.seed)
-        .map_err(|error| Failure::usage(error.to_string(), ""))?;
+pub fn settings(plan: &Plan) -> Result<Vec<Setting>, Error> {
+    let model = Array::<()>::new(&plan.planned.settings, plan.profile.run().seed)
+        .map_err(|error| Error::usage(error.to_string(), ""))?;
     let counters = model.counters();
     let mut tier_share: Option<f64> = None;
     let mut cache_share: Option<f64> = None;
@@ -50,20 +52,20 @@ pub fn settings(plan: &Plan) -> Result<Vec<String>, Failure> {
     for ((name, pool), counted) in pools.zip(counters.pools.iter().skip(1)) {
         let data_bytes = laid_out_bytes(plan, name).max(1) as f64;
         let share_of = |room_bytes: u64| (room_bytes as f64 / data_bytes).min(1.0);
-        if pool.tiering.policy != TieringName::Off && counted.slots[0] > 0 {
-            let kept_free = u64::from(pool.tiering.free_pages);
+        if pool.policy.tiering.policy != TieringName::Off && counted.slots[0] > 0 {
+            let kept_free = u64::from(pool.policy.tiering.free_pages);
             let pages = counted.slots[0].saturating_sub(kept_free);
             let share = share_of(pages * counted.page_bytes);
             tier_share = Some(tier_share.map_or(share, |least| least.min(share)));
         }
         if let Some(cache) = &pool.read_cache {
-            let room_bytes = counted.read_cache.lines_max * u64::from(cache.line_kib) * 1024;
-            let share = share_of(room_bytes) * kept_share(&plan.profile, cache.on_write);
+            let room_bytes = counted.read_cache.lines_max * u64::from(cache.policy.line_kib) * 1024;
+            let share = share_of(room_bytes) * kept_share(&*plan.profile, cache.policy.on_write);
             cache_share = Some(cache_share.map_or(share, |least| least.min(share)));
         }
     }
     // Which pages come first matters most where not all of them come.
-    let by_rank = has_favourites(&plan.profile) || aged_h(plan).is_some();
+    let by_rank = plan.profile.has_hot_data() || aged_h(plan).is_some();
     let (head_start_s, warm_up) = match by_rank {
         true => (HEAD_START_BY_RANK_S, WARM_UP_BY_RANK),
         false => (HEAD_START_S, WARM_UP),
@@ -73,39 +75,40 @@ pub fn settings(plan: &Plan) -> Result<Vec<String>, Failure> {
         // A tier of an age of its own is filled by the head start, as far as the engine comes.
         if aged_h(plan).is_none() {
             let percent = share * 100.0;
-            settings.push(format!("array.pool.tiering.settled_percent={percent:.2}"));
+            let path = "array.pool.tiering.settled_percent";
+            settings.push(Setting::at(path, Value::of_text(format!("{percent:.2}"))));
         }
-        settings.push(format!("array.pool.tiering.head_start_s={head_start_s}"));
+        settings.push(Setting::at("array.pool.tiering.head_start_s", head_start_s));
     }
     if let Some(share) = cache_share {
         let percent = share * 100.0;
-        settings.push(format!(
-            "array.pool.read_cache.fill.warm_percent={percent:.2}"
-        ));
+        let path = "array.pool.read_cache.fill.warm_percent";
+        settings.push(Setting::at(path, Value::of_text(format!("{percent:.2}"))));
     }
     if !settings.is_empty() {
-        let own = &plan.profile.run.warm_up;
+        let own = &plan.profile.run().warm_up;
         let minimum = own.minimum.max(warm_up).min(own.maximum);
-        settings.push(format!("run.warm_up.minimum={minimum}"));
+        let minimum = Value::of_text(minimum.to_string());
+        settings.push(Setting::at("run.warm_up.minimum", minimum));
     }
     Ok(settings)
 }
 
-/// The setting, as after `--set`, that lets a tier have a head start.
-pub fn head_start() -> String {
-    format!("array.pool.tiering.head_start_s={HEAD_START_S}")
+/// The setting that lets a tier have a head start.
+pub fn head_start() -> Setting {
+    Setting::at("array.pool.tiering.head_start_s", HEAD_START_S)
 }
 
 /// How long the load has lasted when a settled prediction begins.
 pub fn age(plan: &Plan) -> String {
-    aged_h(plan).map_or("days".to_owned(), |hours| human::rough_time(hours * 3600.0))
+    aged_h(plan).map_or("days".to_owned(), |hours| units::rough_time(hours * 3600.0))
 }
 
 /// The hours that a tier has behind it, where the array says how many.
 fn aged_h(plan: &Plan) -> Option<f64> {
     let pools = plan.planned.settings.pools.values();
     let hours = pools
-        .map(|pool| pool.tiering.aged_h)
+        .map(|pool| pool.policy.tiering.aged_h)
         .filter(|hours| *hours > 0.0);
     hours.reduce(f64::max)
 }
@@ -122,21 +125,12 @@ fn laid_out_bytes(plan: &Plan, pool: &str) -> u64 {
     here.map(|(_, bytes)| bytes).sum()
 }
 
-/// Whether some of the data are asked for more than others.
-fn has_favourites(profile: &Profile) -> bool {
-    match profile.kind {
-        Kind::Mail => !profile.mail.access.is_uniform(),
-        Kind::Brokerage => true,
-    }
-}
-
 /// Share of the lines of a read cache that are valid when as many are copied as writes drop: that
 /// of the reads among the requests that reach the disks. Where writes drop nothing, all are.
-fn kept_share(profile: &Profile, on_write: OnWrite) -> f64 {
-    match (on_write, profile.kind) {
-        (OnWrite::Update, _) => 1.0,
-        (_, Kind::Mail) => 0.6,
-        (_, Kind::Brokerage) => 0.95,
+fn kept_share(profile: &dyn Profile, on_write: OnWrite) -> f64 {
+    match on_write {
+        OnWrite::Update => 1.0,
+        _ => profile.read_share_at_disks(),
     }
 }
 
@@ -148,7 +142,7 @@ pub fn warnings(plan: &Plan, result: &RunResult) -> Vec<String> {
     let settings = plan.planned.settings.pools.iter();
     let pools = settings.filter_map(|(name, settings)| {
         let counted = inside.pools.iter().find(|pool| pool.name == *name)?;
-        let tiering = &settings.tiering;
+        let tiering = &settings.policy.tiering;
         // Who says how old the load is, wants the tier as it is then.
         let of_an_age = tiering.aged_h > 0.0;
         let pace = Pace {
@@ -175,7 +169,7 @@ fn tier_is_filling(pool: &ArrayPool, counted_s: f64, pace: &Pace) -> Option<Stri
     let room_pages = pool
         .performance_slots
         .saturating_sub(pool.performance_pages);
-    let went_up_per_s = pool.moved_up_bytes as f64 / counted_s;
+    let went_up_per_s = pool.promoted_bytes as f64 / counted_s;
     let low_pages = (pool.standard_pages + pool.archive_pages).min(room_pages);
     let is_full = pool.performance_pages as f64 >= FULL_SHARE * pool.performance_slots as f64;
     let is_over = low_pages == 0 || counted_s <= 0.0;
@@ -189,7 +183,7 @@ fn tier_is_filling(pool: &ArrayPool, counted_s: f64, pace: &Pace) -> Option<Stri
         true => format!(
             ", and all that is still below would take {} at the {:.1} MB/s that its engine moves at \
              most",
-            human::rough_time(left_s),
+            units::rough_time(left_s),
             pace.bytes_per_s / 1e6
         ),
         false => String::new(),
@@ -220,14 +214,14 @@ mod tests {
     use super::*;
 
     /// A tier of 1,000 pages of 4 MiB, a tenth full, with more than enough below it.
-    fn filling(moved_up_bytes: u64) -> ArrayPool {
+    fn filling(promoted_bytes: u64) -> ArrayPool {
         ArrayPool {
             name: "a".to_owned(),
             page_bytes: 4 << 20,
             performance_slots: 1_000,
             performance_pages: 100,
             standard_pages: 5_000,
-            moved_up_bytes,
+            promoted_bytes,
             ..ArrayPool::default()
         }
     }
@@ -238,24 +232,27 @@ mod tests {
             bytes_per_s: 4e6,
             is_kept: true,
         };
-        let told = |moved_up_bytes| tier_is_filling(&filling(moved_up_bytes), 100.0, &pace);
-        let slowly = told(220_000_000).expect("a warning");
-        assert_eq!(slowly, told(400_000_000).expect("a warning"));
+        let warning = |promoted_bytes| tier_is_filling(&filling(promoted_bytes), 100.0, &pace);
+        let slowly = warning(220_000_000).expect("a warning");
+        assert_eq!(slowly, warning(400_000_000).expect("a warning"));
         // 900 pages of 4.19 MB at 4 MB/s.
         assert!(
             slowly.contains("would take 16 min at the 4.0 MB/s"),
             "{slowly}"
         );
-        assert_eq!(told(100_000_000), None);
+        assert_eq!(warning(100_000_000), None);
     }
 
     #[test]
-    fn no_time_is_told_while_a_head_start_lasts() {
+    fn no_time_is_reported_while_a_head_start_lasts() {
         let pace = Pace {
             bytes_per_s: 4e6,
             is_kept: false,
         };
-        let told = tier_is_filling(&filling(400_000_000), 100.0, &pace).expect("a warning");
-        assert!(told.contains("10.0 % of it is in use. These"), "{told}");
+        let warning = tier_is_filling(&filling(400_000_000), 100.0, &pace).expect("a warning");
+        assert!(
+            warning.contains("10.0 % of it is in use. These"),
+            "{warning}"
+        );
     }
 }

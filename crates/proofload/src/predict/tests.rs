@@ -2,37 +2,37 @@
 
 use jiff::Timestamp;
 use measure::result::RunResult;
-use workload::controller::Unheard;
+use workload::controller::NoListener;
 use workload::progress::StopRequest;
 
 use super::{Plan, run};
-use crate::cli::PredictOptions;
+use crate::scenario::Scenario;
+use crate::setting::{Key, Setting, Value};
 
 /// A small database on four flash drives, some seconds of simulated time.
-fn small(seed: u64) -> PredictOptions {
-    let set = [
-        "run.sample_interval=250ms",
-        "engine.cache_size_per_database=8MiB",
-        "engine.checkpoint_depth=4MiB",
-        "run.warm_up.maximum=1s",
-    ];
-    PredictOptions {
-        workload: "exchange-2013".to_owned(),
-        array: "nvme-raid10".to_owned(),
-        duration: Some("3s".to_owned()),
-        threads: Some("2".to_owned()),
-        databases: Some("1".to_owned()),
-        target_size: Some("48MiB".to_owned()),
-        seed: Some(seed.to_string()),
-        set: set.map(str::to_owned).to_vec(),
-        ..PredictOptions::default()
+fn small(seed: u32) -> Scenario {
+    let mut scenario = Scenario::new("exchange-2013")
+        .on_array("nvme-raid10")
+        .with("run.sample_interval", "250ms")
+        .with("engine.cache_size_per_database", "8MiB")
+        .with("engine.checkpoint_depth", "4MiB")
+        .with("run.warm_up.maximum", "1s");
+    for (key, value) in [
+        (Key::Duration, "3s"),
+        (Key::Threads, "2"),
+        (Key::Databases, "1"),
+        (Key::TargetSize, "48MiB"),
+    ] {
+        scenario.set(&key, &Value::from(value));
     }
+    scenario.set(&Key::Seed, &Value::from(seed));
+    scenario
 }
 
 /// The result of a plan, without what depends on the machine and the hour.
 fn predicted(plan: &Plan) -> RunResult {
     let started = Timestamp::UNIX_EPOCH;
-    let (mut result, _) = run(plan, started, StopRequest::new(), Unheard).expect("a result");
+    let (mut result, _) = run(plan, started, StopRequest::new(), NoListener).expect("a result");
     result.wall_seconds = None;
     result.host = measure::result::HostResult::default();
     result
@@ -53,15 +53,22 @@ fn one_seed_is_one_result_on_any_thread() {
 }
 
 /// A database on an array with tiers or read caches, a few seconds of simulated time.
-fn on_flash(array: &str, settled: bool, set: &[&str]) -> PredictOptions {
-    let mut options = small(1);
-    options.array = array.to_owned();
-    options.settled = settled;
-    options.target_size = Some("2GiB".to_owned());
-    options.duration = Some("6s".to_owned());
-    options.threads = Some("8".to_owned());
-    options.set.extend(set.iter().map(|set| (*set).to_owned()));
-    options
+fn on_flash(array: &str, settled: bool, set: &[&str]) -> Scenario {
+    let mut scenario = small(1).on_array(array);
+    scenario.settled = settled;
+    for (key, value) in [
+        (Key::TargetSize, "2GiB"),
+        (Key::Duration, "6s"),
+        (Key::Threads, "8"),
+    ] {
+        scenario.set(&key, &Value::from(value));
+    }
+    for text in set {
+        scenario
+            .settings
+            .push(Setting::parse(text).expect("a setting"));
+    }
+    scenario
 }
 
 #[test]
@@ -86,7 +93,9 @@ fn what_the_user_sets_counts_more_than_what_settles() {
     let set = ["array.pool.tiering.settled_percent=20"];
     let plan = Plan::check(&on_flash("msa2050-tier", true, &set)).expect("a sound plan");
     let pools = plan.planned.settings.pools.values();
-    let percents: Vec<f64> = pools.map(|pool| pool.tiering.settled_percent).collect();
+    let percents: Vec<f64> = pools
+        .map(|pool| pool.policy.tiering.settled_percent)
+        .collect();
     assert_eq!(percents, [20.0, 20.0]);
 }
 
@@ -96,7 +105,7 @@ fn a_read_cache_begins_with_what_writes_leave_in_it() {
         let plan = Plan::check(&on_flash("msa2050-cache", true, set)).expect("a sound plan");
         let pool = plan.planned.settings.pools.values().next();
         let cache = pool.and_then(|pool| pool.read_cache.as_ref());
-        cache.map(|cache| cache.fill.warm_percent)
+        cache.map(|cache| cache.policy.fill.warm_percent)
     };
     assert_eq!(warm_percent(&[]), Some(60.0));
     let kept = ["array.pool.read_cache.on_write='update'"];
@@ -107,7 +116,7 @@ fn a_read_cache_begins_with_what_writes_leave_in_it() {
 fn counters_of_the_array_are_those_of_the_measured_phase() {
     let plan = Plan::check(&small(1)).expect("a sound plan");
     let (result, _) =
-        run(&plan, Timestamp::UNIX_EPOCH, StopRequest::new(), Unheard).expect("a result");
+        run(&plan, Timestamp::UNIX_EPOCH, StopRequest::new(), NoListener).expect("a result");
     let counted_s = result.array.expect("the inside of the array").counted_s;
     let off_s = counted_s - result.duration_s;
     assert!(off_s.abs() < 0.02, "{counted_s} of {}", result.duration_s);
@@ -118,7 +127,7 @@ fn a_prediction_that_is_stopped_keeps_what_it_has() {
     let plan = Plan::check(&small(1)).expect("a sound plan");
     let stop = StopRequest::new();
     stop.stop();
-    let (result, _) = run(&plan, Timestamp::UNIX_EPOCH, stop, Unheard).expect("a result");
+    let (result, _) = run(&plan, Timestamp::UNIX_EPOCH, stop, NoListener).expect("a result");
     assert_eq!(result.verdict, measure::result::Verdict::Interrupted);
     assert!(result.array.is_some());
 }

@@ -1,5 +1,5 @@
 //! What breaks and is repaired in an array while it is modelled: planned events go in, everything
-//! that follows is told, and kept for the result.
+//! that follows is reported, and kept for the result.
 
 use array::description::PlannedArray;
 use array::group::GroupState;
@@ -8,7 +8,7 @@ use array::{Array, Fault, Incident, IncidentKind};
 use measure::result::{ArrayResult, EventResult, RebuildResult, RunResult};
 
 /// A rebuild is spoken of each time it has come so far.
-const TOLD_EACH: f64 = 0.25;
+const REPORTED_EACH: f64 = 0.25;
 
 /// Follows the events of an array.
 pub struct Watch {
@@ -21,12 +21,12 @@ pub struct Watch {
     /// When the measured part began.
     from_ns: Option<u64>,
     events: Vec<EventResult>,
-    rebuilds: Vec<Followed>,
+    rebuilds: Vec<TrackedRebuild>,
 }
 
-struct Followed {
+struct TrackedRebuild {
     result: RebuildResult,
-    told: f64,
+    reported: f64,
 }
 
 impl Watch {
@@ -58,31 +58,31 @@ impl Watch {
         }
     }
 
-    /// Looks what has happened; gives it in sentences.
-    pub fn look(&mut self, array: &mut Array<()>) -> Vec<String> {
-        let mut told = Vec::new();
+    /// Collects what has happened since the last call, in sentences.
+    pub fn poll(&mut self, array: &mut Array<()>) -> Vec<String> {
+        let mut sentences = Vec::new();
         for incident in array.take_incidents() {
             let text = self.take(array, incident);
-            told.push(text);
+            sentences.push(text);
         }
         for view in array.rebuilds() {
             let disk = u64::from(view.station.0);
             let open =
-                |one: &&mut Followed| one.result.disk == disk && one.result.ended_s.is_none();
+                |one: &&mut TrackedRebuild| one.result.disk == disk && one.result.ended_s.is_none();
             let Some(followed) = self.rebuilds.iter_mut().rev().find(open) else {
                 continue;
             };
-            followed.result.done_fraction = view.done_share;
-            if view.done_share >= followed.told + TOLD_EACH {
-                followed.told = (view.done_share / TOLD_EACH).floor() * TOLD_EACH;
+            followed.result.completed_fraction = view.done_share;
+            if view.done_share >= followed.reported + REPORTED_EACH {
+                followed.reported = (view.done_share / REPORTED_EACH).floor() * REPORTED_EACH;
                 let percent = view.done_share * 100.0;
                 let name = named(&self.disks, u32::from(view.station.0));
-                told.push(format!(
+                sentences.push(format!(
                     "The rebuild onto {name} is done to {percent:.0} %."
                 ));
             }
         }
-        told
+        sentences
     }
 
     fn take(&mut self, array: &Array<()>, incident: Incident) -> String {
@@ -91,7 +91,7 @@ impl Watch {
         let measured_at_s = after_ns as f64 / 1e9;
         let mut text = self.sentence(array, incident.kind);
         match incident.kind {
-            IncidentKind::RebuildBegan(disk) => self.rebuilds.push(Followed {
+            IncidentKind::RebuildBegan(disk) => self.rebuilds.push(TrackedRebuild {
                 result: RebuildResult {
                     disk: u64::from(disk),
                     group: self
@@ -102,15 +102,15 @@ impl Watch {
                     began_s: measured_at_s,
                     ..RebuildResult::default()
                 },
-                told: 0.0,
+                reported: 0.0,
             }),
             IncidentKind::RebuildEnded(disk) => {
-                let open = |one: &&mut Followed| {
+                let open = |one: &&mut TrackedRebuild| {
                     one.result.disk == u64::from(disk) && one.result.ended_s.is_none()
                 };
                 if let Some(followed) = self.rebuilds.iter_mut().rev().find(open) {
                     followed.result.ended_s = Some(measured_at_s);
-                    followed.result.done_fraction = 1.0;
+                    followed.result.completed_fraction = 1.0;
                     let took_s = measured_at_s - followed.result.began_s;
                     text.push_str(&format!(" after {}", clock(took_s)));
                 }
@@ -186,7 +186,7 @@ impl Watch {
             // The latest of a group counts; once it is whole there is nothing to follow.
             if let Some(group) = group {
                 let open = rebuild.ended_s.is_none();
-                group.rebuild_done_fraction = open.then_some(rebuild.done_fraction);
+                group.rebuild_completed_fraction = open.then_some(rebuild.completed_fraction);
             }
         }
     }

@@ -1,20 +1,20 @@
 //! A replay in words, for `--dry-run`.
 
-use super::line::Discipline;
+use super::arrivals::Discipline;
 use super::plan::Plan;
-use crate::cli::PredictOptions;
-use crate::human;
+use crate::scenario::Scenario;
+use measure::units;
 
 /// What would be replayed on what.
-pub fn describe(options: &PredictOptions, plan: &Plan) -> String {
+pub fn describe(scenario: &Scenario, plan: &Plan) -> String {
     let survey = &plan.survey;
     let others = survey.requests - survey.reads - survey.writes;
     let mut text = format!(
         "{}: a trace in the format {}: {}, {} reads, {} writes, {others} others, {} with a \
          measured response time\n{}\n",
-        options.workload,
+        scenario.workload,
         plan.format.name(),
-        human::count(survey.requests, "request"),
+        units::count(survey.requests, "request"),
         survey.reads,
         survey.writes,
         survey.measured,
@@ -26,10 +26,10 @@ pub fn describe(options: &PredictOptions, plan: &Plan) -> String {
         text.push_str(&format!(
             "  {}: {}, reaching {}, on volume {} of {} in {}\n",
             volume.name,
-            human::count(of_trace.requests, "request"),
-            human::size(of_trace.end_bytes),
+            units::count(of_trace.requests, "request"),
+            units::size(of_trace.end_bytes),
             on_array.name,
-            human::size(volume.capacity_bytes),
+            units::size(volume.capacity_bytes),
             place.map_or("", String::as_str),
         ));
     }
@@ -43,7 +43,7 @@ pub fn describe(options: &PredictOptions, plan: &Plan) -> String {
         (Discipline::Closed { clients }, _) => {
             format!(
                 "in a closed loop of {}",
-                human::count(clients as u64, "client")
+                units::count(clients as u64, "client")
             )
         }
     };

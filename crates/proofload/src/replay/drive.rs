@@ -3,28 +3,20 @@
 use std::io::BufRead;
 
 use array::{Array, FirstWrite, HostCompletion, HostOperation, HostRequest};
+use trace::{FirstWriteOfTrace, TraceError, TraceOperation, TraceReader, TraceRequest};
 use workload::progress::StopRequest;
-use workload::trace::{FirstWriteOfTrace, TraceError, TraceOperation, TraceReader, TraceRequest};
 
-use super::line::{Due, Line, Requests};
+use super::arrivals::{Due, Line, Requests};
+use super::outcome::Ended;
 use super::plan::{Plan, PlannedVolume};
 use super::record::Record;
 use super::responses::Row;
-use crate::failure::Failure;
+use crate::error::Error;
 
 const SECTOR_BYTES: u64 = 512;
 
-/// Turns of the clock between two looks at whether somebody wants it to stop.
-const TURNS_PER_LOOK: u32 = 1024;
-
-/// How a replay ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ended {
-    /// When, ns since its begin.
-    pub at_ns: u64,
-    /// Whether somebody stopped it.
-    pub interrupted: bool,
-}
+/// Turns of the clock between two checks for a request to stop.
+const TURNS_PER_CHECK: u32 = 1024;
 
 impl<R: BufRead> Requests for TraceReader<R> {
     fn next_request(&mut self) -> Result<Option<TraceRequest>, TraceError> {
@@ -38,9 +30,9 @@ pub fn drive<S: Requests>(
     requests: S,
     record: &mut Record,
     stop: &StopRequest,
-) -> Result<Ended, Failure> {
+) -> Result<Ended, Error> {
     let mut array = Array::<()>::new(&plan.planned.settings, plan.seed)
-        .map_err(|error| Failure::usage(error.to_string(), ""))?;
+        .map_err(|error| Error::usage(error.to_string(), ""))?;
     fill(&mut array, plan)?;
     let line = Line::new(
         requests,
@@ -61,7 +53,7 @@ pub fn drive<S: Requests>(
     let mut now_ns = 0;
     while !clock.line.is_over() {
         turns += 1;
-        if turns % TURNS_PER_LOOK == 0 && stop.is_stopped() {
+        if turns % TURNS_PER_CHECK == 0 && stop.is_stopped() {
             record.end_sample(&mut clock.array, now_ns);
             return Ok(Ended {
                 at_ns: now_ns,
@@ -78,7 +70,7 @@ pub fn drive<S: Requests>(
 }
 
 /// Fills the volumes as they were before the trace; no time passes.
-fn fill(array: &mut Array<()>, plan: &Plan) -> Result<(), Failure> {
+fn fill(array: &mut Array<()>, plan: &Plan) -> Result<(), Error> {
     let how = match plan.settings.first_write {
         FirstWriteOfTrace::Sequential => FirstWrite::Sequential,
         FirstWriteOfTrace::Random => FirstWrite::Random,
@@ -87,7 +79,7 @@ fn fill(array: &mut Array<()>, plan: &Plan) -> Result<(), Failure> {
     for volume in &plan.volumes {
         let filled = array.lay_out(volume.id, 0, volume.fill_sectors, how);
         filled.map_err(|error| {
-            Failure::usage(
+            Error::usage(
                 format!("The volume for '{}' cannot be filled: {error}", volume.name),
                 "Give the pool more disks, or --set trace.first_write=none for empty volumes.",
             )
@@ -108,7 +100,7 @@ struct Clock<'a, S> {
 
 impl<S: Requests> Clock<'_, S> {
     /// Goes on to the next thing that happens; gives its time.
-    fn turn(&mut self, now_ns: u64, record: &mut Record) -> Result<u64, Failure> {
+    fn turn(&mut self, now_ns: u64, record: &mut Record) -> Result<u64, Error> {
         let next_request_ns = self.line.next_ns().map(|at_ns| at_ns.max(now_ns));
         // While requests come by their own times, the ends of others need not be waited for.
         let next_end_ns = match self.line.is_open() && next_request_ns.is_some() {
@@ -117,7 +109,7 @@ impl<S: Requests> Clock<'_, S> {
         };
         let next_ns = [next_request_ns, next_end_ns].into_iter().flatten().min();
         let Some(next_ns) = next_ns else {
-            return Err(Failure::environment(
+            return Err(Error::environment(
                 "The model came to rest with requests inside.",
                 "This is a fault of the model; please report the trace and the array.",
             ));
@@ -173,7 +165,7 @@ impl<S: Requests> Clock<'_, S> {
         );
     }
 
-    fn end(&mut self, end: &HostCompletion<()>, record: &mut Record) -> Result<(), Failure> {
+    fn end(&mut self, end: &HostCompletion<()>, record: &mut Record) -> Result<(), Error> {
         let due = self.inside[end.tag as usize];
         self.free.push(end.tag as u32);
         let ended = end.result.map(|()| end.completed_ns);

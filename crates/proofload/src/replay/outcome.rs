@@ -1,19 +1,19 @@
-//! The result document of a replay, and what is said at its end.
-
-use std::fs;
+//! The result document of a replay, and the lines at its end.
 
 use jiff::Timestamp;
-use measure::result::{DatabaseResult, PhaseResult, RunResult, TargetPath, TraceResult, Verdict};
+use measure::result::{
+    DatabaseFigures, DatabaseResult, PhaseResult, RunKind, RunResult, TargetPath, TraceResult,
+    Verdict,
+};
 use measure::run_directory::RunDirectory;
 
-use super::drive::Ended;
+use super::arrivals::Discipline;
 use super::plan::Plan;
-use super::record::mode_of;
-use super::short_name;
-use crate::cli::PredictOptions;
-use crate::failure::Failure;
-use crate::predict::{ARRAY_FILE, Inside};
-use crate::run::results;
+use crate::error::Error;
+use crate::predict::{self, ARRAY_FILE, Inside};
+use crate::results;
+use crate::scenario::Scenario;
+use crate::workloads::short_name;
 
 /// Counts of a replay.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +46,7 @@ impl Counted {
 }
 
 impl Plan {
-    /// What is told of the array's inside.
+    /// What is reported of the inside of the array.
     pub fn inside(&self) -> Inside {
         Inside::new(
             &self.planned.settings.title,
@@ -56,12 +56,12 @@ impl Plan {
     }
 }
 
-/// Makes the run directory.
+/// Makes the run directory, if there is to be one.
 pub fn open(
-    options: &PredictOptions,
+    scenario: &Scenario,
     plan: &Plan,
     started: Timestamp,
-) -> Result<RunDirectory, Failure> {
+) -> Result<Option<RunDirectory>, Error> {
     let mut config = format!(
         "# All settings in force. Replay it again with 'proofload predict {} --array {ARRAY_FILE}' \
          and --set for what differs from the defaults.\n[trace]\n",
@@ -71,22 +71,19 @@ pub fn open(
         let key = path.strip_prefix("trace.").unwrap_or(&path);
         config.push_str(&format!("{key} = {literal}\n"));
     }
-    let name = short_name(options);
-    let directory = RunDirectory::create(options.out.as_deref(), &name, started, &config)
-        .map_err(|error| results::refusal(&error))?;
-    let path = directory.path().join(ARRAY_FILE);
-    fs::write(&path, plan.description.to_toml()).map_err(|error| {
-        let message = format!("{} cannot be written: {error}.", path.display());
-        Failure::environment(message, "")
-    })?;
+    let name = short_name(scenario.registry, &scenario.workload);
+    let directory = results::open(&scenario.output, &name, started, &config)?;
+    if let Some(directory) = &directory {
+        predict::write_array(directory, &plan.description)?;
+    }
     Ok(directory)
 }
 
 /// What is known before the replay.
-pub fn base(options: &PredictOptions, plan: &Plan, started: Timestamp) -> RunResult {
+pub fn base(scenario: &Scenario, plan: &Plan, started: Timestamp) -> RunResult {
     let mut result = RunResult::new();
-    result.kind = "trace".to_owned();
-    result.workload.name = short_name(options);
+    result.kind = RunKind::Trace;
+    result.workload.name = short_name(scenario.registry, &scenario.workload);
     result.workload.description = format!("The block trace {}.", plan.path.display());
     let literals = plan.settings.literals().into_iter();
     let settings = literals.map(|(path, literal)| (path, value_of(&literal)));
@@ -103,8 +100,11 @@ pub fn base(options: &PredictOptions, plan: &Plan, started: Timestamp) -> RunRes
             DatabaseResult {
                 name: volume.name.clone(),
                 path: on_array.name.clone(),
-                size_begin_bytes: volume.capacity_bytes,
-                size_end_bytes: volume.capacity_bytes,
+                figures: DatabaseFigures {
+                    size_begin_bytes: volume.capacity_bytes,
+                    size_end_bytes: volume.capacity_bytes,
+                    ..DatabaseFigures::default()
+                },
                 ..DatabaseResult::default()
             }
         })
@@ -112,7 +112,7 @@ pub fn base(options: &PredictOptions, plan: &Plan, started: Timestamp) -> RunRes
     let volumes = plan.planned.settings.volumes.iter();
     let capacity_bytes = volumes.map(|volume| volume.capacity_mib << 20).sum();
     result.target.databases = vec![TargetPath {
-        path: crate::workloads::short_name(&options.array),
+        path: short_name(scenario.registry, &scenario.array),
         kind: "modelled-array".to_owned(),
         capacity_bytes,
         free_bytes: capacity_bytes,
@@ -195,7 +195,7 @@ fn warn(result: &mut RunResult, counted: &Counted) {
 }
 
 /// Lines for people at the end of a replay.
-pub fn told(result: &RunResult) -> Vec<String> {
+pub fn final_lines(result: &RunResult) -> Vec<String> {
     let demerits = result.trace.iter().flat_map(|trace| &trace.demerits);
     let lines = demerits.map(|one| {
         let share = match one.demerit_fraction {
@@ -209,4 +209,21 @@ pub fn told(result: &RunResult) -> Vec<String> {
         )
     });
     lines.collect()
+}
+
+/// How a replay ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// When, ns since its begin.
+    pub at_ns: u64,
+    /// Whether somebody stopped it.
+    pub interrupted: bool,
+}
+
+/// What the result says of how requests came.
+pub fn mode_of(discipline: Discipline) -> (&'static str, Option<u64>) {
+    match discipline {
+        Discipline::Open { .. } => ("open", None),
+        Discipline::Closed { clients } => ("closed", Some(clients as u64)),
+    }
 }

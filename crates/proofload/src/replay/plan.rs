@@ -4,26 +4,23 @@ use std::path::{Path, PathBuf};
 
 use array::VolumeId;
 use array::description::{Description, PlannedArray, TracedVolume};
-use workload::profile::{ByteSize, TimeSpan};
-use workload::trace::{
-    FormatChoice, ReplayMode, TraceError, TraceFormat, TraceReader, TraceSettings, TraceSurvey,
-    survey,
-};
+use config::{ByteSize, TimeSpan};
+use trace::{ReplayMode, TraceError, TraceFormat, TraceReader, TraceSettings, TraceSurvey, survey};
 
-use super::line::Discipline;
-use super::on_what::describe_array;
+use super::array_of_trace::describe_array;
+use super::arrivals::Discipline;
 use super::{TraceFile, format_of, open_trace};
-use crate::cli::{PredictOptions, is_for_array};
-use crate::failure::Failure;
-
-/// What a path of the trace's settings begins with.
-const TRACE: &str = "trace.";
+use crate::error::Error;
+use crate::files::Files;
+use crate::scenario::Scenario;
+use crate::setting::Key;
 
 /// The formats, for messages.
 const FORMATS: &str = "csv, fio-iolog, fio-log or blkparse (docs/traces.md describes them)";
 
 /// A replay that can begin.
 pub struct Plan {
+    pub files: Files,
     pub path: PathBuf,
     pub format: TraceFormat,
     pub settings: TraceSettings,
@@ -47,18 +44,20 @@ pub struct PlannedVolume {
 }
 
 impl Plan {
-    pub fn new(options: &PredictOptions) -> Result<Self, Failure> {
-        refuse_options_of_workloads(options)?;
-        let settings = settings(options)?;
-        let path = PathBuf::from(&options.workload);
-        let format = match settings.format {
-            FormatChoice::Is(format) => format,
-            FormatChoice::Auto => format_of(&path).ok_or_else(|| unknown_format(&path))?,
-        };
-        let until_ns = until_ns(options)?;
-        let (description, is_one_disk) = describe_array(options)?;
-        let reader = reader_of(&path, format, &settings)?;
+    pub fn new(scenario: &Scenario) -> Result<Self, Error> {
+        refuse_options_of_workloads(scenario)?;
+        let settings = settings(scenario)?;
+        let path = PathBuf::from(&scenario.workload);
+        let format = settings
+            .format
+            .format()
+            .or_else(|| format_of(&scenario.files, &path));
+        let format = format.ok_or_else(|| unknown_format(&path))?;
+        let until_ns = until_ns(scenario)?;
+        let (description, is_one_disk) = describe_array(scenario)?;
+        let reader = reader_of(&scenario.files, &path, format, &settings)?;
         let mut plan = Self::with_survey(Parts {
+            files: scenario.files.clone(),
             survey: survey_of(reader, until_ns, &settings)?,
             path,
             format,
@@ -67,7 +66,7 @@ impl Plan {
             is_one_disk,
         })?;
         plan.until_ns = until_ns;
-        plan.seed = seed(options)?;
+        plan.seed = seed(scenario)?;
         plan.check_reach()?;
         if let Some(span_ns) = plan.span_ns() {
             plan.description
@@ -76,7 +75,7 @@ impl Plan {
         Ok(plan)
     }
 
-    fn with_survey(parts: Parts) -> Result<Self, Failure> {
+    fn with_survey(parts: Parts) -> Result<Self, Error> {
         let Parts {
             settings, survey, ..
         } = parts;
@@ -109,6 +108,7 @@ impl Plan {
         let volumes: Vec<PlannedVolume> = volumes.collect();
         let sample_interval_ns = sample_interval_ns(&settings, &survey, discipline);
         Ok(Self {
+            files: parts.files,
             path: parts.path,
             format: parts.format,
             description: parts.description,
@@ -124,8 +124,8 @@ impl Plan {
     }
 
     /// A reader at the begin of the trace.
-    pub fn reader(&self) -> Result<TraceReader<TraceFile>, Failure> {
-        reader_of(&self.path, self.format, &self.settings)
+    pub fn reader(&self) -> Result<TraceReader<TraceFile>, Error> {
+        reader_of(&self.files, &self.path, self.format, &self.settings)
     }
 
     /// How long the replay takes at least, in simulated time; `None` in a closed loop.
@@ -144,7 +144,7 @@ impl Plan {
     }
 
     /// Requests must lie within their volumes, unless they are to be wrapped.
-    fn check_reach(&self) -> Result<(), Failure> {
+    fn check_reach(&self) -> Result<(), Error> {
         let pairs = self.volumes.iter().zip(&self.survey.volumes);
         let mut beyond = pairs.map(|(planned, volume)| volume.end_bytes > planned.capacity_bytes);
         if self.settings.wrap || !beyond.any(|is_beyond| is_beyond) {
@@ -157,7 +157,7 @@ impl Plan {
             if end_bytes <= volume.capacity_bytes {
                 continue;
             }
-            return Err(Failure::usage(
+            return Err(Error::usage(
                 format!(
                     "{}:{}: this {} ends at {end_bytes} bytes of '{}', and the volume has {} \
                      bytes.",
@@ -176,6 +176,7 @@ impl Plan {
 }
 
 struct Parts {
+    files: Files,
     path: PathBuf,
     format: TraceFormat,
     settings: TraceSettings,
@@ -185,42 +186,32 @@ struct Parts {
 }
 
 /// Options that say what databases and their users are mean nothing to a trace.
-fn refuse_options_of_workloads(options: &PredictOptions) -> Result<(), Failure> {
-    for (name, value, instead) in [
+fn refuse_options_of_workloads(scenario: &Scenario) -> Result<(), Error> {
+    for (name, key, instead) in [
         (
             "--rate",
-            &options.rate,
+            Key::Rate,
             "--set trace.speed=2 brings a trace's requests twice as fast.",
         ),
         (
             "--databases",
-            &options.databases,
+            Key::Databases,
             "A trace names its volumes itself.",
         ),
-        (
-            "--mailboxes",
-            &options.mailboxes,
-            "A trace has no mailboxes.",
-        ),
+        ("--mailboxes", Key::Mailboxes, "A trace has no mailboxes."),
         (
             "--target-size",
-            &options.target_size,
+            Key::TargetSize,
             "--set trace.volume_size=SIZE sizes its volumes.",
         ),
     ] {
-        if value.is_some() {
+        if scenario.value_of(&key).is_some() {
             let message = format!("{name} says nothing of a block trace.");
-            return Err(Failure::usage(message, instead));
+            return Err(Error::usage(message, instead));
         }
     }
-    if !options.sweep.is_empty() || options.find.is_some() {
-        return Err(Failure::usage(
-            "--sweep and --find vary a workload, and a block trace is what it is.",
-            "Replay it once on each array.",
-        ));
-    }
-    if options.settled {
-        return Err(Failure::usage(
+    if scenario.settled {
+        return Err(Error::usage(
             "--settled goes by the load of a workload, and a block trace says no more of the days \
              before it.",
             "Say how full a tier begins with --set array.pool.tiering.settled_percent=PERCENT.",
@@ -229,41 +220,37 @@ fn refuse_options_of_workloads(options: &PredictOptions) -> Result<(), Failure> 
     Ok(())
 }
 
-fn settings(options: &PredictOptions) -> Result<TraceSettings, Failure> {
+fn settings(scenario: &Scenario) -> Result<TraceSettings, Error> {
     let mut settings = TraceSettings::default();
-    for text in options.set.iter().map(|text| text.trim()) {
-        if is_for_array(text) {
+    for setting in &scenario.settings {
+        if setting.key.is_of_array() || !matches!(setting.key, Key::Path(_)) {
             continue;
         }
-        let assigned = text.split_once('=').and_then(|(path, value)| {
-            let key = path.trim().strip_prefix(TRACE)?;
-            Some((key, value.trim()))
-        });
-        let Some((key, value)) = assigned else {
-            return Err(Failure::usage(
-                format!("--set {text} is no setting of a block trace."),
+        let Some(key) = setting.trace_key() else {
+            return Err(Error::usage(
+                format!("--set {setting} is no setting of a block trace."),
                 "Write --set trace.KEY=VALUE or --set array.PATH.TO.KEY=VALUE.",
             ));
         };
-        let set = settings.set(key, value);
-        set.map_err(|message| Failure::usage(format!("--set {text}: {message}."), ""))?;
+        let set = settings.set(key, setting.value.as_str().trim());
+        set.map_err(|message| Error::usage(format!("--set {setting}: {message}."), ""))?;
     }
-    if let Some(threads) = &options.threads {
-        let set = settings.set("outstanding", threads);
-        set.map_err(|message| Failure::usage(format!("--threads {threads}: {message}."), ""))?;
+    if let Some(threads) = scenario.value_of(&Key::Threads) {
+        let set = settings.set("outstanding", threads.as_str());
+        set.map_err(|message| Error::usage(format!("--threads {threads}: {message}."), ""))?;
     }
     Ok(settings)
 }
 
-fn until_ns(options: &PredictOptions) -> Result<Option<u64>, Failure> {
-    let Some(text) = &options.duration else {
+fn until_ns(scenario: &Scenario) -> Result<Option<u64>, Error> {
+    let Some(text) = scenario.value_of(&Key::Duration) else {
         return Ok(None);
     };
-    let duration = TimeSpan::parse(text)
-        .map_err(|message| Failure::usage(format!("--duration: {message}."), ""))?;
+    let duration = TimeSpan::parse(text.as_str())
+        .map_err(|message| Error::usage(format!("--duration: {message}."), ""))?;
     if duration.as_ns() == 0 {
         let help = "Leave --duration out for the whole trace.";
-        return Err(Failure::usage(
+        return Err(Error::usage(
             "--duration 0 leaves nothing of the trace.",
             help,
         ));
@@ -271,14 +258,18 @@ fn until_ns(options: &PredictOptions) -> Result<Option<u64>, Failure> {
     Ok(Some(duration.as_ns()))
 }
 
-fn seed(options: &PredictOptions) -> Result<u64, Failure> {
-    let Some(text) = &options.seed else {
+fn seed(scenario: &Scenario) -> Result<u64, Error> {
+    let Some(text) = scenario.value_of(&Key::Seed) else {
         return Ok(1);
     };
-    let seed = text.parse().ok().filter(|seed| *seed <= i64::MAX as u64);
+    let seed = text
+        .as_str()
+        .parse()
+        .ok()
+        .filter(|seed| *seed <= i64::MAX as u64);
     seed.ok_or_else(|| {
         let message = format!("--seed {text} is no seed.");
-        Failure::usage(message, "Write a whole number from 0 to 2^63 - 1.")
+        Error::usage(message, "Write a whole number from 0 to 2^63 - 1.")
     })
 }
 
@@ -286,11 +277,11 @@ fn discipline(
     settings: &TraceSettings,
     survey: &TraceSurvey,
     path: &Path,
-) -> Result<Discipline, Failure> {
+) -> Result<Discipline, Error> {
     let open = match settings.mode {
         ReplayMode::Auto => survey.has_arrivals,
         ReplayMode::Open if !survey.has_arrivals => {
-            return Err(Failure::usage(
+            return Err(Error::usage(
                 format!(
                     "{} has no arrival times, and cannot be replayed by them.",
                     path.display()
@@ -312,11 +303,12 @@ fn discipline(
 }
 
 fn reader_of(
+    files: &Files,
     path: &Path,
     format: TraceFormat,
     settings: &TraceSettings,
-) -> Result<TraceReader<TraceFile>, Failure> {
-    let file = open_trace(path)?;
+) -> Result<TraceReader<TraceFile>, Error> {
+    let file = open_trace(files, path)?;
     let name = path.display().to_string();
     Ok(TraceReader::new(file, &name, format, settings))
 }
@@ -325,14 +317,14 @@ fn survey_of(
     mut reader: TraceReader<TraceFile>,
     until_ns: Option<u64>,
     settings: &TraceSettings,
-) -> Result<TraceSurvey, Failure> {
+) -> Result<TraceSurvey, Error> {
     // A faster replay reaches further into the trace.
     let until_ns = until_ns.map(|ns| (ns as f64 * settings.speed) as u64);
     Ok(survey(&mut reader, until_ns)?)
 }
 
-fn unknown_format(path: &Path) -> Failure {
-    Failure::usage(
+fn unknown_format(path: &Path) -> Error {
+    Error::usage(
         format!("{} does not look like any trace.", path.display()),
         format!("Say what it is with --set trace.format=, one of {FORMATS}."),
     )
@@ -370,7 +362,7 @@ fn sample_interval_ns(
     (fitting.unwrap_or(&INTERVALS_S[0]) * 1e9) as u64
 }
 
-impl From<TraceError> for Failure {
+impl From<TraceError> for Error {
     fn from(error: TraceError) -> Self {
         Self::usage(error.to_string(), "")
     }

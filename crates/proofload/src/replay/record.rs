@@ -1,34 +1,33 @@
 //! What is counted of a replay, shown while it goes on, and kept.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use array::{Array, ArrayCounters};
+use measure::metric::Stream;
 use measure::result::{ErrorKind, ErrorRecord, RunResult};
-use measure::sample::{Collector, Layout, Phase, Recorder as Counts, Stream};
+use measure::sample::{Collector, Layout, Phase, Recorder as Counts};
+use trace::{Comparison, TraceOperation};
 use workload::controller::RunListener;
 use workload::progress::{LiveSample, Phase as LivePhase, Sessions};
-use workload::trace::{Comparison, TraceOperation};
 
-use super::drive::Ended;
-use super::line::{Discipline, Due};
-use super::outcome::{self, Counted};
+use super::arrivals::Due;
+use super::outcome::{self, Counted, Ended};
 use super::plan::Plan;
 use super::responses::{Responses, Row, word};
-use crate::failure::Failure;
+use crate::clock::Stopwatch;
+use crate::error::Error;
+use crate::events::Event;
 use crate::predict::{Inside, Watch};
-use crate::run::{self, results};
-
-/// Shortest time between two lines that say how the computing goes.
-const TOLD_EVERY: Duration = Duration::from_secs(5);
+use crate::recorder::Recorder;
 
 /// Errors that are described one by one.
-const ERRORS_TOLD: usize = 20;
+const ERRORS_LISTED: usize = 20;
 
 /// Counts and keeps what a replay does.
 pub struct Record {
     base: RunResult,
-    recorder: run::Recorder,
+    recorder: Recorder,
     responses: Responses,
     inside: Inside,
     watch: Watch,
@@ -46,15 +45,14 @@ pub struct Record {
     waited_ns: u128,
     total: u64,
     span: Option<Duration>,
-    began: Instant,
-    told: Instant,
+    began: Stopwatch,
 }
 
 impl Record {
     pub fn new(
         plan: &Plan,
         base: RunResult,
-        mut recorder: run::Recorder,
+        mut recorder: Recorder,
         mut responses: Responses,
     ) -> Self {
         let names: Vec<String> = plan.volumes.iter().map(|one| one.name.clone()).collect();
@@ -64,7 +62,6 @@ impl Record {
         let collector = Collector::new(Arc::clone(&layout), 1, interval_ns as f64 / 1e9, None);
         let span = plan.span_ns().map(Duration::from_nanos);
         recorder.phase(LivePhase::Measuring, span);
-        let now = Instant::now();
         Self {
             base,
             recorder,
@@ -84,8 +81,7 @@ impl Record {
             waited_ns: 0,
             total: plan.survey.requests,
             span,
-            began: now,
-            told: now,
+            began: Stopwatch::start(),
         }
     }
 
@@ -116,7 +112,7 @@ impl Record {
     }
 
     /// A request has ended.
-    pub fn ended(&mut self, row: Row, now_ns: u64) -> Result<(), Failure> {
+    pub fn ended(&mut self, row: Row, now_ns: u64) -> Result<(), Error> {
         let Due { at_ns, request, .. } = row.due;
         self.counted.ended += 1;
         self.waited_ns += u128::from(now_ns - at_ns);
@@ -133,7 +129,7 @@ impl Record {
             Err(error) => {
                 self.counted.failed += 1;
                 self.counts.io_error(volume, stream);
-                if self.errors.len() < ERRORS_TOLD {
+                if self.errors.len() < ERRORS_LISTED {
                     self.errors.push(ErrorRecord {
                         at_s: now_ns as f64 / 1e9,
                         kind: ErrorKind::Io,
@@ -151,7 +147,7 @@ impl Record {
     /// A sample ends at `now_ns`.
     pub fn end_sample(&mut self, array: &mut Array<()>, now_ns: u64) {
         self.next_sample_ns = now_ns + self.interval_ns;
-        for text in self.watch.look(array) {
+        for text in self.watch.poll(array) {
             self.recorder.note(&text);
         }
         let now = array.counters();
@@ -167,7 +163,12 @@ impl Record {
             self.recorder.live(&live);
             self.recorder.keep(&sample, so_far.as_ref());
         }
-        self.tell_speed(now_ns);
+        self.recorder.pass_on(Event::Replayed {
+            requests: self.counted.ended,
+            of: self.total,
+            elapsed: Duration::from_nanos(now_ns),
+            span: self.span,
+        });
     }
 
     fn live(&self, now_ns: u64) -> LiveSample {
@@ -186,27 +187,6 @@ impl Record {
         }
     }
 
-    /// Says now and then how far the replay is and when it will be over.
-    fn tell_speed(&mut self, now_ns: u64) {
-        if self.told.elapsed() < TOLD_EVERY {
-            return;
-        }
-        self.told = Instant::now();
-        let passed_s = self.began.elapsed().as_secs_f64();
-        let done = self.counted.ended;
-        let rate = done as f64 / passed_s;
-        let left_s = self.total.saturating_sub(done) as f64 / rate.max(1e-6);
-        let simulated = match self.span {
-            Some(span) => format!("{:.1} of {:.1} s", now_ns as f64 / 1e9, span.as_secs_f64()),
-            None => format!("{:.1} s", now_ns as f64 / 1e9),
-        };
-        self.recorder.show(&format!(
-            "{done} of {} requests, simulated {simulated}, {rate:.0} requests a second, about \
-             {left_s:.0} s left",
-            self.total
-        ));
-    }
-
     /// The result so far, or (`ended`) of the whole replay.
     fn result(&self, now_ns: u64, ended: Option<Ended>) -> RunResult {
         let mut result = self.base.clone();
@@ -223,7 +203,7 @@ impl Record {
     }
 
     /// Ends the record and gives the result, which is written.
-    pub fn finish(mut self, ended: Ended) -> Result<RunResult, Failure> {
+    pub fn finish(mut self, ended: Ended) -> Result<RunResult, Error> {
         self.responses.finish()?;
         for sample in self.collector.finish() {
             let wants_result = self.recorder.wants_result();
@@ -234,15 +214,11 @@ impl Record {
         if let Some(trace) = &mut result.trace {
             trace.demerits = self.comparison.demerits();
         }
-        for line in outcome::told(&result) {
+        for line in outcome::final_lines(&result) {
             self.recorder.note(&line);
         }
-        let (directory, trouble) = self.recorder.finish();
-        let written = directory.write_result(&result);
-        match (trouble, written) {
-            (Some(error), _) | (None, Err(error)) => Err(results::unwritable(&error)),
-            (None, Ok(())) => Ok(result),
-        }
+        self.recorder.finish(&result).1?;
+        Ok(result)
     }
 }
 
@@ -251,13 +227,5 @@ fn stream_of(operation: TraceOperation) -> Stream {
         TraceOperation::Read => Stream::DatabaseRead,
         TraceOperation::Write => Stream::DatabaseWrite,
         TraceOperation::Flush | TraceOperation::Trim => Stream::OtherWrite,
-    }
-}
-
-/// What the result says of how requests came.
-pub fn mode_of(discipline: Discipline) -> (&'static str, Option<u64>) {
-    match discipline {
-        Discipline::Open { .. } => ("open", None),
-        Discipline::Closed { clients } => ("closed", Some(clients as u64)),
     }
 }

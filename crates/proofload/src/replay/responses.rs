@@ -4,14 +4,12 @@
 //! measured ones would.
 
 use std::collections::VecDeque;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
 
 use array::HostError;
 
-use super::line::Due;
-use crate::failure::Failure;
+use super::arrivals::Due;
+use crate::error::Error;
 
 /// What became of a request.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +21,7 @@ pub struct Row {
 
 /// Writes rows, holding back those that ended before earlier ones.
 pub struct Responses {
-    output: Option<Output>,
+    output: Option<Box<dyn Write>>,
     with_measured: bool,
     /// Number of the first row that is held.
     first: u64,
@@ -32,36 +30,20 @@ pub struct Responses {
     text: String,
 }
 
-struct Output {
-    path: PathBuf,
-    writer: Box<dyn Write>,
-}
-
 impl Responses {
-    /// Opens the file, so that what can fail fails before the replay. `-` is standard output.
-    pub fn open(path: Option<&Path>, with_measured: bool) -> Result<Self, Failure> {
+    /// Writes the names of the columns, so that what can fail fails before the replay.
+    pub fn begin(output: Option<Box<dyn Write>>, with_measured: bool) -> Result<Self, Error> {
         let mut responses = Self {
-            output: None,
+            output,
             with_measured,
             first: 0,
             held: VecDeque::new(),
             volumes: Vec::new(),
             text: String::new(),
         };
-        let Some(path) = path else {
+        if responses.output.is_none() {
             return Ok(responses);
-        };
-        let writer: Box<dyn Write> = match path == Path::new("-") {
-            true => Box::new(BufWriter::new(io::stdout())),
-            false => {
-                let file = File::create(path).map_err(|error| unwritable(path, &error))?;
-                Box::new(BufWriter::with_capacity(1 << 16, file))
-            }
-        };
-        responses.output = Some(Output {
-            path: path.to_owned(),
-            writer,
-        });
+        }
         responses.text.push_str(
             "request,line,time_s,volume,operation,offset_bytes,size_bytes,response_time_ms,result",
         );
@@ -79,7 +61,7 @@ impl Responses {
     }
 
     /// Takes a row and writes it once those before it are written.
-    pub fn add(&mut self, row: Row) -> Result<(), Failure> {
+    pub fn add(&mut self, row: Row) -> Result<(), Error> {
         if self.output.is_none() {
             return Ok(());
         }
@@ -101,7 +83,7 @@ impl Responses {
     }
 
     /// Writes what is still held; requests that have not ended have no row.
-    pub fn finish(&mut self) -> Result<(), Failure> {
+    pub fn finish(&mut self) -> Result<(), Error> {
         while let Some(row) = self.held.pop_front() {
             self.first += 1;
             if let Some(row) = row {
@@ -109,14 +91,10 @@ impl Responses {
             }
         }
         self.write()?;
-        let Some(output) = &mut self.output else {
-            return Ok(());
-        };
-        let path = &output.path;
-        output
-            .writer
-            .flush()
-            .map_err(|error| unwritable(path, &error))
+        match &mut self.output {
+            Some(output) => output.flush().map_err(Error::Responses),
+            None => Ok(()),
+        }
     }
 
     fn put(&mut self, row: &Row) {
@@ -151,27 +129,14 @@ impl Responses {
         self.text.push('\n');
     }
 
-    fn write(&mut self) -> Result<(), Failure> {
+    fn write(&mut self) -> Result<(), Error> {
         if let Some(output) = &mut self.output {
-            let written = output.writer.write_all(self.text.as_bytes());
-            written.map_err(|error| unwritable(&output.path, &error))?;
+            let written = output.write_all(self.text.as_bytes());
+            written.map_err(Error::Responses)?;
         }
         self.text.clear();
         Ok(())
     }
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Failure {
-    if path == Path::new("-") {
-        return Failure::output(error);
-    }
-    Failure::environment(
-        format!(
-            "The responses {} cannot be written: {error}.",
-            path.display()
-        ),
-        "Name another file with --responses.",
-    )
 }
 
 /// Milliseconds, exact to the nanosecond.

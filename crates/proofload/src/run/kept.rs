@@ -1,20 +1,20 @@
 //! The databases that an earlier run kept: whether this run may go on them.
 
-use workload::controller::RunPlan;
-use workload::mail::edb_host::file_name;
-use workload::mail::state_file::{Condition, DatabaseState, STATE_FILE};
+use mail::edb_host::file_name;
+use mail::plan::MailPlan;
+use mail::state_file::{Condition, DatabaseState, STATE_FILE};
 
-use super::storage::{self, Kept};
-use crate::failure::Failure;
-use crate::target::Layout;
+use super::storage_under_test::{self, Kept};
+use crate::error::Error;
+use storage::Layout;
 
 /// The seed that kept databases were built with, whatever the profile says. Refuses databases that
 /// are not whole or not those of the plan, before anything is done to them.
-pub fn seed(layout: &Layout, plan: &RunPlan) -> Result<u64, Failure> {
-    let kept = storage::kept(layout)?;
+pub fn seed(layout: &Layout, plan: &MailPlan) -> Result<u64, Error> {
+    let kept = storage_under_test::kept(layout)?;
     let marked = layout.built_seed();
-    let told = || kept.iter().find_map(|kept| Some(kept.state.as_ref()?.seed));
-    let seed = marked.or_else(told).unwrap_or(plan.data_seed);
+    let recorded = || kept.iter().find_map(|kept| Some(kept.state.as_ref()?.seed));
+    let seed = marked.or_else(recorded).unwrap_or(plan.data_seed);
     for (number, (kept, place)) in kept.iter().zip(&layout.databases).enumerate() {
         let data = place.data.path().display().to_string();
         refuse_parts(kept, &data, &file_name(number))?;
@@ -26,12 +26,12 @@ pub fn seed(layout: &Layout, plan: &RunPlan) -> Result<u64, Failure> {
 }
 
 /// A database and the file that says what has become of it belong together.
-fn refuse_parts(kept: &Kept, data: &str, file: &str) -> Result<(), Failure> {
+fn refuse_parts(kept: &Kept, data: &str, file: &str) -> Result<(), Error> {
     let Some(state) = &kept.state else {
         if !kept.has_file {
             return Ok(());
         }
-        return Err(Failure::environment(
+        return Err(Error::environment(
             format!(
                 "The file {STATE_FILE} beside {data}/{file}, which says what has become of this \
                  database, is missing or unreadable."
@@ -40,7 +40,7 @@ fn refuse_parts(kept: &Kept, data: &str, file: &str) -> Result<(), Failure> {
         ));
     };
     if state.condition != Condition::Building && !kept.has_file {
-        return Err(Failure::environment(
+        return Err(Error::environment(
             format!("The database {data}/{file} is missing; only its {STATE_FILE} is there."),
             format!(
                 "Bring the file back, or have this database built anew: remove {data}/{STATE_FILE} \
@@ -49,7 +49,7 @@ fn refuse_parts(kept: &Kept, data: &str, file: &str) -> Result<(), Failure> {
         ));
     }
     if state.condition == Condition::InUse && state.in_flight.is_none() {
-        return Err(Failure::environment(
+        return Err(Error::environment(
             format!(
                 "A run on {data}/{file} was cut off, and it was one of an older version, which \
                  did not note what this one needs to take the database up again."
@@ -61,9 +61,9 @@ fn refuse_parts(kept: &Kept, data: &str, file: &str) -> Result<(), Failure> {
 }
 
 /// A database that is not the one of the plan.
-fn refuse_other(state: &DatabaseState, data: &str, seed: u64, wanted: u64) -> Result<(), Failure> {
+fn refuse_other(state: &DatabaseState, data: &str, seed: u64, wanted: u64) -> Result<(), Error> {
     if state.seed != seed {
-        return Err(Failure::usage(
+        return Err(Error::usage(
             format!(
                 "The database in {data} was built with seed {}, others with {seed}.",
                 state.seed
@@ -73,7 +73,7 @@ fn refuse_other(state: &DatabaseState, data: &str, seed: u64, wanted: u64) -> Re
     }
     let built_rows = state.population.built_rows;
     if built_rows != wanted {
-        return Err(Failure::usage(
+        return Err(Error::usage(
             format!(
                 "The database in {data} was built with {built_rows} mail items, but the profile \
                  asks for {wanted}."

@@ -1,179 +1,182 @@
-//! `proofload run`: from the command line to the verdict.
+//! A workload on real storage.
 //!
-//! Everything that can be refused is refused before anything is written: the profile, the targets,
-//! the kernel, the directory of the results. Then the targets are claimed, the workload runs, and
-//! the targets are given back.
+//! [`Prepared::new`] refuses everything that can be refused before anything is written: the
+//! profile, the targets, the kernel, the directory of the results. [`Prepared::run`] claims the
+//! targets, runs the workload and gives the targets back.
 
+mod base;
+mod brokerage;
+mod describe;
 mod drive;
-mod dry;
 mod kept;
-mod listener;
-pub mod results;
-mod storage;
+mod mail;
+mod storage_under_test;
 
-pub use dry::caution;
-pub use listener::Recorder;
+pub(crate) use brokerage::prepare_brokerage;
+pub(crate) use mail::prepare_mail;
 
-use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
-use jiff::Timestamp;
-use measure::result::{RunResult, Verdict};
-use report::{Run, Style};
-use runtime::Runtime;
-use workload::profile::Kind;
+use config::Source;
+use storage::StorageError;
+use workload::Profile;
+use workload::progress::StopRequest;
 
-use crate::brokerage;
-use crate::cli::RunOptions;
-use crate::commands::print;
-use crate::exit::ExitStatus;
-use crate::failure::Failure;
-use crate::target::{self, Claim, Layout, Request};
-use crate::workloads;
+use crate::error::Error;
+use crate::events::{Event, Observer, ignore};
+use crate::options::RunOptions;
+use crate::outcome::Outcome;
+use crate::registry::Registered;
+use crate::results;
+use crate::scenario::Scenario;
+use crate::workloads::{self, Purpose};
 
-/// Runs a workload and says how it ended.
-pub fn run(options: &RunOptions) -> Result<ExitStatus, Failure> {
-    let profile = workloads::resolve(options)?;
-    if profile.kind == Kind::Brokerage {
-        refuse_events(options)?;
-        return brokerage::run(options, &profile);
-    }
-    refuse_events(options)?;
-    let layout = target::survey(&Request {
-        on: &options.on,
-        log_on: &options.log_on,
-        profile: &profile,
-        reuse: options.reuse,
-        erase_device: options.erase_device,
-    })?;
-    results::refuse_on_target(options, &layout)?;
-    results::check(options)?;
-    let caution = dry::caution(&profile).filter(|_| !options.build_only);
-    if options.reuse || !options.dry_run {
-        check_kernel()?;
-    }
-    let plan = drive::plan(options, &profile, &layout)?;
-    if options.dry_run {
-        let plan = dry::describe(options, &profile, &layout)?;
-        return print(&format!("{plan}{}", caution.unwrap_or_default()));
-    }
-    if let Some(caution) = caution.filter(|_| !options.quiet) {
-        tell!("{}", caution.to_string().trim_end());
-    }
-    let started = Timestamp::now();
-    let directory = results::open(options, &profile, started)?;
-    let base = results::base(options, &profile, &layout, started);
-    results::begin(&directory, &base)?;
-    let claim = if options.reuse {
-        Claim::reuse(layout)
-    } else {
-        Claim::make(layout, &base.workload.name, &profile, options.erase_device)?
-    };
-    let path = directory.path().to_owned();
-    let driven = drive::drive(options, plan, claim.layout(), base, directory);
-    let fate = settle(options, claim, driven.as_ref().ok())?;
-    let result = driven?;
-    tell(options, &result, &path, &fate)?;
-    Ok(ExitStatus::from(result.verdict))
+/// Checks everything that a run of a profile needs on real storage. Writes nothing.
+pub type Prepare = fn(&Scenario, &RunOptions, &dyn Profile) -> Result<Box<dyn StorageRun>, Error>;
+
+/// A run that can begin.
+pub struct Prepared {
+    profile: Box<dyn Profile>,
+    build_only: bool,
+    run: Box<dyn StorageRun>,
 }
 
-fn refuse_events(options: &RunOptions) -> Result<(), Failure> {
-    if workloads::events(&options.workload).is_none() {
+/// A run of a certain workload on real storage that can begin.
+pub trait StorageRun {
+    /// What would be built and where, as text.
+    ///
+    /// # Errors
+    /// When a file system does not say how much room it has.
+    fn describe(&self) -> Result<String, Error>;
+
+    /// Runs the workload to its end, or until somebody asks it to `stop`.
+    ///
+    /// # Errors
+    /// When the storage cannot be prepared or the results cannot be written.
+    fn run(
+        self: Box<Self>,
+        observer: Box<dyn Observer>,
+        stop: StopRequest,
+    ) -> Result<Outcome, Error>;
+}
+
+impl Prepared {
+    /// Checks everything. Writes nothing.
+    ///
+    /// # Errors
+    /// The first thing that is in the way.
+    pub fn new(scenario: &Scenario, options: &RunOptions) -> Result<Self, Error> {
+        let purpose = Purpose::Run {
+            kept: kept_settings(scenario, options)?,
+            has_server: options.database.is_some(),
+        };
+        let profile = workloads::resolve(scenario, purpose)?;
+        refuse_events(scenario)?;
+        let prepare = prepare_of(scenario.registry.workloads, &*profile)?;
+        Ok(Self {
+            run: prepare(scenario, options, &*profile)?,
+            build_only: options.build_only,
+            profile,
+        })
+    }
+
+    /// What would be built and where, as text.
+    ///
+    /// # Errors
+    /// When a file system does not say how much room it has.
+    pub fn describe(&self) -> Result<String, Error> {
+        self.run.describe()
+    }
+
+    /// What this run cannot give, known before hours are spent on it.
+    #[must_use]
+    pub fn sample_warning(&self) -> Option<String> {
+        let is_measured = !self.build_only;
+        is_measured
+            .then(|| results::sample_warning(&*self.profile))
+            .flatten()
+    }
+
+    /// Runs the workload to its end, or until somebody asks it to `stop`.
+    ///
+    /// # Errors
+    /// When the storage cannot be prepared or the results cannot be written.
+    pub fn run(self, observer: Box<dyn Observer>, stop: &StopRequest) -> Result<Outcome, Error> {
+        self.run.run(observer, stop.clone())
+    }
+}
+
+/// The settings that kept databases were built with, which hold where the scenario says nothing.
+fn kept_settings(scenario: &Scenario, options: &RunOptions) -> Result<Vec<Source>, Error> {
+    if !options.reuse {
+        return Ok(Vec::new());
+    }
+    let workload = workloads::workload_of(scenario)?;
+    let name = workloads::short_name(scenario.registry, &scenario.workload);
+    let built_with = workload.built_with();
+    Ok(storage::kept_settings(&options.on, &name, built_with))
+}
+
+/// How a run of this profile begins.
+fn prepare_of(workloads: &[Registered], profile: &dyn Profile) -> Result<Prepare, Error> {
+    let kind = profile.workload().kind();
+    let mut workloads = workloads.iter();
+    let found = workloads.find(|one| one.workload.kind() == kind);
+    Ok(found.ok_or_else(foreign)?.prepare)
+}
+
+/// The profile as one of the workload that it is registered for.
+///
+/// # Errors
+/// When it is of another one.
+pub(crate) fn own<'a, T: 'static>(profile: &'a (dyn Profile + 'a)) -> Result<&'a T, Error> {
+    profile.downcast().ok_or_else(foreign)
+}
+
+fn foreign() -> Error {
+    Error::usage("The profile is of a workload that is not registered.", "")
+}
+
+impl Scenario {
+    /// Runs the workload on real storage, without an observer.
+    ///
+    /// # Errors
+    /// The first thing that is in the way.
+    pub fn run(&self, options: &RunOptions) -> Result<Outcome, Error> {
+        Prepared::new(self, options)?.run(ignore(), &StopRequest::new())
+    }
+}
+
+fn refuse_events(scenario: &Scenario) -> Result<(), Error> {
+    if workloads::events(scenario).is_none() {
         return Ok(());
     }
-    Err(Failure::usage(
+    Err(Error::usage(
         format!(
             "{} has [[event]] tables, and real storage does not break on command.",
-            options.workload
+            scenario.workload
         ),
         "Take them out, or predict the workload on a modelled array.",
     ))
 }
 
-/// The kernel must let us use io_uring; better said now than from every thread.
-fn check_kernel() -> Result<(), Failure> {
-    Runtime::wall_clock(&runtime::UringOptions::default())
-        .map(drop)
-        .map_err(|error| Failure::environment(format!("The run cannot begin: {error}."), ""))
-}
-
-/// Gives the targets back, and says in a sentence what became of the databases. They stay when they
-/// were to be kept, when an earlier run kept them, and when something went wrong with them.
-fn settle(
-    options: &RunOptions,
-    claim: Claim,
-    result: Option<&RunResult>,
-) -> Result<String, Failure> {
-    let went_wrong = result.is_none_or(|result| result.verdict == Verdict::Error);
-    let interrupted = result.is_some_and(|result| result.verdict == Verdict::Interrupted);
-    let built = options.build_only && !interrupted;
-    let places = places(claim.layout());
-    if options.keep || options.reuse || built || went_wrong {
-        let next = match (went_wrong, interrupted && !options.reuse) {
-            (true, _) => {
-                "--reuse recovers them when the cause is mended, 'proofload edb check' looks at \
-                 closed ones"
-            }
-            (false, true) => "--reuse builds what is unfinished, and runs on them",
-            (false, false) => "run on them again with --reuse",
-        };
-        return Ok(format!("Databases kept in {places}: {next}."));
-    }
-    let left = claim.release()?;
+/// Files and directories of others that were not removed.
+fn warn_of_left_files(left: &[PathBuf], observer: &mut dyn Observer) {
     for path in left {
-        tell!(
+        let text = format!(
             "Left in place, because it was not made by Proofload: {}",
             path.display()
         );
+        observer.event(Event::Warning(&text));
     }
-    Ok(format!(
-        "Databases removed from {places}; --keep keeps them for the next run."
-    ))
 }
 
-/// The targets that hold databases or logs, as they were given.
-fn places(layout: &Layout) -> String {
-    let given: Vec<String> = layout
-        .sites
-        .iter()
-        .map(|site| site.given.display().to_string())
-        .collect();
-    given.join(", ")
-}
-
-/// The result document on standard output, and nothing else.
-fn print_json(result: &RunResult) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(result)
-        .map_err(|error| Failure::environment(format!("The result: {error}."), ""))?;
-    print(&format!("{text}\n")).map(drop)
-}
-
-/// Writes the report, and prints the verdict or the result.
-pub fn tell(
-    options: &RunOptions,
-    result: &RunResult,
-    directory: &Path,
-    fate: &str,
-) -> Result<(), Failure> {
-    let run = Run::load(directory).map_err(|error| {
-        Failure::environment(format!("The results are unreadable: {error}."), "")
-    })?;
-    let page = directory.join(measure::run_directory::REPORT_FILE);
-    fs::write(&page, report::html(&run)).map_err(|error| {
-        Failure::environment(
-            format!("The report {} cannot be written: {error}.", page.display()),
-            "The results beside it are complete; make the report with 'proofload report'.",
-        )
-    })?;
-    if options.json {
-        if !options.quiet {
-            tell!("{fate}");
+impl From<StorageError> for Error {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::Usage { message, help } => Self::Usage { message, help },
+            StorageError::Environment { message, help } => Self::Environment { message, help },
+            StorageError::Integrity { message, help } => Self::Integrity { message, help },
         }
-        print_json(result)?;
-    } else if !options.quiet {
-        let tables = report::terminal(&run, &Style::of_standard_output());
-        let page = page.display();
-        print(&format!("{tables}\n{fate}\nReport: {page}\n"))?;
     }
-    Ok(())
 }

@@ -1,8 +1,5 @@
 //! The studies that are built in.
 
-use super::load::parse;
-use crate::failure::Failure;
-
 /// A study that needs no file.
 #[derive(Clone, Copy, Debug)]
 pub struct BundledStudy {
@@ -27,16 +24,6 @@ pub const BUNDLED_STUDIES: &[BundledStudy] =
 
 /// The text that says what each product family assumes, and what others would.
 pub const FAMILIES: &str = include_str!("../../../../studies/families.toml");
-
-impl BundledStudy {
-    /// Its name for people.
-    pub fn title(self) -> Result<String, Failure> {
-        let study = parse(self.toml);
-        study
-            .map(|study| study.title)
-            .map_err(|problem| Failure::usage(format!("The study {}: {problem}", self.name), ""))
-    }
-}
 
 /// The built-in study of that name.
 pub fn bundled_study(name: &str) -> Option<BundledStudy> {

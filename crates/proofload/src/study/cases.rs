@@ -1,27 +1,24 @@
 //! The cases of studies: each predicted once, as many at a time as there are cores, and kept.
 
-use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
 
-use jiff::Timestamp;
 use measure::result::{RunResult, Verdict};
-use measure::run_directory::{CONFIG_FILE, REPORT_FILE, RESULT_FILE};
-use report::Run;
+use measure::run_directory::{CONFIG_FILE, RESULT_FILE};
 use workload::progress::StopRequest;
 
-use super::board::{Board, Watch};
 use super::description::Case;
-use crate::cli::{PredictOptions, StudyOptions};
-use crate::failure::Failure;
+use super::measures::CaseResult;
+use super::progress::{Progress, Watch};
+use crate::error::Error;
+use crate::events::{Event, Observer};
+use crate::options::StudyOptions;
 use crate::predict::{self, ARRAY_FILE, Plan, config};
-use crate::run::Recorder;
-
-/// How often the board is shown while cases are predicted.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+use crate::recorder::Recorder;
+use crate::scenario::{Output, Scenario};
+use crate::setting::{Key, Setting, Value};
+use crate::{clock, workers};
 
 /// A case with everything that is needed to predict it.
 pub struct Task {
@@ -37,25 +34,41 @@ pub struct Task {
     directory: PathBuf,
 }
 
-/// The options of `predict` that a case stands for.
-pub fn options_of(case: &Case, options: &StudyOptions, blind: &[String]) -> PredictOptions {
-    let mut set = case.set.clone();
-    set.extend(blind.iter().cloned());
-    set.extend(options.set.iter().cloned());
-    PredictOptions {
-        workload: case.workload.clone().unwrap_or_default(),
-        array: case.array.clone().unwrap_or_default(),
-        duration: options.duration.clone().or(case.duration.clone()),
-        threads: case.threads.clone(),
-        rate: case.rate.clone(),
-        databases: case.databases.clone(),
-        mailboxes: case.mailboxes.clone(),
-        target_size: case.target_size.clone(),
-        seed: options.seed.clone().or(case.seed.clone()),
-        set,
-        quiet: true,
-        ..PredictOptions::default()
+/// The scenario that a case stands for. What is set for all cases counts more than what the case
+/// says, and the assumptions of a blind prediction more than its settings.
+///
+/// # Errors
+/// A setting of the case without a value.
+pub fn scenario_of(
+    case: &Case,
+    options: &StudyOptions,
+    blind: &[Setting],
+) -> Result<Scenario, Error> {
+    let mut scenario = Scenario::new(case.workload.clone().unwrap_or_default())
+        .on_array(case.array.clone().unwrap_or_default());
+    for text in &case.set {
+        scenario.settings.push(Setting::parse(text)?);
     }
+    scenario.settings.extend_from_slice(blind);
+    scenario.settings.extend_from_slice(&options.settings);
+    let of_case = |text: &Option<String>| text.clone().map(Value::of_text);
+    for (key, value) in [
+        (
+            Key::Duration,
+            options.duration.clone().or(of_case(&case.duration)),
+        ),
+        (Key::Threads, of_case(&case.threads)),
+        (Key::Rate, of_case(&case.rate)),
+        (Key::Databases, of_case(&case.databases)),
+        (Key::Mailboxes, of_case(&case.mailboxes)),
+        (Key::TargetSize, of_case(&case.target_size)),
+        (Key::Seed, options.seed.clone().or(of_case(&case.seed))),
+    ] {
+        scenario
+            .settings
+            .extend(value.map(|value| Setting::new(key, value)));
+    }
+    Ok(scenario)
 }
 
 impl Task {
@@ -63,9 +76,9 @@ impl Task {
     pub fn new(
         (study, case): (&str, &str),
         blind: bool,
-        options: &PredictOptions,
+        scenario: &Scenario,
         out: &Path,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let ending = if blind { "-blind" } else { "" };
         let directory = out.join("cases").join(format!("{study}-{case}{ending}"));
         Ok(Self {
@@ -73,7 +86,7 @@ impl Task {
             case: case.to_owned(),
             blind,
             has_blind: false,
-            plan: Plan::check(options)?,
+            plan: Plan::check(scenario)?,
             directory,
         })
     }
@@ -91,16 +104,16 @@ impl Task {
 
     /// Simulated seconds that it takes, at least.
     pub fn simulated_s(&self) -> f64 {
-        self.warm_up_s() + self.plan.profile.run.duration.as_seconds()
+        self.warm_up_s() + self.plan.profile.run().duration.as_seconds()
     }
 
     /// Simulated seconds before anything is measured, at least.
     pub fn warm_up_s(&self) -> f64 {
-        self.plan.profile.run.warm_up.minimum.as_seconds()
+        self.plan.profile.run().warm_up.minimum.as_seconds()
     }
 
     /// What an earlier study found with the same settings, if it came to its end.
-    fn kept(&self) -> Option<Run> {
+    fn kept(&self) -> Option<CaseResult> {
         let same = |file: &str, text: String| {
             fs::read_to_string(self.directory.join(file)).is_ok_and(|found| found == text)
         };
@@ -109,44 +122,37 @@ impl Task {
         {
             return None;
         }
-        let run = Run::load(&self.directory).ok()?;
+        let run = CaseResult::load(&self.directory).ok()?;
         let version = RunResult::new().version;
         (run.result.complete && ended(&run.result) && run.result.version == version).then_some(run)
     }
 
     /// Removes what an earlier study with other settings left. Touches nothing else.
-    fn clear(&self) -> Result<(), Failure> {
+    fn clear(&self) -> Result<(), Error> {
         let ours = [RESULT_FILE, CONFIG_FILE, ARRAY_FILE];
         if !ours.iter().all(|file| self.directory.join(file).is_file()) {
             return Ok(());
         }
         fs::remove_dir_all(&self.directory).map_err(|error| {
             let path = self.directory.display();
-            Failure::environment(format!("{path} cannot be removed: {error}."), "")
+            Error::environment(format!("{path} cannot be removed: {error}."), "")
         })
     }
 
-    fn predict(&self, watch: Watch, stop: StopRequest) -> Result<Run, Failure> {
+    /// The run, and whether it is new.
+    fn predict(&self, watch: Watch, stop: StopRequest) -> Result<(CaseResult, bool), Error> {
         if let Some(run) = self.kept() {
-            return Ok(run);
+            return Ok((run, false));
         }
         self.clear()?;
-        let started = Timestamp::now();
-        let directory = predict::open(&self.plan, Some(&self.directory), started)?;
-        let path = directory.path().to_owned();
+        let started = clock::timestamp();
+        let output = Output::Directory(self.directory.clone());
+        let directory = predict::open(&self.plan, &output, started)?;
         let recorder = Recorder::new(Box::new(watch), directory, stop.clone());
         let (result, recorder) = predict::run(&self.plan, started, stop, recorder)?;
-        predict::close(recorder, &result)?;
-        let unreadable = |error| Failure::environment(format!("{error}."), "");
-        let run = Run::load(&path).map_err(unreadable)?;
-        let page = path.join(REPORT_FILE);
-        fs::write(&page, report::html(&run)).map_err(|error| {
-            Failure::environment(
-                format!("{} cannot be written: {error}.", page.display()),
-                "",
-            )
-        })?;
-        Ok(run)
+        recorder.finish(&result).1?;
+        let unreadable = |error| Error::environment(format!("{error}."), "");
+        Ok((CaseResult::load(&self.directory).map_err(unreadable)?, true))
     }
 }
 
@@ -155,50 +161,40 @@ pub fn ended(result: &RunResult) -> bool {
     !matches!(result.verdict, Verdict::Interrupted | Verdict::Error)
 }
 
-/// Predicts every task on as many threads as `jobs`; gives the runs in the order of the tasks. After
-/// a wish to stop, tasks that had not begun have none.
+/// Predicts every task, `jobs` of them at once; gives the runs in the order of the tasks. After a
+/// wish to stop, tasks that had not begun have none.
+///
+/// # Errors
+/// The first case whose results cannot be written.
 pub fn predict_all(
     tasks: &[Task],
     jobs: usize,
-    quiet: bool,
+    observer: &mut dyn Observer,
     stop: &StopRequest,
-) -> Result<Vec<Option<Run>>, Failure> {
-    let board = Arc::new(Mutex::new(Board::new(tasks, jobs)));
-    let queue = Mutex::new((0..tasks.len()).collect::<VecDeque<usize>>());
-    let found = Mutex::new(vec![None; tasks.len()]);
-    let failed = Mutex::new(None);
-    let work = || {
-        while !stop.is_stopped() && lock(&failed).is_none() {
-            let Some(number) = lock(&queue).pop_front() else {
-                return;
-            };
-            let watch = Watch::new(Arc::clone(&board), number);
-            match tasks[number].predict(watch, stop.clone()) {
-                Ok(run) => lock(&found)[number] = Some(run),
-                Err(failure) => *lock(&failed) = Some(failure),
-            }
-            lock(&board).end(number);
-        }
+) -> Result<Vec<Option<CaseResult>>, Error> {
+    let progress = Arc::new(Mutex::new(Progress::new(tasks)));
+    let work = |number: usize| {
+        let watch = Watch::new(Arc::clone(&progress), number);
+        let predicted = tasks[number].predict(watch, stop.clone());
+        lock(&progress).end(number);
+        predicted
     };
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(work)).collect();
-        while workers.iter().any(|worker| !worker.is_finished()) {
-            lock(&board).show(quiet);
-            thread::sleep(LOOK_EVERY);
+    let report = |done: Option<(usize, &(CaseResult, bool))>| {
+        if let Some((number, (_, true))) = done {
+            observer.event(Event::CaseDone {
+                title: &tasks[number].title(),
+                directory: &tasks[number].directory,
+            });
         }
-        lock(&board).finish(quiet);
-    });
-    match into_inner(failed) {
-        Some(failure) => Err(failure),
-        None => Ok(into_inner(found)),
-    }
+        let cases = lock(&progress).cases();
+        observer.event(Event::StudyProgress(&cases));
+    };
+    let runs = workers::compute(jobs, tasks.len(), stop, work, report)?;
+    let runs = runs.into_iter().map(|run| run.map(|(run, _)| run));
+    Ok(runs.collect())
 }
 
 /// What a worker that panicked held is as good as ever: it is replaced as a whole.
 pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn into_inner<T>(mutex: Mutex<T>) -> T {
-    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

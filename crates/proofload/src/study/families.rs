@@ -5,77 +5,74 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use config::{ConfigError, settings};
 
 use super::bundled::FAMILIES;
-use crate::failure::Failure;
+use crate::setting::{Setting, Value};
 
-/// The families by the name in `family` of an array's description.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(transparent)]
-pub struct Families(BTreeMap<String, Family>);
-
-/// A family and what it assumes.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Family {
-    /// Its name for people.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for readers of the file"))]
-    pub title: String,
-    /// Its assumptions.
-    #[serde(default)]
-    pub assumption: Vec<Assumption>,
+settings! {
+    /// What each product family assumes.
+    pub struct Families {
+        /// The families by the name in `family` of an array's description.
+        pub family: BTreeMap<String, Family>;
+    }
 }
 
-/// One assumed parameter.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Assumption {
-    /// Path of the key in the description of an array.
-    pub key: String,
-    /// What the other families would have set, as in `--set`.
-    pub blind: String,
-    /// Where that comes from.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for readers of the file"))]
-    pub from: String,
+settings! {
+    /// A family and what it assumes.
+    pub struct Family {
+        /// Its name for people.
+        pub title: String;
+        /// Its assumptions.
+        pub assumption: Vec<Assumption> = Vec::new();
+    }
+}
+
+settings! {
+    /// One assumed parameter.
+    pub struct Assumption {
+        /// Path of the key in the description of an array.
+        pub key: String;
+        /// What the other families would have set, as in `--set`.
+        pub blind: String;
+        /// Where that comes from.
+        pub from: String;
+    }
 }
 
 impl Families {
     /// The families that are built in.
-    pub fn bundled() -> Result<Self, Failure> {
-        Self::parse(FAMILIES)
+    pub fn bundled() -> Result<Self, ConfigError> {
+        config::from_toml(FAMILIES)
     }
 
-    /// The families that a text describes.
-    pub fn parse(text: &str) -> Result<Self, Failure> {
-        toml::from_str(text).map_err(|error| {
-            Failure::usage(
-                format!("The list of product families is wrong: {error}"),
-                "",
-            )
-        })
-    }
-
-    /// The assignments, as `--set` takes them, that make an array of `family` a blind one.
-    pub fn blind_settings(&self, family: &str) -> Vec<String> {
-        let assumptions = self.0.get(family).map(|family| family.assumption.iter());
+    /// The settings that make an array of `family` a blind one.
+    pub fn blind_settings(&self, family: &str) -> Vec<Setting> {
+        let assumptions = self
+            .family
+            .get(family)
+            .map(|family| family.assumption.iter());
         let assumptions = assumptions.into_iter().flatten();
         assumptions
-            .map(|assumption| format!("array.{}={}", assumption.key, assumption.blind))
+            .map(|assumption| {
+                let path = format!("array.{}", assumption.key);
+                Setting::at(path, Value::of_text(&assumption.blind))
+            })
             .collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use array::description::{BUNDLED_ARRAYS, Description, Source};
+    use array::description::{BUNDLED_ARRAYS, Description};
+    use config::Source;
 
     use super::*;
 
     #[test]
     fn every_assumption_is_a_key_of_its_family() {
         let families = Families::bundled().unwrap();
-        for (name, family) in &families.0 {
+        for (name, family) in &families.family {
             assert!(
                 !family.title.is_empty() && family.assumption.iter().all(|a| !a.from.is_empty())
             );
@@ -91,10 +88,8 @@ mod tests {
                     continue;
                 }
                 let mut sources = vec![own];
-                for text in families.blind_settings(name) {
-                    let text = text.strip_prefix("array.").unwrap();
-                    sources.push(Source::assignment("--set array.", text));
-                }
+                let settings = families.blind_settings(name);
+                sources.extend(settings.iter().filter_map(Setting::of_array));
                 let blind = Description::load(&sources).unwrap_or_else(|error| panic!("{error}"));
                 assert_ne!(blind.to_toml(), plain.to_toml(), "{}", array.name);
             }

@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use report::Run;
 use serde::Serialize;
 
 use super::description::{Bound, Figure, Over, Relation, Study};
-use super::measures::{self, Measure};
+use super::measures::{self, CaseResult, Measure};
 
 /// How far a value may be from the published one, as a share of it.
 pub const TOLERANCE: f64 = 0.15;
 
 /// The results of a study's cases by name.
-pub type Results = BTreeMap<String, Run>;
+pub type Results = BTreeMap<String, CaseResult>;
 
 /// A figure as it came out: what `study --json` prints, one object for each.
 #[derive(Clone, Debug, PartialEq, Serialize)]

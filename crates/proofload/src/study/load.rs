@@ -5,9 +5,21 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::bundled::{BUNDLED_STUDIES, bundled_study};
+use config::{ConfigError, Diagnostic, Document, Format, Source};
+
+use super::bundled::{BUNDLED_STUDIES, BundledStudy, bundled_study};
 use super::description::{Figure, Study};
-use crate::failure::Failure;
+use crate::error::Error;
+
+impl BundledStudy {
+    /// Its name for people.
+    ///
+    /// # Errors
+    /// Everything that is wrong with its TOML, which tests keep empty.
+    pub fn title(self) -> Result<String, ConfigError> {
+        parse(self.name, self.toml).map(|study| study.title)
+    }
+}
 
 /// A study with the name it goes by.
 #[derive(Clone, Debug)]
@@ -19,7 +31,7 @@ pub struct Named {
 }
 
 /// The studies of these names and paths; all bundled ones when there is none.
-pub fn load(names: &[String]) -> Result<Vec<Named>, Failure> {
+pub fn load(names: &[String]) -> Result<Vec<Named>, Error> {
     let all = || BUNDLED_STUDIES.iter().map(|study| study.name.to_owned());
     let names: Vec<String> = match names {
         [] => all().collect(),
@@ -31,21 +43,14 @@ pub fn load(names: &[String]) -> Result<Vec<Named>, Failure> {
         if studies.iter().any(|study| study.name == name) {
             continue;
         }
-        let study = parse(&text).map_err(|problem| faulty(&name, &problem))?;
+        let study = parse(&name, &text)?;
         studies.push(Named { name, study });
     }
     Ok(studies)
 }
 
-fn faulty(name: &str, problem: &str) -> Failure {
-    Failure::usage(
-        format!("The study {name} is wrong: {}", problem.trim_end()),
-        "'proofload show msa2040 --study' prints one that is right.",
-    )
-}
-
 /// The text of a study: a bundled name, or the path of a file.
-fn text_of(name: &str) -> Result<(String, String), Failure> {
+fn text_of(name: &str) -> Result<(String, String), Error> {
     if let Some(study) = bundled_study(name) {
         return Ok((study.name.to_owned(), study.toml.to_owned()));
     }
@@ -56,7 +61,7 @@ fn text_of(name: &str) -> Result<(String, String), Failure> {
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let names: Vec<&str> = BUNDLED_STUDIES.iter().map(|study| study.name).collect();
-            Err(Failure::usage(
+            Err(Error::usage(
                 format!("There is no bundled study and no file called '{name}'."),
                 format!(
                     "Name one of {}, or give the path of a TOML file.",
@@ -64,114 +69,152 @@ fn text_of(name: &str) -> Result<(String, String), Failure> {
                 ),
             ))
         }
-        Err(error) => Err(Failure::usage(
+        Err(error) => Err(Error::usage(
             format!("The study {name} cannot be read: {error}."),
             "Give the path of a readable TOML file, or a name from 'proofload list studies'.",
         )),
     }
 }
 
-/// The study that a text describes, or what is wrong with it, as whole sentences.
-pub fn parse(text: &str) -> Result<Study, String> {
-    let study: Study = toml::from_str(text).map_err(|error| error.to_string())?;
-    let mut wrong = Vec::new();
-    check_cases(&study, &mut wrong);
-    check_figures(&study, &mut wrong);
-    check_charts(&study, &mut wrong);
-    match wrong.is_empty() {
-        true => Ok(study),
-        false => Err(wrong.join("\n")),
-    }
+/// The study that the text called `name` describes.
+///
+/// # Errors
+/// Everything that is wrong with it, each with its line.
+pub fn parse(name: &str, text: &str) -> Result<Study, ConfigError> {
+    static STUDY: Format = Format::plain("study");
+    let sources = [Source::file(name, text)];
+    let document = Document::load_with_rules(&STUDY, &sources, broken)?;
+    let found = broken(&document);
+    Ok(document.accept(found)?.settings)
 }
 
-fn check_cases(study: &Study, wrong: &mut Vec<String>) {
+/// The rules that a study breaks.
+fn broken(document: &Document<Study>) -> Vec<Diagnostic> {
+    let study = &document.settings;
+    let mut found = Vec::new();
+    let mut report = |path: &str, message: String| {
+        found.push(document.diagnostic(path, message, None));
+    };
+    check_cases(study, &mut report);
+    check_figures(study, &mut report);
+    check_charts(study, &mut report);
+    found
+}
+
+fn check_cases(study: &Study, report: &mut impl FnMut(&str, String)) {
     for (name, case) in &study.case {
+        let path = format!("case.{name}");
         let case = case.over(&study.defaults);
         if case.workload.is_none() {
-            wrong.push(format!("Case {name} names no workload."));
+            report(&path, format!("case {name} names no workload"));
         }
         if case.array.is_none() {
-            wrong.push(format!("Case {name} names no array."));
+            report(&path, format!("case {name} names no array"));
         }
         let safe = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
         if name.is_empty() || !name.chars().all(safe) {
-            wrong.push(format!(
-                "The name of case '{name}' may hold letters, digits and hyphens only."
-            ));
+            let message = format!("'{name}' may hold letters, digits and hyphens only");
+            report(&path, message);
         }
     }
 }
 
-fn check_figures(study: &Study, wrong: &mut Vec<String>) {
+fn check_figures(study: &Study, report: &mut impl FnMut(&str, String)) {
     let mut seen = BTreeSet::new();
-    for figure in &study.figure {
+    for (number, figure) in study.figure.iter().enumerate() {
+        let mut report = |key: &str, problem: &str| {
+            let path = format!("figure.{number}.{key}");
+            report(&path, format!("figure {} {problem}", figure.id));
+        };
         if !seen.insert(&figure.id) {
-            wrong.push(format!("Figure {} is there twice.", figure.id));
+            report("id", "is there twice");
         }
-        if let Some(problem) = problem_of(study, figure) {
-            wrong.push(format!("Figure {} {problem}", figure.id));
+        if let Some((key, problem)) = problem_of(study, figure) {
+            report(key, &problem);
         }
     }
 }
 
-fn problem_of(study: &Study, figure: &Figure) -> Option<String> {
-    if !figure.paper.is_finite() {
-        return Some("has a published value that is not a number.".to_owned());
-    }
-    let unknown = |name: &&String| !study.case.contains_key(*name);
-    if let Some(name) = figure.of.iter().chain(&figure.against).find(unknown) {
-        return Some(format!("names the case {name}, which is not described."));
-    }
-    match (figure.measure, &figure.not_modelled) {
-        (Some(_), Some(_)) => return Some("has a measure and a reason against it.".to_owned()),
-        (None, None) => {
-            return Some("has neither a measure nor a reason in `not_modelled`.".to_owned());
+/// What is wrong with a figure, and the key to change.
+fn problem_of(study: &Study, figure: &Figure) -> Option<(&'static str, String)> {
+    for (key, names) in [("of", &figure.of), ("against", &figure.against)] {
+        if let Some(name) = names.iter().find(|name| !study.case.contains_key(*name)) {
+            let message = format!("names the case {name}, which is not described");
+            return Some((key, message));
         }
-        (None, Some(_)) => return None,
-        (Some(_), None) => {}
     }
-    if figure.of.is_empty() {
-        return Some("names no case with `of`.".to_owned());
-    }
-    if figure.against.is_empty() != figure.relation.is_none() {
-        return Some("needs both `against` and `as`, or neither.".to_owned());
-    }
+    let is_modelled = figure.measure.is_some();
     let pairs = figure.against.len();
-    if pairs > 1 && pairs != figure.of.len() {
-        return Some("needs one case in `against`, or as many as in `of`.".to_owned());
-    }
     let zero = figure.paper == 0.0 && figure.bound.is_none();
-    if zero && figure.tolerance.is_none() {
-        return Some("is zero, so it needs a `tolerance` in its unit.".to_owned());
-    }
-    None
+    let rules = [
+        (
+            is_modelled && figure.not_modelled.is_some(),
+            "not_modelled",
+            "has a measure and a reason against it",
+        ),
+        (
+            !is_modelled && figure.not_modelled.is_none(),
+            "measure",
+            "has neither a measure nor a reason in `not_modelled`",
+        ),
+        (
+            is_modelled && figure.of.is_empty(),
+            "of",
+            "names no case with `of`",
+        ),
+        (
+            is_modelled && figure.against.is_empty() != figure.relation.is_none(),
+            "as",
+            "needs both `against` and `as`, or neither",
+        ),
+        (
+            is_modelled && pairs > 1 && pairs != figure.of.len(),
+            "against",
+            "needs one case in `against`, or as many as in `of`",
+        ),
+        (
+            is_modelled && zero && figure.tolerance.is_none(),
+            "paper",
+            "is zero, so it needs a `tolerance` in its unit",
+        ),
+    ];
+    let mut broken = rules.into_iter().filter(|(is_broken, ..)| *is_broken);
+    broken.next().map(|(_, key, rule)| (key, rule.to_owned()))
 }
 
-fn check_charts(study: &Study, wrong: &mut Vec<String>) {
-    for chart in &study.chart {
-        let mut complain = |what: String| wrong.push(format!("Chart '{}' {what}", chart.title));
+fn check_charts(study: &Study, report: &mut impl FnMut(&str, String)) {
+    for (number, chart) in study.chart.iter().enumerate() {
         let places = match &chart.across {
             Some(_) => chart.at.len(),
             None => chart.names.len(),
         };
-        for line in &chart.line {
+        for (turn, line) in chart.line.iter().enumerate() {
+            let mut report = |key: &str, what: String| {
+                let path = format!("chart.{number}.line.{turn}.{key}");
+                report(&path, format!("chart '{}' {what}", chart.title));
+            };
             let case = |name: &&String| !name.is_empty() && !study.case.contains_key(*name);
             if let Some(name) = line.of.iter().find(case) {
-                complain(format!("names the case {name}, which is not described."));
+                report(
+                    "of",
+                    format!("names the case {name}, which is not described"),
+                );
             }
             let figure = |name: &&String| {
                 !name.is_empty() && !study.figure.iter().any(|figure| figure.id == **name)
             };
             if let Some(name) = line.figures.iter().find(figure) {
-                complain(format!("names the figure {name}, which is not there."));
+                let message = format!("names the figure {name}, which is not there");
+                report("figures", message);
             }
             let points = line.of.len().max(line.figures.len());
             let one = line.of.is_empty() != line.figures.is_empty();
             if !one || points != places || (line.measure.is_some() == line.of.is_empty()) {
-                complain(format!(
-                    "has a line '{}' that is not {places} cases with a measure, or as many figures.",
+                let message = format!(
+                    "has a line '{}' that is not {places} cases with a measure, or as many figures",
                     line.name
-                ));
+                );
+                report("name", message);
             }
         }
     }

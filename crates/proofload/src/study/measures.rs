@@ -3,77 +3,150 @@
 //! Host and operating system see every request to a volume, so reads of the background maintenance
 //! are among the reads there; what a database reports of itself leaves them out.
 
-use measure::result::{ArrayDisk, ArrayResult, ArrayVolume, IoFigures, RunResult};
-use report::{Flow, Moment, Run};
-use serde::Deserialize;
+use std::path::{Path, PathBuf};
 
-/// A number that every result holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Measure {
-    /// Mean latency of database reads of the worst database, ms, as the database reports it.
-    HighestDatabaseReadMs,
-    /// Mean latency of all reads of database volumes, ms, as the operating system sees it: a mean
-    /// over requests.
-    HostReadMs,
-    /// The same of the volume where it is highest.
-    HighestHostReadMs,
-    /// The same as a mean over samples of equal length, as performance logs are averaged.
-    SampledHostReadMs,
-    /// Mean over all volumes, those of databases and those of logs, of the mean latency of the
-    /// reads of each, ms. A volume without reads counts as 0, as in a performance log.
-    VolumesReadMs,
-    /// Mean latency of writes of database volumes, ms.
-    HostWriteMs,
-    /// Mean latency of reads and writes of database volumes, ms.
-    HostTransferMs,
-    /// Mean latency of log writes, ms.
-    LogWriteMs,
-    /// The longest of the mean latencies of database reads, database writes and log writes, ms.
-    HighestLatencyMs,
-    /// Reads of database volumes, 10^6 bytes per second.
-    ReadMbPerS,
-    /// Writes of database volumes, 10^6 bytes per second.
-    WriteMbPerS,
-    /// Reads and writes of all volumes, 10^6 bytes per second.
-    TotalMbPerS,
-    /// Database reads and writes per second, those of the maintenance among them.
-    DatabaseIops,
-    /// Requests to all volumes per second.
-    TotalIops,
-    /// Share of reads among the requests to database volumes, percent.
-    ReadSharePercent,
-    /// Operations of the workload per second.
-    TransactionsPerS,
-    /// Log writes of a log volume, 10^3 bytes per second.
-    LogKbPerS,
-    /// Mean time of a request inside a disk, ms.
-    DriveLatencyMs,
-    /// Mean number of requests inside a disk.
-    DriveQueueDepth,
-    /// Disk requests per second of a disk.
-    DriveIops,
-    /// Share of the time a disk was busy, percent.
-    DriveBusyPercent,
-    /// Mean latency of writes of database volumes inside the array, ms.
-    ArrayDatabaseWriteMs,
-    /// Mean latency of writes of log volumes inside the array, ms.
-    ArrayLogWriteMs,
-    /// Bytes between hosts and array, 10^3 per second.
-    ArrayKbPerS,
-    /// Host requests that reach the array per second.
-    ArrayRequestsPerS,
-    /// Share of the reads that reach the pools which the SSD read cache serves, percent.
-    ReadCacheHitPercent,
-    /// Share of the pages in use which lie on the performance tier at the end, percent.
-    TierPagesPercent,
-    /// Moved to a higher tier, 10^9 bytes.
-    MovedUpGb,
+use config::choice;
+use measure::metric::IoMetric;
+use measure::metric::{RowScope, Stream};
+use measure::result::{ArrayDisk, ArrayResult, ArrayVolume, IoFigures, RunResult};
+use measure::run_directory::{self, LoadError};
+use measure::sample::{Phase, SampleRow};
+
+choice! {
+    /// A number that every result holds.
+    pub enum Measure {
+        /// Mean latency of database reads of the worst database, ms, as the database reports it.
+        HighestDatabaseReadMs = "highest-database-read-ms",
+        /// Mean latency of all reads of database volumes, ms, as the operating system sees it: a mean
+        /// over requests.
+        HostReadMs = "host-read-ms",
+        /// The same of the volume where it is highest.
+        HighestHostReadMs = "highest-host-read-ms",
+        /// The same as a mean over samples of equal length, as performance logs are averaged.
+        SampledHostReadMs = "sampled-host-read-ms",
+        /// Mean over all volumes, those of databases and those of logs, of the mean latency of the
+        /// reads of each, ms. A volume without reads counts as 0, as in a performance log.
+        VolumesReadMs = "volumes-read-ms",
+        /// Mean latency of writes of database volumes, ms.
+        HostWriteMs = "host-write-ms",
+        /// Mean latency of reads and writes of database volumes, ms.
+        HostTransferMs = "host-transfer-ms",
+        /// Mean latency of log writes, ms.
+        LogWriteMs = "log-write-ms",
+        /// The longest of the mean latencies of database reads, database writes and log writes, ms.
+        HighestLatencyMs = "highest-latency-ms",
+        /// Reads of database volumes, 10^6 bytes per second.
+        ReadMbPerS = "read-mb-per-s",
+        /// Writes of database volumes, 10^6 bytes per second.
+        WriteMbPerS = "write-mb-per-s",
+        /// Reads and writes of all volumes, 10^6 bytes per second.
+        TotalMbPerS = "total-mb-per-s",
+        /// Database reads and writes per second, those of the maintenance among them.
+        DatabaseIops = "database-iops",
+        /// Requests to all volumes per second.
+        TotalIops = "total-iops",
+        /// Share of reads among the requests to database volumes, percent.
+        ReadSharePercent = "read-share-percent",
+        /// Operations of the workload per second.
+        TransactionsPerS = "transactions-per-s",
+        /// Log writes of a log volume, 10^3 bytes per second.
+        LogKbPerS = "log-kb-per-s",
+        /// Mean time of a request inside a disk, ms.
+        DriveLatencyMs = "drive-latency-ms",
+        /// Mean number of requests inside a disk.
+        DriveQueueDepth = "drive-queue-depth",
+        /// Disk requests per second of a disk.
+        DriveIops = "drive-iops",
+        /// Share of the time a disk was busy, percent.
+        DriveBusyPercent = "drive-busy-percent",
+        /// Mean latency of writes of database volumes inside the array, ms.
+        ArrayDatabaseWriteMs = "array-database-write-ms",
+        /// Mean latency of writes of log volumes inside the array, ms.
+        ArrayLogWriteMs = "array-log-write-ms",
+        /// Bytes between hosts and array, 10^3 per second.
+        ArrayKbPerS = "array-kb-per-s",
+        /// Host requests that reach the array per second.
+        ArrayRequestsPerS = "array-requests-per-s",
+        /// Share of the reads that reach the pools which the SSD read cache serves, percent.
+        ReadCacheHitPercent = "read-cache-hit-percent",
+        /// Share of the pages in use which lie on the performance tier at the end, percent.
+        TierPagesPercent = "tier-pages-percent",
+        /// Moved to a higher tier, 10^9 bytes.
+        MovedUpGb = "moved-up-gb",
+    }
+}
+
+/// What the prediction of a case gave.
+#[derive(Clone, Debug, Default)]
+pub struct CaseResult {
+    /// The result document.
+    pub result: RunResult,
+    /// The samples of the measured phase.
+    pub samples: Vec<ReadSample>,
+    /// Its run directory.
+    pub directory: PathBuf,
+}
+
+/// The reads of the databases during one sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadSample {
+    /// Length of the sample, seconds.
+    pub length_s: f64,
+    /// Reads of the workload, and those of the maintenance.
+    pub reads: [Reads; 2],
+}
+
+/// Reads of one kind during one sample.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reads {
+    /// How many per second.
+    pub per_second: f64,
+    /// Their mean latency, ms; NaN without any.
+    pub average_ms: f64,
+}
+
+impl CaseResult {
+    /// Reads a run directory.
+    ///
+    /// # Errors
+    /// When there is no result, or a file is damaged or of another version.
+    pub fn load(directory: &Path) -> Result<Self, LoadError> {
+        let (result, rows) = run_directory::load(directory)?;
+        Ok(Self {
+            result,
+            samples: ReadSample::measured(&rows),
+            directory: directory.to_owned(),
+        })
+    }
+}
+
+impl ReadSample {
+    /// The samples of the measured phase among the rows of a run directory.
+    fn measured(rows: &[SampleRow]) -> Vec<Self> {
+        let measured = rows
+            .iter()
+            .filter(|row| row.scope == RowScope::Total && row.phase == Phase::Measured);
+        measured.map(Self::of_row).collect()
+    }
+
+    fn of_row(row: &SampleRow) -> Self {
+        let reads = |stream| {
+            let of = |metric| row.io(stream, metric);
+            Reads {
+                per_second: of(IoMetric::Rate).unwrap_or(0.0),
+                average_ms: of(IoMetric::Average).unwrap_or(f64::NAN),
+            }
+        };
+        Self {
+            length_s: row.length_s,
+            reads: [reads(Stream::DatabaseRead), reads(Stream::MaintenanceRead)],
+        }
+    }
 }
 
 /// The measure of a result; `None` when the result does not hold it. `groups` names the disk
 /// groups that measures of disks are about; without any they are about all disks that work.
-pub fn value(measure: Measure, run: &Run, groups: &[String]) -> Option<f64> {
+pub fn value(measure: Measure, run: &CaseResult, groups: &[String]) -> Option<f64> {
     let result = &run.result;
     let totals = &result.totals;
     let database = [&totals.reads, &totals.maintenance_reads, &totals.writes];
@@ -81,13 +154,14 @@ pub fn value(measure: Measure, run: &Run, groups: &[String]) -> Option<f64> {
     let found = match measure {
         Measure::HighestDatabaseReadMs => {
             let databases = result.databases.iter();
-            greatest(databases.map(|database| mean_ms(&[&database.reads])))?
+            greatest(databases.map(|database| mean_ms(&[&database.figures.reads])))?
         }
         Measure::HostReadMs => mean_ms(reads)?,
         Measure::HighestHostReadMs => {
             let databases = result.databases.iter();
-            let means =
-                databases.map(|database| mean_ms(&[&database.reads, &database.maintenance_reads]));
+            let means = databases.map(|database| {
+                mean_ms(&[&database.figures.reads, &database.figures.maintenance_reads])
+            });
             greatest(means)?
         }
         Measure::SampledHostReadMs => sampled_read_ms(run)?,
@@ -171,7 +245,7 @@ fn inside(
             }
             100.0 * fast as f64 / positive(all as f64)?
         }
-        Measure::MovedUpGb => pools.map(|pool| pool.moved_up_bytes as f64).sum::<f64>() / 1e9,
+        Measure::MovedUpGb => pools.map(|pool| pool.promoted_bytes as f64).sum::<f64>() / 1e9,
         _ => return None,
     })
 }
@@ -219,8 +293,8 @@ fn mean_ms(streams: &[&IoFigures]) -> Option<f64> {
 /// of their reads.
 fn volumes_read_ms(result: &RunResult) -> Option<f64> {
     let means = result.databases.iter().flat_map(|database| {
-        let of_data = mean_ms(&[&database.reads, &database.maintenance_reads]);
-        [of_data, mean_ms(&[&database.log_reads])]
+        let of_data = mean_ms(&[&database.figures.reads, &database.figures.maintenance_reads]);
+        [of_data, mean_ms(&[&database.figures.log_reads])]
     });
     let (sum, volumes) = means.fold((0.0, 0), |(sum, volumes), mean| {
         (sum + mean.unwrap_or(0.0), volumes + 1)
@@ -237,21 +311,18 @@ fn per_s(streams: &[&IoFigures]) -> f64 {
 }
 
 /// Mean over the samples of the measured phase of the mean latency of their reads.
-fn sampled_read_ms(run: &Run) -> Option<f64> {
-    let measured = |moment: &&Moment| moment.phase == "measured";
-    let samples = run.timeline.iter().filter(measured);
-    weighted(samples.filter_map(|moment| {
-        let flows = [moment.reads, moment.maintenance_reads];
-        let busy = flows.iter().filter(|flow| flow.per_second > 0.0);
-        let mean = weighted(busy.map(|flow: &Flow| (flow.average_ms, flow.per_second)))?;
-        Some((mean, moment.length_s))
+fn sampled_read_ms(run: &CaseResult) -> Option<f64> {
+    weighted(run.samples.iter().filter_map(|sample| {
+        let busy = sample.reads.iter().filter(|reads| reads.per_second > 0.0);
+        let mean = weighted(busy.map(|reads| (reads.average_ms, reads.per_second)))?;
+        Some((mean, sample.length_s))
     }))
 }
 
 fn disks<'a>(array: &'a ArrayResult, groups: &[String]) -> Vec<&'a ArrayDisk> {
     let disks = array.disks.iter();
     disks
-        .filter(|disk| disk.works && (groups.is_empty() || groups.contains(&disk.group)))
+        .filter(|disk| disk.online && (groups.is_empty() || groups.contains(&disk.group)))
         .collect()
 }
 

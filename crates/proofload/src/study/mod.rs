@@ -1,12 +1,10 @@
-//! `proofload study`: repeats published studies on modelled arrays and puts the model beside the
-//! paper.
+//! Studies: published evaluations repeated on modelled arrays, the model beside the paper.
 //!
 //! A short tour: [`description`] is what a study looks like in TOML, [`load`] finds and checks it,
 //! [`families`] says what each product family assumes. [`cases`] predicts every case once,
-//! [`measures`] takes numbers from the results, [`judge`] puts them beside the published ones, and
-//! [`tell`] prints and writes what came out. [`board`] shows how far it has come.
+//! [`progress`] follows how far that is, [`measures`] takes numbers from the results, and `judge`
+//! puts them beside the published ones.
 
-mod board;
 mod bundled;
 mod cases;
 mod description;
@@ -14,76 +12,182 @@ mod families;
 mod judge;
 mod load;
 mod measures;
-mod page;
-mod tell;
+mod progress;
 
-pub use bundled::{BUNDLED_STUDIES, bundled_study};
+pub use bundled::{BUNDLED_STUDIES, BundledStudy, bundled_study};
+pub use description::{Bound, ChartPlan, Figure, Kind, LinePlan, Study};
+pub use judge::{Judged, Results, TOLERANCE};
+pub use load::Named;
+pub use measures::{CaseResult, Measure, value as measured_value};
 
-use std::path::PathBuf;
-use std::thread;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use measure::result::{RunResult, Verdict};
 use measure::run_directory::DEFAULT_PARENT;
+use workload::progress::StopRequest;
 
-use crate::cli::StudyOptions;
-use crate::exit::ExitStatus;
-use crate::failure::Failure;
-use crate::interrupt;
+use crate::error::Error;
+use crate::events::{Event, Observer};
+use crate::options::StudyOptions;
+use crate::setting::Setting;
+use crate::{clock, workers};
 use cases::Task;
 use families::Families;
-use judge::{Judged, Results, judge};
-use load::Named;
+use judge::judge;
 
 /// What came out of one study.
-struct Outcome {
-    named: Named,
-    /// Results of its cases, and of the blind ones.
-    own: Results,
-    blind: Results,
-    figures: Vec<Judged>,
+pub struct StudyOutcome {
+    /// Its name and description.
+    pub named: Named,
+    /// Results of its cases.
+    pub own: Results,
+    /// Results with the assumptions of the other product families.
+    pub blind: Results,
+    /// The published figures beside the predicted ones, in the order of the description.
+    pub figures: Vec<Judged>,
 }
 
-/// Repeats studies and says how far the model is from the papers.
-pub fn study(options: &StudyOptions) -> Result<ExitStatus, Failure> {
-    let studies = load::load(&options.names)?;
-    let out = match &options.out {
-        Some(out) => out.clone(),
-        None => new_directory(),
-    };
-    tell::check_vacant(&out)?;
-    let mut tasks = Vec::new();
-    for named in &studies {
-        add_tasks(named, options, &out, &mut tasks)?;
-    }
-    // The longest first, so that no core stands idle at the end.
-    tasks.sort_by(|one, other| other.simulated_s().total_cmp(&one.simulated_s()));
-    let stop = interrupt::stop_on_signals()
-        .map_err(|error| Failure::environment(format!("Signals cannot be caught: {error}."), ""))?;
-    let jobs = options.jobs.unwrap_or_else(cores).max(1);
-    let runs = cases::predict_all(&tasks, jobs, options.quiet, &stop)?;
-    let mut outcomes: Vec<Outcome> = studies.into_iter().map(Outcome::new).collect();
-    for (task, run) in tasks.iter().zip(runs) {
-        let outcome = outcomes.iter_mut().find(|one| one.named.name == task.study);
-        if let (Some(outcome), Some(run)) = (outcome, run) {
-            if let Some(trouble) = trouble(&run.result).filter(|_| !options.quiet) {
-                tell!("{}: {trouble}", task.title());
-            }
-            outcome.take(task, run, !options.no_blind);
+/// Studies that can begin.
+pub struct Prepared {
+    studies: Vec<Named>,
+    tasks: Vec<Task>,
+    options: StudyOptions,
+    out: PathBuf,
+}
+
+/// What several studies give.
+pub struct StudiesOutcome {
+    /// Each study.
+    pub studies: Vec<StudyOutcome>,
+    /// Whether every figure is inside its tolerance.
+    pub verdict: Verdict,
+    /// The directory of the results.
+    pub directory: PathBuf,
+}
+
+impl Prepared {
+    /// Loads the studies and checks every case. Writes nothing.
+    ///
+    /// # Errors
+    /// The first fault of a study or a case, and a directory that holds something else.
+    pub fn new(options: &StudyOptions) -> Result<Self, Error> {
+        let studies = load::load(&options.names)?;
+        let out = match &options.out {
+            Some(out) => out.clone(),
+            None => new_directory(),
+        };
+        check_vacant(&out)?;
+        let mut tasks = Vec::new();
+        for named in &studies {
+            add_tasks(named, options, &out, &mut tasks)?;
         }
+        // The longest first, so that no core is idle at the end.
+        tasks.sort_by(|one, other| other.simulated_s().total_cmp(&one.simulated_s()));
+        Ok(Self {
+            studies,
+            tasks,
+            options: options.clone(),
+            out,
+        })
     }
-    outcomes.iter_mut().for_each(Outcome::judge);
-    tell::tell(options, &outcomes, &out)?;
-    Ok(status(&outcomes, stop.is_stopped()))
+
+    /// How many cases are predicted at once.
+    #[must_use]
+    pub fn jobs(&self) -> usize {
+        self.options.jobs.unwrap_or_else(workers::processors).max(1)
+    }
+
+    /// Predicts every case and compares the figures, or stops when somebody asks for it.
+    ///
+    /// # Errors
+    /// The first case whose results cannot be written.
+    pub fn run(
+        self,
+        mut observer: Box<dyn Observer>,
+        stop: &StopRequest,
+    ) -> Result<StudiesOutcome, Error> {
+        let options = &self.options;
+        let runs = cases::predict_all(&self.tasks, self.jobs(), &mut *observer, stop)?;
+        let mut studies: Vec<StudyOutcome> =
+            self.studies.into_iter().map(StudyOutcome::new).collect();
+        for (task, run) in self.tasks.iter().zip(runs) {
+            let outcome = studies.iter_mut().find(|one| one.named.name == task.study);
+            if let (Some(outcome), Some(run)) = (outcome, run) {
+                if let Some(trouble) = trouble(&run.result) {
+                    observer.event(Event::Note(&format!("{}: {trouble}", task.title())));
+                }
+                outcome.take(task, run, !options.no_blind);
+            }
+        }
+        studies.iter_mut().for_each(StudyOutcome::judge);
+        write_figures(&studies, &self.out)?;
+        Ok(StudiesOutcome {
+            verdict: verdict_on(&studies, stop.is_stopped()),
+            studies,
+            directory: self.out,
+        })
+    }
 }
 
-fn cores() -> usize {
-    thread::available_parallelism().map_or(1, std::num::NonZero::get)
+impl StudiesOutcome {
+    /// The figures of all studies as JSON.
+    ///
+    /// # Errors
+    /// When a figure cannot be written as JSON.
+    pub fn figures_json(&self) -> Result<String, Error> {
+        json_of(&self.studies)
+    }
+}
+
+fn json_of(studies: &[StudyOutcome]) -> Result<String, Error> {
+    let figures: Vec<&Judged> = studies.iter().flat_map(|one| &one.figures).collect();
+    serde_json::to_string_pretty(&figures)
+        .map_err(|error| Error::environment(format!("The figures: {error}."), ""))
+}
+
+/// The figures of all studies as JSON, in the directory of the results.
+const FIGURES_FILE: &str = "figures.json";
+
+fn write_figures(studies: &[StudyOutcome], out: &Path) -> Result<(), Error> {
+    let path = out.join(FIGURES_FILE);
+    let json = json_of(studies)?;
+    let written = fs::create_dir_all(out).and_then(|()| fs::write(&path, format!("{json}\n")));
+    written.map_err(|error| {
+        Error::environment(
+            format!("{} cannot be written: {error}.", path.display()),
+            "Name another directory with --out.",
+        )
+    })
+}
+
+/// Refuses a directory that holds something else than an earlier study.
+fn check_vacant(out: &Path) -> Result<(), Error> {
+    let is_ours = out.join("cases").is_dir();
+    let Ok(mut entries) = fs::read_dir(out) else {
+        return match out.exists() {
+            true => Err(Error::usage(
+                format!("{} is not a directory.", out.display()),
+                "Name a new directory with --out.",
+            )),
+            false => Ok(()),
+        };
+    };
+    if is_ours || entries.next().is_none() {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!(
+            "{} holds something that no study has written.",
+            out.display()
+        ),
+        "Name a new directory with --out, or that of an earlier study.",
+    ))
 }
 
 /// Where results go when nothing is said.
 fn new_directory() -> PathBuf {
-    let now = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+    let now = clock::timestamp().strftime("%Y%m%dT%H%M%SZ").to_string();
     PathBuf::from(DEFAULT_PARENT).join(format!("study-{now}"))
 }
 
@@ -92,9 +196,9 @@ fn new_directory() -> PathBuf {
 fn add_tasks(
     named: &Named,
     options: &StudyOptions,
-    out: &std::path::Path,
+    out: &Path,
     tasks: &mut Vec<Task>,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let families = Families::bundled()?;
     let (name, study) = (&named.name, &named.study);
     for (case_name, case) in &study.case {
@@ -108,22 +212,22 @@ fn add_tasks(
             continue;
         }
         let case = case.over(&study.defaults);
-        let of_case = |blind: &[String]| cases::options_of(&case, options, blind);
+        let of_case = |blind: &[Setting]| cases::scenario_of(&case, options, blind);
         let place = (name.as_str(), case_name.as_str());
-        let mut own = Task::new(place, false, &of_case(&[]), out)?;
+        let mut own = Task::new(place, false, &of_case(&[])?, out)?;
         let blind = families.blind_settings(own.family());
         own.has_blind = !options.no_blind && !blind.is_empty();
         let has_blind = own.has_blind;
         tasks.push(own);
         if has_blind {
-            tasks.push(Task::new(place, true, &of_case(&blind), out)?);
+            tasks.push(Task::new(place, true, &of_case(&blind)?, out)?);
         }
     }
     Ok(())
 }
 
 /// Interrupted before all; then whether every case ran and was steady; then the figures.
-fn status(outcomes: &[Outcome], stopped: bool) -> ExitStatus {
+fn verdict_on(outcomes: &[StudyOutcome], stopped: bool) -> Verdict {
     let runs = || {
         let runs = outcomes
             .iter()
@@ -132,15 +236,15 @@ fn status(outcomes: &[Outcome], stopped: bool) -> ExitStatus {
     };
     let mut figures = outcomes.iter().flat_map(|one| &one.figures);
     if stopped {
-        ExitStatus::Interrupted
+        Verdict::Interrupted
     } else if runs().any(|result| result.verdict == Verdict::Error) {
-        ExitStatus::Integrity
+        Verdict::Error
     } else if runs().any(is_unsteady) {
-        ExitStatus::Inconclusive
+        Verdict::Inconclusive
     } else if figures.any(|figure| figure.model.is_some() && !figure.within) {
-        ExitStatus::LevelMissed
+        Verdict::Fail
     } else {
-        ExitStatus::Pass
+        Verdict::Pass
     }
 }
 
@@ -161,7 +265,7 @@ fn trouble(result: &RunResult) -> Option<String> {
     }
 }
 
-impl Outcome {
+impl StudyOutcome {
     fn new(named: Named) -> Self {
         Self {
             named,
@@ -172,7 +276,7 @@ impl Outcome {
     }
 
     /// A family that assumes nothing is predicted blindly by its own case.
-    fn take(&mut self, task: &Task, run: report::Run, with_blind: bool) {
+    fn take(&mut self, task: &Task, run: CaseResult, with_blind: bool) {
         if task.blind {
             self.blind.insert(task.case.clone(), run);
             return;

@@ -1,9 +1,9 @@
-//! What `--sweep` varies: a setting and its values.
+//! What a sweep varies: a setting and its values.
 
 use measure::grid::GridAxis;
 
-use crate::cli::PredictOptions;
-use crate::failure::Failure;
+use crate::error::Error;
+use crate::setting::{Key, Value};
 
 /// No setting is tried with more values than this.
 const MOST_VALUES: usize = 1000;
@@ -11,15 +11,50 @@ const MOST_VALUES: usize = 1000;
 const HELP: &str = "Write --sweep threads=8..40:8, --sweep array.pool.ssd_count=0,1,2,4 or \
                     --sweep array=msa2050,msa2050-tier.";
 
-/// Reads `threads=8..40:8` or `array.pool.ssd_count=0,1,2,4`.
-pub fn parse(text: &str) -> Result<GridAxis, Failure> {
+/// A setting with the values to predict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// Which setting.
+    pub key: Key,
+    /// Its values, none twice.
+    pub values: Vec<Value>,
+}
+
+impl Axis {
+    /// The values of the setting that `name` stands for, such as `threads` or
+    /// `array.pool.ssd_count`.
+    pub fn new<V: Into<Value>>(name: &str, values: impl IntoIterator<Item = V>) -> Self {
+        Self {
+            key: Key::named(name),
+            values: values.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    /// Reads `threads=8..40:8` or `array.pool.ssd_count=0,1,2,4`.
+    ///
+    /// # Errors
+    /// What is no such text.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        parse(text)
+    }
+
+    /// The axis in a result.
+    pub(crate) fn entry(&self) -> GridAxis {
+        GridAxis {
+            key: self.key.to_string(),
+            values: self.values.iter().map(Value::to_string).collect(),
+        }
+    }
+}
+
+fn parse(text: &str) -> Result<Axis, Error> {
     let Some((key, values)) = text.split_once('=') else {
         return Err(wrong(text, "has no values"));
     };
     let key = key.trim();
     let words = values.split(',').map(str::trim);
-    let mut axis = GridAxis {
-        key: key.to_owned(),
+    let mut axis = Axis {
+        key: Key::named(key),
         values: Vec::new(),
     };
     for word in words {
@@ -27,9 +62,9 @@ pub fn parse(text: &str) -> Result<GridAxis, Failure> {
             return Err(wrong(text, "has an empty value"));
         }
         match range(word) {
-            Some(Ok(values)) => axis.values.extend(values),
+            Some(Ok(values)) => axis.values.extend(values.into_iter().map(Value::of_text)),
             Some(Err(problem)) => return Err(wrong(text, &problem)),
-            None => axis.values.push(word.to_owned()),
+            None => axis.values.push(Value::from(word)),
         }
     }
     if key.is_empty() {
@@ -45,8 +80,8 @@ pub fn parse(text: &str) -> Result<GridAxis, Failure> {
     Ok(axis)
 }
 
-fn wrong(text: &str, problem: &str) -> Failure {
-    Failure::usage(format!("--sweep {text} {problem}."), HELP)
+fn wrong(text: &str, problem: &str) -> Error {
+    Error::usage(format!("--sweep {text} {problem}."), HELP)
 }
 
 /// The values of `8..40:8`; `None` when the text is no range of numbers.
@@ -80,28 +115,17 @@ fn decimals(text: &str) -> usize {
         .map_or(0, |(_, part)| part.len())
 }
 
-/// Sets a value as if it had been given on the command line.
-pub fn apply(options: &mut PredictOptions, key: &str, value: &str) {
-    let value = value.to_owned();
-    match key {
-        "workload" => options.workload = value,
-        "array" => options.array = value,
-        "threads" => options.threads = Some(value),
-        "rate" => options.rate = Some(value),
-        "duration" => options.duration = Some(value),
-        "databases" => options.databases = Some(value),
-        "mailboxes" => options.mailboxes = Some(value),
-        "target-size" => options.target_size = Some(value),
-        "seed" => options.seed = Some(value),
-        path => options.set.push(format!("{path}={value}")),
-    }
-}
-
 /// A name for a setting: its last part, or the whole path where another one ends alike.
-pub fn short_key<'a>(key: &'a str, axes: &[GridAxis]) -> &'a str {
-    let last = |key: &'a str| key.rsplit('.').next().unwrap_or(key);
-    let twins = axes.iter().filter(|axis| axis.key.ends_with(last(key)));
-    if twins.count() > 1 { key } else { last(key) }
+pub fn short_key(key: &Key, axes: &[Axis]) -> String {
+    let key = key.to_string();
+    let last = key.rsplit('.').next().unwrap_or(&key);
+    let alike = axes
+        .iter()
+        .filter(|axis| axis.key.to_string().ends_with(last));
+    match alike.count() {
+        0 | 1 => last.to_owned(),
+        _ => key,
+    }
 }
 
 #[cfg(test)]
@@ -109,7 +133,7 @@ mod tests {
     use super::*;
 
     fn values(text: &str) -> Vec<String> {
-        parse(text).expect("a sweep").values
+        parse(text).expect("a sweep").entry().values
     }
 
     #[test]
@@ -138,8 +162,8 @@ mod tests {
             "threads=1..inf",
             "threads=8,8",
         ] {
-            let failure = parse(wrong).expect_err(wrong);
-            assert_eq!(failure.status().code(), 2, "{wrong}");
+            let error = parse(wrong).expect_err(wrong);
+            assert_eq!(error.class(), crate::ErrorClass::Usage, "{wrong}");
         }
     }
 }

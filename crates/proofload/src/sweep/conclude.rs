@@ -1,23 +1,21 @@
-//! What a grid comes to: a summary, and the exit status.
+//! What a grid comes to: a summary, and the verdict.
 
 use measure::grid::{GridPoint, GridResult};
 use measure::result::Verdict;
 
-use crate::exit::ExitStatus;
-
 /// So many points are named in a summary; the table has them all.
 const NAMED: usize = 3;
 
-/// Writes the summary and the exit status into the grid. `stopped` says that somebody asked for an
+/// Writes the summary and the verdict into the grid. `stopped` says that somebody asked for an
 /// early end.
-pub fn conclude(grid: &mut GridResult, stopped: bool) -> ExitStatus {
+pub fn conclude(grid: &mut GridResult, stopped: bool) -> Verdict {
     let count = |verdict| of(grid, verdict).count();
     let (passed, failed) = (count(Verdict::Pass), count(Verdict::Fail));
-    let status = if stopped && (!grid.complete || count(Verdict::Interrupted) > 0) {
+    let verdict = if stopped && (!grid.complete || count(Verdict::Interrupted) > 0) {
         grid.complete = false;
-        ExitStatus::Interrupted
+        Verdict::Interrupted
     } else {
-        status(grid)
+        verdict_of(grid)
     };
     let mut parts = vec![format!("{passed} of {} points pass", grid.points.len())];
     if failed > 0 {
@@ -32,34 +30,34 @@ pub fn conclude(grid: &mut GridResult, stopped: bool) -> ExitStatus {
             parts.push(format!("{} {words} ({})", names.len(), listed(&names)));
         }
     }
-    grid.summary = match status {
-        ExitStatus::Interrupted => format!("Stopped before the end; {}.", parts.join(", ")),
+    grid.summary = match verdict {
+        Verdict::Interrupted => format!("Stopped before the end; {}.", parts.join(", ")),
         _ => format!("{}.", parts.join(", ")),
     };
-    grid.exit_status = status.code();
-    status
+    grid.exit_status = verdict.exit_status();
+    verdict
 }
 
-/// The exit status of a grid that went to its end.
-fn status(grid: &GridResult) -> ExitStatus {
+/// The verdict on a grid that went to its end.
+fn verdict_of(grid: &GridResult) -> Verdict {
     let any = |verdict| of(grid, verdict).next().is_some();
     let answers = &grid.answers;
     if any(Verdict::Error) {
-        ExitStatus::Integrity
+        Verdict::Error
     } else if answers.iter().any(|answer| answer.unjudged.is_some()) {
         // One answer that hangs in the air makes the whole no basis for a decision.
-        ExitStatus::Inconclusive
+        Verdict::Inconclusive
     } else if !answers.is_empty() {
         match answers.iter().all(|answer| answer.point.is_some()) {
-            true => ExitStatus::Pass,
-            false => ExitStatus::LevelMissed,
+            true => Verdict::Pass,
+            false => Verdict::Fail,
         }
     } else if any(Verdict::Pass) {
-        ExitStatus::Pass
+        Verdict::Pass
     } else if any(Verdict::Inconclusive) {
-        ExitStatus::Inconclusive
+        Verdict::Inconclusive
     } else {
-        ExitStatus::LevelMissed
+        Verdict::Fail
     }
 }
 
@@ -106,7 +104,7 @@ mod tests {
     }
 
     fn code(verdicts: &[Verdict], answers: &[(Option<&str>, Option<&str>)]) -> u8 {
-        conclude(&mut grid(verdicts, answers), false).code()
+        conclude(&mut grid(verdicts, answers), false).exit_status()
     }
 
     use Verdict::{Error, Fail, Inconclusive, Pass};
@@ -149,7 +147,7 @@ mod tests {
     fn an_early_end_comes_before_everything() {
         let mut grid = grid(&[Pass], &[]);
         grid.complete = false;
-        assert_eq!(conclude(&mut grid, true).code(), 130);
+        assert_eq!(conclude(&mut grid, true).exit_status(), 130);
         assert_eq!(grid.exit_status, 130);
     }
 }

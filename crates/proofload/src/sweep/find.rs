@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use measure::grid::{GridAnswer, GridAxis, GridPoint};
+use measure::grid::{GridAnswer, GridPoint};
 use measure::result::Verdict;
-use report::number::figure;
-use workload::profile::Kind;
+use measure::units::figure;
+use workload::{LoadAxis, Workload};
 
+use super::axis::Axis;
 use super::point::{Point, combinations};
 use super::search::Search;
-use crate::cli::{Find, PredictOptions};
-use crate::failure::Failure;
-use crate::human;
+use crate::error::Error;
+use crate::scenario::Scenario;
+use crate::setting::{Key, Setting, Value};
+use measure::units;
 
 /// Without a range of its own a rate is looked for between these, I/Os per second.
 const RATES: (f64, f64) = (10.0, 1_000_000.0);
@@ -19,17 +21,31 @@ const RATES: (f64, f64) = (10.0, 1_000_000.0);
 /// Each rate is so many times the one before: the answer is as exact as that.
 const RATE_STEP: f64 = 1.05;
 
-/// The setting that is searched over when a brokerage is asked for the most that it carries.
-const USERS: &str = "brokerage.users";
-
-/// Without a range of its own at most so many users are tried.
-const MOST_USERS: f64 = 2_000.0;
-
 /// Without a range of their own, counts of SSDs that are tried; those that cannot be are left out.
 const SSD_COUNTS: [u32; 12] = [0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24];
 
 /// The setting whose path is searched over when flash is looked for.
 const SSD_COUNT: &str = "array.pool.ssd_count";
+
+/// What a search looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Find {
+    /// The most load that passes.
+    MaxIops,
+    /// The least flash that lets this load pass.
+    MinFlash,
+}
+
+impl Find {
+    /// The word for it, as on the command line and in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MaxIops => "max-iops",
+            Self::MinFlash => "min-flash",
+        }
+    }
+}
 
 /// One question: points in an order in which each asks more of the array than the one before.
 pub struct Question {
@@ -43,43 +59,40 @@ pub struct Question {
 }
 
 /// What is searched over, and what else is varied.
-pub fn axes(find: Find, kind: Kind, given: Vec<GridAxis>) -> (GridAxis, bool, Vec<GridAxis>) {
-    let is_searched = |axis: &GridAxis| match find {
-        Find::MaxIops => ["rate", "threads", USERS].contains(&axis.key.as_str()),
-        Find::MinFlash => axis.key.starts_with("array."),
+pub fn axes(find: Find, load: LoadAxis, given: Vec<Axis>) -> (Axis, bool, Vec<Axis>) {
+    let is_searched = |axis: &Axis| match find {
+        Find::MaxIops => match (&axis.key, load) {
+            (Key::Rate | Key::Threads | Key::Users, _) => true,
+            (Key::Path(path), LoadAxis::Clients { setting, .. }) => path == setting,
+            _ => false,
+        },
+        Find::MinFlash => axis.key.is_of_array(),
     };
     let mut others = given;
     if let Some(place) = others.iter().position(is_searched) {
         let searched = others.remove(place);
         return (searched, true, others);
     }
-    let (key, values) = match find {
-        // A brokerage holds no rate of I/O: its load is its users.
-        Find::MaxIops if kind == Kind::Brokerage => (USERS, users()),
-        Find::MaxIops => ("rate", rates()),
-        Find::MinFlash => (
-            SSD_COUNT,
-            SSD_COUNTS.map(|count| count.to_string()).to_vec(),
-        ),
-    };
-    let searched = GridAxis {
-        key: key.to_owned(),
-        values,
+    let searched = match (find, load) {
+        (Find::MaxIops, LoadAxis::Clients { setting, most }) => Axis::new(setting, clients(most)),
+        (Find::MaxIops, LoadAxis::Rate) => Axis::new("rate", rates()),
+        (Find::MinFlash, _) => Axis::new(SSD_COUNT, SSD_COUNTS),
     };
     (searched, false, others)
 }
 
-/// Rates with three digits, each a step above the one before.
-fn users() -> Vec<String> {
-    let steps = MOST_USERS.ln() / RATE_STEP.ln();
-    let mut users: Vec<u32> = (0..=steps as u32)
+/// Numbers of clients, each a step above the one before.
+fn clients(most: f64) -> Vec<Value> {
+    let steps = most.ln() / RATE_STEP.ln();
+    let mut clients: Vec<u32> = (0..=steps as u32)
         .map(|step| RATE_STEP.powi(step as i32).round() as u32)
         .collect();
-    users.dedup();
-    users.iter().map(u32::to_string).collect()
+    clients.dedup();
+    clients.into_iter().map(Value::from).collect()
 }
 
-fn rates() -> Vec<String> {
+/// Rates with three digits, each a step above the one before.
+fn rates() -> Vec<Value> {
     let steps = (RATES.1 / RATES.0).ln() / RATE_STEP.ln();
     let rate = |step: u32| RATES.0 * RATE_STEP.powi(step as i32);
     let rounded = |rate: f64| {
@@ -91,7 +104,8 @@ fn rates() -> Vec<String> {
             format!("{rate:.0}")
         }
     };
-    (0..=steps as u32).map(|step| rounded(rate(step))).collect()
+    let rates = (0..=steps as u32).map(|step| rounded(rate(step)));
+    rates.map(Value::of_text).collect()
 }
 
 /// The questions, one for each combination of the other settings, with every point checked.
@@ -100,15 +114,18 @@ fn rates() -> Vec<String> {
 /// The first point that cannot be, unless its value was not asked for by the user.
 pub fn questions(
     find: Find,
-    options: &PredictOptions,
-    given: Vec<GridAxis>,
+    scenario: &Scenario,
+    given: Vec<Axis>,
     notes: &mut Vec<String>,
-) -> Result<Vec<Question>, Failure> {
-    let (searched, was_given, others) = axes(find, kind(options, &given), given);
-    let mut options = options.clone();
-    if searched.key == "threads" {
+) -> Result<Vec<Question>, Error> {
+    let workload = workload(scenario, &given);
+    let (searched, was_given, others) = axes(find, workload.load_axis(), given);
+    let mut scenario = scenario.clone();
+    if searched.key == Key::Threads {
         // The most that goes through is looked for, not whether a rate is reached.
-        options.set.push("mail.iops_per_mailbox=0".to_owned());
+        let setting = workload.without_target_rate();
+        let setting = setting.map(|(path, value)| Setting::at(path, value));
+        scenario.settings.extend(setting);
     }
     let mut axes = others.clone();
     axes.push(searched.clone());
@@ -120,23 +137,23 @@ pub fn questions(
             // What rate is held changes nothing else, so that one of these many points stands for all.
             let alike = points
                 .first()
-                .filter(|_| !was_given && searched.key == "rate");
+                .filter(|_| !was_given && searched.key == Key::Rate);
             if let Some(alike) = alike {
-                points.push(at_rate(alike, &searched.key, value));
+                points.push(at_rate(alike, value));
                 continue;
             }
             let mut values = head.clone();
             values.push(value);
-            match Point::check(&options, &axes, &values) {
+            match Point::check(&scenario, &axes, &values) {
                 Ok(point) => points.push(point),
-                Err(failure) if was_given || find == Find::MaxIops => return Err(failure),
-                Err(failure) => {
-                    refused.get_or_insert(failure);
+                Err(error) if was_given || find == Find::MaxIops => return Err(error),
+                Err(error) => {
+                    refused.get_or_insert(error);
                 }
             }
         }
-        if let Some(failure) = refused.take_if(|_| points.is_empty()) {
-            return Err(failure);
+        if let Some(error) = refused.take_if(|_| points.is_empty()) {
+            return Err(error);
         }
         if refused.is_some() {
             notes.push(left_out(&searched, &points));
@@ -145,9 +162,9 @@ pub fn questions(
         let of = others.iter().zip(&head);
         questions.push(Question {
             find,
-            key: searched.key.clone(),
+            key: searched.key.to_string(),
             of: of
-                .map(|(axis, value)| (axis.key.clone(), (*value).to_owned()))
+                .map(|(axis, value)| (axis.key.to_string(), value.to_string()))
                 .collect(),
             search: Search::new(points.len()),
             points,
@@ -156,54 +173,52 @@ pub fn questions(
     Ok(questions)
 }
 
-/// What kind of load it is; one that cannot be loaded is refused later, with its reason.
-fn kind(options: &PredictOptions, given: &[GridAxis]) -> Kind {
-    let values: Vec<&str> = given
+/// The workload; one that cannot be loaded is refused later, with its reason.
+fn workload(scenario: &Scenario, given: &[Axis]) -> &'static dyn Workload {
+    let values: Vec<&Value> = given
         .iter()
-        .filter_map(|axis| axis.values.first().map(String::as_str))
+        .filter_map(|axis| axis.values.first())
         .collect();
-    Point::check(options, given, &values).map_or(Kind::Mail, |point| point.plan.profile.kind)
+    let default = scenario.registry.workloads[0].workload;
+    Point::check(scenario, given, &values).map_or(default, |point| point.plan.profile.workload())
 }
 
 /// The same point at another rate.
-fn at_rate(point: &Point, key: &str, value: &str) -> Point {
+fn at_rate(point: &Point, rate: &Value) -> Point {
+    let key = Key::Rate.to_string();
     let mut values = point.values.clone();
-    let before = values.insert(key.to_owned(), value.to_owned());
+    let before = values.insert(key.clone(), rate.to_string());
     let old = format!("{key}={}", before.unwrap_or_default());
     let mut plan = point.plan.clone();
-    plan.profile.run.held_rate = value.parse().ok();
+    plan.profile.run_mut().held_rate = rate.number();
     Point {
-        name: point.name.replace(&old, &format!("{key}={value}")),
+        name: point.name.replace(&old, &format!("{key}={rate}")),
         values,
         plan,
     }
 }
 
-fn left_out(searched: &GridAxis, points: &[Point]) -> String {
-    let known = |value: &&String| {
-        !points
-            .iter()
-            .any(|p| p.values.get(&searched.key) == Some(value))
-    };
-    let values: Vec<&str> = searched
-        .values
-        .iter()
-        .filter(known)
-        .map(String::as_str)
-        .collect();
+fn left_out(searched: &Axis, points: &[Point]) -> String {
+    let key = searched.key.to_string();
+    let values = searched.values.iter().map(Value::to_string);
+    let values = values.filter(|value| {
+        let mut known = points.iter().filter_map(|point| point.values.get(&key));
+        !known.any(|known| known == value)
+    });
+    let values: Vec<String> = values.collect();
     format!(
-        "No array can be with {} = {}; left out.",
-        searched.key,
+        "No array is possible with {key} = {}; left out.",
         values.join(", ")
     )
 }
 
 /// Puts the points in the order in which each asks more of the array than the one before.
-fn order(find: Find, searched: &GridAxis, points: &mut [Point]) -> Result<(), Failure> {
+fn order(find: Find, searched: &Axis, points: &mut [Point]) -> Result<(), Error> {
     match find {
         Find::MaxIops => {
+            let key = searched.key.to_string();
             let number = |point: &Point| -> f64 {
-                let value = point.values.get(&searched.key);
+                let value = point.values.get(&key);
                 value.and_then(|value| value.parse().ok()).unwrap_or(0.0)
             };
             points.sort_by(|a, b| number(a).total_cmp(&number(b)));
@@ -216,7 +231,7 @@ fn order(find: Find, searched: &GridAxis, points: &mut [Point]) -> Result<(), Fa
             if least < most {
                 return Ok(());
             }
-            Err(Failure::usage(
+            Err(Error::usage(
                 format!(
                     "{} does not change how much flash the array has, so there is nothing to find.",
                     searched.key
@@ -284,7 +299,7 @@ fn most_load(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
 fn least_flash(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
     let flash = |point: &GridPoint| match point.flash_bytes {
         0 => format!("{} (no flash)", point.name),
-        bytes => format!("{} ({} of flash)", point.name, human::size(bytes)),
+        bytes => format!("{} ({} of flash)", point.name, units::size(bytes)),
     };
     match (best, next) {
         (None, Some(next)) => format!(
@@ -380,7 +395,7 @@ mod tests {
     fn rates_rise_in_small_steps() {
         let rates: Vec<f64> = rates()
             .iter()
-            .map(|rate| rate.parse().expect("a rate"))
+            .map(|rate| rate.number().expect("a rate"))
             .collect();
         assert_eq!(rates[0], RATES.0);
         assert!(
@@ -393,24 +408,25 @@ mod tests {
 
     #[test]
     fn a_range_of_ones_own_is_searched_and_the_rest_is_varied() {
-        let axis = |key: &str| GridAxis {
-            key: key.to_owned(),
-            values: vec!["1".to_owned()],
-        };
+        let axis = |key: &str| Axis::new(key, [1]);
         let given = vec![axis("array"), axis("threads")];
-        let (searched, was_given, others) = axes(Find::MaxIops, Kind::Mail, given.clone());
+        let (searched, was_given, others) = axes(Find::MaxIops, LoadAxis::Rate, given.clone());
         assert_eq!(
-            (searched.key.as_str(), was_given, others.len()),
+            (searched.key.to_string().as_str(), was_given, others.len()),
             ("threads", true, 1)
         );
-        let (searched, was_given, others) = axes(Find::MinFlash, Kind::Mail, given);
+        let (searched, was_given, others) = axes(Find::MinFlash, LoadAxis::Rate, given);
         assert_eq!(
-            (searched.key.as_str(), was_given, others.len()),
+            (searched.key.to_string().as_str(), was_given, others.len()),
             (SSD_COUNT, false, 2)
         );
-        let (searched, was_given, _) = axes(Find::MaxIops, Kind::Brokerage, Vec::new());
-        assert_eq!((searched.key.as_str(), was_given), (USERS, false));
-        assert_eq!(searched.values[..4], ["1", "2", "3", "4"]);
+        let (searched, was_given, _) =
+            axes(Find::MaxIops, brokerage::WORKLOAD.load_axis(), Vec::new());
+        assert_eq!(
+            (searched.key.to_string().as_str(), was_given),
+            ("brokerage.users", false)
+        );
+        assert_eq!(searched.entry().values[..4], ["1", "2", "3", "4"]);
         assert!(searched.values.len() > 60, "{:?}", searched.values);
     }
 }

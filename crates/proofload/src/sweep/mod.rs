@@ -1,38 +1,42 @@
-//! `proofload predict --sweep` and `--find`: many predictions side by side, on all processors.
+//! Sweeps and searches: many predictions side by side, on all processors.
 //!
 //! - [`axis`]: a setting and its values, as they are given.
 //! - [`point`]: one prediction of the grid; every one is checked before the first is computed.
-//! - [`crew`]: computes points on all processors, with a run directory for each.
-//! - [`search`] and [`find`]: the last point that passes, in few rounds, and what that means.
-//! - [`conclude`]: what all of it comes to, and the exit status.
-//! - [`view`]: what people see meanwhile.
+//! - [`compute`]: computes points on all processors, with a run directory for each.
+//! - `search` and [`find`]: the last point that passes, in few rounds, and what that means.
+//! - [`conclude`]: what all of it comes to.
 
 mod axis;
+mod compute;
 mod conclude;
-mod crew;
 mod find;
-mod output;
 mod point;
 mod search;
-mod view;
 
-use std::time::Instant;
+pub use axis::Axis;
+pub use find::Find;
 
-use jiff::Timestamp;
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use measure::grid::{GRID_SCHEMA, GridAxis, GridPoint, GridResult};
 use measure::result::Verdict;
-use measure::run_directory::{check_vacant, new_directory};
+use measure::run_directory::new_directory;
+use measure::units;
+use workload::progress::StopRequest;
 
-use crate::cli::PredictOptions;
-use crate::commands::print;
-use crate::exit::ExitStatus;
-use crate::failure::Failure;
-use crate::run::{caution, results};
-use crate::{human, interrupt, workloads};
-use crew::Crew;
+use crate::clock::Stopwatch;
+use crate::error::Error;
+use crate::events::{Event, Observer, ignore};
+use crate::scenario::{Output, Scenario};
+use crate::setting::Key;
+use crate::{clock, results, workers, workloads};
+use compute::Computation;
 use find::Question;
 use point::{Point, combinations};
-use view::View;
+
+/// The grid as one document.
+const GRID_FILE: &str = "grid.json";
 
 /// More points than this are a slip of the keyboard.
 const MOST_POINTS: usize = 10_000;
@@ -45,106 +49,209 @@ enum Task {
     Find(Vec<Question>),
 }
 
-/// Makes many predictions and says what comes out.
-pub fn sweep(options: &PredictOptions) -> Result<ExitStatus, Failure> {
-    let mut notes = Vec::new();
-    let axes = axes(options)?;
-    let task = plan(options, axes.clone(), &mut notes)?;
-    let out = options.out.as_deref();
-    out.map_or(Ok(()), check_vacant)
-        .map_err(|error| results::refusal(&error))?;
-    notes.extend(task.first().and_then(|point| caution(&point.plan.profile)));
-    if options.dry_run {
-        return print(&task.describe(&notes));
+/// A sweep that can begin.
+pub struct Prepared {
+    scenario: Scenario,
+    axes: Vec<Axis>,
+    jobs: usize,
+    task: Task,
+    notes: Vec<String>,
+}
+
+/// What a sweep gives.
+#[derive(Clone, Debug)]
+pub struct SweepOutcome {
+    /// The points, and the answers of a search.
+    pub grid: GridResult,
+    /// What all of it comes to.
+    pub verdict: Verdict,
+    /// The directory of the sweep, with a run directory for each point below `points`, if there is
+    /// one.
+    pub directory: Option<PathBuf>,
+}
+
+impl Prepared {
+    /// Checks every point. Writes nothing.
+    ///
+    /// # Errors
+    /// The first point that cannot be predicted, and a directory for the results that is not vacant.
+    pub fn new(scenario: &Scenario, axes: &[Axis], jobs: Option<usize>) -> Result<Self, Error> {
+        check_axes(axes)?;
+        let points = combinations(axes).into_iter();
+        let points = points.map(|values| Point::check(scenario, axes, &values));
+        let task = Task::Grid(points.collect::<Result<_, _>>()?);
+        Self::of_task(scenario, axes, jobs, task, Vec::new())
     }
-    let started = Timestamp::now();
-    let kind = if options.find.is_some() {
-        "find"
-    } else {
-        "sweep"
-    };
-    let name = format!("{}-{kind}", workloads::short_name(&options.workload));
-    let directory = new_directory(out, &name, started).map_err(|error| results::refusal(&error))?;
-    let stop = interrupt::stop_on_signals()
-        .map_err(|error| Failure::environment(format!("Signals cannot be caught: {error}."), ""))?;
-    let mut grid = GridResult {
-        schema: GRID_SCHEMA.to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        workload: workloads::short_name(&options.workload),
-        array: arrays(options, &axes),
-        started: started.to_string(),
-        axes,
-        ..GridResult::default()
-    };
-    let begun = Instant::now();
-    let points = directory.join("points");
-    {
-        let mut view = View::new(options.quiet);
-        notes.iter().for_each(|note| view.note(note.trim_end()));
-        let crew = Crew {
-            jobs: jobs(options),
-            directory: &points,
-            stop: &stop,
+
+    /// Checks every point of a search. Over those axes that a search for `find` does not vary, it is
+    /// made for every combination. Writes nothing.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and when nothing that is varied changes what is searched for.
+    pub fn search(
+        scenario: &Scenario,
+        find: Find,
+        axes: &[Axis],
+        jobs: Option<usize>,
+    ) -> Result<Self, Error> {
+        check_axes(axes)?;
+        let scenario = Scenario {
+            settled: true,
+            ..scenario.clone()
+        };
+        let mut notes = Vec::new();
+        let task = find::questions(find, &scenario, axes.to_vec(), &mut notes).map(Task::Find)?;
+        Self::of_task(&scenario, axes, jobs, task, notes)
+    }
+
+    fn of_task(
+        scenario: &Scenario,
+        axes: &[Axis],
+        jobs: Option<usize>,
+        task: Task,
+        mut notes: Vec<String>,
+    ) -> Result<Self, Error> {
+        results::check(&scenario.output)?;
+        let first = task.first();
+        notes.extend(first.and_then(|point| results::sample_warning(&*point.plan.profile)));
+        Ok(Self {
+            scenario: scenario.clone(),
+            axes: axes.to_vec(),
+            jobs: jobs.unwrap_or_else(workers::processors),
+            task,
+            notes,
+        })
+    }
+
+    /// The points as text.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        self.task.describe(&self.notes)
+    }
+
+    /// Computes every point, or those that the answers need, or stops when somebody asks for it.
+    ///
+    /// # Errors
+    /// When results cannot be written, or a prediction ends by a fault of the program.
+    pub fn run(
+        self,
+        mut observer: Box<dyn Observer>,
+        stop: &StopRequest,
+    ) -> Result<SweepOutcome, Error> {
+        let Self {
+            scenario,
+            axes,
+            jobs,
+            task,
+            notes,
+        } = self;
+        let started = clock::timestamp();
+        let kind = match &task {
+            Task::Find(_) => "find",
+            Task::Grid(_) => "sweep",
+        };
+        let workload = workloads::short_name(scenario.registry, &scenario.workload);
+        let name = format!("{workload}-{kind}");
+        let directory = match &scenario.output {
+            Output::Memory => None,
+            output => Some(
+                new_directory(output.named(), &name, started)
+                    .map_err(|error| results::refusal(&error))?,
+            ),
+        };
+        let mut grid = GridResult {
+            schema: GRID_SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            workload,
+            array: arrays(&scenario, &axes),
+            started: started.to_string(),
+            axes: axes.iter().map(Axis::entry).collect(),
+            ..GridResult::default()
+        };
+        let began = Stopwatch::start();
+        let observer = &mut *observer;
+        for note in &notes {
+            observer.event(Event::Note(note.trim_end()));
+        }
+        let computation = Computation {
+            jobs,
+            directory: directory.as_ref().map(|directory| directory.join("points")),
+            stop,
         };
         match task {
-            Task::Grid(points) => all(&points, &crew, &mut view, &mut grid)?,
-            Task::Find(mut questions) => search(&mut questions, &crew, &mut view, &mut grid)?,
+            Task::Grid(points) => all(&points, &computation, observer, &mut grid)?,
+            Task::Find(mut questions) => search(&mut questions, &computation, observer, &mut grid)?,
         }
+        grid.wall_seconds = began.elapsed().as_secs_f64();
+        let verdict = conclude::conclude(&mut grid, stop.is_stopped());
+        if let Some(directory) = &directory {
+            write(&grid, directory)?;
+        }
+        Ok(SweepOutcome {
+            grid,
+            verdict,
+            directory,
+        })
     }
-    grid.wall_seconds = begun.elapsed().as_secs_f64();
-    let status = conclude::conclude(&mut grid, stop.is_stopped());
-    output::write(options, &grid, &directory)?;
-    Ok(status)
+}
+
+/// Writes the grid as one document.
+fn write(grid: &GridResult, directory: &Path) -> Result<(), Error> {
+    let text = serde_json::to_string_pretty(grid)
+        .map_err(|error| Error::environment(format!("The grid: {error}."), ""))?;
+    let path = directory.join(GRID_FILE);
+    fs::write(&path, format!("{text}\n")).map_err(|error| {
+        Error::environment(
+            format!("{} cannot be written: {error}.", path.display()),
+            "",
+        )
+    })
+}
+
+impl Scenario {
+    /// Predicts every combination of the values of these axes, without an observer.
+    ///
+    /// # Errors
+    /// The first point that cannot be predicted; when results cannot be written.
+    pub fn sweep(&self, axes: &[Axis]) -> Result<SweepOutcome, Error> {
+        Prepared::new(self, axes, None)?.run(ignore(), &StopRequest::new())
+    }
+
+    /// Searches for the most load, or the least flash, that passes, without an observer.
+    ///
+    /// # Errors
+    /// As [`Prepared::search`]; when results cannot be written.
+    pub fn find(&self, find: Find, axes: &[Axis]) -> Result<SweepOutcome, Error> {
+        Prepared::search(self, find, axes, None)?.run(ignore(), &StopRequest::new())
+    }
 }
 
 /// The array, or how many there are.
-fn arrays(options: &PredictOptions, axes: &[GridAxis]) -> String {
-    match axes.iter().find(|axis| axis.key == "array") {
-        Some(axis) => human::count(axis.values.len() as u64, "array"),
-        None => workloads::short_name(&options.array),
+fn arrays(scenario: &Scenario, axes: &[Axis]) -> String {
+    match axes.iter().find(|axis| axis.key == Key::Array) {
+        Some(axis) => units::count(axis.values.len() as u64, "array"),
+        None => workloads::short_name(scenario.registry, &scenario.array),
     }
 }
 
-fn jobs(options: &PredictOptions) -> usize {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    options.jobs.map_or(processors, |jobs| jobs as usize)
-}
-
-/// The axes as they were given, each setting once.
-fn axes(options: &PredictOptions) -> Result<Vec<GridAxis>, Failure> {
-    let mut axes: Vec<GridAxis> = Vec::new();
-    for text in &options.sweep {
-        let axis = axis::parse(text)?;
-        if axes.iter().any(|known| known.key == axis.key) {
-            return Err(Failure::usage(
+/// Refuses axes of the same setting, and too many points.
+fn check_axes(axes: &[Axis]) -> Result<(), Error> {
+    for (number, axis) in axes.iter().enumerate() {
+        if axes[..number].iter().any(|known| known.key == axis.key) {
+            return Err(Error::usage(
                 format!("--sweep names {} twice.", axis.key),
                 "Write all of its values after one --sweep.",
             ));
         }
-        axes.push(axis);
     }
-    Ok(axes)
-}
-
-/// Every point that may be computed, checked.
-fn plan(
-    options: &PredictOptions,
-    axes: Vec<GridAxis>,
-    notes: &mut Vec<String>,
-) -> Result<Task, Failure> {
     let count = axes.iter().map(|axis| axis.values.len()).product::<usize>();
     if count > MOST_POINTS {
-        return Err(Failure::usage(
+        return Err(Error::usage(
             format!("These sweeps come to {count} points."),
             format!("Vary less: {MOST_POINTS} points are the most."),
         ));
     }
-    if let Some(find) = options.find {
-        return find::questions(find, options, axes, notes).map(Task::Find);
-    }
-    let points = combinations(&axes).into_iter();
-    let points = points.map(|values| Point::check(options, &axes, &values));
-    points.collect::<Result<_, _>>().map(Task::Grid)
+    Ok(())
 }
 
 impl Task {
@@ -192,12 +299,12 @@ impl Task {
 /// Computes every point.
 fn all(
     points: &[Point],
-    crew: &Crew<'_>,
-    view: &mut View,
+    computation: &Computation<'_>,
+    observer: &mut dyn Observer,
     grid: &mut GridResult,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let all: Vec<&Point> = points.iter().collect();
-    let results = crew.compute(&all, view)?;
+    let results = computation.compute(&all, observer)?;
     for (point, result) in points.iter().zip(&results) {
         let mut entry = point.entry();
         if let Some(result) = result {
@@ -212,24 +319,26 @@ fn all(
 /// Computes points until every question is answered.
 fn search(
     questions: &mut [Question],
-    crew: &Crew<'_>,
-    view: &mut View,
+    computation: &Computation<'_>,
+    observer: &mut dyn Observer,
     grid: &mut GridResult,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     grid.complete = true;
     for question in questions {
         let mut tried: Vec<(usize, GridPoint)> = Vec::new();
         loop {
-            let probes = question.search.probes(crew.jobs);
+            let probes = question.search.probes(computation.jobs);
             if probes.is_empty() {
                 break;
             }
-            view.round(grid.points.len() + tried.len());
+            observer.event(Event::RoundBegan {
+                done: grid.points.len() + tried.len(),
+            });
             let points: Vec<&Point> = probes
                 .iter()
                 .map(|probe| &question.points[*probe])
                 .collect();
-            let results = crew.compute(&points, view)?;
+            let results = computation.compute(&points, observer)?;
             let passes = |number: &usize| results[*number].as_ref().map(|r| r.verdict);
             let last_pass = (0..probes.len()).rfind(|n| passes(n) == Some(Verdict::Pass));
             let mut judged = Vec::new();
@@ -246,7 +355,7 @@ fn search(
                     judged.push((*probe, result.verdict == Verdict::Pass));
                 }
             }
-            if crew.stop.is_stopped() {
+            if computation.stop.is_stopped() {
                 grid.complete = false;
                 break;
             }
@@ -259,7 +368,7 @@ fn search(
             break;
         }
         let answer = question.answer(&grid.points);
-        view.note(&answer.sentence);
+        observer.event(Event::Note(&answer.sentence));
         grid.answers.push(answer);
     }
     tried_axes(grid);

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use array::description::PlannedArray;
-use measure::grid::{GridAxis, GridPoint};
+use measure::grid::GridPoint;
 
-use super::axis;
-use crate::cli::PredictOptions;
-use crate::failure::Failure;
+use super::axis::{self, Axis};
+use crate::error::Error;
 use crate::predict::Plan;
+use crate::scenario::Scenario;
+use crate::setting::Value;
 
 /// A prediction that is to be made.
 pub struct Point {
@@ -25,27 +26,23 @@ impl Point {
     ///
     /// # Errors
     /// Every fault of the workload or the array at this point, under its name.
-    pub fn check(
-        options: &PredictOptions,
-        axes: &[GridAxis],
-        values: &[&str],
-    ) -> Result<Self, Failure> {
-        let mut options = options.clone();
+    pub fn check(scenario: &Scenario, axes: &[Axis], values: &[&Value]) -> Result<Self, Error> {
+        let mut scenario = scenario.clone();
         let mut parts = Vec::new();
         let mut by_key = BTreeMap::new();
         for (one, value) in axes.iter().zip(values) {
-            axis::apply(&mut options, &one.key, value);
+            scenario.set(&one.key, value);
             parts.push(format!("{}={value}", axis::short_key(&one.key, axes)));
-            by_key.insert(one.key.clone(), (*value).to_owned());
+            by_key.insert(one.key.to_string(), value.to_string());
         }
         let name = parts.join(", ");
-        match Plan::check(&options) {
+        match Plan::check(&scenario) {
             Ok(plan) => Ok(Self {
                 name,
                 values: by_key,
                 plan,
             }),
-            Err(failure) => Err(Failure::at_point(name, failure)),
+            Err(error) => Err(Error::at_point(name, error)),
         }
     }
 
@@ -79,13 +76,13 @@ impl Point {
 }
 
 /// Every combination of the values; the last axis varies fastest.
-pub fn combinations(axes: &[GridAxis]) -> Vec<Vec<&str>> {
-    let mut all: Vec<Vec<&str>> = vec![Vec::new()];
+pub fn combinations(axes: &[Axis]) -> Vec<Vec<&Value>> {
+    let mut all: Vec<Vec<&Value>> = vec![Vec::new()];
     for axis in axes {
         let longer = all.iter().flat_map(|head| {
             axis.values.iter().map(move |value| {
                 let mut whole = head.clone();
-                whole.push(value.as_str());
+                whole.push(value);
                 whole
             })
         });

@@ -1,12 +1,14 @@
 //! Invented runs that look like real ones, for the sample reports and the tests.
 #![allow(dead_code, reason = "each user of this file takes what it needs")]
 
-mod course;
+mod samples;
 mod surroundings;
 
 use measure::histogram::LatencyHistogram;
+use measure::metric::IoMetric;
+use measure::metric::Stream;
 use measure::result::{
-    Bound, Check, CheckKind, DatabaseResult, IoFigures, LatencyFigures, RunResult, Scope,
+    Check, CheckId, DatabaseFigures, DatabaseResult, IoFigures, LatencyFigures, RunResult,
     TargetPath, Verdict,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -96,7 +98,7 @@ impl Story {
         judge(&mut result);
         Run {
             name: self.name.to_string(),
-            timeline: course::timeline(self),
+            timeline: samples::timeline(self),
             distributions: self.distributions(),
             result,
         }
@@ -172,92 +174,74 @@ impl Story {
         DatabaseResult {
             path: format!("/mnt/mail/{name}/{name}.edb"),
             log_path: format!("/mnt/log/{name}"),
-            size_begin_bytes: 214_748_364_800,
-            size_end_bytes: 215_100_686_336,
-            reads,
-            writes,
-            log_writes,
-            maintenance_reads: maintenance,
-            page_fault_stalls_per_second: self.stalls_per_second / self.databases as f64,
+            figures: DatabaseFigures {
+                size_begin_bytes: 214_748_364_800,
+                size_end_bytes: 215_100_686_336,
+                reads,
+                writes,
+                log_writes,
+                maintenance_reads: maintenance,
+                page_fault_stalls_per_second: self.stalls_per_second / self.databases as f64,
+                ..DatabaseFigures::default()
+            },
             name,
-            ..DatabaseResult::default()
         }
     }
 
     fn checks(&self, result: &RunResult) -> Vec<Check> {
         let mut checks = Vec::new();
-        let kinds: [(&str, CheckKind, Scope, f64, &str); 4] = [
+        let levels: [(CheckId, Stream, IoMetric, f64, &str); 4] = [
             (
-                "average database read latency",
-                CheckKind::Latency,
-                Scope::Database,
+                CheckId::DatabaseReadAverage,
+                Stream::DatabaseRead,
+                IoMetric::Average,
                 20.0,
-                "The mean latency of all database reads of the measured phase, of each database \
-                 by itself, must not be above 20 ms.",
+                "Sum of all database read latencies of the measured phase divided by their number, \
+                 of each database. Allowed: 20 ms.",
             ),
             (
-                "highest database read sample",
-                CheckKind::Spike,
-                Scope::Database,
+                CheckId::DatabaseReadMax,
+                Stream::DatabaseRead,
+                IoMetric::MaxSample,
                 100.0,
-                "No 15 s sample may average more than 100 ms over the reads of a database.",
+                "No sample (15 s) has an average database read latency above 100 ms.",
             ),
             (
-                "average log write latency",
-                CheckKind::Latency,
-                Scope::Log,
+                CheckId::LogWriteAverage,
+                Stream::LogWrite,
+                IoMetric::Average,
                 10.0,
-                "The mean latency of all log writes of the measured phase, of each log by itself, \
-                 must not be above 10 ms.",
+                "Sum of all log write latencies of the measured phase divided by their number, of \
+                 each database. Allowed: 10 ms.",
             ),
             (
-                "highest log write sample",
-                CheckKind::Spike,
-                Scope::Log,
+                CheckId::LogWriteMax,
+                Stream::LogWrite,
+                IoMetric::MaxSample,
                 100.0,
-                "No 15 s sample may average more than 100 ms over the writes of a log.",
+                "No sample (15 s) has an average log write latency above 100 ms.",
             ),
         ];
-        for (name, kind, scope, limit, rule) in kinds {
+        for (id, stream, metric, limit, rule) in levels {
             for database in &result.databases {
-                let figures = if scope == Scope::Log {
-                    &database.log_writes
-                } else {
-                    &database.reads
-                };
-                let value = figures.latency.map(|latency| match kind {
-                    CheckKind::Spike => latency.highest_sample_ms,
-                    _ => latency.average_ms,
-                });
-                checks.push(check(
-                    (name, &database.name),
-                    kind,
-                    scope,
-                    (limit, value, "ms"),
-                    rule,
-                ));
+                let value = database.figures.stream(stream).get(metric);
+                checks.push(Check::of(id, &database.name, limit, value, rule.into()));
             }
         }
         let stalls = Some(result.totals.page_fault_stalls_per_second);
-        checks.push(check(
-            ("page-fault stalls", "run"),
-            CheckKind::Resource,
-            Scope::Run,
-            (1.0, stalls, "1/s"),
-            "Reads that had to wait for a free page of the cache must not be more than 1 per \
-             second on average.",
+        checks.push(Check::of_run(
+            CheckId::PageFaultStalls,
+            1.0,
+            stalls,
+            "Page faults that had to wait for a free page of the cache. Allowed: 1 per second."
+                .into(),
         ));
         if let Some(target) = self.target_iops {
-            let mut rate = check(
-                ("achieved transactional I/O", "run"),
-                CheckKind::Throughput,
-                Scope::Run,
-                (target * 0.95, Some(result.throughput.achieved_iops), "1/s"),
-                "Database reads plus database writes per second must reach 95 % of the target.",
-            );
-            rate.bound = Bound::AtLeast;
-            rate.passed = rate.value.map(|value| rate.bound.allows(value, rate.limit));
-            checks.push(rate);
+            let achieved = Some(result.throughput.achieved_iops);
+            let rule =
+                "Database reads plus database writes per second. Required: 95 % of the target.";
+            let id = CheckId::AchievedIops;
+            checks.push(Check::of_run(id, target * 0.95, achieved, rule.into()));
         }
         checks
     }
@@ -265,22 +249,19 @@ impl Story {
     fn distributions(&self) -> Vec<Distribution> {
         let mut random = self.random();
         let kinds = [
-            ("database reads", self.read_ms, 0.55),
-            ("database writes", self.read_ms * 0.4, 0.8),
-            ("log writes", self.log_ms, 0.5),
+            (Stream::DatabaseRead, self.read_ms, 0.55),
+            (Stream::DatabaseWrite, self.read_ms * 0.4, 0.8),
+            (Stream::LogWrite, self.log_ms, 0.5),
         ];
         kinds
             .into_iter()
-            .map(|(name, average_ms, spread)| {
+            .map(|(stream, average_ms, spread)| {
                 let mut histogram = LatencyHistogram::new();
                 for _ in 0..60_000 {
                     histogram.record((latency_ms(&mut random, average_ms, spread) * 1e6) as u64);
                 }
                 let points = report::percentiles(&histogram);
-                Distribution {
-                    name: name.to_string(),
-                    points,
-                }
+                Distribution { stream, points }
             })
             .collect()
     }
@@ -321,16 +302,16 @@ fn requests(
             p99_ms: wide(2.3),
             p99_9_ms: wide(3.4),
             max_ms: wide(4.6),
-            highest_sample_ms: (average_ms * 1.45).max(story.spike_ms),
+            max_sample_average_ms: (average_ms * 1.45).max(story.spike_ms),
             saturated: 0,
         }),
     }
 }
 
 fn totals(result: &mut RunResult) {
-    type Pick = fn(&DatabaseResult) -> &IoFigures;
-    let sum = |pick: Pick| -> IoFigures {
-        let all: Vec<&IoFigures> = result.databases.iter().map(pick).collect();
+    let sum = |stream| -> IoFigures {
+        let databases = result.databases.iter();
+        let all: Vec<&IoFigures> = databases.map(|one| one.figures.stream(stream)).collect();
         let Some(first) = all.first() else {
             return IoFigures::default();
         };
@@ -354,46 +335,26 @@ fn totals(result: &mut RunResult) {
             }),
         }
     };
-    let (reads, writes) = (sum(|one| &one.reads), sum(|one| &one.writes));
-    let (log_writes, maintenance) = (
-        sum(|one| &one.log_writes),
-        sum(|one| &one.maintenance_reads),
-    );
+    let (reads, writes) = (sum(Stream::DatabaseRead), sum(Stream::DatabaseWrite));
+    let (log_writes, maintenance) = (sum(Stream::LogWrite), sum(Stream::MaintenanceRead));
     let totals = &mut result.totals;
     (totals.reads, totals.writes) = (reads, writes);
     (totals.log_writes, totals.maintenance_reads) = (log_writes, maintenance);
     totals.size_begin_bytes = result
         .databases
         .iter()
-        .map(|one| one.size_begin_bytes)
+        .map(|one| one.figures.size_begin_bytes)
         .sum();
-    totals.size_end_bytes = result.databases.iter().map(|one| one.size_end_bytes).sum();
+    totals.size_end_bytes = result
+        .databases
+        .iter()
+        .map(|one| one.figures.size_end_bytes)
+        .sum();
     totals.page_fault_stalls_per_second = result
         .databases
         .iter()
-        .map(|one| one.page_fault_stalls_per_second)
+        .map(|one| one.figures.page_fault_stalls_per_second)
         .sum();
-}
-
-fn check(
-    (name, place): (&str, &str),
-    kind: CheckKind,
-    scope: Scope,
-    (limit, value, unit): (f64, Option<f64>, &str),
-    rule: &str,
-) -> Check {
-    Check {
-        name: name.into(),
-        kind,
-        scope,
-        place: place.into(),
-        bound: Bound::AtMost,
-        limit,
-        value,
-        unit: unit.into(),
-        passed: value.map(|value| value <= limit),
-        rule: rule.into(),
-    }
 }
 
 fn judge(result: &mut RunResult) {

@@ -1,5 +1,6 @@
 //! What stands around the figures of an invented run: operations, phases, host, tuning, settings.
 
+use measure::metric::Metric;
 use measure::result::{
     CounterSummary, DeviceResult, OperationResult, PhaseResult, RunResult, SteadyState,
     TuningResult, TuningStep,
@@ -24,8 +25,8 @@ pub fn operations(story: &Story) -> Vec<OperationResult> {
             count: service.count,
             per_second: service.per_second,
             failures: 0,
-            service: service.latency,
-            from_intended_start: None,
+            service_time: service.latency,
+            response_time: None,
         }
     })
     .collect()
@@ -73,16 +74,16 @@ pub fn host(story: &Story, result: &mut RunResult) {
     host.cpu_model = "Intel(R) Xeon(R) Silver 4314 CPU @ 2.40GHz".into();
     host.cpus = 32;
     host.memory_bytes = 137_438_953_472;
-    let counter = |name: &str, unit: &str, average: f64| CounterSummary {
-        name: name.into(),
-        unit: unit.into(),
+    let counter = |metric: Metric, average: f64| CounterSummary {
+        id: metric.id().into_owned(),
+        unit: metric.unit(),
         average,
         minimum: average * 0.8,
         maximum: average * 1.3,
     };
     host.counters = vec![
-        counter("processor time", "%", story.processor_percent),
-        counter("memory available", "bytes", 98_000_000_000.0),
+        counter(Metric::CpuBusy, story.processor_percent),
+        counter(Metric::AvailableMemory, 98_000_000_000.0),
     ];
     let reads = &result.totals.reads;
     let writes = &result.totals.writes;

@@ -163,12 +163,9 @@ fn hostile() -> Run {
         .insert(script.into(), script.into());
     result.verdict_reason = script.into();
     result.host.devices[0].name = script.into();
-    for moment in &mut run.timeline {
-        moment.databases[0].name = script.into();
-        moment.devices[0].name = script.into();
-        moment.phase = script.into();
+    for row in run.timeline.iter_mut().flat_map(|one| &mut one.rows) {
+        row.name = script.into();
     }
-    run.distributions[0].name = script.into();
     run
 }
 

@@ -1,25 +1,15 @@
-//! The figures that rules look at.
+//! The figures that rules are based on.
 
+use measure::metric::Metric;
 use measure::result::{
     Check, CheckKind, DatabaseResult, DeviceResult, IoFigures, RunResult, Scope,
 };
 
-use crate::limits::is_percentile;
-
-/// The failed check of this kind and scope that is furthest beyond its limit; percentiles are
-/// left to [`worst_failed_percentile`].
+/// The failed check of this kind and scope that is furthest beyond its limit.
 pub(super) fn worst_failed(result: &RunResult, kind: CheckKind, scope: Scope) -> Option<&Check> {
     result
         .failed_checks()
-        .filter(|check| check.kind == kind && check.scope == scope && !is_percentile(check))
-        .max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))
-}
-
-/// The failed percentile check of this scope that is furthest beyond its limit.
-pub(super) fn worst_failed_percentile(result: &RunResult, scope: Scope) -> Option<&Check> {
-    result
-        .failed_checks()
-        .filter(|check| check.scope == scope && is_percentile(check))
+        .filter(|check| check.kind() == kind && check.scope() == scope)
         .max_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)))
 }
 
@@ -58,26 +48,10 @@ pub(super) fn device_under<'a>(result: &'a RunResult, path: &str) -> Option<&'a 
         .map(|p| p.1)
 }
 
-/// Average processor time of the host in percent.
-pub(super) fn processor_percent(result: &RunResult) -> Option<f64> {
-    let counters = result.host.counters.iter();
-    let mut found = counters.filter(|counter| {
-        let name = counter.name.to_lowercase();
-        (name.contains("processor") || name.contains("cpu")) && counter.unit.contains('%')
-    });
-    found
-        .next()
-        .map(|counter| counter.average)
-        .filter(|value| value.is_finite())
-}
-
-/// Average processor time of the run's own process, in percent of one processor.
-pub(super) fn own_processor_percent(result: &RunResult) -> Option<f64> {
-    let mut counters = result.host.counters.iter();
-    let found = counters.find(|counter| counter.name == "processor time of this process");
-    found
-        .map(|counter| counter.average)
-        .filter(|value| value.is_finite())
+/// The average of a host counter.
+pub(super) fn host_average(result: &RunResult, metric: Metric) -> Option<f64> {
+    let counter = result.host.counter(metric)?;
+    Some(counter.average).filter(|value| value.is_finite())
 }
 
 /// Average latency in milliseconds.

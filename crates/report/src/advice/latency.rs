@@ -1,15 +1,15 @@
-//! Rules about latency: is it the device, the way to it, the log, or one place alone?
+//! Rules about latency: is it the device, the path to it, the log, or one place alone?
 
+use measure::metric::Metric;
 use measure::result::{CheckKind, DatabaseResult, DeviceResult, RunResult, Scope};
 
-use super::Advice;
 use super::evidence::{
-    average_ms, database, device_under, latency_failed, median, processor_percent, worst_failed,
-    worst_failed_percentile,
+    average_ms, database, device_under, host_average, latency_failed, median, worst_failed,
 };
-use crate::number::{figure, percent};
+use super::{Advice, AdviceId};
+use crate::number::{figure, latency, percent};
 
-/// A host this busy (percent) delays its own requests.
+/// A host this busy (percent) delays its requests.
 const BUSY_PROCESSOR_PERCENT: f64 = 85.0;
 /// The device explains a latency when it accounts for at least this share of it.
 const DEVICE_SHARE: f64 = 0.6;
@@ -20,16 +20,17 @@ const DIFFERS: f64 = 1.5;
 pub(super) fn database_reads(result: &RunResult) -> Option<Advice> {
     let check = worst_failed(result, CheckKind::Latency, Scope::Database)?;
     let slow = database(result, &check.place)?;
-    let engine_ms = average_ms(&slow.reads)?;
+    let engine_ms = average_ms(&slow.figures.reads)?;
     let Some(device) = device_under(result, &slow.path) else {
         return Some(Advice::new(
-            "Database reads are too slow, and the host shows no device to blame",
+            AdviceId::NoDevice,
+            "Database reads are too slow, and there is no block device to compare with",
             format!(
-                "{} reads in {} ms on average. The kernel has no block device under {}, so the \
-                 time cannot be split into device and host. Compare with the counters of the \
-                 storage system or file server itself.",
+                "{} has an average read latency of {}. The kernel shows no block device under {}, \
+                 so the time cannot be split into device and host. Compare with the counters of \
+                 the storage system or file server itself.",
                 slow.name,
-                figure(engine_ms),
+                latency(engine_ms),
                 slow.path
             ),
         ));
@@ -51,23 +52,24 @@ fn device_is_slow(
     let is_mail = result.server.is_none();
     let load = if is_mail { "mailboxes" } else { "users" };
     let kind = if device.rotational == Some(true) {
-        format!("More or faster disks, flash in front of them, or fewer {load} would help.")
+        format!("More or faster disks, flash in front of them, or fewer {load} help.")
     } else {
         format!(
-            "Check whether the device is throttled, nearly full or shared; otherwise it needs a \
-             faster one, or fewer {load} on it."
+            "Check whether the device is throttled, nearly full or shared; otherwise use a faster \
+             one, or fewer {load} on it."
         )
     };
     Advice::new(
+        AdviceId::DeviceSlow,
         "The device itself is too slow for this load",
         format!(
-            "{} reads in {} ms on average, of which device {} takes {} ms, with {} requests in \
-             flight and busy {} % of the time: the time is spent in the storage, not in the host. \
-             {kind} A run with {} finds the load it does carry.",
+            "{} has an average read latency of {}, of which device {} takes {}, at a queue depth \
+             of {} and {} % utilization: the time is spent in the storage, not in the host. \
+             {kind} A run with {} finds the load that it sustains.",
             slow.name,
-            figure(engine_ms),
+            latency(engine_ms),
             device.name,
-            figure(device_ms),
+            latency(device_ms),
             figure(device.average_queue_depth),
             percent(device.busy_fraction),
             if is_mail {
@@ -87,29 +89,29 @@ fn host_is_slow(
     device_ms: f64,
 ) -> Advice {
     let facts = format!(
-        "{} reads in {} ms on average, but device {} answers in {} ms.",
+        "{} has an average read latency of {}, but device {} only {}.",
         slow.name,
-        figure(engine_ms),
+        latency(engine_ms),
         device.name,
-        figure(device_ms)
+        latency(device_ms)
     );
-    match processor_percent(result) {
+    match host_average(result, Metric::CpuBusy) {
         Some(busy) if busy >= BUSY_PROCESSOR_PERCENT => Advice::new(
+            AdviceId::HostBusy,
             "The host is the bottleneck, not the storage",
             format!(
-                "{facts} The processors are busy {} % of the time, so requests wait for the host. \
-                 Stop other programs, use a bigger host, or lower --threads, and run again before \
-                 judging the storage.",
+                "{facts} The CPUs are {} % busy, so requests wait for the host. Stop other programs, \
+                 use a bigger host, or lower --threads, and run again before judging the storage.",
                 figure(busy)
             ),
         ),
         _ => Advice::new(
-            "Requests wait above the device",
+            AdviceId::QueueAboveDevice,
+            "Requests queue above the device",
             format!(
-                "{facts} The difference is waiting above it: a queue in the file system, in \
-                 multipath or in a virtual machine monitor, or more requests at once than the path \
-                 takes. Look at queue depth limits and the I/O scheduler ({}), and try fewer \
-                 threads.",
+                "{facts} The difference is queueing above it: in the file system, in multipath, in \
+                 a hypervisor, or at a queue depth limit of the path. Check the queue depth limits \
+                 and the I/O scheduler ({}), and try fewer threads.",
                 if device.scheduler.is_empty() {
                     "unknown"
                 } else {
@@ -127,20 +129,21 @@ pub(super) fn log_slow_database_fast(result: &RunResult) -> Option<Advice> {
     }
     let check = worst_failed(result, CheckKind::Latency, Scope::Log)?;
     let slow = database(result, &check.place)?;
-    let log_ms = average_ms(&slow.log_writes)?;
-    let read_ms = average_ms(&slow.reads).map_or(String::new(), |value| {
-        format!(" while its database reads take {} ms", figure(value))
+    let log_ms = average_ms(&slow.figures.log_writes)?;
+    let read_ms = average_ms(&slow.figures.reads).map_or(String::new(), |value| {
+        format!(", its database reads only {}", latency(value))
     });
     Some(Advice::new(
-        "The log is slow, the database is not",
+        AdviceId::LogSlow,
+        "Log writes are slow, database reads are not",
         format!(
-            "Log writes of {} take {} ms on average{read_ms}. A log write is small and must be on \
-             stable storage before a commit returns, so it shows what a flush costs: look for a \
-             write cache that is off or has lost its battery, for a device without power-loss \
-             protection, and for log and database sharing one device (--log-on puts the log \
+            "Log writes of {} take {} on average{read_ms}. A log write is small and must be on \
+             stable storage before a commit returns, so it shows the cost of a flush: check for a \
+             write cache that is disabled or has lost its battery, for a device without power-loss \
+             protection, and for log and database on one device (--log-on puts the log \
              elsewhere).",
             slow.name,
-            figure(log_ms)
+            latency(log_ms)
         ),
     ))
 }
@@ -156,10 +159,11 @@ pub(super) fn log_and_database_slow(result: &RunResult) -> Option<Advice> {
     let under_log = device_under(result, &slow.log_path)?;
     (under_database.name == under_log.name).then(|| {
         Advice::new(
+            AdviceId::SharedDevice,
             "Log and database share one device",
             format!(
-                "Both are too slow, and both lie on {}. Small synchronous log writes queue behind \
-                 large random database requests there. Put the logs on a device of their own with \
+                "Both are too slow, and both are on {}. Small synchronous log writes queue behind \
+                 large random database requests there. Put the logs on a separate device with \
                  --log-on and compare the two runs.",
                 under_log.name
             ),
@@ -175,7 +179,7 @@ pub(super) fn one_place_differs(result: &RunResult) -> Option<Advice> {
     let averages = result
         .databases
         .iter()
-        .map(|database| average_ms(&database.reads));
+        .map(|database| average_ms(&database.figures.reads));
     let averages: Vec<f64> = averages.map(|value| value.unwrap_or(f64::NAN)).collect();
     let middle = median(averages.clone())?;
     let far = |value: f64| value > middle * DIFFERS && value > middle + 1.0;
@@ -192,26 +196,27 @@ pub(super) fn one_place_differs(result: &RunResult) -> Option<Advice> {
     let names: Vec<String> = slow
         .iter()
         .map(|one| {
-            let average = average_ms(&one.reads).unwrap_or(f64::NAN);
-            format!("{} ({} ms, {})", one.name, figure(average), one.path)
+            let average = average_ms(&one.figures.reads).unwrap_or(f64::NAN);
+            format!("{} ({}, {})", one.name, latency(average), one.path)
         })
         .collect();
     Some(Advice::new(
+        AdviceId::DatabaseDiffers,
         if slow.len() == 1 {
             "One database differs"
         } else {
             "A few databases differ"
         },
         format!(
-            "{} reads much slower than the others, whose median is {} ms. All carry the same load, \
-             so look at what is different below: the volume, its disks, a rebuild, the path to it.",
-            names.join(", "),
-            figure(middle)
+            "Much slower reads than the median of {}: {}. All databases have the same load, so \
+             check what differs below: the volume, its disks, a rebuild, the path to it.",
+            latency(middle),
+            names.join(", ")
         ),
     ))
 }
 
-/// The average is fine, single samples are not.
+/// The average is within its limit, single samples are not.
 pub(super) fn spikes(result: &RunResult) -> Option<Advice> {
     let find = |scope| {
         worst_failed(result, CheckKind::Latency, scope)
@@ -220,60 +225,62 @@ pub(super) fn spikes(result: &RunResult) -> Option<Advice> {
             .flatten()
     };
     let check = find(Scope::Database).or_else(|| find(Scope::Log))?;
-    let what = if check.scope == Scope::Log {
+    let what = if check.scope() == Scope::Log {
         "log writes"
     } else {
         "database reads"
     };
     let highest = database(result, &check.place)
         .and_then(|one| {
-            if check.scope == Scope::Log {
-                one.log_writes.latency
+            if check.scope() == Scope::Log {
+                one.figures.log_writes.latency
             } else {
-                one.reads.latency
+                one.figures.reads.latency
             }
         })
-        .map_or(String::new(), |latency| {
+        .map_or(String::new(), |figures| {
             format!(
-                " The slowest sample averaged {} ms.",
-                figure(latency.highest_sample_ms)
+                " The highest sample average is {}.",
+                latency(figures.max_sample_average_ms)
             )
         });
     Some(Advice::new(
-        "The average is good, but some samples are not",
+        AdviceId::LatencySpikes,
+        "Latency spikes: the average is within its limit, single samples are not",
         format!(
-            "The {what} of {} break the rule for single samples.{highest} Find the time in the \
-             chart of latency over time and compare it with what the storage did then: a patrol \
-             read, a rebuild, a snapshot, a cache that filled up, another host. A spike at the same \
-             distance again and again is usually a scheduled job or a flush of a cache.",
+            "The {what} of {} exceed the limit for single samples.{highest} Find the time in the \
+             chart of latency over time and compare it with the storage system's event log: patrol \
+             read, rebuild, snapshot, a full cache, another host. Spikes at regular intervals are \
+             usually a scheduled job or a cache flush.",
             check.place
         ),
     ))
 }
 
-/// The average is fine, one request of a hundred is not.
+/// The average is within its limit, the 99th percentile is not.
 pub(super) fn slow_tail(result: &RunResult) -> Option<Advice> {
     let find = |scope| {
         let average = worst_failed(result, CheckKind::Latency, scope);
         average
             .is_none()
-            .then(|| worst_failed_percentile(result, scope))
+            .then(|| worst_failed(result, CheckKind::Percentile, scope))
             .flatten()
     };
     let check = find(Scope::Database).or_else(|| find(Scope::Log))?;
-    let what = if check.scope == Scope::Log {
+    let what = if check.scope() == Scope::Log {
         "log writes"
     } else {
         "database reads"
     };
     Some(Advice::new(
-        "The average is good, the slow requests are too slow",
+        AdviceId::TailLatency,
+        "Tail latency: the average is within its limit, p99 is not",
         format!(
-            "One in a hundred of the {what} of {} takes {} ms or longer, although their average is \
-             within its limit. Look for two kinds of requests in one stream: hits and misses of a \
-             cache, fast and slow tiers, a few slow disks in a stripe, or garbage collection.",
+            "The p99 latency of the {what} of {} is {}, although their average is within its limit. \
+             Look for a mixture: cache hits and misses, fast and slow tiers, a few slow disks in a \
+             stripe, or SSD garbage collection.",
             check.place,
-            figure(check.value.unwrap_or(f64::NAN))
+            latency(check.value.unwrap_or(f64::NAN))
         ),
     ))
 }

@@ -1,22 +1,27 @@
 //! Rules about the load and the run itself: errors, cache, target rate, steadiness, length.
 
-use measure::result::{Bound, CheckKind, DeviceResult, ErrorKind, ErrorRecord, RunResult, Verdict};
+use measure::metric::Stream;
+use measure::metric::{Metric, Unit};
+use measure::result::{
+    Bound, CheckId, CheckKind, DeviceResult, ErrorKind, ErrorRecord, RunResult, Verdict,
+};
 
-use super::Advice;
-use super::evidence::{own_processor_percent, processor_percent};
-use crate::number::{count, figure, limit, percent};
-use crate::words::was_measured;
+use super::evidence::host_average;
+use super::{Advice, AdviceId};
+use crate::number::{bounded, count, figure, latency, percent, quantity};
+use crate::table::measured_value;
+use crate::words::{capital, was_measured};
 
 /// Fewer samples than this say little about a storage system.
-const FEW_SAMPLES: u64 = 20;
-/// An operation that ends this many times later than it took has waited for its turn.
-const PILING_UP: f64 = 3.0;
-/// A shorter wait is nothing that anybody feels, and may be the grain of timers and of this host's
-/// scheduler; it is also the limit of an average database read.
-const FELT_MS: f64 = 20.0;
+pub(super) const FEW_SAMPLES: u64 = 20;
+/// A response time that is this many times the service time includes much queueing.
+const QUEUEING: f64 = 3.0;
+/// A shorter wait may come from timers and this host's scheduler; it is also the limit of an average
+/// database read.
+const NOTABLE_WAIT_MS: f64 = 20.0;
 /// A run that takes less than this share of busy processors, in percent, did not make them busy.
 const OWN_SHARE: f64 = 40.0;
-/// A device that serves this many times the requests of the run serves somebody else too.
+/// A device that moves this many times the bytes of the run serves other programs too.
 const OTHER_TRAFFIC: f64 = 1.25;
 
 /// Errors come before any number.
@@ -27,7 +32,7 @@ pub(super) fn errors(result: &RunResult) -> Option<Advice> {
     match first.kind {
         ErrorKind::OutOfSpace => return Some(out_of_space(result, first)),
         ErrorKind::Unavailable => return Some(server_gone(first)),
-        ErrorKind::Books => return Some(super::books::do_not_balance(result, first)),
+        ErrorKind::Inconsistent => return Some(super::consistency::failed(result, first)),
         _ => {}
     }
     let page = first
@@ -39,10 +44,11 @@ pub(super) fn errors(result: &RunResult) -> Option<Advice> {
         &first.operation
     };
     Some(Advice::new(
-        "Settle the errors before looking at any number",
+        AdviceId::Errors,
+        "Resolve the errors first; the figures are not valid",
         format!(
-            "{} failed on {}{page}: {} Look at the kernel log of this time, at the counters of \
-             the device and at the event log of the storage{}.",
+            "{} failed on {}{page}: {} Check the kernel log of this time, the error counters of the \
+             device and the event log of the storage{}.",
             capital(what),
             first.file,
             sentence(&first.error),
@@ -67,10 +73,11 @@ fn is_database(error: &ErrorRecord) -> bool {
 fn out_of_space(result: &RunResult, error: &ErrorRecord) -> Advice {
     if result.array.is_some() {
         return Advice::new(
+            AdviceId::OutOfSpace,
             "Make the volumes larger, then predict again",
             format!(
-                "There was no space left for {}: more messages came in than the volume was sized \
-                 for. Give the databases larger volumes with `--set \
+                "No space was left for {}: more messages arrived than the volume was sized for. \
+                 Give the databases larger volumes with `--set \
                  array.volumes.database_size_gb=N`, hold a `--rate`, or predict a shorter time.",
                 error.file
             ),
@@ -78,10 +85,11 @@ fn out_of_space(result: &RunResult, error: &ErrorRecord) -> Advice {
     }
     if result.server.is_some() {
         return Advice::new(
-            "Make room, then run again",
+            AdviceId::OutOfSpace,
+            "Free space, then run again",
             format!(
-                "There was no space left for {}: {}. `proofload run --dry-run` says how much is \
-                 needed where.",
+                "No space was left for {}: {}. `proofload run --dry-run` shows how much is needed \
+                 where.",
                 error.file,
                 error.error.trim_end_matches('.')
             ),
@@ -89,78 +97,75 @@ fn out_of_space(result: &RunResult, error: &ErrorRecord) -> Advice {
     }
     let (place, _) = error.file.rsplit_once('/').unwrap_or((".", &error.file));
     let remedy = if is_database(error) {
-        "Databases grow while messages come in: make room there for all of the run, or run for a \
-         shorter time or with a smaller --target-size"
+        "Databases grow while messages arrive: free space for the whole run, or run for a shorter \
+         time or with a smaller --target-size"
     } else {
-        "Every commit writes to the log: make room there, or let old log files be used again with \
+        "Every commit writes to the log: free space there, or reuse old log files with \
          engine.circular_logging"
     };
     Advice::new(
-        "Make room, then run again",
+        AdviceId::OutOfSpace,
+        "Free space, then run again",
         format!(
-            "There was no space left for {} in {place}. {remedy}. `proofload run --dry-run` says \
-             how much is needed where. What the databases held is safe: --reuse recovers them and \
-             goes on.",
+            "No space was left for {} in {place}. {remedy}. `proofload run --dry-run` shows how \
+             much is needed where. The databases are intact: --reuse recovers them and continues.",
             error.file
         ),
     )
 }
 
-/// A server that is gone says nothing yet about the storage, which may be why it went.
+/// A server that is down says nothing yet about the storage, which may be why it went down.
 fn server_gone(error: &ErrorRecord) -> Advice {
     Advice::new(
-        "See why the server is gone, then run again",
+        AdviceId::ServerUnavailable,
+        "Find out why the server went down, then run again",
         format!(
-            "It was waited for while {}: {} Its own log tells why it ended, and the kernel's log \
-             whether memory ran out or the storage failed. What was measured before is in the \
-             tables; whether the books balance is not known.",
+            "It did not come back while {}: {} Its log says why it ended, the kernel's log whether \
+             memory ran out or the storage failed. The figures until then are in the tables; the \
+             consistency checks were not made.",
             error.operation,
             sentence(&error.error)
         ),
     )
 }
 
-/// Failed requests that were counted, but of which no record tells more.
+/// Failed requests that were counted, but have no record.
 fn failed_requests(result: &RunResult) -> Option<Advice> {
-    let failed = result
-        .failed_checks()
-        .find(|check| check.kind == CheckKind::Integrity)?;
+    let mut failed = result.failed_checks();
+    let failed = failed.find(|check| check.id == CheckId::Errors)?;
     Some(Advice::new(
-        "Settle the errors before looking at any number",
+        AdviceId::Errors,
+        "Resolve the errors first; the figures are not valid",
         format!(
-            "{} {} were counted. Look at log.txt beside the report, at the kernel log of this time \
-             and at the event log of the storage.",
-            failed.value.map_or_else(String::new, limit),
-            failed.unit
+            "{} were counted. Check log.txt beside the report, the kernel log of this time and the \
+             event log of the storage.",
+            measured_value(failed)
         ),
     ))
 }
 
 /// A held rate that the storage does not keep up with: operations start late.
-pub(super) fn piling_up(result: &RunResult) -> Option<Advice> {
+pub(super) fn not_sustained(result: &RunResult) -> Option<Advice> {
     let rate = result.throughput.rate_iops?;
-    let late = result.operations.iter().find(|operation| {
-        let (Some(service), Some(due)) = (operation.service, operation.from_intended_start) else {
-            return false;
-        };
-        let late_ms = due.p99_ms - service.p99_ms;
-        due.p99_ms > service.p99_ms * PILING_UP && late_ms >= FELT_MS
-    })?;
-    let due = late
-        .from_intended_start
-        .map_or(f64::NAN, |latency| latency.p99_ms);
-    let service = late.service.map_or(f64::NAN, |latency| latency.p99_ms);
+    let late = result.operations.iter().find_map(|operation| {
+        let service_ms = operation.service_time?.p99_ms;
+        let response_ms = operation.response_time?.p99_ms;
+        let much = response_ms > service_ms * QUEUEING;
+        let is_late = much && response_ms - service_ms >= NOTABLE_WAIT_MS;
+        is_late.then_some((&operation.name, service_ms, response_ms))
+    });
+    let (name, service_ms, response_ms) = late?;
     Some(Advice::new(
-        "Operations start late",
+        AdviceId::LoadNotSustained,
+        "The load is not sustained: operations queue before they start",
         format!(
-            "At the held rate of {} 1/s, one {} of a hundred ended {} ms after it was due, but took \
-             only {} ms itself: work piles up before it starts. Users feel the longer time. Either \
-             the rate is more than this storage carries, or there are too few sessions to keep it: \
-             raise --threads first, and lower the rate if that does not help.",
-            limit(rate),
-            late.name,
-            figure(due),
-            figure(service)
+            "At the held rate of {}, {name} has a p99 response time of {} including queueing, but a \
+             p99 service time of only {}. Either the rate is too high for this storage, or there \
+             are too few sessions to hold it: raise --threads first, and lower the rate if that \
+             does not help.",
+            bounded(rate, Unit::Iops),
+            latency(response_ms),
+            latency(service_ms)
         ),
     ))
 }
@@ -170,13 +175,14 @@ pub(super) fn interrupted(result: &RunResult) -> Option<Advice> {
     (result.verdict == Verdict::Interrupted).then(|| {
         let figures = match was_measured(result) {
             true => {
-                "The figures cover the time until the run was stopped; they are right, but too \
-                 short to judge by."
+                "The figures cover the time until the run was stopped, which is too short for a \
+                 verdict."
             }
             false => "The run was stopped before it measured anything.",
         };
         Advice::new(
-            "Let a run finish",
+            AdviceId::Interrupted,
+            "The run was stopped",
             format!(
                 "{figures} Run again; --reuse takes the databases that are already built, if they \
                  were kept with --keep."
@@ -187,81 +193,81 @@ pub(super) fn interrupted(result: &RunResult) -> Option<Advice> {
 
 /// The engine ran out of free pages.
 pub(super) fn page_fault_stalls(result: &RunResult) -> Option<Advice> {
-    let failed = result
-        .failed_checks()
-        .find(|check| check.kind == CheckKind::Resource)?;
-    let value = failed.value.map_or(String::new(), |value| {
-        format!(" ({} {})", figure(value), failed.unit)
-    });
+    let mut failed = result.failed_checks();
+    let failed = failed.find(|check| check.id == CheckId::PageFaultStalls)?;
     Some(Advice::new(
+        AdviceId::CacheTooSmall,
         "The cache is too small for this load",
         format!(
-            "Reads had to wait until a page of the cache became free{value}: changed pages could \
-             not be written back as fast as new ones were needed. With good latencies this says \
-             more about the load than about the storage: use fewer --threads, hold the rate that is \
-             really needed with --rate, or give the engine a larger cache. With bad write latencies \
-             the storage is what holds the cache back."
+            "Reads waited for a free page of the cache ({}): dirty pages were not written back as \
+             fast as new ones were needed. With low latencies the load is the cause: use fewer \
+             --threads, hold the required rate with --rate, or give the engine a larger cache. With \
+             high write latencies the storage is the cause.",
+            measured_value(failed)
         ),
     ))
 }
 
 /// The wanted rate was not reached.
 pub(super) fn target_missed(result: &RunResult) -> Option<Advice> {
-    let failed = result
-        .failed_checks()
-        .find(|check| check.kind == CheckKind::Throughput)?;
-    let slow = result
-        .failed_checks()
-        .any(|check| matches!(check.kind, CheckKind::Latency | CheckKind::Spike));
-    let achieved = failed.value.map_or_else(String::new, figure);
+    let mut failed = result.failed_checks();
+    let failed = failed.find(|check| check.kind() == CheckKind::Throughput)?;
+    let slow = result.failed_checks().any(|check| {
+        matches!(
+            check.kind(),
+            CheckKind::Latency | CheckKind::Percentile | CheckKind::Spike
+        )
+    });
     let facts = format!(
-        "{achieved} {} of at least {} were reached.",
-        failed.unit,
-        limit(failed.limit)
+        "Achieved {}, required {}.",
+        measured_value(failed),
+        bounded(failed.limit, failed.unit)
     );
     if slow {
         return Some(Advice::new(
-            "The target rate was not reached, and latency is over its limit",
+            AdviceId::Saturated,
+            "The target rate was not achieved, and latency exceeds its limit",
             format!(
-                "{facts} The storage is saturated: more threads would add waiting, not work. It \
-                 needs to be faster, or the load per volume smaller."
+                "{facts} The storage is saturated: more threads would add queueing, not throughput. \
+                 Use faster storage, or less load per volume."
             ),
         ));
     }
-    let busy = processor_percent(result).filter(|value| *value >= 85.0);
+    let busy = host_average(result, Metric::CpuBusy).filter(|value| *value >= 85.0);
     let text = busy.map_or_else(
         || {
             let threads = result.throughput.threads.map_or(String::new(), |threads| {
                 format!(" The run had {} sessions.", count(threads))
             });
             format!(
-                "{facts}{threads} Latency is within its limits, so the storage was not asked for \
-                 more: raise --threads, or let --threads auto find the number."
+                "{facts}{threads} Latency is within its limits, so the storage was not saturated: \
+                 raise --threads, or let --threads auto find the number."
             )
         },
         |busy| {
             format!(
-                "{facts} Latency is within its limits, but the processors of this host are busy \
-                 {} % of the time: the host could not ask for more. {}",
+                "{facts} Latency is within its limits, but the CPUs of this host are {} % busy: the \
+                 host could not issue more. {}",
                 figure(busy),
                 whose_processors(result)
             )
         },
     );
     Some(Advice::new(
-        "The target rate was not reached, although latency is good",
+        AdviceId::TargetMissed,
+        "The target rate was not achieved, although latency is within its limits",
         text,
     ))
 }
 
 /// Whether it is the run or something else that keeps the processors busy, and what helps.
 fn whose_processors(result: &RunResult) -> String {
-    let share = own_processor_percent(result)
+    let share = host_average(result, Metric::ProcessCpu)
         .filter(|_| result.server.is_none())
         .map(|percent| percent / result.host.cpus.max(1) as f64);
     match share {
         Some(share) if share < OWN_SHARE => format!(
-            "The run itself took only {} % of them: other programs took the rest. Stop them, and \
+            "Proofload itself used only {} % of them: other programs used the rest. Stop them, and \
              run again.",
             figure(share)
         ),
@@ -269,31 +275,32 @@ fn whose_processors(result: &RunResult) -> String {
     }
 }
 
-/// The load drifted during the measured phase.
+/// The measured phase was not in steady state.
 pub(super) fn not_steady(result: &RunResult) -> Option<Advice> {
     let state = result
         .steady_state
         .as_ref()
         .filter(|state| state.steady == Some(false))?;
-    // Where it went up and down, its two ends tell nothing of its course.
+    // Where it went up and down, first and last round do not show a direction.
     let has_trend = state.slope_fraction.abs() >= state.range_fraction / 2.0;
     let ends = (state.rounds.first(), state.rounds.last());
-    let course = match ends {
+    let direction = match ends {
         _ if !has_trend => "",
-        (Some(first), Some(last)) if last < first => "It fell while the run went on: ",
-        (Some(first), Some(last)) if last > first => "It rose while the run went on: ",
+        (Some(first), Some(last)) if last < first => " It fell during the run.",
+        (Some(first), Some(last)) if last > first => " It rose during the run.",
         _ => "",
     };
     Some(Advice::new(
-        "The run was not steady",
+        AdviceId::NotSteady,
+        "The run did not reach steady state",
         format!(
-            "The rate ({}) spread over {} % of its mean, with a trend of {} %. {course}caches fill, \
-             flash starts to collect garbage, tiers move data. Run longer (--duration), until the curves \
-             are level; what counts is what the storage does on an ordinary day.",
+            "The tracked variable{} has a range of {} % and a slope of {} % of its \
+             mean.{direction} Usual causes are cache fill, SSD garbage collection and tier \
+             migration. Run longer (--duration), or warm up longer, until the curves are level.",
             if state.variable.is_empty() {
-                "as tracked"
+                String::new()
             } else {
-                &state.variable
+                format!(" ({})", state.variable)
             },
             percent(state.range_fraction),
             percent(state.slope_fraction)
@@ -308,11 +315,13 @@ pub(super) fn too_few_samples(result: &RunResult) -> Option<Advice> {
     let is_run = !matches!(result.verdict, Verdict::Error | Verdict::Built);
     (short && is_run).then(|| {
         Advice::new(
+            AdviceId::ShortRun,
             "The run is short",
             format!(
-                "{} taken. That shows that everything works; to sign off storage, run \
-                 at least 2 hours, and 24 hours to see what caches, flash and nightly jobs do.",
+                "{} taken. To sign off storage, run at least 2 hours, and 24 hours to include \
+                 cache fill, SSD garbage collection and nightly jobs.",
                 match samples.count {
+                    0 => "No full sample was".to_string(),
                     1 => "One sample was".to_string(),
                     samples => format!("{} samples were", count(samples)),
                 }
@@ -325,7 +334,7 @@ pub(super) fn too_few_samples(result: &RunResult) -> Option<Advice> {
 pub(super) fn maintenance_share(result: &RunResult) -> Option<Advice> {
     if !result
         .failed_checks()
-        .any(|check| check.kind == CheckKind::Latency)
+        .any(|check| check.kind() == CheckKind::Latency)
     {
         return None;
     }
@@ -341,24 +350,24 @@ pub(super) fn maintenance_share(result: &RunResult) -> Option<Advice> {
         .sum();
     (maintenance.is_finite() && maintenance > rest && rest > 0.0).then(|| {
         Advice::new(
-            "Background maintenance moves more data than the users",
+            AdviceId::MaintenanceShare,
+            "Background maintenance moves more data than the workload",
             format!(
-                "It reads {} per second, all other requests together move {}. It is part of the \
-                 real load, so it stays in the verdict; a run with it switched off shows how much \
-                 of the latency it causes.",
-                crate::number::bytes(maintenance),
-                crate::number::bytes(rest)
+                "It reads {}, all other I/O together moves {}. It is part of the real load, so it \
+                 counts in the verdict; a run with it disabled shows how much of the latency it \
+                 causes.",
+                quantity(maintenance, Unit::BytesPerSecond),
+                quantity(rest, Unit::BytesPerSecond)
             ),
         )
     })
 }
 
-/// Somebody else uses the device.
+/// Other programs use the devices.
 pub(super) fn other_traffic(result: &RunResult) -> Option<Advice> {
-    let all = crate::table::causes(result);
-    let own: f64 = all
-        .iter()
-        .map(|(_, figures)| figures.bytes_per_second())
+    let own: f64 = Stream::ALL
+        .into_iter()
+        .map(|stream| result.totals.stream(stream).bytes_per_second())
         .sum();
     let seen: f64 = lowest_devices(result)
         .map(|one| one.read_bytes_per_second + one.write_bytes_per_second)
@@ -366,32 +375,34 @@ pub(super) fn other_traffic(result: &RunResult) -> Option<Advice> {
     let much = seen > own * OTHER_TRAFFIC && seen - own > 1_048_576.0;
     (own > 0.0 && seen.is_finite() && much).then(|| {
         Advice::new(
-            "Somebody else uses these devices",
+            AdviceId::OtherIo,
+            "Other I/O on these devices",
             format!(
-                "The devices moved {} per second, the run only {}. Find out what else works on \
-                 them (backups, swap, other machines on the same disks) and run again without it.",
-                crate::number::bytes(seen),
-                crate::number::bytes(own)
+                "The devices moved {}, the run only {}. Find out what else uses them (backups, \
+                 swap, other machines on the same disks) and run again without it.",
+                quantity(seen, Unit::BytesPerSecond),
+                quantity(own, Unit::BytesPerSecond)
             ),
         )
     })
 }
 
-/// The devices that do not lie on other ones of the list: what a loop device or a partition moves,
-/// the disk below it has moved too.
+/// The devices that are not built on other ones of the list: what a loop device or a partition
+/// moves, the disk below it has moved too.
 fn lowest_devices(result: &RunResult) -> impl Iterator<Item = &DeviceResult> {
     let devices = &result.host.devices;
     let is_listed = |name: &String| devices.iter().any(|one| one.name == *name);
     devices
         .iter()
-        .filter(move |one| !one.lies_on.iter().any(is_listed))
+        .filter(move |one| !one.underlying_devices.iter().any(is_listed))
 }
 
 /// How close a passed run came to its nearest limit.
-pub(super) fn room_left(result: &RunResult) -> Option<Advice> {
+pub(super) fn headroom(result: &RunResult) -> Option<Advice> {
     let share = |check: &&measure::result::Check| {
         let value = check.value.filter(|value| value.is_finite())?;
-        let at_most = check.bound == Bound::AtMost && check.kind == CheckKind::Latency;
+        let of_latency = matches!(check.kind(), CheckKind::Latency | CheckKind::Percentile);
+        let at_most = check.bound == Bound::AtMost && of_latency;
         (at_most && check.limit > 0.0).then(|| value / check.limit)
     };
     let checks = result.checks.iter();
@@ -399,25 +410,24 @@ pub(super) fn room_left(result: &RunResult) -> Option<Advice> {
         .filter_map(|check| Some((share(&check)?, check)))
         .max_by(|a, b| a.0.total_cmp(&b.0))?;
     let text = format!(
-        "The level nearest to its limit is the {} of {}: {} of {} {}, {} % of what is allowed.",
+        "The check nearest to its limit is the {} of {}: {}, which is {} % of the limit of {}.",
         nearest.name,
         nearest.place,
-        figure(nearest.value.unwrap_or(f64::NAN)),
-        limit(nearest.limit),
-        nearest.unit,
-        percent(used)
+        measured_value(nearest),
+        percent(used),
+        bounded(nearest.limit, nearest.unit)
     );
     let next = if used > 0.8 {
-        " That is little room for growth, a rebuild or a failed path; test those too before \
+        " That is little headroom for growth, a rebuild or a failed path; test those too before \
          signing off."
     } else if result.server.is_some() {
-        " More --users show how much more it carries. Before signing off, run 24 hours, and once \
+        " A run with more --users shows the maximum. Before signing off, run 24 hours, and once \
          more with a failed disk or path."
     } else {
-        " --threads auto finds how much more it carries. Before signing off, run 24 hours, and once \
-         more with a failed disk or path."
+        " --threads auto finds the maximum. Before signing off, run 24 hours, and once more with a \
+         failed disk or path."
     };
-    Some(Advice::new("How much room is left", text + next))
+    Some(Advice::new(AdviceId::Headroom, "Headroom", text + next))
 }
 
 /// An error text ends like a sentence.
@@ -428,14 +438,6 @@ fn sentence(text: &str) -> String {
     } else {
         format!("{text}.")
     }
-}
-
-/// The text with a capital at its beginning.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().collect::<String>() + letters.as_str()
-    })
 }
 
 #[cfg(test)]

@@ -1,52 +1,52 @@
-//! What to look at next after a run on a real database.
+//! Findings of runs on a real database.
 
 use measure::result::{CheckKind, RunResult};
 
-use super::Advice;
-use crate::number::{count, duration, figure};
+use super::{Advice, AdviceId};
+use crate::number::{count, duration};
+use crate::table::measured_value;
 
-/// The server did not serve for a while.
-pub(super) fn without_service(result: &RunResult) -> Option<Advice> {
+/// The server was down for a while.
+pub(super) fn downtime(result: &RunResult) -> Option<Advice> {
     let server = result.server.as_ref()?;
     let first = server.outages.first()?;
+    let times = match server.outages.len() {
+        1 => "once".to_owned(),
+        times => format!("{} times", count(times as u64)),
+    };
     Some(Advice::new(
-        "The database did not serve all the time",
+        AdviceId::Downtime,
+        "The database server was down for a while",
         format!(
-            "{} in {} of the run: {}. {}",
-            match server.outages.len() {
-                1 => "Once, for".to_owned() + " " + &duration(server.seconds_without_service),
-                times => format!(
-                    "{} times, for {}",
-                    count(times as u64),
-                    duration(server.seconds_without_service)
-                ),
-            },
+            "It was down {times}, for {} of {} in all: {}. {}",
+            duration(server.downtime_s),
             duration(result.duration_s),
             first.reason,
-            if server.transactions.without_space > 0 {
-                "Make room on its volume: books, indexes and log grow while the load runs."
+            if server.transactions.out_of_space > 0 {
+                "Free space on its volume: tables, indexes and log grow during the run."
             } else {
-                "Look at the server's own log for the reason, and at 'dmesg' for errors of the \
-                 storage or for processes ended for want of memory."
+                "Check the server's log for the reason, and 'dmesg' for errors of the storage or \
+                 processes killed for want of memory."
             }
         ),
     ))
 }
 
-/// The mix was off: mostly because the run was short.
-pub(super) fn off_the_mix(result: &RunResult) -> Option<Advice> {
+/// The mix deviates: mostly because the run was short.
+pub(super) fn wrong_mix(result: &RunResult) -> Option<Advice> {
     let failed = result
         .failed_checks()
-        .find(|check| check.kind == CheckKind::Mix)?;
-    let value = failed.value.map_or_else(String::new, figure);
+        .find(|check| check.kind() == CheckKind::Mix)?;
     Some(Advice::new(
-        "The mix of transactions is not the one asked for",
+        AdviceId::WrongMix,
+        "The transaction mix is not the one asked for",
         format!(
-            "{}: {value} points. Results follow their orders after a second, and orders that wait \
-             for a price after up to one period of prices, so a run that is short beside \
-             brokerage.market.price_period has too few of them. Run longer (--duration), with a \
-             longer warm-up, or shorten the period with `--set brokerage.market.price_period=20s`.",
-            failed.name
+            "{}: {}. Trade results follow their orders after a second, limit orders after up to one \
+             price period, so a run that is short compared with brokerage.market.price_period has \
+             too few of them. Run longer (--duration), with a longer warm-up, or shorten the period \
+             with `--set brokerage.market.price_period=20s`.",
+            failed.name,
+            measured_value(failed)
         ),
     ))
 }
@@ -54,12 +54,12 @@ pub(super) fn off_the_mix(result: &RunResult) -> Option<Advice> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use measure::result::{Check, OutageResult, ServerResult};
+    use measure::result::{Check, CheckId, OutageResult, ServerResult};
 
     #[test]
     fn outages_and_a_wrong_mix_are_explained() {
         let mut result = RunResult::default();
-        assert!(without_service(&result).is_none());
+        assert!(downtime(&result).is_none());
         result.server = Some(ServerResult {
             outages: vec![OutageResult {
                 reason: "it was shut down".to_owned(),
@@ -67,22 +67,17 @@ mod tests {
             }],
             ..ServerResult::default()
         });
-        let advice = without_service(&result).unwrap();
+        let advice = downtime(&result).unwrap();
         assert!(advice.text.contains("it was shut down"), "{}", advice.text);
         assert!(advice.text.contains("dmesg"), "{}", advice.text);
         if let Some(server) = &mut result.server {
-            server.transactions.without_space = 3;
+            server.transactions.out_of_space = 3;
         }
-        let advice = without_service(&result).unwrap();
-        assert!(advice.text.contains("Make room"), "{}", advice.text);
-        result.checks.push(Check {
-            name: "share of trade-result".to_owned(),
-            kind: CheckKind::Mix,
-            unit: "points".to_owned(),
-            passed: Some(false),
-            value: Some(1.7),
-            ..Check::default()
-        });
-        assert!(off_the_mix(&result).unwrap().text.contains("1.7"));
+        let advice = downtime(&result).unwrap();
+        assert!(advice.text.contains("Free space"), "{}", advice.text);
+        let id = CheckId::MixDeviation;
+        let check = Check::of_run(id, 1.0, Some(1.7), String::new());
+        result.checks.push(check.about("trade-result"));
+        assert!(wrong_mix(&result).unwrap().text.contains("1.7"));
     }
 }

@@ -1,7 +1,9 @@
+use super::load::FEW_SAMPLES;
 use super::*;
+use measure::metric::Metric;
 use measure::result::{
-    Check, CheckKind, CounterSummary, DatabaseResult, DeviceResult, ErrorKind, ErrorRecord,
-    IoFigures, LatencyFigures, Scope, SteadyState,
+    Check, CheckId, CounterSummary, DatabaseFigures, DatabaseResult, DeviceResult, ErrorKind,
+    ErrorRecord, IoFigures, LatencyFigures, SteadyState,
 };
 
 fn requests(average_ms: f64) -> IoFigures {
@@ -30,28 +32,16 @@ fn slow_run(engine_ms: f64, device_ms: f64, log_ms: f64) -> RunResult {
         name: "db1".into(),
         path: "/mnt/a/db1.edb".into(),
         log_path: "/mnt/a/logs".into(),
-        reads: requests(engine_ms),
-        log_writes: requests(log_ms),
-        ..DatabaseResult::default()
+        figures: DatabaseFigures {
+            reads: requests(engine_ms),
+            log_writes: requests(log_ms),
+            ..DatabaseFigures::default()
+        },
     }];
-    let judge = |name: &str, scope, value, limit| Check {
-        name: name.into(),
-        scope,
-        place: "db1".into(),
-        value: Some(value),
-        limit,
-        passed: Some(value <= limit),
-        unit: "ms".into(),
-        ..Check::default()
-    };
+    let judge = |id, value, limit| Check::of(id, "db1", limit, Some(value), String::new());
     result.checks = vec![
-        judge(
-            "average database read latency",
-            Scope::Database,
-            engine_ms,
-            20.0,
-        ),
-        judge("average log write latency", Scope::Log, log_ms, 10.0),
+        judge(CheckId::DatabaseReadAverage, engine_ms, 20.0),
+        judge(CheckId::LogWriteAverage, log_ms, 10.0),
     ];
     result.host.devices = vec![DeviceResult {
         name: "sda".into(),
@@ -62,40 +52,52 @@ fn slow_run(engine_ms: f64, device_ms: f64, log_ms: f64) -> RunResult {
     result
 }
 
-fn titles(result: &RunResult) -> String {
-    advice(result)
-        .into_iter()
-        .map(|advice| advice.title)
-        .collect::<Vec<_>>()
-        .join("; ")
+fn ids(result: &RunResult) -> Vec<AdviceId> {
+    advice(result).into_iter().map(|one| one.id).collect()
+}
+
+fn of(result: &RunResult, id: AdviceId) -> Option<Advice> {
+    advice(result).into_iter().find(|one| one.id == id)
+}
+
+/// A failed check of the whole run.
+fn failed(id: CheckId, value: f64) -> Check {
+    Check {
+        passed: Some(false),
+        ..Check::of_run(id, 0.0, Some(value), String::new())
+    }
 }
 
 #[test]
 fn a_slow_device_is_named() {
     let list = advice(&slow_run(31.0, 28.0, 3.0));
-    assert_eq!(list[0].title, "The device itself is too slow for this load");
+    assert_eq!(list[0].id, AdviceId::DeviceSlow);
     assert!(list[0].text.contains("31.0 ms") && list[0].text.contains("sda"));
 }
 
 #[test]
 fn a_fast_device_points_above_it() {
     let mut result = slow_run(31.0, 2.0, 3.0);
-    assert!(titles(&result).contains("Requests wait above the device"));
-    result.host.counters = vec![CounterSummary {
-        name: "processor time".into(),
-        unit: "%".into(),
-        average: 97.0,
+    assert!(ids(&result).contains(&AdviceId::QueueAboveDevice));
+    result.host.counters = vec![counter(Metric::CpuBusy, 97.0)];
+    assert!(ids(&result).contains(&AdviceId::HostBusy));
+}
+
+fn counter(metric: Metric, average: f64) -> CounterSummary {
+    CounterSummary {
+        id: metric.id().into_owned(),
+        unit: metric.unit(),
+        average,
         ..CounterSummary::default()
-    }];
-    assert!(titles(&result).contains("The host is the bottleneck"));
+    }
 }
 
 #[test]
 fn the_log_alone_points_at_flushes() {
-    let found = titles(&slow_run(5.0, 4.0, 18.0));
-    assert!(found.contains("The log is slow, the database is not"));
-    let both = titles(&slow_run(25.0, 24.0, 18.0));
-    assert!(both.contains("share one device") && !both.contains("The log is slow"));
+    let found = ids(&slow_run(5.0, 4.0, 18.0));
+    assert!(found.contains(&AdviceId::LogSlow));
+    let both = ids(&slow_run(25.0, 24.0, 18.0));
+    assert!(both.contains(&AdviceId::SharedDevice) && !both.contains(&AdviceId::LogSlow));
 }
 
 #[test]
@@ -106,27 +108,26 @@ fn one_slow_database_is_named() {
         other.name = format!("db{index}");
         result.databases.push(other);
     }
-    assert!(!titles(&result).contains("differ"));
-    result.databases[3].reads = requests(15.0);
-    let list = advice(&result);
-    let found = list
-        .iter()
-        .find(|advice| advice.title == "One database differs");
-    assert!(found.expect("there is advice").text.contains("db4"));
+    assert!(of(&result, AdviceId::DatabaseDiffers).is_none());
+    result.databases[3].figures.reads = requests(15.0);
+    let found = of(&result, AdviceId::DatabaseDiffers).expect("there is advice");
+    assert_eq!(found.title, "One database differs");
+    assert!(found.text.contains("db4"));
 }
 
 #[test]
 fn stalls_point_at_the_cache_and_a_missed_target_at_threads() {
     let mut result = slow_run(5.0, 4.0, 1.0);
-    let mut stalls = result.checks[0].clone();
-    stalls.kind = CheckKind::Resource;
-    stalls.passed = Some(false);
-    let mut rate = stalls.clone();
-    rate.kind = CheckKind::Throughput;
-    result.checks.extend([stalls, rate]);
-    let found = titles(&result);
-    assert!(found.contains("cache is too small"));
-    assert!(found.contains("although latency is good"));
+    let stalls = failed(CheckId::PageFaultStalls, 3.0);
+    result
+        .checks
+        .extend([stalls, failed(CheckId::AchievedIops, 100.0)]);
+    let found = ids(&result);
+    assert!(found.contains(&AdviceId::CacheTooSmall));
+    assert!(found.contains(&AdviceId::TargetMissed) && !found.contains(&AdviceId::Saturated));
+    result.checks[0].passed = Some(false);
+    let found = ids(&result);
+    assert!(found.contains(&AdviceId::Saturated) && !found.contains(&AdviceId::TargetMissed));
 }
 
 #[test]
@@ -140,16 +141,21 @@ fn an_unsteady_run_should_be_longer() {
         slope_fraction: 0.22,
         ..SteadyState::default()
     });
-    let told = |result: &RunResult| {
-        let mut list = advice(result).into_iter();
-        let found = list.find(|advice| advice.title == "The run was not steady");
-        found.expect("there is advice").text
+    let text = |result: &RunResult| {
+        of(result, AdviceId::NotSteady)
+            .expect("there is advice")
+            .text
     };
-    assert!(told(&result).contains("It fell"));
+    let falling = text(&result);
+    assert!(falling.contains("It fell"), "{falling}");
+    assert!(
+        falling.contains("a range of 25.0 % and a slope of 22.0 %"),
+        "{falling}"
+    );
     if let Some(state) = &mut result.steady_state {
         (state.rounds, state.slope_fraction) = (vec![900.0, 700.0, 890.0], 0.01);
     }
-    assert!(!told(&result).contains("It fell"), "it went up and down");
+    assert!(!text(&result).contains("It fell"), "it went up and down");
 }
 
 #[test]
@@ -163,7 +169,7 @@ fn errors_come_first() {
         ..ErrorRecord::default()
     });
     let first = &advice(&result)[0];
-    assert!(first.title.contains("errors"));
+    assert_eq!(first.id, AdviceId::Errors);
     assert!(first.text.contains("page 1,234") && first.text.contains("db1.edb"));
     assert!(first.text.contains("edb check /mnt/a/db1.edb"));
     result.errors[0].file = "/mnt/a/log-001/E00tmp.log".into();
@@ -173,7 +179,7 @@ fn errors_come_first() {
 }
 
 #[test]
-fn a_full_disk_asks_for_room() {
+fn a_full_disk_asks_for_space() {
     let mut result = slow_run(31.0, 28.0, 3.0);
     for (file, remedy) in [
         ("/mnt/a/mail-001/mail-001.edb", "--target-size"),
@@ -185,35 +191,34 @@ fn a_full_disk_asks_for_room() {
             ..ErrorRecord::default()
         }];
         let first = &advice(&result)[0];
-        assert!(first.title.contains("room"));
+        assert_eq!(first.id, AdviceId::OutOfSpace);
         assert!(first.text.contains(file) && first.text.contains(remedy));
         assert!(!first.text.contains("edb check"), "{}", first.text);
     }
 }
 
 #[test]
-fn a_pass_says_how_much_room_is_left() {
+fn a_pass_says_how_much_headroom_is_left() {
     let mut result = slow_run(5.0, 4.0, 9.5);
     result.verdict = Verdict::Pass;
     let last = advice(&result).pop().expect("there is advice");
-    assert_eq!(last.title, "How much room is left");
+    assert_eq!(last.id, AdviceId::Headroom);
     assert!(last.text.contains("log write") && last.text.contains("95.0 %"));
 }
 
 #[test]
-fn a_slow_tail_behind_a_good_average_is_told() {
+fn a_slow_tail_behind_a_good_average_is_found() {
     let mut result = slow_run(5.0, 4.0, 1.0);
-    let mut tail = result.checks[0].clone();
-    tail.name = "99th percentile of database read latency".into();
-    (tail.limit, tail.value, tail.passed) = (50.0, Some(61.0), Some(false));
+    let id = CheckId::DatabaseReadP99;
+    let tail = Check::of(id, "db1", 50.0, Some(61.0), String::new());
     result.checks.push(tail);
-    let found = titles(&result);
-    assert!(found.contains("the slow requests are too slow"));
-    assert!(!found.contains("device itself"));
+    let found = ids(&result);
+    assert!(found.contains(&AdviceId::TailLatency));
+    assert!(!found.contains(&AdviceId::DeviceSlow));
 }
 
 #[test]
-fn work_that_piles_up_is_told() {
+fn operations_that_queue_are_found() {
     let mut result = slow_run(5.0, 4.0, 1.0);
     let latency = |p99_ms| {
         Some(LatencyFigures {
@@ -223,28 +228,25 @@ fn work_that_piles_up_is_told() {
     };
     result.operations.push(measure::result::OperationResult {
         name: "insert".into(),
-        service: latency(12.0),
-        from_intended_start: latency(480.0),
+        service_time: latency(12.0),
+        response_time: latency(480.0),
         ..Default::default()
     });
-    assert!(!titles(&result).contains("start late"), "no rate was held");
+    let late = |result: &RunResult| of(result, AdviceId::LoadNotSustained);
+    assert!(late(&result).is_none(), "no rate was held");
     result.throughput.rate_iops = Some(900.0);
-    let list = advice(&result);
-    let found = list
-        .iter()
-        .find(|advice| advice.title == "Operations start late");
+    let text = late(&result).expect("there is advice").text;
     assert!(
-        found
-            .expect("there is advice")
-            .text
-            .contains("one insert of a hundred ended 480 ms")
+        text.contains("insert has a p99 response time of 480 ms"),
+        "{text}"
     );
-    // Ten times as long, and still nothing that anybody would feel.
-    result.operations[0].service = latency(0.5);
-    result.operations[0].from_intended_start = latency(5.0);
-    assert!(!titles(&result).contains("start late"));
-    result.operations[0].from_intended_start = latency(25.0);
-    assert!(titles(&result).contains("start late"));
+    assert!(text.contains("rate of 900 IOPS"), "{text}");
+    // Ten times as long, and still too little to matter.
+    result.operations[0].service_time = latency(0.5);
+    result.operations[0].response_time = latency(5.0);
+    assert!(late(&result).is_none());
+    result.operations[0].response_time = latency(25.0);
+    assert!(late(&result).is_some());
 }
 
 #[test]
@@ -252,55 +254,58 @@ fn traffic_of_stacked_devices_counts_once() {
     let mut result = slow_run(5.0, 4.0, 1.0);
     result.totals.reads = requests(5.0);
     let own = result.totals.reads.bytes_per_second();
-    let device = |name: &str, lies_on: &[&str], bytes: f64| DeviceResult {
+    let device = |name: &str, underlying_devices: &[&str], bytes: f64| DeviceResult {
         name: name.into(),
-        lies_on: lies_on.iter().map(|&name| name.into()).collect(),
+        underlying_devices: underlying_devices.iter().map(|&name| name.into()).collect(),
         read_bytes_per_second: bytes,
         ..DeviceResult::default()
     };
-    // A file system on a loop device, whose file lies on the disk that holds the log.
+    // A file system on a loop device, whose file is on the disk that holds the log.
     result.host.devices = vec![
         device("loop0", &["sda2", "sda"], own),
         device("sda2", &["sda"], own),
     ];
-    assert!(!titles(&result).contains("Somebody else"));
+    assert!(of(&result, AdviceId::OtherIo).is_none());
     // Two partitions of one disk that is no target itself.
     result.host.devices[0] = device("sda1", &["sda"], own);
-    assert!(titles(&result).contains("Somebody else"));
+    assert!(of(&result, AdviceId::OtherIo).is_some());
 }
 
 #[test]
-fn failed_requests_without_a_record_are_told() {
+fn failed_requests_without_a_record_are_found() {
     let mut result = slow_run(5.0, 4.0, 1.0);
-    let mut check = result.checks[0].clone();
-    (check.kind, check.scope) = (CheckKind::Integrity, Scope::Run);
-    (check.value, check.unit, check.passed) = (Some(3.0), "errors".into(), Some(false));
-    result.checks.push(check);
+    result.checks.push(failed(CheckId::Errors, 3.0));
     assert!(advice(&result)[0].text.starts_with("3 errors were counted"));
 }
 
 #[test]
-fn busy_processors_are_laid_to_whom_they_worked_for() {
+fn busy_processors_are_attributed() {
     let mut result = slow_run(5.0, 4.0, 1.0);
-    let mut missed = result.checks[0].clone();
-    (missed.kind, missed.scope) = (CheckKind::Throughput, Scope::Run);
-    (missed.value, missed.passed) = (Some(100.0), Some(false));
-    result.checks.push(missed);
+    result.checks.push(failed(CheckId::AchievedIops, 100.0));
     result.host.cpus = 4;
-    let counter = |name: &str, unit: &str, average| CounterSummary {
-        name: name.into(),
-        unit: unit.into(),
-        average,
-        ..CounterSummary::default()
-    };
     for (own, words) in [(20.0, "only 5.00 %"), (380.0, "a bigger host")] {
         result.host.counters = vec![
-            counter("processor time, all processors", "%", 97.0),
-            counter("processor time of this process", "% of one", own),
+            counter(Metric::CpuBusy, 97.0),
+            counter(Metric::ProcessCpu, own),
         ];
-        let list = advice(&result);
-        let found = list.iter().find(|one| one.text.contains("processors"));
-        let text = &found.expect("there is advice").text;
-        assert!(text.contains(words), "{text}");
+        let found = of(&result, AdviceId::TargetMissed).expect("there is advice");
+        assert!(found.text.contains(words), "{}", found.text);
     }
+}
+
+#[test]
+fn a_run_without_samples_claims_nothing() {
+    let mut result = slow_run(5.0, 4.0, 1.0);
+    for (samples, words) in [
+        (0, "No full sample was taken."),
+        (1, "One sample"),
+        (19, "19 samples"),
+    ] {
+        result.samples.count = samples;
+        let found = of(&result, AdviceId::ShortRun).expect("there is advice");
+        assert!(found.text.starts_with(words), "{}", found.text);
+        assert!(!found.text.contains("works"), "{}", found.text);
+    }
+    result.samples.count = FEW_SAMPLES;
+    assert!(of(&result, AdviceId::ShortRun).is_none());
 }

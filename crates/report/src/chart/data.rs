@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Across, Chart, Scale, draw};
+use super::frame::{self, tone};
+use super::{Chart, HorizontalAxis, Scale};
 
 /// The drawing's frame, axes and lines as JSON that is safe inside a `<script>` element.
 pub(super) fn embedded(chart: &Chart, across: Scale, upright: Scale) -> String {
@@ -23,7 +24,7 @@ pub(super) fn embedded(chart: &Chart, across: Scale, upright: Scale) -> String {
             json!({ "name": series.name, "tone": tone(series.tone), "x": x, "y": y })
         })
         .collect();
-    let names = if let Across::Names(names) = &chart.across {
+    let names = if let HorizontalAxis::Names(names) = &chart.across {
         names.clone()
     } else {
         Vec::new()
@@ -36,7 +37,7 @@ pub(super) fn embedded(chart: &Chart, across: Scale, upright: Scale) -> String {
     let value = json!({
         "unit": chart.unit,
         "head": head(&chart.across),
-        "frame": [draw::LEFT, draw::RIGHT, draw::TOP, draw::BOTTOM],
+        "frame": [frame::LEFT, frame::RIGHT, frame::TOP, frame::BOTTOM],
         "across": ends(across),
         "upright": ends(upright),
         "names": names,
@@ -50,17 +51,12 @@ pub(super) fn embedded(chart: &Chart, across: Scale, upright: Scale) -> String {
         .replace('&', "\\u0026")
 }
 
-/// The class number of a colour: 1 to 8, going round.
-pub(super) fn tone(tone: usize) -> usize {
-    tone % 8 + 1
-}
-
 /// What the first line of the read-out is called.
-fn head(across: &Across) -> &str {
+fn head(across: &HorizontalAxis) -> &str {
     match across {
-        Across::Number(name) => name,
-        Across::Percentile => "percentile",
-        Across::Elapsed | Across::Names(_) => "",
+        HorizontalAxis::Number(name) => name,
+        HorizontalAxis::Percentile => "percentile",
+        HorizontalAxis::Elapsed | HorizontalAxis::Names(_) => "",
     }
 }
 

@@ -4,34 +4,11 @@ use std::fmt::Write as _;
 
 use maud::{Markup, PreEscaped, html};
 
-use super::{Across, Chart, Mark, Point, Scale, Series, data, limits};
+use super::frame::{BOTTOM, Frame, HEIGHT, LEFT, RIGHT, TOP, WIDTH, short, tone};
+use super::{Chart, HorizontalAxis, Mark, Point, Scale, Series, data, limits};
 
-/// Size of the drawing and the frame of its axes, in the units of the SVG.
-pub(super) const WIDTH: f64 = 560.0;
-pub(super) const HEIGHT: f64 = 262.0;
-pub(super) const LEFT: f64 = 46.0;
-pub(super) const RIGHT: f64 = 550.0;
-pub(super) const TOP: f64 = 10.0;
-pub(super) const BOTTOM: f64 = 224.0;
 /// Lines with at most this many points show every point.
 const FEW_POINTS: usize = 30;
-
-/// Both scales of a drawing.
-#[derive(Clone, Copy)]
-pub(super) struct Frame {
-    pub(super) across: Scale,
-    pub(super) upright: Scale,
-}
-
-impl Frame {
-    fn x(self, value: f64) -> f64 {
-        LEFT + self.across.place(value) * (RIGHT - LEFT)
-    }
-
-    pub(super) fn y(self, value: f64) -> f64 {
-        BOTTOM - self.upright.place(value) * (BOTTOM - TOP)
-    }
-}
 
 impl Chart {
     /// The chart as a figure; nothing at all when there is nothing to draw.
@@ -45,7 +22,7 @@ impl Chart {
             upright: self.upright_scale(),
         };
         let logarithmic = matches!(frame.upright, Scale::Logarithmic { .. });
-        let group = if self.across == Across::Elapsed {
+        let group = if self.across == HorizontalAxis::Elapsed {
             "elapsed"
         } else {
             &*self.identity
@@ -152,12 +129,16 @@ impl Chart {
     fn draw_axes(&self, frame: Frame) -> Markup {
         let across = frame
             .across
-            .marks(if self.across == Across::Elapsed { 6 } else { 8 });
+            .marks(if self.across == HorizontalAxis::Elapsed {
+                6
+            } else {
+                8
+            });
         let head = match &self.across {
-            Across::Elapsed => "time since the start",
-            Across::Number(name) => name,
-            Across::Percentile => "percentile of the requests",
-            Across::Names(_) => "",
+            HorizontalAxis::Elapsed => self.since,
+            HorizontalAxis::Number(name) => name,
+            HorizontalAxis::Percentile => "percentile of the requests",
+            HorizontalAxis::Names(_) => "",
         };
         html! {
             g.grid {
@@ -181,7 +162,7 @@ impl Chart {
 
     /// Marks of things side by side are their names, when those are few and short.
     fn mark_name(&self, value: f64, label: String) -> String {
-        if let Across::Names(names) = &self.across {
+        if let HorizontalAxis::Names(names) = &self.across {
             let room = 78 / names.len().max(1);
             let fits = names.iter().all(|name| name.chars().count() <= room);
             if let (true, Some(name)) = (fits, names.get(value as usize)) {
@@ -222,7 +203,7 @@ fn class_of(series: &Series) -> String {
         Mark::Dashed => "line dashed",
         Mark::Dots => "dot",
     };
-    format!("{mark} tone-{}", data::tone(series.tone))
+    format!("{mark} tone-{}", tone(series.tone))
 }
 
 fn draw_series(series: &Series, frame: Frame) -> Markup {
@@ -245,7 +226,7 @@ fn draw_series(series: &Series, frame: Frame) -> Markup {
             path class=(class_of(series)) d=(outline(&placed)) {}
         }
         @if dots {
-            @let class = format!("dot tone-{}", data::tone(series.tone));
+            @let class = format!("dot tone-{}", tone(series.tone));
             @for (x, y) in placed.iter().filter(|point| point.1.is_finite()) {
                 circle class=(class) cx=(short(*x)) cy=(short(*y)) r="2.6" {}
             }
@@ -253,7 +234,7 @@ fn draw_series(series: &Series, frame: Frame) -> Markup {
     }
 }
 
-/// The path through the points; a gap lifts the pen.
+/// The path through the points; a gap begins a new line.
 fn outline(points: &[Point]) -> String {
     let mut path = String::with_capacity(points.len() * 12);
     let mut down = false;
@@ -272,11 +253,4 @@ fn outline(points: &[Point]) -> String {
         down = true;
     }
     path
-}
-
-/// A coordinate with one decimal, without a needless `.0`.
-pub(super) fn short(value: f64) -> String {
-    let text = format!("{value:.1}");
-    text.strip_suffix(".0")
-        .map_or(text.clone(), ToString::to_string)
 }

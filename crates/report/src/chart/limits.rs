@@ -5,8 +5,8 @@
 
 use maud::{Markup, html};
 
-use super::draw::{BOTTOM, Frame, LEFT, RIGHT, TOP, short};
-use super::{Limit, Scale, data};
+use super::frame::{BOTTOM, Frame, LEFT, RIGHT, TOP, short};
+use super::{Limit, Scale, frame};
 
 /// Room a label needs upwards.
 const LABEL_HEIGHT: f64 = 13.0;
@@ -52,7 +52,7 @@ fn tone(limits: &[&Limit]) -> String {
     let first = limits[0].tone;
     match first {
         Some(tone) if limits.iter().all(|limit| limit.tone == first) => {
-            format!(" tone-{}", data::tone(tone))
+            format!(" tone-{}", frame::tone(tone))
         }
         _ => String::new(),
     }

@@ -7,6 +7,7 @@
 
 mod data;
 mod draw;
+mod frame;
 mod limits;
 mod scale;
 mod thin;
@@ -26,9 +27,9 @@ pub struct Chart {
     /// The unit of the vertical axis.
     pub unit: Cow<'static, str>,
     /// The horizontal axis.
-    pub across: Across,
+    pub across: HorizontalAxis,
     /// Whether the vertical axis may switch to a logarithmic scale to hold lines and limits.
-    pub upright: Upright,
+    pub upright: VerticalAxis,
     /// The value at the top of a linear vertical axis, where there is a natural one.
     pub top: Option<f64>,
     /// The lines.
@@ -41,12 +42,14 @@ pub struct Chart {
     pub moments: Vec<Moment>,
     /// A sentence under the title.
     pub note: String,
+    /// The head of an axis of elapsed time.
+    pub since: &'static str,
 }
 
 /// The horizontal axis of a chart.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Across {
-    /// Seconds since the start of the run. Charts of this kind share one crosshair on the page.
+pub enum HorizontalAxis {
+    /// Elapsed seconds (see [`Chart::since`]). Charts of this kind share one crosshair on the page.
     Elapsed,
     /// A number with this name and unit, from zero.
     Number(Cow<'static, str>),
@@ -58,7 +61,7 @@ pub enum Across {
 
 /// The vertical axis of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Upright {
+pub enum VerticalAxis {
     /// From zero, evenly.
     Linear,
     /// Always logarithmic.
@@ -80,7 +83,7 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
-/// How a series is drawn. Lines differ by more than colour, so that nobody needs to tell colours.
+/// How a series is drawn. Lines differ by more than colour, so that nobody needs to distinguish colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A full line.
@@ -136,20 +139,21 @@ impl Chart {
         identity: impl Into<Cow<'static, str>>,
         title: &str,
         unit: impl Into<Cow<'static, str>>,
-        across: Across,
+        across: HorizontalAxis,
     ) -> Self {
         Self {
             identity: identity.into(),
             title: title.to_string(),
             unit: unit.into(),
             across,
-            upright: Upright::Linear,
+            upright: VerticalAxis::Linear,
             top: None,
             series: Vec::new(),
             limits: Vec::new(),
             bands: Vec::new(),
             moments: Vec::new(),
             note: String::new(),
+            since: "time since the start of the run",
         }
     }
 
@@ -218,7 +222,7 @@ impl Chart {
             .map(|point| point.0)
             .fold(f64::INFINITY, f64::min);
         match &self.across {
-            Across::Elapsed => {
+            HorizontalAxis::Elapsed => {
                 let low = self
                     .bands
                     .iter()
@@ -228,14 +232,14 @@ impl Chart {
                 let start = if low < highest * 0.2 { 0.0 } else { low };
                 Scale::elapsed(start, highest)
             }
-            Across::Number(_) => Scale::from_zero(highest),
-            Across::Percentile => {
+            HorizontalAxis::Number(_) => Scale::from_zero(highest),
+            HorizontalAxis::Percentile => {
                 let nines = -(1.0 - highest.clamp(0.0, 99.999_999) / 100.0).log10();
                 Scale::Percentile {
                     nines: nines.max(2.0),
                 }
             }
-            Across::Names(names) => Scale::Category { count: names.len() },
+            HorizontalAxis::Names(names) => Scale::Category { count: names.len() },
         }
     }
 
@@ -254,9 +258,9 @@ impl Chart {
             .fold(f64::INFINITY, f64::min);
         let flat = first_limit.is_finite() && highest > 0.0 && first_limit > highest * 8.0;
         let logarithmic = match self.upright {
-            Upright::Linear => false,
-            Upright::Logarithmic => true,
-            Upright::ByLimits => flat,
+            VerticalAxis::Linear => false,
+            VerticalAxis::Logarithmic => true,
+            VerticalAxis::ByLimits => flat,
         };
         if logarithmic {
             let top = self

@@ -2,8 +2,13 @@ use super::*;
 use proptest::prelude::*;
 
 fn latency() -> Chart {
-    let mut chart = Chart::new("latency", "Latency <over> time", "ms", Across::Elapsed);
-    chart.upright = Upright::ByLimits;
+    let mut chart = Chart::new(
+        "latency",
+        "Latency <over> time",
+        "ms",
+        HorizontalAxis::Elapsed,
+    );
+    chart.upright = VerticalAxis::ByLimits;
     chart.add(
         "reads & more",
         0,
@@ -61,7 +66,7 @@ fn text_is_escaped_everywhere() {
 
 #[test]
 fn nothing_measured_draws_nothing() {
-    let mut chart = Chart::new("empty", "Empty", "ms", Across::Elapsed);
+    let mut chart = Chart::new("empty", "Empty", "ms", HorizontalAxis::Elapsed);
     chart.add(
         "reads",
         0,
@@ -79,12 +84,12 @@ proptest! {
         limit in any::<f64>(),
     ) {
         for across in [
-            Across::Elapsed,
-            Across::Number("threads".into()),
-            Across::Percentile,
-            Across::Names(vec!["a".into(), "b".into()]),
+            HorizontalAxis::Elapsed,
+            HorizontalAxis::Number("threads".into()),
+            HorizontalAxis::Percentile,
+            HorizontalAxis::Names(vec!["a".into(), "b".into()]),
         ] {
-            for upright in [Upright::Linear, Upright::Logarithmic, Upright::ByLimits] {
+            for upright in [VerticalAxis::Linear, VerticalAxis::Logarithmic, VerticalAxis::ByLimits] {
                 let mut chart = Chart::new("any", "Any", "ms", across.clone());
                 chart.upright = upright;
                 chart.add("values", 0, Mark::Line, &points);

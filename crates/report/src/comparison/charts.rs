@@ -1,12 +1,14 @@
-//! The courses of several runs laid over one another, each from the start of its measured phase.
+//! Time series of several runs in common charts, each from the start of its measured phase.
 
+use measure::metric::{IoMetric, Metric};
+use measure::metric::{RowScope, Stream};
 use measure::result::RunResult;
-use measure::sample::RowScope;
+use measure::sample::Phase;
 
 use super::Comparison;
-use crate::chart::{Across, Chart, Mark, Point, Upright};
+use crate::chart::{Chart, HorizontalAxis, Mark, Point, VerticalAxis};
 use crate::limits::{self, Limits};
-use crate::run::{Moment, Run};
+use crate::run::{Run, Sample};
 
 /// Latency, rates and distributions of all runs in common charts; only those with lines.
 #[must_use]
@@ -17,31 +19,32 @@ pub fn comparison_charts(comparison: &Comparison) -> Vec<Chart> {
             "read-latency",
             "Database read latency, average",
             "ms",
-            |moment| moment.reads.average_ms,
+            |sample| sample.io(Stream::DatabaseRead, IoMetric::Average),
         ),
         over_time(
             comparison,
             "log-latency",
             "Log write latency, average",
             "ms",
-            |moment| moment.log_writes.average_ms,
+            |sample| sample.io(Stream::LogWrite, IoMetric::Average),
         ),
-        over_time(comparison, "iops", "Transactional I/O", "1/s", |moment| {
-            moment.reads.per_second + moment.writes.per_second
+        over_time(comparison, "iops", "Transactional I/O", "IOPS", |sample| {
+            sample.get(Metric::Iops)
         }),
         over_time(
             comparison,
             "throughput",
-            "Read and written",
+            "Throughput, read and written",
             "MiB/s",
-            |moment| {
-                let flows = [
-                    moment.reads,
-                    moment.writes,
-                    moment.log_writes,
-                    moment.maintenance_reads,
+            |sample| {
+                let streams = [
+                    Stream::DatabaseRead,
+                    Stream::DatabaseWrite,
+                    Stream::LogWrite,
+                    Stream::MaintenanceRead,
                 ];
-                flows.iter().map(|flow| flow.bytes_per_second).sum::<f64>() / 1_048_576.0
+                let of = |stream| sample.io(stream, IoMetric::Throughput);
+                streams.map(of).iter().sum::<f64>() / 1_048_576.0
             },
         ),
     ];
@@ -50,33 +53,34 @@ pub fn comparison_charts(comparison: &Comparison) -> Vec<Chart> {
     for (chart, limits) in charts.iter_mut().zip(of_each) {
         shared(comparison, limits).draw(chart, None);
     }
-    charts[0].upright = Upright::ByLimits;
-    charts[1].upright = Upright::ByLimits;
+    charts[0].upright = VerticalAxis::ByLimits;
+    charts[1].upright = VerticalAxis::ByLimits;
     charts.push(over_time(
         comparison,
         "array-busy",
-        "Disks of the array busy, mean",
+        "Disk utilization of the array, average",
         "%",
         disks_busy,
     ));
     charts.push(distributions(
         comparison,
         "read-distribution",
-        "database reads",
+        Stream::DatabaseRead,
     ));
-    charts.push(distributions(comparison, "log-distribution", "log writes"));
+    charts.push(distributions(
+        comparison,
+        "log-distribution",
+        Stream::LogWrite,
+    ));
     charts.retain(|chart| !chart.is_empty());
     charts
 }
 
 /// The mean over the disks of a modelled array.
-fn disks_busy(moment: &Moment) -> f64 {
-    let disks = moment
-        .array
-        .iter()
-        .filter(|part| part.scope == RowScope::ArrayDisk);
+fn disks_busy(sample: &Sample) -> f64 {
+    let disks = sample.of(RowScope::ArrayDisk);
     let busy: Vec<f64> = disks
-        .filter_map(|disk| disk.figures.array_busy_fraction)
+        .filter_map(|disk| disk.get(Metric::ArrayBusy))
         .collect();
     match busy.len() {
         0 => f64::NAN,
@@ -98,10 +102,10 @@ fn over_time(
     identity: &'static str,
     title: &str,
     unit: &'static str,
-    value: fn(&Moment) -> f64,
+    value: fn(&Sample) -> f64,
 ) -> Chart {
-    let mut chart = Chart::new(identity, title, unit, Across::Elapsed);
-    chart.note = "Time counts from the start of each measured phase.".to_string();
+    let mut chart = Chart::new(identity, title, unit, HorizontalAxis::Elapsed);
+    chart.since = "time since the start of the measured phase";
     for (index, (run, name)) in comparison.runs().iter().zip(comparison.names()).enumerate() {
         chart.add(name, index, mark(index), &measured(run, value));
     }
@@ -110,33 +114,33 @@ fn over_time(
 
 /// The samples of the measured phase, counted from its start; all samples when none is marked. The
 /// short rest of a phase is no point of a curve.
-pub(super) fn measured(run: &Run, value: fn(&Moment) -> f64) -> Vec<Point> {
-    let marked = |moment: &&Moment| moment.phase == "measured";
-    let any = run.timeline.iter().any(|moment| marked(&moment));
-    let moments: Vec<&Moment> = run
+pub(super) fn measured(run: &Run, value: fn(&Sample) -> f64) -> Vec<Point> {
+    let marked = |sample: &&Sample| sample.phase == Phase::Measured;
+    let any = run.timeline.iter().any(|sample| marked(&sample));
+    let samples: Vec<&Sample> = run
         .timeline
         .iter()
-        .filter(|moment| !any || marked(moment))
-        .filter(|moment| moment.length_s >= run.result.samples.interval_s / 2.0)
+        .filter(|sample| !any || marked(sample))
+        .filter(|sample| sample.length_s >= run.result.samples.interval_s / 2.0)
         .collect();
-    let start = moments
+    let start = samples
         .first()
-        .map_or(0.0, |moment| moment.ends_s - moment.length_s);
-    moments
+        .map_or(0.0, |sample| sample.ends_s - sample.length_s);
+    samples
         .iter()
-        .map(|moment| (moment.ends_s - start, value(moment)))
+        .map(|sample| (sample.ends_s - start, value(sample)))
         .collect()
 }
 
-fn distributions(comparison: &Comparison, identity: &'static str, name: &str) -> Chart {
-    let title = format!("Latency distribution, {name}");
-    let mut chart = Chart::new(identity, &title, "ms", Across::Percentile);
-    chart.upright = Upright::Logarithmic;
+fn distributions(comparison: &Comparison, identity: &'static str, stream: Stream) -> Chart {
+    let title = format!("Cumulative latency distribution, {}", stream.label());
+    let mut chart = Chart::new(identity, &title, "ms", HorizontalAxis::Percentile);
+    chart.upright = VerticalAxis::Logarithmic;
     for (index, (run, label)) in comparison.runs().iter().zip(comparison.names()).enumerate() {
         let found = run
             .distributions
             .iter()
-            .find(|distribution| distribution.name == name);
+            .find(|distribution| distribution.stream == stream);
         if let Some(distribution) = found {
             chart.add(label, index, mark(index), &distribution.points);
         }

@@ -1,9 +1,11 @@
 //! The figures that are compared.
 
-use measure::result::{ArrayGroup, ArrayVolume, DatabaseResult, IoFigures, RunResult};
+use measure::metric::Stream;
+use measure::metric::{IoMetric, Unit};
+use measure::result::{ArrayGroup, ArrayVolume, RunResult};
 
 use super::Comparison;
-use crate::number::{change, figure_or_absent, limit};
+use crate::number::{self, quantity};
 use crate::table::{Cell, Column, Table};
 
 /// Which way is better.
@@ -16,7 +18,7 @@ pub(super) enum Better {
 /// A figure: its name, its unit, which way is better, and where it comes from.
 struct Figure {
     name: &'static str,
-    unit: &'static str,
+    unit: Unit,
     better: Better,
     value: fn(&RunResult) -> Option<f64>,
 }
@@ -25,99 +27,111 @@ struct Figure {
 const WORTH_A_WORD: f64 = 0.01;
 
 const FIGURES: [Figure; 31] = [
-    higher("transactional I/O", "1/s", |run| {
+    higher("transactional I/O", Unit::Iops, |run| {
         Some(run.throughput.achieved_iops)
     }),
-    higher("of the target", "%", |run| {
-        run.throughput.achieved_fraction.map(|share| share * 100.0)
+    higher("share of the target", Unit::Fraction, |run| {
+        run.throughput.achieved_fraction
     }),
-    higher("operations", "1/s", |run| {
+    higher("operations", Unit::OperationsPerSecond, |run| {
         Some(run.throughput.operations_per_second)
     }),
-    lower("database read, average", "ms", |run| {
-        average(&run.totals.reads)
+    lower("database read, average", Unit::Milliseconds, |run| {
+        run.totals.reads.get(IoMetric::Average)
     }),
-    lower("database read, 99 %", "ms", |run| p99(&run.totals.reads)),
-    lower("database read, slowest one", "ms", |run| {
-        slowest(run, |one| &one.reads)
+    lower("database read, p99", Unit::Milliseconds, |run| {
+        run.totals.reads.get(IoMetric::P99)
     }),
-    lower("database write, average", "ms", |run| {
-        average(&run.totals.writes)
+    lower(
+        "database read, worst database, average",
+        Unit::Milliseconds,
+        |run| worst_average(run, Stream::DatabaseRead),
+    ),
+    lower("database write, average", Unit::Milliseconds, |run| {
+        run.totals.writes.get(IoMetric::Average)
     }),
-    lower("database write, 99 %", "ms", |run| p99(&run.totals.writes)),
-    lower("log write, average", "ms", |run| {
-        average(&run.totals.log_writes)
+    lower("database write, p99", Unit::Milliseconds, |run| {
+        run.totals.writes.get(IoMetric::P99)
     }),
-    lower("log write, 99 %", "ms", |run| p99(&run.totals.log_writes)),
-    lower("log write, slowest one", "ms", |run| {
-        slowest(run, |one| &one.log_writes)
+    lower("log write, average", Unit::Milliseconds, |run| {
+        run.totals.log_writes.get(IoMetric::Average)
     }),
-    higher("database reads", "1/s", |run| {
-        Some(run.totals.reads.per_second)
+    lower("log write, p99", Unit::Milliseconds, |run| {
+        run.totals.log_writes.get(IoMetric::P99)
     }),
-    higher("database writes", "1/s", |run| {
-        Some(run.totals.writes.per_second)
+    lower(
+        "log write, worst database, average",
+        Unit::Milliseconds,
+        |run| worst_average(run, Stream::LogWrite),
+    ),
+    higher("database reads", Unit::Iops, |run| {
+        run.totals.reads.get(IoMetric::Rate)
     }),
-    higher("log writes", "1/s", |run| {
-        Some(run.totals.log_writes.per_second)
+    higher("database writes", Unit::Iops, |run| {
+        run.totals.writes.get(IoMetric::Rate)
     }),
-    higher("read and written", "MiB/s", |run| {
-        let all = [
-            &run.totals.reads,
-            &run.totals.writes,
-            &run.totals.log_writes,
-        ];
-        Some(
-            all.iter()
-                .map(|figures| figures.bytes_per_second())
-                .sum::<f64>()
-                / 1_048_576.0,
-        )
+    higher("log writes", Unit::Iops, |run| {
+        run.totals.log_writes.get(IoMetric::Rate)
     }),
-    lower("page-fault stalls", "1/s", |run| {
+    higher(
+        "throughput, read and written",
+        Unit::BytesPerSecond,
+        |run| {
+            let streams = [
+                Stream::DatabaseRead,
+                Stream::DatabaseWrite,
+                Stream::LogWrite,
+            ];
+            let of = |stream| run.totals.stream(stream).bytes_per_second();
+            Some(streams.map(of).iter().sum::<f64>())
+        },
+    ),
+    lower("page-fault stalls", Unit::StallsPerSecond, |run| {
         Some(run.totals.page_fault_stalls_per_second)
     }),
-    higher("transactions, trade results", "1/s", |run| {
+    higher("trade results", Unit::TransactionsPerSecond, |run| {
         run.server.as_ref()?;
         let results = run.operations.iter().find(|one| one.name == "trade-result");
         results.map(|one| one.per_second)
     }),
-    lower("sessions waiting for storage", "%", |run| {
+    lower("sessions waiting for storage", Unit::Percent, |run| {
         let waits = &run.server.as_ref()?.waits;
         let of_storage = waits.iter().filter(|wait| wait.class == "storage");
         (!waits.is_empty()).then(|| of_storage.map(|wait| wait.share_percent).sum())
     }),
-    lower("conflicts per 1,000 transactions", "", |run| {
-        let transactions = &run.server.as_ref()?.transactions;
-        let committed = transactions.committed.max(1) as f64;
-        Some(1_000.0 * transactions.conflicts as f64 / committed)
+    lower(
+        "serialization failures per 1,000 transactions",
+        Unit::Count,
+        |run| {
+            let transactions = &run.server.as_ref()?.transactions;
+            let committed = transactions.committed.max(1) as f64;
+            Some(1_000.0 * transactions.serialization_failures as f64 / committed)
+        },
+    ),
+    lower("downtime", Unit::Seconds, |run| {
+        Some(run.server.as_ref()?.downtime_s)
     }),
-    lower("without service", "s", |run| {
-        Some(run.server.as_ref()?.seconds_without_service)
-    }),
-    lower("service levels failed", "", |run| {
+    lower("service levels failed", Unit::Count, |run| {
         Some(run.failed_checks().count() as f64)
     }),
-    lower("array: disks busy, mean", "%", |run| {
+    lower("array: disk utilization, average", Unit::Fraction, |run| {
         of_groups(
             run,
             |group| group.disks as f64,
             |group| group.average_busy_fraction,
         )
-        .map(|share| share * 100.0)
     }),
-    lower("array: busiest disk", "%", |run| {
+    lower("array: disk utilization, max", Unit::Fraction, |run| {
         let groups = run.array.as_ref()?.groups.iter();
-        let busy = groups.map(|group| group.maximum_busy_fraction * 100.0);
-        busy.reduce(f64::max)
+        groups.map(|group| group.max_busy_fraction).reduce(f64::max)
     }),
-    lower("array: drive latency, mean", "ms", |run| {
+    lower("array: drive latency, average", Unit::Milliseconds, |run| {
         let requests = |group: &ArrayGroup| group.reads_per_second + group.writes_per_second;
         of_groups(run, requests, |group| {
             group.average_drive_latency_ms.unwrap_or(0.0)
         })
     }),
-    lower("array: requests to the disks", "1/s", |run| {
+    lower("array: disk I/O", Unit::Iops, |run| {
         let groups = run.array.as_ref()?.groups.iter();
         Some(
             groups
@@ -125,21 +139,23 @@ const FIGURES: [Figure; 31] = [
                 .sum(),
         )
     }),
-    lower("array: read miss, average", "ms", |run| {
-        of_volumes(run, misses, |volume| volume.average_read_miss_ms)
-    }),
-    higher("array: reads in the data cache", "%", |run| {
+    lower(
+        "array: read miss latency, average",
+        Unit::Milliseconds,
+        |run| of_volumes(run, misses, |volume| volume.average_read_miss_ms),
+    ),
+    higher("array: data cache hits, reads", Unit::Fraction, |run| {
         let reads = |volume: &ArrayVolume| volume.reads_per_second;
-        of_volumes(run, reads, |volume| volume.read_hit_fraction).map(|share| share * 100.0)
+        of_volumes(run, reads, |volume| volume.read_hit_fraction)
     }),
-    higher("array: reads in the SSD cache", "%", |run| {
+    higher("array: SSD read cache hits, reads", Unit::Fraction, |run| {
         let pools = run.array.as_ref()?.pools.iter();
         let hits: Vec<f64> = pools
             .filter_map(|pool| pool.read_cache_hit_fraction)
             .collect();
-        (!hits.is_empty()).then(|| 100.0 * hits.iter().sum::<f64>() / hits.len() as f64)
+        (!hits.is_empty()).then(|| hits.iter().sum::<f64>() / hits.len() as f64)
     }),
-    higher("array: data on the SSD tier", "%", |run| {
+    higher("array: data on the SSD tier", Unit::Fraction, |run| {
         let pools = &run.array.as_ref()?.pools;
         let slots: u64 = pools.iter().map(|pool| pool.performance_slots).sum();
         let high: u64 = pools.iter().map(|pool| pool.performance_pages).sum();
@@ -147,23 +163,32 @@ const FIGURES: [Figure; 31] = [
             .iter()
             .map(|pool| pool.standard_pages + pool.archive_pages);
         let all = high + low.sum::<u64>();
-        (slots > 0 && all > 0).then(|| 100.0 * high as f64 / all as f64)
+        (slots > 0 && all > 0).then(|| high as f64 / all as f64)
     }),
-    lower("array: moved between tiers", "GiB", |run| {
+    lower("array: migrated between tiers", Unit::Bytes, |run| {
         let pools = &run.array.as_ref()?.pools;
         let moved = pools
             .iter()
-            .map(|pool| pool.moved_up_bytes + pool.moved_down_bytes);
+            .map(|pool| pool.promoted_bytes + pool.demoted_bytes);
         let moved: u64 = moved.sum();
-        (moved > 0).then(|| moved as f64 / 1_073_741_824.0)
+        (moved > 0).then_some(moved as f64)
     }),
-    lower("array: controllers busy, mean", "%", |run| {
+    lower("array: controller CPU, average", Unit::Fraction, |run| {
         let controllers = &run.array.as_ref()?.controllers;
         let busy = controllers.iter().map(|one| one.processor_busy_fraction);
         let busy: f64 = busy.sum();
-        (!controllers.is_empty()).then(|| 100.0 * busy / controllers.len() as f64)
+        (!controllers.is_empty()).then(|| busy / controllers.len() as f64)
     }),
 ];
+
+/// The highest average latency among the databases; `None` with a single one.
+fn worst_average(run: &RunResult, stream: Stream) -> Option<f64> {
+    let databases = run.databases.iter();
+    let averages = databases.filter_map(|one| one.figures.stream(stream).get(IoMetric::Average));
+    averages
+        .reduce(f64::max)
+        .filter(|_| run.databases.len() > 1)
+}
 
 /// A mean over the disk groups.
 fn of_groups(
@@ -199,44 +224,24 @@ fn misses(volume: &ArrayVolume) -> f64 {
     volume.reads_per_second * (1.0 - volume.read_hit_fraction.unwrap_or(0.0))
 }
 
-const fn higher(
-    name: &'static str,
-    unit: &'static str,
-    value: fn(&RunResult) -> Option<f64>,
-) -> Figure {
+const fn higher(name: &'static str, unit: Unit, value: fn(&RunResult) -> Option<f64>) -> Figure {
+    let better = Better::Higher;
     Figure {
         name,
         unit,
-        better: Better::Higher,
+        better,
         value,
     }
 }
 
-const fn lower(
-    name: &'static str,
-    unit: &'static str,
-    value: fn(&RunResult) -> Option<f64>,
-) -> Figure {
+const fn lower(name: &'static str, unit: Unit, value: fn(&RunResult) -> Option<f64>) -> Figure {
+    let better = Better::Lower;
     Figure {
         name,
         unit,
-        better: Better::Lower,
+        better,
         value,
     }
-}
-
-fn average(figures: &IoFigures) -> Option<f64> {
-    figures.latency.map(|latency| latency.average_ms)
-}
-
-/// The average of the database where it is highest.
-fn slowest(run: &RunResult, figures: fn(&DatabaseResult) -> &IoFigures) -> Option<f64> {
-    let averages = run.databases.iter().filter_map(|one| average(figures(one)));
-    averages.reduce(f64::max)
-}
-
-fn p99(figures: &IoFigures) -> Option<f64> {
-    figures.latency.map(|latency| latency.p99_ms)
 }
 
 /// What a table of figures shows of each run.
@@ -264,13 +269,13 @@ pub(super) fn table(comparison: &Comparison, shown: Shown) -> Table {
 
 /// Columns for a name, a unit, and what is shown of each run.
 pub(super) fn heads(comparison: &Comparison, shown: Shown, what: &str) -> Vec<Column> {
-    let mut heads = vec![Column::text(what), Column::text("unit")];
+    let mut heads = vec![Column::text(what)];
     for (index, name) in comparison.names().iter().enumerate() {
         if shown != Shown::Changes {
             heads.push(Column::number(name, ""));
         }
         match shown {
-            Shown::Both if index > 0 => heads.push(Column::number("against the first", "")),
+            Shown::Both if index > 0 => heads.push(Column::number("change", "")),
             Shown::Changes if index > 0 => heads.push(Column::number(name, "")),
             _ => {}
         }
@@ -286,39 +291,40 @@ pub(super) fn is_known(values: &[Option<f64>]) -> bool {
 /// The values of all runs and their changes.
 pub(super) fn row(
     name: &str,
-    unit: &str,
+    unit: Unit,
     better: Better,
     values: &[Option<f64>],
     shown: Shown,
 ) -> Vec<Cell> {
-    let mut cells = vec![Cell::new(name), Cell::new(unit)];
+    let mut cells = vec![Cell::new(name)];
     let base = values.first().copied().flatten().unwrap_or(f64::NAN);
     for (index, value) in values.iter().enumerate() {
         if shown != Shown::Changes {
-            cells.push(Cell::new(match value {
-                Some(value) if unit.is_empty() => limit(*value),
-                _ => figure_or_absent(*value),
-            }));
+            cells.push(Cell::new(quantity(value.unwrap_or(f64::NAN), unit)));
         }
         if index > 0 && shown != Shown::Values {
             let value = value.unwrap_or(f64::NAN);
-            cells.push(Cell::new(change(value, base) + word(better, value, base)));
+            cells.push(Cell::new(change(value, base, better)));
         }
     }
     cells
 }
 
-/// Whether the change is for the better.
-fn word(better: Better, value: f64, base: f64) -> &'static str {
-    let share = value / base - 1.0;
-    if !share.is_finite() || share.abs() < WORTH_A_WORD {
-        return "";
-    }
-    if (share > 0.0) == (better == Better::Higher) {
-        " better"
-    } else {
-        " worse"
-    }
+/// The change against the first run in words: `14.7 % lower (better)`, `0 %`.
+fn change(value: f64, base: f64, better: Better) -> String {
+    let text = number::change(value, base);
+    let (digits, direction) = match text.split_at_checked(1) {
+        Some(("+", digits)) => (digits, "higher"),
+        Some(("-", digits)) if !digits.is_empty() => (digits, "lower"),
+        _ => return text,
+    };
+    let is_better = (direction == "higher") == (better == Better::Higher);
+    let judgement = match (value / base - 1.0).abs() < WORTH_A_WORD {
+        true => "",
+        false if is_better => " (better)",
+        false => " (worse)",
+    };
+    format!("{digits} {direction}{judgement}")
 }
 
 #[cfg(test)]
@@ -326,10 +332,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_word_follows_the_direction() {
-        assert_eq!(word(Better::Higher, 120.0, 100.0), " better");
-        assert_eq!(word(Better::Lower, 120.0, 100.0), " worse");
-        assert_eq!(word(Better::Lower, 100.5, 100.0), "");
-        assert_eq!(word(Better::Lower, 1.0, 0.0), "");
+    fn changes_say_which_way_and_whether_that_is_better() {
+        let of = |value, base, better| change(value, base, better);
+        assert_eq!(of(120.0, 100.0, Better::Higher), "20.0 % higher (better)");
+        assert_eq!(of(120.0, 100.0, Better::Lower), "20.0 % higher (worse)");
+        assert_eq!(of(85.3, 100.0, Better::Lower), "14.7 % lower (better)");
+        assert_eq!(of(100.5, 100.0, Better::Lower), "0.5 % higher");
+        assert_eq!(of(100.0, 100.0, Better::Lower), "0 %");
+        assert_eq!(of(1.0, 0.0, Better::Lower), "-");
+        assert_eq!(of(f64::NAN, 1.0, Better::Lower), "-");
     }
 }

@@ -1,4 +1,4 @@
-//! Several runs side by side: what was different, what came out, gains against the first run.
+//! Several runs side by side: settings that differ, results, changes against the first run.
 
 mod charts;
 mod figures;
@@ -32,8 +32,8 @@ impl<'a> Comparison<'a> {
             .enumerate()
             .map(|(index, run)| {
                 let name = plain(run);
-                let twins = runs.iter().filter(|other| plain(other) == name).count();
-                match (name.is_empty(), twins) {
+                let same = runs.iter().filter(|other| plain(other) == name).count();
+                match (name.is_empty(), same) {
                     (true, _) => format!("run {}", index + 1),
                     (false, 1) => name,
                     (false, _) => format!("{name} ({})", index + 1),
@@ -90,7 +90,7 @@ impl<'a> Comparison<'a> {
         table
     }
 
-    /// What is to be said of these workloads' results, once.
+    /// The notice that belongs to these workloads' results, once.
     #[must_use]
     pub fn not_comparable(&self) -> Option<&'static str> {
         self.runs.iter().find_map(|run| not_comparable(&run.result))
@@ -103,7 +103,7 @@ impl<'a> Comparison<'a> {
         heads.extend(self.names.iter().map(|name| Column::text(name)));
         let mut table = Table::new(heads);
         let all: Vec<Vec<(String, String)>> =
-            self.runs.iter().map(|run| told(&run.result)).collect();
+            self.runs.iter().map(|run| described(&run.result)).collect();
         let mut paths: Vec<&String> = Vec::new();
         for (path, _) in all.iter().flatten() {
             if !paths.contains(&path) {
@@ -146,7 +146,7 @@ impl<'a> Comparison<'a> {
 }
 
 /// The database server of a run, where it has one, and the settings that were chosen.
-fn told(result: &RunResult) -> Vec<(String, String)> {
+fn described(result: &RunResult) -> Vec<(String, String)> {
     let server = result.server.as_ref().map(|server| {
         let name = format!("{} {}", server.name, server.version);
         ("database server".to_owned(), name.trim().to_owned())

@@ -1,6 +1,9 @@
 use super::*;
 use crate::limits::{self, Limits};
-use crate::run::{Flow, Moment};
+use crate::run::Sample;
+use measure::metric::Metric;
+use measure::metric::RowScope;
+use measure::sample::{Phase, SampleRow};
 use serde_json::json;
 
 fn run(name: &str, threads: u64, achieved_iops: f64) -> Run {
@@ -61,29 +64,36 @@ fn changes_are_against_the_first() {
     let comparison = Comparison::new(&runs);
     let both = comparison.figures_table(Shown::Both);
     let first = &texts(&both)[0];
-    assert_eq!(first[..3], ["transactional I/O", "1/s", "800"]);
     assert_eq!(
-        first[3..],
-        ["1,000", "+25.0 % better", "400", "-50.0 % worse"]
+        first[..],
+        [
+            "transactional I/O",
+            "800 IOPS",
+            "1,000 IOPS",
+            "25.0 % higher (better)",
+            "400 IOPS",
+            "50.0 % lower (worse)"
+        ]
     );
     let changes = comparison.figures_table(Shown::Changes);
-    assert_eq!(texts(&changes)[0][2..], ["+25.0 % better", "-50.0 % worse"]);
+    assert_eq!(
+        texts(&changes)[0][1..],
+        ["25.0 % higher (better)", "50.0 % lower (worse)"]
+    );
     let values = comparison.figures_table(Shown::Values);
-    assert_eq!(texts(&values)[0][2..], ["800", "1,000", "400"]);
+    assert_eq!(
+        texts(&values)[0][1..],
+        ["800 IOPS", "1,000 IOPS", "400 IOPS"]
+    );
 }
 
 #[test]
 fn only_limits_of_all_runs_stand_in_common_charts() {
     let limited = |name, limit| {
         let mut run = run(name, 1, 1.0);
-        run.result.checks.push(measure::result::Check {
-            kind: measure::result::CheckKind::Latency,
-            scope: measure::result::Scope::Database,
-            bound: measure::result::Bound::AtMost,
-            unit: "ms".into(),
-            limit,
-            ..Default::default()
-        });
+        let id = measure::result::CheckId::DatabaseReadAverage;
+        let check = measure::result::Check::of(id, "db1", limit, None, String::new());
+        run.result.checks.push(check);
         run
     };
     let same = limits::database_read(&limited("a", 20.0).result);
@@ -96,22 +106,26 @@ fn only_limits_of_all_runs_stand_in_common_charts() {
 fn the_short_rest_of_a_phase_is_no_point_of_a_curve() {
     let mut run = run("a", 1, 1.0);
     run.result.samples.interval_s = 2.0;
-    let moment = |ends_s, length_s, per_second| Moment {
+    let sample = |ends_s, length_s, rate| Sample {
         ends_s,
         length_s,
-        phase: "measured".to_owned(),
-        reads: Flow {
-            per_second,
-            ..Flow::default()
-        },
-        ..Moment::default()
+        phase: Phase::Measured,
+        rows: vec![SampleRow {
+            sample: 0,
+            phase: Phase::Measured,
+            begins_s: ends_s - length_s,
+            length_s,
+            scope: RowScope::Total,
+            name: "all".to_owned(),
+            values: [(Metric::Iops, Some(rate))].into_iter().collect(),
+        }],
     };
     run.timeline = vec![
-        moment(2.0, 2.0, 400.0),
-        moment(4.0, 2.0, 410.0),
-        moment(4.01, 0.01, 19_000.0),
+        sample(2.0, 2.0, 400.0),
+        sample(4.0, 2.0, 410.0),
+        sample(4.01, 0.01, 19_000.0),
     ];
-    let points = charts::measured(&run, |moment| moment.reads.per_second);
+    let points = charts::measured(&run, |sample| sample.get(Metric::Iops));
     assert_eq!(points, [(2.0, 400.0), (4.0, 410.0)]);
 }
 
@@ -123,7 +137,7 @@ fn transactions_are_compared_by_average_and_90th_percentile() {
             .iter()
             .map(|&(name, average_ms)| measure::result::OperationResult {
                 name: name.to_owned(),
-                service: Some(measure::result::LatencyFigures {
+                service_time: Some(measure::result::LatencyFigures {
                     average_ms,
                     p90_ms: average_ms * 2.0,
                     ..Default::default()
@@ -143,14 +157,18 @@ fn transactions_are_compared_by_average_and_90th_percentile() {
         [
             vec![
                 "trade-result, average",
-                "ms",
-                "8.00",
-                "4.00",
-                "-50.0 % better"
+                "8.00 ms",
+                "4.00 ms",
+                "50.0 % lower (better)"
             ],
-            vec!["trade-result, 90 %", "ms", "16.0", "8.00", "-50.0 % better"],
-            vec!["trade-order, average", "ms", "-", "1.00", "-"],
-            vec!["trade-order, 90 %", "ms", "-", "2.00", "-"],
+            vec![
+                "trade-result, p90",
+                "16.0 ms",
+                "8.00 ms",
+                "50.0 % lower (better)"
+            ],
+            vec!["trade-order, average", "-", "1.00 ms", "-"],
+            vec!["trade-order, p90", "-", "2.00 ms", "-"],
         ]
     );
     let of_mail = [with("c", &[("read", 8.0)])];

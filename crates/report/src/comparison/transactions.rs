@@ -1,29 +1,25 @@
 //! The response times of transactions that are compared.
 
+use measure::metric::IoMetric;
 use measure::result::{LatencyFigures, RunResult};
 
 use super::Comparison;
 use super::figures::{Better, Shown, heads, is_known, row};
 use crate::table::{Table, not_comparable};
 
-/// Picks a figure, in milliseconds.
-type Pick = fn(&LatencyFigures) -> f64;
-
 /// What is compared of each transaction.
-const FIGURES: [(&str, Pick); 2] = [
-    ("average", |latency| latency.average_ms),
-    ("90 %", |latency| latency.p90_ms),
-];
+const FIGURES: [IoMetric; 2] = [IoMetric::Average, IoMetric::P90];
 
 /// Two rows for each transaction that any run of a brokerage did.
 pub(super) fn table(comparison: &Comparison, shown: Shown) -> Table {
     let mut table = Table::new(heads(comparison, shown, "transaction"));
     for name in names(comparison) {
-        for (what, figure) in &FIGURES {
-            let values = comparison.of_each(|run| latency(run, name).map(figure));
+        for metric in FIGURES {
+            let values = comparison.of_each(|run| latency(run, name)?.get(metric));
             if is_known(&values) {
-                let title = format!("{name}, {what}");
-                table.push(row(&title, "ms", Better::Lower, &values, shown));
+                let title = format!("{name}, {}", metric.label());
+                let unit = metric.unit();
+                table.push(row(&title, unit, Better::Lower, &values, shown));
             }
         }
     }
@@ -46,5 +42,5 @@ fn names<'a>(comparison: &Comparison<'a>) -> Vec<&'a str> {
 
 fn latency<'a>(run: &'a RunResult, name: &str) -> Option<&'a LatencyFigures> {
     let mut found = run.operations.iter().filter(|one| one.name == name);
-    found.next()?.service.as_ref()
+    found.next()?.service_time.as_ref()
 }

@@ -1,12 +1,13 @@
 //! Rate and read latency over what was varied.
 
 use measure::grid::{GridAxis, GridPoint, GridResult};
+use measure::metric::Unit;
 
 use super::short_key;
-use crate::chart::{Across, Chart, Mark, Point, Upright};
-use crate::number::limit;
+use crate::chart::{Chart, HorizontalAxis, Mark, Point, VerticalAxis};
+use crate::number::bounded;
 
-/// More lines than this cannot be told apart.
+/// More lines than this cannot be distinguished.
 const MOST_LINES: usize = 12;
 
 /// A chart of the rate and one of the read latency; each other combination of values is a line.
@@ -19,23 +20,31 @@ pub(crate) fn grid_charts(grid: &GridResult) -> Vec<Chart> {
         axis,
         "grid-rate",
         "Transactional I/O",
-        "1/s",
+        "IOPS",
         |point| point.achieved_iops,
     );
     let mut read = chart(
         grid,
         axis,
         "grid-read",
-        "Database reads, average",
+        "Database read latency, average",
         "ms",
         |point| point.database_read_ms,
     );
-    read.upright = Upright::ByLimits;
+    read.upright = VerticalAxis::ByLimits;
     if let Some(value) = shared(grid, |point| point.database_read_limit_ms) {
-        read.limit(&format!("read limit {} ms", limit(value)), value, None);
+        read.limit(
+            &format!("read limit {}", bounded(value, Unit::Milliseconds)),
+            value,
+            None,
+        );
     }
     if let Some(value) = shared(grid, |point| point.target_iops) {
-        rate.limit(&format!("target {} 1/s", limit(value)), value, None);
+        rate.limit(
+            &format!("target {}", bounded(value, Unit::Iops)),
+            value,
+            None,
+        );
     }
     let mut charts = vec![rate, read];
     charts.retain(|chart| !chart.is_empty());
@@ -63,8 +72,8 @@ fn chart(
     let over = short_key(axis, &grid.axes).to_string();
     let title = format!("{title} by {over}");
     let kind = match &numbers {
-        Some(_) => Across::Number(over.into()),
-        None => Across::Names(axis.values.clone()),
+        Some(_) => HorizontalAxis::Number(over.into()),
+        None => HorizontalAxis::Names(axis.values.clone()),
     };
     let mut chart = Chart::new(identity, &title, unit, kind);
     let mut lines: Vec<(String, Vec<Point>)> = Vec::new();

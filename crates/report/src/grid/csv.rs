@@ -32,7 +32,7 @@ pub fn grid_csv(grid: &GridResult) -> String {
 }
 
 /// The name of the column of each figure. What was varied may be a figure as well, such as the number
-/// of sessions: it is told once where both are the same, and else as what came about.
+/// of sessions: it has one column where both are the same, and another one where they differ.
 fn figures(grid: &GridResult) -> Vec<Option<String>> {
     let all = fields(&GridPoint::default()).into_iter().enumerate();
     let heads = all.map(|(number, (name, _))| {
@@ -146,13 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn what_was_varied_is_told_once() {
+    fn what_was_varied_has_one_column() {
         let grid = grid(&[("8", Some(8)), ("16", None)]);
         assert_eq!(threads(&grid), [["threads"], ["8"], ["16"]]);
     }
 
     #[test]
-    fn what_came_about_has_a_name_of_its_own() {
+    fn an_actual_value_that_differs_has_its_own_column() {
         let grid = grid(&[("8", Some(8)), ("auto", Some(40))]);
         assert_eq!(
             threads(&grid),

@@ -1,4 +1,4 @@
-//! Many predictions side by side: one table, charts over what was varied, rows for spreadsheets.
+//! Many predictions: one table, charts over the settings that were varied, rows for spreadsheets.
 
 mod charts;
 mod csv;
@@ -7,17 +7,18 @@ pub(crate) use charts::grid_charts;
 pub use csv::grid_csv;
 
 use measure::grid::{GridAxis, GridPoint, GridResult};
+use measure::metric::Unit;
 use measure::result::Verdict;
 
-use crate::number::{ABSENT, bytes, figure, figure_or_absent, percent};
+use crate::number::{ABSENT, bytes, figure, latency, percent};
 use crate::table::{Cell, Column, Table};
 use crate::tone::Tone;
 
 /// A name for a setting that stands in a head of a table.
 pub(crate) fn short_key<'a>(axis: &'a GridAxis, axes: &[GridAxis]) -> &'a str {
     let last = axis.key.rsplit('.').next().unwrap_or(&axis.key);
-    let twins = axes.iter().filter(|other| other.key.ends_with(last));
-    if twins.count() > 1 { &axis.key } else { last }
+    let same = axes.iter().filter(|other| other.key.ends_with(last));
+    if same.count() > 1 { &axis.key } else { last }
 }
 
 /// One row for each point: its values, the verdict, and the figures people ask for first.
@@ -33,14 +34,14 @@ pub fn grid_table(grid: &GridResult) -> Table {
         .collect();
     heads.extend([
         Column::text("verdict"),
-        Column::number("IOPS", "1/s"),
-        Column::number("read", "ms"),
-        Column::number("read 99 %", "ms"),
-        Column::number("log write", "ms"),
-        Column::number("busiest disk", "% busy"),
-        Column::number("cache hits", "%"),
-        Column::number("on flash", "% of pages"),
-        Column::number("flash", ""),
+        Column::number("IOPS", ""),
+        Column::number("database read", "average"),
+        Column::number("database read", "p99"),
+        Column::number("log write", "average"),
+        Column::number("busiest disk", "% utilization"),
+        Column::number("SSD cache hits", "%"),
+        Column::number("on SSD tier", "% of pages"),
+        Column::number("flash", "capacity"),
     ]);
     let mut table = Table::new(heads);
     table.names = grid.axes.len();
@@ -63,12 +64,16 @@ fn row(grid: &GridResult, point: &GridPoint) -> Vec<Cell> {
     };
     let read_over = over(point.database_read_ms, point.database_read_limit_ms);
     cells.push(verdict(point.verdict));
-    let rate = with_half_width(point.achieved_iops, point.achieved_half_width_iops);
+    let rate = with_half_width(point.achieved_iops, point.achieved_half_width_iops, figure);
     cells.push(Cell::new(rate));
-    let read = with_half_width(point.database_read_ms, point.database_read_half_width_ms);
+    let read = with_half_width(
+        point.database_read_ms,
+        point.database_read_half_width_ms,
+        latency,
+    );
     cells.push(Cell::new(read).notable_when(read_over));
-    cells.push(Cell::new(figure_or_absent(point.database_read_p99_ms)));
-    cells.push(Cell::new(figure_or_absent(point.log_write_ms)));
+    cells.push(Cell::of(point.database_read_p99_ms, Unit::Milliseconds));
+    cells.push(Cell::of(point.log_write_ms, Unit::Milliseconds));
     cells.push(Cell::new(share(point.busiest_disk_fraction)));
     cells.push(Cell::new(share(point.read_cache_hit_fraction)));
     cells.push(Cell::new(share(point.performance_tier_fraction)));
@@ -80,11 +85,9 @@ fn row(grid: &GridResult, point: &GridPoint) -> Vec<Cell> {
 }
 
 /// A value with the half-width of its confidence interval, where there is one.
-fn with_half_width(value: Option<f64>, half_width: Option<f64>) -> String {
-    match half_width {
-        Some(half) => format!("{} +- {}", figure_or_absent(value), figure(half)),
-        None => figure_or_absent(value),
-    }
+fn with_half_width(value: Option<f64>, half: Option<f64>, text: fn(f64) -> String) -> String {
+    let value = value.map_or_else(|| ABSENT.to_string(), text);
+    half.map_or(value.clone(), |half| format!("{value} +- {}", text(half)))
 }
 
 fn verdict(verdict: Option<Verdict>) -> Cell {
@@ -114,8 +117,8 @@ pub(crate) fn reasons(grid: &GridResult) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// Warnings, those that differ by numbers alone told once: of how many points, and the first.
-pub(crate) fn cautions(grid: &GridResult) -> Vec<(String, &str)> {
+/// Warnings, those that differ by numbers alone joined: of how many points, and the first.
+pub(crate) fn warnings(grid: &GridResult) -> Vec<(String, &str)> {
     let mut found: Vec<(String, &str, usize)> = Vec::new();
     for warning in grid.points.iter().flat_map(|point| &point.warnings) {
         let kind = warning.replace(|letter: char| letter.is_ascii_digit(), "");
@@ -124,19 +127,19 @@ pub(crate) fn cautions(grid: &GridResult) -> Vec<(String, &str)> {
             None => found.push((kind, warning, 1)),
         }
     }
-    let told = found.into_iter().map(|(_, warning, points)| {
+    let joined = found.into_iter().map(|(_, warning, points)| {
         let of = format!("{points} of {} points", grid.points.len());
         (of, warning)
     });
-    told.collect()
+    joined.collect()
 }
 
 /// What the grid is about, as a title.
 pub(crate) fn title(grid: &GridResult) -> String {
     let what = if grid.answers.is_empty() {
-        "What if"
+        "Sweep"
     } else {
-        "How much"
+        "Search"
     };
     format!("{what}: {} on {}", grid.workload, grid.array)
 }

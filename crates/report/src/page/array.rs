@@ -1,14 +1,16 @@
-//! The inside of a modelled array: how busy its parts were, what its caches and tiers did.
+//! The inside of a modelled array: utilization of its parts, caches and tiers.
 
 use maud::{Markup, html};
+use measure::metric::Metric;
+use measure::metric::RowScope;
 use measure::result::ArrayResult;
-use measure::sample::{ArrayRow, RowScope};
+use measure::sample::SampleRow;
 
-use super::course::{line, over_time, phases, under_load};
+use super::run_charts::{line, over_time, phases, under_load};
 use super::{charts, tables};
-use crate::chart::{Across, Chart, Mark, Point};
+use crate::chart::{Chart, HorizontalAxis, Mark, Point};
 use crate::number::{bytes, count, duration, figure};
-use crate::run::{Moment, Run};
+use crate::run::{Run, Sample};
 use crate::table::{
     array_controllers_table, array_disks_table, array_groups_table, array_pools_table,
     array_volumes_table,
@@ -20,7 +22,7 @@ const GIB: f64 = 1_073_741_824.0;
 const MOST_LINES: usize = 8;
 
 /// A figure of a part in one sample.
-type Counted = fn(&ArrayRow) -> Option<f64>;
+type Counted = fn(&SampleRow) -> Option<f64>;
 
 /// Tables and charts of the array; nothing for a run on real storage.
 pub(super) fn section(run: &Run) -> Markup {
@@ -30,10 +32,10 @@ pub(super) fn section(run: &Run) -> Markup {
     html! {
         h2 id="array" { "Inside the array" }
         p {
-            b { (array.title) } ", counted over " (duration(array.counted_s))
+            b { (array.title) } ", counters over " (duration(array.counted_s))
             " of simulated time"
             @if let Some(requests) = run.result.host_requests {
-                ", " (count(requests)) " host requests since the beginning"
+                ", " (count(requests)) " host requests in all"
             }
             @if let Some(wall) = run.result.wall_seconds {
                 ", computed in " (duration(wall))
@@ -54,13 +56,13 @@ pub(super) fn section(run: &Run) -> Markup {
             (tables::table(&array_pools_table(array)))
         }
         @let drawn = array_charts(run, array);
-        @if !drawn.is_empty() { h3 { "The array over time" } (charts("", &drawn)) }
+        @if !drawn.is_empty() { h3 { "Charts of the array" } (charts("", &drawn)) }
         details {
-            summary { "Every disk (" (array.disks.len()) ")" }
+            summary { "All disks (" (array.disks.len()) ")" }
             (tables::table(&array_disks_table(array)))
         }
         details {
-            summary { "The description in force" }
+            summary { "Array description" }
             pre { (array.description) }
         }
     }
@@ -73,33 +75,33 @@ fn array_charts(run: &Run, array: &ArrayResult) -> Vec<Chart> {
         groups(
             run,
             "array-busy",
-            "Disks busy, mean of each group",
+            "Disk utilization, average of each group",
             "%",
-            |row| row.array_busy_fraction.map(|share| share * 100.0),
+            |row| row.get(Metric::ArrayBusy).map(|share| share * 100.0),
         ),
         groups(
             run,
             "array-drive",
             "Drive latency of each group",
             "ms",
-            |row| row.array_average_drive_latency_ms,
+            |row| row.get(Metric::ArrayDriveLatency),
         ),
         groups(
             run,
             "array-requests",
-            "Requests to the disks of each group",
-            "1/s",
+            "Disk I/O of each group",
+            "IOPS",
             |row| {
-                let reads = row.array_reads_per_second?;
-                Some(reads + row.array_writes_per_second?)
+                let reads = row.get(Metric::ArrayReads)?;
+                Some(reads + row.get(Metric::ArrayWrites)?)
             },
         ),
         groups(
             run,
             "array-queue",
-            "Requests in each drive, mean of each group",
+            "Queue depth of the drives, average of each group",
             "",
-            |row| row.array_average_queue_depth,
+            |row| row.get(Metric::ArrayQueueDepth),
         ),
         each_disk(array),
         dirty(run),
@@ -111,7 +113,7 @@ fn array_charts(run: &Run, array: &ArrayResult) -> Vec<Chart> {
     list[1].top = Some(100.0);
     list.retain(|chart| !chart.is_empty());
     for chart in &mut list {
-        if chart.across == Across::Elapsed {
+        if chart.across == HorizontalAxis::Elapsed {
             chart.bands = phases(&run.timeline);
         }
     }
@@ -122,20 +124,18 @@ fn array_charts(run: &Run, array: &ArrayResult) -> Vec<Chart> {
 fn parts(
     run: &Run,
     scope: RowScope,
-    value: impl Fn(&ArrayRow) -> Option<f64>,
+    value: impl Fn(&SampleRow) -> Option<f64>,
 ) -> Vec<(String, Vec<Point>)> {
     let mut names: Vec<&str> = Vec::new();
-    for part in run.timeline.iter().flat_map(|moment| &moment.array) {
-        if part.scope == scope && !names.contains(&part.name.as_str()) {
+    for part in run.timeline.iter().flat_map(|sample| sample.of(scope)) {
+        if !names.contains(&part.name.as_str()) {
             names.push(&part.name);
         }
     }
     let lines = names.into_iter().map(|name| {
-        let of = |moment: &Moment| {
-            let mut own = moment.array.iter();
-            let part = own.find(|part| part.scope == scope && part.name == name);
-            part.and_then(|part| value(&part.figures))
-                .unwrap_or(f64::NAN)
+        let of = |sample: &Sample| {
+            let row = sample.row(scope, name);
+            row.and_then(&value).unwrap_or(f64::NAN)
         };
         (name.to_owned(), line(run, of))
     });
@@ -174,12 +174,9 @@ fn groups(
 }
 
 /// Weighted means over the volumes of one sample.
-fn over_volumes(moment: &Moment, weight: Counted, value: Counted) -> f64 {
-    let volumes = moment
-        .array
-        .iter()
-        .filter(|part| part.scope == RowScope::ArrayVolume);
-    let pairs = volumes.filter_map(|part| Some((weight(&part.figures)?, value(&part.figures)?)));
+fn over_volumes(sample: &Sample, weight: Counted, value: Counted) -> f64 {
+    let volumes = sample.of(RowScope::ArrayVolume);
+    let pairs = volumes.filter_map(|row| Some((weight(row)?, value(row)?)));
     let (mut weights, mut sum) = (0.0, 0.0);
     for (weight, value) in pairs {
         weights += weight;
@@ -192,45 +189,53 @@ fn over_volumes(moment: &Moment, weight: Counted, value: Counted) -> f64 {
     }
 }
 
-fn read_hits(row: &ArrayRow) -> Option<f64> {
-    Some(row.array_reads_per_second? * row.array_read_hit_fraction?)
+fn read_hits(row: &SampleRow) -> Option<f64> {
+    Some(row.get(Metric::ArrayReads)? * row.get(Metric::ArrayReadHits)?)
 }
 
-fn read_misses(row: &ArrayRow) -> Option<f64> {
-    Some(row.array_reads_per_second? * (1.0 - row.array_read_hit_fraction?))
+fn read_misses(row: &SampleRow) -> Option<f64> {
+    Some(row.get(Metric::ArrayReads)? * (1.0 - row.get(Metric::ArrayReadHits)?))
 }
 
-/// What hosts see, by what the data cache could do for them.
+/// Latency as hosts see it, by hit and miss of the data cache.
 fn host_latency(run: &Run) -> Chart {
     let mut chart = over_time("array-host", "Latency of host requests, all volumes", "ms");
     let kinds: [(&str, Mark, Counted, Counted); 3] = [
         (
-            "reads, not in the data cache",
+            "read misses in the data cache",
             Mark::Line,
             read_misses,
-            |row| row.array_average_read_miss_ms,
+            |row| row.get(Metric::ArrayReadMissLatency),
         ),
-        ("reads, in the data cache", Mark::Dashed, read_hits, |row| {
-            row.array_average_read_hit_ms
-        }),
+        (
+            "read hits in the data cache",
+            Mark::Dashed,
+            read_hits,
+            |row| row.get(Metric::ArrayReadHitLatency),
+        ),
         (
             "writes",
             Mark::Line,
-            |row| row.array_writes_per_second,
-            |row| row.array_average_write_ms,
+            |row| row.get(Metric::ArrayWrites),
+            |row| row.get(Metric::ArrayWriteLatency),
         ),
     ];
     for (tone, (name, mark, weight, value)) in kinds.into_iter().enumerate() {
-        let points = line(run, |moment| over_volumes(moment, weight, value));
+        let points = line(run, |sample| over_volumes(sample, weight, value));
         chart.add(name, tone, mark, &points);
     }
     chart
 }
 
-/// How evenly the disks were busy over the measured phase.
+/// How evenly the disks were used over the measured phase.
 fn each_disk(array: &ArrayResult) -> Chart {
-    let title = "Each disk, busy over the measured phase";
-    let mut chart = Chart::new("array-disks", title, "%", Across::Number("disk".into()));
+    let title = "Utilization of each disk over the measured phase";
+    let mut chart = Chart::new(
+        "array-disks",
+        title,
+        "%",
+        HorizontalAxis::Number("disk".into()),
+    );
     chart.top = Some(100.0);
     for (tone, group) in array.groups.iter().enumerate().take(MOST_LINES) {
         let own = array.disks.iter().filter(|disk| disk.group == group.name);
@@ -243,27 +248,31 @@ fn each_disk(array: &ArrayResult) -> Chart {
 }
 
 fn dirty(run: &Run) -> Chart {
-    let mut chart = over_time("array-dirty", "Data cache that the disks lack", "%");
+    let mut chart = over_time("array-dirty", "Dirty data in the write cache", "%");
     let lines = parts(run, RowScope::ArrayController, |row| {
-        row.array_cache_dirty_fraction.map(|share| share * 100.0)
+        row.get(Metric::ArrayDirty).map(|share| share * 100.0)
     });
     add_parts(&mut chart, "controller ", &lines);
     chart
 }
 
 fn hits(run: &Run) -> Chart {
-    let mut chart = over_time("array-hits", "Reads served by caches", "%");
-    let weight = |row: &ArrayRow| row.array_reads_per_second;
-    let data = line(run, |moment| {
-        100.0 * over_volumes(moment, weight, |row| row.array_read_hit_fraction)
+    let mut chart = over_time("array-hits", "Read cache hits", "%");
+    let weight = |row: &SampleRow| row.get(Metric::ArrayReads);
+    let data = line(run, |sample| {
+        100.0 * over_volumes(sample, weight, |row| row.get(Metric::ArrayReadHits))
     });
     if data.iter().any(|point| point.1 > 0.0) {
         chart.add("data cache, of all reads", 0, Mark::Line, &data);
     }
     let lines = parts(run, RowScope::ArrayPool, |row| {
-        row.array_read_hit_fraction.map(|share| share * 100.0)
+        row.get(Metric::ArrayReadHits).map(|share| share * 100.0)
     });
-    add_parts(&mut chart, "SSD read cache, of the rest in pool ", &lines);
+    add_parts(
+        &mut chart,
+        "SSD read cache, of data cache misses in pool ",
+        &lines,
+    );
     chart.top = Some(100.0);
     chart
 }
@@ -271,7 +280,7 @@ fn hits(run: &Run) -> Chart {
 fn warm_up(run: &Run) -> Chart {
     let mut chart = over_time("array-warm", "SSD read cache in use", "%");
     let lines = parts(run, RowScope::ArrayPool, |row| {
-        row.array_read_cache_used_fraction
+        row.get(Metric::ArrayReadCacheUsed)
             .map(|share| share * 100.0)
     });
     add_parts(&mut chart, "pool ", &lines);
@@ -290,18 +299,14 @@ fn tiers(run: &Run, array: &ArrayResult) -> Chart {
         pool.map_or(0.0, |pool| pool.page_bytes as f64)
     };
     let kinds: [(&str, Counted); 3] = [
-        ("performance", |row| row.array_performance_pages),
-        ("standard", |row| row.array_standard_pages),
-        ("archive", |row| row.array_archive_pages),
+        ("performance", |row| row.get(Metric::ArrayPerformancePages)),
+        ("standard", |row| row.get(Metric::ArrayStandardPages)),
+        ("archive", |row| row.get(Metric::ArrayArchivePages)),
     ];
     for (tone, (name, pages)) in kinds.into_iter().enumerate() {
-        let points = line(run, |moment| {
-            let pools = moment
-                .array
-                .iter()
-                .filter(|part| part.scope == RowScope::ArrayPool);
-            let sizes =
-                pools.filter_map(|part| Some(pages(&part.figures)? * page_bytes(&part.name)));
+        let points = line(run, |sample| {
+            let pools = sample.of(RowScope::ArrayPool);
+            let sizes = pools.filter_map(|row| Some(pages(row)? * page_bytes(&row.name)));
             sizes.sum::<f64>() / GIB
         });
         if points.iter().any(|point| point.1 > 0.0) {
@@ -313,25 +318,20 @@ fn tiers(run: &Run, array: &ArrayResult) -> Chart {
         .iter()
         .map(|pool| pool.performance_slots as f64 * pool.page_bytes as f64)
         .sum();
-    chart.note = format!("The performance tier has room for {}.", bytes(room));
+    chart.note = format!("Capacity of the performance tier: {}.", bytes(room));
     chart
 }
 
 fn migration(run: &Run) -> Chart {
-    let mut chart = over_time("array-moves", "Moved between tiers", "MiB/s");
+    let mut chart = over_time("array-moves", "Tier migration", "MiB/s");
     let kinds: [(&str, Counted); 2] = [
-        ("to higher tiers", |row| row.array_moved_up_bytes_per_second),
-        ("to lower tiers", |row| {
-            row.array_moved_down_bytes_per_second
-        }),
+        ("promoted", |row| row.get(Metric::ArrayPromoted)),
+        ("demoted", |row| row.get(Metric::ArrayDemoted)),
     ];
     for (tone, (name, rate)) in kinds.into_iter().enumerate() {
-        let points = line(run, |moment| {
-            let pools = moment
-                .array
-                .iter()
-                .filter(|part| part.scope == RowScope::ArrayPool);
-            pools.filter_map(|part| rate(&part.figures)).sum::<f64>() / MIB
+        let points = line(run, |sample| {
+            let pools = sample.of(RowScope::ArrayPool);
+            pools.filter_map(rate).sum::<f64>() / MIB
         });
         if points.iter().any(|point| point.1 > 0.0) {
             chart.add(name, tone, Mark::Line, &points);
@@ -345,6 +345,6 @@ fn migration(run: &Run) -> Chart {
             .filter(|value| value.is_finite())
             .fold(0.0, f64::max),
     );
-    chart.note = format!("At most {most} MiB/s in a sample.");
+    chart.note = format!("Max {most} MiB/s in a sample.");
     chart
 }

@@ -1,20 +1,21 @@
-//! What broke and was repaired, as a table, as marks in the charts over time, and how rebuilds went.
+//! Failures and repairs: a table, marks in the charts over time, the progress of rebuilds.
 
 use maud::{Markup, html};
+use measure::metric::Metric;
+use measure::metric::RowScope;
 use measure::result::RunResult;
-use measure::sample::RowScope;
 
 use super::tables;
-use crate::chart::{Across, Chart, Mark, Moment as ChartMoment, Point};
+use crate::chart::{Chart, HorizontalAxis, Mark, Moment as ChartMoment, Point};
 use crate::run::Run;
 use crate::table::events_table;
 
-/// What happened; nothing when nothing did.
+/// The table of events; nothing without any.
 pub(super) fn section(result: &RunResult) -> Markup {
     let table = events_table(result);
     html! {
         @if !table.is_empty() {
-            h2 { "What broke and was repaired" }
+            h2 { "Failures and repairs" }
             (tables::table(&table))
         }
     }
@@ -37,9 +38,9 @@ pub(super) fn marks(result: &RunResult) -> Vec<ChartMoment> {
     marks
 }
 
-/// How far rebuilds had come, by disk group.
+/// The progress of rebuilds, by disk group.
 pub(super) fn rebuilds(run: &Run) -> Chart {
-    let mut chart = Chart::new("rebuilds", "Rebuilds", "% done", Across::Elapsed);
+    let mut chart = Chart::new("rebuilds", "Rebuild progress", "%", HorizontalAxis::Elapsed);
     chart.top = Some(100.0);
     let mut groups: Vec<&str> = Vec::new();
     for rebuild in &run.result.rebuilds {
@@ -51,13 +52,10 @@ pub(super) fn rebuilds(run: &Run) -> Chart {
         let points: Vec<Point> = run
             .timeline
             .iter()
-            .map(|moment| {
-                let part = moment
-                    .array
-                    .iter()
-                    .find(|part| part.scope == RowScope::ArrayGroup && part.name == **group);
-                let done = part.and_then(|part| part.figures.array_rebuild_done_fraction);
-                (moment.ends_s, done.map_or(f64::NAN, |done| done * 100.0))
+            .map(|sample| {
+                let row = sample.row(RowScope::ArrayGroup, group);
+                let done = row.and_then(|row| row.get(Metric::ArrayRebuild));
+                (sample.ends_s, done.map_or(f64::NAN, |done| done * 100.0))
             })
             .collect();
         chart.add(group, index, Mark::Line, &points);

@@ -5,7 +5,7 @@ use measure::grid::GridResult;
 use measure::result::Verdict;
 
 use super::{charts, page, tables, verdict};
-use crate::grid::{cautions, grid_charts, grid_table, reasons, title};
+use crate::grid::{grid_charts, grid_table, reasons, title, warnings};
 use crate::number::{duration, moment};
 use crate::tone::Tone;
 
@@ -17,7 +17,7 @@ pub fn html_grid(grid: &GridResult) -> String {
         span { (grid.workload) " on " (grid.array) }
         @if !grid.started.is_empty() { span { "started " (moment(&grid.started)) } }
     };
-    let (reasons, cautions) = (reasons(grid), cautions(grid));
+    let (reasons, warnings) = (reasons(grid), warnings(grid));
     let body = html! {
         (banner(grid, &title))
         @if grid.answers.len() > 1 {
@@ -27,12 +27,12 @@ pub fn html_grid(grid: &GridResult) -> String {
                 (answer.sentence)
             } } }
         }
-        (charts("Over what was varied", &grid_charts(grid)))
-        h2 { "Every point" }
+        (charts("Charts", &grid_charts(grid)))
+        h2 { "Points" }
         (tables::table(&grid_table(grid)))
         p.quiet {
-            "Computed in " (duration(grid.wall_seconds)) ". Half-widths are those of 95 % confidence \
-             intervals by batch means. Each point has a report of its own: "
+            "Computed in " (duration(grid.wall_seconds)) ". Values after +- are half-widths of 95 % \
+             confidence intervals by batch means. Each point has its own report: "
             @for (index, point) in grid.points.iter().enumerate() {
                 @if index > 0 { "; " }
                 @if point.verdict.is_some() {
@@ -42,12 +42,12 @@ pub fn html_grid(grid: &GridResult) -> String {
             "."
         }
         @if !reasons.is_empty() {
-            h2 { "What does not pass, and why" }
+            h2 { "Points that do not pass" }
             dl.facts { @for (name, reason) in &reasons { dt { (name) } dd { (reason) } } }
         }
-        @if !cautions.is_empty() {
-            h2 { "To be known of the figures" }
-            dl.facts { @for (names, warning) in &cautions { dt { (names) } dd { (warning) } } }
+        @if !warnings.is_empty() {
+            h2 { "Notes on the figures" }
+            dl.facts { @for (names, warning) in &warnings { dt { (names) } dd { (warning) } } }
         }
     };
     page(&title, &top, &body, &grid.version)

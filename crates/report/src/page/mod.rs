@@ -4,10 +4,10 @@
 //! forbids the browser to fetch anything. Everything that comes from a run is escaped.
 
 mod array;
-mod course;
 mod events;
 mod grid;
 mod replay;
+mod run_charts;
 mod sections;
 mod server;
 mod tables;
@@ -49,10 +49,10 @@ pub fn html(run: &Run) -> String {
         (sections::troubles(result))
         (tables::checks(result))
         @if !advice.is_empty() {
-            h2 id="next" { "What to look at next" }
+            h2 id="findings" { "Findings" }
             ol.advice {
                 @for advice in &advice {
-                    li { b { (advice.title) } p { (with_commands(&advice.text)) } }
+                    li id={ "finding-" (advice.id.name()) } { b { (advice.title) } p { (with_commands(&advice.text)) } }
                 }
             }
         }
@@ -60,7 +60,7 @@ pub fn html(run: &Run) -> String {
         (server::section(result))
         @if let Some(words) = not_comparable(result) { p.quiet { (words) } }
         (events::section(result))
-        (charts("How the run went", &course::charts(run)))
+        (charts("Charts", &run_charts::charts(run)))
         (array::section(run))
         (sections::databases(result))
         (sections::operations(result))
@@ -84,23 +84,23 @@ pub fn html_comparison(runs: &[Run]) -> String {
         h1.lone { (title) }
         h2 { "Runs" }
         (tables::table(&comparison.runs_table()))
-        h2 { "What was different" }
+        h2 { "Settings that differ" }
         @if settings.is_empty() {
             p { "All settings are the same." }
         } @else {
             (tables::table(&settings))
-            p.quiet { "Every setting that is not listed is the same in all runs." }
+            p.quiet { "All other settings are the same in all runs." }
         }
-        h2 { "What came out" }
+        h2 { "Results" }
         (tables::table(&comparison.figures_table(Shown::Both)))
         p.quiet { "Changes are against " (comparison.names().first().map_or("", String::as_str))
             ", the first run." }
         @if !transactions.is_empty() {
-            h2 { "Response times of transactions" }
+            h2 { "Transaction latency" }
             (tables::table(&transactions))
         }
         @if let Some(words) = comparison.not_comparable() { p.quiet { (words) } }
-        (charts("Side by side", &comparison_charts(&comparison)))
+        (charts("Charts", &comparison_charts(&comparison)))
         h2 { "Service levels" }
         @for (run, name) in runs.iter().zip(comparison.names()) {
             h3 { (name) ": " (headline(&run.result).sentence) }

@@ -1,13 +1,13 @@
-//! What the report says of a replayed trace.
+//! The section of a replayed trace.
 
 use maud::{Markup, html};
 use measure::result::{DemeritPoint, RunResult};
 
 use super::{charts, tables};
-use crate::chart::{Across, Chart, Mark, Point, Upright};
+use crate::chart::{Chart, HorizontalAxis, Mark, Point, VerticalAxis};
 use crate::table::{demerit_table, replay_sentence};
 
-/// How the trace was replayed, and the model against the measurement; nothing for a workload.
+/// How the trace was replayed, and model and measurement compared; nothing for a workload.
 pub(super) fn section(result: &RunResult) -> Markup {
     if result.trace.is_none() {
         return html! {};
@@ -17,11 +17,11 @@ pub(super) fn section(result: &RunResult) -> Markup {
         h2 { "The trace" }
         p { (replay_sentence(result)) }
         @if !table.is_empty() {
-            h2 { "Model against measurement" }
+            h2 { "Model and measurement" }
             (tables::table(&table))
             p.quiet {
-                "The demerit is the root mean square of the horizontal distance between the two "
-                "distributions: how far the model's curve lies from the measured one."
+                "The demerit figure (Ruemmler and Wilkes) is the root mean square of the horizontal "
+                "distance between the two cumulative latency distributions."
             }
             (charts("", &distributions(result)))
         }
@@ -38,9 +38,9 @@ fn distributions(result: &RunResult) -> Vec<Chart> {
             "writes" => ("demerit-writes", "Response times of writes"),
             _ => return None,
         };
-        let mut chart = Chart::new(identity, title, "ms", Across::Percentile);
-        chart.upright = Upright::Logarithmic;
-        chart.note = "So many percent of the requests took at most so long.".to_owned();
+        let mut chart = Chart::new(identity, title, "ms", HorizontalAxis::Percentile);
+        chart.upright = VerticalAxis::Logarithmic;
+        chart.note = "Share of the requests with at most this latency.".to_owned();
         let points = |value: fn(&DemeritPoint) -> f64| -> Vec<Point> {
             one.points
                 .iter()

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use measure::result::{RunResult, TargetPath};
 
 use super::{charts, tables};
-use crate::chart::{Across, Chart, Mark, Point, Upright};
+use crate::chart::{Chart, HorizontalAxis, Mark, Point, VerticalAxis};
 use crate::limits;
 use crate::number::{bytes, count, duration, figure, percent};
 use crate::run::Run;
@@ -25,7 +25,7 @@ pub(super) fn troubles(result: &RunResult) -> Markup {
             div.card {
                 table {
                     thead { tr {
-                        th.number { "at" } th { "file" } th.number { "page" } th { "doing" }
+                        th.number { "time" } th { "file" } th.number { "page" } th { "operation" }
                         th { "error" }
                     } }
                     tbody { @for error in &result.errors { tr {
@@ -56,23 +56,23 @@ fn section(title: &str, table: &Table) -> Markup {
     html! { @if !table.is_empty() { h2 { (title) } (tables::table(table)) } }
 }
 
-/// The databases and all requests by cause.
+/// The databases, and I/O by type.
 pub(super) fn databases(result: &RunResult) -> Markup {
     html! {
         @if was_measured(result) {
             (section("Databases", &databases_table(result, Detail::Full)))
-            (section("Requests by cause, all databases", &traffic_table(result)))
+            (section("I/O by type, all databases", &traffic_table(result)))
         }
         @if !result.databases.is_empty() {
             details {
-                summary { "Where the files lie" }
+                summary { "File locations" }
                 dl.facts {
                     @for database in &result.databases {
                         dt { (database.name) }
                         dd.path {
                             (database.path) ", log in " (database.log_path) ", "
-                            (bytes(database.size_begin_bytes as f64)) " at the start, "
-                            (bytes(database.size_end_bytes as f64)) " at the end"
+                            (bytes(database.figures.size_begin_bytes as f64)) " at the start, "
+                            (bytes(database.figures.size_end_bytes as f64)) " at the end"
                         }
                     }
                 }
@@ -91,7 +91,7 @@ pub(super) fn operations(result: &RunResult) -> Markup {
     }
 }
 
-/// What tuning tried, as charts over the number of threads and as a table.
+/// The steps of tuning: charts over the number of threads, and a table.
 pub(super) fn tuning(run: &Run) -> Markup {
     let Some(tuning) = &run.result.tuning else {
         return html! {};
@@ -129,8 +129,8 @@ fn tuning_charts(run: &Run) -> Vec<Chart> {
     let mut rate = Chart::new(
         "tuning-rate",
         "Transactional I/O by threads",
-        "1/s",
-        Across::Number("threads".into()),
+        "IOPS",
+        HorizontalAxis::Number("threads".into()),
     );
     rate.add(
         "achieved",
@@ -143,9 +143,9 @@ fn tuning_charts(run: &Run) -> Vec<Chart> {
         "tuning-latency",
         "Latency by threads",
         "ms",
-        Across::Number("threads".into()),
+        HorizontalAxis::Number("threads".into()),
     );
-    latency.upright = Upright::ByLimits;
+    latency.upright = VerticalAxis::ByLimits;
     let read =
         |step: &measure::result::TuningStep| step.average_database_read_ms.unwrap_or(f64::NAN);
     let log = |step: &measure::result::TuningStep| step.average_log_write_ms.unwrap_or(f64::NAN);
@@ -159,27 +159,27 @@ fn tuning_charts(run: &Run) -> Vec<Chart> {
         .collect()
 }
 
-/// Whether the run was steady, by which rule.
+/// Whether the run was in steady state, by which rule.
 pub(super) fn steadiness(result: &RunResult) -> Markup {
     let Some(state) = &result.steady_state else {
         return html! {};
     };
     let answer = match state.steady {
-        Some(true) => "The run was steady.",
-        Some(false) => "The run was not steady.",
-        None => "There were too few samples to say whether the run was steady.",
+        Some(true) => "Steady state was reached.",
+        Some(false) => "Steady state was not reached.",
+        None => "There were too few samples to judge steady state.",
     };
     let rounds: Vec<String> = state.rounds.iter().map(|round| figure(*round)).collect();
     html! {
         h2 { "Steady state" }
         p { b { (answer) } " " (state.rule) }
         dl.facts {
-            dt { "tracked" } dd { (state.variable) }
+            dt { "tracked variable" } dd { (state.variable) }
             @if !rounds.is_empty() {
                 dt { "rounds" } dd { (rounds.join(", ")) }
                 dt { "mean" } dd { (figure(state.mean)) }
-                dt { "spread" } dd { (percent(state.range_fraction)) " % of the mean" }
-                dt { "trend" } dd { (percent(state.slope_fraction)) " % of the mean" }
+                dt { "range" } dd { (percent(state.range_fraction)) " % of the mean" }
+                dt { "slope" } dd { (percent(state.slope_fraction)) " % of the mean" }
             }
             @if let Some(at) = state.reached_at_s { dt { "reached after" } dd { (duration(at)) } }
             @if let Some(at) = state.left_at_s { dt { "lost after" } dd { (duration(at)) } }
@@ -222,7 +222,7 @@ pub(super) fn host(result: &RunResult) -> Markup {
         @if !counters.is_empty() { h3 { "Counters" } (tables::table(&counters)) }
         @let devices = devices_table(result);
         @if !devices.is_empty() {
-            h3 { "Block devices, as the kernel saw them" }
+            h3 { "Block devices (/proc/diskstats)" }
             (tables::table(&devices))
         }
     }
@@ -283,7 +283,7 @@ fn place(target: &TargetPath) -> String {
     if target.capacity_bytes > 0 {
         let (all, free) = (target.capacity_bytes as f64, target.free_bytes as f64);
         parts.push(format!(
-            "{} in all, {} free before the run",
+            "{} capacity, {} free before the run",
             bytes(all),
             bytes(free)
         ));

@@ -1,27 +1,28 @@
-//! What the report says of a run on a real database.
+//! The section of a run on a real database.
 
 use maud::{Markup, html};
 use measure::result::RunResult;
 
 use super::tables;
 use crate::table::{
-    Table, books_table, outages_table, server_counters_table, server_sentences, transactions_table,
-    waits_table,
+    Table, consistency_sentence, consistency_table, outages_table, server_counters_table,
+    server_sentences, transactions_table, waits_table,
 };
 
-/// The server, its transactions, its waits and its books; nothing for other workloads.
+/// The server, its transactions, wait events and consistency checks; nothing for other workloads.
 pub(super) fn section(result: &RunResult) -> Markup {
     let Some(server) = &result.server else {
         return html! {};
     };
     html! {
-        h2 id="database" { "The database" }
+        h2 id="database" { "Database server" }
         @for sentence in server_sentences(result) { p { (sentence) } }
+        @if let Some(sentence) = consistency_sentence(server) { p { (sentence) } }
         (part("Transactions", &transactions_table(result)))
-        (part("Without service", &outages_table(result)))
-        (part("What sessions waited for", &waits_table(result)))
-        (part("What the server counted", &server_counters_table(result)))
-        (part("The books", &books_table(result)))
+        (part("Downtime", &outages_table(result)))
+        (part("Wait events", &waits_table(result)))
+        (part("Server counters", &server_counters_table(result)))
+        (part("Consistency checks", &consistency_table(result)))
         @if !server.settings.is_empty() {
             details {
                 summary { "Settings of the server" }

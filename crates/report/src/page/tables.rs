@@ -4,9 +4,10 @@ use maud::{Markup, html};
 use measure::result::{Bound, Check, RunResult};
 
 use super::verdict::sign;
-use crate::number::{figure, limit};
+use crate::number::figure;
 use crate::table::{
-    Cell, CheckGroup, Column, Table, check_groups, grouped_checks_table, measured_value,
+    Cell, CheckGroup, Column, Table, check_groups, grouped_checks_table, is_of_mix, limit_text,
+    measured_value, mix_group,
 };
 use crate::tone::Tone;
 
@@ -74,10 +75,13 @@ fn mark(tone: Tone, word: &str) -> Markup {
 
 /// The service levels, each with its rule in words.
 pub(super) fn checks(result: &RunResult) -> Markup {
-    let groups = check_groups(&result.checks);
+    // The mix is one level with many subjects: its worst stands for all.
+    let mut groups = check_groups(&result.checks);
+    groups.retain(|group| !is_of_mix(group.worst()));
+    let mix = mix_group(&result.checks);
     html! {
         h2 id="checks" { "Service levels" }
-        @if groups.is_empty() {
+        @if result.checks.is_empty() {
             p { "No service level was judged." }
         } @else {
             div.card {
@@ -87,22 +91,29 @@ pub(super) fn checks(result: &RunResult) -> Markup {
                             th scope="col" { "service level, rule and place" }
                             th.number scope="col" { "limit" }
                             th.number scope="col" { "measured" }
-                            th scope="col" { "unit" }
                             th.share scope="col" { "share of the limit" }
                             th scope="col" { "result" }
                         }
                     }
-                    @for group in &groups { (check_rows(group)) }
+                    @for group in groups.iter().chain(&mix) { (check_rows(group)) }
                 }
             }
-            @for group in groups.iter().filter(|group| needs_details(group)) {
+            @for group in groups.iter().chain(&mix).filter(|group| needs_details(group)) {
                 details {
-                    summary { (group.worst().name) ": all "
-                        (group.checks.len()) " places, each with its rule" }
+                    summary { (title(group.worst())) ": all " (group.checks.len()) ", each with its rule" }
                     (table(&each_place(group)))
                 }
             }
         }
+    }
+}
+
+/// What a group of checks is called.
+fn title(check: &Check) -> &str {
+    if is_of_mix(check) {
+        check.id.label()
+    } else {
+        &check.name
     }
 }
 
@@ -123,15 +134,22 @@ fn each_place(group: &CheckGroup) -> Table {
     let mut table = Table::new(vec![
         Column::text("where"),
         Column::number("limit", ""),
-        Column::number("measured", &group.checks[0].unit),
+        Column::number("measured", ""),
         Column::text("result"),
         Column::text("rule"),
     ]);
     for check in &group.checks {
         let tone = Tone::of_check(check);
         table.push(vec![
-            Cell::new(check.place.clone()),
-            Cell::new(format!("{} {}", check.bound.sign(), limit(check.limit))),
+            Cell::new(
+                if is_of_mix(check) {
+                    &check.name
+                } else {
+                    &check.place
+                }
+                .clone(),
+            ),
+            Cell::new(limit_text(check)),
             Cell::new(measured_value(check)).notable_when(tone == Tone::Fail),
             Cell::verdict(tone),
             Cell::new(check.rule.clone()),
@@ -142,16 +160,16 @@ fn each_place(group: &CheckGroup) -> Table {
 
 /// The rows of one service level: its name and rule, then each place, or the worst one for many.
 fn check_rows(group: &CheckGroup) -> Markup {
-    let many = group.checks.len() > MOST_PLACES;
     let worst = group.worst();
+    let many = group.checks.len() > MOST_PLACES || is_of_mix(worst);
     // The rule of the worst place stands for all; where they differ, its place is named.
     let named = !same_rule(group) && !worst.rule.is_empty();
     html! {
         tbody.level {
             tr {
-                th colspan="6" scope="rowgroup" {
-                    (worst.name)
-                    div.rule { @if named { (worst.place) ": " } (worst.rule) }
+                th colspan="5" scope="rowgroup" {
+                    (title(worst))
+                    div.rule { @if named { (named_place(worst)) ": " } (worst.rule) }
                 }
             }
             @if many {
@@ -165,13 +183,20 @@ fn check_rows(group: &CheckGroup) -> Markup {
     }
 }
 
+fn named_place(check: &Check) -> &str {
+    if is_of_mix(check) {
+        &check.subject
+    } else {
+        &check.place
+    }
+}
+
 fn check_row(check: &Check, place: &str, tone: Tone) -> Markup {
     html! {
         tr {
             td.place { (place) }
-            td.number { (check.bound.sign()) " " (limit(check.limit)) }
+            td.number { (limit_text(check)) }
             td.number.over[tone == Tone::Fail] { (measured_value(check)) }
-            td { (check.unit) }
             td.share { (meter(check, tone)) }
             td { (mark(tone, tone.word())) }
         }

@@ -1,10 +1,13 @@
 //! The top of a report: the verdict and the few numbers that people ask for first.
 
 use maud::{Markup, html};
-use measure::result::{CheckKind, RunResult, Scope};
+use measure::metric::Stream;
+use measure::metric::{IoMetric, Unit};
+use measure::result::{CheckId, RunResult};
 
-use crate::limits::is_percentile;
-use crate::number::{bytes, count, duration, figure, limit, percent};
+use crate::number::{
+    ABSENT, bounded, bytes, count, duration, figure, latency, latency_or_absent, percent,
+};
 use crate::tone::Tone;
 use crate::words::headline;
 
@@ -42,11 +45,9 @@ pub(super) fn sign(tone: Tone) -> Markup {
 pub(super) fn tiles(result: &RunResult) -> Markup {
     let throughput = &result.throughput;
     let target = match (throughput.target_iops, throughput.achieved_fraction) {
-        (Some(target), Some(share)) => {
-            format!("{}, {}", share_of_target(share), limit(target))
-        }
-        (Some(target), None) => format!("target {}", limit(target)),
-        _ => "no target: the maximum was looked for".to_string(),
+        (Some(target), Some(share)) => share_of_target(share, target),
+        (Some(target), None) => format!("target {}", bounded(target, Unit::Iops)),
+        _ => "no target: maximum load".to_string(),
     };
     let samples = match result.samples.count {
         0 => "no samples".to_string(),
@@ -58,42 +59,43 @@ pub(super) fn tiles(result: &RunResult) -> Markup {
         ),
     };
     let half = throughput.achieved_half_width_iops;
-    let rate = with_half_width(throughput.achieved_iops, half);
-    let read = worst_average(result, Scope::Database);
-    let log = worst_average(result, Scope::Log);
+    let target = interval(half.map(figure)) + &target;
+    let read = worst_average(result, Stream::DatabaseRead);
+    let log = worst_average(result, Stream::LogWrite);
     html! {
         ul.tiles {
             @if let Some(server) = &result.server {
-                (tile("Transactions", &figure(throughput.operations_per_second), "1/s",
-                    &held_back(&server.held_back_by)))
+                (tile("Transactions", &figure(throughput.operations_per_second), "/s",
+                    &bottleneck(&server.bottleneck)))
             }
-            (tile("Transactional I/O", &rate, "1/s", &target))
-            (tile("Database reads, average", &read.0, "ms", &read.1))
-            (tile("Log writes, average", &log.0, "ms", &log.1))
-            (tile("Measured", &duration(result.duration_s), "", &samples))
+            (tile("Transactional I/O", &figure(throughput.achieved_iops), "IOPS", &target))
+            (tile("Database read latency, average", &read.0, "", &read.1))
+            (tile("Log write latency, average", &log.0, "", &log.1))
+            (tile("Measured phase", &duration(result.duration_s), "", &samples))
             (tile("Databases", &count(result.databases.len() as u64), "", &sizes(result)))
         }
     }
 }
 
-/// What held the transactions back, in few words.
-fn held_back(by: &str) -> String {
+/// What limits the transactions, in few words.
+fn bottleneck(by: &str) -> String {
     match by {
-        "storage" => "held back by storage".to_owned(),
-        "locks" => "held back by each other".to_owned(),
-        "processor" => "held back by processors".to_owned(),
-        "outage" => "held back by times without service".to_owned(),
-        "nothing" => "held back by nothing".to_owned(),
+        "storage" => "limited by storage".to_owned(),
+        "locks" => "limited by lock waits".to_owned(),
+        "processor" => "limited by CPU".to_owned(),
+        "outage" => "limited by downtime".to_owned(),
+        "nothing" => "limited by the users or the rate".to_owned(),
         _ => String::new(),
     }
 }
 
-/// Beyond ten times the target nobody needs digits.
-fn share_of_target(share: f64) -> String {
+/// The achieved rate against its target: in percent, far beyond it as a multiple.
+fn share_of_target(share: f64, target: f64) -> String {
+    let target = bounded(target, Unit::Iops);
     if share > 10.0 {
-        "more than 10 times the target".to_string()
+        format!("{} x the target of {target}", figure(share))
     } else {
-        format!("{} % of the target", percent(share))
+        format!("{} % of the target of {target}", percent(share))
     }
 }
 
@@ -122,13 +124,12 @@ fn sizes(result: &RunResult) -> String {
 }
 
 /// The average latency of the worst place, and its limit.
-fn worst_average(result: &RunResult, scope: Scope) -> (String, String) {
-    let checks = result.checks.iter().filter(|check| {
-        check.kind == CheckKind::Latency
-            && check.scope == scope
-            && check.unit == "ms"
-            && !is_percentile(check)
-    });
+fn worst_average(result: &RunResult, stream: Stream) -> (String, String) {
+    let level = match stream {
+        Stream::LogWrite => CheckId::LogWriteAverage,
+        _ => CheckId::DatabaseReadAverage,
+    };
+    let checks = result.checks.iter().filter(|check| check.id == level);
     let worst = checks
         .filter_map(|check| Some((check.value.filter(|value| value.is_finite())?, check)))
         .max_by(|a, b| a.0.total_cmp(&b.0));
@@ -138,36 +139,25 @@ fn worst_average(result: &RunResult, scope: Scope) -> (String, String) {
             _ => format!(", worst: {}", check.place),
         };
         return (
-            with_half_width(value, half_width(result, scope, &check.place)),
-            format!("limit {} ms{whose}", limit(check.limit)),
+            latency(value),
+            interval(half_width(result, stream, &check.place).map(latency))
+                + &format!("limit {}{whose}", bounded(check.limit, check.unit)),
         );
     }
-    let figures = match scope {
-        Scope::Log => &result.totals.log_writes,
-        _ => &result.totals.reads,
-    };
-    let average = figures
-        .latency
-        .map_or(f64::NAN, |latency| latency.average_ms);
-    (figure(average), "not judged".to_string())
+    let average = result.totals.stream(stream).get(IoMetric::Average);
+    (latency_or_absent(average), "not judged".to_string())
 }
 
 /// Half-width of the confidence interval of the average of a place.
-fn half_width(result: &RunResult, scope: Scope, place: &str) -> Option<f64> {
+fn half_width(result: &RunResult, stream: Stream, place: &str) -> Option<f64> {
     let database = result.databases.iter().find(|one| one.name == place)?;
-    let figures = match scope {
-        Scope::Log => &database.log_writes,
-        _ => &database.reads,
-    };
-    figures.latency?.average_half_width_ms
+    database.figures.stream(stream).get(IoMetric::HalfWidth)
 }
 
-/// A value with the half-width of its confidence interval, where there is one.
-fn with_half_width(value: f64, half_width: Option<f64>) -> String {
-    match half_width.filter(|half| half.is_finite()) {
-        Some(half) => format!("{} \u{b1} {}", figure(value), figure(half)),
-        None => figure(value),
-    }
+/// The half-width of a confidence interval before further text, where there is one.
+fn interval(half_width: Option<String>) -> String {
+    let known = half_width.filter(|half| half != ABSENT);
+    known.map_or_else(String::new, |half| format!("\u{b1} {half} (95 % CI); "))
 }
 
 #[cfg(test)]
@@ -175,9 +165,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn far_above_the_target_no_digits_are_told() {
-        assert_eq!(share_of_target(0.9512), "95.1 % of the target");
-        assert_eq!(share_of_target(9.5), "950 % of the target");
-        assert_eq!(share_of_target(34_103.9), "more than 10 times the target");
+    fn far_beyond_the_target_the_share_is_a_multiple() {
+        assert_eq!(
+            share_of_target(0.9512, 880.0),
+            "95.1 % of the target of 880 IOPS"
+        );
+        assert_eq!(share_of_target(9.5, 10.0), "950 % of the target of 10 IOPS");
+        assert_eq!(share_of_target(448.9, 10.0), "449 x the target of 10 IOPS");
     }
 }

@@ -4,95 +4,44 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use measure::histogram::{LatencyHistogram, LoggedInterval};
+use measure::metric::{RowScope, Stream};
 use measure::run_directory::{LoadError, load_histograms};
-use measure::sample::{DeviceRow, RowScope, SampleRow, Stream, StreamRow};
+use measure::sample::SampleRow;
 
-use super::{DatabaseMoment, DeviceMoment, Distribution, Flow, Moment, PartMoment};
+use super::{Distribution, Sample};
 
-/// The streams whose distributions are shown, with the names they have in the result.
-const SHOWN: [(Stream, &str); 4] = [
-    (Stream::DatabaseRead, "database reads"),
-    (Stream::DatabaseWrite, "database writes"),
-    (Stream::LogWrite, "log writes"),
-    (Stream::MaintenanceRead, "maintenance reads"),
+/// The streams whose distributions are shown.
+const SHOWN: [Stream; 4] = [
+    Stream::DatabaseRead,
+    Stream::DatabaseWrite,
+    Stream::LogWrite,
+    Stream::MaintenanceRead,
 ];
 
 /// The rows of `samples.csv`, sample by sample.
 #[must_use]
-pub fn timeline(rows: &[SampleRow]) -> Vec<Moment> {
-    let mut moments: Vec<Moment> = Vec::new();
+pub fn timeline(rows: Vec<SampleRow>) -> Vec<Sample> {
+    let mut samples: Vec<Sample> = Vec::new();
     let mut number = None;
     for row in rows {
         if number != Some(row.sample) {
             number = Some(row.sample);
-            moments.push(Moment {
+            samples.push(Sample {
                 ends_s: row.begins_s + row.length_s,
                 length_s: row.length_s,
-                phase: row.phase.clone(),
-                processor_percent: f64::NAN,
-                operation_p99_ms: f64::NAN,
-                operation_from_due_p99_ms: f64::NAN,
-                ..Moment::default()
+                phase: row.phase,
+                rows: Vec::new(),
             });
         }
-        if let Some(moment) = moments.last_mut() {
-            add(moment, row);
+        // No chart shows single kinds of operations.
+        if let Some(sample) = samples
+            .last_mut()
+            .filter(|_| row.scope != RowScope::Operation)
+        {
+            sample.rows.push(row);
         }
     }
-    moments
-}
-
-fn add(moment: &mut Moment, row: &SampleRow) {
-    match row.scope {
-        RowScope::Total => {
-            moment.reads = flow(row.stream(Stream::DatabaseRead));
-            moment.writes = flow(row.stream(Stream::DatabaseWrite));
-            moment.log_writes = flow(row.stream(Stream::LogWrite));
-            moment.maintenance_reads = flow(row.stream(Stream::MaintenanceRead));
-            moment.operations_per_second = row.operation.operations_per_second.unwrap_or(0.0);
-            let operation = &row.operation;
-            moment.operation_p99_ms = operation.operation_p99_ms.unwrap_or(f64::NAN);
-            moment.operation_from_due_p99_ms = operation
-                .operation_from_intended_start_p99_ms
-                .unwrap_or(f64::NAN);
-            moment.stalls_per_second = row.page_fault_stalls_per_second.unwrap_or(0.0);
-            moment.processor_percent = row.host.cpu_busy_percent.unwrap_or(f64::NAN);
-        }
-        RowScope::Database => moment.databases.push(DatabaseMoment {
-            name: row.name.clone(),
-            average_read_ms: flow(row.stream(Stream::DatabaseRead)).average_ms,
-            average_log_write_ms: flow(row.stream(Stream::LogWrite)).average_ms,
-        }),
-        RowScope::Device => moment.devices.push(device(&row.name, &row.device)),
-        RowScope::Operation => {}
-        RowScope::ArrayController
-        | RowScope::ArrayVolume
-        | RowScope::ArrayPool
-        | RowScope::ArrayGroup
-        | RowScope::ArrayDisk => moment.array.push(PartMoment {
-            scope: row.scope,
-            name: row.name.clone(),
-            figures: row.array,
-        }),
-    }
-}
-
-fn flow(stream: &StreamRow) -> Flow {
-    let per_second = stream.per_second.unwrap_or(0.0);
-    Flow {
-        per_second,
-        bytes_per_second: per_second * stream.average_bytes.unwrap_or(0.0),
-        average_ms: stream.average_ms.unwrap_or(f64::NAN),
-        p99_ms: stream.p99_ms.unwrap_or(f64::NAN),
-    }
-}
-
-fn device(name: &str, row: &DeviceRow) -> DeviceMoment {
-    DeviceMoment {
-        name: name.to_string(),
-        average_read_ms: row.device_average_read_ms.unwrap_or(f64::NAN),
-        average_write_ms: row.device_average_write_ms.unwrap_or(f64::NAN),
-    }
+    samples
 }
 
 /// Joins the entries of `histograms.hlog`, which all belong to the measured phase, over time and
@@ -100,16 +49,16 @@ fn device(name: &str, row: &DeviceRow) -> DeviceMoment {
 /// counts.
 #[derive(Default)]
 pub struct Distributions {
-    merged: BTreeMap<&'static str, LatencyHistogram>,
+    merged: BTreeMap<Stream, LatencyHistogram>,
 }
 
 impl Distributions {
     /// Adds one entry; entries of streams that are not shown are left out.
     pub fn add(&mut self, interval: &LoggedInterval) {
-        let stream = interval.tag.rsplit('/').next().unwrap_or_default();
-        if let Some((known, _)) = SHOWN.iter().find(|(known, _)| known.tag() == stream) {
+        let tag = interval.tag.rsplit('/').next().unwrap_or_default();
+        if let Some(stream) = SHOWN.into_iter().find(|known| known.tag() == tag) {
             self.merged
-                .entry(known.tag())
+                .entry(stream)
                 .or_default()
                 .merge(&interval.histogram);
         }
@@ -118,17 +67,12 @@ impl Distributions {
     /// The percentile curve of each stream that had requests.
     #[must_use]
     pub fn finish(&self) -> Vec<Distribution> {
-        let curve = |(stream, name): &(Stream, &str)| {
-            let histogram = self
-                .merged
-                .get(stream.tag())
-                .filter(|one| !one.is_empty())?;
-            Some(Distribution {
-                name: (*name).to_string(),
-                points: percentiles(histogram),
-            })
+        let curve = |(stream, histogram): (&Stream, &LatencyHistogram)| Distribution {
+            stream: *stream,
+            points: percentiles(histogram),
         };
-        SHOWN.iter().filter_map(curve).collect()
+        let used = self.merged.iter().filter(|(_, one)| !one.is_empty());
+        used.map(curve).collect()
     }
 }
 
@@ -144,7 +88,7 @@ pub fn load_distributions(directory: &Path) -> Result<Vec<Distribution>, LoadErr
     Ok(distributions.finish())
 }
 
-/// The percentile curve of a histogram, evenly spread over its nines, up to the longest latency.
+/// The percentile curve of a histogram, evenly spread over its nines, up to the maximum.
 #[must_use]
 pub fn percentiles(histogram: &LatencyHistogram) -> Vec<(f64, f64)> {
     const STEPS_PER_NINE: f64 = 24.0;
@@ -190,7 +134,7 @@ mod tests {
             .for_each(|interval| distributions.add(interval));
         let found = distributions.finish();
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].name, "database reads");
+        assert_eq!(found[0].stream, Stream::DatabaseRead);
         let (last, longest_ms) = *found[0].points.last().expect("points");
         assert!(
             (last - 99.95).abs() < 1e-6,

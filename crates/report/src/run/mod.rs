@@ -1,4 +1,4 @@
-//! A run as the report sees it: the result, its course over time, its latency distributions.
+//! A run as the report sees it: the result, its samples, its latency distributions.
 
 mod load;
 
@@ -6,9 +6,11 @@ use std::path::Path;
 
 pub use load::{Distributions, load_distributions, percentiles, timeline};
 
+use measure::metric::{IoMetric, Metric};
+use measure::metric::{RowScope, Stream};
 use measure::result::RunResult;
 use measure::run_directory::LoadError;
-use measure::sample::{ArrayRow, RowScope, SampleRow};
+use measure::sample::{Phase, SampleRow};
 
 /// One run.
 #[derive(Clone, Debug, Default)]
@@ -18,121 +20,69 @@ pub struct Run {
     /// The result document.
     pub result: RunResult,
     /// The samples, in order of time; empty when they are missing.
-    pub timeline: Vec<Moment>,
+    pub timeline: Vec<Sample>,
     /// Latency distributions of the measured phase; empty when they are missing.
     pub distributions: Vec<Distribution>,
 }
 
-/// One sample of all databases together.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Moment {
+/// One sample: its rows of `samples.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
     /// End of the sample, in seconds since the start of the run.
     pub ends_s: f64,
     /// Length of the sample in seconds.
     pub length_s: f64,
-    /// The phase it belongs to, such as `warm-up` or `measured`.
-    pub phase: String,
-    /// Database reads on behalf of the workload.
-    pub reads: Flow,
-    /// Database writes.
-    pub writes: Flow,
-    /// Log writes.
-    pub log_writes: Flow,
-    /// Reads of the background database maintenance.
-    pub maintenance_reads: Flow,
-    /// Operations of the workload per second.
-    pub operations_per_second: f64,
-    /// 99th percentile of the time from begin to end of an operation, `NaN` when unknown.
-    pub operation_p99_ms: f64,
-    /// The same from the moment the operation was due, `NaN` when no rate was held.
-    pub operation_from_due_p99_ms: f64,
-    /// Page-fault stalls per second.
-    pub stalls_per_second: f64,
-    /// Processor time of the host in percent, `NaN` when unknown.
-    pub processor_percent: f64,
-    /// The block devices under the targets.
-    pub devices: Vec<DeviceMoment>,
-    /// Average latencies of each database.
-    pub databases: Vec<DatabaseMoment>,
-    /// The parts of a modelled array; none on real storage.
-    pub array: Vec<PartMoment>,
+    /// The phase it belongs to.
+    pub phase: Phase,
+    /// All databases together, each database, the devices, the parts of a modelled array.
+    pub rows: Vec<SampleRow>,
 }
 
-/// A part of a modelled array during one sample.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PartMoment {
-    /// Whether it is a controller, a volume, a pool, a disk group or a disk.
-    pub scope: RowScope,
-    /// Its name or number.
-    pub name: String,
-    /// What was counted.
-    pub figures: ArrayRow,
-}
+impl Sample {
+    /// A metric of the whole sample, `NaN` when it was not measured.
+    #[must_use]
+    pub fn get(&self, metric: Metric) -> f64 {
+        let total = self.of(RowScope::Total).next();
+        total.and_then(|row| row.get(metric)).unwrap_or(f64::NAN)
+    }
 
-/// Requests of one kind during one sample.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Flow {
-    /// Requests per second.
-    pub per_second: f64,
-    /// Bytes per second.
-    pub bytes_per_second: f64,
-    /// Average latency in milliseconds, `NaN` without requests.
-    pub average_ms: f64,
-    /// 99th percentile of the latency in milliseconds, `NaN` when unknown.
-    pub p99_ms: f64,
-}
+    /// A metric of a stream, all databases together; `NaN` when it was not measured.
+    #[must_use]
+    pub fn io(&self, stream: Stream, metric: IoMetric) -> f64 {
+        let total = self.of(RowScope::Total).next();
+        total
+            .and_then(|row| row.io(stream, metric))
+            .unwrap_or(f64::NAN)
+    }
 
-impl Default for Flow {
-    fn default() -> Self {
-        let (per_second, bytes_per_second) = (0.0, 0.0);
-        Self {
-            per_second,
-            bytes_per_second,
-            average_ms: f64::NAN,
-            p99_ms: f64::NAN,
-        }
+    /// The rows of this scope.
+    pub fn of(&self, scope: RowScope) -> impl Iterator<Item = &SampleRow> {
+        self.rows.iter().filter(move |row| row.scope == scope)
+    }
+
+    /// The row of this scope and name.
+    #[must_use]
+    pub fn row(&self, scope: RowScope, name: &str) -> Option<&SampleRow> {
+        self.of(scope).find(|row| row.name == name)
     }
 }
 
-/// One block device during one sample.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct DeviceMoment {
-    /// Kernel name.
-    pub name: String,
-    /// Mean latency of its reads in milliseconds, `NaN` without reads.
-    pub average_read_ms: f64,
-    /// Mean latency of its writes in milliseconds, `NaN` without writes.
-    pub average_write_ms: f64,
-}
-
-/// One database during one sample.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct DatabaseMoment {
-    /// Name of the database.
-    pub name: String,
-    /// Average database read latency in milliseconds, `NaN` without reads.
-    pub average_read_ms: f64,
-    /// Average log write latency in milliseconds, `NaN` without log writes.
-    pub average_log_write_ms: f64,
-}
-
-/// The distribution of one latency.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The distribution of the latency of one stream.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
-    /// What was measured, such as `database reads`.
-    pub name: String,
+    /// The requests.
+    pub stream: Stream,
     /// Percentile and latency in milliseconds, both ascending.
     pub points: Vec<(f64, f64)>,
 }
 
 impl Run {
-    /// A run from its parts. Without distributions those few percentiles stand in that the result
-    /// holds.
+    /// A run from its parts. Without distributions the few percentiles of the result are used.
     #[must_use]
     pub fn new(
         name: &str,
         result: RunResult,
-        rows: &[SampleRow],
+        rows: Vec<SampleRow>,
         distributions: Vec<Distribution>,
     ) -> Self {
         let mut run = Self::from_result(name, result);
@@ -164,31 +114,34 @@ impl Run {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        Ok(Self::new(&name, result, &rows, distributions))
+        Ok(Self::new(&name, result, rows, distributions))
     }
 
-    /// A run of which only the result is known. The distributions are then those few percentiles
+    /// A run of which only the result is known. The distributions are then the few percentiles
     /// that the result holds.
     #[must_use]
     pub fn from_result(name: &str, result: RunResult) -> Self {
-        let distributions = crate::table::causes(&result)
-            .iter()
-            .take(3)
-            .filter_map(|(name, figures)| {
-                let latency = figures.latency?;
-                let points = vec![
-                    (50.0, latency.p50_ms),
-                    (90.0, latency.p90_ms),
-                    (95.0, latency.p95_ms),
-                    (99.0, latency.p99_ms),
-                    (99.9, latency.p99_9_ms),
-                ];
-                Some(Distribution {
-                    name: (*name).to_string(),
-                    points,
-                })
-            })
-            .collect();
+        const SHOWN: [Stream; 3] = [
+            Stream::DatabaseRead,
+            Stream::DatabaseWrite,
+            Stream::LogWrite,
+        ];
+        const PERCENTILES: [(f64, IoMetric); 5] = [
+            (50.0, IoMetric::P50),
+            (90.0, IoMetric::P90),
+            (95.0, IoMetric::P95),
+            (99.0, IoMetric::P99),
+            (99.9, IoMetric::P99_9),
+        ];
+        let distribution = |stream: Stream| {
+            let figures = result.totals.stream(stream);
+            let known = PERCENTILES.into_iter();
+            let points: Vec<(f64, f64)> = known
+                .filter_map(|(percentile, metric)| Some((percentile, figures.get(metric)?)))
+                .collect();
+            (!points.is_empty()).then_some(Distribution { stream, points })
+        };
+        let distributions = SHOWN.into_iter().filter_map(distribution).collect();
         Self {
             name: name.to_string(),
             result,

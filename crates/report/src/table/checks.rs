@@ -3,7 +3,7 @@
 use measure::result::{Bound, Check, CheckKind};
 
 use super::{Cell, Column, Table};
-use crate::number::{figure_or_absent, limit};
+use crate::number::{bounded, quantity};
 use crate::tone::Tone;
 
 /// The checks of one service level at all its places.
@@ -66,17 +66,16 @@ impl<'a> CheckGroup<'a> {
     }
 }
 
-/// The checks put together by what they ask: same name, side, limit and unit.
+/// The checks grouped by service level: same identifier, subject and limit.
 #[must_use]
 pub fn check_groups(checks: &[Check]) -> Vec<CheckGroup<'_>> {
     let mut groups: Vec<CheckGroup> = Vec::new();
     for check in checks {
         let same = |group: &&mut CheckGroup| {
             let first = group.checks[0];
-            first.name == check.name
-                && first.bound == check.bound
+            first.id == check.id
+                && first.subject == check.subject
                 && first.limit.total_cmp(&check.limit).is_eq()
-                && first.unit == check.unit
         };
         match groups.iter_mut().find(same) {
             Some(group) => group.checks.push(check),
@@ -88,11 +87,11 @@ pub fn check_groups(checks: &[Check]) -> Vec<CheckGroup<'_>> {
     groups
 }
 
-/// One row for each check.
+/// One row for each check. Those of the mix of transactions are gathered, as few read them.
 #[must_use]
 pub fn checks_table(checks: &[Check]) -> Table {
     let mut table = Table::new(heads());
-    for check in checks {
+    for check in checks.iter().filter(|check| !is_of_mix(check)) {
         table.push(row(
             &check.name,
             check.place.clone(),
@@ -100,6 +99,7 @@ pub fn checks_table(checks: &[Check]) -> Table {
             Tone::of_check(check),
         ));
     }
+    add_mix(&mut table, checks);
     table
 }
 
@@ -109,17 +109,50 @@ pub fn grouped_checks_table(checks: &[Check]) -> Table {
     let mut table = Table::new(heads());
     for group in check_groups(checks) {
         let worst = group.worst();
-        table.push(row(&worst.name, group.place(), worst, group.tone()));
+        if !is_of_mix(worst) {
+            table.push(row(&worst.name, group.place(), worst, group.tone()));
+        }
     }
+    add_mix(&mut table, checks);
     table
 }
 
-/// The measured value of a check. Errors are counted one by one and stay whole.
-pub(crate) fn measured_value(check: &Check) -> String {
-    match (check.kind, check.value) {
-        (CheckKind::Integrity, Some(value)) => limit(value),
-        (_, value) => figure_or_absent(value),
+/// The checks of the mix of transactions as one group, whatever their limits; `None` without any.
+#[must_use]
+pub fn mix_group(checks: &[Check]) -> Option<CheckGroup<'_>> {
+    let checks: Vec<&Check> = checks.iter().filter(|check| is_of_mix(check)).collect();
+    (!checks.is_empty()).then_some(CheckGroup { checks })
+}
+
+/// Whether a check is about the mix of transactions.
+#[must_use]
+pub fn is_of_mix(check: &Check) -> bool {
+    check.kind() == CheckKind::Mix
+}
+
+fn add_mix(table: &mut Table, checks: &[Check]) {
+    if let Some(group) = mix_group(checks) {
+        let worst = group.worst();
+        let place = match group.checks.len() {
+            1 => worst.subject.clone(),
+            all => format!("worst of {all}: {}", worst.subject),
+        };
+        table.push(row(worst.id.label(), place, worst, group.tone()));
     }
+}
+
+/// The measured value of a check, with its unit.
+pub(crate) fn measured_value(check: &Check) -> String {
+    quantity(check.value.unwrap_or(f64::NAN), check.unit)
+}
+
+/// The limit of a check with its side and unit.
+pub(crate) fn limit_text(check: &Check) -> String {
+    format!(
+        "{} {}",
+        check.bound.sign(),
+        bounded(check.limit, check.unit)
+    )
 }
 
 fn heads() -> Vec<Column> {
@@ -128,19 +161,16 @@ fn heads() -> Vec<Column> {
         Column::text("where"),
         Column::number("limit", ""),
         Column::number("measured", ""),
-        Column::text("unit"),
         Column::text("result"),
     ]
 }
 
 fn row(name: &str, place: String, check: &Check, tone: Tone) -> Vec<Cell> {
-    let bound = format!("{} {}", check.bound.sign(), limit(check.limit));
     vec![
         Cell::new(name),
         Cell::new(place),
-        Cell::new(bound),
+        Cell::new(limit_text(check)),
         Cell::new(measured_value(check)).notable_when(tone == Tone::Fail),
-        Cell::new(check.unit.clone()),
         Cell::verdict(tone),
     ]
 }
@@ -148,36 +178,62 @@ fn row(name: &str, place: String, check: &Check, tone: Tone) -> Vec<Cell> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use measure::result::CheckId;
 
-    fn check(name: &str, place: &str, value: Option<f64>, passed: Option<bool>) -> Check {
-        let (name, place) = (name.to_string(), place.to_string());
+    fn check(id: CheckId, place: &str, value: Option<f64>, passed: Option<bool>) -> Check {
         Check {
-            name,
-            place,
-            limit: 20.0,
-            value,
-            unit: "ms".into(),
             passed,
-            ..Check::default()
+            ..Check::of(id, place, 20.0, value, String::new())
         }
     }
 
+    const READ: CheckId = CheckId::DatabaseReadAverage;
+    const LOG: CheckId = CheckId::LogWriteAverage;
+
     #[test]
-    fn errors_are_whole_numbers() {
-        let mut errors = check("errors", "run", Some(4.0), Some(false));
-        assert_eq!(measured_value(&errors), "4.00");
-        errors.kind = CheckKind::Integrity;
-        assert_eq!(measured_value(&errors), "4");
+    fn errors_are_whole_numbers_and_latencies_have_their_unit() {
+        let errors = check(CheckId::Errors, "run", Some(4.0), Some(false));
+        assert_eq!(measured_value(&errors), "4 errors");
+        let read = check(READ, "db1", Some(4.0), Some(true));
+        assert_eq!(measured_value(&read), "4.00 ms");
+        assert_eq!(limit_text(&read), "<= 20 ms");
+    }
+
+    #[test]
+    fn the_mix_is_one_row_with_its_worst_transaction() {
+        let of = |subject: &str, value| {
+            check(
+                CheckId::MixDeviation,
+                "run",
+                Some(value),
+                Some(value <= 1.0),
+            )
+            .about(subject)
+        };
+        let checks = [
+            of("trade-status", 0.2),
+            check(READ, "db1", Some(4.0), Some(true)),
+            of("trade-result", 1.7),
+        ];
+        for table in [checks_table(&checks), grouped_checks_table(&checks)] {
+            let texts: Vec<&str> = table.rows[1]
+                .iter()
+                .map(|cell| cell.text.as_str())
+                .collect();
+            assert_eq!(table.rows.len(), 2);
+            assert_eq!(texts[..2], ["mix deviation", "worst of 2: trade-result"]);
+            assert_eq!(texts[3..], ["1.70 percentage points", "FAIL"]);
+        }
     }
 
     #[test]
     fn the_worst_place_stands_for_the_group() {
         let checks = [
-            check("read", "db1", Some(3.0), Some(true)),
-            check("read", "db2", Some(25.0), Some(false)),
-            check("read", "db3", Some(31.0), Some(false)),
-            check("read", "db4", None, None),
-            check("write", "db1", Some(1.0), Some(true)),
+            check(READ, "db1", Some(3.0), Some(true)),
+            check(READ, "db2", Some(25.0), Some(false)),
+            check(READ, "db3", Some(31.0), Some(false)),
+            check(READ, "db4", None, None),
+            check(LOG, "db1", Some(1.0), Some(true)),
         ];
         let groups = check_groups(&checks);
         assert_eq!(groups.len(), 2);
@@ -189,8 +245,8 @@ mod tests {
     #[test]
     fn an_open_check_outranks_passed_ones() {
         let checks = [
-            check("read", "db1", Some(19.0), Some(true)),
-            check("read", "db2", None, None),
+            check(READ, "db1", Some(19.0), Some(true)),
+            check(READ, "db2", None, None),
         ];
         assert_eq!(check_groups(&checks)[0].tone(), Tone::Open);
     }
@@ -198,8 +254,8 @@ mod tests {
     #[test]
     fn for_a_lower_bound_the_lowest_is_the_worst() {
         let mut checks = [
-            check("rate", "db1", Some(30.0), Some(true)),
-            check("rate", "db2", Some(22.0), Some(true)),
+            check(READ, "db1", Some(30.0), Some(true)),
+            check(READ, "db2", Some(22.0), Some(true)),
         ];
         for check in &mut checks {
             check.bound = Bound::AtLeast;

@@ -1,15 +1,15 @@
 //! Each database: rates, sizes and latencies of its reads, writes and log writes.
 
-use measure::result::{CheckKind, DatabaseResult, IoFigures, RunResult, Scope};
+use measure::metric::Stream;
+use measure::metric::{IoMetric, Unit};
+use measure::result::{CheckId, DatabaseFigures, RunResult};
 
 use super::{Cell, Column, Table};
-use crate::limits::is_percentile;
-use crate::number::{bytes, figure, figure_or_absent};
 
 /// How much of the databases a table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// What decides: rates and average latencies. Fits a terminal.
+    /// IOPS and average latencies. Fits a terminal.
     Short,
     /// Sizes, percentiles, maintenance and stalls too.
     Full,
@@ -18,111 +18,158 @@ pub enum Detail {
 /// One row for each database, and the sums.
 #[must_use]
 pub fn databases_table(result: &RunResult, detail: Detail) -> Table {
-    let full = detail == Detail::Full;
     let noun = match result.trace {
         Some(_) => "volume",
         None => "database",
     };
-    let mut table = Table::new(heads(noun, full));
+    let full = detail == Detail::Full;
+    let shown: &[IoMetric] = if full { &FULL } else { &SHORT };
+    let mut table = Table::new(heads(noun, shown, full));
     for database in &result.databases {
-        table.push(row(result, database, full));
+        table.push(row(result, &database.name, &database.figures, shown, full));
     }
     if result.databases.len() > 1 {
-        let totals = &result.totals;
-        let all = DatabaseResult {
-            name: "all".to_string(),
-            size_end_bytes: totals.size_end_bytes,
-            reads: totals.reads.clone(),
-            writes: totals.writes.clone(),
-            log_writes: totals.log_writes.clone(),
-            log_reads: totals.log_reads.clone(),
-            maintenance_reads: totals.maintenance_reads.clone(),
-            page_fault_stalls_per_second: totals.page_fault_stalls_per_second,
-            ..DatabaseResult::default()
-        };
-        table.sums = row(result, &all, full);
+        table.sums = row(result, "all", &result.totals, shown, full);
     }
     table.without_empty_columns()
 }
 
-fn heads(noun: &str, full: bool) -> Vec<Column> {
+/// The streams that have columns.
+const STREAMS: [Stream; 3] = [
+    Stream::DatabaseRead,
+    Stream::DatabaseWrite,
+    Stream::LogWrite,
+];
+
+/// What a terminal shows of each stream.
+const SHORT: [IoMetric; 3] = [IoMetric::Rate, IoMetric::Average, IoMetric::HalfWidth];
+
+/// What a page shows of each stream.
+const FULL: [IoMetric; 5] = [
+    IoMetric::Rate,
+    IoMetric::Average,
+    IoMetric::HalfWidth,
+    IoMetric::P99,
+    IoMetric::Max,
+];
+
+fn heads(noun: &str, shown: &[IoMetric], full: bool) -> Vec<Column> {
     let mut heads = vec![Column::text(noun)];
     if full {
         heads.push(Column::number("size", ""));
     }
-    for group in ["reads", "writes", "log writes"] {
-        heads.push(Column::number("rate", "1/s").of(group));
-        if full {
-            heads.push(Column::number("size", "KiB").of(group));
-        }
-        heads.push(Column::number("average", "ms").of(group));
-        heads.push(Column::number("+-", "95 %").of(group));
-        if full {
-            heads.push(Column::number("99 %", "ms").of(group));
-            heads.push(Column::number("longest", "ms").of(group));
-        }
+    for stream in STREAMS {
+        let columns = shown.iter().map(|metric| match metric {
+            IoMetric::HalfWidth => Column::number("+-", metric.label()),
+            metric => Column::io(*metric),
+        });
+        heads.extend(columns.map(|column| column.of(stream.label())));
     }
     if full {
-        heads.push(Column::number("rate", "1/s").of("maintenance"));
-        heads.push(Column::number("rate", "1/s").of("stalls"));
+        heads.push(Column::io(IoMetric::Rate).of(Stream::MaintenanceRead.label()));
+        heads.push(Column::of_unit("stalls", Unit::StallsPerSecond));
     }
     heads
 }
 
-fn row(result: &RunResult, database: &DatabaseResult, full: bool) -> Vec<Cell> {
-    let mut cells = vec![Cell::new(database.name.clone())];
+fn row(
+    result: &RunResult,
+    name: &str,
+    figures: &DatabaseFigures,
+    shown: &[IoMetric],
+    full: bool,
+) -> Vec<Cell> {
+    let mut cells = vec![Cell::new(name)];
     if full {
-        cells.push(Cell::new(bytes(database.size_end_bytes as f64)));
+        let size = figures.size_end_bytes as f64;
+        cells.push(Cell::of(Some(size), Unit::Bytes));
     }
-    let requests = [
-        (
-            &database.reads,
-            failed_latency(result, database, Scope::Database),
-        ),
-        (&database.writes, (false, false)),
-        (
-            &database.log_writes,
-            failed_latency(result, database, Scope::Log),
-        ),
-    ];
-    for (figures, (average_failed, p99_failed)) in requests {
-        cells.push(Cell::new(figure(figures.per_second)));
-        if full {
-            cells.push(Cell::new(figure(figures.average_bytes / 1024.0)));
-        }
-        cells.push(Cell::new(average(figures)).notable_when(average_failed));
-        let half = figures
-            .latency
-            .and_then(|latency| latency.average_half_width_ms);
-        cells.push(Cell::new(figure_or_absent(half)));
-        if full {
-            let p99 = figure_or_absent(figures.latency.map(|latency| latency.p99_ms));
-            cells.push(Cell::new(p99).notable_when(p99_failed));
-            cells.push(Cell::new(figure_or_absent(
-                figures.latency.map(|l| l.max_ms),
-            )));
+    for stream in STREAMS {
+        for metric in shown {
+            let cell = Cell::io(figures.stream(stream), *metric);
+            cells.push(cell.notable_when(is_beyond(result, name, stream, *metric)));
         }
     }
     if full {
-        cells.push(Cell::new(figure(database.maintenance_reads.per_second)));
-        cells.push(Cell::new(figure(database.page_fault_stalls_per_second)));
+        cells.push(Cell::io(&figures.maintenance_reads, IoMetric::Rate));
+        let stalls = figures.page_fault_stalls_per_second;
+        cells.push(Cell::of(Some(stalls), Unit::StallsPerSecond));
     }
     cells
 }
 
-fn average(figures: &IoFigures) -> String {
-    figure_or_absent(figures.latency.map(|latency| latency.average_ms))
+/// Whether the latency of a database failed its service level.
+fn is_beyond(result: &RunResult, database: &str, stream: Stream, metric: IoMetric) -> bool {
+    let level = match (stream, metric) {
+        (Stream::DatabaseRead, IoMetric::Average) => CheckId::DatabaseReadAverage,
+        (Stream::DatabaseRead, IoMetric::P99) => CheckId::DatabaseReadP99,
+        (Stream::LogWrite, IoMetric::Average) => CheckId::LogWriteAverage,
+        (Stream::LogWrite, IoMetric::P99) => CheckId::LogWriteP99,
+        _ => return false,
+    };
+    result
+        .failed_checks()
+        .any(|check| check.id == level && check.place == database)
 }
 
-/// Which of a database's latencies are beyond their limits: the average, the 99th percentile.
-fn failed_latency(result: &RunResult, database: &DatabaseResult, scope: Scope) -> (bool, bool) {
-    let failed = |percentile: bool| {
-        result.failed_checks().any(|check| {
-            check.kind == CheckKind::Latency
-                && check.scope == scope
-                && check.place == database.name
-                && is_percentile(check) == percentile
-        })
-    };
-    (failed(false), failed(true))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::result::{Check, DatabaseResult, IoFigures, LatencyFigures};
+
+    fn requests(per_second: f64) -> IoFigures {
+        IoFigures {
+            count: (per_second * 100.0) as u64,
+            per_second,
+            latency: Some(LatencyFigures {
+                average_ms: 21.0,
+                p99_ms: 40.0,
+                ..LatencyFigures::default()
+            }),
+            ..IoFigures::default()
+        }
+    }
+
+    #[test]
+    fn streams_without_requests_have_no_columns_and_failed_latencies_stand_out() {
+        let mut result = RunResult::default();
+        for (name, rate) in [("db1", 100.0), ("db2", 50.0)] {
+            result.databases.push(DatabaseResult {
+                name: name.to_owned(),
+                figures: DatabaseFigures {
+                    reads: requests(rate),
+                    ..DatabaseFigures::default()
+                },
+                ..DatabaseResult::default()
+            });
+        }
+        result.totals.reads = requests(150.0);
+        let failed = Check::of(
+            CheckId::DatabaseReadAverage,
+            "db2",
+            20.0,
+            Some(21.0),
+            String::new(),
+        );
+        result.checks.push(failed);
+        let table = databases_table(&result, Detail::Short);
+        let heads: Vec<(&str, &str)> = table
+            .columns
+            .iter()
+            .map(|column| (column.group.as_str(), column.head.as_str()))
+            .collect();
+        assert_eq!(
+            heads,
+            [
+                ("", "database"),
+                ("database reads", "IOPS"),
+                ("database reads", "average")
+            ]
+        );
+        let beyond = |row: usize| table.rows[row].iter().map(|cell| cell.notable).collect();
+        let (first, second): (Vec<bool>, Vec<bool>) = (beyond(0), beyond(1));
+        assert_eq!(first, [false; 3]);
+        assert_eq!(second, [false, false, true]);
+        assert_eq!(table.sums[1].text, "150");
+    }
 }

@@ -1,4 +1,4 @@
-//! What broke and was repaired in a modelled array.
+//! Failures and repairs in a modelled array.
 
 use measure::result::RunResult;
 
@@ -10,9 +10,9 @@ use crate::number::duration;
 pub fn events_table(result: &RunResult) -> Table {
     let mut table = Table::new(vec![
         Column::number("mark", ""),
-        Column::text("measured for"),
-        Column::text("what happened"),
-        Column::text("asked for"),
+        Column::text("time in measured phase"),
+        Column::text("event"),
+        Column::text("injected"),
     ]);
     let (mut mark, mut at_s) = (0, f64::NAN);
     for event in &result.events {

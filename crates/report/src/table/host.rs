@@ -1,9 +1,10 @@
 //! The host's counters and the block devices under the targets.
 
+use measure::metric::{Metric, Unit};
 use measure::result::{DeviceResult, RunResult};
 
 use super::{Cell, Column, Table};
-use crate::number::{bytes, figure, figure_or_absent, percent};
+use crate::number::{bytes, figure, percent, quantity};
 
 /// The counters of the host over the measured phase.
 #[must_use]
@@ -11,56 +12,47 @@ pub fn counters_table(result: &RunResult) -> Table {
     let mut table = Table::new(vec![
         Column::text("counter"),
         Column::number("average", ""),
-        Column::number("lowest", ""),
-        Column::number("highest", ""),
-        Column::text("unit"),
+        Column::number("min", ""),
+        Column::number("max", ""),
     ]);
     for counter in &result.host.counters {
-        let in_bytes = matches!(counter.unit.as_str(), "bytes" | "B" | "byte");
-        let write = |value: f64| {
-            if in_bytes {
-                bytes(value)
-            } else {
-                figure(value)
-            }
-        };
-        table.push(vec![
-            Cell::new(counter.name.clone()),
-            Cell::new(write(counter.average)),
-            Cell::new(write(counter.minimum)),
-            Cell::new(write(counter.maximum)),
-            Cell::new(if in_bytes { "" } else { counter.unit.as_str() }),
-        ]);
+        let label = Metric::from_id(&counter.id).map(Metric::label);
+        let mut row = vec![Cell::new(label.unwrap_or(&counter.id))];
+        let values = [counter.average, counter.minimum, counter.maximum];
+        row.extend(values.map(|value| Cell::new(quantity(value, counter.unit))));
+        table.push(row);
     }
     table
 }
 
-/// The block devices as the kernel saw them.
+/// The block devices, by the kernel's counters.
 #[must_use]
 pub fn devices_table(result: &RunResult) -> Table {
     let mut table = Table::new(vec![
         Column::text("device"),
         Column::text("model"),
-        Column::number("reads", "1/s"),
-        Column::number("average", "ms"),
-        Column::number("writes", "1/s"),
-        Column::number("average", "ms"),
-        Column::number("read", "per second"),
-        Column::number("written", "per second"),
-        Column::number("in flight", "requests"),
-        Column::number("busy", "% of time"),
-        Column::text("under"),
+        Column::number("IOPS", "").of("reads"),
+        Column::number("average", "latency").of("reads"),
+        Column::number("throughput", "").of("reads"),
+        Column::number("IOPS", "").of("writes"),
+        Column::number("average", "latency").of("writes"),
+        Column::number("throughput", "").of("writes"),
+        Column::number("queue depth", ""),
+        Column::number("utilization", "%"),
+        Column::text("used by"),
     ]);
     for device in &result.host.devices {
+        let rate = |bytes: f64| Cell::of(Some(bytes), Unit::BytesPerSecond);
+        let name = device.name.clone();
         table.push(vec![
-            Cell::new(device.name.clone()),
+            Cell::new(name),
             Cell::new(describe(device)),
             Cell::new(figure(device.reads_per_second)),
-            Cell::new(figure_or_absent(device.average_read_ms)),
+            Cell::of(device.average_read_ms, Unit::Milliseconds),
+            rate(device.read_bytes_per_second),
             Cell::new(figure(device.writes_per_second)),
-            Cell::new(figure_or_absent(device.average_write_ms)),
-            Cell::new(bytes(device.read_bytes_per_second)),
-            Cell::new(bytes(device.write_bytes_per_second)),
+            Cell::of(device.average_write_ms, Unit::Milliseconds),
+            rate(device.write_bytes_per_second),
             Cell::new(figure(device.average_queue_depth)),
             Cell::new(percent(device.busy_fraction)),
             Cell::new(device.targets.join(", ")),
@@ -72,8 +64,8 @@ pub fn devices_table(result: &RunResult) -> Table {
 /// Model, kind, size and scheduler, so far as the kernel knows them.
 fn describe(device: &DeviceResult) -> String {
     let kind = match device.rotational {
-        Some(true) => "rotating",
-        Some(false) => "not rotating",
+        Some(true) => "rotational (HDD)",
+        Some(false) => "non-rotational (SSD)",
         None => "",
     };
     let size = if device.size_bytes > 0 {

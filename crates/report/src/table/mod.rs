@@ -13,18 +13,24 @@ pub use array::{
     array_controllers_table, array_disks_table, array_groups_table, array_pools_table,
     array_volumes_table,
 };
-pub(crate) use checks::measured_value;
-pub use checks::{CheckGroup, check_groups, checks_table, grouped_checks_table};
+pub use checks::{
+    CheckGroup, check_groups, checks_table, grouped_checks_table, is_of_mix, mix_group,
+};
+pub(crate) use checks::{limit_text, measured_value};
 pub use databases::{Detail, databases_table};
 pub use events::events_table;
 pub use host::{counters_table, devices_table};
-pub use operations::{causes, operations_table, phases_table, traffic_table, tuning_table};
+pub use operations::{operations_table, phases_table, traffic_table, tuning_table};
 pub use replay::{demerit_table, replay_sentence};
 pub use server::{
-    books_table, not_comparable, outages_table, server_counters_table, server_sentences,
-    transactions_table, waits_table,
+    consistency_sentence, consistency_table, not_comparable, outages_table, server_counters_table,
+    server_sentences, transactions_table, waits_table,
 };
 
+use measure::metric::{IoMetric, Unit};
+use measure::result::IoFigures;
+
+use crate::number::{ABSENT, column_unit, in_column};
 use crate::tone::Tone;
 
 /// A table of text.
@@ -88,6 +94,21 @@ impl Column {
         }
     }
 
+    /// A column of values of this unit, as [`Cell::of`] writes them.
+    #[must_use]
+    pub fn of_unit(head: &str, unit: Unit) -> Self {
+        Self::number(head, column_unit(unit))
+    }
+
+    /// A column of a metric of requests.
+    #[must_use]
+    pub fn io(metric: IoMetric) -> Self {
+        match column_unit(metric.unit()) {
+            unit if unit == metric.label() => Self::number(metric.label(), ""),
+            unit => Self::number(metric.label(), unit),
+        }
+    }
+
     /// The same column as one of a group.
     #[must_use]
     pub fn of(mut self, group: &str) -> Self {
@@ -105,6 +126,18 @@ impl Cell {
             tone: None,
             notable: false,
         }
+    }
+
+    /// A value in a column of its unit; a dash when it was not measured.
+    #[must_use]
+    pub fn of(value: Option<f64>, unit: Unit) -> Self {
+        Self::new(in_column(value.unwrap_or(f64::NAN), unit))
+    }
+
+    /// A metric of requests.
+    #[must_use]
+    pub fn io(figures: &IoFigures, metric: IoMetric) -> Self {
+        Self::of(figures.get(metric), metric.unit())
     }
 
     /// A cell that says pass or fail.
@@ -167,10 +200,10 @@ impl Table {
         }
     }
 
-    /// Leaves out number columns in which no row has anything to say, unless they name the rows.
+    /// Leaves out number columns in which all values are zero or missing, unless they name the rows.
     #[must_use]
     pub fn without_empty_columns(mut self) -> Self {
-        let says = |cell: &Cell| cell.text != crate::number::ABSENT && cell.text != "0";
+        let says = |cell: &Cell| !is_empty_value(&cell.text);
         let keep: Vec<bool> = (0..self.columns.len())
             .map(|index| {
                 index < self.names
@@ -186,5 +219,36 @@ impl Table {
             row.retain(|_| kept.next().copied().unwrap_or(true));
         }
         self
+    }
+}
+
+/// A dash, or a zero with or without a unit.
+fn is_empty_value(text: &str) -> bool {
+    text == ABSENT || text == "0" || text.starts_with("0 ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_zeros_are_left_out_and_others_stay() {
+        let heads = ["name", "zero", "zero ms", "missing", "one value", "text"];
+        let mut columns: Vec<Column> = heads.iter().map(|head| Column::number(head, "")).collect();
+        columns[5] = Column::text("text");
+        let mut table = Table::new(columns);
+        for row in [
+            ["0", "0", "0 ms", "-", "0", "0"],
+            ["0", "0", "-", "-", "0.5", "0"],
+        ] {
+            table.push(row.map(Cell::new).to_vec());
+        }
+        table.sums = ["all", "7", "0 ms", "-", "0.5", ""].map(Cell::new).to_vec();
+        let table = table.without_empty_columns();
+        let kept: Vec<&str> = table.columns.iter().map(|one| one.head.as_str()).collect();
+        assert_eq!(kept, ["name", "one value", "text"]);
+        let texts = |row: &[Cell]| row.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>();
+        assert_eq!(texts(&table.rows[1]), ["0", "0.5", "0"]);
+        assert_eq!(texts(&table.sums), ["all", "0.5", ""]);
     }
 }

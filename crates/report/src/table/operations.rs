@@ -1,98 +1,77 @@
-//! Operations of the workload, traffic by cause, phases and the tuning trail.
+//! Operations of the workload, I/O by type, phases and the steps of tuning.
 
-use measure::result::{IoFigures, RunResult};
+use measure::metric::Stream;
+use measure::metric::{IoMetric, Unit};
+use measure::result::{LatencyFigures, RunResult};
 
 use super::{Cell, Column, Table};
-use crate::number::{bytes, count, duration, figure, figure_or_absent, moment};
+use crate::number::{count, duration, figure, figure_or_absent, moment};
 
-/// What the users did: one row for each kind of operation.
+/// One row for each kind of operation.
 #[must_use]
 pub fn operations_table(result: &RunResult) -> Table {
-    let mut table = Table::new(vec![
+    const SHOWN: [IoMetric; 5] = [
+        IoMetric::Average,
+        IoMetric::P50,
+        IoMetric::P95,
+        IoMetric::P99,
+        IoMetric::Max,
+    ];
+    let mut heads = vec![
         Column::text("operation"),
-        Column::number("done", ""),
-        Column::number("rate", "1/s"),
-        Column::number("average", "ms"),
-        Column::number("median", "ms"),
-        Column::number("95 %", "ms"),
-        Column::number("99 %", "ms"),
-        Column::number("longest", "ms"),
-        Column::number("from intended start, 99 %", "ms"),
-        Column::number("failed", ""),
-    ]);
+        Column::number("count", ""),
+        Column::number("rate", "operations/s"),
+    ];
+    heads.extend(SHOWN.map(|metric| Column::io(metric).of("service time")));
+    heads.push(Column::io(IoMetric::P99).of("response time"));
+    heads.push(Column::number("failed", ""));
+    let mut table = Table::new(heads);
     for operation in &result.operations {
-        let service = operation.service;
-        let intended = operation.from_intended_start;
-        table.push(vec![
+        let figure_of = |latency: Option<LatencyFigures>, metric: IoMetric| {
+            let value = latency.and_then(|latency| latency.get(metric));
+            Cell::of(value, metric.unit())
+        };
+        let mut row = vec![
             Cell::new(operation.name.clone()),
             Cell::new(count(operation.count)),
             Cell::new(figure(operation.per_second)),
-            Cell::new(figure_or_absent(service.map(|latency| latency.average_ms))),
-            Cell::new(figure_or_absent(service.map(|latency| latency.p50_ms))),
-            Cell::new(figure_or_absent(service.map(|latency| latency.p95_ms))),
-            Cell::new(figure_or_absent(service.map(|latency| latency.p99_ms))),
-            Cell::new(figure_or_absent(service.map(|latency| latency.max_ms))),
-            Cell::new(figure_or_absent(intended.map(|latency| latency.p99_ms))),
-            Cell::new(count(operation.failures)).notable_when(operation.failures > 0),
-        ]);
+        ];
+        row.extend(SHOWN.map(|metric| figure_of(operation.service_time, metric)));
+        row.push(figure_of(operation.response_time, IoMetric::P99));
+        row.push(Cell::new(count(operation.failures)).notable_when(operation.failures > 0));
+        table.push(row);
     }
     table.without_empty_columns()
 }
 
-/// All requests to the storage by cause, all databases together.
+/// All requests to the storage by type, all databases together.
 #[must_use]
 pub fn traffic_table(result: &RunResult) -> Table {
-    let mut table = Table::new(vec![
-        Column::text("cause"),
-        Column::number("requests", "1/s"),
-        Column::number("throughput", "per second"),
-        Column::number("average size", ""),
-        Column::number("average", "ms"),
-        Column::number("median", "ms"),
-        Column::number("95 %", "ms"),
-        Column::number("99 %", "ms"),
-        Column::number("99.9 %", "ms"),
-        Column::number("longest", "ms"),
-        Column::number("errors", ""),
-    ]);
-    for (name, figures) in causes(result) {
+    const SHOWN: [IoMetric; 9] = [
+        IoMetric::Rate,
+        IoMetric::Throughput,
+        IoMetric::AverageBytes,
+        IoMetric::Average,
+        IoMetric::P50,
+        IoMetric::P95,
+        IoMetric::P99,
+        IoMetric::P99_9,
+        IoMetric::Max,
+    ];
+    let mut heads = vec![Column::text("type")];
+    heads.extend(SHOWN.map(Column::io));
+    heads.push(Column::io(IoMetric::Errors));
+    let mut table = Table::new(heads);
+    for stream in Stream::ALL {
+        let figures = result.totals.stream(stream);
         if figures.count > 0 || figures.errors > 0 {
-            table.push(traffic_row(name, figures));
+            let mut row = vec![Cell::new(stream.label())];
+            row.extend(SHOWN.map(|metric| Cell::io(figures, metric)));
+            row.push(Cell::io(figures, IoMetric::Errors).notable_when(figures.errors > 0));
+            table.push(row);
         }
     }
     table.without_empty_columns()
-}
-
-/// The requests of a run by cause, in the order in which people read them.
-#[must_use]
-pub fn causes(result: &RunResult) -> [(&'static str, &IoFigures); 7] {
-    let totals = &result.totals;
-    [
-        ("database reads", &totals.reads),
-        ("database writes", &totals.writes),
-        ("log writes", &totals.log_writes),
-        ("log replication reads", &totals.log_reads),
-        ("maintenance reads", &totals.maintenance_reads),
-        ("header writes", &totals.header_writes),
-        ("other writes", &totals.other_writes),
-    ]
-}
-
-fn traffic_row(name: &str, figures: &IoFigures) -> Vec<Cell> {
-    let latency = figures.latency;
-    vec![
-        Cell::new(name),
-        Cell::new(figure(figures.per_second)),
-        Cell::new(bytes(figures.bytes_per_second())),
-        Cell::new(bytes(figures.average_bytes)),
-        Cell::new(figure_or_absent(latency.map(|latency| latency.average_ms))),
-        Cell::new(figure_or_absent(latency.map(|latency| latency.p50_ms))),
-        Cell::new(figure_or_absent(latency.map(|latency| latency.p95_ms))),
-        Cell::new(figure_or_absent(latency.map(|latency| latency.p99_ms))),
-        Cell::new(figure_or_absent(latency.map(|latency| latency.p99_9_ms))),
-        Cell::new(figure_or_absent(latency.map(|latency| latency.max_ms))),
-        Cell::new(count(figures.errors)).notable_when(figures.errors > 0),
-    ]
 }
 
 /// The phases of the run.
@@ -100,8 +79,8 @@ fn traffic_row(name: &str, figures: &IoFigures) -> Vec<Cell> {
 pub fn phases_table(result: &RunResult) -> Table {
     let mut table = Table::new(vec![
         Column::text("phase"),
-        Column::text("began"),
-        Column::number("took", ""),
+        Column::text("started"),
+        Column::number("duration", ""),
     ]);
     for phase in &result.phases {
         table.push(vec![
@@ -113,17 +92,17 @@ pub fn phases_table(result: &RunResult) -> Table {
     table
 }
 
-/// What tuning tried.
+/// The steps of tuning.
 #[must_use]
 pub fn tuning_table(result: &RunResult) -> Table {
     let mut table = Table::new(vec![
         Column::number("threads", ""),
-        Column::number("held rate", "1/s"),
-        Column::number("achieved", "1/s"),
-        Column::number("database read", "ms"),
-        Column::number("log write", "ms"),
-        Column::number("took", ""),
-        Column::text("settled"),
+        Column::number("held rate", "IOPS"),
+        Column::number("achieved", "IOPS"),
+        Column::number("database read", "average"),
+        Column::number("log write", "average"),
+        Column::number("duration", ""),
+        Column::text("steady"),
         Column::text("conclusion"),
     ]);
     for step in result.tuning.iter().flat_map(|tuning| &tuning.steps) {
@@ -131,8 +110,8 @@ pub fn tuning_table(result: &RunResult) -> Table {
             Cell::new(count(step.threads)),
             Cell::new(figure_or_absent(step.rate_iops)),
             Cell::new(figure(step.achieved_iops)),
-            Cell::new(figure_or_absent(step.average_database_read_ms)),
-            Cell::new(figure_or_absent(step.average_log_write_ms)),
+            Cell::of(step.average_database_read_ms, Unit::Milliseconds),
+            Cell::of(step.average_log_write_ms, Unit::Milliseconds),
             Cell::new(duration(step.duration_s)),
             Cell::new(if step.steady { "yes" } else { "no" }),
             Cell::new(step.conclusion.clone()),

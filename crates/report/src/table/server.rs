@@ -1,18 +1,19 @@
-//! A run on a real database: its transactions, what its sessions waited for, its books.
+//! A run on a real database: transactions, wait events, server counters, consistency checks.
 
+use measure::metric::{IoMetric, Unit};
 use measure::result::{RunResult, ServerResult, TransactionCounts};
 
 use super::{Cell, Column, Table};
-use crate::number::{bytes, count, duration, figure, figure_or_absent, percent};
+use crate::number::{bytes, count, duration, figure, latency, percent, quantity};
 use crate::tone::Tone;
 
-/// The sentence that every result of this workload carries.
+/// The notice of every result of this workload.
 const NOT_COMPARABLE: &str = "This workload is derived in part from the TPC-E benchmark \
 specification and is not comparable to published TPC-E results, as it does not comply with that \
 specification. TPC and TPC-E are trademarks of the TPC.";
 
-/// What is to be said with every result of a brokerage, on a real database or predicted; `None` for
-/// other workloads.
+/// The notice that belongs to every result of a brokerage, on a real database or predicted; `None`
+/// for other workloads.
 #[must_use]
 pub fn not_comparable(result: &RunResult) -> Option<&'static str> {
     let mut operations = result.operations.iter();
@@ -27,17 +28,21 @@ const MIX: usize = 10;
 /// How each kind of transaction did, with its share of the mix; empty for other workloads.
 #[must_use]
 pub fn transactions_table(result: &RunResult) -> Table {
-    let mut table = Table::new(vec![
+    const SHOWN: [IoMetric; 4] = [
+        IoMetric::Average,
+        IoMetric::P90,
+        IoMetric::P99,
+        IoMetric::Max,
+    ];
+    let mut heads = vec![
         Column::text("transaction"),
-        Column::number("done", ""),
+        Column::number("count", ""),
         Column::number("of the mix", "%"),
-        Column::number("rate", "1/s"),
-        Column::number("average", "ms"),
-        Column::number("90 %", "ms"),
-        Column::number("99 %", "ms"),
-        Column::number("longest", "ms"),
-        Column::number("conflicts", ""),
-    ]);
+        Column::number("rate", "transactions/s"),
+    ];
+    heads.extend(SHOWN.map(Column::io));
+    heads.push(Column::number("serialization", "failures"));
+    let mut table = Table::new(heads);
     let Some(server) = &result.server else {
         return table;
     };
@@ -48,14 +53,13 @@ pub fn transactions_table(result: &RunResult) -> Table {
         .map(|(_, operation)| operation.count)
         .sum();
     for (number, operation) in numbered() {
-        let latency = operation.service;
-        let conflicts = &server.transactions.conflicts_by_operation;
+        let conflicts = &server.transactions.serialization_failures_by_operation;
         let conflicts = conflicts.get(&operation.name).copied().unwrap_or(0);
         if operation.count == 0 && conflicts == 0 {
             continue;
         }
         let share = operation.count as f64 / all.max(1) as f64;
-        table.push(vec![
+        let mut row = vec![
             Cell::new(operation.name.clone()),
             Cell::new(count(operation.count)),
             Cell::new(if of_mix(number, &operation.name) {
@@ -64,25 +68,28 @@ pub fn transactions_table(result: &RunResult) -> Table {
                 crate::number::ABSENT.to_owned()
             }),
             Cell::new(figure(operation.per_second)),
-            Cell::new(figure_or_absent(latency.map(|one| one.average_ms))),
-            Cell::new(figure_or_absent(latency.map(|one| one.p90_ms))),
-            Cell::new(figure_or_absent(latency.map(|one| one.p99_ms))),
-            Cell::new(figure_or_absent(latency.map(|one| one.max_ms))),
-            Cell::new(count(conflicts)),
-        ]);
+        ];
+        row.extend(SHOWN.map(|metric| {
+            let value = operation
+                .service_time
+                .and_then(|latency| latency.get(metric));
+            Cell::of(value, metric.unit())
+        }));
+        row.push(Cell::new(count(conflicts)));
+        table.push(row);
     }
     table.without_empty_columns()
 }
 
-/// What sessions were found doing; waits that were hardly ever seen are left out.
+/// Wait events of busy sessions; those in less than 0.5 % of the samples are left out.
 #[must_use]
 pub fn waits_table(result: &RunResult) -> Table {
     const RARE_PERCENT: f64 = 0.5;
     let mut table = Table::new(vec![
-        Column::text("sessions were found"),
-        Column::text("which is"),
-        Column::number("of the looks", "%"),
-        Column::number("sessions, average", ""),
+        Column::text("wait event"),
+        Column::text("class"),
+        Column::number("of samples", "%"),
+        Column::number("sessions", "average"),
     ]);
     let waits = result.server.iter().flat_map(|server| &server.waits);
     for wait in waits.filter(|wait| wait.share_percent >= RARE_PERCENT) {
@@ -96,74 +103,58 @@ pub fn waits_table(result: &RunResult) -> Table {
     table
 }
 
-/// What the server counted of its own work.
+/// The server's own counters over the measured phase.
 #[must_use]
 pub fn server_counters_table(result: &RunResult) -> Table {
-    let mut table = Table::new(vec![
-        Column::text("the server counted"),
-        Column::number("", ""),
-    ]);
+    let mut table = Table::new(vec![Column::text("counter"), Column::number("value", "")]);
     let Some(server) = &result.server else {
         return table;
     };
     let mut row = |name: &str, value: String| table.push(vec![Cell::new(name), Cell::new(value)]);
     if let Some(io) = &server.io {
-        let asked = io.pages_read + io.pages_found;
-        row("pages asked for", count(asked));
-        if asked > 0 {
-            row(
-                "of which not in its memory",
-                format!("{} %", percent(io.pages_read as f64 / asked as f64)),
-            );
+        let all = io.buffer_misses + io.buffer_hits;
+        row("buffer reads", count(all));
+        if all > 0 {
+            let misses = io.buffer_misses as f64 / all as f64;
+            row("buffer miss ratio", quantity(misses, Unit::Fraction));
         }
         if let Some(average_ms) = io.average_read_ms {
-            row(
-                "reading a page, average",
-                format!("{} ms", figure(average_ms)),
-            );
+            row("block read time, average", latency(average_ms));
         }
-        if let Some(pages) = io.pages_written_by_sessions {
-            row("pages that sessions had to write", count(pages));
+        if let Some(pages) = io.backend_writes {
+            row("backend writes", count(pages));
         }
         if let Some(temporary_bytes) = io.temporary_bytes {
             row("temporary files", bytes(temporary_bytes as f64));
         }
     }
     if let Some(log) = &server.log {
-        row("log", bytes(log.bytes as f64));
+        row("WAL generated", bytes(log.bytes as f64));
         if let Some(pages) = log.full_page_images {
-            row("whole pages in the log", count(pages));
+            row("full-page images", count(pages));
         }
         if let Some(syncs) = log.syncs {
-            row("made durable", format!("{} times", count(syncs)));
+            row("WAL syncs", count(syncs));
         }
         if let Some(average_ms) = log.average_sync_ms {
-            row(
-                "making it durable, average",
-                format!("{} ms", figure(average_ms)),
-            );
+            row("WAL sync time, average", latency(average_ms));
         }
     }
     if let Some(checkpoints) = &server.checkpoints {
-        row(
-            "checkpoints",
-            format!(
-                "{} timed, {} for the log",
-                checkpoints.timed, checkpoints.requested
-            ),
-        );
-        row("pages written by checkpoints", count(checkpoints.pages));
+        row("checkpoints, timed", count(checkpoints.timed));
+        row("checkpoints, requested", count(checkpoints.requested));
+        row("checkpoint writes", count(checkpoints.pages));
     }
     table
 }
 
-/// Times without service.
+/// Times in which the server did not serve.
 #[must_use]
 pub fn outages_table(result: &RunResult) -> Table {
     let mut table = Table::new(vec![
-        Column::text("without service from"),
-        Column::number("for", ""),
-        Column::text("because"),
+        Column::text("from"),
+        Column::number("duration", ""),
+        Column::text("reason"),
     ]);
     for outage in result.server.iter().flat_map(|server| &server.outages) {
         table.push(vec![
@@ -175,23 +166,39 @@ pub fn outages_table(result: &RunResult) -> Table {
     table
 }
 
-/// The laws of the books.
+/// The consistency checks after the run.
 #[must_use]
-pub fn books_table(result: &RunResult) -> Table {
+pub fn consistency_table(result: &RunResult) -> Table {
     let mut table = Table::new(vec![
-        Column::text("the books after the run"),
+        Column::text("consistency check"),
         Column::text("found"),
         Column::text("result"),
     ]);
-    for book in result.server.iter().flat_map(|server| &server.books) {
-        let tone = if book.holds { Tone::Pass } else { Tone::Fail };
+    for check in result
+        .server
+        .iter()
+        .flat_map(|server| &server.consistency_checks)
+    {
+        let tone = if check.passed { Tone::Pass } else { Tone::Fail };
         table.push(vec![
-            Cell::new(book.rule.clone()),
-            Cell::new(book.found.clone()),
+            Cell::new(check.rule.clone()),
+            Cell::new(check.found.clone()),
             Cell::verdict(tone),
         ]);
     }
     table
+}
+
+/// How many consistency checks passed, as a sentence; `None` when none were made.
+#[must_use]
+pub fn consistency_sentence(server: &ServerResult) -> Option<String> {
+    let all = server.consistency_checks.len();
+    let passed = server
+        .consistency_checks
+        .iter()
+        .filter(|check| check.passed)
+        .count();
+    (all > 0).then(|| format!("Consistency checks: {passed} of {all} passed."))
 }
 
 /// What the server was and how its transactions ended, in sentences; empty for other workloads.
@@ -213,16 +220,18 @@ pub fn server_sentences(result: &RunResult) -> Vec<String> {
 /// How transactions ended.
 fn ends(transactions: &TransactionCounts) -> String {
     let mut ends = format!(
-        "{} transactions committed, {} orders rolled back on purpose, {} attempts that another \
-         transaction was in the way of (tried again)",
+        "{} transactions committed, {} intentional rollbacks, {} serialization failures (retried)",
         count(transactions.committed),
-        count(transactions.rolled_back_on_purpose),
-        count(transactions.conflicts)
+        count(transactions.intentional_rollbacks),
+        count(transactions.serialization_failures)
     );
     for (number, text) in [
-        (transactions.given_up, "given up after too many conflicts"),
-        (transactions.lost, "lost with the server"),
-        (transactions.without_space, "failed for want of space"),
+        (transactions.retries_exhausted, "failed after all retries"),
+        (
+            transactions.connection_failures,
+            "failed because the server was down",
+        ),
+        (transactions.out_of_space, "failed for want of space"),
     ] {
         if number > 0 {
             ends += &format!(", {} {text}", count(number));
@@ -232,16 +241,16 @@ fn ends(transactions: &TransactionCounts) -> String {
 }
 
 fn what(server: &ServerResult) -> String {
-    let grown = server.ended_bytes.map_or(String::new(), |ended_bytes| {
-        format!(", {} afterwards", bytes(ended_bytes as f64))
+    let grown = server.size_end_bytes.map_or(String::new(), |ended_bytes| {
+        format!(", {} after it", bytes(ended_bytes as f64))
     });
     format!(
-        "{} {}: {} customers with {} days of trading, {} before the run{grown}. {}",
+        "{} {}: {} customers, {} trading days, {} before the run{grown}. {}",
         server.name,
         server.version,
         count(server.customers),
         count(server.trade_days),
-        bytes(server.built_bytes as f64),
+        bytes(server.size_begin_bytes as f64),
         server.origin
     )
 }
@@ -255,7 +264,7 @@ mod tests {
         let operation = |name: &str, count| OperationResult {
             name: name.to_owned(),
             count,
-            service: Some(LatencyFigures::default()),
+            service_time: Some(LatencyFigures::default()),
             ..OperationResult::default()
         };
         RunResult {
@@ -263,8 +272,8 @@ mod tests {
             server: Some(ServerResult {
                 name: "PostgreSQL".to_owned(),
                 transactions: TransactionCounts {
-                    conflicts_by_operation: [("market-watch".to_owned(), 4)].into(),
-                    lost: 2,
+                    serialization_failures_by_operation: [("market-watch".to_owned(), 4)].into(),
+                    connection_failures: 2,
                     ..TransactionCounts::default()
                 },
                 waits: vec![WaitShare {
@@ -291,22 +300,22 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lost_is_said_and_other_workloads_say_nothing() {
+    fn failed_attempts_are_listed_and_other_workloads_have_no_such_tables() {
         let measured = RunResult {
             duration_s: 60.0,
             ..result()
         };
         let sentences = server_sentences(&measured);
         assert!(
-            sentences[1].contains("2 lost with the server"),
+            sentences[1].contains("2 failed because the server was down"),
             "{sentences:?}"
         );
-        // Where nothing was measured, no transactions were to be.
+        // Where nothing was measured, there were no transactions.
         let built = server_sentences(&result());
         assert!(!built.concat().contains("committed"), "{built:?}");
         let other = RunResult::default();
         assert!(server_sentences(&other).is_empty());
         assert!(transactions_table(&other).is_empty());
-        assert!(books_table(&other).is_empty());
+        assert!(consistency_table(&other).is_empty());
     }
 }

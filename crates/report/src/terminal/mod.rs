@@ -1,6 +1,6 @@
 //! A run, or several, as text for a terminal of 80 columns or more.
 //!
-//! The text is the same with and without colour: words and signs carry the meaning. `NO_COLOR`
+//! The text is the same with and without colour: no meaning depends on colour. `NO_COLOR`
 //! and anything that is not a terminal get plain text.
 
 mod draw;
@@ -10,31 +10,32 @@ mod style;
 pub use style::Style;
 
 use measure::grid::GridResult;
+use measure::metric::Unit;
 use measure::result::RunResult;
 
 use crate::advice::advice;
 use crate::comparison::{Comparison, Shown};
 use crate::document::Document;
 use crate::grid;
-use crate::number::{bytes, count, duration, figure, limit};
+use crate::number::{bytes, count, duration, figure, limit, quantity};
 use crate::run::Run;
 use crate::table::{
-    Detail, Table, books_table, checks_table, databases_table, demerit_table, grouped_checks_table,
-    not_comparable, outages_table, replay_sentence, server_sentences, transactions_table,
-    waits_table,
+    Detail, Table, checks_table, consistency_sentence, consistency_table, databases_table,
+    demerit_table, grouped_checks_table, not_comparable, outages_table, replay_sentence,
+    server_sentences, transactions_table, waits_table,
 };
 use crate::tone::Tone;
 use crate::words::{headline, target_text, was_measured, workload_name};
 use draw::Text;
 
-/// Up to this many checks are listed one by one; more are gathered by service level.
+/// Up to this many checks are listed one by one; more are grouped by service level.
 const MOST_CHECKS: usize = 24;
 /// Up to this many databases are listed one by one; more are left to the page.
 const MOST_DATABASES: usize = 24;
 /// Up to this many runs have their changes beside their values.
 const MOST_RUNS_BESIDE: usize = 3;
 
-/// The verdict, the checks, the databases and what to look at next.
+/// The verdict, the checks, the databases and the findings.
 #[must_use]
 pub fn terminal(run: &Run, style: &Style) -> String {
     let result = &run.result;
@@ -43,13 +44,13 @@ pub fn terminal(run: &Run, style: &Style) -> String {
     facts(&mut text, result);
     if !result.checks.is_empty() {
         let few = result.checks.len() <= MOST_CHECKS;
-        let gather = if few {
+        let table = if few {
             checks_table
         } else {
             grouped_checks_table
         };
         text.head("Service levels");
-        text.table(&gather(&result.checks));
+        text.table(&table(&result.checks));
     }
     databases(&mut text, result);
     replay(&mut text, result);
@@ -72,7 +73,7 @@ pub fn terminal(run: &Run, style: &Style) -> String {
     }
     let advice = advice(result);
     if !advice.is_empty() {
-        text.head("What to look at next");
+        text.head("Findings");
         for (index, advice) in advice.iter().enumerate() {
             text.item(
                 &format!("{}.", index + 1),
@@ -84,24 +85,24 @@ pub fn terminal(run: &Run, style: &Style) -> String {
     text.finish()
 }
 
-/// Several runs side by side: what was different, what came out.
+/// Several runs side by side: the settings that differ, the results.
 #[must_use]
 pub fn terminal_comparison(runs: &[Run], style: &Style) -> String {
     let comparison = Comparison::new(runs);
     let mut text = Text::new(style);
     text.head("Runs");
     text.table(&comparison.runs_table());
-    text.head("What was different");
+    text.head("Settings that differ");
     let settings = comparison.settings_table();
     if settings.is_empty() {
         text.line("All settings are the same.");
     } else {
         text.table(&settings);
     }
-    changes(&mut text, "What came out", runs, |shown| {
+    changes(&mut text, "Results", runs, |shown| {
         comparison.figures_table(shown)
     });
-    changes(&mut text, "Response times of transactions", runs, |shown| {
+    changes(&mut text, "Transaction latency", runs, |shown| {
         comparison.transactions_table(shown)
     });
     comparison
@@ -149,7 +150,7 @@ pub fn terminal_document(document: &Document, style: &Style) -> String {
     text.finish()
 }
 
-/// Many predictions side by side: the answers, the table, why points did not pass.
+/// Many predictions: the table, why points did not pass, the answers.
 #[must_use]
 pub fn terminal_grid(grid: &GridResult, style: &Style) -> String {
     let mut text = Text::new(style);
@@ -157,7 +158,7 @@ pub fn terminal_grid(grid: &GridResult, style: &Style) -> String {
     text.table(&grid::grid_table(grid));
     let reasons = grid::reasons(grid);
     if !reasons.is_empty() {
-        text.head("What does not pass, and why");
+        text.head("Points that do not pass");
         for (name, reason) in reasons.iter().take(MOST_CHECKS) {
             text.item(&format!("{name}:"), reason, None);
         }
@@ -168,10 +169,10 @@ pub fn terminal_grid(grid: &GridResult, style: &Style) -> String {
             ));
         }
     }
-    let cautions = grid::cautions(grid);
-    if !cautions.is_empty() {
-        text.head("To be known of the figures");
-        for (names, warning) in cautions.iter().take(MOST_CHECKS) {
+    let warnings = grid::warnings(grid);
+    if !warnings.is_empty() {
+        text.head("Notes on the figures");
+        for (names, warning) in warnings.iter().take(MOST_CHECKS) {
             text.item(&format!("{names}:"), warning, Some(Tone::Open));
         }
     }
@@ -214,7 +215,7 @@ fn facts(text: &mut Text, result: &RunResult) {
             0 => String::new(),
             size => format!(", {}", bytes(size as f64)),
         };
-        facts.push(format!("{databases} {noun}{size}"));
+        facts.push(format!("{} {noun}{size}", count(databases as u64)));
     }
     if !was_measured(result) {
         facts.push("nothing was measured".to_owned());
@@ -222,33 +223,26 @@ fn facts(text: &mut Text, result: &RunResult) {
         return;
     }
     let throughput = &result.throughput;
-    let target = throughput.target_iops.map_or(String::new(), |target| {
-        format!(" of {} wanted", limit(target))
-    });
+    if result.server.is_some() {
+        let rate = throughput.operations_per_second;
+        facts.push(quantity(rate, Unit::TransactionsPerSecond));
+    }
     let half = throughput.achieved_half_width_iops;
     let half = half.map_or(String::new(), |half| format!(" (+- {})", figure(half)));
-    let (what, noun) = match result.trace {
-        Some(_) => ("reads and writes", "outstanding"),
-        None if result.server.is_some() => ("transactional I/O", "user"),
-        None => ("transactional I/O", "thread"),
-    };
-    if result.server.is_some() {
-        facts.push(format!(
-            "{} transactions per second",
-            figure(throughput.operations_per_second)
-        ));
-    }
-    facts.push(format!(
-        "{}{half} {what} per second{target}",
-        figure(throughput.achieved_iops)
-    ));
+    let target = throughput.target_iops.map_or(String::new(), |target| {
+        format!(", target {}", limit(target))
+    });
+    let achieved = quantity(throughput.achieved_iops, Unit::Iops);
+    facts.push(format!("achieved {achieved}{half}{target}"));
     if let Some(threads) = throughput.threads {
-        let plural = if threads == 1 || result.trace.is_some() {
-            ""
-        } else {
-            "s"
+        let noun = match (&result.trace, &result.server) {
+            (Some(_), _) => " outstanding",
+            (None, Some(_)) if threads == 1 => " user",
+            (None, Some(_)) => " users",
+            (None, None) if threads == 1 => " thread",
+            (None, None) => " threads",
         };
-        facts.push(format!("{} {noun}{plural}", count(threads)));
+        facts.push(format!("{}{noun}", count(threads)));
     }
     text.line(&facts.join("; "));
 }
@@ -260,13 +254,12 @@ fn replay(text: &mut Text, result: &RunResult) {
     text.line(&replay_sentence(result));
     let table = demerit_table(result);
     if !table.is_empty() {
-        text.head("Model against measurement");
+        text.head("Model and measurement");
         text.table(&table);
     }
 }
 
-/// A run on a real database: transactions, waits, times without service, and books that do not
-/// balance.
+/// A run on a real database: transactions, wait events, downtime, and consistency checks that failed.
 fn server(text: &mut Text, result: &RunResult) {
     let Some(server) = &result.server else {
         return;
@@ -278,19 +271,18 @@ fn server(text: &mut Text, result: &RunResult) {
         }
     };
     part("Transactions", &transactions_table(result));
-    part("What sessions waited for", &waits_table(result));
-    part("Without service", &outages_table(result));
-    if server.books.iter().any(|book| !book.holds) {
-        part("The books do not balance", &books_table(result));
+    part("Wait events", &waits_table(result));
+    part("Downtime", &outages_table(result));
+    if server.consistency_checks.iter().any(|check| !check.passed) {
+        part("Consistency checks", &consistency_table(result));
     }
-    text.head("The database");
+    text.head("Database server");
     for sentence in server_sentences(result) {
         text.line(&sentence);
     }
-    if !server.books.is_empty() && server.books.iter().all(|book| book.holds) {
-        let laws = server.books.len();
-        text.line(&format!("The books balance: all {laws} laws hold."));
-    }
+    consistency_sentence(server)
+        .iter()
+        .for_each(|sentence| text.line(sentence));
 }
 
 fn databases(text: &mut Text, result: &RunResult) {
@@ -312,7 +304,7 @@ fn databases(text: &mut Text, result: &RunResult) {
     }
     text.table(&table);
     if hidden > 0 {
-        text.line(&format!("{hidden} more databases are in report.html."));
+        text.line(&format!("{hidden} more are in report.html."));
     }
 }
 

@@ -6,7 +6,7 @@ use super::require_reactor;
 use crate::buffer::BLOCK_BYTES;
 use crate::executor::Handle;
 use crate::file::{Directory, IoError, IoFailure, IoOperation};
-use crate::uring::{Cargo, Descriptor, Memory, Operation, Reactor};
+use crate::uring::{Descriptor, InFlight, Memory, Operation, Reactor};
 use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use std::ffi::CString;
@@ -78,11 +78,11 @@ impl HostDirectory {
     }
 
     async fn request(&self, operation: Operation, memory: Memory) -> Result<(), IoFailure> {
-        let cargo = Cargo {
+        let in_flight = InFlight {
             descriptor: Rc::clone(&self.descriptor),
             memory,
         };
-        let (_, result) = self.reactor.request(cargo, operation, 0).await;
+        let (_, result) = self.reactor.request(in_flight, operation, 0).await;
         match result {
             0.. => Ok(()),
             errno => Err(failure_of(Errno::from_raw_os_error(-errno))),
@@ -96,7 +96,7 @@ fn probe_direct_io(directory: &OwnedFd, path: &Path) -> Result<(), OpenError> {
     match rustix::fs::openat(directory, ".", flags, Mode::RUSR | Mode::WUSR) {
         Ok(file) => require_units(&file, path),
         Err(Errno::INVAL) => Err(OpenError::NoDirectIo(path.to_owned())),
-        // Not writable, or no nameless files here: then opening the first file tells.
+        // Not writable, or no nameless files here: then opening the first file shows it.
         Err(_) => Ok(()),
     }
 }
@@ -105,7 +105,7 @@ fn probe_direct_io(directory: &OwnedFd, path: &Path) -> Result<(), OpenError> {
 pub(super) fn require_units(file: impl AsFd, path: &Path) -> Result<(), OpenError> {
     let wanted = StatxFlags::DIOALIGN;
     let Ok(status) = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, wanted) else {
-        return Ok(()); // The kernel cannot tell; requests will.
+        return Ok(()); // Unknown to the kernel; the first requests show it.
     };
     if status.stx_mask & wanted.bits() == 0 {
         return Ok(());

@@ -3,7 +3,7 @@
 use super::error::failure_of;
 use crate::buffer::{BLOCK_BYTES, Buffer, SharedBuffer};
 use crate::file::{File, IoError, IoFailure, IoOperation, Persistence};
-use crate::uring::{Cargo, Descriptor, Memory, Operation, Vectors};
+use crate::uring::{Descriptor, InFlight, Memory, Operation, Vectors};
 use rustix::io::Errno;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -45,23 +45,23 @@ impl HostFile {
     ) -> (Memory, Result<(), IoFailure>) {
         let total = memory.length_bytes();
         let (mut done, mut retries) = (0, 0);
-        let mut cargo = Cargo {
+        let mut in_flight = InFlight {
             descriptor: Rc::clone(&self.descriptor),
             memory,
         };
         loop {
             let result;
             let reactor = Rc::clone(self.descriptor.reactor());
-            (cargo, result) = reactor.request(cargo, operation, done).await;
+            (in_flight, result) = reactor.request(in_flight, operation, done).await;
             match usize::try_from(result) {
                 Ok(moved) => {
                     done += moved;
                     if done == total {
-                        return (cargo.memory, Ok(()));
+                        return (in_flight.memory, Ok(()));
                     }
                     // Only the end of a file ends a request within a sector.
                     if moved == 0 || !moved.is_multiple_of(512) {
-                        return (cargo.memory, Err(IoFailure::PastEnd));
+                        return (in_flight.memory, Err(IoFailure::PastEnd));
                     }
                 }
                 Err(_) => {
@@ -69,7 +69,7 @@ impl HostFile {
                     let passes = matches!(errno, Errno::AGAIN | Errno::INTR);
                     retries += 1;
                     if !passes || retries > RETRIES_MAX {
-                        return (cargo.memory, Err(failure_of(errno)));
+                        return (in_flight.memory, Err(failure_of(errno)));
                     }
                 }
             }

@@ -4,11 +4,13 @@
 //! O_DIRECT; durable writes carry RWF_DSYNC, which the kernel turns into force unit access or a
 //! flush; a file that grows gets its space reserved at once.
 
+mod any;
 mod device;
 mod directory;
 mod error;
 mod file;
 
+pub use any::{AnyDirectory, AnyFile};
 pub use directory::HostDirectory;
 pub use error::OpenError;
 pub use file::HostFile;
@@ -18,7 +20,5 @@ use crate::uring::Reactor;
 use std::rc::Rc;
 
 fn require_reactor(handle: &Handle) -> Rc<Reactor> {
-    handle
-        .reactor()
-        .expect("real storage is used only on a wall-clock runtime")
+    Reactor::of(handle).expect("real storage is used only on a wall-clock runtime")
 }

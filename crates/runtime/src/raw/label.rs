@@ -14,7 +14,7 @@ const BLOCK: u64 = BLOCK_BYTES as u64;
 #[derive(Debug, Clone)]
 pub struct FormatOptions {
     /// A number that no other formatted device has, such as a random one. Remains of an earlier
-    /// format are told from this one by it.
+    /// format are distinguished from this one by it.
     pub identity: u128,
     /// How many files there can be. Each takes up 8 KiB of the table.
     pub files_max: u32,

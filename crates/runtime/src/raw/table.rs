@@ -133,7 +133,7 @@ impl<F: File> Table<F> {
         let mut space = self.space.borrow_mut();
         for extent in &entry.extents {
             if !space.reserve(*extent) {
-                let text = format!("{} lies where another file is, or nowhere", entry.name);
+                let text = format!("{} is where another file is, or nowhere", entry.name);
                 return Err(RawError::Damaged(text));
             }
         }

@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
 
 /// How much of one write a power cut leaves.
-enum Fate {
+enum WriteOutcome {
     Lost,
     Whole,
     /// Everything before this unit, counted from the start of the file.
@@ -22,7 +22,7 @@ enum Fate {
 
 /// Decides, unit by unit, what is left of a write.
 struct Survival<'a> {
-    fate: Fate,
+    outcome: WriteOutcome,
     unit_bytes: u64,
     random: &'a mut Xoshiro256PlusPlus,
     /// The latest unit decided on and the decision, as a unit may span several sectors.
@@ -40,15 +40,15 @@ impl<'a> Survival<'a> {
         let start_bytes = first_block * BLOCK_BYTES as u64;
         let end_bytes = start_bytes + (block_count * BLOCK_BYTES) as u64;
         let units = start_bytes / unit_bytes..=(end_bytes - 1) / unit_bytes;
-        let fate = match random.random_range(0..9) {
-            0..3 => Fate::Lost,
-            3..6 => Fate::Whole,
-            6 => Fate::Before(random.random_range(units)),
-            7 => Fate::From(random.random_range(units)),
-            _ => Fate::Scattered,
+        let outcome = match random.random_range(0..9) {
+            0..3 => WriteOutcome::Lost,
+            3..6 => WriteOutcome::Whole,
+            6 => WriteOutcome::Before(random.random_range(units)),
+            7 => WriteOutcome::From(random.random_range(units)),
+            _ => WriteOutcome::Scattered,
         };
         Self {
-            fate,
+            outcome,
             unit_bytes,
             random,
             latest: None,
@@ -57,12 +57,12 @@ impl<'a> Survival<'a> {
 
     fn survives(&mut self, offset_bytes: u64) -> bool {
         let unit = offset_bytes / self.unit_bytes;
-        match self.fate {
-            Fate::Lost => false,
-            Fate::Whole => true,
-            Fate::Before(end) => unit < end,
-            Fate::From(start) => unit >= start,
-            Fate::Scattered => match self.latest {
+        match self.outcome {
+            WriteOutcome::Lost => false,
+            WriteOutcome::Whole => true,
+            WriteOutcome::Before(end) => unit < end,
+            WriteOutcome::From(start) => unit >= start,
+            WriteOutcome::Scattered => match self.latest {
                 Some((latest, decision)) if latest == unit => decision,
                 _ => {
                     let decision = self.random.random_bool(0.5);

@@ -3,7 +3,6 @@
 use super::content::{Block, SECTOR_BYTES};
 use super::crash::after_power_loss;
 use super::faults::{ArmedFault, Fault, FaultEffect};
-use super::file::SimulatedDirectory;
 use super::options::{AfterPowerLoss, SimulatedOptions};
 use super::state::{Image, State};
 use crate::buffer::BLOCK_BYTES;
@@ -120,13 +119,6 @@ impl SimulatedDisk {
         Self {
             inner: Rc::new(inner),
         }
-    }
-
-    /// The directory called `name`, which always exists. Directories share the disk's names, its
-    /// order of changes and its power.
-    #[must_use]
-    pub fn directory(&self, name: &str) -> SimulatedDirectory {
-        SimulatedDirectory::new(self.clone(), name)
     }
 
     /// The handle whose clock the disk runs on.

@@ -23,8 +23,17 @@ pub struct SimulatedFile {
     _mark: OpenMark,
 }
 
+impl SimulatedDisk {
+    /// The directory called `name`, which always exists. Directories share the disk's names, its
+    /// order of changes and its power.
+    #[must_use]
+    pub fn directory(&self, name: &str) -> SimulatedDirectory {
+        SimulatedDirectory::new(self.clone(), name)
+    }
+}
+
 impl SimulatedDirectory {
-    pub(super) fn new(disk: SimulatedDisk, name: &str) -> Self {
+    fn new(disk: SimulatedDisk, name: &str) -> Self {
         assert!(!name.contains('/'), "directories are flat");
         Self {
             disk,

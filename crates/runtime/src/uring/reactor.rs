@@ -2,15 +2,18 @@
 
 #![allow(unsafe_code)] // Entries hold raw pointers; the ring asks for a promise about them.
 
-use super::cargo::{Cargo, Operation};
+use super::in_flight::{InFlight, Operation};
 use super::options::{UringError, UringOptions};
-use super::slots::{Followup, Slots};
-use super::tables::Table;
+use super::slots::{CompletionAction, Slots};
+use super::tables::{Table, register};
 use crate::buffer::Buffer;
-use crate::executor::Driver;
+use crate::driver::Driver;
+use crate::executor::{Handle, Runtime};
+use crate::memory::{Mapping, Registration};
 use io_uring::{IoUring, Probe, opcode, squeue, types};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::marker::PhantomData;
@@ -38,7 +41,7 @@ const BATCH_NS: u64 = 100_000;
 /// Submits requests, collects completions and wakes those who wait for them.
 pub(crate) struct Reactor {
     ring: RefCell<IoUring>,
-    slots: RefCell<Slots<Cargo>>,
+    slots: RefCell<Slots<InFlight>>,
     /// Those who wait for something to read. They carry nothing: from the moment the kernel takes an
     /// entry it holds the file itself.
     readers: RefCell<Slots<()>>,
@@ -90,6 +93,12 @@ impl Reactor {
         })
     }
 
+    /// The ring of a wall-clock runtime; `None` where time is simulated.
+    pub(crate) fn of(handle: &Handle) -> Option<Rc<Self>> {
+        let driver: Rc<dyn Any> = handle.driver();
+        driver.downcast().ok()
+    }
+
     /// A number that no other ring of the process has.
     pub(crate) fn identity(&self) -> u64 {
         self.identity
@@ -114,12 +123,12 @@ impl Reactor {
     /// stays alive until the kernel is done. `done` bytes were moved by an earlier request.
     pub(crate) fn request(
         self: &Rc<Self>,
-        mut cargo: Cargo,
+        mut in_flight: InFlight,
         operation: Operation,
         done: usize,
     ) -> Request {
-        let entry = cargo.entry(operation, done);
-        let slot = self.slots.borrow_mut().insert(cargo);
+        let entry = in_flight.entry(operation, done);
+        let slot = self.slots.borrow_mut().insert(in_flight);
         self.push(&entry.user_data(u64::from(slot)));
         Request {
             reactor: Rc::clone(self),
@@ -142,7 +151,7 @@ impl Reactor {
 
     fn push(&self, entry: &squeue::Entry) {
         loop {
-            // SAFETY: the entry points only into its cargo, which is in `slots` from before this
+            // SAFETY: the entry points only into its `InFlight`, which is in `slots` from before this
             // call until the kernel has completed the request, or, for `WAKE` and `READABLE`, at
             // nothing.
             if unsafe { self.ring.borrow_mut().submission().push(entry) }.is_ok() {
@@ -158,7 +167,7 @@ impl Reactor {
         }
     }
 
-    /// Asks to be told when another thread writes to the event descriptor.
+    /// Asks for a completion when another thread writes to the event descriptor.
     fn arm_wake(&self) {
         if self.wake_is_armed.replace(true) {
             return;
@@ -184,16 +193,16 @@ impl Reactor {
             }
             if number & READABLE != 0 {
                 let followup = self.readers.borrow_mut().complete(number as u32, result);
-                if let Followup::Wake(waker) = followup {
+                if let CompletionAction::Wake(waker) = followup {
                     waker.wake();
                 }
                 continue;
             }
             let followup = self.slots.borrow_mut().complete(number as u32, result);
             match followup {
-                Followup::Wake(waker) => waker.wake(),
-                Followup::Drop(cargo) => drop(cargo),
-                Followup::Nothing => {}
+                CompletionAction::Wake(waker) => waker.wake(),
+                CompletionAction::Drop(payload) => drop(payload),
+                CompletionAction::Nothing => {}
             }
         }
         *self.arrived.borrow_mut() = arrived;
@@ -231,7 +240,7 @@ impl Reactor {
     /// Removes a file from the table.
     pub(super) fn unregister_file(&self, index: u32) {
         let ring = self.ring.borrow();
-        // Entries not yet handed over name the file by its index; but their cargo holds the file,
+        // Entries not yet handed over name the file by its index; but their `InFlight` holds the file,
         // so there are none.
         if ring.submitter().register_files_update(index, &[-1]).is_ok() {
             self.files.borrow_mut().give_back(index, 1);
@@ -321,6 +330,10 @@ fn tolerate(error: &std::io::Error) {
 }
 
 impl Driver for Reactor {
+    fn is_virtual(&self) -> bool {
+        false
+    }
+
     fn now_ns(&self) -> u64 {
         self.started.elapsed().as_nanos() as u64 // Wraps after 584 years.
     }
@@ -362,11 +375,37 @@ impl Driver for Reactor {
         }))
     }
 
+    fn register(self: Rc<Self>, mapping: &Mapping, slot_bytes: usize) -> Option<Registration> {
+        register(self, mapping, slot_bytes)
+    }
+
     fn shut_down(&self) {
         while self.slots.borrow().in_kernel() > 0 {
             self.submit_and_wait(None);
             self.reap();
         }
+    }
+}
+
+impl Runtime {
+    /// A runtime on the real clock, whose I/O goes through an io_uring of its own.
+    ///
+    /// # Errors
+    /// If the kernel refuses the ring; the error says what to change.
+    pub fn wall_clock(options: &UringOptions) -> Result<Self, UringError> {
+        Ok(Self::with_driver(Rc::new(Reactor::new(options)?)))
+    }
+}
+
+impl Handle {
+    /// Waits until something can be read from a socket or pipe, or its other end is closed; `None`
+    /// where time is simulated, and nothing comes from outside.
+    ///
+    /// Who gives the wait up early must shut the socket down before it closes it: until then the
+    /// kernel keeps it open for the wait.
+    #[must_use]
+    pub fn readable<'a>(&self, file: BorrowedFd<'a>) -> Option<Readable<'a>> {
+        Some(Reactor::of(self)?.readable(file))
     }
 }
 
@@ -408,9 +447,9 @@ pub(crate) struct Request {
 }
 
 impl Future for Request {
-    type Output = (Cargo, i32);
+    type Output = (InFlight, i32);
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<(Cargo, i32)> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<(InFlight, i32)> {
         let slot = self.slot.expect("a finished request is not polled again");
         let poll = self.reactor.slots.borrow_mut().poll(slot, context);
         if poll.is_ready() {
@@ -423,8 +462,8 @@ impl Future for Request {
 impl Drop for Request {
     fn drop(&mut self) {
         if let Some(slot) = self.slot {
-            let cargo = self.reactor.slots.borrow_mut().abandon(slot);
-            drop(cargo); // Outside the borrow: it may be the last holder of a file.
+            let payload = self.reactor.slots.borrow_mut().abandon(slot);
+            drop(payload); // Outside the borrow: it may be the last holder of a file.
         }
     }
 }

@@ -1,25 +1,25 @@
-//! The requests that are under way, by number.
+//! The requests in flight, by number.
 
 use std::task::{Context, Poll, Waker};
 
-enum Slot<C> {
+enum Slot<P> {
     Free,
-    /// In the kernel; somebody waits or will.
-    Awaited(C, Option<Waker>),
-    /// In the kernel; nobody waits any more.
-    Abandoned(#[allow(dead_code, reason = "held for the kernel, see Cargo")] C),
-    /// Back from the kernel, not yet collected.
-    Done(C, i32),
+    /// In the kernel; a task waits for it or will.
+    Awaited(P, Option<Waker>),
+    /// In the kernel; no task waits any more.
+    Abandoned(#[allow(dead_code, reason = "held for the kernel, see `InFlight`")] P),
+    /// Completed, not yet taken out by its task.
+    Done(P, i32),
 }
 
-/// A table of requests, each with what it carries, whose numbers travel through the ring.
-pub(super) struct Slots<C> {
-    slots: Vec<Slot<C>>,
+/// The requests of a ring, each with its payload. The number of a request is its `user_data`.
+pub(super) struct Slots<P> {
+    slots: Vec<Slot<P>>,
     free: Vec<u32>,
     in_kernel: usize,
 }
 
-impl<C> Default for Slots<C> {
+impl<P> Default for Slots<P> {
     fn default() -> Self {
         Self {
             slots: Vec::new(),
@@ -29,23 +29,23 @@ impl<C> Default for Slots<C> {
     }
 }
 
-/// What is left to do once a completion was noted. Done by the caller after it let go of the table,
+/// What the caller does with a completion once it no longer borrows the table,
 /// as wakers and drops may reach back to it.
-pub(super) enum Followup<C> {
+pub(super) enum CompletionAction<P> {
     Wake(Waker),
-    Drop(#[allow(dead_code, reason = "only to be dropped")] C),
+    Drop(#[allow(dead_code, reason = "only to be dropped")] P),
     Nothing,
 }
 
-impl<C> Slots<C> {
+impl<P> Slots<P> {
     /// Requests that the kernel has not completed.
     pub(super) fn in_kernel(&self) -> usize {
         self.in_kernel
     }
 
-    pub(super) fn insert(&mut self, cargo: C) -> u32 {
+    pub(super) fn insert(&mut self, payload: P) -> u32 {
         self.in_kernel += 1;
-        let slot = Slot::Awaited(cargo, None);
+        let slot = Slot::Awaited(payload, None);
         if let Some(index) = self.free.pop() {
             self.slots[index as usize] = slot;
             return index;
@@ -55,55 +55,55 @@ impl<C> Slots<C> {
     }
 
     /// Notes that the kernel is done with a request.
-    pub(super) fn complete(&mut self, index: u32, result: i32) -> Followup<C> {
+    pub(super) fn complete(&mut self, index: u32, result: i32) -> CompletionAction<P> {
         self.in_kernel -= 1;
         let slot = &mut self.slots[index as usize];
         match std::mem::replace(slot, Slot::Free) {
-            Slot::Awaited(cargo, waker) => {
-                *slot = Slot::Done(cargo, result);
-                waker.map_or(Followup::Nothing, Followup::Wake)
+            Slot::Awaited(payload, waker) => {
+                *slot = Slot::Done(payload, result);
+                waker.map_or(CompletionAction::Nothing, CompletionAction::Wake)
             }
-            Slot::Abandoned(cargo) => {
+            Slot::Abandoned(payload) => {
                 self.free.push(index);
-                Followup::Drop(cargo)
+                CompletionAction::Drop(payload)
             }
             Slot::Free | Slot::Done(..) => unreachable!("a request completes once"),
         }
     }
 
-    /// Collects a request if it is done, or remembers whom to wake.
-    pub(super) fn poll(&mut self, index: u32, context: &Context<'_>) -> Poll<(C, i32)> {
+    /// Takes a request out if it is done, or notes the waker.
+    pub(super) fn poll(&mut self, index: u32, context: &Context<'_>) -> Poll<(P, i32)> {
         let slot = &mut self.slots[index as usize];
         match std::mem::replace(slot, Slot::Free) {
-            Slot::Done(cargo, result) => {
+            Slot::Done(payload, result) => {
                 self.free.push(index);
-                Poll::Ready((cargo, result))
+                Poll::Ready((payload, result))
             }
-            Slot::Awaited(cargo, waker) => {
+            Slot::Awaited(payload, waker) => {
                 let waker = match waker {
                     Some(waker) if waker.will_wake(context.waker()) => waker,
                     _ => context.waker().clone(),
                 };
-                *slot = Slot::Awaited(cargo, Some(waker));
+                *slot = Slot::Awaited(payload, Some(waker));
                 Poll::Pending
             }
-            Slot::Free | Slot::Abandoned(_) => unreachable!("only the one who waits polls"),
+            Slot::Free | Slot::Abandoned(_) => unreachable!("only the waiting task polls"),
         }
     }
 
-    /// Gives a request up. Returns what it carried if the kernel is done with it.
-    pub(super) fn abandon(&mut self, index: u32) -> Option<C> {
+    /// Cancels the wait for a request. Returns its payload if the kernel is done with it.
+    pub(super) fn abandon(&mut self, index: u32) -> Option<P> {
         let slot = &mut self.slots[index as usize];
         match std::mem::replace(slot, Slot::Free) {
-            Slot::Awaited(cargo, _) => {
-                *slot = Slot::Abandoned(cargo);
+            Slot::Awaited(payload, _) => {
+                *slot = Slot::Abandoned(payload);
                 None
             }
-            Slot::Done(cargo, _) => {
+            Slot::Done(payload, _) => {
                 self.free.push(index);
-                Some(cargo)
+                Some(payload)
             }
-            Slot::Free | Slot::Abandoned(_) => unreachable!("a request is given up once"),
+            Slot::Free | Slot::Abandoned(_) => unreachable!("a wait is cancelled once"),
         }
     }
 }

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // Promises the kernel that memory stays mapped.
 
 use super::reactor::Reactor;
-use crate::arena::Mapping;
+use crate::memory::{Mapping, Registration};
 use std::rc::Rc;
 
 /// The kernel takes at most this much memory as one piece.
@@ -39,52 +39,47 @@ impl Table {
     }
 }
 
+/// Registers a mapping whose slots of `slot_bytes` must not be cut in two. `None` if the ring has no
+/// room or the limit on locked memory does not allow it.
+pub(super) fn register(
+    reactor: Rc<Reactor>,
+    mapping: &Mapping,
+    slot_bytes: usize,
+) -> Option<Registration> {
+    let piece_bytes = PIECE_BYTES_MAX / slot_bytes * slot_bytes;
+    if piece_bytes == 0 {
+        return None;
+    }
+    let piece = |offset: usize| libc::iovec {
+        // SAFETY: the offset lies inside the mapping.
+        iov_base: unsafe { mapping.start().add(offset) }.as_ptr().cast(),
+        iov_len: piece_bytes.min(mapping.length() - offset),
+    };
+    let pieces: Vec<_> = (0..mapping.length())
+        .step_by(piece_bytes)
+        .map(piece)
+        .collect();
+    // SAFETY: the arena drops its registration before its mapping.
+    let first = unsafe { reactor.register_memory(&pieces) }?;
+    let ring_identity = reactor.identity();
+    let count = pieces.len() as u32; // It passed through `u32` in `register_memory`.
+    Some(Registration {
+        ring_identity,
+        first,
+        piece_bytes,
+        _held: Box::new(RegisteredMemory {
+            reactor,
+            first,
+            count,
+        }),
+    })
+}
+
 /// Memory that a ring knows. Dropping it makes the ring forget it.
-pub(crate) struct RegisteredMemory {
+struct RegisteredMemory {
     reactor: Rc<Reactor>,
     first: u32,
     count: u32,
-    piece_bytes: usize,
-}
-
-impl RegisteredMemory {
-    /// Registers a mapping whose slots of `slot_bytes` must not be cut in two. `None` if the ring
-    /// has no room or the limit on locked memory does not allow it.
-    pub(crate) fn register(
-        reactor: &Rc<Reactor>,
-        mapping: &Mapping,
-        slot_bytes: usize,
-    ) -> Option<Self> {
-        let piece_bytes = PIECE_BYTES_MAX / slot_bytes * slot_bytes;
-        if piece_bytes == 0 {
-            return None;
-        }
-        let piece = |offset: usize| libc::iovec {
-            // SAFETY: the offset lies inside the mapping.
-            iov_base: unsafe { mapping.start().add(offset) }.as_ptr().cast(),
-            iov_len: piece_bytes.min(mapping.length() - offset),
-        };
-        let pieces: Vec<_> = (0..mapping.length())
-            .step_by(piece_bytes)
-            .map(piece)
-            .collect();
-        // SAFETY: the arena drops its registration before its mapping.
-        let first = unsafe { reactor.register_memory(&pieces) }?;
-        Some(Self {
-            reactor: Rc::clone(reactor),
-            first,
-            count: pieces.len() as u32, // It passed through `u32` in `register_memory`.
-            piece_bytes,
-        })
-    }
-
-    /// The number of the piece that holds the byte at `offset`, for the ring with this identity.
-    pub(crate) fn index_of(&self, offset: usize, ring_identity: u64) -> Option<u16> {
-        if self.reactor.identity() != ring_identity {
-            return None;
-        }
-        u16::try_from(self.first as usize + offset / self.piece_bytes).ok()
-    }
 }
 
 impl Drop for RegisteredMemory {

@@ -23,11 +23,15 @@ pub fn in_directory<F: Future<Output = ()> + 'static>(
 ) {
     let runtime = match Runtime::wall_clock(&UringOptions::default()) {
         Ok(runtime) => runtime,
-        Err(error) => return eprintln!("skipped: {error}"),
+        Err(error) => {
+            return test_support::skip(format_args!("io_uring is not available: {error}"));
+        }
     };
     let directory = match HostDirectory::open(&runtime.handle(), path) {
         Ok(directory) => directory,
-        Err(error) => return eprintln!("skipped: {error}"),
+        Err(error) => {
+            return test_support::skip(format_args!("the file system has no direct I/O: {error}"));
+        }
     };
     runtime.block_on(test(runtime.handle(), directory));
 }

@@ -1,12 +1,12 @@
-//! Sets shards and conductor going: threads on the wall clock, or tasks on the virtual one.
+//! Sets shards and run controller going: threads on the wall clock, or tasks on the virtual one.
 
-use super::conductor::Conductor;
 use super::host::DatabaseHost;
-use super::link::{Inbox, LOOK_NS, News, Orders, Stage};
+use super::link::{Inbox, LOOK_NS, Orders, ShardMessage, Stage};
 use super::listener::RunListener;
 use super::plan::RunPlan;
+use super::run_controller::RunController;
 use super::shard::Shard;
-use crate::mail::store::{Failure, FailureKind};
+use crate::failure::{Failure, FailureKind};
 use crate::progress::StopRequest;
 use measure::host::HostMonitor;
 use measure::result::RunResult;
@@ -29,14 +29,14 @@ pub fn run_on_threads<H, F>(
 ) -> RunResult
 where
     H: DatabaseHost,
-    F: Fn(usize, &Arc<RunPlan>) -> Result<(Runtime, H), Failure> + Sync,
+    F: Fn(usize) -> Result<(Runtime, H), Failure> + Sync,
 {
     let plan = Arc::new(plan);
     let orders = new_orders(&plan);
     let inbox = Inbox::default();
     let begun = Instant::now();
     let now_ns = move || begun.elapsed().as_nanos() as u64;
-    let mut conductor = Conductor::new(
+    let mut run_controller = RunController::new(
         Arc::clone(&plan),
         orders.clone(),
         inbox.clone(),
@@ -53,7 +53,7 @@ where
                     number,
                     inbox: inbox.clone(),
                 };
-                match make(number, &plan) {
+                match make(number) {
                     Ok((runtime, host)) => {
                         let handle = runtime.handle();
                         let offset_ns = now_ns().saturating_sub(handle.now_ns());
@@ -65,12 +65,12 @@ where
                 }
             });
         }
-        conductor.begin(now_ns(), listener);
-        while !conductor.step(now_ns(), listener) {
+        run_controller.begin(now_ns(), listener);
+        while !run_controller.step(now_ns(), listener) {
             std::thread::sleep(Duration::from_nanos(LOOK_NS));
         }
     });
-    conductor.finish(now_ns(), listener)
+    run_controller.finish(now_ns(), listener)
 }
 
 /// Runs a plan with all shards on one runtime with a virtual clock, so that one seed is one run.
@@ -80,45 +80,55 @@ pub async fn run_on_virtual_clock<H, F>(
     plan: RunPlan,
     base: RunResult,
     stop: StopRequest,
-    mut listener: impl RunListener,
+    listener: Box<dyn RunListener>,
     make: F,
 ) -> RunResult
 where
     H: DatabaseHost,
-    F: Fn(usize, &Arc<RunPlan>) -> H,
+    F: Fn(usize) -> H,
 {
     let plan = Arc::new(plan);
+    let (clock, plan_of_shards) = (handle.clone(), Arc::clone(&plan));
+    let spawn = move |number, orders, inbox| {
+        let (handle, plan) = (clock.clone(), Arc::clone(&plan_of_shards));
+        let shard = Shard::new(number, handle, make(number), plan, orders, inbox, 0);
+        drop(clock.spawn(shard.run()));
+    };
+    conduct_on_virtual_clock(handle, plan, base, stop, listener, spawn).await
+}
+
+/// Conducts shards of any make on one runtime with a virtual clock. `spawn` starts the shard of
+/// that number, which follows these orders and reports to this inbox.
+pub async fn conduct_on_virtual_clock(
+    handle: Handle,
+    plan: Arc<RunPlan>,
+    base: RunResult,
+    stop: StopRequest,
+    mut listener: Box<dyn RunListener>,
+    spawn: impl Fn(usize, Arc<Orders>, Inbox),
+) -> RunResult {
     let orders = new_orders(&plan);
     let inbox = Inbox::default();
-    let mut conductor = Conductor::new(
-        Arc::clone(&plan),
-        orders.clone(),
-        inbox.clone(),
-        None,
-        base,
-        stop,
-    );
+    let mut run_controller =
+        RunController::new(plan, orders.clone(), inbox.clone(), None, base, stop);
     for (number, orders) in orders.into_iter().enumerate() {
-        let host = make(number, &plan);
-        let (plan, inbox) = (Arc::clone(&plan), inbox.clone());
-        let shard = Shard::new(number, handle.clone(), host, plan, orders, inbox, 0);
-        handle.spawn(shard.run());
+        spawn(number, orders, inbox.clone());
     }
-    conductor.begin(handle.now_ns(), &mut listener);
-    while !conductor.step(handle.now_ns(), &mut listener) {
+    run_controller.begin(handle.now_ns(), &mut *listener);
+    while !run_controller.step(handle.now_ns(), &mut *listener) {
         handle.sleep_ns(LOOK_NS).await;
     }
-    conductor.finish(handle.now_ns(), &mut listener)
+    run_controller.finish(handle.now_ns(), &mut *listener)
 }
 
 fn new_orders(plan: &RunPlan) -> Vec<Arc<Orders>> {
-    let tick_ns = Conductor::tick_ns(plan);
+    let tick_ns = RunController::tick_ns(plan);
     plan.shards.iter().map(|_| Orders::new(tick_ns)).collect()
 }
 
 /// A shard without a host: it says why and follows the orders without doing anything.
 fn refuse(number: usize, failure: Failure, orders: &Orders, inbox: &Inbox) {
-    inbox.report(number, News::Failed(failure));
+    inbox.report(number, ShardMessage::Failed(failure));
     for stage_number in 0.. {
         let stage = loop {
             match orders.stage(stage_number) {
@@ -126,9 +136,9 @@ fn refuse(number: usize, failure: Failure, orders: &Orders, inbox: &Inbox) {
                 None => std::thread::sleep(Duration::from_nanos(LOOK_NS)),
             }
         };
-        inbox.report(number, News::Done(stage));
+        inbox.report(number, ShardMessage::Done(stage));
         if stage == Stage::End {
-            return inbox.report(number, News::Ended);
+            return inbox.report(number, ShardMessage::Ended);
         }
     }
 }
@@ -149,8 +159,9 @@ impl Drop for EndsInAnyCase {
                 operation: "running a shard".to_owned(),
                 error: "a thread of the run ended by a panic; this is a bug of the program".into(),
             };
-            self.inbox.report(self.number, News::Failed(failure));
-            self.inbox.report(self.number, News::Ended);
+            self.inbox
+                .report(self.number, ShardMessage::Failed(failure));
+            self.inbox.report(self.number, ShardMessage::Ended);
         }
     }
 }

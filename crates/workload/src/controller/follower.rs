@@ -1,7 +1,7 @@
 //! What every shard has in common: it follows the orders, counts every tick, and reports.
 
-use super::link::{Inbox, LOOK_NS, News, Orders, Stage};
-use crate::mail::store::{Failure, FailureKind};
+use super::link::{Inbox, LOOK_NS, Orders, ShardMessage, Stage};
+use crate::failure::{Failure, FailureKind};
 use measure::sample::{Phase, Recorder};
 use runtime::Handle;
 use std::cell::{Cell, RefCell};
@@ -9,8 +9,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// What a shard does at every stage and between ticks, whatever its load.
-pub(crate) trait Duties: 'static {
-    /// The shard's line to the conductor.
+#[allow(async_fn_in_trait)] // Single-threaded by design: no caller needs `Send` futures.
+pub trait ShardTasks: 'static {
+    /// The shard's line to the run controller.
     fn follower(&self) -> &Follower;
 
     /// Goes through a stage.
@@ -26,8 +27,8 @@ pub(crate) trait Duties: 'static {
     fn note_state(&self);
 }
 
-/// The line of one shard to the conductor, and its counts.
-pub(crate) struct Follower {
+/// The line of one shard to the run controller, and its counts.
+pub struct Follower {
     number: usize,
     handle: Handle,
     orders: Arc<Orders>,
@@ -42,7 +43,7 @@ pub(crate) struct Follower {
 
 impl Follower {
     /// The line of shard `number`, which counts into `recorder` by the clock of the run.
-    pub(crate) fn new(
+    pub fn new(
         number: usize,
         handle: Handle,
         orders: Arc<Orders>,
@@ -64,43 +65,43 @@ impl Follower {
     }
 
     /// The orders of the shard.
-    pub(crate) fn orders(&self) -> &Arc<Orders> {
+    pub fn orders(&self) -> &Arc<Orders> {
         &self.orders
     }
 
     /// Where the shard reports to.
-    pub(crate) fn inbox(&self) -> &Inbox {
+    pub fn inbox(&self) -> &Inbox {
         &self.inbox
     }
 
     /// Whether the run has failed in this shard.
-    pub(crate) fn has_failed(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         self.failed.get()
     }
 
-    /// Tells the conductor.
-    pub(crate) fn report(&self, news: News) {
+    /// Sends a message to the run controller.
+    pub fn report(&self, news: ShardMessage) {
         self.inbox.report(self.number, news);
     }
 
     /// Reports the first failure; those that follow it are its consequences.
-    pub(crate) fn fail(&self, failure: Failure) {
+    pub fn fail(&self, failure: Failure) {
         if !self.failed.replace(true) && failure.kind != FailureKind::Stopped {
-            self.report(News::Failed(failure));
+            self.report(ShardMessage::Failed(failure));
         }
     }
 
     /// Counts a new phase from now on, and from now on in whole ticks.
-    pub(crate) fn begin_phase(&self, phase: Phase) {
+    pub fn begin_phase(&self, phase: Phase) {
         self.next_tick_ns
             .set(self.handle.now_ns() + self.orders.tick_ns());
         let counts = self.recorder.borrow_mut().begin_phase(phase, self.now_ns());
-        self.report(News::Counts(Box::new(counts)));
+        self.report(ShardMessage::Counts(Box::new(counts)));
     }
 
     fn take_counts(&self) {
         let counts = self.recorder.borrow_mut().take(self.now_ns());
-        self.report(News::Counts(Box::new(counts)));
+        self.report(ShardMessage::Counts(Box::new(counts)));
     }
 
     fn now_ns(&self) -> u64 {
@@ -118,7 +119,7 @@ impl Follower {
 }
 
 /// Follows the orders of a shard until the last.
-pub(crate) async fn follow<D: Duties>(shard: Rc<D>) {
+pub async fn follow<D: ShardTasks>(shard: Rc<D>) {
     let follower = shard.follower();
     let ticker = Rc::clone(&shard);
     let ticker = follower.handle.spawn(async move { tick(&*ticker).await });
@@ -132,7 +133,7 @@ pub(crate) async fn follow<D: Duties>(shard: Rc<D>) {
             stage,
             Stage::Build | Stage::Open | Stage::Close | Stage::Verify
         ) {
-            follower.report(News::Done(stage));
+            follower.report(ShardMessage::Done(stage));
         }
         if stage == Stage::End {
             break;
@@ -140,11 +141,11 @@ pub(crate) async fn follow<D: Duties>(shard: Rc<D>) {
     }
     follower.ended.set(true);
     ticker.await;
-    follower.report(News::Ended);
+    follower.report(ShardMessage::Ended);
 }
 
 /// Counts every tick, and looks after the load between ticks.
-async fn tick<D: Duties>(shard: &D) {
+async fn tick<D: ShardTasks>(shard: &D) {
     let follower = shard.follower();
     let (handle, orders) = (&follower.handle, &follower.orders);
     follower

@@ -1,23 +1,22 @@
-//! What a run needs of the place where its databases live.
+//! What a run needs of the databases that its sessions work on.
 
-use crate::mail::population::PopulationState;
-use crate::mail::store::{Failure, MailStore};
+use crate::failure::Failure;
+use measure::sample::Recorder;
 use runtime::IoObserver;
+use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Called with the bytes handled so far; says whether to go on. Work that is told not to ends with
-/// [`crate::mail::store::FailureKind::Stopped`].
+/// Called with the bytes handled so far; says whether to go on. Work that is asked to stop ends with
+/// [`crate::failure::FailureKind::Stopped`].
 pub type Progress = Rc<dyn Fn(u64) -> bool>;
 
 /// Called with what is being done, in words.
 pub type Doing = Rc<dyn Fn(&str)>;
 
 /// A database that is ready for sessions.
-pub struct OpenedDatabase<S> {
-    /// The engine's side.
-    pub store: S,
-    /// The rows that exist.
-    pub population: PopulationState,
+pub struct OpenedDatabase<D> {
+    /// What sessions work on.
+    pub database: D,
     /// A sentence about what opening it took, such as recovery; empty when there is nothing to say.
     pub note: String,
 }
@@ -30,15 +29,52 @@ pub struct BuiltDatabase {
     pub note: String,
 }
 
-/// Builds, opens, closes, verifies and removes databases, by their number in the run. One host
-/// serves the databases of one shard, on its thread.
+/// How full and how busy a database is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DatabaseStatistics {
+    /// Pages in the cache.
+    pub cached_pages: u64,
+    /// Pages that the cache can hold.
+    pub cache_capacity_pages: u64,
+    /// Page faults that have waited for a free frame, since the database was opened.
+    pub page_fault_stalls: u64,
+    /// Size of the database file.
+    pub size_bytes: u64,
+    /// Pages in the database file.
+    pub database_pages: u64,
+    /// Bytes of changed pages that are not written yet.
+    pub dirty_bytes: u64,
+}
+
+/// An open database as the load sees it. Clones share it.
+#[allow(async_fn_in_trait)] // Single-threaded by design: no caller needs `Send` futures.
+pub trait LoadedDatabase: Clone + 'static {
+    /// Runs one transaction to its commit, with as many attempts as it takes. `due_ns` is when it
+    /// should have begun, if a rate is held. Gives the number of operations.
+    ///
+    /// # Errors
+    /// The failure that ends the run.
+    async fn transact(&self, due_ns: Option<u64>) -> Result<u32, Failure>;
+
+    /// The state of its cache and its file.
+    fn statistics(&self) -> DatabaseStatistics;
+
+    /// The first damage that was met in the background, where no transaction reports it.
+    fn damage(&self) -> Option<Failure>;
+}
+
+/// Builds, opens, closes and verifies databases, by their number in the run. One host serves the
+/// databases of one shard, on its thread.
 #[allow(async_fn_in_trait)] // Single-threaded by design: no caller needs `Send` futures.
 pub trait DatabaseHost: 'static {
-    /// The engine's side of a database.
-    type Store: MailStore;
+    /// What the load works on.
+    type Database: LoadedDatabase;
 
     /// Makes sure that the database is there and complete. `progress` hears only of a database that
     /// has to be built.
+    ///
+    /// # Errors
+    /// The failure that ends the run.
     async fn build(
         &self,
         database: usize,
@@ -46,23 +82,34 @@ pub trait DatabaseHost: 'static {
         progress: Progress,
     ) -> Result<BuiltDatabase, Failure>;
 
-    /// Opens the database, and recovers it when it was not closed. `doing` is told what takes time.
+    /// Opens the database, and recovers it when it was not closed. Its operations are counted into
+    /// `recorder`; `doing` hears of what takes time.
+    ///
+    /// # Errors
+    /// The failure that ends the run.
     async fn open(
         &self,
         database: usize,
         observer: Rc<dyn IoObserver>,
+        recorder: Rc<RefCell<Recorder>>,
         doing: Doing,
-    ) -> Result<OpenedDatabase<Self::Store>, Failure>;
+    ) -> Result<OpenedDatabase<Self::Database>, Failure>;
 
-    /// Writes back what is dirty and closes the database; notes its rows for the next run. Without
-    /// `population` transactions have ended in the middle, and the next run counts the rows itself.
+    /// Writes back what is dirty and closes the database. Unless it is `whole`, transactions have
+    /// ended in the middle.
+    ///
+    /// # Errors
+    /// The failure that ends the run.
     async fn close(
         &self,
         database: usize,
-        store: Self::Store,
-        population: Option<PopulationState>,
+        open: Self::Database,
+        whole: bool,
     ) -> Result<(), Failure>;
 
     /// Reads every page of the closed database and verifies its checksum.
+    ///
+    /// # Errors
+    /// The failure that ends the run.
     async fn verify(&self, database: usize, progress: Progress) -> Result<(), Failure>;
 }

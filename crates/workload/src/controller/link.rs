@@ -1,20 +1,20 @@
-//! The line between the conductor of a run and its shards: orders one way, reports the other.
+//! The line between the run controller of a run and its shards: orders one way, reports the other.
 //!
-//! Nobody waits on it: the shards look for orders and the conductor for reports every ten
+//! Nobody waits on it: the shards look for orders and the run controller for reports every ten
 //! milliseconds. So it works the same between threads and within one runtime on the virtual clock.
 
-use crate::mail::store::Failure;
+use crate::failure::Failure;
 use measure::sample::ShardSample;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Name of the service level that a database which did not serve for a while does not meet.
-pub const WITHOUT_SERVICE: &str = "time without service";
+pub const WITHOUT_SERVICE: &str = "downtime";
 
 /// How often orders and reports are looked for.
 pub const LOOK_NS: u64 = 10_000_000;
 
-/// What a shard is told to do. Every shard gets the same stages in the same order.
+/// The command to a shard. Every shard gets the same stages in the same order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Build the databases that are not there.
@@ -113,7 +113,7 @@ impl Orders {
 
 /// What a shard has to say.
 #[derive(Debug)]
-pub enum News {
+pub enum ShardMessage {
     /// The counts of a tick.
     Counts(Box<ShardSample>),
     /// A stage that has an end of its own is done (build, open, close, verify).
@@ -148,17 +148,17 @@ pub enum News {
 
 /// Where all shards report to. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub struct Inbox(Arc<Mutex<Vec<(usize, News)>>>);
+pub struct Inbox(Arc<Mutex<Vec<(usize, ShardMessage)>>>);
 
 impl Inbox {
     /// Adds news of a shard.
-    pub fn report(&self, shard: usize, news: News) {
+    pub fn report(&self, shard: usize, news: ShardMessage) {
         lock(&self.0).push((shard, news));
     }
 
     /// Takes everything out, oldest first.
     #[must_use]
-    pub fn take(&self) -> Vec<(usize, News)> {
+    pub fn take(&self) -> Vec<(usize, ShardMessage)> {
         std::mem::take(&mut *lock(&self.0))
     }
 }

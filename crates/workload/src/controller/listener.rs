@@ -1,4 +1,4 @@
-//! Who is told what happens while a run goes on.
+//! The listener of a run in progress.
 
 use crate::progress::{ByteProgress, LiveSample, Phase};
 use measure::result::RunResult;
@@ -6,14 +6,14 @@ use measure::sample::Sample;
 use std::time::Duration;
 
 /// The result of a run so far. It is worked out when somebody asks for it: over a long run it takes
-/// longer than the samples it is told with.
+/// longer than the samples it is reported with.
 #[derive(Clone, Copy)]
-pub struct SoFar<'a> {
+pub struct InterimResult<'a> {
     interval_s: f64,
     work_out: &'a dyn Fn() -> RunResult,
 }
 
-impl<'a> SoFar<'a> {
+impl<'a> InterimResult<'a> {
     /// What `work_out` works out, of a run with samples of so many seconds.
     #[must_use]
     pub fn new(interval_s: f64, work_out: &'a dyn Fn() -> RunResult) -> Self {
@@ -39,10 +39,10 @@ impl<'a> SoFar<'a> {
 /// Listens to a run, on the thread that conducts it. Every method does nothing unless it is
 /// written.
 pub trait RunListener {
-    /// A phase begins at this very moment; for those who count by phases. It is told a little later,
+    /// A phase begins at this very moment; for those who count by phases. It is reported a little later,
     /// by [`phase`](Self::phase).
     fn begins(&mut self, _phase: Phase) {}
-    /// A phase has begun, and the last figures of the one before have been told. `expected` is its
+    /// A phase has begun, and the last figures of the one before have been reported. `expected` is its
     /// length when that is known beforehand.
     fn phase(&mut self, _phase: Phase, _expected: Option<Duration>) {}
     /// The present phase has come so far through its bytes.
@@ -53,13 +53,13 @@ pub trait RunListener {
     fn live(&mut self, _figures: &LiveSample) {}
     /// A sample of any phase is complete: its counts, its figures in short, and the result of the
     /// run so far.
-    fn sample(&mut self, _sample: &Sample, _figures: &LiveSample, _so_far: SoFar<'_>) {}
+    fn sample(&mut self, _sample: &Sample, _figures: &LiveSample, _so_far: InterimResult<'_>) {}
     /// Something worth a line of its own.
     fn note(&mut self, _text: &str) {}
 }
 
 /// Listens to nothing.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unheard;
+pub struct NoListener;
 
-impl RunListener for Unheard {}
+impl RunListener for NoListener {}

@@ -1,8 +1,8 @@
 //! The sessions of one shard: as many as ordered, in a closed or an open loop.
 
+use super::host::LoadedDatabase;
 use super::link::Orders;
-use crate::mail::session::MailDatabase;
-use crate::mail::store::{Failure, MailStore};
+use crate::failure::Failure;
 use crate::pacing::arrivals::{Arrivals, Spacing};
 use crate::pacing::backlog::{Admission, Backlog};
 use crate::random::Dice;
@@ -51,10 +51,10 @@ const PACER_LOOK_NS: u64 = 20_000_000;
 const REST_LOOK_NS: u64 = 100_000_000;
 
 /// The load of one shard. It runs in tasks of its own.
-pub struct Load<S: MailStore> {
+pub struct Load<D: LoadedDatabase> {
     handle: Handle,
     orders: Arc<Orders>,
-    databases: Vec<MailDatabase<S>>,
+    databases: Vec<D>,
     how: Loop,
     running: Cell<bool>,
     /// Which sessions of the closed loop are alive.
@@ -64,15 +64,10 @@ pub struct Load<S: MailStore> {
     failure: RefCell<Option<Failure>>,
 }
 
-impl<S: MailStore> Load<S> {
+impl<D: LoadedDatabase> Load<D> {
     /// A load over these databases that has not begun.
     #[must_use]
-    pub fn new(
-        handle: Handle,
-        orders: Arc<Orders>,
-        databases: Vec<MailDatabase<S>>,
-        how: Loop,
-    ) -> Rc<Self> {
+    pub fn new(handle: Handle, orders: Arc<Orders>, databases: Vec<D>, how: Loop) -> Rc<Self> {
         let limit = match how {
             Loop::Closed(_) => 0,
             Loop::Open { backlog_limit, .. } => backlog_limit,
@@ -233,7 +228,7 @@ impl<S: MailStore> Load<S> {
 
     /// The databases; to be taken when the load has been stopped.
     #[must_use]
-    pub fn databases(&self) -> &[MailDatabase<S>] {
+    pub fn databases(&self) -> &[D] {
         &self.databases
     }
 }

@@ -2,31 +2,28 @@
 //!
 //! Databases are dealt over shards. A [`shard::Shard`] lives on one thread (or, on the virtual
 //! clock, beside the others on one) and takes its databases through the stages of the run; its
-//! sessions are a [`load::Load`]. The [`conductor::Conductor`] orders the stages, joins the counts,
-//! steers the load ([`steering`]), tells of the phases (`announcement`) and gives the result
+//! sessions are a [`load::Load`]. The [`run_controller::RunController`] orders the stages, joins the counts,
+//! steers the load ([`load_control`]), reports the phases (`phase_notice`) and gives the result
 //! ([`outcome`]). Orders and news go over [`link`]; what every shard does with them is in `follower`.
 //! [`drive`] sets everything going; what it needs of real or simulated storage is a
 //! [`host::DatabaseHost`].
 
-mod announcement;
-pub mod conductor;
 pub mod drive;
-pub(crate) mod follower;
+pub mod follower;
 pub mod host;
 pub mod link;
 pub mod listener;
 pub mod load;
+pub mod load_control;
 pub mod observer;
 pub mod outcome;
+mod phase_notice;
 pub mod plan;
+pub mod run_controller;
 mod service;
 pub mod shard;
-pub mod steering;
 pub mod ticks;
 
-#[cfg(test)]
-mod tests;
-
-pub use drive::{run_on_threads, run_on_virtual_clock};
-pub use listener::{RunListener, SoFar, Unheard};
+pub use drive::{conduct_on_virtual_clock, run_on_threads, run_on_virtual_clock};
+pub use listener::{InterimResult, NoListener, RunListener};
 pub use plan::RunPlan;

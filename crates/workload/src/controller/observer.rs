@@ -1,8 +1,8 @@
 //! From the engine's requests to the streams that are measured.
 
-use crate::mail::edb_store::of_io;
-use crate::mail::store::{Failure, FailureKind};
-use measure::sample::{Recorder, Stream};
+use crate::failure::Failure;
+use measure::metric::Stream;
+use measure::sample::Recorder;
 use runtime::{IoCause, IoDirection, IoError, IoEvent, IoObserver};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -76,16 +76,9 @@ pub fn stream_of(cause: IoCause, direction: IoDirection) -> Option<Stream> {
 
 impl IoObserver for CountingObserver {
     fn failed(&self, event: &IoEvent, error: &IoError) {
-        self.failure.borrow_mut().get_or_insert_with(|| {
-            let mut failure = Failure {
-                kind: FailureKind::Io,
-                file: String::new(),
-                page: self.page_at(event),
-                operation: purpose(event.cause, event.direction).to_owned(),
-                error: String::new(),
-            };
-            of_io(&mut failure, error);
-            failure
+        self.failure.borrow_mut().get_or_insert_with(|| Failure {
+            page: self.page_at(event),
+            ..Failure::of_io(error, purpose(event.cause, event.direction))
         });
     }
 

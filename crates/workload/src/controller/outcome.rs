@@ -1,14 +1,13 @@
 //! The account of a run: phases, failures, checks, and in the end the result document.
 
 use super::load::Loop;
+use super::load_control::LoadControl;
 use super::plan::{RunPlan, SteadyBy};
-use super::steering::Steering;
-use crate::mail::store::Failure;
-use crate::profile::Profile;
+use crate::failure::Failure;
+use measure::metric::Stream;
 use measure::result::{Check, ErrorRecord, PhaseResult, RunResult, SteadyState, Verdict};
-use measure::sample::{RunTotals, Stream};
+use measure::sample::RunTotals;
 use measure::service_level::{Judgement, Measured, evaluate, judge};
-use measure::steady::SteadyRule;
 use std::time::Duration;
 
 /// The phases that the result lists.
@@ -123,16 +122,10 @@ impl Account {
         self.interrupted || self.has_failed()
     }
 
-    /// The rate that the run shall reach; `None` when none is asked for.
-    #[must_use]
-    pub fn target_iops(&self, plan: &RunPlan) -> Option<f64> {
-        Some(plan.profile.rate_to_reach()).filter(|&target| target > 0.0)
-    }
-
     /// Judges the levels with the totals so far.
     pub fn judge(&mut self, plan: &RunPlan, totals: &RunTotals) {
         if totals.measured_s() > 0.0 {
-            let levels = &plan.profile.service_levels;
+            let levels = &plan.service_levels;
             self.checks = evaluate(levels, &self.measured(plan, totals, None));
         }
     }
@@ -157,8 +150,8 @@ impl Account {
     ) -> Measured<'a> {
         Measured {
             totals,
-            planned_s: Some(plan.profile.run.duration.as_seconds()),
-            target_iops: self.target_iops(plan),
+            planned_s: Some(plan.run.duration.as_seconds()),
+            target_iops: plan.rate_to_reach(),
             errors: &self.errors,
             interrupted: self.interrupted,
             must_be_steady,
@@ -171,20 +164,20 @@ impl Account {
         &self,
         plan: &RunPlan,
         totals: &RunTotals,
-        steering: &Steering,
+        load_control: &LoadControl,
         shed: u64,
         complete: bool,
     ) -> RunResult {
         let mut result = self.base.clone();
         result.complete = complete;
         result.phases = self.phases();
-        result.throughput.target_iops = self.target_iops(plan);
-        result.throughput.threads = Some(u64::from(steering.sessions()));
+        result.throughput.target_iops = plan.rate_to_reach();
+        result.throughput.threads = Some(u64::from(load_control.sessions()));
         if let Loop::Open { .. } = plan.how {
-            result.throughput.rate_iops = plan.profile.run.held_rate;
+            result.throughput.rate_iops = plan.run.held_rate;
         }
         totals.fill(&mut result);
-        result.tuning = steering.tuning_result();
+        result.tuning = load_control.tuning_result();
         result.errors.clone_from(&self.errors);
         result.warnings.extend(self.warnings.iter().cloned());
         result.notes.extend(self.notes.iter().cloned());
@@ -195,8 +188,8 @@ impl Account {
                 super::plan::BACKLOG_S
             ));
         }
-        let rule = steady_rule(&plan.profile);
-        let interval_s = plan.profile.run.sample_interval.as_seconds();
+        let rule = plan.run.steady_state.rule();
+        let interval_s = plan.run.sample_interval.as_seconds();
         let steady = match plan.steady_by {
             SteadyBy::Rate => {
                 let variable = "database reads and writes per second";
@@ -208,7 +201,7 @@ impl Account {
                 rule.judge(variable, &samples, interval_s)
             }
         };
-        let levels = &plan.profile.service_levels;
+        let levels = &plan.service_levels;
         let measured = self.measured(plan, totals, rule.required.then_some(&steady));
         let checks = evaluate(levels, &measured);
         let judgement = judge(levels, &measured, &checks);
@@ -253,16 +246,5 @@ fn enter(judgement: Judgement, checks: Vec<Check>, result: &mut RunResult, total
         result.set_verdict(judgement.verdict, "Stopped before anything was measured.");
     } else {
         result.set_verdict(Verdict::Inconclusive, "Nothing has been measured yet.");
-    }
-}
-
-fn steady_rule(profile: &Profile) -> SteadyRule {
-    let steady = &profile.run.steady_state;
-    SteadyRule {
-        rounds: steady.windows as usize,
-        range_fraction: steady.max_range_percent / 100.0,
-        slope_fraction: steady.max_slope_percent / 100.0,
-        required: steady.required,
-        ..SteadyRule::default()
     }
 }

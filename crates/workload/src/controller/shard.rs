@@ -1,14 +1,12 @@
 //! One shard: the databases of one thread, taken through the stages of a run.
 
-use super::follower::{Duties, Follower, follow};
-use super::host::{DatabaseHost, Doing, Progress};
-use super::link::{Inbox, News, Orders, Stage};
+use super::follower::{Follower, ShardTasks, follow};
+use super::host::{DatabaseHost, Doing, LoadedDatabase, Progress};
+use super::link::{Inbox, Orders, ShardMessage, Stage};
 use super::load::Load;
 use super::observer::{CountingObserver, FirstFailure};
 use super::plan::RunPlan;
-use crate::mail::population::Population;
-use crate::mail::session::{MailDatabase, MailDatabaseParts};
-use crate::mail::store::{Failure, MailStore};
+use crate::failure::Failure;
 use crate::random::Dice;
 use measure::sample::{Phase, Recorder};
 use runtime::{Handle, IoObserver};
@@ -24,28 +22,28 @@ pub struct Shard<H: DatabaseHost> {
     plan: Arc<RunPlan>,
     follower: Follower,
     recorder: Rc<RefCell<Recorder>>,
-    load: RefCell<Option<Rc<Load<H::Store>>>>,
+    load: RefCell<Option<Rc<Load<H::Database>>>>,
     /// Sizes of the databases as last seen open, in the order of [`Self::databases`].
     sizes_bytes: RefCell<Vec<u64>>,
     /// The first request that failed, which whoever made it may have kept to itself.
     failed_request: FirstFailure,
-    closing: RefCell<Closing<H::Store>>,
+    closing: RefCell<Closing<H::Database>>,
 }
 
-/// Progress is told every few megabytes.
-const TOLD_BYTES: u64 = 4 << 20;
+/// Progress is reported every few megabytes.
+const REPORTED_BYTES: u64 = 4 << 20;
 
 /// The databases that are being closed.
-struct Closing<S> {
-    stores: Vec<S>,
+struct Closing<D> {
+    databases: Vec<D>,
     /// What there was to write.
     total_bytes: u64,
-    /// What was told of it.
-    told_bytes: u64,
+    /// What was reported of it.
+    reported_bytes: u64,
 }
 
-fn dirty_bytes<S: MailStore>(store: &S) -> u64 {
-    store.statistics().dirty_bytes
+fn dirty_bytes<D: LoadedDatabase>(database: &D) -> u64 {
+    database.statistics().dirty_bytes
 }
 
 impl<H: DatabaseHost> Shard<H> {
@@ -74,9 +72,9 @@ impl<H: DatabaseHost> Shard<H> {
             sizes_bytes: RefCell::default(),
             failed_request: Rc::default(),
             closing: RefCell::new(Closing {
-                stores: Vec::new(),
+                databases: Vec::new(),
                 total_bytes: 0,
-                told_bytes: 0,
+                reported_bytes: 0,
             }),
         })
     }
@@ -95,7 +93,7 @@ impl<H: DatabaseHost> Shard<H> {
         let count = self.databases().len() as u64;
         if !self.plan.reuse {
             self.follower
-                .report(News::ToHandle(self.plan.database_bytes * count));
+                .report(ShardMessage::ToHandle(self.plan.database_bytes * count));
         }
         for &database in self.databases() {
             let begun = Rc::new(Cell::new(!self.plan.reuse));
@@ -108,7 +106,7 @@ impl<H: DatabaseHost> Shard<H> {
                 .database_size(database, built.size_bytes);
             if begun.get() {
                 before += self.plan.database_bytes;
-                self.follower.report(News::Progress(before));
+                self.follower.report(ShardMessage::Progress(before));
             }
         }
         Ok(())
@@ -122,7 +120,7 @@ impl<H: DatabaseHost> Shard<H> {
         let progress = self.progress(before);
         Rc::new(move |bytes| {
             if !begun.replace(true) {
-                inbox.report(number, News::ToHandle(to_handle));
+                inbox.report(number, ShardMessage::ToHandle(to_handle));
             }
             progress(bytes)
         })
@@ -132,19 +130,11 @@ impl<H: DatabaseHost> Shard<H> {
         let mut opened = Vec::new();
         for &database in self.databases() {
             let observer = self.observer(database);
-            let open = self.host.open(database, observer, self.doing()).await?;
+            let recorder = Rc::clone(&self.recorder);
+            let open = self.host.open(database, observer, recorder, self.doing());
+            let open = open.await?;
             self.note(open.note);
-            let seed = self.plan.database_seed(database);
-            opened.push(MailDatabase::new(MailDatabaseParts {
-                store: open.store,
-                handle: self.handle.clone(),
-                settings: self.plan.session.clone(),
-                maker: self.plan.item_maker(database, open.population.built_rows),
-                population: Population::new(open.population, seed, self.plan.hot_set),
-                recorder: Rc::clone(&self.recorder),
-                index: database,
-                seed: self.plan.profile.run.seed,
-            }));
+            opened.push(open.database);
         }
         let load = Load::new(
             self.handle.clone(),
@@ -160,7 +150,7 @@ impl<H: DatabaseHost> Shard<H> {
     fn start(&self) {
         if let (Some(load), false) = (self.load.borrow().as_ref(), self.follower.has_failed()) {
             let stream = 0x7061_6365 + self.number as u64;
-            load.start(Dice::new(self.plan.profile.run.seed, stream));
+            load.start(Dice::new(self.plan.run.seed, stream));
         }
     }
 
@@ -169,44 +159,41 @@ impl<H: DatabaseHost> Shard<H> {
             return Ok(());
         };
         load.stop().await;
-        let stores = load.databases().iter();
-        let stores = stores.map(|database| database.store().clone());
-        self.follower
-            .report(News::ToHandle(self.begin_closing(stores.collect())));
+        self.follower.report(ShardMessage::ToHandle(
+            self.begin_closing(load.databases().to_vec()),
+        ));
         let mut result = load.failure().map_or(Ok(()), Err);
-        for database in load.databases() {
-            let store = database.store().clone();
+        for (&number, database) in self.databases().iter().zip(load.databases()) {
             let whole = load.failure().is_none();
-            let rows = whole.then(|| database.population_state());
             // Every database is closed, whatever became of the others.
-            let closed = self.host.close(database.index(), store, rows).await;
-            let damage = database.store().damage().map_or(Ok(()), Err);
+            let closed = self.host.close(number, database.clone(), whole).await;
+            let damage = database.damage().map_or(Ok(()), Err);
             result = result.and(closed).and(damage);
         }
-        self.closing.borrow_mut().stores.clear();
+        self.closing.borrow_mut().databases.clear();
         result
     }
 
     /// Notes the databases that are about to be closed; gives the bytes to write before they are.
-    fn begin_closing(&self, stores: Vec<H::Store>) -> u64 {
+    fn begin_closing(&self, databases: Vec<H::Database>) -> u64 {
         let closing = Closing {
-            total_bytes: stores.iter().map(dirty_bytes).sum(),
-            told_bytes: 0,
-            stores,
+            total_bytes: databases.iter().map(dirty_bytes).sum(),
+            reported_bytes: 0,
+            databases,
         };
         let total_bytes = closing.total_bytes;
         *self.closing.borrow_mut() = closing;
         total_bytes
     }
 
-    /// Tells how much has been written on the way to closed databases.
+    /// Reports how much has been written on the way to closed databases.
     fn follow_closing(&self) {
         let mut closing = self.closing.borrow_mut();
-        let left_bytes = closing.stores.iter().map(dirty_bytes).sum();
+        let left_bytes = closing.databases.iter().map(dirty_bytes).sum();
         let done_bytes = closing.total_bytes.saturating_sub(left_bytes);
-        if !closing.stores.is_empty() && done_bytes >= closing.told_bytes + TOLD_BYTES {
-            closing.told_bytes = done_bytes;
-            self.follower.report(News::Progress(done_bytes));
+        if !closing.databases.is_empty() && done_bytes >= closing.reported_bytes + REPORTED_BYTES {
+            closing.reported_bytes = done_bytes;
+            self.follower.report(ShardMessage::Progress(done_bytes));
         }
     }
 
@@ -216,12 +203,12 @@ impl<H: DatabaseHost> Shard<H> {
         let mut sizes_bytes = self.sizes_bytes.take();
         sizes_bytes.resize(self.databases().len(), self.plan.database_bytes);
         self.follower
-            .report(News::ToHandle(sizes_bytes.iter().sum()));
+            .report(ShardMessage::ToHandle(sizes_bytes.iter().sum()));
         for (&database, size_bytes) in self.databases().iter().zip(sizes_bytes) {
             let verified = self.host.verify(database, self.progress(before)).await;
             result = result.and(verified);
             before += size_bytes;
-            self.follower.report(News::Progress(before));
+            self.follower.report(ShardMessage::Progress(before));
         }
         result
     }
@@ -230,8 +217,8 @@ impl<H: DatabaseHost> Shard<H> {
     /// what the request was for.
     fn look_for_failures(&self) {
         if let Some(load) = self.load.borrow().as_ref() {
-            let stores = load.databases().iter().map(MailDatabase::store);
-            let damage = || stores.filter_map(MailStore::damage).next();
+            let mut databases = load.databases().iter();
+            let damage = || databases.find_map(LoadedDatabase::damage);
             if let Some(failure) = load.failure().or_else(damage) {
                 self.follower.fail(failure);
             }
@@ -245,14 +232,14 @@ impl<H: DatabaseHost> Shard<H> {
         Rc::new(CountingObserver::new(
             Rc::clone(&self.recorder),
             database,
-            self.plan.profile.engine.page_size.bytes(),
+            self.plan.page_bytes,
             Rc::clone(&self.failed_request),
         ))
     }
 
     fn doing(&self) -> Doing {
         let (inbox, number) = (self.follower.inbox().clone(), self.number);
-        Rc::new(move |text| inbox.report(number, News::Doing(text.to_owned())))
+        Rc::new(move |text| inbox.report(number, ShardMessage::Doing(text.to_owned())))
     }
 
     fn progress(&self, before: u64) -> Progress {
@@ -260,9 +247,9 @@ impl<H: DatabaseHost> Shard<H> {
         let orders = Arc::clone(self.follower.orders());
         let last = Cell::new(0);
         Rc::new(move |bytes| {
-            if bytes >= last.get() + TOLD_BYTES || bytes < last.get() {
+            if bytes >= last.get() + REPORTED_BYTES || bytes < last.get() {
                 last.set(bytes);
-                inbox.report(number, News::Progress(before + bytes));
+                inbox.report(number, ShardMessage::Progress(before + bytes));
             }
             !orders.is_abandoned()
         })
@@ -270,12 +257,12 @@ impl<H: DatabaseHost> Shard<H> {
 
     fn note(&self, text: String) {
         if !text.is_empty() {
-            self.follower.report(News::Note(text));
+            self.follower.report(ShardMessage::Note(text));
         }
     }
 }
 
-impl<H: DatabaseHost> Duties for Shard<H> {
+impl<H: DatabaseHost> ShardTasks for Shard<H> {
     fn follower(&self) -> &Follower {
         &self.follower
     }
@@ -327,17 +314,18 @@ impl<H: DatabaseHost> Duties for Shard<H> {
         let mut fill: f64 = 1.0;
         let mut sizes_bytes = self.sizes_bytes.borrow_mut();
         sizes_bytes.clear();
-        for database in load.databases() {
-            let now = database.store().statistics();
+        for (&number, database) in self.databases().iter().zip(load.databases()) {
+            let now = database.statistics();
             let mut recorder = self.recorder.borrow_mut();
-            recorder.page_fault_stalls_so_far(database.index(), now.page_fault_stalls);
-            recorder.database_size(database.index(), now.size_bytes);
+            recorder.page_fault_stalls_so_far(number, now.page_fault_stalls);
+            recorder.database_size(number, now.size_bytes);
             sizes_bytes.push(now.size_bytes);
             let could_hold = now.cache_capacity_pages.min(now.database_pages).max(1);
             fill = fill.min(now.cached_pages as f64 / could_hold as f64);
         }
-        self.follower.report(News::CacheFill(fill));
+        self.follower.report(ShardMessage::CacheFill(fill));
         let (shed, waiting) = load.backlog();
-        self.follower.report(News::Backlog { shed, waiting });
+        self.follower
+            .report(ShardMessage::Backlog { shed, waiting });
     }
 }

@@ -1,7 +1,8 @@
 //! The counts of all shards over one tick, for those who steer while the run goes on.
 
 use crate::tuning::{TuningSample, cycle::DatabaseLatency};
-use measure::sample::{DatabaseMeters, Layout, OperationMeter, Phase, ShardSample, Stream};
+use measure::metric::Stream;
+use measure::sample::{DatabaseMeters, Layout, OperationMeter, Phase, ShardSample};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,15 +1,16 @@
 //! The instants at which transactions are due.
 
 use crate::random::Dice;
+use config::choice;
 
-/// How arrivals are spread over time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Spacing {
-    /// At equal distances.
-    #[default]
-    Even,
-    /// At random, independently of each other (a Poisson process), as many users cause them.
-    Poisson,
+choice! {
+    /// How arrivals are spread over time.
+    pub enum Spacing default Even {
+        /// At equal distances.
+        Even = "even",
+        /// At random and independently of each other (a Poisson process), as many users cause them.
+        Poisson = "poisson",
+    }
 }
 
 /// A stream of due times at a rate that may change while it runs.

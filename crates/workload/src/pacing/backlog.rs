@@ -97,9 +97,9 @@ mod tests {
     #[test]
     fn every_arrival_begins_waits_or_is_shed_in_order() {
         let mut backlog = Backlog::new(2);
-        let fates: Vec<Admission> = (0..5).map(|due| backlog.arrive(due, 2)).collect();
+        let outcomes: Vec<Admission> = (0..5).map(|due| backlog.arrive(due, 2)).collect();
         use Admission::{Begin, Shed, Waits};
-        assert_eq!(fates, [Begin, Begin, Waits, Waits, Shed]);
+        assert_eq!(outcomes, [Begin, Begin, Waits, Waits, Shed]);
         assert_eq!((backlog.next_due(), backlog.next_due()), (Some(2), Some(3)));
         assert_eq!((backlog.next_due(), backlog.next_due()), (None, None));
         assert_eq!(

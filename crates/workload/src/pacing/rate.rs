@@ -3,7 +3,7 @@
 //! One operation of the workload causes a number of database reads and writes that depends on the
 //! cache. Reads are counted within the operation, and there are fewer of them from second to second
 //! while a cache fills, so they are followed closely; writes come long after the operation that
-//! caused them, and only a long average tells how many belong to it. So the controller divides the
+//! caused them, and only a long average shows how many belong to it. So the controller divides the
 //! wanted I/O rate by the sum of two smoothed numbers of I/Os per operation, and adds a small
 //! correction for what the measured phase is behind (or ahead of) in total, which makes the mean over
 //! the phase exact.

@@ -1,11 +1,12 @@
 //! Rules between settings that are each right by themselves.
 
-use super::brokerage_rules::brokerage;
-use super::{ByteSize, Kind, Profile};
+use super::{Levels, Run};
+use config::{ConfigError, Layers, Settings};
 
 /// A rule that a profile breaks.
-pub(super) struct Broken {
-    /// The settings it speaks of; the fault is shown at the one that was given last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The settings it is about; the fault is shown at the one that was given last.
     pub paths: &'static [&'static str],
     /// What is wrong.
     pub message: String,
@@ -13,183 +14,48 @@ pub(super) struct Broken {
     pub help: String,
 }
 
-/// Every rule that the profile breaks.
-pub(super) fn broken(profile: &Profile) -> Vec<Broken> {
+/// Reads the profile of a workload. What nobody has written is as in `defaults`; `broken` gives the
+/// rules that the settings break, and `kinds` are the workloads that a profile can be for.
+///
+/// # Errors
+/// Everything that is wrong, each fault with its place.
+pub fn read<T: Settings>(
+    layers: Layers,
+    kinds: &[&str],
+    defaults: &T,
+    broken: impl Fn(&T) -> Vec<Rule>,
+) -> Result<T, ConfigError> {
+    let kind = layers.text("kind").map(str::to_owned);
+    let document = layers.read(Some(defaults))?;
+    let mut rules = broken(&document.settings);
+    rules.extend(unknown_kind(kind.as_deref(), kinds));
+    let broken = rules
+        .into_iter()
+        .map(|rule| document.broken_rule(rule.paths, rule.message, Some(rule.help)));
+    let broken = broken.collect();
+    Ok(document.accept(broken)?.settings)
+}
+
+fn unknown_kind(kind: Option<&str>, kinds: &[&str]) -> Option<Rule> {
+    let kind = kind.filter(|kind| !kinds.contains(kind))?;
+    let names: Vec<String> = kinds.iter().map(|kind| format!("\"{kind}\"")).collect();
+    Some(Rule {
+        paths: &["kind"],
+        message: format!("\"{kind}\" is no kind of workload"),
+        help: format!("write {}", names.join(" or ")),
+    })
+}
+
+/// The rules that profiles of all workloads have in common, as far as they are broken.
+#[must_use]
+pub fn common_rules(levels: &Levels, run: &Run) -> Vec<Rule> {
     let mut broken = Vec::new();
-    match profile.kind {
-        Kind::Mail => {
-            mail(profile, &mut broken);
-            pages(profile, &mut broken);
-            log(profile, &mut broken);
-            tuning(profile, &mut broken);
-        }
-        Kind::Brokerage => brokerage(profile, &mut broken),
-    }
-    limits(profile, &mut broken);
-    times(profile, &mut broken);
+    limits(levels, &mut broken);
+    times(run, &mut broken);
     broken
 }
 
-fn mail(profile: &Profile, broken: &mut Vec<Broken>) {
-    let mail = &profile.mail;
-    let read = mail.mix.read_percent();
-    if read < -1e-9 {
-        broken.push(Broken {
-            paths: &[
-                "mail.mix.insert_percent",
-                "mail.mix.delete_percent",
-                "mail.mix.replace_percent",
-                "mail.mix.scan_percent",
-            ],
-            message: format!(
-                "insert, delete, replace and scan add up to {} percent",
-                100.0 - read
-            ),
-            help: "lower them to 100 or less together; what they leave are reads".to_owned(),
-        });
-    }
-    let item_bytes = u64::from(mail.item.short_bytes) + u64::from(mail.item.long_bytes);
-    if mail.mailbox_size.bytes() < item_bytes {
-        broken.push(Broken {
-            paths: &[
-                "mail.mailbox_size",
-                "mail.item.long_bytes",
-                "mail.item.short_bytes",
-            ],
-            message: format!(
-                "a mailbox of {} does not hold one item of {item_bytes} bytes",
-                mail.mailbox_size
-            ),
-            help: "make mail.mailbox_size larger or the item smaller".to_owned(),
-        });
-    }
-    if mail.threads.is_none() && profile.rate_to_reach() <= 0.0 {
-        broken.push(Broken {
-            paths: &["mail.iops_per_mailbox", "mail.threads"],
-            message: "threads = \"auto\" has no rate to tune towards".to_owned(),
-            help: "give mail.iops_per_mailbox a rate above 0, or mail.threads a number".to_owned(),
-        });
-    }
-}
-
-fn pages(profile: &Profile, broken: &mut Vec<Broken>) {
-    let engine = &profile.engine;
-    let page = engine.page_size;
-    if !page.bytes().is_power_of_two() {
-        broken.push(Broken {
-            paths: &["engine.page_size"],
-            message: format!("{page} is not a page size"),
-            help: "write \"4KiB\", \"8KiB\", \"16KiB\" or \"32KiB\"".to_owned(),
-        });
-        return;
-    }
-    let coalesced: [(&'static [&'static str], ByteSize, bool); 5] = [
-        (
-            &["engine.max_coalesced_read", "engine.page_size"],
-            engine.max_coalesced_read,
-            true,
-        ),
-        (
-            &["engine.max_coalesced_write", "engine.page_size"],
-            engine.max_coalesced_write,
-            true,
-        ),
-        (
-            &["maintenance.batch_size", "engine.page_size"],
-            profile.maintenance.batch_size,
-            true,
-        ),
-        (
-            &["engine.coalesce_read_gap", "engine.page_size"],
-            engine.coalesce_read_gap,
-            false,
-        ),
-        (
-            &["engine.coalesce_write_gap", "engine.page_size"],
-            engine.coalesce_write_gap,
-            false,
-        ),
-    ];
-    for (paths, size, one_at_least) in coalesced {
-        let too_small = one_at_least && size < page;
-        if too_small || !size.bytes().is_multiple_of(page.bytes()) {
-            broken.push(Broken {
-                paths,
-                message: format!("{} = {size} is not a number of pages of {page}", paths[0]),
-                help: format!(
-                    "write a multiple of {page}, such as \"{}\"",
-                    whole_pages(size, page)
-                ),
-            });
-        }
-    }
-    let pages = engine.cache_size_per_database.bytes() / page.bytes();
-    if pages < LEAST_CACHE_PAGES {
-        broken.push(Broken {
-            paths: &["engine.cache_size_per_database", "engine.page_size"],
-            message: format!("a cache of {pages} pages is too small for the engine to work"),
-            help: format!(
-                "write \"{}\" or more",
-                ByteSize(LEAST_CACHE_PAGES * page.bytes())
-            ),
-        });
-    }
-    if engine.start_flush_percent >= engine.stop_flush_percent {
-        broken.push(Broken {
-            paths: &["engine.start_flush_percent", "engine.stop_flush_percent"],
-            message: "eviction would stop before it starts".to_owned(),
-            help: "make engine.stop_flush_percent larger than engine.start_flush_percent"
-                .to_owned(),
-        });
-    }
-}
-
-/// Sessions pin a handful of pages each while they wait, and eviction needs pages to choose from.
-pub(super) const LEAST_CACHE_PAGES: u64 = 256;
-
-/// The smallest number of whole pages, one at least, that holds `size`.
-fn whole_pages(size: ByteSize, page: ByteSize) -> ByteSize {
-    ByteSize(size.bytes().max(1).next_multiple_of(page.bytes()))
-}
-
-/// Log files are written in segments of 4 KiB and pre-filled in larger pieces.
-const LOG_SEGMENT: u64 = 4096;
-
-fn log(profile: &Profile, broken: &mut Vec<Broken>) {
-    let engine = &profile.engine;
-    for (paths, size) in [
-        (
-            &["engine.log_file_size"] as &'static [&'static str],
-            engine.log_file_size,
-        ),
-        (&["engine.log_buffer"], engine.log_buffer),
-    ] {
-        if !size.bytes().is_multiple_of(LOG_SEGMENT) {
-            let right = ByteSize(size.bytes().next_multiple_of(LOG_SEGMENT));
-            broken.push(Broken {
-                paths,
-                message: format!(
-                    "{} = {size} is not a whole number of 4 KiB segments",
-                    paths[0]
-                ),
-                help: format!("write a multiple of 4KiB, such as \"{right}\""),
-            });
-        }
-    }
-    if engine.checkpoint_depth < engine.log_file_size {
-        broken.push(Broken {
-            paths: &["engine.checkpoint_depth", "engine.log_file_size"],
-            message: format!(
-                "a checkpoint depth of {} is less than one log file of {}",
-                engine.checkpoint_depth, engine.log_file_size
-            ),
-            help: "make engine.checkpoint_depth a few log files deep at least".to_owned(),
-        });
-    }
-}
-
-fn limits(profile: &Profile, broken: &mut Vec<Broken>) {
-    let levels = &profile.service_levels;
+fn limits(levels: &Levels, broken: &mut Vec<Rule>) {
     let pairs: [(&'static [&'static str], bool); 2] = [
         (
             &[
@@ -208,7 +74,7 @@ fn limits(profile: &Profile, broken: &mut Vec<Broken>) {
     ];
     for (paths, wrong) in pairs {
         if wrong {
-            broken.push(Broken {
+            broken.push(Rule {
                 paths,
                 message: "the lenient limit is stricter than the strict one".to_owned(),
                 help: format!("make {} at least as long as {}", paths[0], paths[1]),
@@ -217,10 +83,9 @@ fn limits(profile: &Profile, broken: &mut Vec<Broken>) {
     }
 }
 
-fn times(profile: &Profile, broken: &mut Vec<Broken>) {
-    let run = &profile.run;
+fn times(run: &Run, broken: &mut Vec<Rule>) {
     if run.sample_interval > run.duration {
-        broken.push(Broken {
+        broken.push(Rule {
             paths: &["run.sample_interval", "run.duration"],
             message: format!(
                 "a run of {} is shorter than one sample of {}",
@@ -230,27 +95,10 @@ fn times(profile: &Profile, broken: &mut Vec<Broken>) {
         });
     }
     if run.warm_up.minimum > run.warm_up.maximum {
-        broken.push(Broken {
+        broken.push(Rule {
             paths: &["run.warm_up.minimum", "run.warm_up.maximum"],
             message: "the shortest warm-up is longer than the longest".to_owned(),
             help: "make run.warm_up.maximum at least as long as run.warm_up.minimum".to_owned(),
-        });
-    }
-}
-
-fn tuning(profile: &Profile, broken: &mut Vec<Broken>) {
-    let maximum = profile.tuning.maximum_threads;
-    let start = profile.tuning.start_threads;
-    if let Some(start) = start.filter(|&start| start > maximum) {
-        broken.push(Broken {
-            paths: &["tuning.maximum_threads", "tuning.start_threads"],
-            message: format!(
-                "tuning would begin with {start} threads, above its maximum of {maximum}"
-            ),
-            help: format!(
-                "write start_threads = \"auto\" or up to {maximum}, or raise \
-                 tuning.maximum_threads"
-            ),
         });
     }
 }

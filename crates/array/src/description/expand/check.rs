@@ -1,13 +1,10 @@
-//! Holds what was written out against every rule, and leads complaints back to their lines.
+//! Holds what was written out against every rule, and leads diagnostics back to their lines.
 
 use super::Expansion;
-use crate::Complaint;
+use crate::Diagnostic;
 use crate::array::{ArrayError, check_places};
-use crate::description::source::DescriptionFault;
+use crate::description::keys::COUNT_MAX;
 use crate::group::BackendError;
-
-/// More equal pools or groups than any array has.
-const COUNT_MAX: u32 = 64;
 
 /// More pools and groups than any array has.
 const TABLES_MAX: usize = 256;
@@ -15,7 +12,7 @@ const TABLES_MAX: usize = 256;
 impl Expansion<'_> {
     /// Refuses numbers that would write out more than any array has.
     pub fn check_counts(&mut self) {
-        let keys = &self.description.keys;
+        let keys = &self.document.settings;
         let tables = [
             ("pool", keys.pool.len()),
             ("group", keys.group.len()),
@@ -26,7 +23,7 @@ impl Expansion<'_> {
         ];
         for (key, count) in tables {
             if count > TABLES_MAX {
-                self.fault(
+                self.report(
                     key,
                     format!("an array has at most {TABLES_MAX} of these"),
                     None,
@@ -35,71 +32,57 @@ impl Expansion<'_> {
         }
         if keys.pool.is_empty() && keys.group.is_empty() {
             let help = "add a table [pool] with disk, disk_count and raid";
-            self.fault("", "the array has no disks", Some(help));
+            self.report("", "the array has no disks", Some(help));
         }
-        let counts: Vec<(String, u32)> = keys
-            .pool
-            .iter()
-            .enumerate()
-            .flat_map(|(number, pool)| {
-                [
-                    (format!("pool.{number}.count"), pool.count),
-                    (format!("pool.{number}.group_count"), pool.group_count),
-                    (format!("pool.{number}.group"), 1 + pool.group.len() as u32),
-                ]
-            })
-            .collect();
-        for (path, count) in counts {
-            if !(1..=COUNT_MAX).contains(&count) {
-                let message = format!("there are from 1 to {COUNT_MAX} of these, not {count}");
-                self.fault(&path, message, None);
+        for (number, pool) in keys.pool.iter().enumerate() {
+            if pool.group.len() >= COUNT_MAX as usize {
+                let message = format!("a pool has fewer than {COUNT_MAX} of these");
+                self.report(&format!("pool.{number}.group"), message, None);
             }
         }
     }
 
     /// Checks the settings; capacity only once nothing else is wrong.
     pub fn check_settings(&mut self) {
-        let before = self.faults.clone();
+        let before = self.diagnostics.clone();
         // The array's own disks are checked even where no group uses them.
-        for (name, disk) in &self.description.keys.disks {
+        for (name, disk) in &self.document.settings.disks {
             let of_no_group = !self.settings.disks.contains_key(name);
-            for complaint in disk.check().into_iter().filter(|_| of_no_group) {
-                let path = format!("disks.{name}.{}", complaint.path);
-                let fault = self.description.fault(&path, complaint.message, None);
-                self.add_fault(fault);
+            for diagnostic in disk.check().into_iter().filter(|_| of_no_group) {
+                let path = format!("disks.{name}.{}", diagnostic.path);
+                self.report(&path, diagnostic.message, None);
             }
         }
-        let mut complaints = self.settings.check();
+        let mut diagnostics = self.settings.check();
         if !before.is_empty() {
             // Those that could not be placed are missing.
-            complaints.retain(|complaint| complaint.path != "volumes");
+            diagnostics.retain(|diagnostic| diagnostic.path != "volumes");
         }
-        self.lead_back(complaints, &before);
-        if self.faults.is_empty() {
+        self.lead_back(diagnostics, &before);
+        if self.diagnostics.is_empty() {
             match check_places(&self.settings) {
-                Ok(complaints) | Err(ArrayError::Settings(complaints)) => {
-                    self.lead_back(complaints, &before);
+                Ok(diagnostics) | Err(ArrayError::Settings(diagnostics)) => {
+                    self.lead_back(diagnostics, &before);
                 }
-                Err(ArrayError::Backend(BackendError::Settings { complaints })) => {
-                    let complaints = complaints.into_iter().map(|complaint| {
-                        Complaint::new(format!("backend.{}", complaint.path), complaint.message)
+                Err(ArrayError::Backend(BackendError::Settings { diagnostics })) => {
+                    let diagnostics = diagnostics.into_iter().map(|diagnostic| {
+                        Diagnostic::new(format!("backend.{}", diagnostic.path), diagnostic.message)
                     });
-                    self.lead_back(complaints.collect(), &before);
+                    self.lead_back(diagnostics.collect(), &before);
                 }
-                Err(other) => self.fault("", other.to_string(), None),
+                Err(other) => self.report("", other.to_string(), None),
             }
         }
     }
 
-    /// Turns complaints about settings into faults of keys, but for those at places where something was
-    /// wrong `before`, of which they are consequences.
-    fn lead_back(&mut self, complaints: Vec<Complaint>, before: &[DescriptionFault]) {
-        for complaint in complaints {
-            let path = self.key_of(&complaint.path);
-            let fault = self.description.fault(&path, complaint.message, None);
-            let is_known = |known: &DescriptionFault| known.place == fault.place;
-            if !before.iter().any(is_known) {
-                self.add_fault(fault);
+    /// Reports diagnostics about settings at the keys they came from, but for those at places where
+    /// something was wrong `before`, of which they are consequences.
+    fn lead_back(&mut self, diagnostics: Vec<Diagnostic>, before: &[config::Diagnostic]) {
+        for diagnostic in diagnostics {
+            let path = self.key_of(&diagnostic.path);
+            let location = self.document.location(&path);
+            if !before.iter().any(|known| known.location == location) {
+                self.report(&path, diagnostic.message, None);
             }
         }
     }

@@ -5,11 +5,7 @@ use std::collections::BTreeSet;
 use super::Expansion;
 use crate::Fault;
 use crate::description::keys::{EventKeys, EventWord};
-use crate::description::{Description, DescriptionError, PlannedArray};
 use crate::raid::Level;
-
-/// Later events are mistakes: ten years.
-const LATEST_NS: u64 = 10 * 366 * 86_400 * 1_000_000_000;
 
 /// Something that is to happen to the array.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,35 +17,7 @@ pub struct PlannedEvent {
     /// The same as a sentence without its time, such as `disk 3 of group 'a-disks' fails`.
     pub text: String,
     /// The key of its time.
-    path: String,
-}
-
-impl Description {
-    /// Refuses events that lie behind the end of what is measured.
-    ///
-    /// # Errors
-    /// Each of them, at its line.
-    pub fn check_events_until(
-        &self,
-        planned: &PlannedArray,
-        end_ns: u64,
-    ) -> Result<(), DescriptionError> {
-        let late = planned.events.iter().filter(|event| event.at_ns >= end_ns);
-        let faults = late.map(|event| {
-            let message = format!(
-                "this happens after {}, and nothing is measured after {}",
-                spoken(event.at_ns),
-                spoken(end_ns)
-            );
-            let help = "let it happen earlier, or measure longer with --duration";
-            self.fault(&event.path, message, Some(help.to_owned()))
-        });
-        let faults: Vec<_> = faults.collect();
-        if faults.is_empty() {
-            return Ok(());
-        }
-        Err(self.error(faults))
-    }
+    pub(in crate::description) path: String,
 }
 
 /// A disk group as its disks fail one after the other.
@@ -67,36 +35,22 @@ struct Standing {
 impl Expansion<'_> {
     /// Adds the events in the order of their times, and notes what is to be expected of them.
     pub fn add_events(&mut self) -> Vec<PlannedEvent> {
-        let keys = self.description.keys.event.clone();
+        let keys = self.document.settings.event.clone();
         let mut events = Vec::new();
         for (number, keys) in keys.iter().enumerate() {
             let path = format!("event.{number}");
-            let at_ns = self.time_of(keys, &path);
-            let found = self.fault_of(keys, &path);
-            if let (Some(at_ns), Some((fault, text))) = (at_ns, found) {
-                let path = format!("{path}.at");
+            if let Some((fault, text)) = self.fault_of(keys, &path) {
                 events.push(PlannedEvent {
-                    at_ns,
+                    at_ns: keys.at.as_ns(),
                     fault,
                     text,
-                    path,
+                    path: format!("{path}.at"),
                 });
             }
         }
         events.sort_by_key(|event| event.at_ns);
         self.expect(&events);
         events
-    }
-
-    fn time_of(&mut self, keys: &EventKeys, path: &str) -> Option<u64> {
-        let found = time_ns(&keys.at);
-        if found.is_none() {
-            let message = format!("'{}' is not a time", keys.at);
-            let help = "write one like \"90s\", \"15m\" or \"2h\", from the begin of the measured \
-                        part";
-            self.fault(&format!("{path}.at"), message, Some(help));
-        }
-        found
     }
 
     fn fault_of(&mut self, keys: &EventKeys, path: &str) -> Option<(Fault, String)> {
@@ -119,23 +73,23 @@ impl Expansion<'_> {
         ] {
             if is_there {
                 let message = format!("this event is about a controller and has no {key}");
-                self.fault(&format!("{path}.{key}"), message, None);
+                self.report(&format!("{path}.{key}"), message, None);
                 return None;
             }
         }
-        let count = self.description.keys.controllers.count;
+        let count = self.document.settings.controllers.count;
         let number = match (keys.controller, count) {
             (Some(number), _) if number < count => number,
             (None, 1) => 0,
             (Some(number), _) => {
                 let message = format!("there is no controller {number}");
                 let help = format!("the array has {count}, from 0 on");
-                self.fault(&format!("{path}.controller"), message, Some(&help));
+                self.report(&format!("{path}.controller"), message, Some(&help));
                 return None;
             }
             (None, _) => {
                 let help = "write controller = 0 or controller = 1";
-                self.fault(path, "nothing says which controller this is", Some(help));
+                self.report(path, "nothing says which controller this is", Some(help));
                 return None;
             }
         };
@@ -163,12 +117,12 @@ impl Expansion<'_> {
     fn disk_of(&mut self, keys: &EventKeys, path: &str) -> Option<(u32, String)> {
         if keys.controller.is_some() {
             let message = "this event is about a disk and has no controller";
-            self.fault(&format!("{path}.controller"), message, None);
+            self.report(&format!("{path}.controller"), message, None);
             return None;
         }
         let Some(disk) = keys.disk else {
             let help = "write disk = 3, and group = \"NAME\" to count within a disk group";
-            self.fault(path, "nothing says which disk this is", Some(help));
+            self.report(path, "nothing says which disk this is", Some(help));
             return None;
         };
         let groups = &self.settings.backend.disk_group;
@@ -191,7 +145,7 @@ impl Expansion<'_> {
                     let names: Vec<&str> = spans.iter().map(|span| span.0.as_str()).collect();
                     let help = format!("the disk groups are {}", names.join(", "));
                     let message = format!("there is no disk group '{name}'");
-                    self.fault(&format!("{path}.group"), message, Some(&help));
+                    self.report(&format!("{path}.group"), message, Some(&help));
                     return None;
                 };
                 let limit = begin + size;
@@ -211,7 +165,7 @@ impl Expansion<'_> {
             };
             let message = format!("there is no disk {}", keys.disk.unwrap_or(0));
             let help = format!("{whose} has {count} disks with its spares, from 0 on");
-            self.fault(&at, message, Some(&help));
+            self.report(&at, message, Some(&help));
             return None;
         }
         let span = spans
@@ -251,7 +205,7 @@ impl Expansion<'_> {
                 }
                 Fault::FailController(number) => {
                     down.insert(number);
-                    if down.len() == self.description.keys.controllers.count as usize {
+                    if down.len() == self.document.settings.controllers.count as usize {
                         self.notes.push(format!(
                             "After {} no controller works: requests wait and then fail, and the \
                              run ends with exit status 4 unless one returns in time.",
@@ -346,39 +300,8 @@ impl Standing {
     }
 }
 
-/// Units of time with their nanoseconds.
-const UNITS: [(&str, u64); 6] = [
-    ("ms", 1_000_000),
-    ("min", 60_000_000_000),
-    ("d", 86_400_000_000_000),
-    ("h", 3_600_000_000_000),
-    ("m", 60_000_000_000),
-    ("s", 1_000_000_000),
-];
-
-/// A time such as `90s`, `1.5h` or `1h30m`, in ns; `None` when it is none.
-fn time_ns(text: &str) -> Option<u64> {
-    let mut rest = text.trim();
-    if rest == "0" {
-        return Some(0);
-    }
-    let mut total = 0.0;
-    while !rest.is_empty() {
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let number: f64 = rest[..end].parse().ok()?;
-        let after = rest[end..].trim_start();
-        let end = after
-            .find(|c: char| !c.is_ascii_alphabetic())
-            .unwrap_or(after.len());
-        let (_, unit_ns) = UNITS.iter().find(|(unit, _)| *unit == &after[..end])?;
-        total += number * *unit_ns as f64;
-        rest = after[end..].trim_start();
-    }
-    (!text.trim().is_empty() && total <= LATEST_NS as f64).then_some(total.round() as u64)
-}
-
 /// A time as people say it.
-fn spoken(ns: u64) -> String {
+pub(in crate::description) fn spoken(ns: u64) -> String {
     let seconds = ns as f64 / 1e9;
     match seconds {
         _ if seconds >= 7200.0 => format!("{:.4} h", seconds / 3600.0).replace(".0000", ""),

@@ -11,17 +11,20 @@ mod traced;
 mod volumes;
 
 pub use events::PlannedEvent;
+pub(super) use events::spoken;
 pub use traced::{TracedVolume, describes_disk, one_disk, one_disk_of_file};
+
+pub(super) use traced::expand_for_trace;
 
 use std::collections::BTreeMap;
 
-use super::load::Description;
-use super::source::{DescriptionError, DescriptionFault};
+use config::{Diagnostic, Document};
+
+use super::keys::DescriptionKeys;
 use crate::VolumeId;
-use crate::disk::{BUNDLED_DISKS, DiskDescription};
+use crate::disk::{BUNDLED_DISKS, DiskDescription, bundled_disk};
 use crate::group::{BackendSettings, DiskGroupSettings};
-use crate::pool::PoolSettings;
-use crate::settings::{ArraySettings, VolumeSettings};
+use crate::settings::ArraySettings;
 
 /// A database that a workload wants to put on an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,46 +59,29 @@ pub struct PlannedArray {
     pub events: Vec<PlannedEvent>,
 }
 
-impl Description {
-    /// Writes out the array for these databases, and checks every rule it must keep.
-    ///
-    /// # Errors
-    /// Every rule that is broken, at the line of the key that breaks it.
-    pub fn plan(&self, databases: &[DatabaseDemand]) -> Result<PlannedArray, DescriptionError> {
-        self.expand(databases).map_err(|faults| {
-            let faults_of = |other: &Self| other.expand(databases).err().unwrap_or_default();
-            self.error(self.blamed(faults, faults_of))
-        })
+/// The array for these databases, or every rule it breaks.
+pub(super) fn expand(
+    document: &Document<DescriptionKeys>,
+    databases: &[DatabaseDemand],
+) -> Result<PlannedArray, Vec<Diagnostic>> {
+    let mut expansion = Expansion::new(document);
+    expansion.check_counts();
+    if !expansion.diagnostics.is_empty() {
+        return Err(expansion.diagnostics);
     }
-
-    fn expand(&self, databases: &[DatabaseDemand]) -> Result<PlannedArray, Vec<DescriptionFault>> {
-        let mut expansion = Expansion::new(self);
-        expansion.check_counts();
-        if !expansion.faults.is_empty() {
-            return Err(expansion.faults);
-        }
-        expansion.add_pools();
-        expansion.add_groups();
-        // Volumes that are wrong hide nothing; of disk groups that are, the rest says nothing.
-        let has_groups = expansion.faults.is_empty();
-        let placement = expansion.add_volumes(databases);
-        if has_groups {
-            expansion.check_settings();
-        }
-        for shortage in std::mem::take(&mut expansion.shortages) {
-            expansion.add_fault_of_place(shortage);
-        }
-        let events = expansion.add_events();
-        if !expansion.faults.is_empty() {
-            return Err(expansion.faults);
-        }
-        Ok(PlannedArray {
-            settings: expansion.settings,
-            placement,
-            notes: expansion.notes,
-            events,
-        })
+    expansion.add_pools();
+    expansion.add_groups();
+    // Volumes that are wrong hide nothing; of disk groups that are, the rest says nothing.
+    let has_groups = expansion.diagnostics.is_empty();
+    let placement = expansion.add_volumes(databases);
+    if has_groups {
+        expansion.check_settings();
     }
+    for shortage in std::mem::take(&mut expansion.shortages) {
+        expansion.add_of_place(shortage);
+    }
+    let events = expansion.add_events();
+    expansion.planned(placement, events)
 }
 
 /// A pool or a disk group that volumes can be put on.
@@ -117,67 +103,82 @@ enum PlaceKind {
 }
 
 struct Expansion<'a> {
-    description: &'a Description,
+    document: &'a Document<DescriptionKeys>,
     settings: ArraySettings,
     places: Vec<Place>,
     /// Paths of the settings and the keys they came from.
     origins: BTreeMap<String, String>,
-    faults: Vec<DescriptionFault>,
-    /// Volumes too small for the workload: told after every broken rule, which may be the cause.
-    shortages: Vec<DescriptionFault>,
+    diagnostics: Vec<Diagnostic>,
+    /// Volumes too small for the workload: reported after every broken rule, which may be the cause.
+    shortages: Vec<Diagnostic>,
     notes: Vec<String>,
 }
 
 impl<'a> Expansion<'a> {
-    fn new(description: &'a Description) -> Self {
-        let keys = &description.keys;
-        let backend = &keys.backend;
+    fn new(document: &'a Document<DescriptionKeys>) -> Self {
+        let keys = &document.settings;
         let settings = ArraySettings {
             title: keys.title.clone(),
             controllers: keys.controllers.clone(),
             cache: keys.cache.clone(),
             disks: BTreeMap::new(),
             backend: BackendSettings {
-                dispatch: backend.dispatch.clone(),
-                mirror_read: backend.mirror_read,
-                small_write: backend.small_write,
-                parity_gap_kib: backend.parity_gap_kib,
-                rebuild: backend.rebuild.clone(),
-                scrub: backend.scrub.clone(),
+                policy: keys.backend.clone(),
                 disk_group: Vec::new(),
             },
-            pools: BTreeMap::<String, PoolSettings>::new(),
-            volumes: Vec::<VolumeSettings>::new(),
+            pools: BTreeMap::new(),
+            volumes: Vec::new(),
         };
         Self {
-            description,
+            document,
             settings,
             places: Vec::new(),
             origins: BTreeMap::new(),
-            faults: Vec::new(),
+            diagnostics: Vec::new(),
             shortages: Vec::new(),
             notes: Vec::new(),
         }
     }
 
-    fn fault(&mut self, path: &str, message: impl Into<String>, help: Option<&str>) {
-        let help = help.map(str::to_owned);
-        let fault = self.description.fault(path, message.into(), help);
-        self.add_fault(fault);
+    /// What was written out, or what is wrong with it.
+    fn planned(
+        self,
+        placement: Vec<DatabasePlacement>,
+        events: Vec<PlannedEvent>,
+    ) -> Result<PlannedArray, Vec<Diagnostic>> {
+        if !self.diagnostics.is_empty() {
+            return Err(self.diagnostics);
+        }
+        Ok(PlannedArray {
+            settings: self.settings,
+            placement,
+            notes: self.notes,
+            events,
+        })
     }
 
-    /// Adds a fault, unless it was told already of a pool or a volume that comes from the same line.
-    fn add_fault(&mut self, fault: DescriptionFault) {
-        if !self.faults.iter().any(|told| told.is_like(&fault)) {
-            self.faults.push(fault);
+    fn report(&mut self, path: &str, message: impl Into<String>, help: Option<&str>) {
+        let help = help.map(str::to_owned);
+        let diagnostic = self.document.diagnostic(path, message.into(), help);
+        self.add_diagnostic(diagnostic);
+    }
+
+    /// Adds a diagnostic, unless it is known already of a pool or a volume from the same line.
+    fn add_diagnostic(&mut self, diagnostic: Diagnostic) {
+        if !self
+            .diagnostics
+            .iter()
+            .any(|known| known.is_like(&diagnostic))
+        {
+            self.diagnostics.push(diagnostic);
         }
     }
 
-    /// Adds a fault, unless something else is wrong at that place, which may be the cause.
-    fn add_fault_of_place(&mut self, fault: DescriptionFault) {
-        let is_wrong = |told: &DescriptionFault| told.place == fault.place;
-        if fault.place.is_none() || !self.faults.iter().any(is_wrong) {
-            self.faults.push(fault);
+    /// Adds a diagnostic, unless something else is wrong at that place, which may be the cause.
+    fn add_of_place(&mut self, diagnostic: Diagnostic) {
+        let is_wrong = |known: &Diagnostic| known.location == diagnostic.location;
+        if diagnostic.location.is_none() || !self.diagnostics.iter().any(is_wrong) {
+            self.diagnostics.push(diagnostic);
         }
     }
 
@@ -192,22 +193,21 @@ impl<'a> Expansion<'a> {
         if let Some(known) = self.settings.disks.get(name) {
             return Some(known.clone());
         }
-        let own = self.description.keys.disks.get(name).cloned();
-        let bundled = BUNDLED_DISKS.iter().find(|disk| disk.name == name);
-        let found = own.or_else(|| DiskDescription::from_toml(bundled?.toml).ok());
+        let own = self.document.settings.disks.get(name).cloned();
+        let found = own.or_else(|| bundled_disk(name)?.description().ok());
         match &found {
             Some(disk) => {
                 self.settings.disks.insert(name.to_owned(), disk.clone());
             }
             None => {
                 let names = BUNDLED_DISKS.iter().map(|disk| disk.name);
-                let own = self.description.keys.disks.keys().map(String::as_str);
+                let own = self.document.settings.disks.keys().map(String::as_str);
                 let known: Vec<&str> = own.chain(names).collect();
                 let help = format!(
                     "the disks are {}; a table [disks.{name}] would describe another",
                     known.join(", ")
                 );
-                self.fault(path, format!("there is no disk '{name}'"), Some(&help));
+                self.report(path, format!("there is no disk '{name}'"), Some(&help));
             }
         }
         found

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use super::volumes::Wanted;
+use config::{Diagnostic, Document, Source};
+
+use super::volumes::{Wanted, mib_of};
 use super::{Expansion, PlannedArray};
 use crate::VolumeId;
-use crate::description::source::{DescriptionError, DescriptionFault};
-use crate::description::{Description, Source};
-use crate::disk::{BUNDLED_DISKS, DiskDescription};
+use crate::description::keys::DescriptionKeys;
+use crate::disk::bundled_disk;
 
 /// A volume that a trace goes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub struct TracedVolume {
 /// that name is built in.
 #[must_use]
 pub fn one_disk(name: &str) -> Option<Vec<Source>> {
-    BUNDLED_DISKS.iter().find(|disk| disk.name == name)?;
+    bundled_disk(name)?;
     Some(alone(name))
 }
 
@@ -36,7 +37,7 @@ pub fn one_disk_of_file(path: &str, text: &str) -> Vec<Source> {
     };
     let name: String = stem.unwrap_or("disk").chars().map(plain).collect();
     let mut sources = alone(&name);
-    sources.push(Source::disk(path, &name, text));
+    sources.push(Source::table(path, &["disks", &name], text));
     sources
 }
 
@@ -59,77 +60,33 @@ pub fn describes_disk(text: &str) -> bool {
         && !has(&["extends", "controllers", "cache", "pool", "group", "disks"])
 }
 
-impl Description {
-    /// Capacity of the disk of an array that is one disk, in bytes, whole MiB of it; `None` when it
-    /// cannot be built.
-    #[must_use]
-    pub fn one_disk_bytes(&self) -> Option<u64> {
-        let name = &self.keys.group.first()?.disk;
-        let bundled = || {
-            let disk = BUNDLED_DISKS.iter().find(|disk| disk.name == *name)?;
-            DiskDescription::from_toml(disk.toml).ok()
+/// The array with volumes for a trace, or every rule it breaks.
+pub(crate) fn expand_for_trace(
+    document: &Document<DescriptionKeys>,
+    volumes: &[TracedVolume],
+    size_bytes: Option<u64>,
+) -> Result<(PlannedArray, Vec<VolumeId>), Vec<Diagnostic>> {
+    let mut expansion = Expansion::new(document);
+    expansion.check_counts();
+    if expansion.diagnostics.is_empty() {
+        expansion.add_pools();
+        expansion.add_groups();
+    }
+    let mut placement = Vec::new();
+    if expansion.diagnostics.is_empty() {
+        placement = match document.settings.volume.is_empty() {
+            true => expansion.add_traced(volumes, size_bytes),
+            false => expansion.take_listed(volumes),
         };
-        let description = self.keys.disks.get(name).cloned().or_else(bundled)?;
-        let model = crate::disk::DiskModel::new(&description, 0).ok()?;
-        let sectors = crate::disk::Disk::capacity_sectors(&model);
-        Some((sectors * crate::SECTOR_BYTES) >> 20 << 20)
+        expansion.check_settings();
     }
-
-    /// Writes out the array with a volume for each volume of a trace: of `size_bytes`, or else of
-    /// the size that the rule for databases says, or else as large as the trace reaches. The
-    /// placement names them in the order of `volumes`. Listed volumes are taken by their names,
-    /// or in their order when no name is that of one in the trace.
-    ///
-    /// # Errors
-    /// Every rule that is broken, at the line of the key that breaks it.
-    pub fn plan_for_trace(
-        &self,
-        volumes: &[TracedVolume],
-        size_bytes: Option<u64>,
-    ) -> Result<(PlannedArray, Vec<VolumeId>), DescriptionError> {
-        let expand = |other: &Self| other.expand_for_trace(volumes, size_bytes);
-        expand(self).map_err(|faults| {
-            let faults_of = |other: &Self| expand(other).err().unwrap_or_default();
-            self.error(self.blamed(faults, faults_of))
-        })
-    }
-
-    fn expand_for_trace(
-        &self,
-        volumes: &[TracedVolume],
-        size_bytes: Option<u64>,
-    ) -> Result<(PlannedArray, Vec<VolumeId>), Vec<DescriptionFault>> {
-        let mut expansion = Expansion::new(self);
-        expansion.check_counts();
-        if expansion.faults.is_empty() {
-            expansion.add_pools();
-            expansion.add_groups();
-        }
-        let mut placement = Vec::new();
-        if expansion.faults.is_empty() {
-            placement = match self.keys.volume.is_empty() {
-                true => expansion.add_traced(volumes, size_bytes),
-                false => expansion.take_listed(volumes),
-            };
-            expansion.check_settings();
-        }
-        let events = expansion.add_events();
-        if !expansion.faults.is_empty() {
-            return Err(expansion.faults);
-        }
-        let planned = PlannedArray {
-            settings: expansion.settings,
-            placement: Vec::new(),
-            notes: expansion.notes,
-            events,
-        };
-        Ok((planned, placement))
-    }
+    let events = expansion.add_events();
+    Ok((expansion.planned(Vec::new(), events)?, placement))
 }
 
 impl Expansion<'_> {
     fn add_traced(&mut self, volumes: &[TracedVolume], size_bytes: Option<u64>) -> Vec<VolumeId> {
-        let rule = self.description.keys.volumes.clone();
+        let rule = self.document.settings.volumes.clone();
         let places: Vec<String> = match rule.databases_on.is_empty() {
             true => self.places.iter().map(|place| place.name.clone()).collect(),
             false => rule.databases_on.clone(),
@@ -140,7 +97,7 @@ impl Expansion<'_> {
             .map(|(number, volume)| {
                 let capacity_mib = match (size_bytes, rule.database_size_gb) {
                     (Some(bytes), _) => bytes >> 20,
-                    (None, Some(size_gb)) => self.mib_of(size_gb, &size_path),
+                    (None, Some(size_gb)) => mib_of(size_gb),
                     (None, None) => volume.reach_bytes.div_ceil(1 << 20),
                 };
                 let turn = number % places.len().max(1);
@@ -150,12 +107,7 @@ impl Expansion<'_> {
                     on: places.get(turn).cloned().unwrap_or_default(),
                     owner: None,
                     vraid: rule.database_vraid,
-                    thick: rule.thick,
-                    affinity: rule.affinity,
-                    write_policy: rule.write_policy,
-                    read_ahead: rule.read_ahead,
-                    direct_io: rule.direct_io,
-                    partition_offset_sectors: rule.partition_offset_sectors,
+                    policy: rule.policy.clone(),
                     size_path: size_path.clone(),
                     on_path: format!("volumes.databases_on.{turn}"),
                     path: "volumes".to_owned(),
@@ -165,7 +117,7 @@ impl Expansion<'_> {
     }
 
     fn take_listed(&mut self, volumes: &[TracedVolume]) -> Vec<VolumeId> {
-        let listed = self.description.keys.volume.clone();
+        let listed = self.document.settings.volume.clone();
         let numbers: Vec<VolumeId> = listed
             .iter()
             .enumerate()
@@ -184,7 +136,7 @@ impl Expansion<'_> {
                         volume.name
                     );
                     let help = "add a table [[volume]] of that name";
-                    self.fault("volume", message, Some(help));
+                    self.report("volume", message, Some(help));
                 }
             }
         }

@@ -4,17 +4,18 @@ use super::{DatabaseDemand, DatabasePlacement, Expansion, PlaceKind};
 use crate::VolumeId;
 use crate::description::keys::{DatabaseVolumes, Holds, LogVolumes, VolumeKeys};
 use crate::group::VirtualDiskSettings;
-use crate::pool::settings::Affinity;
 use crate::raid::vraid::Vraid;
-use crate::settings::{VolumeSettings, WritePolicy};
+use crate::settings::{VolumePolicy, VolumeSettings};
 
 /// Room for what a volume's own table of files takes.
 const TABLE_BYTES: u64 = 64 << 20;
 
 const MIB: u64 = 1 << 20;
 
-/// Larger sizes are mistakes; the rule for capacities says so, too.
-const SIZE_GB_MAX: f64 = 9e11;
+/// Whole MiB of a size in 10^9 bytes.
+pub(super) fn mib_of(size_gb: f64) -> u64 {
+    (size_gb * 1e9 / MIB as f64) as u64
+}
 
 /// A volume before it has a place.
 pub(super) struct Wanted {
@@ -24,12 +25,7 @@ pub(super) struct Wanted {
     pub(super) on: String,
     pub(super) owner: Option<u32>,
     pub(super) vraid: Vraid,
-    pub(super) thick: bool,
-    pub(super) affinity: Affinity,
-    pub(super) write_policy: WritePolicy,
-    pub(super) read_ahead: bool,
-    pub(super) direct_io: bool,
-    pub(super) partition_offset_sectors: u64,
+    pub(super) policy: VolumePolicy,
     /// Keys of its size and of its place.
     pub(super) size_path: String,
     pub(super) on_path: String,
@@ -39,10 +35,10 @@ pub(super) struct Wanted {
 impl Expansion<'_> {
     /// Adds the volumes, and deals the databases over them.
     pub fn add_volumes(&mut self, databases: &[DatabaseDemand]) -> Vec<DatabasePlacement> {
-        if !self.faults.is_empty() {
+        if !self.diagnostics.is_empty() {
             return Vec::new();
         }
-        if self.description.keys.volume.is_empty() {
+        if self.document.settings.volume.is_empty() {
             self.add_by_rule(databases)
         } else {
             self.add_listed(databases)
@@ -50,7 +46,7 @@ impl Expansion<'_> {
     }
 
     fn add_by_rule(&mut self, databases: &[DatabaseDemand]) -> Vec<DatabasePlacement> {
-        let rule = &self.description.keys.volumes;
+        let rule = &self.document.settings.volumes;
         let apart = rule.log_volumes != LogVolumes::WithDatabases;
         let on_databases = |demand: &DatabaseDemand| {
             let log = if apart { 0 } else { demand.log_bytes };
@@ -103,7 +99,7 @@ impl Expansion<'_> {
 
     /// Adds volume `number` of a kind, with room for `needed` bytes.
     fn add_ruled(&mut self, kind: &str, name: String, number: usize, needed: u64) -> VolumeId {
-        let rule = self.description.keys.volumes.clone();
+        let rule = self.document.settings.volumes.clone();
         let is_log = kind.starts_with("log");
         let (own, size_gb, vraid) = if is_log {
             (&rule.logs_on, rule.log_size_gb, rule.log_vraid)
@@ -126,7 +122,7 @@ impl Expansion<'_> {
         let size_path = format!("volumes.{side}_size_gb");
         let capacity_mib = match size_gb {
             Some(size_gb) => {
-                let capacity_mib = self.mib_of(size_gb, &size_path);
+                let capacity_mib = mib_of(size_gb);
                 self.check_room(&name, capacity_mib, needed, &size_path);
                 capacity_mib
             }
@@ -139,12 +135,7 @@ impl Expansion<'_> {
             on,
             owner: None,
             vraid,
-            thick: rule.thick,
-            affinity: rule.affinity,
-            write_policy: rule.write_policy,
-            read_ahead: rule.read_ahead,
-            direct_io: rule.direct_io,
-            partition_offset_sectors: rule.partition_offset_sectors,
+            policy: rule.policy.clone(),
             size_path,
             on_path: format!("{list_path}.{turn}"),
             path: "volumes".to_owned(),
@@ -154,9 +145,9 @@ impl Expansion<'_> {
     fn check_room(&mut self, name: &str, capacity_mib: u64, needed: u64, path: &str) {
         let has = capacity_mib.saturating_mul(MIB);
         // Volumes of one rule are alike; the first says it for all.
-        let place = self.description.place(path);
-        let told = self.shortages.iter().any(|fault| fault.place == place);
-        if needed > has && !told {
+        let location = self.document.location(path);
+        let is_known = self.shortages.iter().any(|one| one.location == location);
+        if needed > has && !is_known {
             let gb = |bytes: u64| bytes as f64 / 1e9;
             let message = format!(
                 "volume '{name}' has {:.1} GB, and the workload needs {:.1} GB on it with room to \
@@ -165,22 +156,15 @@ impl Expansion<'_> {
                 gb(needed)
             );
             let help = "make the volumes larger, or the databases smaller with --target-size";
-            let fault = self.description.fault(path, message, Some(help.to_owned()));
-            self.shortages.push(fault);
+            let shortage = self
+                .document
+                .diagnostic(path, message, Some(help.to_owned()));
+            self.shortages.push(shortage);
         }
-    }
-
-    pub(super) fn mib_of(&mut self, size_gb: f64, path: &str) -> u64 {
-        if !(size_gb.is_finite() && (0.01..=SIZE_GB_MAX).contains(&size_gb)) {
-            let message = format!("a volume has from 0.01 to {SIZE_GB_MAX:.0} GB, not {size_gb}");
-            self.fault(path, message, None);
-            return 1;
-        }
-        (size_gb * 1e9 / MIB as f64) as u64
     }
 
     fn add_listed(&mut self, databases: &[DatabaseDemand]) -> Vec<DatabasePlacement> {
-        let listed = self.description.keys.volume.clone();
+        let listed = self.document.settings.volume.clone();
         let (mut for_data, mut for_logs) = (Vec::new(), Vec::new());
         for (number, keys) in listed.iter().enumerate() {
             let volume = self.add_one(number, keys);
@@ -193,7 +177,7 @@ impl Expansion<'_> {
         }
         if for_data.is_empty() && !databases.is_empty() {
             let help = "write holds = \"databases\" for those that are to hold them";
-            self.fault("volume", "no volume holds databases", Some(help));
+            self.report("volume", "no volume holds databases", Some(help));
             return Vec::new();
         }
         // Without a volume for logs they lie beside their databases.
@@ -232,7 +216,7 @@ impl Expansion<'_> {
             }
         }
         for (number, (keys, needed)) in listed.iter().zip(needed).enumerate() {
-            let capacity_mib = (keys.size_gb * 1e9 / MIB as f64) as u64;
+            let capacity_mib = mib_of(keys.size_gb);
             let path = format!("volume.{number}.size_gb");
             self.check_room(&keys.name, capacity_mib, needed, &path);
         }
@@ -241,7 +225,7 @@ impl Expansion<'_> {
     pub(super) fn add_one(&mut self, number: usize, keys: &VolumeKeys) -> VolumeId {
         let path = format!("volume.{number}");
         let size_path = format!("{path}.size_gb");
-        let capacity_mib = self.mib_of(keys.size_gb, &size_path);
+        let capacity_mib = mib_of(keys.size_gb);
         let only = match self.places.as_slice() {
             [one] => one.name.clone(),
             _ => String::new(),
@@ -252,12 +236,7 @@ impl Expansion<'_> {
             on: keys.on.clone().unwrap_or(only),
             owner: keys.owner,
             vraid: keys.vraid,
-            thick: keys.thick,
-            affinity: keys.affinity,
-            write_policy: keys.write_policy,
-            read_ahead: keys.read_ahead,
-            direct_io: keys.direct_io,
-            partition_offset_sectors: keys.partition_offset_sectors,
+            policy: keys.policy.clone(),
             size_path,
             on_path: format!("{path}.on"),
             path,
@@ -279,7 +258,7 @@ impl Expansion<'_> {
                 "" => format!("nothing says where volume '{}' lies", wanted.name),
                 on => format!("there is no pool or group '{on}'"),
             };
-            self.fault(&wanted.on_path, message, Some(&help));
+            self.report(&wanted.on_path, message, Some(&help));
             return volume;
         };
         let here = format!("volumes.{number}");
@@ -292,7 +271,7 @@ impl Expansion<'_> {
             let disk = format!("backend.disk_group.{group}.virtual_disk.{}", disks - 1);
             self.came_from(format!("{disk}.size_gib"), wanted.size_path);
         }
-        let controllers = self.description.keys.controllers.count.max(1);
+        let controllers = self.document.settings.controllers.count.max(1);
         let (pool, group) = match kind {
             PlaceKind::Pool => (Some(wanted.on), None),
             PlaceKind::Group => (None, Some(wanted.on)),
@@ -303,16 +282,11 @@ impl Expansion<'_> {
             capacity_mib: wanted.capacity_mib,
             group,
             pool,
-            thick: wanted.thick,
-            affinity: wanted.affinity,
+            policy: wanted.policy,
             owner: wanted
                 .owner
                 .or(place_owner)
                 .unwrap_or(number as u32 % controllers),
-            write_policy: wanted.write_policy,
-            read_ahead: wanted.read_ahead,
-            direct_io: wanted.direct_io,
-            partition_offset_sectors: wanted.partition_offset_sectors,
         });
         volume
     }

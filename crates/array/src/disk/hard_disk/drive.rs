@@ -2,7 +2,7 @@
 //! nothing else waits, and answers from its buffer what it can.
 //!
 //! With a write cache, writes are done once they are in it; the mechanism empties it while no
-//! command waits ([`super::write_cache`]).
+//! command waits ([`super::cached_writes`]).
 //!
 //! Two servers work side by side. The mechanism serves what needs the medium, one command at a
 //! time. The electronics send what the buffer holds, in the order it was asked for.
@@ -16,22 +16,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::mechanics::{Arm, Cursor, Mechanics};
 use super::read_cache::ReadCache;
 use super::rotation::TURN;
-use super::scheduler::{Near, Queue, Waiting};
+use super::scheduler::{InService, Near, Queue, Waiting};
 use super::write_cache::WriteCache;
 use super::{HardDiskDescription, check};
 use crate::Direction;
-use crate::disk::request::assert_servable;
+use crate::disk::interface::assert_servable;
 use crate::disk::{Disk, DiskCompletion, DiskCounters, DiskRequest, ServiceParts};
-
-/// A command that is being served.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct InService {
-    pub(super) request: DiskRequest,
-    submitted_ns: u64,
-    started_ns: u64,
-    pub(super) finish_ns: u64,
-    parts: ServiceParts,
-}
 
 /// The head stays on after a read and goes on reading into a segment of the buffer.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +47,7 @@ struct LastEnd {
 #[derive(Debug, Clone)]
 pub struct HardDisk {
     pub(super) mechanics: Arc<Mechanics>,
-    /// Spindle time is the time plus this: the platters stand at angle 0 at spindle time 0, and
+    /// Spindle time is the time plus this: the platters are at angle 0 at spindle time 0, and
     /// every drive's spindle is out of step with the others. Cursors hold spindle times.
     spindle_lead_ns: u64,
     arm: Arm,
@@ -74,7 +64,7 @@ pub struct HardDisk {
 
 impl HardDisk {
     /// The drive of a description that [`check::check`] finds nothing wrong with; `None` for one
-    /// it does. The seed decides where the platters stand at the start.
+    /// it does. The seed decides the angle of the platters at the start.
     pub(crate) fn new(description: &HardDiskDescription, seed: u64) -> Option<Self> {
         if !check::check(description, "").is_empty() {
             return None;
@@ -428,7 +418,7 @@ impl Disk for HardDisk {
             self.queue.push(&self.mechanics, now_ns, request);
         }
         self.start_next(now_ns);
-        self.foresee();
+        self.predict_end();
     }
 
     #[inline]
@@ -438,7 +428,7 @@ impl Disk for HardDisk {
             None => self
                 .write_cache
                 .as_ref()
-                .and_then(|cache| cache.foreseen_ns),
+                .and_then(|cache| cache.predicted_end_ns),
         };
         let electronics = self.from_buffer.front().map(|service| service.finish_ns);
         match (mechanism, electronics) {
@@ -472,7 +462,7 @@ impl Disk for HardDisk {
         if from_mechanism {
             self.start_next(now_ns);
         }
-        self.foresee();
+        self.predict_end();
         DiskCompletion {
             tag: served.request.tag,
             started_ns,

@@ -8,7 +8,7 @@ use super::seek::{SeekCurve, table_time_ms};
 use super::zones::{SkewTimes, zone_shapes};
 use crate::{Direction, SECTOR_BYTES};
 
-/// The arm: where it stands.
+/// The position of the arm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Arm {
     pub(super) cylinder: u32,
@@ -48,7 +48,7 @@ pub(super) struct Mechanics {
 
 impl Mechanics {
     /// The mechanics of a description that has been checked; `None` when its seek times cannot be
-    /// those of one arm, which the check has complained about.
+    /// those of one arm, which the check has reported.
     pub(super) fn new(description: &HardDiskDescription) -> Option<Self> {
         let rotation = Rotation::new(description.rpm);
         let seeks = seeks(description)?;

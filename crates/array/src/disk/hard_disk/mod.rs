@@ -1,8 +1,9 @@
 //! Hard disks from their mechanics: where a sector lies ([`geometry`], [`zones`]), how long the
-//! arm takes ([`seek`]), where the platters stand ([`rotation`]), which command comes next
+//! arm takes ([`seek`]), the angle of the platters ([`rotation`]), which command comes next
 //! ([`scheduler`]), what the buffer holds ([`read_cache`], [`write_cache`]), and the drive that
 //! joins them ([`drive`]). [`mechanics`] is what all drives of a make share.
 
+mod cached_writes;
 mod check;
 mod description;
 mod drive;
@@ -30,7 +31,7 @@ pub use seek::{SeekCurve, SeekRow, SeekTimes};
 
 impl HardDiskDescription {
     /// Every rule this description breaks; paths start with `prefix`.
-    pub fn check(&self, prefix: &str) -> Vec<crate::Complaint> {
+    pub fn check(&self, prefix: &str) -> Vec<crate::Diagnostic> {
         check::check(self, prefix)
     }
 }

@@ -15,7 +15,7 @@ struct Segment {
 pub(super) struct ReadCache {
     segments: Vec<Segment>,
     /// Stretch of 2^`stretch_shift` sectors in which each segment begins. No segment is longer
-    /// than a stretch, so this tells quickly, and without branches, that nothing is near.
+    /// than a stretch, so this shows quickly, and without branches, that nothing is near.
     stretches: Vec<u32>,
     stretch_shift: u32,
     /// Numbers of the segments, the one used last first.

@@ -1,4 +1,4 @@
-//! Where the platters stand. The angle is a function of time alone, so nothing drifts: the whole
+//! The angle of the platters. It is a function of time alone, so nothing drifts: the whole
 //! turns of a minute are exact for any whole number of turns per minute.
 
 /// Bits of an angle.
@@ -35,7 +35,7 @@ impl Rotation {
         self.turn_ns_q32 as f64 / (1_u64 << 32) as f64
     }
 
-    /// The angle at a time, for platters that stood at angle 0 when the model started.
+    /// The angle at a time, for platters that were at angle 0 when the model started.
     #[inline]
     pub(super) fn angle_at(&self, now_ns: u64) -> u32 {
         // Whole turns fit a minute, so the time within the minute is all that matters. The product
@@ -44,7 +44,7 @@ impl Rotation {
         ((turned << ANGLE_BITS) / MINUTE_NS) as u32
     }
 
-    /// How far the platters turn until `target` is under a head that stands at `from`.
+    /// How far the platters turn until `target` is under a head at `from`.
     #[inline]
     pub(super) fn wait(target: u32, from: u32) -> u32 {
         let ahead = target.wrapping_add(TOLERANCE).wrapping_sub(from) & ANGLE_MASK;

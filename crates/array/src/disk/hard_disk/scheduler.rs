@@ -5,7 +5,7 @@ use super::geometry::Place;
 use super::mechanics::{Arm, Mechanics};
 use super::rotation::Rotation;
 use crate::Direction;
-use crate::disk::DiskRequest;
+use crate::disk::{DiskRequest, ServiceParts};
 
 /// What choosing needs of a command, computed once when it comes: 40 bytes.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +27,16 @@ pub(super) struct Waiting {
     pub(super) place: Place,
     pub(super) submitted_ns: u64,
     sequence: u64,
+}
+
+/// A command that is being served.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InService {
+    pub(super) request: DiskRequest,
+    pub(super) submitted_ns: u64,
+    pub(super) started_ns: u64,
+    pub(super) finish_ns: u64,
+    pub(super) parts: ServiceParts,
 }
 
 /// The way to a command's first sector, in angle units.
@@ -149,7 +159,7 @@ impl Queue {
         self.waiting.swap_remove(index)
     }
 
-    /// The command to take next, for an arm that begins to move when the platters stand at
+    /// The command to take next, for an arm that begins to move when the platters are at
     /// `angle`.
     #[inline]
     pub(super) fn choose(

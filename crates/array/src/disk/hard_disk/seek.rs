@@ -2,18 +2,19 @@
 //! once it coasts (Ruemmler and Wilkes, IEEE Computer 1994), fitted to the three numbers of a data
 //! sheet, or a measured table, linear between its rows.
 
-use serde::Deserialize;
+use config::settings;
 
-/// Seek times of a data sheet, for one direction, settling included.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SeekTimes {
-    /// To the next track, milliseconds.
-    pub single_track_ms: f64,
-    /// Mean over all pairs of different tracks, milliseconds.
-    pub average_ms: f64,
-    /// From the first track to the last, milliseconds.
-    pub full_stroke_ms: f64,
+settings! {
+    /// Seek times of a data sheet, for one direction, settling included.
+    #[derive(Copy)]
+    pub struct SeekTimes {
+        /// To the next track.
+        pub single_track_ms: f64;
+        /// Mean over all pairs of different tracks.
+        pub average_ms: f64;
+        /// From the first track to the last.
+        pub full_stroke_ms: f64;
+    }
 }
 
 /// The two-piece curve; times in milliseconds, distances in tracks.
@@ -104,14 +105,15 @@ impl SeekCurve {
     }
 }
 
-/// One measured row of a seek table.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SeekRow {
-    /// Distance, tracks.
-    pub tracks: u32,
-    /// Seek time of a read, milliseconds.
-    pub time_ms: f64,
+settings! {
+    /// One measured row of a seek table.
+    #[derive(Copy)]
+    pub struct SeekRow {
+        /// Distance in tracks.
+        pub tracks: u32;
+        /// Seek time of a read.
+        pub time_ms: f64;
+    }
 }
 
 /// Time over `tracks` by a measured table, linear between rows and along the last rows beyond

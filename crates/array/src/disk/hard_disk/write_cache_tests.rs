@@ -74,7 +74,7 @@ fn a_full_cache_is_as_fast_as_the_arm() {
 }
 
 #[test]
-fn commands_foreseen_end_when_it_was_said_and_laws_hold() {
+fn commands_end_at_the_predicted_time_and_laws_hold() {
     for seed in 0..30 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut drive = HardDisk::new(&cached(), seed).unwrap();
@@ -83,7 +83,7 @@ fn commands_foreseen_end_when_it_was_said_and_laws_hold() {
         for _ in 0..3_000 {
             now_ns += random.random_range(0..8_000_000_u64);
             while let Some(done_ns) = drive.next_completion_ns().filter(|&at| at <= now_ns) {
-                // It panics if the time foreseen is not the time at which something ends.
+                // It panics if the predicted time is not the time at which something ends.
                 drive.complete(done_ns);
                 completed += 1;
             }

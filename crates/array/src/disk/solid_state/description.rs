@@ -1,58 +1,51 @@
 //! What a solid-state disk is made of: the numbers of its sheet, and the shape of its flash.
 
-use serde::Deserialize;
+use config::{settings, within};
 
-/// A solid-state disk. The sheet's two sustained write rates decide two things the sheet does not
-/// print: the time a die takes to program a page (from the sequential rate), and the spare space
-/// that cleaning works with (from the random rate).
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SolidStateDescription {
-    /// Capacity, bytes; whole sectors are used.
-    pub capacity_bytes: u64,
-    /// Rate of the interface in one direction, 10^6 bytes per second.
-    pub interface_mb_per_s: f64,
-    /// Whether the interface moves bytes both ways at once (SAS, NVMe) or not (SATA).
-    pub full_duplex: bool,
-    /// Commands held at once.
-    pub on_board_queue_depth: u32,
-    /// Channels between the controller and the flash.
-    pub channels: u32,
-    /// Dies on each channel; each does one thing at a time.
-    pub dies_per_channel: u32,
-    /// Bytes that a die senses and programs at once.
-    pub page_bytes: u32,
-    /// Time for a die to sense a page, mean, microseconds.
-    pub page_read_us: f64,
-    /// Standard deviation of that time as a share of its mean; times are lognormal.
-    #[serde(default = "default_read_variation")]
-    pub read_variation: f64,
-    /// Rate of a channel, 10^6 bytes per second.
-    pub channel_mb_per_s: f64,
-    /// Time of a read in the controller and on the wire beside flash and data, microseconds.
-    pub command_latency_us: f64,
-    /// Time of a write of one block into the protected buffer, microseconds.
-    pub write_latency_us: f64,
-    /// Random reads of 4 KiB per second at full depth: the commands the controller can take.
-    pub random_read_4k_per_s: f64,
-    /// Sequential writes, sustained, 10^6 bytes per second.
-    pub sequential_write_mb_per_s: f64,
-    /// Random writes of 4 KiB per second over the whole span, sustained.
-    pub random_write_4k_per_s: f64,
-    /// Bytes of the write buffer that survive a loss of power.
-    pub write_buffer_bytes: u64,
-    /// The longest a read waits for a page being programmed on its die, microseconds: the time to
-    /// suspend it, or the whole program time for flash that cannot.
-    pub program_suspend_us: f64,
-    /// Share of the capacity that holds data at the start. Space written later adds to it.
-    #[serde(default = "default_filled_share")]
-    pub filled_share: f64,
-}
+use crate::SECTOR_BYTES;
+use crate::disk::interface::capacity;
 
-fn default_read_variation() -> f64 {
-    0.15
-}
-
-fn default_filled_share() -> f64 {
-    1.0
+settings! {
+    /// A solid-state disk. The sheet's two sustained write rates decide two things the sheet does
+    /// not print: the time a die takes to program a page (from the sequential rate), and the spare
+    /// space that cleaning works with (from the random rate).
+    pub struct SolidStateDescription {
+        /// Capacity; whole sectors are used.
+        pub capacity_bytes: u64, as capacity();
+        /// Rate of the interface in one direction.
+        pub interface_mb_per_s: f64, as within(1.0..=1e6);
+        /// Whether the interface moves bytes both ways at once (SAS, NVMe) or not (SATA).
+        pub full_duplex: bool;
+        /// Commands held at once.
+        pub on_board_queue_depth: u32, as within(1..=65_536);
+        /// Channels between the controller and the flash.
+        pub channels: u32, as within(1..=64);
+        /// Dies on each channel; each does one thing at a time.
+        pub dies_per_channel: u32, as within(1..=64);
+        /// What a die senses and programs at once: a power of two.
+        pub page_bytes: u32, as within(4_096..=1 << 20);
+        /// Mean time for a die to sense a page.
+        pub page_read_us: f64, as within(1.0..=1e4);
+        /// Standard deviation of that time as a share of its mean; times are lognormal.
+        pub read_variation: f64 = 0.15, as within(0.0..=2.0);
+        /// Rate of a channel.
+        pub channel_mb_per_s: f64, as within(1.0..=1e6);
+        /// Time of a read in the controller and on the wire beside flash and data.
+        pub command_latency_us: f64, as within(0.0..=1e4);
+        /// Time of a write of one block into the protected buffer.
+        pub write_latency_us: f64, as within(0.0..=1e4);
+        /// Random reads of 4 KiB at full depth: the commands the controller can take.
+        pub random_read_4k_per_s: f64, as within(100.0..=1e8);
+        /// Sequential writes, sustained.
+        pub sequential_write_mb_per_s: f64, as within(0.1..=1e6);
+        /// Random writes of 4 KiB over the whole span, sustained.
+        pub random_write_4k_per_s: f64, as within(1.0..=1e8);
+        /// Write buffer that survives a loss of power.
+        pub write_buffer_bytes: u64, as within(SECTOR_BYTES..=1 << 40);
+        /// The longest a read waits for a page being programmed on its die: the time to suspend it,
+        /// or the whole program time for flash that cannot.
+        pub program_suspend_us: f64, as within(0.0..=1e5);
+        /// Share of the capacity that holds data at the start. Space written later adds to it.
+        pub filled_share: f64 = 1.0, as within(0.0..=1.0);
+    }
 }

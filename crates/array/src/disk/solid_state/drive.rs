@@ -17,9 +17,9 @@ use super::description::SolidStateDescription;
 use super::flash::Flash;
 use super::write_state::WriteState;
 use crate::Direction;
-use crate::calendar::Calendar;
-use crate::disk::request::assert_servable;
+use crate::disk::interface::assert_servable;
 use crate::disk::{Disk, DiskCompletion, DiskCounters, DiskRequest, ServiceParts};
+use crate::event_queue::EventQueue;
 
 #[derive(Debug, Clone, Copy)]
 struct InService {
@@ -44,7 +44,7 @@ pub struct SolidState {
     in_service: Vec<InService>,
     free_slots: Vec<u32>,
     /// The ends of commands, by slot; those that end together end in the order they came.
-    finishes: Calendar<u32>,
+    finishes: EventQueue<u32>,
     counters: DiskCounters,
 }
 
@@ -72,7 +72,7 @@ impl SolidState {
             writes: WriteState::new(&flash),
             in_service: Vec::with_capacity(depth),
             free_slots: Vec::with_capacity(depth),
-            finishes: Calendar::new(),
+            finishes: EventQueue::new(0),
             counters: DiskCounters::default(),
             flash,
         }
@@ -209,7 +209,7 @@ impl Disk for SolidState {
                 (self.in_service.len() - 1) as u32
             }
         };
-        self.finishes.put(finish_ns, slot);
+        self.finishes.schedule(finish_ns, slot);
     }
 
     #[inline]
@@ -219,7 +219,7 @@ impl Disk for SolidState {
 
     #[inline]
     fn complete(&mut self, now_ns: u64) -> DiskCompletion {
-        let finish = self.finishes.take();
+        let finish = self.finishes.pop_event();
         let Some((_, slot)) = finish.filter(|&(finish_ns, _)| finish_ns == now_ns) else {
             panic!("no request of this disk completes at {now_ns} ns");
         };

@@ -3,7 +3,7 @@
 
 use super::flash::{Flash, MAP_BLOCK_SECTORS};
 
-/// Streams of sequential writes told apart.
+/// Streams of sequential writes that are distinguished.
 const STREAMS: usize = 8;
 
 /// The state that decides what a write costs.

@@ -128,7 +128,7 @@ impl PageMap {
 
     /// Has the processor fetch the entry of the page that holds `sector` of `volume`.
     #[inline]
-    pub(crate) fn foresee(&self, volume: VolumeId, sector: u64) {
+    pub(crate) fn prefetch(&self, volume: VolumeId, sector: u64) {
         let first_page = self.volume(volume).first_page as usize;
         let page = first_page + (sector >> self.page_shift) as usize;
         prefetch_index(&self.locations, page);

@@ -6,7 +6,7 @@ use prefetch_index::prefetch_index;
 use super::free_map::FreeMap;
 use super::order::Order;
 use crate::group::GroupId;
-use crate::pool::settings::Tier;
+use crate::pool::tier::Tier;
 
 /// What is known of a slot of a disk group, in eight bytes that are looked at together. A page that
 /// lost its owner is free again only when nothing is in flight on it, so that a late read never
@@ -150,7 +150,7 @@ impl GroupSpace {
 
     /// Has the processor fetch what is known of `slot`.
     #[inline]
-    pub(crate) fn foresee(&self, slot: u32) {
+    pub(crate) fn prefetch(&self, slot: u32) {
         prefetch_index(&self.states, slot as usize);
     }
 

@@ -12,59 +12,20 @@ mod timer;
 mod write;
 
 use super::counters::PoolCounters;
-use super::groups::Groups;
 use super::operations::Operations;
 use super::page::{Location, PageMap};
 use super::read_cache::ReadCache;
 use super::records::Records;
-use super::request::{Extent, Place, PoolCompletion};
+use super::request::{Extent, Place, PoolCompletion, RequestKind};
 use super::settings::{Affinity, PoolSettings};
 use super::stripes::StripeBatch;
 use super::tiering::AnyTiering;
 use crate::VolumeId;
-use crate::group::{GroupCompletion, IoClass, Owner, OwnerRoom};
+use crate::group::Groups;
+use crate::group::{GroupCompletion, IoClass};
 use crate::payload::Payload;
 
 use moves::Moves;
-
-/// What a group request of a pool is for: the top two bits of its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RequestKind {
-    /// A part of a read or write from above.
-    Part,
-    /// A page that moves or is zeroed.
-    Move,
-    /// A line that is copied into the read cache.
-    Fill,
-}
-
-impl RequestKind {
-    const SHIFT: u32 = 30;
-
-    /// The number of the request of this kind with that number of its own.
-    pub(crate) fn request(self, number: u32) -> u32 {
-        assert!(number < 1 << Self::SHIFT, "too many requests in flight");
-        (self as u32) << Self::SHIFT | number
-    }
-
-    /// The kind of a request and its number of its own.
-    pub(crate) fn of(request: u32) -> (Self, u32) {
-        let number = request & ((1 << Self::SHIFT) - 1);
-        let kind = match request >> Self::SHIFT {
-            0 => Self::Part,
-            1 => Self::Move,
-            _ => Self::Fill,
-        };
-        (kind, number)
-    }
-
-    fn owner(self, number: u32) -> Owner {
-        Owner {
-            room: OwnerRoom::Pool,
-            id: self.request(number),
-        }
-    }
-}
 
 /// Sectors of one page: first sector within the page, and how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,16 +144,16 @@ impl<P: Payload> PagedPool<P> {
 
     /// Has the processor fetch the entry of the page that holds `sector`.
     #[inline]
-    pub(crate) fn foresee(&self, volume: VolumeId, sector: u64) {
-        self.map.foresee(volume, sector);
+    pub(crate) fn prefetch(&self, volume: VolumeId, sector: u64) {
+        self.map.prefetch(volume, sector);
     }
 
     /// Has the processor fetch what is known of the slot in which `sector` lies.
     #[inline]
-    pub(crate) fn foresee_slot(&self, volume: VolumeId, sector: u64) {
+    pub(crate) fn prefetch_slot(&self, volume: VolumeId, sector: u64) {
         let (page, _) = self.map.page_of(volume, sector);
         if let Some(at) = self.map.location(page) {
-            self.map.spaces[at.group()].foresee(at.slot());
+            self.map.spaces[at.group()].prefetch(at.slot());
         }
     }
 
@@ -226,7 +187,7 @@ impl<P: Payload> PagedPool<P> {
         completion: GroupCompletion<P>,
         groups: &mut impl Groups<P>,
     ) {
-        let (kind, number) = RequestKind::of(completion.owner.id);
+        let (kind, number) = RequestKind::of(completion.owner);
         match kind {
             RequestKind::Part => self.part_done(now_ns, number, completion, groups),
             RequestKind::Move => self.move_step_done(now_ns, number, completion, groups),
@@ -269,7 +230,7 @@ impl<P: Payload> PagedPool<P> {
         }
     }
 
-    /// Counters and state.
+    /// What the pool has done, and where its pages are now.
     pub fn counters(&self) -> PoolCounters {
         let mut counters = self.counters;
         counters.page_bytes = u64::from(self.map.page_sectors()) * crate::SECTOR_BYTES;

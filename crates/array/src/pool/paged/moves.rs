@@ -19,13 +19,13 @@ use rustc_hash::FxHashMap;
 use super::timer::HeadStart;
 use super::{PagedPool, RequestKind};
 use crate::Direction;
+use crate::group::Groups;
 use crate::group::{GroupCompletion, GroupRequest, IoClass};
 use crate::payload::Payload;
-use crate::pool::groups::Groups;
 use crate::pool::page::Location;
 use crate::pool::records::Records;
 use crate::pool::request::PoolError;
-use crate::pool::settings::Tier;
+use crate::pool::tier::Tier;
 use crate::pool::tiering::{PlannedMove, TieringPolicy};
 
 /// A write to a page that cannot be written yet.
@@ -140,7 +140,7 @@ const HEAD_START_MOVES: u32 = 64;
 impl<P: Payload> PagedPool<P> {
     /// Begins planned moves, as many as may be under way at once.
     pub(super) fn begin_moves(&mut self, now_ns: u64, groups: &mut impl Groups<P>) {
-        let mut limit = self.settings.tiering.moves_in_flight_max;
+        let mut limit = self.settings.policy.tiering.moves_in_flight_max;
         let has_head_start = matches!(self.head_start(now_ns), HeadStart::Brings(_));
         if has_head_start {
             limit = limit.max(HEAD_START_MOVES);

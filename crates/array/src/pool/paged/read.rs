@@ -2,9 +2,9 @@
 
 use super::{CacheReadPart, CopiedLines, PagedPool, Part, ReadPart, RequestKind, Stretch};
 use crate::Direction;
+use crate::group::Groups;
 use crate::group::{GroupCompletion, GroupRequest, IoClass};
 use crate::payload::Payload;
-use crate::pool::groups::Groups;
 use crate::pool::page::Location;
 use crate::pool::request::PoolRead;
 use crate::pool::tiering::{TieringPolicy, Touch};

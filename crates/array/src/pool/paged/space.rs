@@ -10,10 +10,11 @@ use crate::pool::page::{GroupSpace, PageMap};
 use crate::pool::read_cache::ReadCache;
 use crate::pool::records::Records;
 use crate::pool::request::PoolFull;
-use crate::pool::settings::{Affinity, GroupFacts, PoolSettings, PoolVolume, Tier, TieringName};
+use crate::pool::settings::{Affinity, GroupFacts, PoolSettings, PoolVolume, TieringName};
 use crate::pool::stripes::StripeBatch;
+use crate::pool::tier::Tier;
 use crate::pool::tiering::{AnyTiering, TieringPolicy};
-use crate::{Complaint, FirstWrite, VolumeId};
+use crate::{Diagnostic, FirstWrite, VolumeId};
 
 impl<P: Payload> PagedPool<P> {
     /// The pool that `settings` describe, with all pages of its thick volumes taken. `groups` are
@@ -21,22 +22,27 @@ impl<P: Payload> PagedPool<P> {
     ///
     /// # Errors
     ///
-    /// All complaints, when the settings break a rule; their paths begin with `path`.
+    /// All diagnostics, when the settings break a rule; their paths begin with `path`.
     pub fn new(
         path: &str,
         settings: &PoolSettings,
         groups: &[GroupFacts],
         volumes: &[PoolVolume],
-    ) -> Result<Self, Vec<Complaint>> {
-        let complaints = settings.check(path, groups, volumes);
-        if !complaints.is_empty() {
-            return Err(complaints);
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let diagnostics = settings.check(path, groups, volumes);
+        if !diagnostics.is_empty() {
+            return Err(diagnostics);
         }
         let facts = |name: &str| groups.iter().find(|facts| facts.name == name);
         let page_sectors = settings.page_sectors();
         let space = |facts: &GroupFacts, tier| {
             let slots = (facts.usable_sectors / page_sectors) as u32;
-            GroupSpace::new(facts.id, tier, slots, settings.page_spread_percent / 100.0)
+            GroupSpace::new(
+                facts.id,
+                tier,
+                slots,
+                settings.policy.page_spread_percent / 100.0,
+            )
         };
         let spaces: Vec<GroupSpace> = settings
             .groups
@@ -45,14 +51,15 @@ impl<P: Payload> PagedPool<P> {
             .collect();
         let cache = settings.read_cache.as_ref();
         let cache = cache.and_then(|cache| Some(ReadCache::new(cache, facts(&cache.group)?)));
-        let interval_ns = (settings.tiering.interval_s * 1e9) as u64;
-        let plans = settings.tiering.policy != TieringName::Off || settings.tiering.drain_critical;
-        let fill = settings.read_cache.as_ref().map(|cache| &cache.fill);
+        let interval_ns = (settings.policy.tiering.interval_s * 1e9) as u64;
+        let plans = settings.policy.tiering.policy != TieringName::Off
+            || settings.policy.tiering.drain_critical;
+        let fill = settings.read_cache.as_ref().map(|cache| &cache.policy.fill);
         let copies_hot_only = fill.is_some_and(|fill| fill.hot_pages_only);
         // Where there is one group there is nowhere to move to, and nobody else asks what is hot.
         let plans = plans && (spaces.len() > 1 || copies_hot_only);
         let policy = if plans {
-            settings.tiering.policy
+            settings.policy.tiering.policy
         } else {
             TieringName::Off
         };
@@ -61,7 +68,7 @@ impl<P: Payload> PagedPool<P> {
             map: PageMap::new(page_sectors.trailing_zeros(), spaces),
             settings: settings.clone(),
             affinities: Vec::new(),
-            tiering: AnyTiering::new(policy, &settings.tiering),
+            tiering: AnyTiering::new(policy, &settings.policy.tiering),
             interval_ns,
             cache,
             copies_hot_only,
@@ -144,7 +151,7 @@ impl<P: Payload> PagedPool<P> {
         sectors: u64,
         first_write: FirstWrite,
     ) -> Result<(), PoolFull> {
-        let settled = self.settings.tiering.settled_percent / 100.0;
+        let settled = self.settings.policy.tiering.settled_percent / 100.0;
         if settled <= 0.0 && self.cache.is_none() {
             return self.map_for_write(volume, first_sector, sectors, first_write);
         }
@@ -170,7 +177,7 @@ impl<P: Payload> PagedPool<P> {
     fn warm(&mut self, stretch: &Stretch) {
         let page_sectors = self.map.page_sectors();
         let warm = self.settings.read_cache.as_ref();
-        let warm = warm.map_or(0.0, |cache| cache.fill.warm_percent / 100.0);
+        let warm = warm.map_or(0.0, |cache| cache.policy.fill.warm_percent / 100.0);
         let spinning = self.map.location(stretch.page).is_some();
         let Some(cache) = self.cache.as_mut().filter(|_| warm > 0.0 && spinning) else {
             return;
@@ -195,7 +202,7 @@ impl<P: Payload> PagedPool<P> {
             return true;
         }
         let affinity = self.affinities[usize::from(volume.0)];
-        let order = allocation::order(self.settings.allocation, affinity, first_write);
+        let order = allocation::order(self.settings.policy.allocation, affinity, first_write);
         for tier in order {
             let Some(group) = self.roomiest_group(tier) else {
                 continue;
@@ -227,7 +234,7 @@ impl<P: Payload> PagedPool<P> {
 
     /// Counts a warning when the pages in use rise over a level.
     fn warn_if_filling(&mut self) {
-        let levels = &self.settings.warning_levels_percent;
+        let levels = &self.settings.policy.warning_levels_percent;
         let Some(&level) = levels.get(self.levels_passed) else {
             return;
         };
@@ -272,7 +279,7 @@ impl<P: Payload> PagedPool<P> {
     fn forget_warnings(&mut self) {
         let slots: u64 = self.map.spaces.iter().map(|s| u64::from(s.slots())).sum();
         let used: u64 = self.map.spaces.iter().map(|s| u64::from(s.owned())).sum();
-        let levels = &self.settings.warning_levels_percent;
+        let levels = &self.settings.policy.warning_levels_percent;
         let passed = |&&level: &&u32| used * 100 > slots * u64::from(level);
         let passed = levels.iter().take_while(passed).count();
         self.levels_passed = self.levels_passed.min(passed);

@@ -2,20 +2,20 @@
 
 use super::PagedPool;
 use crate::group::GroupState;
+use crate::group::Groups;
 use crate::payload::Payload;
-use crate::pool::groups::Groups;
 use crate::pool::page::GroupSpace;
-use crate::pool::settings::Tier;
-use crate::pool::tiering::{PlannedMove, TierRoom, TieringPolicy};
+use crate::pool::tier::Tier;
+use crate::pool::tiering::{PlannedMove, TierSpace, TieringPolicy};
 
 /// Pages that a plan moves at most while pages have a head start: more than disks can, and few enough
-/// that the next plan can mend what was chosen by chance.
+/// that the next plan can correct what was chosen by chance.
 const HEAD_START_PAGES: usize = 4_096;
 
 /// The share of a head start to a bounded number of pages in which I/Os are only counted.
 const COUNTING_SHARE: f64 = 1.0 / 3.0;
 
-/// Pages have a head start at the beginning of a prediction, so that minutes tell of days.
+/// Pages have a head start at the beginning of a prediction, so that minutes are like days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HeadStart {
     /// I/Os are counted; nothing moves.
@@ -58,7 +58,7 @@ impl<P: Payload> PagedPool<P> {
 
     /// How far the head start is.
     pub(super) fn head_start(&self, now_ns: u64) -> HeadStart {
-        let tiering = &self.settings.tiering;
+        let tiering = &self.settings.policy.tiering;
         let end_ns = tiering.head_start_s * 1e9;
         if now_ns as f64 >= end_ns {
             return HeadStart::Over;
@@ -90,14 +90,14 @@ impl<P: Payload> PagedPool<P> {
 
     /// Most pages that a plan of the rule moves.
     fn limit_pages(&self) -> usize {
-        let limit_kib = u64::from(self.settings.tiering.move_limit_mib) * 1024;
-        (limit_kib / u64::from(self.settings.page_size_kib)) as usize
+        let limit_kib = u64::from(self.settings.policy.tiering.move_limit_mib) * 1024;
+        (limit_kib / u64::from(self.settings.policy.page_size_kib)) as usize
     }
 
     /// Groups of the performance tier that one more failed disk would destroy take nothing new
     /// and are emptied; groups that failed take nothing new.
     fn note_states(&mut self, groups: &impl Groups<P>) {
-        let drain_critical = self.settings.tiering.drain_critical;
+        let drain_critical = self.settings.policy.tiering.drain_critical;
         for space in &mut self.map.spaces {
             space.draining = match groups.state(space.group) {
                 GroupState::Failed => true,
@@ -134,8 +134,8 @@ impl<P: Payload> PagedPool<P> {
     }
 
     /// What there is room for, groups that are being emptied left out.
-    fn room(&self, budget: u32) -> TierRoom {
-        let mut room = TierRoom {
+    fn room(&self, budget: u32) -> TierSpace {
+        let mut room = TierSpace {
             slots: [0; 3],
             free: [0; 3],
             budget,

@@ -5,7 +5,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::{Rig, cache_settings, pool_settings, volume};
 use crate::FirstWrite;
-use crate::pool::settings::{ReplacementName, Tier, TieringName};
+use crate::pool::settings::{ReplacementName, TieringName};
+use crate::pool::tier::Tier;
 
 const NAMES: [ReplacementName; 4] = [
     ReplacementName::Lru,
@@ -27,7 +28,7 @@ fn hit_share(replacement: ReplacementName, on_write: &str, capacity: u64, reads:
     let text = format!("line_kib = 8\non_write = \"{on_write}\"");
     settings.read_cache = cache_settings(&text);
     if let Some(cache) = &mut settings.read_cache {
-        cache.replacement = replacement;
+        cache.policy.replacement = replacement;
     }
     let sectors = DATA_LINES * LINE_SECTORS;
     let mut rig = Rig::<()>::new(&settings, &groups, &[volume(0, sectors)]);
@@ -131,8 +132,8 @@ fn fill_tier(policy: TieringName) -> (u64, u64, u64) {
         ("sas", Some(Tier::Standard), 1_200 * PAGE, PAGE),
     ];
     let mut settings = pool_settings(4096, &groups);
-    settings.tiering.policy = policy;
-    settings.tiering.move_limit_mib = 80;
+    settings.policy.tiering.policy = policy;
+    settings.policy.tiering.move_limit_mib = 80;
     let mut rig = Rig::<()>::new(&settings, &groups, &[volume(0, 1_000 * PAGE)]);
     let volume = crate::VolumeId(0);
     let laid_out = rig
@@ -190,7 +191,7 @@ fn noise_alone_moves_little() {
         ("sas", Some(Tier::Standard), 600 * PAGE, PAGE),
     ];
     let mut settings = pool_settings(4096, &groups);
-    settings.tiering.policy = TieringName::ScanRankMove;
+    settings.policy.tiering.policy = TieringName::ScanRankMove;
     let mut rig = Rig::<()>::new(&settings, &groups, &[volume(0, 500 * PAGE)]);
     let volume = crate::VolumeId(0);
     let laid_out = rig

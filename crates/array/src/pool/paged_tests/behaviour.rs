@@ -3,7 +3,8 @@
 use super::{Rig, cache_settings, pool_settings, volume};
 use crate::group::{GroupError, GroupId, GroupState, IoClass};
 use crate::payload::{Bytes, Payload};
-use crate::pool::settings::{Tier, TieringName, TieringSettings};
+use crate::pool::settings::{TieringName, TieringSettings};
+use crate::pool::tier::Tier;
 use crate::pool::{Extent, Place, PoolError, PoolFull, PoolWrite};
 use crate::{Direction, FirstWrite, VolumeId};
 
@@ -124,7 +125,7 @@ fn a_page_used_before_reads_as_zeros_and_is_zeroed_by_its_first_write() {
 /// Eight pages on disks, the first four of them hot.
 fn tiered() -> Rig<Bytes> {
     let mut settings = pool_settings(8, &GROUPS);
-    settings.tiering.policy = TieringName::ScanRankMove;
+    settings.policy.tiering.policy = TieringName::ScanRankMove;
     let mut rig = Rig::new(&settings, &GROUPS, &[volume(0, 12 * PAGE)]);
     lay_out(&mut rig, 0..8, FirstWrite::Sequential);
     for page in 0..4 {
@@ -300,8 +301,8 @@ fn lines_are_copied_at_the_miss_the_rule_says_and_streams_are_not() {
 fn only_lines_of_hot_pages_are_copied_if_the_rule_says_so() {
     // No tier to move to: the pages are ranked all the same.
     let mut settings = pool_settings(8, &GROUPS[1..]);
-    settings.tiering.policy = TieringName::ScanRankMove;
-    settings.tiering.promote_score = 3.0;
+    settings.policy.tiering.policy = TieringName::ScanRankMove;
+    settings.policy.tiering.promote_score = 3.0;
     settings.read_cache = cache_settings("line_kib = 4\nfill = { hot_pages_only = true }");
     let mut rig: Rig<Bytes> = Rig::new(&settings, &GROUPS[1..], &[volume(0, 4 * PAGE)]);
     for page in 0..2 {
@@ -340,7 +341,7 @@ fn a_failed_disk_group_is_reported() {
 #[test]
 fn a_pool_may_begin_where_hours_of_moving_and_filling_lead() {
     let mut settings = pool_settings(8, &GROUPS);
-    settings.tiering.settled_percent = 50.0;
+    settings.policy.tiering.settled_percent = 50.0;
     let mut rig: Rig<Bytes> = Rig::new(&settings, &GROUPS, &[volume(0, 8 * PAGE)]);
     let taken = rig
         .pool
@@ -376,7 +377,7 @@ fn a_pool_may_begin_where_hours_of_moving_and_filling_lead() {
 #[test]
 fn scattered_pages_lie_all_over_a_group() {
     let mut settings = pool_settings(8, &GROUPS[1..2]);
-    settings.page_spread_percent = 100.0;
+    settings.policy.page_spread_percent = 100.0;
     let mut rig: Rig<Bytes> = Rig::new(&settings, &GROUPS[1..2], &[volume(0, 4 * PAGE)]);
     lay_out(&mut rig, 0..4, FirstWrite::Sequential);
     let mut extents = Vec::new();
@@ -398,13 +399,13 @@ fn scattered_pages_lie_all_over_a_group() {
 /// behind it after 20 seconds of counting.
 fn aged<P: Payload>() -> Rig<P> {
     let mut settings = pool_settings(8, &GROUPS);
-    settings.tiering = TieringSettings {
+    settings.policy.tiering = TieringSettings {
         policy: TieringName::ScanRankMove,
         move_limit_mib: 1,
         head_start_s: 60.0,
         // A plan moves 128 pages at most, so this is the time for two and a half.
         aged_h: 2.5 * 5.0 / 3600.0 / 128.0,
-        ..settings.tiering
+        ..settings.policy.tiering
     };
     let mut rig: Rig<P> = Rig::new(&settings, &GROUPS, &[volume(0, 8 * PAGE)]);
     let taken = rig

@@ -12,8 +12,9 @@ use crate::group::GroupState;
 use crate::payload::Bytes;
 use crate::pool::PoolError;
 use crate::pool::settings::{
-    Affinity, AllocationName, PoolSettings, PoolVolume, ReplacementName, Tier, TieringName,
+    Affinity, AllocationName, PoolSettings, PoolVolume, ReplacementName, TieringName,
 };
+use crate::pool::tier::Tier;
 
 const PAGE_SECTORS: u64 = 16;
 const VOLUME_PAGES: [u64; 3] = [12, 12, 4];
@@ -233,24 +234,24 @@ fn check_read(allowed: &[Vec<u32>], bytes: &[u8], seed: u64) {
 fn settings(random: &mut Xoshiro256PlusPlus) -> PoolSettings {
     let mut settings = pool_settings(8, &GROUPS);
     let pick = |random: &mut Xoshiro256PlusPlus, count| random.random_range(0..count);
-    settings.allocation = [
+    settings.policy.allocation = [
         AllocationName::Msa,
         AllocationName::HighestFirst,
         AllocationName::SpinningFirst,
     ][pick(random, 3)];
-    settings.tiering.policy = [
+    settings.policy.tiering.policy = [
         TieringName::ScanRankMove,
         TieringName::Heat,
         TieringName::Lru,
         TieringName::Lru2,
     ][pick(random, 4)];
-    settings.tiering.move_limit_mib = 1;
-    settings.tiering.moves_in_flight_max = 1 + pick(random, 6) as u32;
-    settings.tiering.half_life_s = 10.0;
-    settings.tiering.free_pages = 2;
-    settings.tiering.swap_ratio = 1.0;
-    settings.tiering.swap_margin = 0.0;
-    settings.tiering.cold_score = 0.1;
+    settings.policy.tiering.move_limit_mib = 1;
+    settings.policy.tiering.moves_in_flight_max = 1 + pick(random, 6) as u32;
+    settings.policy.tiering.half_life_s = 10.0;
+    settings.policy.tiering.free_pages = 2;
+    settings.policy.tiering.swap_ratio = 1.0;
+    settings.policy.tiering.swap_margin = 0.0;
+    settings.policy.tiering.cold_score = 0.1;
     let on_write = ["invalidate", "release", "track", "update"][pick(random, 4)];
     let (widen, at_miss) = (pick(random, 4) > 0, 1 + pick(random, 2));
     settings.read_cache = cache_settings(&format!(
@@ -259,7 +260,7 @@ fn settings(random: &mut Xoshiro256PlusPlus) -> PoolSettings {
         [1, 2][pick(random, 2)]
     ));
     if let Some(cache) = &mut settings.read_cache {
-        cache.replacement = [
+        cache.policy.replacement = [
             ReplacementName::Lru,
             ReplacementName::Lru2,
             ReplacementName::Arc,

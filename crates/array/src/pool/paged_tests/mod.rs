@@ -7,10 +7,11 @@ mod bytes;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::settings::{
-    Affinity, GroupFacts, PoolGroupSettings, PoolSettings, PoolVolume, ReadCacheSettings, Tier,
-    TieringSettings,
+    Affinity, GroupFacts, PoolGroupSettings, PoolPolicy, PoolSettings, PoolVolume,
+    ReadCacheSettings,
 };
 use super::testing::MemoryGroups;
+use super::tier::Tier;
 use super::{PagedPool, PoolCompletion, PoolRead, PoolWrite};
 use crate::VolumeId;
 use crate::group::{GroupId, IoClass};
@@ -43,19 +44,18 @@ fn pool_settings(page_size_kib: u32, groups: &[TestGroup]) -> PoolSettings {
             tier,
         })
     });
-    let text = format!("page_size_kib = {page_size_kib}\ngroups = []");
     PoolSettings {
         groups: entries.collect(),
-        tiering: TieringSettings {
-            move_limit_mib: 80,
-            ..TieringSettings::default()
+        policy: PoolPolicy {
+            page_size_kib,
+            ..PoolPolicy::default()
         },
-        ..toml::from_str(&text).expect("the smallest description")
+        read_cache: None,
     }
 }
 
 fn cache_settings(text: &str) -> Option<ReadCacheSettings> {
-    Some(toml::from_str(&format!("group = \"cache\"\n{text}")).expect("a read cache"))
+    Some(config::from_toml(&format!("group = \"cache\"\n{text}")).expect("a read cache"))
 }
 
 fn volume(number: u16, sectors: u64) -> PoolVolume {

@@ -2,11 +2,11 @@
 
 use super::ReadCache;
 use crate::Direction;
-use crate::group::{GroupRequest, IoClass, Owner, OwnerRoom};
+use crate::group::Groups;
+use crate::group::{GroupRequest, IoClass};
 use crate::payload::Payload;
-use crate::pool::groups::Groups;
-use crate::pool::paged::RequestKind;
 use crate::pool::replacement::{Inserted, Replacement};
+use crate::pool::request::RequestKind;
 
 /// A write to the cache: a whole line, or what a write changed of one.
 #[derive(Debug)]
@@ -155,7 +155,7 @@ impl<P: Payload> ReadCache<P> {
     /// Whether another fill may begin at `now_ns`; counts it against the limit of the rate.
     fn admits(&mut self, now_ns: u64) -> bool {
         const BURST_NS: u64 = 1_000_000_000;
-        let settings = &self.settings.fill;
+        let settings = &self.settings.policy.fill;
         if self.fills.len() >= settings.in_flight_max as usize {
             return false;
         }
@@ -166,7 +166,7 @@ impl<P: Payload> ReadCache<P> {
         if start_ns > now_ns + BURST_NS {
             return false;
         }
-        let line_ns = u64::from(self.settings.line_kib) * 1_000_000_000
+        let line_ns = u64::from(self.settings.policy.line_kib) * 1_000_000_000
             / (u64::from(settings.limit_mib_per_s) * 1024);
         self.next_fill_ns = start_ns + line_ns;
         true
@@ -189,10 +189,7 @@ impl<P: Payload> ReadCache<P> {
         let fill = self.fills.get_mut(number);
         let slot = fill.slot;
         let request = GroupRequest {
-            owner: Owner {
-                room: OwnerRoom::Pool,
-                id: RequestKind::Fill.request(number),
-            },
+            owner: RequestKind::Fill.request(number),
             group: self.group,
             direction: Direction::Write,
             first_sector: (u64::from(slot) << line_shift) + u64::from(fill.offset),

@@ -17,10 +17,10 @@ mod misses;
 use rustc_hash::FxHashMap;
 
 use super::counters::ReadCacheCounters;
-use super::groups::Groups;
 use super::records::Records;
 use super::replacement::{AnyReplacement, Replacement};
 use super::settings::{GroupFacts, OnWrite, ReadCacheSettings, gib_in_sectors};
+use crate::group::Groups;
 use crate::group::{GroupId, GroupState};
 use crate::payload::Payload;
 
@@ -55,24 +55,24 @@ pub(crate) struct ReadCache<P> {
 impl<P: Payload> ReadCache<P> {
     /// An empty cache in the disk group that `facts` describe.
     pub(crate) fn new(settings: &ReadCacheSettings, facts: &GroupFacts) -> Self {
-        let line_sectors = u64::from(settings.line_kib) * 2;
-        let wanted = settings.size_gib.map_or(u64::MAX, gib_in_sectors);
+        let line_sectors = u64::from(settings.policy.line_kib) * 2;
+        let wanted = settings.policy.size_gib.map_or(u64::MAX, gib_in_sectors);
         let sectors = wanted
-            .min(gib_in_sectors(settings.limit_gib))
+            .min(gib_in_sectors(settings.policy.limit_gib))
             .min(facts.usable_sectors);
         let lines = (sectors / line_sectors).clamp(1, u64::from(u32::MAX / 4)) as u32;
         Self {
             group: facts.id,
             line_shift: line_sectors.trailing_zeros(),
             settings: settings.clone(),
-            rule: AnyReplacement::new(settings.replacement, lines),
+            rule: AnyReplacement::new(settings.policy.replacement, lines),
             ready: Vec::new(),
             ready_lines: 0,
             pins: Vec::new(),
             pending: FxHashMap::default(),
             waiting: FxHashMap::default(),
             fills: Records::default(),
-            misses: MissTable::new(settings.fill.at_miss, lines),
+            misses: MissTable::new(settings.policy.fill.at_miss, lines),
             next_fill_ns: 0,
             online: true,
             counters: ReadCacheCounters {
@@ -152,18 +152,18 @@ impl<P: Payload> ReadCache<P> {
 
     /// Whether a read that missed may be copied: `sectors` long, `sequential` or not.
     pub(crate) fn may_copy(&self, sectors: u32, sequential: bool) -> bool {
-        let fill = &self.settings.fill;
+        let fill = &self.settings.policy.fill;
         (fill.sequential || !sequential) && sectors <= fill.read_max_kib.saturating_mul(2)
     }
 
     /// Whether reads that miss are widened to whole lines.
     pub(crate) fn widens_reads(&self) -> bool {
-        self.settings.fill.widen_reads
+        self.settings.policy.fill.widen_reads
     }
 
     /// Whether writes bring copies up to date.
     pub(crate) fn updates_on_write(&self) -> bool {
-        self.settings.on_write == OnWrite::Update
+        self.settings.policy.on_write == OnWrite::Update
     }
 
     fn is_ready(&self, slot: u32) -> bool {
@@ -200,7 +200,7 @@ impl<P: Payload> ReadCache<P> {
 
     /// A line is about to be written: its copy cannot be read any more, nor one in the making.
     pub(crate) fn invalidate(&mut self, line: u32) {
-        if self.settings.on_write == OnWrite::Release {
+        if self.settings.policy.on_write == OnWrite::Release {
             self.drop_line(line);
             return;
         }
@@ -213,7 +213,7 @@ impl<P: Payload> ReadCache<P> {
             self.set_ready(slot, false);
             self.counters.invalidations += 1;
         }
-        if self.settings.on_write == OnWrite::Track && self.online {
+        if self.settings.policy.on_write == OnWrite::Track && self.online {
             self.rank(line);
         }
     }

@@ -1,4 +1,4 @@
-//! From the number of a line to the node that stands for it: four to eight bytes per line.
+//! From the number of a line to its node: four to eight bytes per line.
 
 /// No node.
 pub(crate) const NONE: u32 = u32::MAX;

@@ -25,7 +25,7 @@ pub(crate) struct Lru2 {
     uses: Vec<(Clock, Clock)>,
     /// Slots, the one to leave first on top.
     heap: Vec<u32>,
-    /// Where each slot stands in the heap.
+    /// The position of each slot in the heap.
     positions: Vec<u32>,
     free: Vec<u32>,
     history: History,

@@ -9,6 +9,8 @@ mod s3_fifo;
 #[cfg(test)]
 mod tests;
 
+use enum_dispatch::enum_dispatch;
+
 use super::settings::ReplacementName;
 
 pub(crate) use index::NONE;
@@ -25,6 +27,7 @@ pub(crate) struct Inserted {
 /// A rule of replacement and the directory it works on: lines, each in one slot of the cache.
 ///
 /// Lines are below `u32::MAX`. Slots count from 0 and stay below the capacity.
+#[enum_dispatch]
 pub(crate) trait Replacement {
     /// The slot of a line that is in the cache.
     fn find(&self, line: u32) -> Option<u32>;
@@ -46,6 +49,7 @@ pub(crate) trait Replacement {
 }
 
 /// The rules by name, without indirection.
+#[enum_dispatch(Replacement)]
 #[derive(Debug)]
 pub(crate) enum AnyReplacement {
     Lru(lru::Lru),
@@ -64,44 +68,5 @@ impl AnyReplacement {
             ReplacementName::Arc => Self::Arc(arc::Arc::new(capacity)),
             ReplacementName::S3Fifo => Self::S3Fifo(s3_fifo::S3Fifo::new(capacity)),
         }
-    }
-}
-
-macro_rules! forward {
-    ($self:ident, $rule:ident => $call:expr) => {
-        match $self {
-            Self::Lru($rule) => $call,
-            Self::Lru2($rule) => $call,
-            Self::Arc($rule) => $call,
-            Self::S3Fifo($rule) => $call,
-        }
-    };
-}
-
-impl Replacement for AnyReplacement {
-    #[inline]
-    fn find(&self, line: u32) -> Option<u32> {
-        forward!(self, rule => rule.find(line))
-    }
-
-    #[inline]
-    fn hit(&mut self, line: u32) {
-        forward!(self, rule => rule.hit(line));
-    }
-
-    fn insert(&mut self, line: u32) -> Inserted {
-        forward!(self, rule => rule.insert(line))
-    }
-
-    fn remove(&mut self, line: u32) -> Option<u32> {
-        forward!(self, rule => rule.remove(line))
-    }
-
-    fn clear(&mut self) {
-        forward!(self, rule => rule.clear());
-    }
-
-    fn len(&self) -> u32 {
-        forward!(self, rule => rule.len())
     }
 }

@@ -1,4 +1,4 @@
-//! Descriptions that cannot be, and the complaint each of them gets.
+//! Descriptions that cannot be, and the diagnostic each of them gets.
 
 use super::{Affinity, GroupFacts, PoolSettings, PoolVolume};
 use crate::VolumeId;
@@ -30,9 +30,12 @@ fn facts() -> Vec<GroupFacts> {
     groups.into_iter().enumerate().map(group).collect()
 }
 
-/// The paths complained about.
-fn paths(text: &str, thick_gib: u64) -> Vec<String> {
-    let settings: PoolSettings = toml::from_str(text).expect("it can be read");
+/// What is reported, one line each: paths of rules, lines of what cannot be read.
+fn reported(text: &str, thick_gib: u64) -> Vec<String> {
+    let settings: PoolSettings = match config::from_toml(text) {
+        Ok(settings) => settings,
+        Err(error) => return error.to_string().lines().map(str::to_owned).collect(),
+    };
     let volume = PoolVolume {
         id: VolumeId(0),
         path: "volumes.0.capacity_mib".to_owned(),
@@ -40,16 +43,16 @@ fn paths(text: &str, thick_gib: u64) -> Vec<String> {
         thick: true,
         affinity: Affinity::None,
     };
-    let complaints = settings.check("pools.0", &facts(), &[volume]);
-    complaints
+    let diagnostics = settings.check("pools.0", &facts(), &[volume]);
+    diagnostics
         .into_iter()
-        .map(|complaint| complaint.path)
+        .map(|diagnostic| diagnostic.path)
         .collect()
 }
 
 #[test]
-fn a_good_description_has_no_complaints() {
-    assert_eq!(paths(GOOD, 1000), [""; 0]);
+fn a_good_description_has_no_diagnostics() {
+    assert_eq!(reported(GOOD, 1000), [""; 0]);
 }
 
 #[test]
@@ -70,7 +73,7 @@ fn every_broken_rule_is_pointed_at() {
         (
             "size_gib = 100",
             "fill = { at_miss = 0 }",
-            "read_cache.fill",
+            "line:7: 0 is out of range; write a whole number from 1 to 255",
         ),
         (
             "\"scan-rank-move\"\n[read_cache]",
@@ -86,7 +89,7 @@ fn every_broken_rule_is_pointed_at() {
         (
             "[tiering]",
             "[tiering]\ninterval_s = 0",
-            "tiering.interval_s",
+            "line:4: 0 is out of range; write a number from 0.001 to 1000000",
         ),
         (
             "[tiering]",
@@ -96,7 +99,7 @@ fn every_broken_rule_is_pointed_at() {
         (
             "[tiering]",
             "[tiering]\nswap_ratio = 0.5",
-            "tiering.swap_ratio",
+            "line:4: 0.5 is out of range; write a number from 1 to",
         ),
         (
             "[tiering]",
@@ -106,12 +109,12 @@ fn every_broken_rule_is_pointed_at() {
         (
             "[tiering]",
             "[tiering]\nmoves_in_flight_max = 0",
-            "tiering.moves_in_flight_max",
+            "line:4: 0 is out of range; write a whole number from 1 to 4096",
         ),
         (
             "[tiering]",
             "[tiering]\npromote_score = nan",
-            "tiering.promote_score",
+            "line:4: the number NaN does not fit here; write a number from 0",
         ),
         (
             "\ngroups",
@@ -126,15 +129,19 @@ fn every_broken_rule_is_pointed_at() {
     ] {
         let text = GOOD.replacen(from, to, 1);
         assert_ne!(text, GOOD);
-        let found = paths(&text, 200);
-        let expected = format!("pools.0.{path}");
-        assert!(found.contains(&expected), "{from} -> {to}: {found:?}");
+        let found = reported(&text, 200);
+        let expected = match path.starts_with("line:") {
+            true => path.to_owned(),
+            false => format!("pools.0.{path}"),
+        };
+        let has = |one: &String| one.starts_with(&expected);
+        assert!(found.iter().any(has), "{from} -> {to}: {found:?}");
     }
 }
 
 #[test]
 fn a_thick_volume_must_fit() {
-    assert_eq!(paths(GOOD, 1001), ["volumes.0.capacity_mib"]);
+    assert_eq!(reported(GOOD, 1001), ["volumes.0.capacity_mib"]);
 }
 
 #[test]
@@ -146,8 +153,24 @@ fn unknown_words_are_refused_where_they_stand() {
         ("policy", "polity"),
     ] {
         let text = GOOD.replacen(from, to, 1);
-        let error = toml::from_str::<PoolSettings>(&text).expect_err(to);
-        assert!(error.span().is_some(), "{error}");
+        let error = config::from_toml::<PoolSettings>(&text).expect_err(to);
+        assert!(error.diagnostics[0].location.is_some(), "{error}");
         assert!(error.to_string().contains(to.trim_matches('"')), "{error}");
     }
+}
+
+#[test]
+fn what_code_sets_is_held_to_the_declared_bounds() {
+    let mut settings: PoolSettings = config::from_toml(GOOD).unwrap();
+    settings.policy.tiering.swap_ratio = f32::NAN;
+    settings.read_cache.as_mut().unwrap().policy.fill.at_miss = 0;
+    let diagnostics = settings.check("pools.0", &facts(), &[]);
+    let paths: Vec<&str> = diagnostics.iter().map(|one| one.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        [
+            "pools.0.tiering.swap_ratio",
+            "pools.0.read_cache.fill.at_miss"
+        ]
+    );
 }

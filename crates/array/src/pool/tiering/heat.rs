@@ -8,8 +8,9 @@
 //! KB) and by cold demotion: pages below `cold_score` leave a full tier though nothing waits.
 
 use super::scan_rank_move::Scores;
-use super::{PlannedMove, TierRoom, TieringPolicy, Touch};
-use crate::pool::settings::{Affinity, Tier, TieringSettings};
+use super::{PlannedMove, TierSpace, TieringPolicy, Touch};
+use crate::pool::settings::{Affinity, TieringSettings};
+use crate::pool::tier::Tier;
 
 /// Heat by period.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ impl TieringPolicy for Heat {
         self.scores.ranked.remove(page);
     }
 
-    fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
+    fn plan(&mut self, room: &TierSpace, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
         self.scores.plan(room, movable)
     }
 

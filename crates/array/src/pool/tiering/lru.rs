@@ -4,10 +4,11 @@
 //! it. Pages that are used alike change places for ever, as fast as the limit lets them: that is
 //! what the rule does.
 
-use super::plan::{PlannedMove, TierRoom, plan_moves};
+use super::plan::{PlannedMove, TierSpace, plan_moves};
 use super::recency::{RankedBy, Recency};
 use super::{TieringPolicy, Touch};
-use crate::pool::settings::{Affinity, Tier, TieringSettings};
+use crate::pool::settings::{Affinity, TieringSettings};
+use crate::pool::tier::Tier;
 
 /// Pages by their last use.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl TieringPolicy for Lru {
         self.recency.removed(page);
     }
 
-    fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
+    fn plan(&mut self, room: &TierSpace, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
         let moves = plan_moves(&mut self.recency, room, self.free_pages, movable);
         self.recency.plan_made();
         moves

@@ -3,10 +3,11 @@
 //! Source: O'Neil, O'Neil, Weikum, "The LRU-K page replacement algorithm for database disk
 //! buffering", SIGMOD 1993, applied to tiers for comparison. One use alone promotes nothing.
 
-use super::plan::{PlannedMove, TierRoom, plan_moves};
+use super::plan::{PlannedMove, TierSpace, plan_moves};
 use super::recency::{RankedBy, Recency};
 use super::{TieringPolicy, Touch};
-use crate::pool::settings::{Affinity, Tier, TieringSettings};
+use crate::pool::settings::{Affinity, TieringSettings};
+use crate::pool::tier::Tier;
 
 /// Pages by their last use but one.
 #[derive(Debug)]
@@ -46,7 +47,7 @@ impl TieringPolicy for Lru2 {
         self.recency.removed(page);
     }
 
-    fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
+    fn plan(&mut self, room: &TierSpace, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
         let moves = plan_moves(&mut self.recency, room, self.free_pages, movable);
         self.recency.plan_made();
         moves

@@ -1,6 +1,6 @@
 //! How pages move between tiers: one rule per file, behind [`TieringPolicy`].
 //!
-//! A rule is told what is done with each page and is asked for a plan once per interval. The pool
+//! A rule is notified of what is done with each page and is asked for a plan once per interval. The pool
 //! carries the plan out.
 
 mod heat;
@@ -14,9 +14,12 @@ mod scan_rank_move;
 #[cfg(test)]
 mod tests;
 
-use super::settings::{Affinity, Tier, TieringName, TieringSettings};
+use enum_dispatch::enum_dispatch;
 
-pub(crate) use plan::{PlannedMove, TierRoom};
+use super::settings::{Affinity, TieringName, TieringSettings};
+use super::tier::Tier;
+
+pub(crate) use plan::{PlannedMove, TierSpace};
 
 /// A request to a page.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +31,7 @@ pub(crate) struct Touch {
 }
 
 /// A rule for moving pages between tiers.
+#[enum_dispatch]
 pub(crate) trait TieringPolicy {
     /// Volumes were added: pages below `pages` exist, the new ones with this affinity.
     fn add_pages(&mut self, pages: u32, affinity: Affinity);
@@ -43,7 +47,7 @@ pub(crate) trait TieringPolicy {
 
     /// An interval has passed: what should move. `room` says what fits; only pages that
     /// `movable` holds for can move.
-    fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove>;
+    fn plan(&mut self, room: &TierSpace, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove>;
 
     /// Whether `page` is asked for so often that it is worth promoting. A rule without such a
     /// threshold says so of every page.
@@ -53,6 +57,7 @@ pub(crate) trait TieringPolicy {
 }
 
 /// The rules by name, without indirection on the way of a request.
+#[enum_dispatch(TieringPolicy)]
 #[derive(Debug)]
 pub(crate) enum AnyTiering {
     Off(off::Off),
@@ -74,45 +79,6 @@ impl AnyTiering {
             TieringName::Lru => Self::Lru(lru::Lru::new(settings)),
             TieringName::Lru2 => Self::Lru2(lru2::Lru2::new(settings)),
         }
-    }
-}
-
-macro_rules! forward {
-    ($self:ident, $rule:ident => $call:expr) => {
-        match $self {
-            Self::Off($rule) => $call,
-            Self::ScanRankMove($rule) => $call,
-            Self::Heat($rule) => $call,
-            Self::Lru($rule) => $call,
-            Self::Lru2($rule) => $call,
-        }
-    };
-}
-
-impl TieringPolicy for AnyTiering {
-    fn add_pages(&mut self, pages: u32, affinity: Affinity) {
-        forward!(self, rule => rule.add_pages(pages, affinity));
-    }
-
-    #[inline]
-    fn touched(&mut self, touch: Touch) {
-        forward!(self, rule => rule.touched(touch));
-    }
-
-    fn placed(&mut self, page: u32, tier: Tier) {
-        forward!(self, rule => rule.placed(page, tier));
-    }
-
-    fn removed(&mut self, page: u32) {
-        forward!(self, rule => rule.removed(page));
-    }
-
-    fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
-        forward!(self, rule => rule.plan(room, movable))
-    }
-
-    fn is_hot(&self, page: u32) -> bool {
-        forward!(self, rule => rule.is_hot(page))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Pages stay where their first write put them: a pool without a tiering licence, and the base
 //! line for all other rules.
 
-use super::{PlannedMove, TierRoom, TieringPolicy, Touch};
-use crate::pool::settings::{Affinity, Tier};
+use super::{PlannedMove, TierSpace, TieringPolicy, Touch};
+use crate::pool::settings::Affinity;
+use crate::pool::tier::Tier;
 
 /// No tiering.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ impl TieringPolicy for Off {
 
     fn removed(&mut self, _page: u32) {}
 
-    fn plan(&mut self, _room: &TierRoom, _movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
+    fn plan(&mut self, _room: &TierSpace, _movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
         Vec::new()
     }
 }

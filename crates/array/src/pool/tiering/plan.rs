@@ -5,7 +5,7 @@
 //! page that waits make room, and the waiting one follows in a later interval. Nothing changes
 //! places with a page it does not beat, so pages that are worth the same stay where they are.
 
-use crate::pool::settings::Tier;
+use crate::pool::tier::Tier;
 
 /// A page that should go to another tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) struct PlannedMove {
 
 /// What there is room for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TierRoom {
+pub(crate) struct TierSpace {
     /// Slots of each tier; 0 where there is no such tier.
     pub(crate) slots: [u32; 3],
     /// Slots of each tier that can be taken.
@@ -51,7 +51,7 @@ pub(crate) type Movable<'a> = &'a dyn Fn(u32) -> bool;
 /// Plans the moves of one interval.
 pub(crate) fn plan_moves(
     ranking: &mut impl Ranking,
-    room: &TierRoom,
+    room: &TierSpace,
     free_pages: u32,
     movable: Movable<'_>,
 ) -> Vec<PlannedMove> {

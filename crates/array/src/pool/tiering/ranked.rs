@@ -5,11 +5,11 @@
 //! a half-life. All of them fade alike, so instead of shrinking the old ones each new count is
 //! made heavier (forward decay: Cormode, Shkapenyuk, Srivastava, Xu, "Forward Decay: A Practical
 //! Time Decay Model for Streaming Systems", ICDE 2009): the order of untouched pages never
-//! changes. Pages stand in buckets an eighth of an octave wide (the exponent and the first three
+//! changes. Pages are in buckets an eighth of an octave wide (the exponent and the first three
 //! bits of the score as a floating-point number), first in, first out within a bucket. Whether a
 //! page is worth moving is then decided by its exact score.
 
-use crate::pool::settings::Tier;
+use crate::pool::tier::Tier;
 
 /// No page.
 const NONE: u32 = u32::MAX;
@@ -131,7 +131,7 @@ impl RankedPages {
     }
 
     /// Divides every score by 2^64, which is exact but for scores too small to matter, and lists
-    /// the pages anew in the order they stand in.
+    /// the pages anew in their order.
     fn scale_down(&mut self) {
         self.weight /= WEIGHT_MAX;
         let orders = [0, 1, 2].map(|tier| self.ascending(tier).collect::<Vec<u32>>());

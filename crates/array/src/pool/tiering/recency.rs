@@ -8,7 +8,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::plan::{Movable, Ranking};
-use crate::pool::settings::{Affinity, Tier};
+use crate::pool::settings::Affinity;
+use crate::pool::tier::Tier;
 
 /// Uses in the order they came. 0: never.
 type Clock = u64;
@@ -103,7 +104,7 @@ impl Ranking for Recency {
             .filter(|&page| self.key(page) > 0 && movable(page))
             .filter(|&page| self.affinities[page as usize] != Affinity::Archive)
             .collect();
-        // A page that was removed meanwhile may stand in the list twice.
+        // A page that was removed meanwhile may be in the list twice.
         let most = limit.saturating_mul(2);
         if hot.len() > most && most > 0 {
             hot.select_nth_unstable_by_key(most - 1, |&page| Reverse((self.key(page), page)));
@@ -130,7 +131,7 @@ impl Ranking for Recency {
                 continue;
             }
             passed.push(Reverse((key, page)));
-            // A page that left the tier and came back stands in the heap twice.
+            // A page that left the tier and came back is in the heap twice.
             if movable(page) && !pages.contains(&page) {
                 pages.push(page);
                 found += 1;

@@ -7,10 +7,11 @@
 //! public: how scores fade, the threshold, and what keeps equal pages from changing places for
 //! ever; here an exponential half-life, and a page must beat another by a ratio and a margin.
 
-use super::plan::{Movable, PlannedMove, Ranking, TierRoom, plan_moves};
+use super::plan::{Movable, PlannedMove, Ranking, TierSpace, plan_moves};
 use super::ranked::RankedPages;
 use super::{TieringPolicy, Touch, growth_per_interval};
-use crate::pool::settings::{Affinity, Tier, TieringSettings};
+use crate::pool::settings::{Affinity, TieringSettings};
+use crate::pool::tier::Tier;
 
 /// Scores of random I/O, fading with age.
 #[derive(Debug)]
@@ -74,7 +75,7 @@ impl Scores {
     }
 
     /// Ends the interval: ranks what was counted and plans.
-    pub(super) fn plan(&mut self, room: &TierRoom, movable: Movable<'_>) -> Vec<PlannedMove> {
+    pub(super) fn plan(&mut self, room: &TierSpace, movable: Movable<'_>) -> Vec<PlannedMove> {
         for page in self.counted.drain(..) {
             let count = std::mem::take(&mut self.counts[page as usize]);
             self.ranked.count(page, f32::from(count));
@@ -158,7 +159,7 @@ impl TieringPolicy for ScanRankMove {
         self.scores.ranked.remove(page);
     }
 
-    fn plan(&mut self, room: &TierRoom, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
+    fn plan(&mut self, room: &TierSpace, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
         self.scores.plan(room, movable)
     }
 

@@ -4,8 +4,9 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::ranked::RankedPages;
-use super::{AnyTiering, PlannedMove, TierRoom, TieringPolicy, Touch};
-use crate::pool::settings::{Affinity, Tier, TieringName, TieringSettings};
+use super::{AnyTiering, PlannedMove, TierSpace, TieringPolicy, Touch};
+use crate::pool::settings::{Affinity, TieringName, TieringSettings};
+use crate::pool::tier::Tier;
 
 #[test]
 fn ranks_pages_as_sorted_scores_would() {
@@ -90,8 +91,8 @@ fn touch(rule: &mut AnyTiering, page: u32, times: u32) {
     }
 }
 
-fn room(free: u32, budget: u32) -> TierRoom {
-    TierRoom {
+fn room(free: u32, budget: u32) -> TierSpace {
+    TierSpace {
         slots: [10, 200, 0],
         free: [free, 100, 0],
         budget,
@@ -232,7 +233,7 @@ fn a_page_of_the_archive_can_rise_to_any_tier() {
     for page in [90, 91, 50] {
         touch(&mut rule, page, page);
     }
-    let room = TierRoom {
+    let room = TierSpace {
         slots: [10, 200, 50],
         free: [2, 100, 10],
         budget: 20,

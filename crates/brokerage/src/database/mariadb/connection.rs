@@ -1,4 +1,4 @@
-//! A connection as the transactions see it.
+//! A session over the wire protocol.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use rustc_hash::FxHashMap;
 use super::failure::failure;
 use super::wire::{Reader, Wire};
 use super::{encode, startup};
-use crate::database::call::{self, mistake};
+use crate::database::call::{self, invalid_call};
 use crate::database::render::render;
 use crate::database::target::Address;
 use crate::error::DatabaseError;
 use crate::row::Answers;
-use crate::session::{Answering, Call, Isolation, Session, Then};
+use crate::session::{AfterBatch, Answering, Call, Isolation, Session};
 use crate::statement::{Dialect, Statement};
 
 /// Commands of the protocol.
@@ -21,7 +21,7 @@ const QUIT: u8 = 0x01;
 const QUERY: u8 = 0x03;
 const PREPARE: u8 = 0x16;
 
-/// The flag of an answer that another follows.
+/// Status flag: another result set follows.
 const MORE_ANSWERS: u64 = 0x0008;
 
 /// First bytes of packets.
@@ -29,13 +29,13 @@ const OK: u8 = 0x00;
 const END: u8 = 0xfe;
 const ERROR: u8 = 0xff;
 
-/// Stands for nothing in the place of a text's length.
+/// NULL in place of a text's length.
 const NOTHING: u8 = 0xfb;
 
-/// Packets that begin as an end does and are longer than this are rows.
+/// Longest EOF packet; longer packets with the same first byte are rows.
 const LONGEST_END: usize = 8;
 
-/// A statement as the server knows it.
+/// A prepared statement of the server.
 struct Prepared {
     number: u32,
     places: Vec<usize>,
@@ -46,15 +46,15 @@ pub struct Connection {
     wire: Wire,
     version: String,
     prepared: FxHashMap<&'static str, Prepared>,
-    begun: Option<Isolation>,
+    started: Option<Isolation>,
     is_open: bool,
     is_lost: bool,
-    /// Whether the answer to a rollback is under way that nobody has waited for.
-    owes_answer: bool,
+    /// Whether the answer to a rollback is pending that nobody has waited for.
+    awaits_rollback: bool,
     answers: Answers,
 }
 
-/// What stands at the end of an answer.
+/// The end of a result set.
 struct Ending {
     changed: u64,
     has_more: bool,
@@ -64,26 +64,26 @@ impl Connection {
     /// Connects to a server, and to a database of it if one is named.
     ///
     /// # Errors
-    /// The server is not there, or does not let us in.
+    /// The server is not reachable, or refuses us.
     pub fn open(
         address: &Address,
         database: Option<&str>,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Self, DatabaseError> {
-        let mut wire = Wire::connect(&address.endpoint, patience)?;
+        let mut wire = Wire::connect(&address.endpoint, timeout)?;
         let version = startup::start(&mut wire, address, database)?;
         let mut connection = Self {
             wire,
             version,
             prepared: FxHashMap::default(),
-            begun: None,
+            started: None,
             is_open: false,
             is_lost: false,
-            owes_answer: false,
+            awaits_rollback: false,
             answers: Answers::default(),
         };
-        // Texts are compared by their bytes, and taken as they stand; what does not fit is an
-        // error; || joins texts.
+        // Texts are compared bytewise and stored unchanged; what does not fit is an error; ||
+        // concatenates.
         let settings = format!(
             "SET NAMES utf8mb4 COLLATE {}; SET SESSION sql_mode = \
              'STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,NO_ENGINE_SUBSTITUTION,PIPES_AS_CONCAT,\
@@ -94,7 +94,7 @@ impl Connection {
         Ok(connection)
     }
 
-    /// The version that the server says it has, such as "10.11.19-MariaDB-0+deb12u1".
+    /// The server's version string, such as "10.11.19-MariaDB-0+deb12u1".
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
@@ -106,7 +106,7 @@ impl Connection {
         self.version.contains("MariaDB")
     }
 
-    /// The order of texts by their bytes, in which spaces at the end count.
+    /// The bytewise collation in which trailing spaces count.
     pub(super) fn collation(&self) -> &'static str {
         if self.is_mariadb() {
             "utf8mb4_nopad_bin"
@@ -115,16 +115,15 @@ impl Connection {
         }
     }
 
-    /// How long an answer may take before the server counts as gone; for ever with `None`.
+    /// Timeout for an answer, after which the server counts as gone; none with `None`.
     ///
     /// # Errors
-    /// The system did not take it.
-    pub fn set_patience(&mut self, patience: Option<Duration>) -> Result<(), DatabaseError> {
-        self.wire.set_patience(patience)
+    /// The system refused it.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), DatabaseError> {
+        self.wire.set_timeout(timeout)
     }
 
-    /// Carries out statements outside of a transaction of the house, and gives the rows of all of
-    /// them as the server writes them.
+    /// Executes statements outside of a transaction, and returns the rows of all of them as text.
     ///
     /// # Errors
     /// The first that failed.
@@ -132,7 +131,7 @@ impl Connection {
         complete(self.say(sql))
     }
 
-    /// The same; other tasks may work meanwhile.
+    /// As [`ask`](Self::ask); other tasks may run meanwhile.
     async fn say(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
         let packet = self.wire.packet();
         packet.push(QUERY);
@@ -140,8 +139,8 @@ impl Connection {
         self.answer_texts(sql).await
     }
 
-    /// Carries out one statement without rows that was put together elsewhere.
-    pub(super) fn carry_out(&mut self, sql: &[u8], what: &str) -> Result<(), DatabaseError> {
+    /// Executes one statement without rows.
+    pub(super) fn run_step(&mut self, sql: &[u8], what: &str) -> Result<(), DatabaseError> {
         let packet = self.wire.packet();
         packet.push(QUERY);
         packet.extend_from_slice(sql);
@@ -184,7 +183,7 @@ impl Connection {
         }
     }
 
-    /// Reads so many descriptions and the end behind them.
+    /// Reads this many column descriptions and the end after them.
     async fn skip_to_end(&mut self, what: &str, count: u64) -> Result<(), DatabaseError> {
         for _ in 0..=count {
             self.receive(what).await?;
@@ -197,7 +196,7 @@ impl Connection {
             let before = "the connection was lost before";
             return Err(DatabaseError::Unavailable(before.to_owned()));
         }
-        if std::mem::take(&mut self.owes_answer) {
+        if std::mem::take(&mut self.awaits_rollback) {
             let answer = self.wire.next_packet().await.map(drop);
             self.is_lost |= answer.is_err();
             answer?;
@@ -205,7 +204,7 @@ impl Connection {
         let sent = self.wire.command();
         if let Err(error) = sent {
             self.is_lost = true;
-            // The server may have said why it closed the connection.
+            // The server may have sent the reason before it closed the connection.
             return match self.wire.next_packet().await {
                 Ok(packet) if packet.first() == Some(&ERROR) => Err(failure(packet, "a session")),
                 _ => Err(error),
@@ -251,7 +250,10 @@ impl Connection {
             }
         }
         if places != rendered.places.len() as u64 {
-            return Err(mistake(statement, format!("it has {places} parameters")));
+            return Err(invalid_call(
+                statement,
+                format!("it has {places} parameters"),
+            ));
         }
         let prepared = Prepared {
             number,
@@ -265,7 +267,7 @@ impl Connection {
         let statement = call.statement;
         self.prepare(statement).await?;
         let Some(prepared) = self.prepared.get(statement.name) else {
-            return Err(mistake(statement, "it is not prepared".to_owned()));
+            return Err(invalid_call(statement, "it is not prepared".to_owned()));
         };
         let (number, places) = (prepared.number, prepared.places.as_slice());
         encode::call(call, number, places, self.wire.packet());
@@ -296,10 +298,10 @@ impl Connection {
         }
     }
 
-    async fn batch(&mut self, calls: &[Call], then: Then) -> Result<(), DatabaseError> {
+    async fn batch(&mut self, calls: &[Call], then: AfterBatch) -> Result<(), DatabaseError> {
         calls.iter().try_for_each(call::check)?;
         self.answers.clear();
-        if let Some(isolation) = self.begun.take()
+        if let Some(isolation) = self.started.take()
             && !calls.is_empty()
         {
             self.is_open = true;
@@ -319,7 +321,7 @@ impl Connection {
         for call in calls {
             self.answer(call).await?;
         }
-        if then == Then::Commit && self.is_open {
+        if then == AfterBatch::Commit && self.is_open {
             self.say("COMMIT").await?;
             self.is_open = false;
         }
@@ -327,27 +329,31 @@ impl Connection {
     }
 
     async fn roll_back(&mut self) -> Result<(), DatabaseError> {
-        self.begun = None;
+        self.started = None;
         if std::mem::take(&mut self.is_open) && !self.is_lost {
             self.say("ROLLBACK").await?;
         }
         Ok(())
     }
 
-    async fn run_now(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
-        if !self.is_open && self.begun.is_none() {
+    async fn run_now(
+        &mut self,
+        calls: &[Call],
+        then: AfterBatch,
+    ) -> Result<&Answers, DatabaseError> {
+        if !self.is_open && self.started.is_none() {
             return Err(DatabaseError::Failed {
                 statement: "a batch".to_owned(),
                 message: "no transaction is open".to_owned(),
             });
         }
-        if calls.is_empty() && then == Then::GoOn {
+        if calls.is_empty() && then == AfterBatch::Continue {
             self.answers.clear();
             return Ok(&self.answers);
         }
         let answered = self.batch(calls, then).await;
         if let Err(error) = answered {
-            // What fails here too has marked the connection as lost, which the next call tells.
+            // A failure here has marked the connection as lost, which the next call reports.
             let _ = self.roll_back().await;
             return Err(error);
         }
@@ -365,20 +371,20 @@ impl Session for Connection {
             let before = "the connection was lost before";
             return Err(DatabaseError::Unavailable(before.to_owned()));
         }
-        if self.is_open || self.begun.is_some() {
+        if self.is_open || self.started.is_some() {
             return Err(DatabaseError::Failed {
                 statement: "a begin".to_owned(),
                 message: "a transaction is open already".to_owned(),
             });
         }
-        self.begun = Some(isolation);
+        self.started = Some(isolation);
         Ok(())
     }
 
     fn run<'session: 'answering, 'calls: 'answering, 'answering>(
         &'session mut self,
         calls: &'calls [Call],
-        then: Then,
+        then: AfterBatch,
     ) -> Answering<'answering, &'session Answers> {
         Box::pin(self.run_now(calls, then))
     }
@@ -388,13 +394,13 @@ impl Session for Connection {
     }
 
     fn abandon(&mut self) {
-        self.begun = None;
+        self.started = None;
         if std::mem::take(&mut self.is_open) && !self.is_lost {
             let packet = self.wire.packet();
             packet.push(QUERY);
             packet.extend_from_slice(b"ROLLBACK");
             self.is_lost = self.wire.command().is_err();
-            self.owes_answer = true;
+            self.awaits_rollback = true;
         }
     }
 }
@@ -417,7 +423,7 @@ fn ok(packet: &[u8]) -> Ending {
     let mut reader = Reader::new(packet);
     reader.skip(1);
     let changed = reader.counted();
-    // The number that the last row was given.
+    // The insert id.
     reader.counted();
     Ending {
         changed,
@@ -427,7 +433,7 @@ fn ok(packet: &[u8]) -> Ending {
 
 fn end_of_rows(packet: &[u8]) -> Ending {
     let mut reader = Reader::new(packet);
-    // The mark, and how many warnings there were.
+    // The marker byte, and the number of warnings.
     reader.skip(1 + 2);
     Ending {
         changed: 0,

@@ -1,7 +1,7 @@
-//! Calls as packets, and rows out of them.
+//! Encodes calls as packets, and decodes rows.
 
 use super::wire::{Reader, put_counted};
-use crate::database::call::mistake;
+use crate::database::call::invalid_call;
 use crate::error::DatabaseError;
 use crate::row::Answers;
 use crate::schema::Type;
@@ -9,7 +9,7 @@ use crate::session::Call;
 use crate::statement::Statement;
 use crate::value::Value;
 
-/// Types of the protocol by their numbers.
+/// Type codes of the protocol.
 const TINY: u8 = 1;
 const SHORT: u8 = 2;
 const LONG: u8 = 3;
@@ -22,11 +22,10 @@ const BLOBS: std::ops::RangeInclusive<u8> = 249..=252;
 const VAR_STRING: u8 = 253;
 const STRING: u8 = 254;
 
-/// A prepared statement that is to be carried out.
+/// COM_STMT_EXECUTE.
 const EXECUTE: u8 = 0x17;
 
-/// A call of a statement that was prepared under a number; `places` tells which parameter stands
-/// where.
+/// Encodes a call of a prepared statement; `places` has the parameter for each placeholder.
 pub(super) fn call(call: &Call, number: u32, places: &[usize], packet: &mut Vec<u8>) {
     packet.push(EXECUTE);
     packet.extend_from_slice(&number.to_le_bytes());
@@ -61,25 +60,25 @@ pub(super) fn call(call: &Call, number: u32, places: &[usize], packet: &mut Vec<
     }
 }
 
-/// The type of a column, from the packet that describes it.
+/// The type of a column, from its description packet.
 pub(super) fn column_type(packet: &[u8]) -> u8 {
     let mut reader = Reader::new(packet);
-    // Catalogue, schema, table and its real name, column and its real name.
+    // Catalog, schema, table and original table, column and original column.
     for _ in 0..6 {
         reader.counted_bytes();
     }
-    // A number that says how much follows, characters, length.
+    // Length of the fixed fields, character set, length.
     reader.skip(1 + 2 + 4);
     u8::try_from(reader.number(1)).unwrap_or(0)
 }
 
-/// Whether the columns that the server sends are those that the statement names.
+/// Checks that the server's columns are those that the statement declares.
 pub(super) fn check_columns(statement: &Statement, types: &[u8]) -> Result<(), DatabaseError> {
     if types.len() != statement.columns.len() {
-        return Err(mistake(
+        return Err(invalid_call(
             statement,
             format!(
-                "it answers {} columns and says {}",
+                "it returns {} columns and declares {}",
                 types.len(),
                 statement.columns.len()
             ),
@@ -94,9 +93,9 @@ pub(super) fn check_columns(statement: &Statement, types: &[u8]) -> Result<(), D
         };
         if !fits {
             let column = column + 1;
-            return Err(mistake(
+            return Err(invalid_call(
                 statement,
-                format!("its column {column} is of another type than it says; CAST it"),
+                format!("its column {column} has another type than declared; CAST it"),
             ));
         }
     }
@@ -107,7 +106,7 @@ fn is_number(of: Type) -> bool {
     matches!(of, Type::Big | Type::Integer | Type::Small)
 }
 
-/// A row of an answer in binary form.
+/// Decodes a row in binary form.
 pub(super) fn row(
     packet: &[u8],
     types: &[u8],
@@ -116,7 +115,7 @@ pub(super) fn row(
 ) -> Result<(), DatabaseError> {
     let mut reader = Reader::new(packet);
     reader.skip(1);
-    // Two bits are kept for something else.
+    // Two bits are reserved.
     let nulls = reader.bytes((types.len() + 2).div_ceil(8));
     for (column, of) in types.iter().enumerate() {
         let bit = column + 2;
@@ -136,7 +135,7 @@ pub(super) fn row(
         };
         if length == 0 {
             let text = str::from_utf8(reader.counted_bytes());
-            let text = text.map_err(|error| mistake(statement, error.to_string()))?;
+            let text = text.map_err(|error| invalid_call(statement, error.to_string()))?;
             answers.text(text);
         } else {
             // Extends the sign.

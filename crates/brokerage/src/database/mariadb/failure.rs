@@ -1,30 +1,30 @@
-//! What an error of the server means for the house.
+//! Classifies the server's errors.
 
 use super::wire::Reader;
 use crate::database::target::no_such_database;
 use crate::error::DatabaseError;
 
-/// The error in a packet that begins with 0xff, met while `what` was being done.
+/// The error in a packet that begins with 0xff, received while `what` was running.
 pub(super) fn failure(packet: &[u8], what: &str) -> DatabaseError {
     let mut reader = Reader::new(packet);
     reader.skip(1);
     let code = reader.number(2);
     let mut message = reader.rest();
-    // After the code may stand a # and five characters of SQLSTATE.
+    // The code may be followed by # and the five characters of SQLSTATE.
     if message.first() == Some(&b'#') {
         message = message.get(6..).unwrap_or_default();
     }
     by_code(code, String::from_utf8_lossy(message).into_owned(), what)
 }
 
-/// By the number of the error (the server's errmsg list).
+/// By error code (the server's errmsg list).
 pub(super) fn by_code(code: u64, message: String, what: &str) -> DatabaseError {
-    // The system's own number for a full volume stands in the text only.
+    // The errno of a full volume is in the text only.
     let is_full = ["errno: 28", "Errcode: 28", "error 28"]
         .iter()
         .any(|words| message.contains(words));
     match code {
-        // Deadlock, lock wait timeout, changed since it was read.
+        // Deadlock, lock wait timeout, record has changed since last read.
         1213 | 1205 | 1020 => DatabaseError::Conflict(message),
         // Disk full, table full.
         1021 | 1114 => DatabaseError::NoSpace(message),
@@ -33,8 +33,8 @@ pub(super) fn by_code(code: u64, message: String, what: &str) -> DatabaseError {
         3 | 126 | 127 | 145 | 1023 | 1024 | 1026 | 1030 | 1034 | 1035 | 1194 | 1712 | 1877 => {
             DatabaseError::Damaged(message)
         }
-        1049 => DatabaseError::InTheWay(no_such_database(&message)),
-        // Rights, blocked hosts, a server that only reads.
+        1049 => DatabaseError::Unusable(no_such_database(&message)),
+        // Privileges, blocked hosts, read-only server.
         1044 | 1045 | 1129 | 1130 | 1142 | 1143 | 1227 | 1290 | 1698 | 1836 => {
             DatabaseError::Refused(message)
         }

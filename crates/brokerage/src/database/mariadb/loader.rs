@@ -1,23 +1,23 @@
-//! Rows into MariaDB by inserts of many rows.
+//! Bulk loading by multi-row inserts.
 
 use std::thread;
 use std::time::Duration;
 
 use super::connection::Connection;
-use crate::database::house::Loader;
+use crate::database::interface::Loader;
 use crate::error::DatabaseError;
 use crate::row::RowSink;
 use crate::schema::TableName;
 
-/// An insert is sent when it has so many bytes.
+/// Size of an insert statement.
 const PIECE_BYTES: usize = 1024 * 1024;
 
-/// Loaders that fill neighbouring pages may get in each other's way; an insert that was chosen to
-/// give in is tried again so often.
-const MOST_TRIES: u32 = 50;
+/// Loaders that fill neighbouring pages may deadlock; an insert that was chosen as the victim is
+/// retried this often.
+const MAX_TRIES: u32 = 50;
 const REST: Duration = Duration::from_millis(5);
 
-/// Takes rows over one connection.
+/// Loads rows over one connection.
 pub struct MariaDbLoader {
     connection: Connection,
     piece_bytes: usize,
@@ -30,9 +30,9 @@ pub struct MariaDbLoader {
 }
 
 impl MariaDbLoader {
-    /// `largest` is what the server takes in one packet.
+    /// `largest` is the server's `max_allowed_packet`.
     pub(super) fn new(connection: Connection, largest: usize) -> Self {
-        // Half is left for the last row, which is seen only when it has come.
+        // The other half is for the last row, whose length is known only when it has come.
         let piece_bytes = PIECE_BYTES.min(largest / 2);
         Self {
             connection,
@@ -64,11 +64,11 @@ impl MariaDbLoader {
             return Ok(());
         }
         let what = format!("the rows of {}", table.name());
-        // Each insert is a transaction of its own, so that it can be tried again alone.
+        // Each insert is a transaction of its own, so that it can be retried alone.
         let mut tries = 0;
-        while let Err(error) = self.connection.carry_out(&self.piece, &what) {
+        while let Err(error) = self.connection.run_step(&self.piece, &what) {
             tries += 1;
-            if tries == MOST_TRIES || !matches!(error, DatabaseError::Conflict(_)) {
+            if tries == MAX_TRIES || !matches!(error, DatabaseError::Conflict(_)) {
                 return Err(error);
             }
             thread::sleep(REST);
@@ -94,7 +94,7 @@ impl RowSink for MariaDbLoader {
         self.next_column();
         self.piece.push(b'\'');
         let mut rest = text.as_bytes();
-        // The session takes backslashes as they stand; only quotes are doubled.
+        // The session takes backslashes literally; only quotes are doubled.
         while let Some(at) = rest.iter().position(|byte| *byte == b'\'') {
             self.piece.extend_from_slice(&rest[..=at]);
             self.piece.push(b'\'');
@@ -108,7 +108,7 @@ impl RowSink for MariaDbLoader {
         let Some(table) = self.table else {
             return Err(DatabaseError::Failed {
                 statement: "a row".to_owned(),
-                message: "no table was begun".to_owned(),
+                message: "no table is open".to_owned(),
             });
         };
         self.piece.push(b')');

@@ -1,12 +1,12 @@
-//! MariaDB and MySQL: a thin blocking connection over their wire protocol.
+//! MariaDB and MySQL over their wire protocol.
 //!
-//! Statements go one by one, each with its own journey: a batch sent in one go would go on after an
-//! error, outside of the transaction that the server has then given up.
+//! Statements are sent one by one, each with its own round trip: a batch sent at once would go on
+//! after an error, outside of the transaction that the server has rolled back.
 //!
 //! - [`connection`]: a [`Session`](crate::session::Session).
-//! - `wire`, `startup`, `encode`, `failure`: packets, the handshake, values, what errors mean.
-//! - [`loader`]: rows by inserts of many rows.
-//! - [`server`]: the work around the transactions, as a [`Database`](super::Database).
+//! - `wire`, `startup`, `encode`, `failure`: packets, the handshake, values, errors.
+//! - [`loader`]: bulk loading by multi-row inserts.
+//! - [`server`]: everything outside of transactions, as a [`Database`](super::Database).
 
 pub mod connection;
 mod encode;

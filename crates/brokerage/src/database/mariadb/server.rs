@@ -1,30 +1,26 @@
-//! A MariaDB or MySQL server as the house's database.
+//! A MariaDB or MySQL server as a [`Database`].
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::connection::Connection;
 use super::loader::MariaDbLoader;
-use crate::database::build::{Build, DATABASE, MARKER, State};
 use crate::database::ddl;
-use crate::database::finishing::Step;
-use crate::database::house::{Database, Loader, Server, open_together};
+use crate::database::interface::Step;
+use crate::database::interface::{
+    ANSWER_TIMEOUT, CONNECT_TIMEOUT, Database, Loader, Server, open_at_once,
+};
+use crate::database::marker::{Build, DATABASE, MARKER, State};
 use crate::database::target::Address;
 use crate::error::DatabaseError;
 use crate::schema::TABLES;
 use crate::session::Session;
 use crate::statement::Dialect;
 
-/// How long connecting may take.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
+/// System databases, which are never used.
+const SYSTEM_DATABASES: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
 
-/// How long a user waits for an answer before the server counts as gone.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(120);
-
-/// Databases that every server has, and that are no place for a house.
-const COMMON: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
-
-/// Settings that decide what the storage sees.
+/// Settings that affect I/O.
 const SETTINGS: [&str; 14] = [
     "binlog_format",
     "innodb_buffer_pool_size",
@@ -42,116 +38,118 @@ const SETTINGS: [&str; 14] = [
     "transaction_isolation",
 ];
 
-/// A server, and the database of it that is ours or will be.
+/// A server, and the database on it that is ours or will be.
 #[derive(Debug, Clone)]
 pub struct MariaDb {
     address: Address,
-    /// The database of the house.
-    house: String,
-    answer_patience: Duration,
+    /// The database that holds the data set.
+    database_name: String,
+    answer_timeout: Duration,
 }
 
 impl MariaDb {
-    /// Looks at a server, and decides where the house is to be: in the database that was named if
-    /// it is empty or ours, otherwise in one of our own beside it.
+    /// Connects to a server, and decides which database holds the data set: the named one if it is
+    /// empty or ours, otherwise one of our own.
     ///
     /// # Errors
-    /// The server is not there, or does not let us in.
+    /// The server is not reachable, or refuses us.
     pub fn open(address: &Address) -> Result<Self, DatabaseError> {
         let named = address.database.as_deref();
-        let mut connection = Connection::open(address, named, CONNECT_PATIENCE)?;
-        let named = named.filter(|named| !COMMON.contains(named));
-        let house = match named {
+        let mut connection = Connection::open(address, named, CONNECT_TIMEOUT)?;
+        let named = named.filter(|named| !SYSTEM_DATABASES.contains(named));
+        let database_name = match named {
             Some(named) if has_marker(&mut connection, named)? => named,
             Some(named) if is_empty(&mut connection, named)? => named,
             _ => DATABASE,
         };
         Ok(Self {
             address: address.clone(),
-            house: house.to_owned(),
-            answer_patience: ANSWER_PATIENCE,
+            database_name: database_name.to_owned(),
+            answer_timeout: ANSWER_TIMEOUT,
         })
     }
 
-    /// The same, with another limit for how long a user waits for an answer.
+    /// With another timeout for answers.
     #[must_use]
-    pub fn with_answer_patience(mut self, patience: Duration) -> Self {
-        self.answer_patience = patience;
+    pub fn with_answer_timeout(mut self, timeout: Duration) -> Self {
+        self.answer_timeout = timeout;
         self
     }
 
-    /// The name of the database that holds the house, or will.
+    /// The name of the database that holds the data set, or will.
     #[must_use]
     pub fn database_name(&self) -> &str {
-        &self.house
+        &self.database_name
     }
 
-    fn at_the_door(&self) -> Result<Connection, DatabaseError> {
-        let mut connection = Connection::open(&self.address, None, CONNECT_PATIENCE)?;
-        connection.set_patience(None)?;
+    fn connect_to_entry(&self) -> Result<Connection, DatabaseError> {
+        let mut connection = Connection::open(&self.address, None, CONNECT_TIMEOUT)?;
+        connection.set_timeout(None)?;
         Ok(connection)
     }
 
-    /// A connection to the house for questions of any kind, such as the server's own statistics.
+    /// A connection for any SQL, such as the server's own statistics.
     ///
     /// # Errors
-    /// The server is not there, or does not let us in.
-    pub fn inquirer(&self) -> Result<Connection, DatabaseError> {
-        let mut connection = Connection::open(&self.address, Some(&self.house), CONNECT_PATIENCE)?;
-        connection.set_patience(Some(self.answer_patience))?;
+    /// The server is not reachable, or refuses us.
+    pub fn connect_for_sql(&self) -> Result<Connection, DatabaseError> {
+        let mut connection =
+            Connection::open(&self.address, Some(&self.database_name), CONNECT_TIMEOUT)?;
+        connection.set_timeout(Some(self.answer_timeout))?;
         Ok(connection)
     }
 
     /// A connection for work that may take hours.
     fn worker(&self) -> Result<Connection, DatabaseError> {
-        let mut connection = Connection::open(&self.address, Some(&self.house), CONNECT_PATIENCE)?;
-        connection.set_patience(None)?;
-        // The rows are proved afterwards, all at once.
+        let mut connection =
+            Connection::open(&self.address, Some(&self.database_name), CONNECT_TIMEOUT)?;
+        connection.set_timeout(None)?;
+        // Foreign keys are checked after loading, all at once.
         connection.ask("SET foreign_key_checks = 0; SET unique_checks = 0")?;
         Ok(connection)
     }
 
-    /// State of the house, and whether the database around it was made by us.
+    /// The state of the build, and whether we created the database.
     fn marker(&self) -> Result<(State, bool), DatabaseError> {
-        let mut door = self.at_the_door()?;
-        if !exists(&mut door, &self.house)? {
+        let mut connection = self.connect_to_entry()?;
+        if !exists(&mut connection, &self.database_name)? {
             return Ok((State::Absent, true));
         }
-        if has_marker(&mut door, &self.house)? {
-            return Build::read_answer(self.inquirer()?.ask(&Build::question()));
+        if has_marker(&mut connection, &self.database_name)? {
+            return Build::read_answer(self.connect_for_sql()?.ask(&Build::query()));
         }
-        if is_empty(&mut door, &self.house)? {
+        if is_empty(&mut connection, &self.database_name)? {
             return Ok((State::Absent, false));
         }
-        Err(DatabaseError::InTheWay(format!(
-            "database {} exists and holds what is not ours: rename it or name an empty database",
-            self.house
+        Err(DatabaseError::Unusable(format!(
+            "database {} exists and holds something else: rename it or name an empty database",
+            self.database_name
         )))
     }
 
     fn create_database(&self) -> Result<bool, DatabaseError> {
-        let mut door = self.at_the_door()?;
-        if exists(&mut door, &self.house)? {
+        let mut connection = self.connect_to_entry()?;
+        if exists(&mut connection, &self.database_name)? {
             return Ok(false);
         }
-        let collation = door.collation();
-        let name = quoted(&self.house);
-        let made = door.ask(&format!(
+        let collation = connection.collation();
+        let name = quoted(&self.database_name);
+        let made = connection.ask(&format!(
             "CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE {collation}"
         ));
         match made {
             Ok(_) => Ok(true),
-            Err(DatabaseError::Refused(_)) => Err(DatabaseError::InTheWay(format!(
+            Err(DatabaseError::Refused(_)) => Err(DatabaseError::Unusable(format!(
                 "user {} may not create a database: let an administrator run \
                  CREATE DATABASE {} and GRANT ALL ON {}.* to it, or name an empty database",
-                self.address.user, self.house, self.house
+                self.address.user, self.database_name, self.database_name
             ))),
             Err(other) => Err(other),
         }
     }
 }
 
-/// A name in double quotes, which the session takes as such.
+/// A name in double quotes, which the session accepts as identifiers.
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
@@ -192,7 +190,7 @@ impl Database for MariaDb {
     }
 
     fn connect(&self) -> Result<Box<dyn Session>, DatabaseError> {
-        Ok(Box::new(self.inquirer()?))
+        Ok(Box::new(self.connect_for_sql()?))
     }
 
     fn shares_threads(&self) -> bool {
@@ -200,9 +198,9 @@ impl Database for MariaDb {
     }
 
     fn server(&self) -> Result<Server, DatabaseError> {
-        let mut door = self.at_the_door()?;
+        let mut connection = self.connect_to_entry()?;
         let names: Vec<_> = SETTINGS.iter().map(|name| literal(name)).collect();
-        let rows = door.ask(&format!(
+        let rows = connection.ask(&format!(
             "SHOW GLOBAL VARIABLES WHERE Variable_name IN ({}, 'datadir')",
             names.join(", ")
         ))?;
@@ -213,12 +211,12 @@ impl Database for MariaDb {
         let (directory, mut settings): (Vec<_>, Vec<_>) =
             pairs.partition(|(name, _)| name == "datadir");
         settings.sort();
-        let product = if door.is_mariadb() {
+        let product = if connection.is_mariadb() {
             "MariaDB"
         } else {
             "MySQL"
         };
-        let number = door.version().split('-').next().unwrap_or_default();
+        let number = connection.version().split('-').next().unwrap_or_default();
         Ok(Server {
             name: format!("{product} {number}"),
             settings,
@@ -233,42 +231,43 @@ impl Database for MariaDb {
         Ok(self.marker()?.0)
     }
 
-    fn may_create(&self) -> Result<(), DatabaseError> {
-        // Rights come in so many forms here that trying is the only way to know.
+    fn check_permission(&self) -> Result<(), DatabaseError> {
+        // Privileges come in so many forms that trying is the only way to know.
         if self.create_database()? {
-            let name = quoted(&self.house);
-            self.at_the_door()?.ask(&format!("DROP DATABASE {name}"))?;
+            let name = quoted(&self.database_name);
+            self.connect_to_entry()?
+                .ask(&format!("DROP DATABASE {name}"))?;
             return Ok(());
         }
-        let mut inquirer = self.inquirer()?;
-        let made = inquirer.ask(&Build::marker_table("VARCHAR(100)"));
-        match made.and_then(|_| inquirer.ask(&format!("DROP TABLE {MARKER}"))) {
+        let mut connection = self.connect_for_sql()?;
+        let made = connection.ask(&Build::marker_table("VARCHAR(100)"));
+        match made.and_then(|_| connection.ask(&format!("DROP TABLE {MARKER}"))) {
             Ok(_) => Ok(()),
-            Err(DatabaseError::Refused(_)) => Err(DatabaseError::InTheWay(format!(
-                "user {} may not make tables in database {house}: let an administrator run \
-                 GRANT ALL ON {house}.* to it, or name another",
+            Err(DatabaseError::Refused(_)) => Err(DatabaseError::Unusable(format!(
+                "user {} may not create tables in database {database_name}: let an administrator \
+                 run GRANT ALL ON {database_name}.* to it, or name another",
                 self.address.user,
-                house = self.house
+                database_name = self.database_name
             ))),
             Err(other) => Err(other),
         }
     }
 
-    fn admits(&self, sessions: u32) -> Result<(), DatabaseError> {
-        open_together(sessions, || self.at_the_door())
+    fn check_admission(&self, sessions: u32) -> Result<(), DatabaseError> {
+        open_at_once(sessions, || self.connect_to_entry())
     }
 
     fn create(&self, build: &Build) -> Result<(), DatabaseError> {
         let owned = self.create_database()?;
         if self.marker()?.0 != State::Absent {
             return Err(DatabaseError::Refused(format!(
-                "database {} holds a house already",
-                self.house
+                "database {} holds a brokerage data set already",
+                self.database_name
             )));
         }
         let mut worker = self.worker()?;
         let text = format!("CHARACTER SET utf8mb4 COLLATE {}", worker.collation());
-        // Tables come about one by one here: the marker, with its row, is the first of them.
+        // Tables are created one by one here, the marker with its row first.
         worker.ask(&Build::marker_table("VARCHAR(100)"))?;
         worker.ask(&build.marker_row(owned))?;
         for table in &TABLES {
@@ -290,36 +289,36 @@ impl Database for MariaDb {
         )))
     }
 
-    fn finishing(&self) -> Vec<Vec<Step>> {
+    fn post_load_steps(&self) -> Vec<Vec<Step>> {
         ddl::finish_mariadb()
     }
 
-    fn carry_out(&self, step: &Step) -> Result<(), DatabaseError> {
+    fn run_step(&self, step: &Step) -> Result<(), DatabaseError> {
         let failed = |message: String| DatabaseError::Failed {
             statement: step.what.clone(),
             message,
         };
         match self.worker()?.ask(&step.sql) {
-            // A question here is for rows that should not be.
+            // A query in a step returns rows only if a foreign key is violated.
             Ok(rows) if step.sql.starts_with("SELECT") && !rows.is_empty() => {
-                Err(failed("a row refers to one that is not there".to_owned()))
+                Err(failed("a foreign key is violated".to_owned()))
             }
             Err(DatabaseError::Failed { message, .. }) => Err(failed(message)),
             other => other.map(|_| ()),
         }
     }
 
-    fn end_steps(&self) -> Result<(), DatabaseError> {
-        // Nobody but us works in a house that is being built.
-        let mut inquirer = self.inquirer()?;
-        let working = inquirer.ask(
+    fn cancel_steps(&self) -> Result<(), DatabaseError> {
+        // Nobody else uses a database that is being built.
+        let mut connection = self.connect_for_sql()?;
+        let working = connection.ask(
             "SELECT id FROM information_schema.processlist WHERE command = 'Query' \
              AND db = DATABASE() AND user = SUBSTRING_INDEX(USER(), '@', 1) \
              AND id <> CONNECTION_ID()",
         )?;
         for session in working.into_iter().flatten().flatten() {
-            // It may have come to its end meanwhile.
-            let _ = inquirer.ask(&format!("KILL QUERY {session}"));
+            // It may have ended meanwhile.
+            let _ = connection.ask(&format!("KILL QUERY {session}"));
         }
         Ok(())
     }
@@ -329,17 +328,17 @@ impl Database for MariaDb {
     }
 
     fn tables(&self) -> Result<Vec<String>, DatabaseError> {
-        let names = self.inquirer()?.ask("SHOW TABLES")?;
+        let names = self.connect_for_sql()?.ask("SHOW TABLES")?;
         Ok(names.into_iter().flatten().flatten().collect())
     }
 
     fn size_bytes(&self) -> Result<u64, DatabaseError> {
-        let mut inquirer = self.inquirer()?;
-        let name = literal(&self.house);
-        let files = literal(&format!("{}/", self.house));
-        // The sizes of the files are told to those who may see processes, and only there does the
-        // name of this table not differ between versions; the statistics know it roughly.
-        let exact = inquirer.ask(&format!(
+        let mut connection = self.connect_for_sql()?;
+        let name = literal(&self.database_name);
+        let files = literal(&format!("{}/", self.database_name));
+        // File sizes are visible only with the PROCESS privilege, and only there does the name of
+        // this table not differ between versions; the statistics are approximate.
+        let exact = connection.ask(&format!(
             "SELECT SUM(file_size) FROM information_schema.innodb_sys_tablespaces \
              WHERE LEFT(name, CHAR_LENGTH({files})) = {files}"
         ));
@@ -349,7 +348,7 @@ impl Database for MariaDb {
         if let Some(bytes) = exact.ok().and_then(number) {
             return Ok(bytes);
         }
-        let rough = inquirer.ask(&format!(
+        let rough = connection.ask(&format!(
             "SELECT CAST(SUM(data_length + index_length) AS UNSIGNED) \
              FROM information_schema.tables WHERE table_schema = {name}"
         ))?;
@@ -365,9 +364,9 @@ impl Database for MariaDb {
             return Ok(());
         }
         if owned {
-            let name = quoted(&self.house);
+            let name = quoted(&self.database_name);
             return self
-                .at_the_door()?
+                .connect_to_entry()?
                 .ask(&format!("DROP DATABASE {name}"))
                 .map(|_| ());
         }

@@ -1,4 +1,4 @@
-//! The handshake with a server.
+//! The handshake.
 
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
@@ -8,9 +8,9 @@ use super::wire::{Reader, Wire, put_counted};
 use crate::database::target::Address;
 use crate::error::DatabaseError;
 
-/// What we can do (the protocol's capability flags): long flags, a database by name, the protocol
-/// of version 4.1, transactions, proofs of 20 bytes, several statements in one command, named
-/// proofs; and changes count the rows that were found, as in the other databases.
+/// Capability flags of the protocol: long flags, connect with a database, protocol 4.1,
+/// transactions, 20-byte authentication, multi-statements, named authentication plugins; and
+/// changes count the rows that were found, as in the other databases.
 const CAPABILITIES: u32 = FOUND_ROWS
     | 0x0000_0005
     | WITH_DATABASE
@@ -23,16 +23,16 @@ const CAPABILITIES: u32 = FOUND_ROWS
 const FOUND_ROWS: u32 = 0x0000_0002;
 const WITH_DATABASE: u32 = 0x0000_0008;
 
-/// utf8mb4 with its general order; the session names its own afterwards.
+/// utf8mb4 with its general collation; the session sets its own afterwards.
 const CHARACTERS: u8 = 45;
 
-/// The largest packet that we would take.
+/// The largest packet that we accept.
 const LARGEST_PACKET: u32 = 0x4000_0000;
 
 const NATIVE: &str = "mysql_native_password";
 const CACHING: &str = "caching_sha2_password";
 
-/// Introduces us to a server, proves who we are, and gives the version it says it has.
+/// Authenticates, and returns the server's version string.
 pub(super) fn start(
     wire: &mut Wire,
     address: &Address,
@@ -60,8 +60,8 @@ pub(super) fn start(
         NATIVE.clone_into(&mut proof);
     }
     introduce(wire, address, database, &proof, &nonce)?;
-    prove(wire, address, proof)?;
-    // MariaDB hides behind an old number from programs that are older than it.
+    authenticate(wire, address, proof)?;
+    // MariaDB prefixes its version with an old number for clients that are older than it.
     Ok(version
         .strip_prefix("5.5.5-")
         .unwrap_or(&version)
@@ -78,7 +78,7 @@ fn introduce(
     let texts = [Some(address.user.as_str()), database];
     if texts.into_iter().flatten().any(|text| text.contains('\0')) {
         return Err(DatabaseError::Refused(
-            "the name of the user or database is no name".to_owned(),
+            "the name of the user or database is invalid".to_owned(),
         ));
     }
     let answer = answer(address, proof, nonce);
@@ -104,21 +104,25 @@ fn introduce(
     wire.send()
 }
 
-fn prove(wire: &mut Wire, address: &Address, mut proof: String) -> Result<(), DatabaseError> {
+fn authenticate(
+    wire: &mut Wire,
+    address: &Address,
+    mut proof: String,
+) -> Result<(), DatabaseError> {
     loop {
         let packet = wire.receive()?.to_vec();
         let mut reader = Reader::new(&packet);
         match reader.number(1) {
             0x00 => return Ok(()),
             0xff => return Err(refused(&packet, address)),
-            // Another proof is asked for.
+            // AuthSwitchRequest: another plugin is requested.
             0xfe => {
                 proof = String::from_utf8_lossy(reader.until_zero()).into_owned();
                 let nonce = reader.until_zero().to_vec();
                 if proof != NATIVE && proof != CACHING {
                     return Err(DatabaseError::Refused(format!(
-                        "it asks user {} for the proof {proof}, which Proofload does not know; \
-                         let it take {NATIVE} from us",
+                        "it requests the authentication plugin {proof} for user {}, which \
+                         Proofload does not support; allow {NATIVE}",
                         address.user
                     )));
                 }
@@ -126,7 +130,7 @@ fn prove(wire: &mut Wire, address: &Address, mut proof: String) -> Result<(), Da
                 wire.packet().extend_from_slice(&answer);
                 wire.send()?;
             }
-            // More about caching_sha2_password: 3 is yes, 4 asks for the password itself.
+            // More data for caching_sha2_password: 3 is success, 4 requests the plain password.
             0x01 if proof == CACHING && reader.rest() == [3] => {}
             0x01 if proof == CACHING && reader.rest() == [4] && wire.is_private() => {
                 let password = address.password.as_ref();
@@ -138,8 +142,8 @@ fn prove(wire: &mut Wire, address: &Address, mut proof: String) -> Result<(), Da
             }
             _ => {
                 return Err(DatabaseError::Refused(format!(
-                    "it wants the password of user {} over an encrypted connection; connect \
-                     through its Unix socket, or let it take {NATIVE} from us",
+                    "it requires an encrypted connection for the password of user {}; connect \
+                     through its Unix socket, or allow {NATIVE}",
                     address.user
                 )));
             }
@@ -156,7 +160,7 @@ fn refused(packet: &[u8], address: &Address) -> DatabaseError {
     }
 }
 
-/// The password and the server's nonce, mixed so that only who knows the password can have done it.
+/// The authentication response: a hash of the password and the server's nonce.
 fn answer(address: &Address, proof: &str, nonce: &[u8]) -> Vec<u8> {
     let Some(password) = &address.password else {
         return Vec::new();

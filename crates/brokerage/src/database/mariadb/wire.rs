@@ -1,39 +1,39 @@
-//! Packets on a socket, and what stands in them.
+//! Packets on a socket, and their contents.
 
 use std::time::Duration;
 
 use runtime::thread::complete;
 
+use crate::database::endpoint::Endpoint;
 use crate::database::socket::Socket;
-use crate::database::target::Endpoint;
 use crate::error::DatabaseError;
 
-/// Bytes that one read asks for.
+/// Bytes per read.
 const READ_BYTES: usize = 32 * 1024;
 
 /// A packet of this length is continued in the next.
 const FULL_PACKET: usize = 0xff_ffff;
 
-/// No answer of the house is longer than this: what claims to is no server of this kind.
+/// No answer is longer than this: a server that claims so is of another kind.
 const LONGEST_BYTES: usize = 256 * 1024 * 1024;
 
 /// A connection as packets.
 pub(super) struct Wire {
     socket: Socket,
     sequence: u8,
-    /// A packet to be sent, behind four bytes for its head.
+    /// A packet to be sent, after four bytes for its header.
     outgoing: Vec<u8>,
     incoming: Vec<u8>,
-    /// How much of `incoming` has been given out.
+    /// How much of `incoming` has been consumed.
     used: usize,
     piece: Box<[u8]>,
 }
 
 impl Wire {
-    /// Connects, waiting no longer than `patience` for each step.
-    pub fn connect(endpoint: &Endpoint, patience: Duration) -> Result<Self, DatabaseError> {
+    /// Connects, waiting at most `timeout` for each step.
+    pub fn connect(endpoint: &Endpoint, timeout: Duration) -> Result<Self, DatabaseError> {
         Ok(Self {
-            socket: Socket::connect(endpoint, patience)?,
+            socket: Socket::connect(endpoint, timeout)?,
             sequence: 0,
             outgoing: vec![0; 4],
             incoming: Vec::with_capacity(READ_BYTES),
@@ -42,12 +42,12 @@ impl Wire {
         })
     }
 
-    /// How long a read or write may take before the server counts as gone; for ever with `None`.
-    pub fn set_patience(&mut self, patience: Option<Duration>) -> Result<(), DatabaseError> {
-        self.socket.set_patience(patience)
+    /// Timeout for a read or write, after which the server counts as gone; none with `None`.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), DatabaseError> {
+        self.socket.set_timeout(timeout)
     }
 
-    /// Whether nobody but the system can listen.
+    /// Whether the connection is encrypted or local.
     pub fn is_private(&self) -> bool {
         self.socket.is_private()
     }
@@ -64,13 +64,13 @@ impl Wire {
         self.send()
     }
 
-    /// Sends the packet, in parts if it is too long for one.
+    /// Sends the packet, split if it is too long for one.
     pub fn send(&mut self) -> Result<(), DatabaseError> {
         let mut from = 4;
         loop {
             let length = (self.outgoing.len() - from).min(FULL_PACKET);
             let head = u32::try_from(length).unwrap_or_default().to_le_bytes();
-            // The head of a later part takes the place of bytes that have been sent.
+            // The header of a later part overwrites bytes that have been sent.
             self.outgoing[from - 4..from - 1].copy_from_slice(&head[..3]);
             self.outgoing[from - 1] = self.sequence;
             self.sequence = self.sequence.wrapping_add(1);
@@ -83,17 +83,17 @@ impl Wire {
         }
     }
 
-    /// Lets other tasks work while packets are waited for.
+    /// Lets other tasks run while packets are waited for.
     pub fn share_thread(&mut self) {
         self.socket.share_thread();
     }
 
-    /// The next packet of the server, for which the thread waits.
+    /// The server's next packet; blocks the thread.
     pub fn receive(&mut self) -> Result<&[u8], DatabaseError> {
         complete(self.next_packet())
     }
 
-    /// The next packet of the server.
+    /// The server's next packet.
     pub async fn next_packet(&mut self) -> Result<&[u8], DatabaseError> {
         self.incoming.drain(..self.used);
         self.used = 0;
@@ -102,21 +102,23 @@ impl Wire {
             self.used = 4 + length;
             return Ok(&self.incoming[4..4 + length]);
         }
-        // Parts are joined by taking out the heads between them.
+        // Parts are joined by removing the headers between them.
         let mut end = 4 + length;
         while length == FULL_PACKET {
             length = self.part(end).await?;
             self.incoming.drain(end..end + 4);
             end += length;
             if end > LONGEST_BYTES {
-                return Err(self.socket.unavailable("it sent a packet without measure"));
+                return Err(self
+                    .socket
+                    .unavailable("it sent a packet of an implausible length"));
             }
         }
         self.used = end;
         Ok(&self.incoming[4..end])
     }
 
-    /// Has a part from a place on read whole, and gives its length without its head.
+    /// Reads a part completely, and returns its length without header.
     async fn part(&mut self, from: usize) -> Result<usize, DatabaseError> {
         self.fill(from + 4).await?;
         let head = &self.incoming[from..from + 4];
@@ -128,7 +130,7 @@ impl Wire {
 
     async fn fill(&mut self, until: usize) -> Result<(), DatabaseError> {
         while self.incoming.len() < until {
-            let length = self.socket.read_or_let_work(&mut self.piece).await?;
+            let length = self.socket.read_or_yield(&mut self.piece).await?;
             self.incoming.extend_from_slice(&self.piece[..length]);
         }
         Ok(())
@@ -140,8 +142,8 @@ impl Wire {
     }
 }
 
-/// Reads numbers and texts out of a packet. What goes beyond its end is zero or empty: a server
-/// that sends such packets is found out by what they then say.
+/// Reads integers and texts from a packet. What is beyond its end reads as zero or empty: a server
+/// that sends such packets fails a later check.
 pub(super) struct Reader<'a> {
     rest: &'a [u8],
 }
@@ -169,7 +171,7 @@ impl<'a> Reader<'a> {
         bytes
     }
 
-    /// A number of up to eight bytes, the lowest first.
+    /// An integer of up to eight bytes, little-endian.
     pub fn number(&mut self, length: usize) -> u64 {
         let bytes = self.bytes(length).iter().rev();
         bytes.fold(0, |number, byte| number << 8 | u64::from(*byte))
@@ -183,7 +185,7 @@ impl<'a> Reader<'a> {
         bytes
     }
 
-    /// A number that says how long it is.
+    /// A length-encoded integer.
     pub fn counted(&mut self) -> u64 {
         match self.number(1) {
             0xfc => self.number(2),
@@ -193,14 +195,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Bytes behind their number.
+    /// A length-encoded byte string.
     pub fn counted_bytes(&mut self) -> &'a [u8] {
         let length = usize::try_from(self.counted()).unwrap_or(usize::MAX);
         self.bytes(length)
     }
 }
 
-/// Writes a number that says how long it is.
+/// Writes a length-encoded integer.
 pub(super) fn put_counted(packet: &mut Vec<u8>, number: usize) {
     let bytes = (number as u64).to_le_bytes();
     match number {

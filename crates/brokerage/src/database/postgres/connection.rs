@@ -1,5 +1,5 @@
-//! A connection to a server: how it begins, single statements, COPY, and what follows an error.
-//! Transactions are in `transaction`.
+//! A connection to a server: connecting, single statements, COPY, and error recovery. Transactions
+//! are in `transaction`.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,53 +9,51 @@ use postgres_protocol::message::frontend;
 use runtime::thread::complete;
 use rustc_hash::FxHashSet;
 
+use super::control::{CONTROLS, Phase};
 use super::encode;
 use super::failure::failure;
 use super::startup;
-use super::transaction::{CONTROLS, Phase};
 use super::wire::Wire;
 use crate::database::target::Address;
 use crate::error::DatabaseError;
 use crate::row::Answers;
 
 /// The oldest major version that is tested.
-const OLDEST: u32 = 13;
+pub(super) const OLDEST: u32 = 13;
 
 /// A connection to a PostgreSQL server.
 pub struct Connection {
     pub(super) wire: Wire,
     version: String,
     pub(super) prepared: FxHashSet<&'static str>,
-    /// Statements whose preparation was asked for and not yet confirmed, in order.
+    /// Statements whose Parse was sent and is not yet confirmed, in order.
     pub(super) preparing: VecDeque<&'static str>,
     pub(super) phase: Phase,
-    /// The answers to the last batch.
+    /// The result sets of the last batch.
     pub(super) answers: Answers,
-    /// Whether a `Sync` is under way whose answer has not come.
+    /// Whether a `Sync` was sent whose ReadyForQuery has not come.
     pub(super) is_synced: bool,
-    /// Whether the last transaction has failed and nobody has read the end of what the server said
-    /// to that.
+    /// Whether the last transaction has failed and the rest of the server's answer is still unread.
     pub(super) has_failed: bool,
     is_lost: bool,
 }
 
 impl Connection {
-    /// Connects to a database of a server, for work around the transactions. `patience` is how long
-    /// each step of connecting may take, and each answer until
-    /// [`set_patience`](Self::set_patience).
+    /// Connects to a database of a server, for work outside of transactions. `timeout` limits each
+    /// step of connecting, and each answer until [`set_timeout`](Self::set_timeout).
     ///
     /// # Errors
-    /// The server is not there, does not let us in, or is older than we know.
+    /// The server is not reachable, refuses us, or is too old.
     pub fn open(
         address: &Address,
         database: &str,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Self, DatabaseError> {
-        let mut wire = Wire::connect(&address.endpoint, patience)?;
+        let mut wire = Wire::connect(&address.endpoint, timeout)?;
         let version = startup::start(&mut wire, address, database)?;
         let digits: String = version.chars().take_while(char::is_ascii_digit).collect();
         if digits.parse::<u32>().unwrap_or(0) < OLDEST {
-            return Err(DatabaseError::InTheWay(format!(
+            return Err(DatabaseError::Unusable(format!(
                 "the server's PostgreSQL {version} is too old: use version {OLDEST} or newer"
             )));
         }
@@ -72,42 +70,41 @@ impl Connection {
         })
     }
 
-    /// Connects as a user of the house: transactions can be run then.
+    /// Connects for transactions: their control statements are prepared.
     ///
     /// # Errors
     /// As [`open`](Self::open).
     pub fn session(
         address: &Address,
         database: &str,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Self, DatabaseError> {
-        let mut connection = Self::open(address, database, patience)?;
+        let mut connection = Self::open(address, database, timeout)?;
         connection.prepare_controls()?;
         Ok(connection)
     }
 
-    /// The version that the server says it has, such as "15.18 (Debian 15.18-0+deb12u1)".
+    /// The server's version string, such as "15.18 (Debian 15.18-0+deb12u1)".
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// How long an answer may take before the server counts as gone; for ever with `None`, as a
-    /// long piece of work wants it.
+    /// Timeout for an answer, after which the server counts as gone; none with `None`, for work
+    /// that takes long.
     ///
     /// # Errors
-    /// The system did not take it.
-    pub fn set_patience(&mut self, patience: Option<Duration>) -> Result<(), DatabaseError> {
-        self.wire.set_patience(patience)
+    /// The system refused it.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), DatabaseError> {
+        self.wire.set_timeout(timeout)
     }
 
-    /// Carries out statements outside of a transaction of the house, and gives the rows of all of
-    /// them as the server writes them.
+    /// Executes statements outside of a transaction, and returns the rows of all of them as text.
     ///
     /// # Errors
     /// The first that failed.
     pub fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
-        self.is_free()?;
+        self.check_idle()?;
         frontend::query(sql, &mut self.wire.outgoing)
             .map_err(|error| failed(sql, &error.to_string()))?;
         self.send()?;
@@ -153,7 +150,7 @@ impl Connection {
         })
     }
 
-    /// Waits for the end of the answers, and gives the server's letter for its transaction.
+    /// Waits for ReadyForQuery, and returns its transaction status.
     pub(super) async fn receive_ready(&mut self, what: &str) -> Result<u8, DatabaseError> {
         loop {
             match self.message().await? {
@@ -167,22 +164,22 @@ impl Connection {
         }
     }
 
-    /// After an error: brings the connection to where no transaction is open, if it still lives.
+    /// After an error: ends the open transaction, if the connection still lives.
     pub(super) async fn finish<T>(
         &mut self,
         outcome: Result<T, DatabaseError>,
     ) -> Result<T, DatabaseError> {
         if outcome.is_err() && !self.is_lost {
-            // What failed here too has marked the connection as lost, which the next call tells.
+            // A failure here has marked the connection as lost, which the next call reports.
             let _ = self.recover().await;
         }
-        self.forget_unprepared();
+        self.discard_unprepared();
         outcome
     }
 
-    /// After an error of a transaction: the same, but nobody waits for the end of what the server
-    /// has to say to a conflict. It has given the transaction up when it told of it, with all of
-    /// its locks.
+    /// After an error of a transaction: the same, but after a serialization failure nobody waits
+    /// for the rest of the server's answer. It had rolled back, and released all locks, when it
+    /// sent the error.
     pub(super) async fn finish_later<T>(
         &mut self,
         outcome: Result<T, DatabaseError>,
@@ -193,12 +190,12 @@ impl Connection {
         }
         self.phase = Phase::Idle;
         self.has_failed = true;
-        self.forget_unprepared();
+        self.discard_unprepared();
         outcome
     }
 
     /// What was not confirmed is prepared again when it is needed.
-    fn forget_unprepared(&mut self) {
+    fn discard_unprepared(&mut self) {
         for name in self.preparing.drain(..) {
             self.prepared.remove(name);
         }
@@ -249,8 +246,8 @@ impl Connection {
         Ok(())
     }
 
-    /// For what is no transaction of the house: the connection is there, and owes nothing.
-    fn is_free(&mut self) -> Result<(), DatabaseError> {
+    /// For work outside of transactions: checks that the connection is open and idle.
+    fn check_idle(&mut self) -> Result<(), DatabaseError> {
         self.not_lost()?;
         if self.has_failed {
             complete(self.recover())?;
@@ -267,11 +264,11 @@ impl Connection {
 
     pub(super) fn send(&mut self) -> Result<(), DatabaseError> {
         let sent = self.wire.send();
-        sent.map_err(|error| self.last_words(error))
+        sent.map_err(|error| self.closing_error(error))
     }
 
-    /// What the server said before it closed the connection that we could not write to.
-    fn last_words(&mut self, error: DatabaseError) -> DatabaseError {
+    /// The server's reason for closing a connection that we could not write to.
+    fn closing_error(&mut self, error: DatabaseError) -> DatabaseError {
         self.is_lost = true;
         while let Ok(message) = self.wire.receive() {
             if let Message::ErrorResponse(body) = message {
@@ -283,16 +280,16 @@ impl Connection {
 
     pub(super) fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), DatabaseError> {
         let sent = self.wire.send_bytes(bytes);
-        sent.map_err(|error| self.last_words(error))
+        sent.map_err(|error| self.closing_error(error))
     }
 
     pub(super) fn has_message(&self) -> bool {
         self.wire.has_message()
     }
 
-    /// Sends a statement that rows will follow by COPY.
+    /// Sends a COPY statement; rows follow.
     pub(super) fn begin_copy(&mut self, sql: &str) -> Result<(), DatabaseError> {
-        self.is_free()?;
+        self.check_idle()?;
         frontend::query(sql, &mut self.wire.outgoing)
             .map_err(|error| failed(sql, &error.to_string()))?;
         self.send()?;
@@ -308,14 +305,14 @@ impl Connection {
         complete(self.finish(ready))
     }
 
-    /// Ends the rows of a COPY, and gives how many the server took.
+    /// Ends the rows of a COPY, and returns how many the server took.
     pub(super) fn end_copy(&mut self, what: &str) -> Result<u64, DatabaseError> {
         frontend::copy_done(&mut self.wire.outgoing);
         let taken = self.send().and_then(|()| self.copy_answer(what));
         complete(self.finish(taken))
     }
 
-    /// The server's answer to a COPY: it comes before the end only where something went wrong.
+    /// The server's answer to a COPY: it comes before the end only if something went wrong.
     pub(super) fn copy_answer(&mut self, what: &str) -> Result<u64, DatabaseError> {
         let mut rows = 0;
         loop {
@@ -331,20 +328,20 @@ impl Connection {
         }
     }
 
-    /// The connection is of no use any more.
-    pub(super) fn lose(&mut self, error: DatabaseError) -> DatabaseError {
+    /// Marks the connection as lost.
+    pub(super) fn mark_lost(&mut self, error: DatabaseError) -> DatabaseError {
         self.is_lost = true;
         error
     }
 
-    /// The next message, for which the thread waits.
+    /// The next message; blocks the thread.
     pub(super) fn receive(&mut self) -> Result<Message, DatabaseError> {
         let message = self.wire.receive();
         self.is_lost |= message.is_err();
         message
     }
 
-    /// The next message. Other tasks may work until it comes.
+    /// The next message. Other tasks may run until it comes.
     pub(super) async fn message(&mut self) -> Result<Message, DatabaseError> {
         let message = self.wire.message().await;
         self.is_lost |= message.is_err();
@@ -352,7 +349,7 @@ impl Connection {
     }
 }
 
-/// Enough of a statement to know it by.
+/// Enough of a statement to recognize it by.
 fn first_words(sql: &str) -> &str {
     let end = sql.char_indices().nth(60).map_or(sql.len(), |(end, _)| end);
     &sql[..end]

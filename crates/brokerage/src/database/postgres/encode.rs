@@ -1,7 +1,7 @@
-//! Calls as messages, and rows out of them.
+//! Encodes calls as messages, and decodes rows.
 //!
-//! All values travel in binary: a number needs no digits then, and the bytes of a text are the
-//! same either way.
+//! All values are binary: integers need no digits then, and the bytes of a text are the same either
+//! way.
 
 use bytes::{BufMut, BytesMut};
 use fallible_iterator::FallibleIterator;
@@ -9,7 +9,7 @@ use postgres_protocol::message::backend::RowDescriptionBody;
 use postgres_protocol::message::frontend;
 use postgres_protocol::{IsNull, Oid};
 
-use crate::database::call::mistake;
+use crate::database::call::invalid_call;
 use crate::database::render::render;
 use crate::error::DatabaseError;
 use crate::row::Answers;
@@ -18,7 +18,7 @@ use crate::session::Call;
 use crate::statement::{Dialect, Statement};
 use crate::value::Value;
 
-/// Types of PostgreSQL by their numbers in its catalogue (pg_type).
+/// Type numbers of PostgreSQL's catalog (pg_type).
 const INT8: Oid = 20;
 const INT2: Oid = 21;
 const INT4: Oid = 23;
@@ -26,11 +26,10 @@ const TEXT: Oid = 25;
 const BPCHAR: Oid = 1042;
 const VARCHAR: Oid = 1043;
 
-/// Every value is in binary, one code for all.
+/// One format code, binary, for all values.
 const BINARY: [i16; 1] = [1];
 
-/// Asks the server to prepare a statement and to tell the types of its columns. What it may know
-/// under this name from a try that failed is forgotten first.
+/// Parse and Describe of a statement. One of the same name from a failed attempt is closed first.
 pub(super) fn prepare(statement: &Statement, out: &mut BytesMut) -> Result<(), DatabaseError> {
     let rendered = render(statement, Dialect::PostgreSql);
     let types = statement.parameters.iter().map(|of| match of {
@@ -42,10 +41,10 @@ pub(super) fn prepare(statement: &Statement, out: &mut BytesMut) -> Result<(), D
     frontend::close(b'S', statement.name, out)
         .and_then(|()| frontend::parse(statement.name, &rendered.sql, types, out))
         .and_then(|()| frontend::describe(b'S', statement.name, out))
-        .map_err(|error| mistake(statement, error.to_string()))
+        .map_err(|error| invalid_call(statement, error.to_string()))
 }
 
-/// A call that [`check`] has found right.
+/// Bind and Execute of a call that [`check`] has accepted.
 pub(super) fn call(call: &Call, out: &mut BytesMut) -> Result<(), DatabaseError> {
     let statement = call.statement;
     let values = call.parameters.iter().zip(statement.parameters);
@@ -59,12 +58,15 @@ pub(super) fn call(call: &Call, out: &mut BytesMut) -> Result<(), DatabaseError>
         out,
     );
     if bound.is_err() {
-        return Err(mistake(statement, "its parameters are too long".to_owned()));
+        return Err(invalid_call(
+            statement,
+            "its parameters are too long".to_owned(),
+        ));
     }
-    frontend::execute("", 0, out).map_err(|error| mistake(statement, error.to_string()))
+    frontend::execute("", 0, out).map_err(|error| invalid_call(statement, error.to_string()))
 }
 
-/// Carries out a statement without parameters or rows that was prepared under a name.
+/// Bind and Execute of a prepared statement without parameters or rows.
 pub(super) fn control(name: &'static str, out: &mut BytesMut) -> Result<(), DatabaseError> {
     let nothing = std::iter::empty::<()>();
     let bound = frontend::bind("", name, [], nothing, |(), _| Ok(IsNull::Yes), [], out);
@@ -76,7 +78,7 @@ pub(super) fn control(name: &'static str, out: &mut BytesMut) -> Result<(), Data
     frontend::execute("", 0, out).map_err(|error| failed(&error.to_string()))
 }
 
-/// Why a value could not be written, in the words of the codec.
+/// Error of the protocol codec.
 type Unwritten = Box<dyn std::error::Error + Sync + Send>;
 
 fn put_value(value: &Value, of: Type, out: &mut BytesMut) -> Result<IsNull, Unwritten> {
@@ -90,8 +92,8 @@ fn put_value(value: &Value, of: Type, out: &mut BytesMut) -> Result<IsNull, Unwr
     Ok(IsNull::No)
 }
 
-/// Whether the columns that the server will send are those that the statement names. This is
-/// looked at once, so that rows can be read without.
+/// Checks that the columns of the server are those that the statement declares. This is done once,
+/// so that rows can be decoded without checks.
 pub(super) fn check_columns(
     statement: &Statement,
     described: Option<&RowDescriptionBody>,
@@ -99,7 +101,7 @@ pub(super) fn check_columns(
     let mut count = 0;
     if let Some(body) = described {
         let mut fields = body.fields();
-        let garbled = |error: std::io::Error| mistake(statement, error.to_string());
+        let garbled = |error: std::io::Error| invalid_call(statement, error.to_string());
         while let Some(field) = fields.next().map_err(garbled)? {
             let is_number = match statement.columns.get(count) {
                 Some(Type::Big | Type::Integer | Type::Small) => true,
@@ -112,10 +114,10 @@ pub(super) fn check_columns(
                 _ => false,
             };
             if !fits {
-                return Err(mistake(
+                return Err(invalid_call(
                     statement,
                     format!(
-                        "its column {} ({}) is of another type than it says; CAST it",
+                        "its column {} ({}) has another type than declared; CAST it",
                         count + 1,
                         field.name()
                     ),
@@ -131,22 +133,22 @@ pub(super) fn check_columns(
     if described == statement.columns.len() && count == described {
         return Ok(());
     }
-    Err(mistake(
+    Err(invalid_call(
         statement,
         format!(
-            "it answers {described} columns and says {}",
+            "it returns {described} columns and declares {}",
             statement.columns.len()
         ),
     ))
 }
 
-/// The body of a row of an answer: how many columns there are, then each with its length in front.
+/// Decodes a DataRow: the number of columns, then each with its length in front.
 pub(super) fn row(
     mut body: &[u8],
     statement: &Statement,
     answers: &mut Answers,
 ) -> Result<(), DatabaseError> {
-    let garbled = || mistake(statement, "the server sent a garbled row".to_owned());
+    let garbled = || invalid_call(statement, "the server sent a garbled row".to_owned());
     let columns = take(&mut body, 2).and_then(number).ok_or_else(garbled)?;
     if columns != statement.columns.len() as i64 {
         return Err(garbled());
@@ -185,13 +187,13 @@ fn number(bytes: &[u8]) -> Option<i64> {
     }
 }
 
-/// How many rows a change has touched, from what the server calls it: `INSERT 0 5`, `UPDATE 3`. A
-/// question (`SELECT 7`) has changed none.
+/// Rows affected, from the command tag: `INSERT 0 5`, `UPDATE 3`. A query (`SELECT 7`) has changed
+/// none.
 pub(super) fn changed(tag: &str) -> u64 {
     changed_by(tag.as_bytes())
 }
 
-/// The same, from the body of its message, which a zero ends.
+/// The same, from the body of CommandComplete, which is zero-terminated.
 pub(super) fn changed_by(tag: &[u8]) -> u64 {
     let tag = tag.strip_suffix(&[0]).unwrap_or(tag);
     if tag.starts_with(b"SELECT") {

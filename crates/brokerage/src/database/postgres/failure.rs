@@ -1,4 +1,4 @@
-//! What an error of the server means for the house.
+//! Classifies the server's errors.
 
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::ErrorResponseBody;
@@ -6,7 +6,7 @@ use postgres_protocol::message::backend::ErrorResponseBody;
 use crate::database::target::no_such_database;
 use crate::error::DatabaseError;
 
-/// The error of a message, met while `what` was being done.
+/// The error of an ErrorResponse received while `what` was running.
 pub(super) fn failure(body: &ErrorResponseBody, what: &str) -> DatabaseError {
     let mut code = String::new();
     let mut message = String::new();
@@ -27,16 +27,16 @@ pub(super) fn failure(body: &ErrorResponseBody, what: &str) -> DatabaseError {
     by_code(&code, message, what)
 }
 
-/// By the five characters of SQLSTATE (appendix A of the PostgreSQL manual).
+/// By SQLSTATE (appendix A of the PostgreSQL manual).
 pub(super) fn by_code(code: &str, message: String, what: &str) -> DatabaseError {
     match code {
         // Serialization failure, deadlock, lock not available.
         "40001" | "40P01" | "55P03" => DatabaseError::Conflict(message),
         "53100" => DatabaseError::NoSpace(message),
-        // Damaged data or index, an error of input or output, a file of the database gone.
+        // Corrupted data or index, I/O error, missing file of the database.
         "XX001" | "XX002" | "58030" | "58P01" => DatabaseError::Damaged(message),
-        "3D000" => DatabaseError::InTheWay(no_such_database(&message)),
-        // Rights; a volume that became read-only.
+        "3D000" => DatabaseError::Unusable(no_such_database(&message)),
+        // Missing privilege; read-only transaction.
         "42501" | "25006" => DatabaseError::Refused(message),
         // Too many connections.
         "53300" => DatabaseError::Unavailable(message),

@@ -1,41 +1,41 @@
-//! Rows into PostgreSQL by COPY, in its binary format: neither side then has to search text for
-//! separators, or to turn numbers into digits and back.
+//! Bulk loading by COPY in binary format: neither side has to scan text for separators, or to
+//! convert integers to digits and back.
 
 use runtime::thread::complete;
 
 use super::connection::Connection;
-use crate::database::house::Loader;
+use crate::database::interface::Loader;
 use crate::error::DatabaseError;
 use crate::row::RowSink;
 use crate::schema::{Column, TableName, Type};
 
-/// Rows are sent when so many bytes of them have come together.
+/// Bytes of rows per CopyData message.
 const PIECE_BYTES: usize = 128 * 1024;
 
-/// The letter of a message with rows, and its length in four bytes.
+/// Kind and length of a message.
 const HEADER_BYTES: usize = 5;
 
-/// What stands before the first row: a signature, no flags, and no extension.
+/// The header before the first row: signature, no flags, no extension.
 const SIGNATURE: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
-/// What stands behind the last row, where the number of columns of another one would: -1.
+/// The trailer after the last row, in place of a number of columns: -1.
 const NO_MORE_ROWS: [u8; 2] = (-1_i16).to_be_bytes();
 
-/// The length of a value that is none.
+/// The length of NULL.
 const NULL: [u8; 4] = (-1_i32).to_be_bytes();
 
-/// Takes rows over one connection.
+/// Loads rows over one connection.
 pub struct PostgresLoader {
     connection: Connection,
     /// A message: header, then rows.
     piece: Vec<u8>,
     table: Option<TableName>,
-    /// The columns of that table.
+    /// The columns of the table being loaded.
     columns: &'static [Column],
     rows: u64,
-    /// How many columns of the row are there.
+    /// Number of columns of the current row so far.
     filled: usize,
-    /// What is wrong with the row: it is told when it ends.
+    /// What is wrong with the row: reported when it ends.
     fault: Option<String>,
 }
 
@@ -54,10 +54,10 @@ impl PostgresLoader {
         }
     }
 
-    /// The column that the next value is for.
+    /// The column of the next value.
     fn next_column(&mut self) -> Option<&'static Column> {
         if self.filled == 0 {
-            // No table has as many columns as would not fit.
+            // Every table's number of columns fits.
             let count = self.columns.len() as i16;
             self.piece.extend_from_slice(&count.to_be_bytes());
         }
@@ -80,7 +80,7 @@ impl PostgresLoader {
             return Ok(());
         }
         let what = || format!("the rows of {}", table.name());
-        // The length counts itself and not the letter.
+        // The length counts itself and not the kind.
         let length = u32::try_from(self.piece.len() - 1).map_err(|_| DatabaseError::Failed {
             statement: what(),
             message: "a row is too long".to_owned(),
@@ -144,7 +144,7 @@ impl RowSink for PostgresLoader {
         let Some(table) = self.table else {
             return Err(DatabaseError::Failed {
                 statement: "a row".to_owned(),
-                message: "no table was begun".to_owned(),
+                message: "no table is open".to_owned(),
             });
         };
         if self.fault.is_none() && self.filled != self.columns.len() {

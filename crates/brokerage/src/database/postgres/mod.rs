@@ -1,14 +1,16 @@
-//! PostgreSQL: a thin blocking connection over its wire protocol, and a throw-away server.
+//! PostgreSQL over its wire protocol, and a temporary server.
 //!
 //! - [`connection`]: a connection to a server; `transaction` makes it a
-//!   [`Session`](crate::session::Session), one journey to the server per batch.
-//! - `wire`, `startup`, `failure`: the socket and its messages, the handshake, what errors mean.
-//! - [`loader`]: rows by COPY.
-//! - [`postgres`]: the work around the transactions, as a [`Database`](super::Database).
-//! - [`cluster`]: a server of our own on a directory.
+//!   [`Session`](crate::session::Session), with one round trip per batch.
+//! - `control`: the statements that begin and end transactions.
+//! - `wire`, `startup`, `failure`: messages on a socket, the handshake, errors.
+//! - [`loader`]: bulk loading by COPY.
+//! - [`postgres`]: everything outside of transactions, as a [`Database`](super::Database).
+//! - [`cluster`]: a server of our own in a directory.
 
 pub mod cluster;
 pub mod connection;
+mod control;
 mod encode;
 mod failure;
 pub mod loader;

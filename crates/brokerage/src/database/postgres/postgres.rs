@@ -1,4 +1,4 @@
-//! A PostgreSQL server as the house's database.
+//! A PostgreSQL server as a [`Database`].
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,26 +7,22 @@ use postgres_protocol::escape::{escape_identifier, escape_literal};
 
 use super::connection::Connection;
 use super::loader::PostgresLoader;
-use crate::database::build::{Build, DATABASE, MARKER, State};
 use crate::database::ddl;
-use crate::database::finishing::Step;
-use crate::database::house::{Database, Loader, Server, open_together};
-use crate::database::target::{Address, DOOR};
+use crate::database::interface::Step;
+use crate::database::interface::{
+    ANSWER_TIMEOUT, CONNECT_TIMEOUT, Database, Loader, Server, open_at_once,
+};
+use crate::database::marker::{Build, DATABASE, MARKER, State};
+use crate::database::target::{Address, ENTRY_DATABASE};
 use crate::error::DatabaseError;
 use crate::schema::TABLES;
 use crate::session::Session;
 use crate::statement::Dialect;
 
-/// How long connecting may take.
-const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
+/// Databases of every server, which are never used.
+const SYSTEM_DATABASES: [&str; 3] = ["postgres", "template0", "template1"];
 
-/// How long a user waits for an answer before the server counts as gone.
-const ANSWER_PATIENCE: Duration = Duration::from_secs(120);
-
-/// Databases that every server has, and that are no place for a house.
-const COMMON: [&str; 3] = ["postgres", "template0", "template1"];
-
-/// Settings that decide what the storage sees.
+/// Settings that affect I/O.
 const SETTINGS: [&str; 19] = [
     "autovacuum",
     "checkpoint_completion_target",
@@ -49,70 +45,70 @@ const SETTINGS: [&str; 19] = [
     "wal_sync_method",
 ];
 
-/// A server, and the database of it that is ours or will be.
+/// A server, and the database on it that is ours or will be.
 #[derive(Debug, Clone)]
 pub struct Postgres {
     address: Address,
-    /// Where we connect before our own database is there.
-    door: String,
-    /// The database of the house.
-    house: String,
-    answer_patience: Duration,
+    /// The database we connect to before our own exists.
+    entry_database: String,
+    /// The database that holds the data set.
+    database_name: String,
+    answer_timeout: Duration,
 }
 
 impl Postgres {
-    /// Looks at a server, and decides where the house is to be: in the database that was named if
-    /// it is empty or ours, otherwise in one of our own beside it.
+    /// Connects to a server, and decides which database holds the data set: the named one if it is
+    /// empty or ours, otherwise one of our own.
     ///
     /// # Errors
-    /// The server is not there, does not let us in, or is too old.
+    /// The server is not reachable, refuses us, or is too old.
     pub fn open(address: &Address) -> Result<Self, DatabaseError> {
-        let door = address.database.clone();
-        let door = door.unwrap_or_else(|| DOOR.to_owned());
-        let mut connection = Connection::open(address, &door, CONNECT_PATIENCE)?;
-        let is_common = COMMON.contains(&door.as_str());
+        let entry_database = address.database.clone();
+        let entry_database = entry_database.unwrap_or_else(|| ENTRY_DATABASE.to_owned());
+        let mut connection = Connection::open(address, &entry_database, CONNECT_TIMEOUT)?;
+        let is_common = SYSTEM_DATABASES.contains(&entry_database.as_str());
         let is_usable = !is_common && (has_marker(&mut connection)? || is_empty(&mut connection)?);
         Ok(Self {
             address: address.clone(),
-            house: if is_usable {
-                door.clone()
+            database_name: if is_usable {
+                entry_database.clone()
             } else {
                 DATABASE.to_owned()
             },
-            door,
-            answer_patience: ANSWER_PATIENCE,
+            entry_database,
+            answer_timeout: ANSWER_TIMEOUT,
         })
     }
 
-    /// The same, with another limit for how long a user waits for an answer.
+    /// With another timeout for answers.
     #[must_use]
-    pub fn with_answer_patience(mut self, patience: Duration) -> Self {
-        self.answer_patience = patience;
+    pub fn with_answer_timeout(mut self, timeout: Duration) -> Self {
+        self.answer_timeout = timeout;
         self
     }
 
-    /// The name of the database that holds the house, or will.
+    /// The name of the database that holds the data set, or will.
     #[must_use]
     pub fn database_name(&self) -> &str {
-        &self.house
+        &self.database_name
     }
 
-    /// A connection to the house for questions of any kind, such as the server's own statistics.
+    /// A connection for any SQL, such as the server's own statistics.
     ///
     /// # Errors
-    /// The server is not there, or does not let us in.
-    pub fn inquirer(&self) -> Result<Connection, DatabaseError> {
-        let mut connection = Connection::open(&self.address, &self.house, CONNECT_PATIENCE)?;
-        connection.set_patience(Some(self.answer_patience))?;
+    /// The server is not reachable, or refuses us.
+    pub fn connect_for_sql(&self) -> Result<Connection, DatabaseError> {
+        let mut connection = Connection::open(&self.address, &self.database_name, CONNECT_TIMEOUT)?;
+        connection.set_timeout(Some(self.answer_timeout))?;
         Ok(connection)
     }
 
     /// A connection for work that may take hours.
     fn worker(&self) -> Result<Connection, DatabaseError> {
-        let mut connection = Connection::open(&self.address, &self.house, CONNECT_PATIENCE)?;
-        connection.set_patience(None)?;
-        // Should we end before the work does, the server gives it up, where it knows how to (from
-        // version 14 on, on Linux).
+        let mut connection = Connection::open(&self.address, &self.database_name, CONNECT_TIMEOUT)?;
+        connection.set_timeout(None)?;
+        // If we end before the statement does, the server cancels it (from version 14 on, on
+        // Linux).
         connection.ask(
             "SELECT set_config(name, '5000', false) FROM pg_settings \
              WHERE name = 'client_connection_check_interval'",
@@ -120,43 +116,46 @@ impl Postgres {
         Ok(connection)
     }
 
-    fn at_the_door(&self) -> Result<Connection, DatabaseError> {
-        let mut connection = Connection::open(&self.address, &self.door, CONNECT_PATIENCE)?;
-        connection.set_patience(None)?;
+    fn connect_to_entry(&self) -> Result<Connection, DatabaseError> {
+        let mut connection =
+            Connection::open(&self.address, &self.entry_database, CONNECT_TIMEOUT)?;
+        connection.set_timeout(None)?;
         Ok(connection)
     }
 
-    fn exists(&self, door: &mut Connection) -> Result<bool, DatabaseError> {
-        let name = escape_literal(&self.house);
-        let rows = door.ask(&format!("SELECT 1 FROM pg_database WHERE datname = {name}"))?;
+    fn exists(&self, connection: &mut Connection) -> Result<bool, DatabaseError> {
+        let name = escape_literal(&self.database_name);
+        let rows = connection.ask(&format!("SELECT 1 FROM pg_database WHERE datname = {name}"))?;
         Ok(!rows.is_empty())
     }
 
-    /// State of the house, and whether the database around it was made by us.
+    /// The state of the build, and whether we created the database.
     fn marker(&self) -> Result<(State, bool), DatabaseError> {
-        if self.house != self.door && !self.exists(&mut self.at_the_door()?)? {
+        if self.database_name != self.entry_database
+            && !self.exists(&mut self.connect_to_entry()?)?
+        {
             return Ok((State::Absent, true));
         }
-        let mut connection = self.inquirer()?;
+        let mut connection = self.connect_for_sql()?;
         if has_marker(&mut connection)? {
-            return Build::read_answer(connection.ask(&Build::question()));
+            return Build::read_answer(connection.ask(&Build::query()));
         }
         if is_empty(&mut connection)? {
             return Ok((State::Absent, false));
         }
-        Err(DatabaseError::InTheWay(format!(
-            "database {} exists and holds what is not ours: rename it or name an empty database",
-            self.house
+        Err(DatabaseError::Unusable(format!(
+            "database {} exists and holds something else: rename it or name an empty database",
+            self.database_name
         )))
     }
 
     fn create_database(&self) -> Result<bool, DatabaseError> {
-        let mut door = self.at_the_door()?;
-        if self.exists(&mut door)? {
+        let mut connection = self.connect_to_entry()?;
+        if self.exists(&mut connection)? {
             return Ok(false);
         }
-        let name = escape_identifier(&self.house);
-        let made = door.ask(&format!(
+        let name = escape_identifier(&self.database_name);
+        let made = connection.ask(&format!(
             "CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' \
              LC_COLLATE 'C' LC_CTYPE 'C'"
         ));
@@ -168,17 +167,17 @@ impl Postgres {
     }
 
     fn no_right(&self) -> DatabaseError {
-        DatabaseError::InTheWay(format!(
+        DatabaseError::Unusable(format!(
             "user {} may not create a database: let an administrator run \
              CREATE DATABASE {} OWNER {}, or name an empty database of this user's",
             self.address.user,
-            escape_identifier(&self.house),
+            escape_identifier(&self.database_name),
             escape_identifier(&self.address.user)
         ))
     }
 }
 
-/// Whether our marker is in the database.
+/// Whether our marker table exists.
 fn has_marker(connection: &mut Connection) -> Result<bool, DatabaseError> {
     let rows = connection.ask(&format!(
         "SELECT 1 FROM pg_class WHERE relname = '{MARKER}' AND relkind = 'r' \
@@ -187,7 +186,7 @@ fn has_marker(connection: &mut Connection) -> Result<bool, DatabaseError> {
     Ok(!rows.is_empty())
 }
 
-/// Whether nobody has made anything in the database, other than by an extension.
+/// Whether nothing was created in the database, other than by an extension.
 fn is_empty(connection: &mut Connection) -> Result<bool, DatabaseError> {
     let rows = connection.ask(
         "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
@@ -205,8 +204,8 @@ impl Database for Postgres {
     }
 
     fn connect(&self) -> Result<Box<dyn Session>, DatabaseError> {
-        let mut session = Connection::session(&self.address, &self.house, CONNECT_PATIENCE)?;
-        session.set_patience(Some(self.answer_patience))?;
+        let mut session = Connection::session(&self.address, &self.database_name, CONNECT_TIMEOUT)?;
+        session.set_timeout(Some(self.answer_timeout))?;
         Ok(Box::new(session))
     }
 
@@ -215,9 +214,9 @@ impl Database for Postgres {
     }
 
     fn server(&self) -> Result<Server, DatabaseError> {
-        let mut door = self.at_the_door()?;
+        let mut connection = self.connect_to_entry()?;
         let names: Vec<_> = SETTINGS.iter().map(|name| format!("'{name}'")).collect();
-        let rows = door.ask(&format!(
+        let rows = connection.ask(&format!(
             "SELECT name, current_setting(name) FROM pg_settings \
              WHERE name IN ({}) ORDER BY name",
             names.join(", ")
@@ -229,10 +228,10 @@ impl Database for Postgres {
                 Some((columns.next()??, columns.next()??))
             })
             .collect();
-        // Only a superuser is told where the data is.
-        let directory = door.ask("SHOW data_directory").ok();
+        // Only a superuser may see the data directory.
+        let directory = connection.ask("SHOW data_directory").ok();
         let directory = directory.and_then(|rows| rows.into_iter().next()?.into_iter().next()?);
-        let number = door.version().split(' ').next().unwrap_or_default();
+        let number = connection.version().split(' ').next().unwrap_or_default();
         Ok(Server {
             name: format!("PostgreSQL {number}"),
             settings,
@@ -244,39 +243,39 @@ impl Database for Postgres {
         Ok(self.marker()?.0)
     }
 
-    fn may_create(&self) -> Result<(), DatabaseError> {
-        let mut door = self.at_the_door()?;
+    fn check_permission(&self) -> Result<(), DatabaseError> {
+        let mut connection = self.connect_to_entry()?;
         let yes = |rows: Vec<Vec<Option<String>>>| {
             rows.first().and_then(|row| row.first()?.as_deref()) == Some("t")
         };
-        if !self.exists(&mut door)? {
-            let rights = door
+        if !self.exists(&mut connection)? {
+            let rights = connection
                 .ask("SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user")?;
             return yes(rights).then_some(()).ok_or_else(|| self.no_right());
         }
         let rights = self
-            .inquirer()?
+            .connect_for_sql()?
             .ask("SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)")?;
         yes(rights).then_some(()).ok_or_else(|| {
-            DatabaseError::InTheWay(format!(
-                "user {user} may not make tables in database {house}: let an administrator run \
-                 ALTER DATABASE {house} OWNER TO {user}, or name another",
+            DatabaseError::Unusable(format!(
+                "user {user} may not create tables in database {database_name}: let an \
+                 administrator run ALTER DATABASE {database_name} OWNER TO {user}, or name another",
                 user = escape_identifier(&self.address.user),
-                house = escape_identifier(&self.house)
+                database_name = escape_identifier(&self.database_name)
             ))
         })
     }
 
-    fn admits(&self, sessions: u32) -> Result<(), DatabaseError> {
-        open_together(sessions, || self.at_the_door())
+    fn check_admission(&self, sessions: u32) -> Result<(), DatabaseError> {
+        open_at_once(sessions, || self.connect_to_entry())
     }
 
     fn create(&self, build: &Build) -> Result<(), DatabaseError> {
-        let owned = self.house != self.door && self.create_database()?;
+        let owned = self.database_name != self.entry_database && self.create_database()?;
         if self.marker()?.0 != State::Absent {
             return Err(DatabaseError::Refused(format!(
-                "database {} holds a house already",
-                self.house
+                "database {} holds a brokerage data set already",
+                self.database_name
             )));
         }
         let mut sql = vec![
@@ -293,16 +292,16 @@ impl Database for Postgres {
 
     fn loader(&self) -> Result<Box<dyn Loader>, DatabaseError> {
         let mut connection = self.worker()?;
-        // The rows count only when the build is called ready, and that waits for the volume.
+        // The rows are needed only when the build is marked ready, and that commit is synchronous.
         connection.ask("SET synchronous_commit TO off")?;
         Ok(Box::new(PostgresLoader::new(connection)))
     }
 
-    fn finishing(&self) -> Vec<Vec<Step>> {
+    fn post_load_steps(&self) -> Vec<Vec<Step>> {
         ddl::finish_postgres()
     }
 
-    fn carry_out(&self, step: &Step) -> Result<(), DatabaseError> {
+    fn run_step(&self, step: &Step) -> Result<(), DatabaseError> {
         match self.worker()?.ask(&step.sql) {
             Err(DatabaseError::Refused(_)) if step.is_optional => Ok(()),
             Err(DatabaseError::Failed { message, .. }) => Err(DatabaseError::Failed {
@@ -313,9 +312,9 @@ impl Database for Postgres {
         }
     }
 
-    fn end_steps(&self) -> Result<(), DatabaseError> {
-        // Nobody but us works in a house that is being built.
-        let ended = self.inquirer()?.ask(
+    fn cancel_steps(&self) -> Result<(), DatabaseError> {
+        // Nobody else uses a database that is being built.
+        let ended = self.connect_for_sql()?.ask(
             "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE state = 'active' \
              AND datname = current_database() AND usename = current_user \
              AND pid <> pg_backend_pid()",
@@ -329,14 +328,14 @@ impl Database for Postgres {
 
     fn tables(&self) -> Result<Vec<String>, DatabaseError> {
         let names = self
-            .inquirer()?
+            .connect_for_sql()?
             .ask("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")?;
         Ok(names.into_iter().flatten().flatten().collect())
     }
 
     fn size_bytes(&self) -> Result<u64, DatabaseError> {
         let rows = self
-            .inquirer()?
+            .connect_for_sql()?
             .ask("SELECT pg_database_size(current_database())")?;
         let bytes = rows
             .first()
@@ -352,21 +351,21 @@ impl Database for Postgres {
         if state == State::Absent {
             return Ok(());
         }
-        if owned && self.house != self.door {
-            let name = escape_identifier(&self.house);
-            let mut door = self.at_the_door()?;
-            let forced = door.ask(&format!("DROP DATABASE {name} WITH (FORCE)"));
+        if owned && self.database_name != self.entry_database {
+            let name = escape_identifier(&self.database_name);
+            let mut connection = self.connect_to_entry()?;
+            let forced = connection.ask(&format!("DROP DATABASE {name} WITH (FORCE)"));
             if !matches!(forced, Err(DatabaseError::Refused(_))) {
                 return forced.map(drop);
             }
-            // Who is no superuser may end sessions of its own only, and FORCE wants to end a vacuum,
-            // too. A plain DROP asks a vacuum to give way.
-            door.ask(&format!(
+            // Without superuser rights only own sessions may be terminated, and FORCE would
+            // terminate a vacuum, too. A plain DROP asks a vacuum to give way.
+            connection.ask(&format!(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                  WHERE datname = {} AND usename = current_user",
-                escape_literal(&self.house)
+                escape_literal(&self.database_name)
             ))?;
-            return door.ask(&format!("DROP DATABASE {name}")).map(drop);
+            return connection.ask(&format!("DROP DATABASE {name}")).map(drop);
         }
         let mut sql = vec!["BEGIN".to_owned()];
         sql.extend(ddl::drop_tables());

@@ -1,4 +1,4 @@
-//! The handshake with a server.
+//! The handshake.
 
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::authentication::md5_hash;
@@ -12,7 +12,7 @@ use crate::database::secret::Secret;
 use crate::database::target::Address;
 use crate::error::DatabaseError;
 
-/// Introduces us to a server, proves who we are, and gives the version it says it has.
+/// Authenticates, and returns the server's version string.
 pub(super) fn start(
     wire: &mut Wire,
     address: &Address,
@@ -26,7 +26,7 @@ pub(super) fn start(
     ];
     frontend::startup_message(parameters, &mut wire.outgoing).map_err(|error| {
         DatabaseError::Refused(format!(
-            "the name of the user or database is no name: {error}"
+            "the name of the user or database is invalid: {error}"
         ))
     })?;
     wire.send()?;
@@ -46,14 +46,14 @@ pub(super) fn start(
     }
 }
 
-/// The messages with which a server answers our first one: a question for a proof, an error, a
-/// notice, another version of the protocol.
+/// Kinds of messages that may answer ours: authentication request, error, notice, protocol
+/// negotiation.
 const ANSWERS: &[u8] = b"RENv";
 
 fn authenticate(wire: &mut Wire, address: &Address) -> Result<(), DatabaseError> {
     loop {
         if !ANSWERS.contains(&wire.kind()?) {
-            return Err(no_postgres(address));
+            return Err(not_postgres(address));
         }
         match wire.receive()? {
             Message::AuthenticationOk => return Ok(()),
@@ -77,21 +77,21 @@ fn authenticate(wire: &mut Wire, address: &Address) -> Result<(), DatabaseError>
             | Message::AuthenticationScmCredential
             | Message::AuthenticationSspi => {
                 return Err(DatabaseError::Refused(format!(
-                    "it asks user {} for a proof other than a password; \
-                     let it take scram-sha-256 from us (pg_hba.conf)",
+                    "it requests another authentication than a password for user {}; allow \
+                     scram-sha-256 (pg_hba.conf)",
                     address.user
                 )));
             }
-            _ => return Err(no_postgres(address)),
+            _ => return Err(not_postgres(address)),
         }
     }
 }
 
-/// Whatever answers there, it is no PostgreSQL server.
-fn no_postgres(address: &Address) -> DatabaseError {
-    DatabaseError::InTheWay(format!(
-        "what answers at {} is no PostgreSQL server: see whether host and port are right, and name \
-         a MariaDB or MySQL server with mariadb://",
+/// Something other than a PostgreSQL server answered.
+fn not_postgres(address: &Address) -> DatabaseError {
+    DatabaseError::Unusable(format!(
+        "the server at {} is not PostgreSQL: check host and port, and name a MariaDB or MySQL \
+         server with mariadb://",
         address.endpoint
     ))
 }
@@ -108,8 +108,8 @@ fn scram(
     }
     if !is_known {
         return Err(DatabaseError::Refused(
-            "it wants a proof that needs an encrypted connection; \
-             let it take scram-sha-256 from us (pg_hba.conf)"
+            "it requires channel binding, which needs an encrypted connection; allow \
+             scram-sha-256 (pg_hba.conf)"
                 .to_owned(),
         ));
     }
@@ -121,16 +121,16 @@ fn scram(
     loop {
         match wire.receive()? {
             Message::AuthenticationSaslContinue(body) => {
-                scram.update(body.data()).map_err(|_| unproved())?;
+                scram.update(body.data()).map_err(|_| server_unproved())?;
                 frontend::sasl_response(scram.message(), &mut wire.outgoing)
                     .map_err(|_| unusable())?;
                 wire.send()?;
             }
             Message::AuthenticationSaslFinal(body) => {
-                return scram.finish(body.data()).map_err(|_| unproved());
+                return scram.finish(body.data()).map_err(|_| server_unproved());
             }
             Message::ErrorResponse(body) => return Err(failure(&body, "the start of a session")),
-            _ => return Err(unproved()),
+            _ => return Err(server_unproved()),
         }
     }
 }
@@ -146,10 +146,10 @@ fn password(address: &Address) -> Result<&Secret, DatabaseError> {
 }
 
 fn unusable() -> DatabaseError {
-    DatabaseError::Refused("the password holds a character that no password can".to_owned())
+    DatabaseError::Refused("the password holds an invalid character".to_owned())
 }
 
-/// The server did not show that it knows the password too.
-fn unproved() -> DatabaseError {
-    DatabaseError::Refused("it did not prove that it is the server that knows us".to_owned())
+/// The server did not prove that it knows the password (SCRAM).
+fn server_unproved() -> DatabaseError {
+    DatabaseError::Refused("it did not prove that it knows the password (SCRAM)".to_owned())
 }

@@ -1,28 +1,31 @@
 //! Transactions on a connection.
 //!
-//! A batch of calls goes out in one write, with what begins the transaction in front and what
-//! commits it behind, and one `Sync` at the end: the server answers all of it in one go, and skips
-//! the rest after the first error. A transaction that is read committed and consists of one batch
-//! needs neither: the server treats everything up to `Sync` as one transaction.
+//! A batch of calls is sent in one write, with BEGIN in front and COMMIT at the end, and one
+//! `Sync`: the server answers all of it at once, and skips the rest after the first error. A
+//! read-committed transaction of one batch needs neither: the server treats everything up to `Sync`
+//! as one transaction.
 //!
-//! After a conflict the server has given up the transaction and its locks, and only wants to be told
-//! that we know. It is told with the next batch: a transaction that is tried again costs no journey
-//! more than one that is not.
+//! After a serialization failure the server has rolled back and released its locks, and only waits
+//! for ROLLBACK. That goes out with the next batch: a retried transaction costs no more round trips
+//! than another.
 
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 
 use super::connection::{Connection, failed};
+use super::control::{
+    BEGIN_READ_COMMITTED, BEGIN_REPEATABLE_READ, COMMIT, Phase, ROLLBACK, SERIALIZABLE,
+};
 use super::encode;
 use super::failure::failure;
 use crate::database::call;
 use crate::error::DatabaseError;
 use crate::row::Answers;
-use crate::session::{Answering, Call, Isolation, Session, Then};
+use crate::session::{AfterBatch, Answering, Call, Isolation, Session};
 
-/// A batch longer than this goes out in parts, each answered before the next: a server that waits
-/// for us to read while we wait for it to read would wait for ever. What the system takes in one
-/// write without a reader is more than that.
+/// A longer batch is sent in parts, each answered before the next: or the server would wait for us
+/// to read while we wait for it to read. The system takes more than this in one write without a
+/// reader.
 const PART_BYTES: usize = 64 * 1024;
 
 /// Kinds of messages.
@@ -30,53 +33,16 @@ const DATA_ROW: u8 = b'D';
 const COMMAND_COMPLETE: u8 = b'C';
 const BIND_COMPLETE: u8 = b'2';
 
-const BEGIN_READ_COMMITTED: &str = "proofload begin read committed";
-const BEGIN_REPEATABLE_READ: &str = "proofload begin repeatable read";
-const BEGIN_SERIALIZABLE: &str = "proofload begin serializable";
-const READ_BY_INDEX: &str = "proofload read by index";
-const COMMIT: &str = "proofload commit";
-const ROLLBACK: &str = "proofload rollback";
-
-/// How a serializable transaction begins. In one that reads a table from end to end, however small
-/// it is, everything that anybody writes there is a conflict: so rows are looked up by their index,
-/// where the planner would rather read the one page of a table of ten brokers.
-const SERIALIZABLE: [&str; 2] = [BEGIN_SERIALIZABLE, READ_BY_INDEX];
-
-/// What every session prepares when it connects.
-pub(super) const CONTROLS: [(&str, &str); 7] = [
-    ("", "SET default_transaction_isolation TO 'read committed'"),
-    (BEGIN_READ_COMMITTED, "BEGIN ISOLATION LEVEL READ COMMITTED"),
-    (
-        BEGIN_REPEATABLE_READ,
-        "BEGIN ISOLATION LEVEL REPEATABLE READ",
-    ),
-    (BEGIN_SERIALIZABLE, "BEGIN ISOLATION LEVEL SERIALIZABLE"),
-    (READ_BY_INDEX, "SET LOCAL enable_seqscan TO off"),
-    (COMMIT, "COMMIT"),
-    (ROLLBACK, "ROLLBACK"),
-];
-
-/// Where a transaction is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// None is open.
-    Idle,
-    /// One was begun, and the server does not know yet.
-    Begun(Isolation),
-    /// The server has one open.
-    Open,
-}
-
 impl Connection {
-    /// The journey of a batch. The transaction's phase is the caller's matter.
-    async fn journey(
+    /// Sends a batch and reads its answers. The caller keeps the transaction's state.
+    async fn round_trip(
         &mut self,
         begin: &[&'static str],
         calls: &[Call],
         commit: bool,
     ) -> Result<(), DatabaseError> {
         calls.iter().try_for_each(call::check)?;
-        let mut controls = u32::from(self.leave_failed().await?);
+        let mut controls = u32::from(self.finish_failed().await?);
         for control in begin {
             encode::control(control, &mut self.wire.outgoing)?;
             controls += 1;
@@ -106,10 +72,9 @@ impl Connection {
         self.receive_ready("a commit").await.map(drop)
     }
 
-    /// Reads the end of what the server said to a transaction that failed, which is there by now.
-    /// If it still has one open that can only be rolled back, that goes out in front of what comes
-    /// next; gives whether it does.
-    async fn leave_failed(&mut self) -> Result<bool, DatabaseError> {
+    /// Reads the rest of the server's answer to a failed transaction, which has arrived by now.
+    /// Returns whether a ROLLBACK must precede what is sent next.
+    async fn finish_failed(&mut self) -> Result<bool, DatabaseError> {
         if !self.has_failed {
             return Ok(false);
         }
@@ -145,15 +110,15 @@ impl Connection {
         let statement = call.statement;
         self.answers.begin(statement.columns.len());
         loop {
-            // Most messages are these; they need no memory of their own.
+            // Most messages are these; they are decoded without a copy.
             let (kind, body) = match self.wire.peek() {
                 Ok(Some(message)) => message,
                 Ok(None) => {
                     let filled = self.wire.fill().await;
-                    filled.map_err(|error| self.lose(error))?;
+                    filled.map_err(|error| self.mark_lost(error))?;
                     continue;
                 }
-                Err(error) => return Err(self.lose(error)),
+                Err(error) => return Err(self.mark_lost(error)),
             };
             let body_bytes = body.len();
             match kind {
@@ -189,9 +154,9 @@ impl Connection {
         Ok(())
     }
 
-    async fn batch(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
+    async fn batch(&mut self, calls: &[Call], then: AfterBatch) -> Result<&Answers, DatabaseError> {
         self.not_lost()?;
-        let commits = then == Then::Commit;
+        let commits = then == AfterBatch::Commit;
         let (begin, commit) = match self.phase {
             Phase::Idle => return Err(failed("a batch", "no transaction is open")),
             Phase::Begun(_) if commits && calls.is_empty() => {
@@ -210,7 +175,7 @@ impl Connection {
             return Ok(&self.answers);
         }
         self.phase = Phase::Open;
-        let answered = self.journey(begin, calls, commit).await;
+        let answered = self.round_trip(begin, calls, commit).await;
         self.finish_later(answered).await?;
         if commits {
             self.phase = Phase::Idle;
@@ -245,7 +210,7 @@ impl Session for Connection {
     fn run<'session: 'answering, 'calls: 'answering, 'answering>(
         &'session mut self,
         calls: &'calls [Call],
-        then: Then,
+        then: AfterBatch,
     ) -> Answering<'answering, &'session Answers> {
         Box::pin(self.batch(calls, then))
     }
@@ -256,8 +221,8 @@ impl Session for Connection {
 
     fn abandon(&mut self) {
         let phase = std::mem::replace(&mut self.phase, Phase::Idle);
-        // The server does as it is told before it reads what comes next. A connection that is lost
-        // has been marked so.
+        // The server processes ROLLBACK before it reads what follows. A lost connection has been
+        // marked so.
         if phase == Phase::Open && self.not_lost().is_ok() && self.send_rollback().is_ok() {
             self.has_failed = true;
         }

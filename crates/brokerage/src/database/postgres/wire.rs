@@ -1,21 +1,21 @@
-//! Whole messages on a socket.
+//! Messages on a socket.
 
 use std::time::Duration;
 
 use bytes::{Buf, BytesMut};
 use postgres_protocol::message::backend::{Header, Message};
 
+use crate::database::endpoint::Endpoint;
 use crate::database::socket::Socket;
-use crate::database::target::Endpoint;
 use crate::error::DatabaseError;
 
-/// Bytes in front of a message's body: its kind and its length.
+/// Bytes of a message's header: kind and length.
 const HEAD_BYTES: usize = 5;
 
-/// Bytes that one read asks for.
+/// Bytes per read.
 const READ_BYTES: usize = 32 * 1024;
 
-/// No answer of the house has a message longer than this: what claims to is no PostgreSQL.
+/// No message is longer than this: a server that claims so is no PostgreSQL.
 const LONGEST_MESSAGE_BYTES: i32 = 256 * 1024 * 1024;
 
 /// A connection as messages.
@@ -28,40 +28,40 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Connects, waiting no longer than `patience` for each step.
-    pub fn connect(endpoint: &Endpoint, patience: Duration) -> Result<Self, DatabaseError> {
+    /// Connects, waiting at most `timeout` for each step.
+    pub fn connect(endpoint: &Endpoint, timeout: Duration) -> Result<Self, DatabaseError> {
         Ok(Self {
-            socket: Socket::connect(endpoint, patience)?,
+            socket: Socket::connect(endpoint, timeout)?,
             outgoing: BytesMut::with_capacity(8 * 1024),
             incoming: BytesMut::with_capacity(READ_BYTES),
             piece: vec![0; READ_BYTES].into_boxed_slice(),
         })
     }
 
-    /// How long a read or write may take before the server counts as gone; for ever with `None`.
-    pub fn set_patience(&mut self, patience: Option<Duration>) -> Result<(), DatabaseError> {
-        self.socket.set_patience(patience)
+    /// Timeout for a read or write, after which the server counts as gone; none with `None`.
+    pub fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), DatabaseError> {
+        self.socket.set_timeout(timeout)
     }
 
-    /// Sends what stands in `outgoing`.
+    /// Sends the contents of `outgoing`.
     pub fn send(&mut self) -> Result<(), DatabaseError> {
         let sent = self.socket.write_all(&self.outgoing);
         self.outgoing.clear();
         sent
     }
 
-    /// Sends bytes that were put together elsewhere.
+    /// Sends bytes from another buffer.
     pub fn send_bytes(&mut self, bytes: &[u8]) -> Result<(), DatabaseError> {
         self.socket.write_all(bytes)
     }
 
-    /// Lets other tasks work while messages are waited for.
+    /// Lets other tasks run while messages are waited for.
     pub fn share_thread(&mut self) {
         self.socket.share_thread();
     }
 
-    /// As [`message`](Self::message); the thread waits for it. In a task that is only for what is there
-    /// already, such as the last words of a connection that the server has closed.
+    /// As [`message`](Self::message), but blocks the thread. In a task only for messages that have
+    /// arrived already, such as the reason for which the server closed the connection.
     pub fn receive(&mut self) -> Result<Message, DatabaseError> {
         loop {
             if let Some(message) = self.parse()? {
@@ -71,7 +71,7 @@ impl Wire {
         }
     }
 
-    /// The kind of the next message, which stays. The thread waits for it.
+    /// The kind of the next message, without consuming it. Blocks the thread.
     pub fn kind(&mut self) -> Result<u8, DatabaseError> {
         loop {
             if let Some((kind, _)) = self.peek()? {
@@ -81,7 +81,7 @@ impl Wire {
         }
     }
 
-    /// The next message of the server, other than remarks that ask for nothing.
+    /// The server's next message, other than notices.
     pub async fn message(&mut self) -> Result<Message, DatabaseError> {
         loop {
             if let Some(message) = self.parse()? {
@@ -98,14 +98,14 @@ impl Wire {
             match parsed {
                 Some(Message::NoticeResponse(_) | Message::NotificationResponse(_)) => {}
                 Some(message) => return Ok(Some(message)),
-                None => return self.has_measure().map(|()| None),
+                None => return self.check_length().map(|()| None),
             }
         }
     }
 
-    /// The kind of the next message and its body, which [`pass`](Self::pass) or
-    /// [`message`](Self::message) takes away; `None` when it is not whole yet, and
-    /// [`fill`](Self::fill) must bring more.
+    /// The kind of the next message and its body, to be consumed by [`pass`](Self::pass) or
+    /// [`message`](Self::message); `None` when it is incomplete, and [`fill`](Self::fill) must read
+    /// more.
     pub fn peek(&self) -> Result<Option<(u8, &[u8])>, DatabaseError> {
         let header = Header::parse(&self.incoming);
         match header.map_err(|error| self.socket.unavailable(&error.to_string()))? {
@@ -117,40 +117,40 @@ impl Wire {
                     &self.incoming[HEAD_BYTES..=length],
                 )))
             }
-            _ => self.has_measure().map(|()| None),
+            _ => self.check_length().map(|()| None),
         }
     }
 
-    /// Takes the message away that was looked at.
+    /// Consumes the message that was peeked at.
     pub fn pass(&mut self, body_bytes: usize) {
         self.incoming.advance(HEAD_BYTES + body_bytes);
     }
 
-    /// Whether a message, or the end of the connection, is there to be read without waiting.
+    /// Whether a message, or the end of the connection, can be read without waiting.
     pub fn has_message(&self) -> bool {
         !self.incoming.is_empty() || self.socket.is_readable()
     }
 
-    /// Waits for more to come.
+    /// Waits for more bytes.
     pub async fn fill(&mut self) -> Result<(), DatabaseError> {
-        let length = self.socket.read_or_let_work(&mut self.piece).await?;
+        let length = self.socket.read_or_yield(&mut self.piece).await?;
         self.incoming.extend_from_slice(&self.piece[..length]);
         Ok(())
     }
 
-    /// The same; the thread waits.
+    /// As [`fill`](Self::fill), but blocks the thread.
     fn fill_now(&mut self) -> Result<(), DatabaseError> {
         let length = self.socket.read(&mut self.piece)?;
         self.incoming.extend_from_slice(&self.piece[..length]);
         Ok(())
     }
 
-    /// Whether the message that is not whole yet can become so.
-    fn has_measure(&self) -> Result<(), DatabaseError> {
+    /// Checks that the length of an incomplete message is plausible.
+    fn check_length(&self) -> Result<(), DatabaseError> {
         match Header::parse(&self.incoming) {
-            Ok(Some(header)) if header.len() > LONGEST_MESSAGE_BYTES => {
-                Err(self.socket.unavailable("it sent a message without measure"))
-            }
+            Ok(Some(header)) if header.len() > LONGEST_MESSAGE_BYTES => Err(self
+                .socket
+                .unavailable("it sent a message of an implausible length")),
             _ => Ok(()),
         }
     }

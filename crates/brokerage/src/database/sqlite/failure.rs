@@ -1,10 +1,10 @@
-//! What an error of SQLite means for the house.
+//! Classifies SQLite's errors.
 
 use rusqlite::ErrorCode;
 
 use crate::error::DatabaseError;
 
-/// The error met while `what` was being done.
+/// An error returned while `what` was running.
 pub(super) fn failure(error: &rusqlite::Error, what: &str) -> DatabaseError {
     let message = error.to_string();
     match error.sqlite_error_code() {

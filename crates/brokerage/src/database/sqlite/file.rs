@@ -1,4 +1,4 @@
-//! A file of SQLite as the house's database.
+//! An SQLite file as a [`Database`].
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -12,33 +12,34 @@ use super::failure::failure;
 use super::loader::SqliteLoader;
 use super::session::SqliteSession;
 use super::turn::Queue;
-use crate::database::build::{Build, State};
 use crate::database::ddl;
-use crate::database::finishing::Step;
-use crate::database::house::{Database, Loader, Server};
+use crate::database::interface::Step;
+use crate::database::interface::{Database, Loader, Server};
+use crate::database::marker::{Build, State};
 use crate::error::DatabaseError;
+use crate::parallel::lock;
 use crate::schema::TABLES;
 use crate::session::Session;
 use crate::statement::Dialect;
 
-/// Name of the file in the directory that is given.
+/// Name of the file in the given directory.
 const FILE: &str = "proofload_brokerage.sqlite";
 
-/// The number in the head of a file by which it is known as ours, even when it is damaged.
+/// The application id by which a file is known as ours, even when it is damaged.
 const APPLICATION: u32 = 0x5052_464c;
 
-/// Where that number stands, and the words that every file of SQLite begins with.
+/// Offset of the application id, and the header of every SQLite file.
 const APPLICATION_AT: usize = 68;
 const WORDS: &[u8] = b"SQLite format 3\0";
 
-/// Pages as large as those of PostgreSQL.
+/// Same page size as PostgreSQL.
 const PAGE_BYTES: u64 = 8 * 1024;
 
-/// Memory for pages while the house is loaded and finished.
+/// Page cache while loading.
 const LOAD_MEMORY_BYTES: u64 = 256 * 1024 * 1024;
 
-/// How long one connection tries to get a lock that another holds.
-const BUSY_PATIENCE: Duration = Duration::from_secs(5);
+/// How long a connection waits for a lock that another holds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A file in a directory, with all connections to it in this process.
 pub struct Sqlite {
@@ -46,12 +47,12 @@ pub struct Sqlite {
     memory_per_session_bytes: u64,
     queue: Arc<Queue>,
     loading: Mutex<Option<Arc<Mutex<Connection>>>>,
-    /// Ends the step that is being carried out.
+    /// Interrupts the step that is running.
     end_of_step: Mutex<Option<InterruptHandle>>,
 }
 
 impl Sqlite {
-    /// The file in a directory. `memory_bytes` is for the pages of all of so many sessions.
+    /// The file in a directory. `memory_bytes` is the page cache of all sessions together.
     #[must_use]
     pub fn new(directory: &Path, memory_bytes: u64, sessions: u32) -> Self {
         Self {
@@ -63,7 +64,7 @@ impl Sqlite {
         }
     }
 
-    /// The file.
+    /// Path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -73,12 +74,12 @@ impl Sqlite {
         let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let failed = |error: rusqlite::Error| failure(&error, "opening the file");
         let connection = Connection::open_with_flags(&self.path, flags).map_err(failed)?;
-        connection.busy_timeout(BUSY_PATIENCE).map_err(failed)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
         Ok(connection)
     }
 
-    /// A connection that loads rows or makes indexes: nothing is lost by a crash but the build,
-    /// which is made anew then.
+    /// A connection that loads rows or creates indexes, without durability: after a crash the build
+    /// starts again.
     fn worker(&self) -> Result<Connection, DatabaseError> {
         let connection = self.open(OpenFlags::empty())?;
         let pages = LOAD_MEMORY_BYTES / PAGE_BYTES;
@@ -90,7 +91,7 @@ impl Sqlite {
         Ok(connection)
     }
 
-    /// The head of the file: `None` if there is no file, or an empty one.
+    /// The application id of the file: `None` if there is no file, or an empty one.
     fn application(&self) -> Result<Option<u32>, DatabaseError> {
         let unreadable = |error: std::io::Error| {
             DatabaseError::Unavailable(format!("{} cannot be read: {error}", self.path.display()))
@@ -177,13 +178,13 @@ impl Database for Sqlite {
             Some(APPLICATION) => {}
             Some(_) => {
                 return Err(DatabaseError::Refused(format!(
-                    "{} exists and was not made by Proofload: move it away",
+                    "{} exists and was not created by Proofload: move it away",
                     self.path.display()
                 )));
             }
         }
         let connection = self.open(OpenFlags::empty())?;
-        let row = connection.query_row(&Build::question(), [], |row| {
+        let row = connection.query_row(&Build::query(), [], |row| {
             (0..7)
                 .map(|column| {
                     Ok(match row.get::<_, rusqlite::types::Value>(column)? {
@@ -201,7 +202,7 @@ impl Database for Sqlite {
     fn create(&self, build: &Build) -> Result<(), DatabaseError> {
         if self.state()? != State::Absent {
             return Err(DatabaseError::Refused(format!(
-                "{} holds a house already",
+                "{} holds a brokerage data set already",
                 self.path.display()
             )));
         }
@@ -220,10 +221,7 @@ impl Database for Sqlite {
     }
 
     fn loader(&self) -> Result<Box<dyn Loader>, DatabaseError> {
-        let mut loading = self
-            .loading
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut loading = lock(&self.loading);
         let shared = match &*loading {
             Some(shared) => Arc::clone(shared),
             None => {
@@ -236,54 +234,41 @@ impl Database for Sqlite {
         Ok(Box::new(SqliteLoader::new(shared)))
     }
 
-    fn finishing(&self) -> Vec<Vec<Step>> {
+    fn post_load_steps(&self) -> Vec<Vec<Step>> {
         ddl::finish_sqlite()
     }
 
-    fn hands(&self) -> usize {
+    fn max_parallel_steps(&self) -> usize {
         1
     }
 
-    fn carry_out(&self, step: &Step) -> Result<(), DatabaseError> {
-        *self
-            .loading
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner) = None;
+    fn run_step(&self, step: &Step) -> Result<(), DatabaseError> {
+        *lock(&self.loading) = None;
         let connection = self.worker()?;
-        *self
-            .end_of_step
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner) =
-            Some(connection.get_interrupt_handle());
+        *lock(&self.end_of_step) = Some(connection.get_interrupt_handle());
         let failed = |error: rusqlite::Error| failure(&error, &step.what);
         let mut prepared = connection.prepare(&step.sql).map_err(failed)?;
         let mut rows = prepared.raw_query();
-        // Only the proof of references answers rows, one for each that is broken.
+        // Only the foreign key check returns rows, one for each violation.
         if rows.next().map_err(failed)?.is_some() {
             return Err(DatabaseError::Failed {
                 statement: step.what.clone(),
-                message: "a row refers to one that is not there".to_owned(),
+                message: "a foreign key is violated".to_owned(),
             });
         }
         Ok(())
     }
 
-    fn end_steps(&self) -> Result<(), DatabaseError> {
-        let end = self
-            .end_of_step
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        // One whose connection is closed does nothing.
+    fn cancel_steps(&self) -> Result<(), DatabaseError> {
+        let end = lock(&self.end_of_step);
+        // An interrupt of a closed connection does nothing.
         end.iter().for_each(InterruptHandle::interrupt);
         Ok(())
     }
 
     fn mark_ready(&self) -> Result<(), DatabaseError> {
-        *self
-            .loading
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner) = None;
-        // All that was written without care must be on the volume before the word is.
+        *lock(&self.loading) = None;
+        // Everything written without durability must be on the volume before the marker says so.
         let file = File::open(&self.path).and_then(|file| file.sync_all());
         file.map_err(|error| DatabaseError::Damaged(error.to_string()))?;
         let connection = self.open(OpenFlags::empty())?;
@@ -310,13 +295,10 @@ impl Database for Sqlite {
     }
 
     fn remove(&self) -> Result<(), DatabaseError> {
-        *self
-            .loading
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner) = None;
+        *lock(&self.loading) = None;
         match self.application()? {
             None | Some(APPLICATION) => {}
-            // The sentence of `state` says why.
+            // The error of `state` has the reason.
             Some(_) => return self.state().map(|_| ()),
         }
         for file in self.files().iter().filter(|file| file.exists()) {

@@ -1,27 +1,28 @@
-//! Rows into SQLite: collected by each thread, written by one at a time.
+//! Bulk loading: rows are collected by each thread, and written by one at a time.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
 
 use super::failure::failure;
-use crate::database::house::Loader;
+use crate::database::interface::Loader;
 use crate::error::DatabaseError;
+use crate::parallel::lock;
 use crate::row::RowSink;
 use crate::schema::TableName;
 use crate::value::Value;
 
-/// Values that are collected before a thread asks for the file.
+/// Values that a thread collects before it writes.
 const VALUES: usize = 32 * 1024;
 
-/// Texts that are collected before a thread asks for the file.
+/// Bytes of text that a thread collects before it writes.
 const TEXT_BYTES: usize = 1024 * 1024;
 
-/// Takes rows for the connection that all loaders of a file share.
+/// Loads rows over the connection that all loaders of a file share.
 pub struct SqliteLoader {
     shared: Arc<Mutex<Connection>>,
     table: Option<TableName>,
-    /// Whole rows, then the columns of the next one.
+    /// Whole rows, then the columns of the current one.
     values: Vec<Value>,
     text_bytes: usize,
     rows: u64,
@@ -44,7 +45,7 @@ impl SqliteLoader {
         let places = vec!["?"; columns].join(", ");
         let sql = format!("INSERT INTO {name} VALUES ({places})");
         let failed = |error: rusqlite::Error| failure(&error, &format!("a row of {name}"));
-        let connection = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let connection = lock(&self.shared);
         let work = connection.unchecked_transaction().map_err(failed)?;
         {
             let mut insert = connection.prepare_cached(&sql).map_err(failed)?;
@@ -87,7 +88,7 @@ impl RowSink for SqliteLoader {
         else {
             return Err(DatabaseError::Failed {
                 statement: "a row".to_owned(),
-                message: "no table was begun, or the row has not all of its columns".to_owned(),
+                message: "no table is open, or the row has not all of its columns".to_owned(),
             });
         };
         self.rows += 1;

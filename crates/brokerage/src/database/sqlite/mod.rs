@@ -1,13 +1,13 @@
 //! SQLite: a file that this process itself reads and writes.
 //!
-//! It stands in where there is no server. Only one transaction writes at a time, so it cannot show
+//! It is used where there is no server. Only one transaction writes at a time, so it cannot show
 //! what a storage system does for many writers.
 //!
-//! - [`file`]: the work around the transactions, as a [`Database`](super::Database).
-//! - [`session`]: a connection as the transactions see it.
-//! - [`loader`]: rows in bulk.
-//! - `turn`: who writes next.
-//! - `failure`: what errors mean.
+//! - [`mod@file`]: everything outside of transactions, as a [`Database`](super::Database).
+//! - [`session`]: a connection.
+//! - [`loader`]: bulk loading.
+//! - `turn`: the queue of writers.
+//! - `failure`: errors.
 
 mod failure;
 pub mod file;

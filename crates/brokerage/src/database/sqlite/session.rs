@@ -1,4 +1,4 @@
-//! A connection to a file as the transactions see it.
+//! A connection to a file.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,22 +9,22 @@ use rustc_hash::FxHashMap;
 
 use super::failure::failure;
 use super::turn::{Queue, Turn};
-use crate::database::call::{self, mistake};
+use crate::database::call::{self, invalid_call};
 use crate::database::render::render;
 use crate::error::DatabaseError;
 use crate::row::Answers;
-use crate::session::{Answering, Call, Isolation, Session, Then};
+use crate::session::{AfterBatch, Answering, Call, Isolation, Session};
 use crate::statement::{Dialect, Statement};
 use crate::value::Value;
 
-/// How long a transaction waits for its turn to write before it counts as a conflict.
-pub(super) const WRITE_PATIENCE: Duration = Duration::from_secs(30);
+/// How long a transaction waits for the write lock before it counts as a conflict.
+pub(super) const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Prepared statements that a connection keeps: more than the house has.
+/// Prepared statements per connection: more than there are.
 const PREPARED: usize = 512;
 
-/// A connection. Transactions that are read committed may write too, but only if nobody else has
-/// written since they began; all others wait for their turn to write when they begin.
+/// A connection. Read-committed transactions may write too, but only if nobody else has written
+/// since they began; all others wait for the write lock when they begin.
 pub struct SqliteSession {
     connection: Connection,
     queue: Arc<Queue>,
@@ -55,7 +55,7 @@ impl SqliteSession {
                 .rendered
                 .entry(call.statement.name)
                 .or_insert_with(|| render(call.statement, Dialect::Sqlite).sql);
-            carry_out(&self.connection, sql, call, &mut self.answers)?;
+            run_step(&self.connection, sql, call, &mut self.answers)?;
         }
         Ok(())
     }
@@ -69,8 +69,8 @@ impl SqliteSession {
         ended.map_err(|error| failure(&error, sql))
     }
 
-    /// Rolls back what is open, whatever comes of it: some errors have done so already.
-    fn give_up(&mut self) {
+    /// Rolls back what is open and ignores the outcome: some errors have done so already.
+    fn roll_back_quietly(&mut self) {
         if !self.connection.is_autocommit() {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
@@ -78,7 +78,7 @@ impl SqliteSession {
         self.turn = None;
     }
 
-    fn run_now(&mut self, calls: &[Call], then: Then) -> Result<&Answers, DatabaseError> {
+    fn run_now(&mut self, calls: &[Call], then: AfterBatch) -> Result<&Answers, DatabaseError> {
         if !self.is_open {
             return Err(DatabaseError::Failed {
                 statement: "a batch".to_owned(),
@@ -86,11 +86,11 @@ impl SqliteSession {
             });
         }
         let mut ended = self.batch(calls);
-        if ended.is_ok() && then == Then::Commit {
+        if ended.is_ok() && then == AfterBatch::Commit {
             ended = self.end("COMMIT");
         }
         if let Err(error) = ended {
-            self.give_up();
+            self.roll_back_quietly();
             return Err(error);
         }
         Ok(&self.answers)
@@ -108,14 +108,14 @@ impl Session for SqliteSession {
         let sql = if isolation == Isolation::ReadCommitted {
             "BEGIN DEFERRED"
         } else {
-            let turn = self.queue.wait(WRITE_PATIENCE);
-            let late = || DatabaseError::Conflict("others wrote for too long".to_owned());
+            let turn = self.queue.wait(WRITE_TIMEOUT);
+            let late = || DatabaseError::Conflict("the write lock was not free in time".to_owned());
             self.turn = Some(turn.ok_or_else(late)?);
             "BEGIN IMMEDIATE"
         };
-        let begun = self.connection.execute_batch(sql);
-        self.is_open = begun.is_ok();
-        begun.map_err(|error| {
+        let started = self.connection.execute_batch(sql);
+        self.is_open = started.is_ok();
+        started.map_err(|error| {
             self.turn = None;
             failure(&error, "a begin")
         })
@@ -124,22 +124,22 @@ impl Session for SqliteSession {
     fn run<'session: 'answering, 'calls: 'answering, 'answering>(
         &'session mut self,
         calls: &'calls [Call],
-        then: Then,
+        then: AfterBatch,
     ) -> Answering<'answering, &'session Answers> {
         Box::pin(async move { self.run_now(calls, then) })
     }
 
     fn rollback(&mut self) -> Answering<'_, ()> {
-        self.give_up();
+        self.roll_back_quietly();
         Box::pin(async { Ok(()) })
     }
 
     fn abandon(&mut self) {
-        self.give_up();
+        self.roll_back_quietly();
     }
 }
 
-fn carry_out(
+fn run_step(
     connection: &Connection,
     sql: &str,
     call: &Call,
@@ -179,9 +179,9 @@ fn put(
         ValueRef::Integer(number) => answers.integer(number),
         ValueRef::Text(text) if let Ok(text) = str::from_utf8(text) => answers.text(text),
         ValueRef::Text(_) | ValueRef::Real(_) | ValueRef::Blob(_) => {
-            return Err(mistake(
+            return Err(invalid_call(
                 statement,
-                "a column is neither a whole number nor a text; CAST it".to_owned(),
+                "a column is neither an integer nor a text; CAST it".to_owned(),
             ));
         }
     }

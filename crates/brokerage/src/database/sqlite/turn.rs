@@ -1,64 +1,61 @@
-//! Who writes next.
+//! The queue of writers.
 //!
-//! SQLite lets one transaction write, and others try again after pauses that grow: who waited long
-//! may go on waiting. A queue in front of it lets them write in the order in which they came.
+//! SQLite lets one transaction write, and the others retry after growing pauses, which starves
+//! those that waited long. A queue in front of it lets them write in order.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use crate::parallel::lock;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The queue of all connections to a file.
 #[derive(Default)]
 pub(super) struct Queue {
-    line: Mutex<Line>,
+    waiting: Mutex<Waiting>,
     moved: Condvar,
 }
 
 #[derive(Default)]
-struct Line {
+struct Waiting {
     next_number: u64,
-    /// Numbers of those who wait or write, in order: the first writes.
-    waiting: std::collections::VecDeque<u64>,
+    /// Numbers of the writers and those who wait, in order: the first writes.
+    numbers: std::collections::VecDeque<u64>,
 }
 
-/// The right to write, until it is dropped.
+/// The write lock, until it is dropped.
 pub(super) struct Turn {
     queue: Arc<Queue>,
     number: u64,
 }
 
 impl Queue {
-    /// Waits for our turn, at most so long.
-    pub fn wait(self: &Arc<Self>, patience: Duration) -> Option<Turn> {
-        let deadline = Instant::now() + patience;
-        let mut line = self.line();
-        let number = line.next_number;
-        line.next_number += 1;
-        line.waiting.push_back(number);
-        while line.waiting.front() != Some(&number) {
+    /// Waits for the write lock, at most this long.
+    pub fn wait(self: &Arc<Self>, timeout: Duration) -> Option<Turn> {
+        let deadline = Instant::now() + timeout;
+        let mut queue = lock(&self.waiting);
+        let number = queue.next_number;
+        queue.next_number += 1;
+        queue.numbers.push_back(number);
+        while queue.numbers.front() != Some(&number) {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                line.waiting.retain(|waiting| *waiting != number);
+                queue.numbers.retain(|waiting| *waiting != number);
                 self.moved.notify_all();
                 return None;
             }
-            let woken = self.moved.wait_timeout(line, left);
-            line = woken.unwrap_or_else(PoisonError::into_inner).0;
+            let woken = self.moved.wait_timeout(queue, left);
+            queue = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
         Some(Turn {
             queue: Arc::clone(self),
             number,
         })
     }
-
-    fn line(&self) -> MutexGuard<'_, Line> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let mut line = self.queue.line();
-        line.waiting.retain(|waiting| *waiting != self.number);
+        let mut queue = lock(&self.queue.waiting);
+        queue.numbers.retain(|waiting| *waiting != self.number);
         self.queue.moved.notify_all();
     }
 }
@@ -68,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_come_in_order_and_who_gives_up_is_passed_over() {
+    fn writers_wait_in_order_and_timeouts_are_skipped() {
         let queue = Arc::new(Queue::default());
         let first = queue.wait(Duration::ZERO).unwrap();
         assert!(queue.wait(Duration::from_millis(1)).is_none());
@@ -81,13 +78,13 @@ mod tests {
                     order.lock().unwrap().push(number);
                     drop(turn);
                 });
-                while queue.line().waiting.len() < number + 2 {
+                while lock(&queue.waiting).numbers.len() < number + 2 {
                     std::thread::yield_now();
                 }
             }
             drop(first);
         });
         assert_eq!(order.into_inner().unwrap(), [0, 1, 2, 3]);
-        assert!(queue.line().waiting.is_empty());
+        assert!(lock(&queue.waiting).numbers.is_empty());
     }
 }

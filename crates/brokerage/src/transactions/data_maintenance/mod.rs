@@ -1,12 +1,12 @@
-//! Data maintenance: each round changes a few rows of another one of twelve tables.
+//! Data maintenance: each round changes a few rows of one of twelve tables, in turn.
 
 pub(super) mod statements;
 
 use super::batch::{Batch, Transaction, ask, values};
 use super::output::output;
+use crate::dataset::rates::COUNTRY_RATES;
+use crate::dataset::trading_calendar;
 use crate::error::DatabaseError;
-use crate::house::moments;
-use crate::house::rates::COUNTRY_RATES;
 use crate::session::{Isolation, Session};
 use crate::statement::Statement;
 use crate::value::Value;
@@ -15,92 +15,56 @@ use statements as say;
 /// Tables that are maintained in turn.
 pub const TABLES: u64 = 12;
 
-/// A round.
+/// A round of maintenance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
-    /// Who may do what on an account.
-    Permissions {
-        /// The account.
-        account: i64,
-    },
-    /// Where a customer lives.
-    AddressOfCustomer {
-        /// The customer.
-        customer: i64,
-    },
-    /// Where a company sits.
-    AddressOfCompany {
-        /// The company.
-        company: i64,
-    },
-    /// How creditworthy a company is.
-    Company {
-        /// The company.
-        company: i64,
-    },
-    /// The second e-mail address of a customer.
-    Customer {
-        /// The customer.
-        customer: i64,
-    },
-    /// The country whose taxes a customer pays.
-    TaxRateOfCustomer {
-        /// The customer.
-        customer: i64,
-    },
-    /// How many shares changed hands on every thirtieth day.
+    /// Changes an access code in the permissions of the account with this id.
+    Permissions(i64),
+    /// Changes the address of the customer with this id.
+    AddressOfCustomer(i64),
+    /// Changes the address of the company with this id.
+    AddressOfCompany(i64),
+    /// Changes the credit rating of the company with this id.
+    Company(i64),
+    /// Changes the second e-mail address of the customer with this id.
+    Customer(i64),
+    /// Changes the country tax rate of the customer with this id.
+    TaxRateOfCustomer(i64),
+    /// Changes the volume of every thirtieth day.
     DailyMarket {
-        /// The security.
+        /// Symbol of the security.
         symbol: String,
-        /// Which of thirty days.
+        /// Which of the thirty days.
         day_of_thirty: i64,
-        /// By how many it was more, or fewer.
+        /// Difference added to the volume.
         more: i64,
     },
-    /// When the exchanges were described last.
-    Exchanges {
-        /// The moment.
-        now_ms: i64,
-    },
-    /// When the quarters of a company begin.
-    Reports {
-        /// The company.
-        company: i64,
-    },
-    /// When news about a company were published.
-    News {
-        /// The company.
-        company: i64,
-    },
-    /// Since when a security has been at its exchange.
-    Security {
-        /// The security.
-        symbol: String,
-    },
-    /// What a tax rate is called.
-    TaxRate {
-        /// Its id.
-        id: String,
-    },
-    /// What a customer watches.
-    WatchList {
-        /// The customer.
-        customer: i64,
-    },
+    /// Writes this timestamp into the description of every exchange.
+    Exchanges(i64),
+    /// Moves the quarters in the reports of the company with this id.
+    Reports(i64),
+    /// Moves the publication of news about the company with this id.
+    News(i64),
+    /// Moves the listing date of the security with this symbol.
+    Security(String),
+    /// Renames the tax rate with this id.
+    TaxRate(String),
+    /// Replaces a security on the watch list of the customer with this id.
+    WatchList(i64),
 }
 
-/// What came.
+/// The result of a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataMaintenance {
-    /// Rows changed.
+    /// Number of rows changed.
     pub changed: u64,
-    /// What stands in them now, where that had to be found out first.
+    /// The new values, where they depend on the old ones.
     pub now: Vec<String>,
 }
 
 output!(DataMaintenance: changed, now);
 
-/// Carries a round out.
+/// Runs a round.
 ///
 /// # Errors
 /// Those of the session.
@@ -110,18 +74,16 @@ pub async fn run(
 ) -> Result<DataMaintenance, DatabaseError> {
     let number = |number: i64| vec![Value::from(number)];
     match input {
-        Input::Permissions { account } => {
-            at_once(session, &say::PERMISSIONS, number(*account)).await
-        }
-        Input::AddressOfCustomer { customer } => {
+        Input::Permissions(account) => at_once(session, &say::PERMISSIONS, number(*account)).await,
+        Input::AddressOfCustomer(customer) => {
             at_once(session, &say::ADDRESS_OF_CUSTOMER, number(*customer)).await
         }
-        Input::AddressOfCompany { company } => {
+        Input::AddressOfCompany(company) => {
             at_once(session, &say::ADDRESS_OF_COMPANY, number(*company)).await
         }
-        Input::Company { company } => at_once(session, &say::COMPANY, number(*company)).await,
-        Input::Customer { customer } => email(session, *customer).await,
-        Input::TaxRateOfCustomer { customer } => tax_rate_of(session, *customer).await,
+        Input::Company(company) => at_once(session, &say::COMPANY, number(*company)).await,
+        Input::Customer(customer) => email(session, *customer).await,
+        Input::TaxRateOfCustomer(customer) => tax_rate_of(session, *customer).await,
         Input::DailyMarket {
             symbol,
             day_of_thirty,
@@ -130,19 +92,19 @@ pub async fn run(
             let parameters = values![symbol.as_str(), *day_of_thirty, *more].to_vec();
             at_once(session, &say::DAYS, parameters).await
         }
-        Input::Exchanges { now_ms } => exchanges(session, *now_ms).await,
-        Input::Reports { company } => reports(session, *company).await,
-        Input::News { company } => at_once(session, &say::NEWS, number(*company)).await,
-        Input::Security { symbol } => {
+        Input::Exchanges(now_ms) => exchanges(session, *now_ms).await,
+        Input::Reports(company) => reports(session, *company).await,
+        Input::News(company) => at_once(session, &say::NEWS, number(*company)).await,
+        Input::Security(symbol) => {
             let parameters = values![symbol.as_str()].to_vec();
             at_once(session, &say::SECURITY, parameters).await
         }
-        Input::TaxRate { id } => tax_name(session, id).await,
-        Input::WatchList { customer } => watch_list(session, *customer).await,
+        Input::TaxRate(id) => tax_name(session, id).await,
+        Input::WatchList(customer) => watch_list(session, *customer).await,
     }
 }
 
-/// Carries out a statement that needs to know nothing before.
+/// Runs a change that depends on nothing read before.
 async fn at_once(
     session: &mut dyn Session,
     statement: &'static Statement,
@@ -157,7 +119,7 @@ async fn at_once(
     })
 }
 
-/// Changes what has been found out.
+/// Writes the new values.
 async fn change(
     mut transaction: Transaction<'_>,
     changes: Vec<(&'static Statement, Vec<Value>)>,
@@ -176,7 +138,7 @@ async fn change(
     })
 }
 
-/// The address moves from one provider to another and back.
+/// Moves the address from one mail provider to the other and back.
 async fn email(session: &mut dyn Session, customer: i64) -> Result<DataMaintenance, DatabaseError> {
     const PROVIDERS: [&str; 2] = ["letterbox.example", "pigeonhole.example"];
     let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
@@ -186,14 +148,14 @@ async fn email(session: &mut dyn Session, customer: i64) -> Result<DataMaintenan
     let old = answers.of(0).one()?.find_str(0)?.unwrap_or_default();
     let (person, provider) = old.split_once('@').unwrap_or((old, ""));
     let other = usize::from(provider == PROVIDERS[0]);
-    // The column has 50 places.
+    // The column holds 50 characters.
     let person: String = person.chars().take(30).collect();
     let new = format!("{person}@{}", PROVIDERS[other]);
     let changes = values![customer, new.as_str()].to_vec();
     change(transaction, vec![(&say::CHANGE_EMAIL, changes)], vec![new]).await
 }
 
-/// The country after the customer's.
+/// Sets the next country's tax rate.
 async fn tax_rate_of(
     session: &mut dyn Session,
     customer: i64,
@@ -221,7 +183,7 @@ async fn tax_rate_of(
     .await
 }
 
-/// Every exchange says when it was described last.
+/// Writes the time of its description into every exchange.
 async fn exchanges(
     session: &mut dyn Session,
     now_ms: i64,
@@ -244,7 +206,7 @@ async fn exchanges(
     change(transaction, changes, now).await
 }
 
-/// The quarters begin a day later, and the next time a day earlier.
+/// Moves the quarters by a day, forwards and backwards in turn.
 async fn reports(
     session: &mut dyn Session,
     company: i64,
@@ -255,8 +217,8 @@ async fn reports(
     let answers = transaction.run(batch).await?;
     let row = answers.of(0).first()?;
     let (year, quarter) = (row.integer(0)?, row.integer(1)?);
-    let report = (year - moments::quarter(0).0) * 4 + quarter - 1;
-    let (_, _, first_day) = moments::quarter(u32::try_from(report).unwrap_or(0));
+    let report = (year - trading_calendar::quarter(0).0) * 4 + quarter - 1;
+    let (_, _, first_day) = trading_calendar::quarter(u32::try_from(report).unwrap_or(0));
     let by_days = if row.integer(2)? == first_day { 1 } else { -1 };
     let changes = values![company, by_days].to_vec();
     change(
@@ -267,7 +229,7 @@ async fn reports(
     .await
 }
 
-/// The name ends with the word "rate", or does so no more.
+/// Appends the word "rate" to the name, or removes it.
 async fn tax_name(session: &mut dyn Session, id: &str) -> Result<DataMaintenance, DatabaseError> {
     const WORD: &str = " rate";
     let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
@@ -277,7 +239,7 @@ async fn tax_name(session: &mut dyn Session, id: &str) -> Result<DataMaintenance
     let old = answers.of(0).one()?.text(0)?;
     let new = match old.strip_suffix(WORD) {
         Some(without) => without.to_owned(),
-        // The column has 50 places.
+        // The column holds 50 characters.
         None => old.chars().take(45).chain(WORD.chars()).collect(),
     };
     let changes = values![id, new.as_str()].to_vec();
@@ -289,7 +251,7 @@ async fn tax_name(session: &mut dyn Session, id: &str) -> Result<DataMaintenance
     .await
 }
 
-/// The security in the middle of the list gives way to the next one that is not on it.
+/// Replaces the security in the middle of the list by the next one that is not on it.
 async fn watch_list(
     session: &mut dyn Session,
     customer: i64,
@@ -306,13 +268,13 @@ async fn watch_list(
         return Err(answers.of(0).failed(problem));
     };
     let mut batch = Batch::new();
-    // Behind the old one, or else from the beginning.
+    // After the old one, or else from the beginning.
     batch.add(&say::NOT_WATCHED, values![*list, old.as_str()]);
     batch.add(&say::NOT_WATCHED, values![*list, ""]);
     let answers = transaction.run(batch).await?;
     let new = answers.of(0).find().or_else(|| answers.of(1).find());
     let Some(new) = new.map(|row| row.text(0)).transpose()? else {
-        // The customer watches everything there is.
+        // The customer watches every security.
         return change(transaction, Vec::new(), Vec::new()).await;
     };
     let changes = values![*list, old.as_str(), new.as_str()].to_vec();

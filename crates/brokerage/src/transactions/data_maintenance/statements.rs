@@ -1,9 +1,9 @@
-//! What rounds of maintenance ask and change.
+//! Statements of data maintenance.
 
 use crate::schema::Type;
 use crate::statement::Statement;
 
-/// A question or a change of maintenance, whose parameters and columns follow.
+/// A statement of maintenance: name, SQL, parameters and columns.
 macro_rules! statement {
     ($name:ident, $title:literal, $sql:literal, [$($parameter:expr),*], [$($column:expr),*]) => {
         pub(in crate::transactions) static $name: Statement = Statement {

@@ -1,71 +1,71 @@
-//! Trade order: a customer, or somebody permitted, orders shares. What the order would cost and
-//! gain is estimated, then it is entered, or rolled back on purpose.
+//! Trade order: a customer, or a permitted person, orders shares. Costs and gain are estimated,
+//! then the order is entered, or rolled back intentionally.
 
 pub(super) mod statements;
 
 use super::batch::{Answers, Batch, Transaction, ask, values};
-use super::kinds::{Status, TradeKind};
 use super::lots::{self, Closing, Lot};
+use super::market_order::MarketOrder;
 use super::output::{Digest, Output, output};
-use super::to_market::ToMarket;
+use crate::dataset::rates::{commission_cents, tax_cents};
 use crate::error::DatabaseError;
-use crate::house::rates::{commission_cents, tax_cents};
-use crate::market::Asks;
+use crate::kinds::{Status, TradeKind};
+use crate::market::Instruction;
 use crate::session::{Isolation, Session};
 use statements as say;
 
-/// An order.
+/// An order to be entered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// The id of the new trade: no other trade has it.
+    /// The id of the new trade, unique.
     pub trade: i64,
     /// The account that buys or sells.
     pub account: i64,
-    /// Who orders; the owner of the account if nobody is named.
+    /// Who orders; `None` for the owner of the account.
     pub executor: Option<Executor>,
-    /// The security.
+    /// Symbol of the security.
     pub symbol: String,
-    /// Company and issue, if the security is named by them instead of by its symbol.
+    /// Company and issue, if the security is identified by them instead of by its symbol.
     pub by_company: Option<(String, String)>,
-    /// What is wanted.
+    /// Trade type: side, and market or limit.
     pub kind: TradeKind,
-    /// How many shares.
+    /// Number of shares to trade.
     pub quantity: i64,
-    /// The limit; at the price of the market it does not count.
+    /// The limit; without effect on market orders.
     pub limit_cents: i64,
-    /// Whether borrowed money pays.
+    /// Whether it is paid on margin.
     pub is_margin: bool,
     /// Whether the latest lots are closed first.
     pub is_lifo: bool,
-    /// Whether the order is rolled back on purpose.
+    /// Whether the order is rolled back intentionally.
     pub rolls_back: bool,
-    /// The moment.
+    /// Timestamp of the order.
     pub now_ms: i64,
 }
 
-/// Somebody who is not the owner.
+/// A permitted person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // Columns of the books.
+#[allow(missing_docs)] // The fields are columns and are named like them in `schema`.
 pub struct Executor {
     pub tax_id: String,
     pub last_name: String,
     pub first_name: String,
 }
 
-/// How it ended.
+/// How the transaction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The order is in the books.
+    /// Entered and committed.
     Entered,
-    /// It was entered and rolled back on purpose.
+    /// Entered and rolled back intentionally.
     RolledBack,
-    /// Whoever ordered may not trade on the account: nothing was entered.
+    /// The person has no permission: nothing was entered.
     NotPermitted,
 }
 
-/// What came.
+/// The result of the transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // Columns of the books, and estimates from them.
+#[allow(missing_docs)] // Columns, named like them in `schema`, and estimates from them.
 pub struct TradeOrder {
     pub outcome: Outcome,
     pub trade: i64,
@@ -81,18 +81,18 @@ pub struct TradeOrder {
     pub status: i64,
     pub market_cents: i64,
     pub asked_cents: i64,
-    /// What the shares that the order would close cost.
+    /// Purchase value of the shares that the order would close.
     pub bought_cents: i64,
-    /// What they would bring.
+    /// Value of these shares when sold.
     pub sold_cents: i64,
-    /// The tax on that.
+    /// The tax on the gain.
     pub tax_cents: i64,
     pub charge_cents: i64,
     pub commission_cents: i64,
     /// Balance and holdings of the account, for orders on margin.
     pub assets_cents: Option<i64>,
-    /// What the market must be told now that it is committed.
-    pub to_market: Option<ToMarket>,
+    /// The order to be sent to the market now.
+    pub market_orders: Option<MarketOrder>,
 }
 
 impl Output for Outcome {
@@ -103,9 +103,9 @@ impl Output for Outcome {
 
 output!(TradeOrder: outcome, trade, account_name, broker, broker_name, customer, executor, access,
     company, security, symbol, status, market_cents, asked_cents, bought_cents, sold_cents,
-    tax_cents, charge_cents, commission_cents, assets_cents, to_market);
+    tax_cents, charge_cents, commission_cents, assets_cents, market_orders);
 
-/// The numbers of the answers of the first batch.
+/// Numbers of the result sets of the first batch.
 struct Questions {
     account: usize,
     permission: Option<usize>,
@@ -155,11 +155,11 @@ fn questions(input: &Input, batch: &mut Batch) -> Questions {
     }
 }
 
-/// Carries it out: one batch of questions, one of changes.
+/// Runs the transaction: one batch of queries, one of changes.
 ///
 /// # Errors
-/// Those of the session. After [`DatabaseError::Unavailable`] the order may have been entered all
-/// the same: [`was_entered`] tells.
+/// Those of the session. After [`DatabaseError::Unavailable`] the outcome of the commit is unknown:
+/// [`was_entered`] finds it.
 pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeOrder, DatabaseError> {
     let mut transaction = Transaction::begin(session, Isolation::RepeatableRead)?;
     let mut batch = Batch::new();
@@ -178,22 +178,22 @@ pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeOrder,
         return Ok(order);
     }
     transaction.commit(batch).await?;
-    order.to_market = Some(ToMarket {
+    order.market_orders = Some(MarketOrder {
         trade: input.trade,
         symbol: order.symbol.clone(),
         kind: input.kind,
         quantity: input.quantity,
         bid_cents: order.asked_cents,
-        asks: if input.kind.is_market() {
-            Asks::ToExecute
+        instruction: if input.kind.is_market() {
+            Instruction::Execute
         } else {
-            Asks::ToWatch
+            Instruction::WaitForPrice
         },
     });
     Ok(order)
 }
 
-/// What the order is about and what it would come to.
+/// Estimates costs and gain of the order.
 fn estimate(
     input: &Input,
     questions: &Questions,
@@ -260,7 +260,7 @@ fn estimate(
         charge_cents: answers.of(questions.charge).one()?.integer(0)?,
         commission_cents: commission_cents(rate, input.quantity, asked_cents),
         assets_cents,
-        to_market: None,
+        market_orders: None,
     })
 }
 
@@ -274,7 +274,7 @@ fn closing(
 ) -> Result<Closing, DatabaseError> {
     let summary = answers.of(questions.summary);
     let held = summary.find().map(|row| row.integer(0)).transpose()?;
-    let lots = super::trade_result::lots(answers.of(questions.lots))?;
+    let lots = lots::of_answer(answers.of(questions.lots))?;
     let sum: i64 = lots.iter().map(|lot: &Lot| lot.quantity).sum();
     let held = held.unwrap_or(0);
     if sum != held {
@@ -326,7 +326,7 @@ fn changes(input: &Input, order: &TradeOrder) -> Batch {
     batch
 }
 
-/// Whether a trade is in the books: what became of an order whose commit was not answered.
+/// Whether a trade exists: the outcome of an order whose commit was not answered.
 ///
 /// # Errors
 /// Those of the session.

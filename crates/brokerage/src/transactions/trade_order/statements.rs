@@ -1,4 +1,4 @@
-//! What an order asks of the books, and what it writes.
+//! Statements of a trade order.
 
 use crate::schema::Type;
 use crate::statement::Statement;
@@ -157,7 +157,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, $11, $12, 0, $13)",
     columns: &[],
 };
 
-/// A step of a trade; orders, results and feeds write it.
+/// Inserts a row of trade history, for orders, results and feeds.
 pub(in crate::transactions) static STEP: Statement = Statement {
     name: "trade_step",
     sql: "INSERT INTO trade_history (trade_id, status_id, changed_at) VALUES ($1, $2, $3)",

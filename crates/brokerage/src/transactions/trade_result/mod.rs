@@ -1,52 +1,52 @@
-//! Trade result: the market has carried an order out, and the house books it: holdings, tax,
+//! Trade result: the market has executed an order, and its result is booked: holdings, tax,
 //! commission, settlement, cash and the broker's counters, all in one serializable transaction.
 
 pub(super) mod statements;
 
-use super::batch::{Answer, Batch, Row, Transaction, values};
-use super::kinds::Status;
+use super::batch::{Batch, Row, Transaction, values};
 use super::lots::{self, Closing, Lot};
 use super::output::{Digest, Output, output};
 use super::trade_order::statements::STEP;
+use crate::dataset::rates::{cash_type, commission_cents, settlement_cents, tax_cents};
+use crate::dataset::trading_calendar::DAY_MS;
 use crate::error::DatabaseError;
-use crate::house::moments::DAY_MS;
-use crate::house::rates::{cash_type, commission_cents, settlement_cents, tax_cents};
+use crate::kinds::Status;
 use crate::session::{Isolation, Session};
 use statements as say;
 
 /// Days from a trade to its settlement.
-const SETTLED_AFTER_DAYS: i64 = 2;
+pub(crate) const SETTLED_AFTER_DAYS: i64 = 2;
 
-/// A result.
+/// The result of an execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// The trade.
+    /// Id of the trade.
     pub trade: i64,
-    /// The price at which it was carried out.
+    /// The price of the execution.
     pub price_cents: i64,
-    /// The moment.
+    /// Timestamp of the booking.
     pub now_ms: i64,
 }
 
-/// What came.
+/// How the transaction ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TradeResult {
-    /// The result is in the books.
+    /// The result is booked.
     Booked(Booked),
-    /// It was there already: the answer to an earlier try was lost, not its commit.
+    /// It was booked already: the commit of an earlier attempt succeeded without an answer.
     BookedBefore,
-    /// The trade is not with the market: its status is this one. Nothing was changed.
+    /// The trade is not submitted but has this status. Nothing was changed.
     NotSubmitted {
-        /// The status.
+        /// The status found, a number of `status_type`.
         status: i64,
     },
-    /// The books do not know the trade, though the house has sent it after its commit.
+    /// There is no such trade, though it was sent to the market after its commit.
     Missing,
 }
 
-/// A result in the books.
+/// A booked result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // Columns of the books.
+#[allow(missing_docs)] // The fields are columns and are named like them in `schema`.
 pub struct Booked {
     pub account: i64,
     pub customer: i64,
@@ -55,7 +55,7 @@ pub struct Booked {
     pub security: String,
     pub kind: String,
     pub is_cash: bool,
-    /// Shares that the account holds of the security now.
+    /// Shares of the security in the account afterwards.
     pub held: i64,
     pub bought_cents: i64,
     pub sold_cents: i64,
@@ -63,9 +63,9 @@ pub struct Booked {
     pub charge_cents: i64,
     pub commission_cents: i64,
     pub settled_cents: i64,
-    /// The account's balance now.
+    /// The account's balance afterwards.
     pub balance_cents: i64,
-    /// Lots that were closed or made smaller, with what is left of them.
+    /// Lots that were closed or reduced, with their remaining shares.
     pub lots: Vec<(i64, i64)>,
 }
 
@@ -89,7 +89,7 @@ impl Output for TradeResult {
     }
 }
 
-/// The trade as it is before.
+/// The trade as read.
 struct Trade {
     booked: Booked,
     quantity: i64,
@@ -99,8 +99,8 @@ struct Trade {
     closing: Closing,
 }
 
-/// Carries it out: one batch of questions, one of changes. It may be repeated after any error: what
-/// was booked is booked once.
+/// Runs the transaction: one batch of queries, one of changes. It may be repeated after any error:
+/// a result is booked only once.
 ///
 /// # Errors
 /// Those of the session.
@@ -124,7 +124,7 @@ pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeResult
             TradeResult::NotSubmitted { status }
         });
     }
-    let lots = self::lots(answers.of(lots))?;
+    let lots = lots::of_answer(answers.of(lots))?;
     let rates = answers.of(rates).one()?.integer(0)?;
     let Trade {
         mut booked,
@@ -137,7 +137,7 @@ pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeResult
     change_holdings(&mut batch, input, &booked, held, &closing);
     complete(&mut batch, input, &booked, quantity);
     let balance = batch.add(&say::BALANCE, values![booked.account]);
-    // The broker's row is the hottest one: it is locked last.
+    // The broker's row is the most contended one: it is locked last.
     batch.add(
         &say::BROKER,
         values![booked.broker, booked.commission_cents],
@@ -149,17 +149,6 @@ pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeResult
     let answers = transaction.commit(batch).await?;
     booked.balance_cents = answers.of(balance).one()?.integer(0)?;
     Ok(TradeResult::Booked(booked))
-}
-
-/// The lots of an answer: trade, quantity and price of each.
-pub(super) fn lots(answer: Answer<'_>) -> Result<Vec<Lot>, DatabaseError> {
-    answer.collect(|row| {
-        Ok(Lot {
-            trade: row.integer(0)?,
-            quantity: row.integer(1)?,
-            price_cents: row.integer(2)?,
-        })
-    })
 }
 
 fn calculate(
@@ -209,7 +198,7 @@ fn calculate(
     })
 }
 
-/// Changes the lots, their history and their sum. The sum must be there as long as a lot is.
+/// Changes the lots, their history and their sum. The sum's row must exist as long as a lot does.
 fn change_holdings(
     batch: &mut Batch,
     input: &Input,

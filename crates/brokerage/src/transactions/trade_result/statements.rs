@@ -1,4 +1,4 @@
-//! What a result asks of the books, and what it writes.
+//! Statements of a trade result.
 
 use crate::schema::Type;
 use crate::statement::Statement;

@@ -2,7 +2,7 @@
 //!
 //! The pages of a cache are far too many for the processor's cache: each look at a node that lies
 //! somewhere else in its page waits for memory. Most keys are numbers in a row or well mixed, so
-//! their place can be told to within a few nodes without any look at the page but its header.
+//! their place can be estimated to within a few nodes from the header of the page alone.
 
 use prefetch_index::prefetch_index;
 
@@ -66,7 +66,7 @@ fn first_bytes(bytes: &[u8], start: usize, length: usize) -> u128 {
     }
 }
 
-/// Between which keys those of a page lie, as far as the pages above it tell.
+/// Bounds of the keys of a page, as far as the pages above it show.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KeyRange {
     /// No key comes before it.

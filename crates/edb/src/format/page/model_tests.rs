@@ -164,7 +164,7 @@ proptest! {
         assert_same(left.view(), &model[..middle].to_vec());
         assert_same(right.view(), &model[middle..].to_vec());
         let separator = shortest_separator(&model[middle - 1].0, &model[middle].0);
-        prop_assert!(separator > &model[middle - 1].0 && separator <= &model[middle].0);
+        prop_assert!(separator > model[middle - 1].0.as_slice() && separator <= model[middle].0.as_slice());
     }
 
     #[test]
@@ -256,7 +256,7 @@ fn every_wrong_bit_of_a_page_is_found_and_repaired() {
 }
 
 #[test]
-fn damage_is_told_apart() {
+fn kinds_of_damage_are_distinguished() {
     for size in PAGE_SIZES_BYTES {
         let good = sealed_page(size, 10);
         assert_eq!(

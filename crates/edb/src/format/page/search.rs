@@ -128,7 +128,7 @@ impl PageView<'_> {
         self.search_within(key, KeyRange::default())
     }
 
-    /// As [`PageView::search`], with what the pages above tell of the keys of this one. It is worth
+    /// As [`PageView::search`], with what the pages above show of the keys of this one. It is worth
     /// some looks; the answer does not depend on it.
     pub fn search_within(self, key: &[u8], range: KeyRange) -> Result<usize, usize> {
         self.search_among(key, self.node_count(), range)

@@ -15,7 +15,7 @@ pub enum StructureError {
         count: usize,
     },
     /// A value lies outside the data area.
-    #[error("the value of tag {tag} (offset {offset}, {size} bytes) lies outside the page")]
+    #[error("the value of tag {tag} (offset {offset}, {size} bytes) is outside the page")]
     ValueOutside {
         /// Tag.
         tag: usize,

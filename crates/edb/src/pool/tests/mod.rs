@@ -3,10 +3,12 @@
 mod replacement_tests;
 mod write_tests;
 
-use super::{LocalFuture, PageError, PageProblem, PageStore, Pool, PoolSettings, WriteAhead};
+use super::{PageError, PageProblem, PageStore, Pool, WriteAhead};
+use crate::log::LocalFuture;
 use crate::log::LogError;
 use crate::position::{LogPosition, PageNumber};
-use crate::settings::EngineSettings;
+use crate::settings::{Engine, EngineSettings};
+use config::ByteSize;
 use runtime::{Handle, IoCause, IoError, IoFailure, IoOperation};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -112,7 +114,7 @@ impl PageStore<()> for EmptyStore {
     fn blank(&self) {}
 }
 
-/// A log that is durable as far as it is told to be.
+/// A log that is durable as far as the test says.
 #[derive(Default)]
 struct TestLog {
     tip: Cell<u64>,
@@ -151,14 +153,14 @@ impl Bench {
     fn new(handle: &Handle, settings: &EngineSettings, write_ns: u64) -> Self {
         let disk = Rc::new(Disk::default());
         let log = Rc::new(TestLog::default());
-        log.tip.set(settings.log_file_size_bytes);
+        log.tip.set(settings.engine.log_file_size.bytes());
         let store = EmptyStore {
             handle: handle.clone(),
             disk: Rc::clone(&disk),
             write_ns,
         };
         let write_ahead = Rc::clone(&log);
-        let pool = Pool::new(handle, &PoolSettings::from(settings), store, write_ahead);
+        let pool = Pool::new(handle, settings, store, write_ahead);
         Self {
             handle: handle.clone(),
             pool,
@@ -178,8 +180,14 @@ impl Bench {
 
 fn small_settings(cache_pages: u64) -> EngineSettings {
     EngineSettings {
-        page_size_bytes: 32_768,
-        cache_size_bytes: cache_pages * 32_768,
+        engine: Engine {
+            page_size: ByteSize::kib(32),
+            cache_size_per_database: ByteSize::kib(32 * cache_pages),
+            checkpoint_depth: ByteSize::mib(20),
+            coalesce_read_gap: ByteSize::kib(512),
+            coalesce_write_gap: ByteSize::kib(512),
+            ..Engine::default()
+        },
         ..EngineSettings::default()
     }
 }

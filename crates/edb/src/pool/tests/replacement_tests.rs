@@ -1,6 +1,6 @@
 //! The replacement index against a naive one that looks at every page.
 
-use crate::pool::LruKSettings;
+use crate::pool::replacement::LruKSettings;
 use crate::pool::replacement::Replacement;
 use crate::position::PageNumber;
 use rand::{RngExt, SeedableRng};

@@ -3,7 +3,7 @@
 use super::{Bench, small_settings};
 use crate::pool::PoolError;
 use crate::position::{LogPosition, PageNumber};
-use crate::settings::EngineSettings;
+use config::ByteSize;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::Runtime;
@@ -18,7 +18,7 @@ fn write_back_keeps_the_depth_and_absorbs_repeated_changes() {
     let handle = runtime.handle();
     runtime.block_on(async move {
         let settings = small_settings(2000);
-        let depth = settings.checkpoint_depth_bytes;
+        let depth = settings.engine.checkpoint_depth.bytes();
         let bench = Bench::new(&handle, &settings, 2 * MILLISECOND_NS);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         // 1.6 MiB of log per second, 4 KiB a change, over pages that all fit into the cache.
@@ -78,7 +78,7 @@ fn urgency_rises_when_writing_falls_behind() {
             bench.disk.most_writes_at_once.get() > 4,
             "more writes at once"
         );
-        let relaxed = settings.checkpoint_depth_bytes * 5 / 4;
+        let relaxed = settings.engine.checkpoint_depth.bytes() * 5 / 4;
         assert!(most_lag < relaxed + 63 * MIB, "the lag is {most_lag}");
     });
 }
@@ -94,11 +94,9 @@ fn neighbours_go_along_and_clean_pages_only_as_bridges() {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     runtime.block_on(async move {
-        let settings = EngineSettings {
-            coalesce_gap_write_bytes: 2 * 32 * KIB,
-            max_coalesce_write_bytes: 8 * 32 * KIB,
-            ..small_settings(200)
-        };
+        let mut settings = small_settings(200);
+        settings.engine.coalesce_write_gap = ByteSize::kib(2 * 32);
+        settings.engine.max_coalesced_write = ByteSize::kib(8 * 32);
         let bench = Bench::new(&handle, &settings, 1000);
         for page in 1..=40 {
             drop(bench.pool.fetch(PageNumber(page)).await);
@@ -258,10 +256,8 @@ fn prereads_are_few_requests_and_shared() {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     runtime.block_on(async move {
-        let settings = EngineSettings {
-            coalesce_gap_read_bytes: 32 * KIB,
-            ..small_settings(200)
-        };
+        let mut settings = small_settings(200);
+        settings.engine.coalesce_read_gap = ByteSize::kib(32);
         let bench = Bench::new(&handle, &settings, 1000);
         drop(bench.pool.fetch(PageNumber(4)).await);
         bench.disk.reads.take();
@@ -287,7 +283,7 @@ fn prereads_are_few_requests_and_shared() {
 }
 
 #[test]
-fn damage_met_by_reading_ahead_is_told_though_nobody_waits() {
+fn damage_met_by_reading_ahead_is_reported_though_nobody_waits() {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     runtime.block_on(async move {

@@ -54,7 +54,9 @@ mod tests {
         let before = mounts();
         let files = match TraceFiles::unseen() {
             Ok(files) => files,
-            Err(error) => return println!("skipped: {error}"),
+            Err(error) => {
+                return test_support::skip(format_args!("no trace of the block layer: {error}"));
+            }
         };
         assert!(
             files
@@ -63,9 +65,8 @@ mod tests {
                 .is_file()
         );
         assert!(files.path.join("instances").is_dir());
+        // That the mount is gone with its descriptor cannot be seen by the descriptor's number:
+        // a test on another thread may have been given the same number by then.
         assert_eq!(mounts(), before);
-        let path = files.path.clone();
-        drop(files);
-        assert!(!path.join("instances").exists());
     }
 }

@@ -76,7 +76,7 @@ pub struct BlockTrace {
     /// Events that may not be taken in yet, with their moments.
     waiting: Vec<(u64, Event)>,
     pairing: Pairing,
-    /// Bytes that the last fetch found at the processor that had most to tell.
+    /// Bytes that the last fetch found at the processor that had most.
     most_bytes: usize,
 }
 
@@ -114,15 +114,16 @@ impl BlockTrace {
     /// The kernel's trace could not be read.
     pub fn poll(&mut self, mut each: impl FnMut(DeviceRequest)) -> io::Result<()> {
         // A request may begin on one processor and end on another, whose events are read later or
-        // earlier: only what all processors have told about is taken in.
+        // earlier: only what all processors have delivered is taken in.
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-        let told_until_ns = now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs();
+        let covered_until_ns =
+            now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs();
         self.fetch()?;
         self.waiting.sort_by_key(|&(at_ns, _)| at_ns);
-        let told = self
+        let complete = self
             .waiting
-            .partition_point(|&(at_ns, _)| at_ns < told_until_ns);
-        for (at_ns, event) in self.waiting.drain(..told) {
+            .partition_point(|&(at_ns, _)| at_ns < covered_until_ns);
+        for (at_ns, event) in self.waiting.drain(..complete) {
             if let Some(request) = self.pairing.take(at_ns, event) {
                 each(request);
             }
@@ -143,7 +144,7 @@ impl BlockTrace {
         self.most_bytes as f64 / (BUFFER_KIB << 10) as f64
     }
 
-    /// Fetches what the processors have to tell.
+    /// Fetches what the processors recorded.
     fn fetch(&mut self) -> io::Result<()> {
         self.most_bytes = 0;
         for pipe in &mut self.pipes {
@@ -177,7 +178,7 @@ struct Instance(PathBuf);
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // Nobody can be told if this fails; the next start removes what is left.
+        // Nothing can be done if this fails; the next start removes what is left.
         let _ = write_to(&self.0.join("events/enable"), "0");
         let _ = fs::remove_dir(&self.0);
     }
@@ -260,14 +261,16 @@ mod tests {
     fn requests_of_a_real_device_are_seen_with_their_latency() {
         let directory = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
         let Some(extent) = DeviceExtent::under(directory.path()) else {
-            return println!(
-                "skipped: no block device under {}",
+            return test_support::skip(format_args!(
+                "no block device under {}",
                 directory.path().display()
-            );
+            ));
         };
         let mut trace = match BlockTrace::start(vec![extent]) {
             Ok(trace) => trace,
-            Err(error) => return println!("skipped: {error}"),
+            Err(error) => {
+                return test_support::skip(format_args!("no trace of the block layer: {error}"));
+            }
         };
         let instance = trace._instance.0.clone();
         let mut file = File::create(directory.path().join("written")).unwrap();

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_events_are_told() {
+    fn lost_events_are_reported() {
         let event: &[&[u8]] = &[&head(1, 5), b"four"];
         assert_eq!(read(&page(0, HAS_LOST, event, b"")).1, 1);
         let counted = page(0, HAS_LOST | HAS_LOST_COUNT, event, &312_u64.to_ne_bytes());

@@ -20,7 +20,7 @@ pub struct DeviceRequest {
     pub extent: usize,
     /// What it did.
     pub direction: Direction,
-    /// Whether somebody waits for it, as the kernel was told.
+    /// Whether somebody waits for it, as the flags of the request say.
     pub is_synchronous: bool,
     /// Bytes moved.
     pub bytes: u64,

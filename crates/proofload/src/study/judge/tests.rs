@@ -7,7 +7,7 @@ use crate::study::load::parse;
 
 fn results(cases: &[(&str, f64)]) -> Results {
     let runs = cases.iter().map(|(name, read_ms)| {
-        let mut run = Run::default();
+        let mut run = CaseResult::default();
         run.result.totals.reads = IoFigures {
             count: 1,
             per_second: 8.0 / read_ms,
@@ -29,7 +29,7 @@ fn judged(lines: &str) -> Judged {
          {{}}\nc = {{}}\n[[figure]]\nid = 'F'\nmetric = 'm'\nconfiguration = 'k'\nkind = \
          'measured'\n{lines}"
     );
-    let study = parse(&text).unwrap_or_else(|problem| panic!("{problem}"));
+    let study = parse("mine", &text).unwrap_or_else(|problem| panic!("{problem}"));
     let own = results(&[("a", 8.0), ("b", 2.0), ("c", 4.0)]);
     let blind = results(&[("a", 16.0), ("b", 2.0), ("c", 2.0)]);
     let mut found = judge("s", &study, &own, &blind);

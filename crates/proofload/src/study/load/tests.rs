@@ -33,8 +33,8 @@ measure = "host-read-ms"
 of = ["one"]
 "#;
 
-fn complaint(text: &str) -> String {
-    parse(text).expect_err("a fault")
+fn diagnostic(text: &str) -> String {
+    parse("mine", text).expect_err("a fault").to_string()
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn every_measured_figure_and_ratio_stands_in_exactly_one_study() {
 
 #[test]
 fn a_case_is_what_it_says_over_what_holds_for_all() {
-    let study = parse(SOUND).unwrap();
+    let study = parse("mine", SOUND).unwrap();
     let two = study.case["two"].over(&study.defaults);
     assert_eq!(two.workload.as_deref(), Some("exchange-2013"));
     assert_eq!(two.threads.as_deref(), Some("8"));
@@ -96,7 +96,10 @@ fn what_cannot_be_a_study_is_refused_with_the_reason() {
         ),
         (changed("of = [", "as = \"times\"\nof = ["), "needs both"),
         (changed("paper = 10", "paper = 0"), "needs a `tolerance`"),
-        (changed("paper = 10", "paper = nan"), "not a number"),
+        (
+            changed("paper = 10", "paper = nan"),
+            "the number NaN does not fit",
+        ),
         (changed("array = \"msa2040\"", ""), "names no array"),
         (changed("case.two", "case.'../two'"), "may hold letters"),
         (
@@ -125,17 +128,37 @@ fn what_cannot_be_a_study_is_refused_with_the_reason() {
             "that is not 2 cases",
         ),
     ] {
-        let told = complaint(&text);
-        assert!(told.contains(reason), "'{reason}' is not in: {told}");
+        let error = diagnostic(&text);
+        assert!(error.contains(reason), "'{reason}' is not in: {error}");
     }
 }
 
 #[test]
 fn an_unknown_name_gets_the_known_ones() {
-    let failure = load(&["msa2044".to_owned()]).unwrap_err();
-    assert_eq!(failure.status().code(), 2);
-    let crate::failure::Failure::Usage { help, .. } = failure else {
-        panic!("another kind of failure");
+    let error = load(&["msa2044".to_owned()]).unwrap_err();
+    assert_eq!(error.class(), crate::ErrorClass::Usage);
+    let crate::error::Error::Usage { help, .. } = error else {
+        panic!("another kind of error");
     };
     assert!(help.contains("eva5000"), "{help}");
+}
+
+#[test]
+fn the_document_on_studies_lists_every_setting() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/reference/studies.md"
+    );
+    let document = std::fs::read_to_string(path).unwrap();
+    let (begin, end) = ("<!-- settings -->\n", "<!-- end of settings -->");
+    let (head, rest) = document.split_once(begin).unwrap();
+    let (_, tail) = rest.split_once(end).unwrap();
+    let reference = config::reference::<Study>();
+    let right = format!("{head}{begin}{reference}\n{end}{tail}");
+    if std::env::var_os("PROOFLOAD_WRITE_DOCS").is_some() {
+        std::fs::write(path, right).unwrap();
+        return;
+    }
+    let help = "run this test once with PROOFLOAD_WRITE_DOCS=1 to bring the document in step";
+    assert_eq!(document, right, "{help}");
 }

@@ -1,6 +1,7 @@
 //! Measures by arithmetic on a result whose numbers are known.
 
-use measure::result::{DatabaseResult, LatencyFigures};
+use measure::metric::Metric;
+use measure::result::{DatabaseFigures, DatabaseResult, LatencyFigures};
 
 use super::*;
 
@@ -19,8 +20,8 @@ fn flow(per_second: f64, average_bytes: f64, average_ms: f64) -> IoFigures {
 
 /// 100 reads of 10 kB in 4 ms, 50 reads of the maintenance of 100 kB in 10 ms, 50 writes of 20 kB
 /// in 1 ms, 20 log writes of 5 kB in 0.5 ms.
-fn run() -> Run {
-    let mut run = Run::default();
+fn run() -> CaseResult {
+    let mut run = CaseResult::default();
     let totals = &mut run.result.totals;
     totals.reads = flow(100.0, 10e3, 4.0);
     totals.maintenance_reads = flow(50.0, 100e3, 10.0);
@@ -30,8 +31,11 @@ fn run() -> Run {
         run.result.databases.push(DatabaseResult {
             path: format!("data-{name}"),
             log_path: format!("log-{name}"),
-            reads: flow(50.0, 10e3, read_ms),
-            maintenance_reads: flow(25.0, 100e3, 10.0),
+            figures: DatabaseFigures {
+                reads: flow(50.0, 10e3, read_ms),
+                maintenance_reads: flow(25.0, 100e3, 10.0),
+                ..DatabaseFigures::default()
+            },
             ..DatabaseResult::default()
         });
     }
@@ -40,7 +44,7 @@ fn run() -> Run {
 }
 
 #[track_caller]
-fn assert_measure(measure: Measure, run: &Run, groups: &[&str], expected: f64) {
+fn assert_measure(measure: Measure, run: &CaseResult, groups: &[&str], expected: f64) {
     let groups: Vec<String> = groups.iter().map(|name| (*name).to_owned()).collect();
     let found = value(measure, run, &groups).unwrap_or_else(|| panic!("{measure:?} has no value"));
     let error = (found - expected).abs();
@@ -81,14 +85,14 @@ fn what_a_host_sees_follows_from_the_streams() {
 fn volumes_of_logs_count_like_those_of_databases() {
     let mut run = run();
     for database in &mut run.result.databases {
-        database.reads = flow(10.0, 32e3, 16.0);
-        database.maintenance_reads = IoFigures::default();
+        database.figures.reads = flow(10.0, 32e3, 16.0);
+        database.figures.maintenance_reads = IoFigures::default();
     }
     assert_measure(Measure::VolumesReadMs, &run, &[], 8.0);
     // However many requests they have.
-    run.result.databases[0].log_reads = flow(1000.0, 256e3, 3.0);
+    run.result.databases[0].figures.log_reads = flow(1000.0, 256e3, 3.0);
     assert_measure(Measure::VolumesReadMs, &run, &[], 8.0 + 3.0 / 4.0);
-    run.result.databases[1].log_reads = flow(1.0, 256e3, 5.0);
+    run.result.databases[1].figures.log_reads = flow(1.0, 256e3, 5.0);
     assert_measure(Measure::VolumesReadMs, &run, &[], 10.0);
     run.result.databases.clear();
     assert_eq!(value(Measure::VolumesReadMs, &run, &[]), None);
@@ -97,24 +101,29 @@ fn volumes_of_logs_count_like_those_of_databases() {
 #[test]
 fn a_mean_over_samples_counts_slow_and_fast_ones_alike() {
     let mut run = run();
-    let moment = |phase: &str, per_second, average_ms, length_s| Moment {
-        phase: phase.to_owned(),
-        length_s,
-        reads: Flow {
-            per_second,
-            average_ms,
-            ..Flow::default()
-        },
-        ..Moment::default()
+    let row = |phase, rate, average_ms| SampleRow {
+        sample: 0,
+        phase,
+        begins_s: 0.0,
+        length_s: 15.0,
+        scope: RowScope::Total,
+        name: "all".to_owned(),
+        values: [
+            (IoMetric::Rate, Some(rate)),
+            (IoMetric::Average, average_ms),
+        ]
+        .map(|(metric, value)| (Metric::Io(Stream::DatabaseRead, metric), value))
+        .into_iter()
+        .collect(),
     };
-    run.timeline = vec![
-        moment("warm-up", 10.0, 100.0, 15.0),
-        moment("measured", 10.0, 20.0, 15.0),
-        moment("measured", 1000.0, 2.0, 15.0),
-        moment("measured", 0.0, f64::NAN, 15.0),
-    ];
+    run.samples = ReadSample::measured(&[
+        row(Phase::WarmUp, 10.0, Some(100.0)),
+        row(Phase::Measured, 10.0, Some(20.0)),
+        row(Phase::Measured, 1000.0, Some(2.0)),
+        row(Phase::Measured, 0.0, None),
+    ]);
     assert_measure(Measure::SampledHostReadMs, &run, &[], 11.0);
-    run.timeline.clear();
+    run.samples.clear();
     assert_eq!(value(Measure::SampledHostReadMs, &run, &[]), None);
 }
 
@@ -122,9 +131,9 @@ fn a_mean_over_samples_counts_slow_and_fast_ones_alike() {
 fn the_inside_is_taken_by_group_and_by_volume() {
     let mut run = run();
     assert_eq!(value(Measure::DriveLatencyMs, &run, &[]), None, "no array");
-    let disk = |group: &str, rate: f64, latency: f64, depth: f64, works| ArrayDisk {
+    let disk = |group: &str, rate: f64, latency: f64, depth: f64, online| ArrayDisk {
         group: group.to_owned(),
-        works,
+        online,
         reads_per_second: rate,
         average_drive_latency_ms: Some(latency),
         average_drive_queue_depth: depth,

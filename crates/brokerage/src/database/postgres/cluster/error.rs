@@ -1,27 +1,28 @@
-//! Why a server of our own does not come up.
+//! Errors of a server of our own.
 
 use std::path::{Path, PathBuf};
 
-/// An error in making, starting or stopping a server of our own.
+/// An error in creating, starting or stopping a server of our own.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// The programs are not on this machine.
+    /// The server's programs are not installed.
     #[error(
         "no PostgreSQL was found in PATH or /usr/lib/postgresql: install the package postgresql, \
          name a server with --database postgres://user@host/database, or use --database sqlite"
     )]
     NoPrograms,
-    /// They are too old.
+    /// The installed version is too old.
     #[error("PostgreSQL {version} in {directory} is too old: install version 13 or newer")]
     TooOld {
-        /// What it says it is.
+        /// The version found, as its program prints it.
         version: String,
-        /// Where it is.
+        /// Directory of the programs.
         directory: PathBuf,
     },
-    /// The directory is somebody else's.
+    /// The directory exists and is not ours.
     #[error(
-        "{0} exists and was not made by Proofload: name another directory, or remove it yourself"
+        "{0} exists and was not created by Proofload: name another directory, or remove it \
+         yourself"
     )]
     NotOurs(PathBuf),
     /// A server of an earlier run still runs there.
@@ -30,58 +31,58 @@ pub enum ClusterError {
          end the run that it belongs to, or stop it with kill -INT {process}"
     )]
     StillRuns {
-        /// Its process.
+        /// Process id of the server.
         process: u32,
-        /// Where it has its data.
+        /// Data directory of that server.
         directory: PathBuf,
     },
-    /// Root may not run it, and there is nobody else to.
+    /// PostgreSQL refuses to run as root, and no other user exists.
     #[error(
         "PostgreSQL does not run as root, and this system has neither a user postgres nor nobody: \
          run Proofload as an ordinary user"
     )]
     NoUser,
-    /// The user that it is to run as cannot come to the directory.
+    /// The server's user may not enter the directory.
     #[error(
         "user {user}, as which PostgreSQL is to run, may not enter {directory}: \
          allow it with chmod o+x {directory}, or use a directory elsewhere"
     )]
     CannotEnter {
-        /// The user.
+        /// Name of the user.
         user: String,
-        /// The directory on the way that is shut.
+        /// The directory without permission.
         directory: PathBuf,
     },
-    /// A file or directory of ours could not be made, read or removed.
+    /// A file or directory could not be created, read or removed.
     #[error("{path} could not be {done}: {error}")]
     File {
-        /// Which one.
+        /// Path of the file or directory.
         path: PathBuf,
-        /// What was to be done.
+        /// The operation, as a participle.
         done: &'static str,
-        /// What the system says.
+        /// The error of the system call.
         error: std::io::Error,
     },
-    /// A program did not run.
+    /// A program could not be run.
     #[error("{program} could not be run: {error}")]
     Program {
-        /// Which one.
+        /// Path of the program.
         program: PathBuf,
-        /// What the system says.
+        /// The error of starting it.
         error: std::io::Error,
     },
-    /// initdb failed.
-    #[error("a new database cluster could not be made in {directory}: {output}")]
+    /// initdb exited with an error.
+    #[error("initdb failed in {directory}: {output}")]
     Initdb {
-        /// Where.
+        /// The data directory to be created.
         directory: PathBuf,
-        /// The last lines that it wrote.
+        /// The last lines of its output.
         output: String,
     },
-    /// The server did not come up.
+    /// The server did not accept connections.
     #[error("the PostgreSQL server in {directory} did not start: {output}")]
     DidNotStart {
-        /// Where.
+        /// The data directory of the server.
         directory: PathBuf,
         /// The last lines of its log.
         output: String,

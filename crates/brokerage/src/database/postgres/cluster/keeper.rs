@@ -1,7 +1,7 @@
-//! Holds the page cache of a server down to what it is to be, while its own memory comes and goes.
+//! Limits the page cache of a server, while its own memory varies.
 //!
-//! A control group counts both together. So the limit follows: what the processes and the shared
-//! buffers take now, plus what is left for the page cache.
+//! A control group counts both together. So the limit follows: the memory of processes and shared
+//! buffers now, plus the page cache that is allowed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,16 +10,16 @@ use std::time::Duration;
 
 use super::page_cache::MemoryGroup;
 
-/// How often the limit is set anew.
+/// Interval at which the limit is adjusted.
 const EVERY: Duration = Duration::from_millis(100);
-/// Left beside everything, so that a session that sorts is not ended for want of memory before the
-/// limit has followed. The page cache has it meanwhile.
+/// Headroom, so that a session that sorts is not killed before the limit has followed. The page
+/// cache uses it meanwhile.
 pub(super) const SPARE_BYTES: u64 = 48 << 20;
-/// The limit falls by no more than this share at a time: many sessions may be about to come, and
-/// they take their memory within a second.
+/// The limit falls by no more than this share at a time: many sessions may be about to start, and
+/// they allocate their memory within a second.
 const FALL: f64 = 0.02;
 
-/// A thread that lets the limit follow, until it is dropped.
+/// A thread that adjusts the limit, until it is dropped.
 #[derive(Debug)]
 pub struct Keeper {
     ends: Arc<AtomicBool>,
@@ -27,8 +27,8 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Begins to hold the page cache of a group to so many bytes, with a limit that falls from what
-    /// it is now.
+    /// Limits the page cache of a group to this many bytes, with a limit that falls gradually from
+    /// its current value.
     #[must_use]
     pub fn begin(group: &MemoryGroup, page_cache_bytes: u64, from_bytes: u64) -> Self {
         let ends = Arc::new(AtomicBool::new(false));
@@ -55,7 +55,7 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // A panic there has held nothing that is needed here.
+            // A panic there leaves nothing locked.
             let _ = thread.join();
         }
     }

@@ -1,12 +1,12 @@
-//! A throw-away PostgreSQL server on the storage under test.
+//! A temporary PostgreSQL server on the storage under test.
 //!
-//! - [`error`]: why there is none.
-//! - [`programs`]: where the server's programs are.
-//! - [`settings`]: how it is configured.
-//! - [`server`]: making, starting, stopping and removing it.
+//! - [`error`]: its errors.
+//! - [`programs`]: finds the server's programs.
+//! - [`settings`]: its configuration.
+//! - [`server`]: creates, starts, stops and removes it.
 //! - `owner`: the unprivileged user that it runs as.
 //! - `process`: the running server, which ends when we do, in whatever way.
-//! - [`page_cache`]: keeping the system from holding the database in memory.
+//! - [`page_cache`]: limits the page cache of its files.
 
 pub mod error;
 mod keeper;

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::error::ClusterError;
 
-/// Ourselves, or an unprivileged user if we are root: PostgreSQL does not run as root.
+/// Ourselves, or an unprivileged user if we are root: PostgreSQL refuses to run as root.
 pub(super) struct Owner {
     other: Option<User>,
 }
@@ -32,17 +32,17 @@ impl Owner {
         })
     }
 
-    /// Lets a program run as this user, in a group of processes of its own: Ctrl-C at the terminal
-    /// is ours to hear, not the server's.
-    pub fn dress<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+    /// Lets a program run as this user, in a process group of its own: Ctrl-C at the terminal must
+    /// not reach the server.
+    pub fn run_as<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         if let Some(user) = &self.other {
             command.uid(user.uid).gid(user.gid);
         }
         command.process_group(0)
     }
 
-    /// Gives a file or directory that we have made to this user.
-    pub fn give(&self, path: &Path) -> Result<(), ClusterError> {
+    /// Changes the owner of a file or directory that we have created.
+    pub fn hand_over(&self, path: &Path) -> Result<(), ClusterError> {
         let Some(user) = &self.other else {
             return Ok(());
         };
@@ -50,15 +50,15 @@ impl Owner {
             .map_err(ClusterError::file(path, "given to the server's user"))
     }
 
-    /// Looks whether this user can come to a directory that will be its own.
-    pub fn can_come_to(&self, directory: &Path) -> Result<(), ClusterError> {
+    /// Checks that this user can reach a directory.
+    pub fn can_enter(&self, directory: &Path) -> Result<(), ClusterError> {
         let Some(user) = &self.other else {
             return Ok(());
         };
         for above in directory.ancestors().skip(1).filter(|above| above.is_dir()) {
             let about = above
                 .metadata()
-                .map_err(ClusterError::file(above, "looked at"))?;
+                .map_err(ClusterError::file(above, "examined"))?;
             let may_enter = match about.uid() == user.uid {
                 true => about.mode() & 0o100 != 0,
                 false if about.gid() == user.gid => about.mode() & 0o010 != 0,
@@ -75,7 +75,7 @@ impl Owner {
     }
 }
 
-/// A user by name in the words of passwd(5).
+/// A user by name from passwd(5).
 fn user(known: &str, name: &str) -> Option<User> {
     known.lines().find_map(|line| {
         let mut fields = line.split(':');

@@ -1,8 +1,8 @@
-//! Keeping the system from holding the database in memory.
+//! Limits the memory in which the system caches the database.
 //!
-//! The study behind this load gave its database deliberately little memory, so that its reads went
-//! to the storage. PostgreSQL reads through the page cache of the system, which would take all
-//! memory there is; a memory control group around the server bounds it.
+//! The published study gave its database deliberately little memory, so that its reads went to the
+//! storage. PostgreSQL reads through the page cache of the system, which would use all free memory;
+//! a memory control group around the server limits it.
 
 use std::path::{Path, PathBuf};
 
@@ -15,17 +15,17 @@ pub struct MemoryGroup {
     version: Version,
 }
 
-/// The files of a group that are used while it lives.
+/// The group's control files.
 #[derive(Debug)]
 pub(super) struct Files {
     limit: PathBuf,
     statistics: PathBuf,
-    /// What the kernel holds for the processes, where the statistics do not tell.
+    /// Kernel memory of the processes, where the statistics do not include it.
     kernel: PathBuf,
     version: Version,
 }
 
-/// The two forms of control groups.
+/// Version of the control group interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Version {
     One,
@@ -33,10 +33,11 @@ enum Version {
 }
 
 impl MemoryGroup {
-    /// Makes a group whose processes take at most so many bytes, files in the page cache included.
+    /// Creates a group whose processes use at most this many bytes, including files in the page
+    /// cache.
     ///
     /// # Errors
-    /// Why none can be made, as the end of a sentence.
+    /// Why none can be created, as the end of a sentence.
     pub fn make(limit_bytes: u64) -> Result<Self, String> {
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -60,7 +61,7 @@ impl MemoryGroup {
             .map_err(|error| format!("{} could not be made: {error}", directory.display()))?;
         let group = Self { directory, version };
         let file = group.files().limit;
-        // A file that is not there must not be made: it would be none of the system's.
+        // A missing file must not be created: it would not be a control file.
         if !file.exists() {
             return Err(format!("{} has no control of memory", parent.display()));
         }
@@ -82,10 +83,10 @@ impl MemoryGroup {
         }
     }
 
-    /// Puts a process into the group; those that it starts from now on follow it.
+    /// Moves a process into the group; its later children belong to the group, too.
     ///
     /// # Errors
-    /// The system does not take it.
+    /// The system refused it.
     pub fn admit(&self, process: u32) -> Result<(), String> {
         let file = self.directory.join("cgroup.procs");
         std::fs::write(&file, process.to_string())
@@ -94,12 +95,12 @@ impl MemoryGroup {
 }
 
 impl Files {
-    /// What the processes take without the page cache: their own memory and what they share.
+    /// Memory of the processes without the page cache: private and shared.
     pub(super) fn own_bytes(&self) -> Option<u64> {
         let text = std::fs::read_to_string(&self.statistics).ok()?;
         let own_bytes = own_bytes(&text, self.version)?;
-        // The first form counts what the kernel holds for each session (tables of pages, stacks,
-        // sockets) against the limit, too: hundreds of sessions would be ended for want of it.
+        // Version 1 counts kernel memory of each session (page tables, stacks, sockets) towards the
+        // limit, too: hundreds of sessions would be killed without it.
         let kernel = std::fs::read_to_string(&self.kernel).ok();
         let kernel = kernel.filter(|_| self.version == Version::One);
         Some(
@@ -110,8 +111,8 @@ impl Files {
         )
     }
 
-    /// Sets another limit. It may fail while everything in the page cache is being written; the
-    /// next try will do.
+    /// Changes the limit. It may fail while everything in the page cache is being written; the next
+    /// attempt will succeed.
     pub(super) fn limit(&self, bytes: u64) {
         let _ = std::fs::write(&self.limit, bytes.to_string());
     }
@@ -120,7 +121,7 @@ impl Files {
 fn own_bytes(statistics: &str, version: Version) -> Option<u64> {
     let names: &[&str] = match version {
         Version::One => &["total_rss", "total_shmem"],
-        // Tables of the kernel are counted there, too.
+        // Kernel memory is counted there, too.
         Version::Two => &["anon", "shmem", "kernel"],
     };
     let mut sum = 0;
@@ -129,26 +130,25 @@ fn own_bytes(statistics: &str, version: Version) -> Option<u64> {
             let (found, value) = line.split_once(' ')?;
             (found == *name).then(|| value.parse::<u64>().ok())?
         });
-        // Kernels before 5.18 do not tell of their own.
+        // Kernels before 5.18 do not report their own.
         sum += value.or((*name == "kernel").then_some(0))?;
     }
     Some(sum)
 }
 
-/// Asks the system to let go of what it holds of the files in a directory: what an earlier server
-/// has read counts for nobody's group, and would spare this one its reads. What cannot be let go
-/// of is passed over.
-pub(super) fn let_go_of_files(directory: &Path) {
+/// Drops the files of a directory from the page cache: what an earlier server has read belongs to
+/// no group, and would spare this one its reads. Pages that cannot be dropped are skipped.
+pub(super) fn drop_page_cache(directory: &Path) {
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();
         let Ok(kind) = entry.file_type() else {
             continue;
         };
         if kind.is_dir() {
-            let_go_of_files(&path);
+            drop_page_cache(&path);
         } else if kind.is_file()
             && let Ok(file) = std::fs::File::open(&path)
-            // Pages that wait to be written cannot be let go of.
+            // Dirty pages cannot be dropped.
             && file.sync_data().is_ok()
         {
             let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
@@ -168,7 +168,7 @@ impl Drop for MemoryGroup {
     }
 }
 
-/// Groups in which ours might be made, the best first: our own, then the topmost.
+/// Groups in which ours might be created, the best first: our own, then the root.
 fn parents(mounts: &str, own: &str) -> Vec<(Version, PathBuf)> {
     let mut parents = Vec::new();
     for line in mounts.lines() {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_of_processes_is_told_from_the_page_cache() {
+    fn the_memory_of_processes_is_distinguished_from_the_page_cache() {
         let one = "cache 500\nrss 7\ntotal_cache 900\ntotal_rss 40\ntotal_shmem 2\n";
         assert_eq!(own_bytes(one, Version::One), Some(42));
         let two = "anon 30\nfile 900\nkernel 7\nshmem 5\n";
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn letting_go_of_files_leaves_them_as_they_are() {
+    fn dropping_the_page_cache_leaves_files_unchanged() {
         let directory = tempfile::tempdir().unwrap();
         let deep = directory.path().join("base/1");
         std::fs::create_dir_all(&deep).unwrap();
@@ -252,8 +252,8 @@ mod tests {
         for file in &files {
             std::fs::write(file, file.display().to_string()).unwrap();
         }
-        let_go_of_files(directory.path());
-        let_go_of_files(&directory.path().join("not there"));
+        drop_page_cache(directory.path());
+        drop_page_cache(&directory.path().join("not there"));
         for file in &files {
             let text = std::fs::read_to_string(file).unwrap();
             assert_eq!(text, file.display().to_string());
@@ -269,7 +269,7 @@ mod tests {
         };
         let files = group.files();
         std::fs::write(&files.statistics, "total_rss 40\ntotal_shmem 2\n").unwrap();
-        assert_eq!(files.own_bytes(), Some(42), "a kernel that does not tell");
+        assert_eq!(files.own_bytes(), Some(42), "a kernel without that counter");
         std::fs::write(&files.kernel, "1000\n").unwrap();
         assert_eq!(files.own_bytes(), Some(1_042));
     }
@@ -278,7 +278,7 @@ mod tests {
     fn a_group_is_gone_when_dropped() {
         let group = match MemoryGroup::make(1 << 30) {
             Ok(group) => group,
-            Err(why) => return eprintln!("skipped: {why}"),
+            Err(why) => return test_support::skip(format_args!("no memory control group: {why}")),
         };
         let directory = group.directory.clone();
         assert!(directory.exists());

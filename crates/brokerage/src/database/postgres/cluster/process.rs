@@ -1,7 +1,7 @@
 //! The running server.
 //!
-//! It ends when we do: a watcher, a shell that reads from a pipe of ours, sees the pipe close in
-//! whatever way we end, and stops the server then.
+//! It ends when we do: a watchdog, a shell that reads from a pipe of ours, sees the pipe close in
+//! whatever way we end, and then stops the server.
 
 use std::fs::File;
 use std::io::Write;
@@ -15,34 +15,35 @@ use super::error::ClusterError;
 use super::owner::Owner;
 use super::page_cache::MemoryGroup;
 
-/// Waits for a word, so that the process can be put where it belongs, and becomes the server.
+/// Waits for a line, so that the process can be moved into its control group, and becomes the
+/// server.
 const BECOME: &str = "read -r go && exec \"$@\" </dev/null";
 
-/// Waits for a word or the end of the pipe. At the end stops the server ($1): in good order, or
-/// after ten seconds at once.
+/// Waits for a line or the end of the pipe. At the end stops the server ($1): by a fast shutdown,
+/// or after ten seconds by an immediate one.
 const WATCH: &str = "read -r over && exit; kill -INT \"$1\"; \
                      for second in 1 2 3 4 5 6 7 8 9 10; do \
                      sleep 1; kill -0 \"$1\" || exit; done; kill -QUIT \"$1\"";
 
 const POLL: Duration = Duration::from_millis(5);
 
-/// How a server is to end.
+/// Shutdown modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// Sessions are cut off, everything is written.
+    /// Fast shutdown: sessions are terminated, everything is written.
     InOrder,
-    /// As in a crash: nothing is written any more.
+    /// As in a crash: nothing more is written.
     AtOnce,
 }
 
 /// A server that was started, until it is stopped or dropped.
 pub(super) struct Process {
     server: Child,
-    watcher: Child,
+    sampler: Child,
 }
 
 impl Process {
-    /// Starts the server, in the group if there is one.
+    /// Starts the server, in the control group if there is one.
     pub fn start(
         program: &Path,
         data: &Path,
@@ -53,7 +54,7 @@ impl Process {
         let open = || File::options().append(true).create(true).open(log);
         let output = open().map_err(ClusterError::file(log, "written"))?;
         let errors = open().map_err(ClusterError::file(log, "written"))?;
-        owner.give(log)?;
+        owner.hand_over(log)?;
         let mut server = Command::new("/bin/sh");
         server
             .args(["-c", BECOME, "sh"])
@@ -61,22 +62,24 @@ impl Process {
             .arg("-D")
             .arg(data);
         server.stdin(Stdio::piped()).stdout(output).stderr(errors);
-        let server = owner.dress(quiet(&mut server, data)).spawn();
+        let server = owner.run_as(isolate_environment(&mut server, data)).spawn();
         let mut server = server.map_err(ClusterError::program(Path::new("/bin/sh")))?;
-        let mut watcher = Command::new("/bin/sh");
-        watcher
+        let mut sampler = Command::new("/bin/sh");
+        sampler
             .args(["-c", WATCH, "sh"])
             .arg(server.id().to_string());
-        watcher
+        sampler
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let watcher = owner.dress(quiet(&mut watcher, data)).spawn();
-        let watcher = watcher.map_err(|error| {
+        let sampler = owner
+            .run_as(isolate_environment(&mut sampler, data))
+            .spawn();
+        let sampler = sampler.map_err(|error| {
             end(&mut server);
             ClusterError::program(Path::new("/bin/sh"))(error)
         })?;
-        let mut process = Self { server, watcher };
+        let mut process = Self { server, sampler };
         if let Some(group) = group {
             group
                 .admit(process.server.id())
@@ -91,7 +94,7 @@ impl Process {
         Ok(process)
     }
 
-    /// The server's process number.
+    /// The server's process id.
     pub fn id(&self) -> u32 {
         self.server.id()
     }
@@ -101,35 +104,35 @@ impl Process {
         !matches!(self.server.try_wait(), Ok(None))
     }
 
-    /// Stops the server; one that does not end in `patience` is stopped harder.
-    pub fn stop(&mut self, how: Stop, patience: Duration) {
+    /// Stops the server; after `timeout` in a harder mode.
+    pub fn stop(&mut self, how: Stop, timeout: Duration) {
         if how == Stop::InOrder {
             self.signal(Signal::INT);
-            self.wait(patience);
+            self.wait(timeout);
         }
         if !self.has_ended() {
             self.signal(Signal::QUIT);
             self.wait(Duration::from_secs(10));
         }
         end(&mut self.server);
-        if let Some(mut pipe) = self.watcher.stdin.take() {
-            // A watcher that has ended already needs no word.
+        if let Some(mut pipe) = self.sampler.stdin.take() {
+            // A watchdog that has ended already needs no line.
             let _ = pipe.write_all(b"over\n");
         }
-        let _ = self.watcher.wait();
+        let _ = self.sampler.wait();
     }
 
     fn signal(&self, signal: Signal) {
         if let Ok(number) = i32::try_from(self.server.id())
             && let Some(process) = Pid::from_raw(number)
         {
-            // It fails only for a process that has ended, whose number stays taken until we wait.
+            // It fails only for a process that has ended, whose id stays reserved until we wait.
             let _ = kill_process(process, signal);
         }
     }
 
-    fn wait(&mut self, patience: Duration) {
-        let deadline = Instant::now() + patience;
+    fn wait(&mut self, timeout: Duration) {
+        let deadline = Instant::now() + timeout;
         while !self.has_ended() && Instant::now() < deadline {
             std::thread::sleep(POLL);
         }
@@ -150,9 +153,12 @@ fn end(child: &mut Child) {
     }
 }
 
-/// Keeps a program from what our surroundings say about other servers, and from our directory,
-/// which it may not be allowed to see.
-pub(super) fn quiet<'a>(command: &'a mut Command, directory: &Path) -> &'a mut Command {
+/// Removes environment variables about other servers, and changes the working directory, which the
+/// user may not be allowed to enter.
+pub(super) fn isolate_environment<'a>(
+    command: &'a mut Command,
+    directory: &Path,
+) -> &'a mut Command {
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("PG") {
             command.env_remove(name);

@@ -1,4 +1,4 @@
-//! Where the server's programs are.
+//! Finds the server's programs.
 
 use std::io::Error;
 use std::path::{Path, PathBuf};
@@ -6,10 +6,9 @@ use std::process::Command;
 
 use super::error::ClusterError;
 
-/// The oldest major version that is tested.
-const OLDEST: u32 = 13;
+use crate::database::postgres::connection::OLDEST;
 
-/// Where Debian and Ubuntu keep one directory per version.
+/// Where Debian and Ubuntu install one directory per version.
 const VERSIONED: &str = "/usr/lib/postgresql";
 
 /// A directory with `initdb` and `postgres`.
@@ -46,7 +45,10 @@ impl Programs {
         let answer = String::from_utf8_lossy(&output.stdout);
         if !output.status.success() || answer.trim().is_empty() {
             let why = String::from_utf8_lossy(&output.stderr);
-            let why = why.lines().next().unwrap_or("it does not tell its version");
+            let why = why
+                .lines()
+                .next()
+                .unwrap_or("it does not print its version");
             return Err(ClusterError::program(&server)(Error::other(why.trim())));
         }
         let answer = answer.trim();
@@ -65,13 +67,13 @@ impl Programs {
         }
     }
 
-    /// One of them.
+    /// Path of a program.
     #[must_use]
     pub fn program(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
 
-    /// Their major version.
+    /// The programs' major version, such as 15.
     #[must_use]
     pub fn major(&self) -> u32 {
         self.major

@@ -1,4 +1,4 @@
-//! Making, starting, stopping and removing a server of our own.
+//! Creates, starts, stops and removes a server of our own.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
@@ -9,44 +9,41 @@ use std::time::{Duration, Instant};
 use super::error::ClusterError;
 use super::keeper::{Keeper, SPARE_BYTES};
 use super::owner::Owner;
-use super::page_cache::{MemoryGroup, let_go_of_files};
-use super::process::{Process, Stop, quiet};
+use super::page_cache::{MemoryGroup, drop_page_cache};
+use super::process::{Process, Stop, isolate_environment};
 use super::programs::Programs;
-use super::settings::Settings;
+use super::settings::{PORT, Settings};
+use crate::database::endpoint::Endpoint;
 use crate::database::postgres::connection::Connection;
 use crate::database::postgres::postgres::Postgres;
-use crate::database::target::{Address, Endpoint};
+use crate::database::target::Address;
 use crate::error::DatabaseError;
 use measure::host::own_name;
 
-/// The port in the name of the socket.
-pub(super) const PORT: u16 = 5432;
-
-/// The only user of the server.
+/// The server's only role.
 const USER: &str = "proofload";
 
-/// The file by which a directory is known as ours: it says how far the cluster came.
+/// The file by which a directory is known as ours: it says how far the cluster is built.
 const MARKER: &str = "proofload-cluster";
 
-/// The longest path of a socket that the system takes (`sun_path`, with a zero at its end).
+/// The longest path of a socket (`sun_path`, zero-terminated).
 const LONGEST_SOCKET: usize = 107;
 
-/// A server that has so much log to read after a crash that it takes longer is not worth waiting
-/// for.
-const START_PATIENCE: Duration = Duration::from_secs(600);
+/// Timeout of a start, which includes crash recovery.
+const START_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// How long a stop in good order may take: it writes all changed pages.
-const STOP_PATIENCE: Duration = Duration::from_secs(120);
+/// Timeout of a fast shutdown, which writes all dirty pages.
+const STOP_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A PostgreSQL server in a directory of its own: reached by a Unix socket that only its user and
-/// root can come to, run as an unprivileged user, and gone when this value is.
+/// A PostgreSQL server in a directory of its own: on a Unix socket that only its user and root can
+/// reach, run as an unprivileged user, and stopped when dropped.
 pub struct Cluster {
     directory: PathBuf,
     sockets: PathBuf,
     settings: Settings,
     programs: Programs,
     owner: Owner,
-    // Ended before the group goes.
+    // Dropped before the group.
     keeper: Option<Keeper>,
     group: Option<MemoryGroup>,
     page_cache_note: String,
@@ -54,19 +51,18 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Makes a cluster in a directory, or takes the one that an earlier run has left there, and
+    /// Creates a cluster in a directory, or takes the one that an earlier run has left there, and
     /// starts its server.
     ///
     /// # Errors
-    /// There is no PostgreSQL on this machine, the directory cannot be used, or the server does
-    /// not come up.
+    /// PostgreSQL is not installed, the directory cannot be used, or the server does not start.
     pub fn start(directory: &Path, settings: &Settings) -> Result<Self, ClusterError> {
         let programs = Programs::find()?;
         let owner = Owner::choose()?;
         let absolute = std::path::absolute(directory);
         let directory = absolute.map_err(ClusterError::file(directory, "found"))?;
-        owner.can_come_to(&directory)?;
-        let is_made = look_at(&directory)?;
+        owner.can_enter(&directory)?;
+        let is_made = has_own_cluster(&directory)?;
         let mut cluster = Self {
             sockets: sockets_for(&directory, &owner)?,
             directory,
@@ -81,14 +77,14 @@ impl Cluster {
         if !is_made {
             cluster.make()?;
         } else if settings.page_cache_bytes.is_some() {
-            let_go_of_files(&cluster.data_directory());
+            drop_page_cache(&cluster.data_directory());
         }
         cluster.limit_page_cache();
         cluster.begin()?;
         Ok(cluster)
     }
 
-    /// Where the server is reached, and by whom.
+    /// Socket and role of the server.
     #[must_use]
     pub fn address(&self) -> Address {
         Address {
@@ -99,7 +95,7 @@ impl Cluster {
         }
     }
 
-    /// The server as the house's database.
+    /// Connects to the server.
     ///
     /// # Errors
     /// The server has gone.
@@ -107,8 +103,8 @@ impl Cluster {
         Postgres::open(&self.address())
     }
 
-    /// Holds the page cache down from now on, once rows are loaded and indexes made: both are
-    /// given more memory than the load.
+    /// Limits the page cache from now on. Call it after loading and indexing, which may use more
+    /// memory than the load.
     pub fn hold_page_cache(&mut self) {
         if let (Some(group), Some(bytes)) = (&self.group, self.settings.page_cache_bytes) {
             let now_bytes = self.settings.memory_bytes(bytes);
@@ -116,34 +112,34 @@ impl Cluster {
         }
     }
 
-    /// What is done about the page cache, as a sentence for the report.
+    /// How the page cache is limited, as a sentence for the report.
     #[must_use]
     pub fn page_cache_note(&self) -> &str {
         &self.page_cache_note
     }
 
-    /// What the server has written about itself.
+    /// Path of the server's log.
     #[must_use]
     pub fn log_file(&self) -> PathBuf {
         self.directory.join("server.log")
     }
 
-    /// Where the server keeps its data.
+    /// The server's data directory.
     #[must_use]
     pub fn data_directory(&self) -> PathBuf {
         self.directory.join("data")
     }
 
-    /// The number of the server's process, while it runs.
+    /// The server's process id, while it runs.
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {
         self.process.as_ref().map(Process::id)
     }
 
-    /// Stops the server in good order: everything is written, nothing has to be recovered.
+    /// A fast shutdown: everything is written, nothing has to be recovered.
     pub fn stop(&mut self) {
         if let Some(mut process) = self.process.take() {
-            process.stop(Stop::InOrder, STOP_PATIENCE);
+            process.stop(Stop::InOrder, STOP_TIMEOUT);
         }
     }
 
@@ -157,16 +153,16 @@ impl Cluster {
     /// Starts the server again, after stopping it if it runs.
     ///
     /// # Errors
-    /// It does not come up.
+    /// It does not start.
     pub fn restart(&mut self) -> Result<(), ClusterError> {
         self.stop();
         self.begin()
     }
 
-    /// Starts the server again if it has ended by itself or was killed; says whether it had.
+    /// Starts the server again if it has ended or was killed; returns whether it had.
     ///
     /// # Errors
-    /// It does not come up.
+    /// It does not start.
     pub fn revive(&mut self) -> Result<bool, ClusterError> {
         let has_ended = self.process.as_mut().is_none_or(Process::has_ended);
         if has_ended {
@@ -176,7 +172,7 @@ impl Cluster {
         Ok(has_ended)
     }
 
-    /// Stops the server and removes everything that was made for it.
+    /// Stops the server and removes everything that was created for it.
     ///
     /// # Errors
     /// Something could not be removed.
@@ -197,7 +193,7 @@ impl Cluster {
 
     fn remove_sockets(&self) {
         if !self.sockets.starts_with(&self.directory) {
-            // Nothing but the socket was in it, which the server has removed.
+            // Only the socket was in it, which the server has removed.
             let _ = fs::remove_dir_all(&self.sockets);
         }
     }
@@ -219,7 +215,7 @@ impl Cluster {
             }
         }
         if let Some(log) = &log {
-            self.owner.can_come_to(log)?;
+            self.owner.can_enter(log)?;
             make_private(log, &self.owner)?;
         }
         let program = self.programs.program("initdb");
@@ -232,7 +228,7 @@ impl Cluster {
         }
         let output = self
             .owner
-            .dress(quiet(&mut initdb, &self.directory))
+            .run_as(isolate_environment(&mut initdb, &self.directory))
             .output();
         let output = output.map_err(ClusterError::program(&program))?;
         if !output.status.success() {
@@ -277,7 +273,7 @@ impl Cluster {
             &file,
             &self.settings.file(&self.sockets, self.programs.major()),
         )?;
-        self.owner.give(&file)?;
+        self.owner.hand_over(&file)?;
         let mut process = Process::start(
             &self.programs.program("postgres"),
             &data,
@@ -285,7 +281,7 @@ impl Cluster {
             &self.owner,
             self.group.as_ref(),
         )?;
-        let deadline = Instant::now() + START_PATIENCE;
+        let deadline = Instant::now() + START_TIMEOUT;
         let address = self.address();
         while Connection::open(&address, "postgres", Duration::from_secs(10)).is_err() {
             if process.has_ended() || Instant::now() > deadline {
@@ -310,8 +306,8 @@ impl Drop for Cluster {
     }
 }
 
-/// Whether a directory holds a cluster of ours; one that was not finished does not count.
-fn look_at(directory: &Path) -> Result<bool, ClusterError> {
+/// Whether a directory holds a cluster of ours; an unfinished one does not count.
+fn has_own_cluster(directory: &Path) -> Result<bool, ClusterError> {
     let Ok(mut entries) = fs::read_dir(directory) else {
         return match directory.exists() {
             true => Err(ClusterError::NotOurs(directory.to_owned())),
@@ -330,7 +326,7 @@ fn look_at(directory: &Path) -> Result<bool, ClusterError> {
     Ok(said.trim() == "made")
 }
 
-/// Refuses a directory of data in which a server runs.
+/// Refuses a data directory in which a server runs.
 fn refuse_running(data: &Path) -> Result<(), ClusterError> {
     let Ok(text) = fs::read_to_string(data.join("postmaster.pid")) else {
         return Ok(());
@@ -345,7 +341,7 @@ fn refuse_running(data: &Path) -> Result<(), ClusterError> {
     let about = PathBuf::from(format!("/proc/{process}"));
     let name = fs::read_to_string(about.join("comm")).unwrap_or_default();
     let is_server = matches!(name.trim(), "postgres" | "postmaster");
-    // The number may belong to another server by now; where it works cannot always be seen.
+    // The process id may belong to another server by now; its directory cannot always be seen.
     let is_elsewhere = fs::read_link(about.join("cwd")).is_ok_and(|cwd| !same(&cwd, data));
     if is_server && !is_elsewhere {
         return Err(ClusterError::StillRuns {
@@ -363,8 +359,8 @@ fn same(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// A directory for the socket: in ours, unless its path is too long for a socket. The other is made
-/// here, in a place where anybody may make directories, so it must not have been there.
+/// A directory for the socket: in ours, unless its path is too long for a socket. Another one is
+/// created where anybody may create directories, so it must not exist.
 fn sockets_for(directory: &Path, owner: &Owner) -> Result<PathBuf, ClusterError> {
     let sockets = directory.join("socket");
     let file = sockets.join(format!(".s.PGSQL.{PORT}.lock"));
@@ -374,14 +370,14 @@ fn sockets_for(directory: &Path, owner: &Owner) -> Result<PathBuf, ClusterError>
     loop {
         let sockets = std::env::temp_dir().join(own_name());
         match fs::DirBuilder::new().mode(0o700).create(&sockets) {
-            Ok(()) => return owner.give(&sockets).map(|()| sockets),
+            Ok(()) => return owner.hand_over(&sockets).map(|()| sockets),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(ClusterError::file(&sockets, "made")(error)),
         }
     }
 }
 
-/// Makes a directory that only the server's user and root can enter; one that is ours may be there.
+/// Creates a directory that only the server's user and root can enter, or takes ours.
 fn make_private(directory: &Path, owner: &Owner) -> Result<(), ClusterError> {
     let made = fs::DirBuilder::new().mode(0o700).create(directory);
     if let Err(error) = made
@@ -389,7 +385,7 @@ fn make_private(directory: &Path, owner: &Owner) -> Result<(), ClusterError> {
     {
         return Err(ClusterError::file(directory, "made")(error));
     }
-    owner.give(directory)
+    owner.hand_over(directory)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), ClusterError> {

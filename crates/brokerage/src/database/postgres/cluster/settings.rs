@@ -1,4 +1,4 @@
-//! How a server of our own is configured.
+//! Configuration of a server of our own.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -8,31 +8,32 @@ const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 const GIB: u64 = 1024 * MIB;
 
-/// What a process of the server takes besides the shared buffers, at most and on the average of a
-/// house's transactions.
+/// The port in the name of the socket.
+pub(super) const PORT: u16 = 5432;
+
+/// Memory of a backend besides the shared buffers, at most, and its average while transactions run.
 const SESSION_BYTES: u64 = 12 * MIB;
 
-/// Settings of a server of our own. What is not here is as for a server that must not lose a
-/// commit: fsync, full pages and checksums are on.
+/// Settings of a server of our own. Those that are not here keep their defaults, so that no commit
+/// is lost: fsync, full_page_writes and checksums are on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Memory in which the server keeps pages.
+    /// `shared_buffers`, the server's own page cache.
     pub shared_buffers_bytes: u64,
-    /// How much the system may keep of the server's files besides, in its page cache; without a
-    /// limit if `None`.
+    /// How much page cache the server's files may use; without a limit if `None`.
     pub page_cache_bytes: Option<u64>,
-    /// A directory for the log on another volume.
+    /// A directory for the WAL on another volume.
     pub log_directory: Option<PathBuf>,
-    /// Log between checkpoints, at most.
+    /// `max_wal_size`, which triggers checkpoints.
     pub max_wal_size_bytes: u64,
     /// Time between checkpoints, at most.
     pub checkpoint_timeout: Duration,
-    /// How many sessions may be open.
+    /// `max_connections`, for clients and loaders together.
     pub connections: u32,
 }
 
 impl Settings {
-    /// Settings for a server with so much memory for pages and no page cache to speak of.
+    /// Settings for a server with this much `shared_buffers` and practically no page cache.
     #[must_use]
     pub fn with_memory(shared_buffers_bytes: u64) -> Self {
         Self {
@@ -45,12 +46,12 @@ impl Settings {
         }
     }
 
-    /// What one process may take for building an index.
+    /// `maintenance_work_mem`.
     fn maintenance_bytes(&self) -> u64 {
         (self.shared_buffers_bytes / 4).clamp(16 * MIB, GIB)
     }
 
-    /// What all processes of the server and their share of the page cache may take together.
+    /// Memory of all processes of the server and their share of the page cache.
     pub(super) fn memory_bytes(&self, page_cache_bytes: u64) -> u64 {
         self.shared_buffers_bytes
             + page_cache_bytes
@@ -59,7 +60,7 @@ impl Settings {
             + 128 * MIB
     }
 
-    /// The words of postgresql.conf.
+    /// The contents of postgresql.conf.
     pub(super) fn file(&self, sockets: &Path, major: u32) -> String {
         let known_cache = self.page_cache_bytes.unwrap_or(4 * GIB);
         let kib = |bytes: u64| format!("{}kB", (bytes / KIB).max(128));
@@ -69,7 +70,7 @@ impl Settings {
             ("listen_addresses", String::new()),
             ("unix_socket_directories", sockets.display().to_string()),
             ("unix_socket_permissions", "0700".to_owned()),
-            ("port", super::server::PORT.to_string()),
+            ("port", PORT.to_string()),
             ("max_connections", self.connections.to_string()),
             ("shared_buffers", kib(self.shared_buffers_bytes)),
             (
@@ -98,7 +99,7 @@ impl Settings {
         if major >= 14 {
             lines.push(("track_wal_io_timing", "on".to_owned()));
         }
-        let mut file = String::from("# Written anew by Proofload at every start.\n");
+        let mut file = String::from("# Written by Proofload at every start.\n");
         for (name, value) in lines {
             // Writing to a String does not fail.
             let _ = writeln!(file, "{name} = '{}'", value.replace('\'', "''"));

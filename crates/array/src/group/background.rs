@@ -1,0 +1,193 @@
+//! The state of rebuilds and scrubs.
+
+use std::collections::VecDeque;
+
+use super::pace::{Cursor, Pacer, Timer, ns_per_sector};
+use super::{BackendSettings, RebuildSettings, ScrubSettings};
+use crate::SECTOR_BYTES;
+
+/// Rebuilds and scrubs in progress, and those of them that may be able to start a step.
+#[derive(Debug)]
+pub(super) struct Background {
+    pub(super) rebuilds: Rebuilds,
+    pub(super) scrubs: Scrubs,
+    runnable: VecDeque<Timer>,
+}
+
+impl Background {
+    pub(super) fn new(settings: &BackendSettings) -> Self {
+        let ScrubSettings { rate_mb_per_s, .. } = settings.policy.scrub;
+        Self {
+            rebuilds: Rebuilds::new(&settings.policy.rebuild),
+            scrubs: Scrubs::new(settings.disk_group.len(), rate_mb_per_s),
+            runnable: VecDeque::new(),
+        }
+    }
+
+    /// Has a rebuild or scrub asked soon whether it can start a step.
+    pub(super) fn wake(&mut self, task: Timer) {
+        self.runnable.push_back(task);
+    }
+
+    /// The next rebuild or scrub to ask.
+    #[inline]
+    pub(super) fn pop_runnable(&mut self) -> Option<Timer> {
+        self.runnable.pop_front()
+    }
+}
+
+/// A rebuild in progress.
+#[derive(Debug, Clone)]
+pub(super) struct Rebuild {
+    pub(super) number: u32,
+    pub(super) set: u16,
+    pub(super) member: u16,
+    /// The next step.
+    pub(super) cursor: Cursor,
+    pub(super) in_flight: u32,
+    pub(super) pacer: Pacer,
+}
+
+/// All rebuilds in progress, in the order they began. Each has a number of its own, so that what
+/// ends late is not taken for a part of a later rebuild of the same member.
+#[derive(Debug)]
+pub(super) struct Rebuilds {
+    pub(super) list: Vec<Rebuild>,
+    pub(super) last_number: u32,
+    pub(super) ns_per_sector: f64,
+    pub(super) in_flight_max: u32,
+    pub(super) step_sectors: u32,
+}
+
+impl Rebuilds {
+    pub(super) fn new(settings: &RebuildSettings) -> Self {
+        Self {
+            list: Vec::new(),
+            last_number: 0,
+            ns_per_sector: ns_per_sector(settings.rate_mb_per_s),
+            in_flight_max: settings.in_flight,
+            step_sectors: settings.unit_kib * 1024 / SECTOR_BYTES as u32,
+        }
+    }
+
+    /// Most sectors of a chunk that are rebuilt in one step. Scrubs take the same steps.
+    pub(super) fn step_sectors(&self) -> u32 {
+        self.step_sectors
+    }
+
+    /// Adds a rebuild of a member from `now_ns` on, and gives its number.
+    pub(super) fn begin(&mut self, now_ns: u64, set: u16, member: u16) -> u32 {
+        debug_assert!(
+            !self
+                .list
+                .iter()
+                .any(|each| (each.set, each.member) == (set, member)),
+            "a member is rebuilt once at a time"
+        );
+        self.last_number += 1;
+        self.list.push(Rebuild {
+            number: self.last_number,
+            set,
+            member,
+            cursor: Cursor::default(),
+            in_flight: 0,
+            pacer: Pacer::new(now_ns),
+        });
+        self.last_number
+    }
+
+    /// Forgets the rebuild of a member whose disk failed again.
+    pub(super) fn abandon(&mut self, set: u16, member: u16) {
+        self.list
+            .retain(|rebuild| (rebuild.set, rebuild.member) != (set, member));
+    }
+
+    pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut Rebuild> {
+        self.list
+            .iter_mut()
+            .find(|rebuild| rebuild.number == number)
+    }
+
+    pub(super) fn remove(&mut self, number: u32) -> Option<Rebuild> {
+        let mut list = self.list.iter();
+        let index = list.position(|rebuild| rebuild.number == number)?;
+        Some(self.list.remove(index))
+    }
+}
+
+/// The scrub of a disk set.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scrub {
+    pub(super) cursor: Cursor,
+    pub(super) running: bool,
+    pub(super) in_flight: bool,
+    pub(super) pacer: Pacer,
+    /// Whether the next pass begins when one ends.
+    pub(super) again: bool,
+    pub(super) passes: u64,
+    /// Steps of this pass so far.
+    pub(super) steps: u64,
+}
+
+impl Scrub {
+    /// Begins a pass at `now_ns`.
+    pub(super) fn begin(&mut self, now_ns: u64, again: bool) {
+        self.running = true;
+        self.again |= again;
+        self.cursor = Cursor::default();
+        self.pacer.restart(now_ns);
+    }
+
+    /// Ends a pass; says whether the next one begins. A pass without a step, because all groups
+    /// have failed, is the last one.
+    pub(super) fn end_pass(&mut self) -> bool {
+        debug_assert!(self.running && !self.in_flight);
+        self.running = self.again && self.steps > 0;
+        self.passes += 1;
+        self.steps = 0;
+        self.cursor = Cursor::default();
+        self.running
+    }
+
+    /// Starts a step that takes `cost_ns` of the pace.
+    pub(super) fn start_step(&mut self, now_ns: u64, cost_ns: f64) {
+        debug_assert!(self.running && !self.in_flight);
+        self.in_flight = true;
+        self.steps += 1;
+        self.pacer.start(now_ns, cost_ns);
+    }
+}
+
+/// The scrubs of all disk sets.
+#[derive(Debug)]
+pub(super) struct Scrubs {
+    pub(super) by_set: Vec<Scrub>,
+    pub(super) ns_per_sector: f64,
+}
+
+impl Scrubs {
+    pub(super) fn new(sets: usize, rate_mb_per_s: f64) -> Self {
+        Self {
+            by_set: vec![Scrub::default(); sets],
+            ns_per_sector: ns_per_sector(rate_mb_per_s),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_repeat_until_one_finds_nothing_to_read() {
+        let mut scrub = Scrub::default();
+        scrub.begin(0, true);
+        scrub.start_step(0, 10.0);
+        scrub.in_flight = false;
+        assert!(scrub.end_pass(), "passes are repeated");
+        assert!(!scrub.end_pass(), "all groups have failed");
+        assert_eq!((scrub.passes, scrub.running), (2, false));
+        scrub.begin(20, false);
+        assert!(scrub.again, "a pass asked for does not end the repetition");
+    }
+}

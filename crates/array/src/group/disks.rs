@@ -1,0 +1,212 @@
+//! The stations with their disks, the requests to them, and the order in which things happen.
+
+use std::collections::VecDeque;
+
+use crate::Direction;
+use crate::disk::{Disk, DiskModel};
+use crate::event_queue::{Due, EventQueue};
+use crate::io::IoClass;
+use crate::payload::Payload;
+use crate::slab::Slab;
+use crate::station::{
+    DispatchSettings, Outcome, Parent, Station, StationLawBroken, StationRequest,
+};
+
+use super::StationId;
+use super::pace::Timer;
+
+/// A disk request in the making.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RequestTarget {
+    pub(super) station: u16,
+    pub(super) direction: Direction,
+    pub(super) class: IoClass,
+    pub(super) first_sector: u64,
+    pub(super) sectors: u32,
+    pub(super) parent: Parent,
+    pub(super) slot: u32,
+}
+
+/// A disk request that ended.
+#[derive(Debug)]
+pub(super) struct Ended<P> {
+    pub(super) station: u16,
+    pub(super) first_sector: u64,
+    pub(super) sectors: u32,
+    pub(super) parent: Parent,
+    pub(super) slot: u32,
+    pub(super) payload: P,
+    pub(super) outcome: Outcome,
+}
+
+/// What happens next among the disks and the background tasks.
+#[derive(Debug)]
+pub(super) enum DiskEvent<P> {
+    /// A disk request ended.
+    Ended(Ended<P>),
+    /// A timer of a background task fires.
+    Timer(Timer),
+}
+
+/// All stations, the requests in them, and the event queue that knows when they complete.
+#[derive(Debug)]
+pub(super) struct Disks<P> {
+    dispatch: DispatchSettings,
+    stations: Vec<Station<P>>,
+    events: EventQueue<Timer>,
+    requests: Slab<StationRequest<P>>,
+    /// Requests to failed disks whose end is still to be reported.
+    failed: VecDeque<u32>,
+}
+
+impl<P: Payload> Disks<P> {
+    pub(super) fn new(disks: Vec<DiskModel>, dispatch: &DispatchSettings) -> Self {
+        let stations: Vec<Station<P>> = disks
+            .into_iter()
+            .map(|disk| Station::new(disk, dispatch))
+            .collect();
+        Self {
+            dispatch: dispatch.clone(),
+            events: EventQueue::new(stations.len()),
+            stations,
+            requests: Slab::new(),
+            failed: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn stations(&self) -> &[Station<P>] {
+        &self.stations
+    }
+
+    /// The station of that number.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such station.
+    pub(super) fn station(&self, id: StationId) -> &Station<P> {
+        let station = self.stations.get(usize::from(id.0));
+        station.unwrap_or_else(|| panic!("there is no station {}", id.0))
+    }
+
+    /// Requests at the disk of a station.
+    #[inline]
+    pub(super) fn load(&self, station: u16) -> u32 {
+        self.stations[usize::from(station)].load()
+    }
+
+    #[inline]
+    pub(super) fn next_event_ns(&self) -> Option<u64> {
+        self.events.next_ns()
+    }
+
+    pub(super) fn set_timer(&mut self, at_ns: u64, timer: Timer) {
+        self.events.schedule(at_ns, timer);
+    }
+
+    /// Lets happen what happens next, at exactly the time [`Disks::next_event_ns`] says.
+    #[inline]
+    pub(super) fn advance_one(&mut self, now_ns: u64) -> Option<DiskEvent<P>> {
+        debug_assert_eq!(self.events.next_ns(), Some(now_ns));
+        match self.events.pop()?.1 {
+            Due::Source(number) => {
+                let station = &mut self.stations[number];
+                let (id, outcome) = station.complete(now_ns, &mut self.requests);
+                let next_ns = station.next_completion_ns();
+                self.events.set_source(number, next_ns);
+                Some(DiskEvent::Ended(self.end(id, outcome)))
+            }
+            Due::Event(timer) => Some(DiskEvent::Timer(timer)),
+        }
+    }
+
+    #[inline]
+    fn end(&mut self, id: u32, outcome: Outcome) -> Ended<P> {
+        let request = &mut self.requests[id];
+        let ended = Ended {
+            station: request.station,
+            first_sector: request.first_sector,
+            sectors: request.sectors,
+            parent: request.parent,
+            slot: request.slot,
+            payload: std::mem::take(&mut request.payload),
+            outcome,
+        };
+        self.requests.release(id);
+        ended
+    }
+
+    /// The next of the requests that ended because their disk had failed.
+    #[inline]
+    pub(super) fn pop_failed(&mut self) -> Option<Ended<P>> {
+        let id = self.failed.pop_front()?;
+        Some(self.end(id, Outcome::DiskFailed))
+    }
+
+    /// Sends a request to a disk. One to a disk that has failed, or to no station at all, comes
+    /// back from [`Disks::pop_failed`].
+    #[inline]
+    pub(super) fn issue(&mut self, now_ns: u64, aim: RequestTarget, payload: P) {
+        let id = self.requests.take();
+        let request = &mut self.requests[id];
+        request.first_sector = aim.first_sector;
+        request.sectors = aim.sectors;
+        request.station = aim.station;
+        request.direction = aim.direction;
+        request.class = aim.class;
+        request.parent = aim.parent;
+        request.slot = aim.slot;
+        request.payload = payload;
+        let number = usize::from(aim.station);
+        let station = self.stations.get_mut(number);
+        let Some(station) = station.filter(|station| station.is_working()) else {
+            self.failed.push_back(id);
+            return;
+        };
+        station.enqueue(now_ns, id, &mut self.requests);
+        let next_ns = station.next_completion_ns();
+        self.events.set_source(number, next_ns);
+    }
+
+    /// Takes a disk out of service. Its requests come back from [`Disks::pop_failed`].
+    pub(super) fn fail(&mut self, now_ns: u64, id: StationId) {
+        let number = usize::from(id.0);
+        let mut lost = Vec::new();
+        self.stations[number].fail(now_ns, id.0, &mut self.requests, &mut lost);
+        self.events.set_source(number, None);
+        self.failed.extend(lost);
+    }
+
+    /// Puts a blank disk where one has failed.
+    pub(super) fn replace(&mut self, id: StationId, disk: DiskModel) {
+        debug_assert!(!self.station(id).is_working());
+        self.stations[usize::from(id.0)].replace(disk, &self.dispatch);
+    }
+
+    /// Makes sectors unreadable until they are written. Nothing happens if there is no such
+    /// station: a segment without a place has nothing to spoil.
+    pub(super) fn mark_unreadable(&mut self, station: u16, first_sector: u64, sectors: u32) {
+        if let Some(station) = self.stations.get_mut(usize::from(station)) {
+            debug_assert!(
+                first_sector + u64::from(sectors) <= station.disk().capacity_sectors(),
+                "the sectors are on the disk"
+            );
+            station.mark_unreadable(first_sector, sectors);
+        }
+    }
+
+    /// Changes what a disk stores without a trace.
+    pub(super) fn corrupt(&mut self, id: StationId, first_sector: u64, sectors: u32, payload: &P) {
+        self.stations[usize::from(id.0)].corrupt(first_sector, sectors, payload);
+    }
+
+    /// Disk requests in flight.
+    pub(super) fn in_flight(&self) -> usize {
+        self.requests.in_use()
+    }
+
+    /// Little's law at every station and in every disk.
+    pub(super) fn check_laws(&self) -> Result<(), StationLawBroken> {
+        let mut stations = self.stations.iter().enumerate();
+        stations.try_for_each(|(number, station)| station.check_laws(number, &self.requests))
+    }
+}

@@ -1,0 +1,334 @@
+//! Disk groups and the groups laid out over them: which columns are there, and where they lie.
+
+use std::ops::{Index, IndexMut};
+
+use crate::raid::parity::Columns;
+use crate::raid::vraid::DiskGroup;
+use crate::raid::{Layout, Level, Striped};
+use crate::{Diagnostic, SECTOR_BYTES};
+
+use super::lock::StripeRows;
+use super::pace::Cursor;
+use super::set::{DiskSet, Group, GroupView, Member, MemberState, NOWHERE};
+use super::{BackendError, BackendSettings, DiskGroupSettings, GroupId, GroupState, StationId};
+
+/// The layouts of the groups of a disk group.
+fn layouts(
+    settings: &DiskGroupSettings,
+    number: u16,
+    member_sectors: u64,
+) -> Result<(Vec<Layout>, Option<DiskGroup>), BackendError> {
+    let diagnostic = |key: &str, message: String| BackendError::Settings {
+        diagnostics: vec![Diagnostic::new(
+            format!("disk_group.{number}.{key}"),
+            message,
+        )],
+    };
+    if settings.level != Level::Vraid {
+        let chunk_sectors = settings.chunk_sectors();
+        let (level, disks) = (settings.level, settings.disks);
+        let striped = Striped::new(level, disks, member_sectors, chunk_sectors);
+        if striped.geometry().capacity_sectors() == 0 {
+            let message = "The disks do not hold a single chunk; take a smaller one.";
+            return Err(diagnostic("chunk_kib", message.into()));
+        }
+        return Ok((vec![Layout::Striped(striped)], None));
+    }
+    let mut disks = DiskGroup::new(
+        settings.disks,
+        member_sectors,
+        settings.placement.segment_sectors(),
+        settings.placement.stroke_fraction,
+        settings.protection_level,
+    );
+    let mut layouts = Vec::new();
+    for (disk_number, disk) in settings.virtual_disk.iter().enumerate() {
+        let sectors = disk.size_sectors();
+        let Some(layout) = disks.create(disk.level, sectors, settings.chunk_sectors()) else {
+            let free_gib = (disks.free_sectors() * SECTOR_BYTES) >> 30;
+            let message = format!(
+                "'{}' does not fit: the disk group has {free_gib} GiB of segments free in \
+                 the part of the stroke it may use, before redundancy.",
+                disk.name
+            );
+            return Err(diagnostic(
+                &format!("virtual_disk.{disk_number}.size_gib"),
+                message,
+            ));
+        };
+        layouts.push(Layout::Virtual(layout));
+    }
+    // With spares what a disk held is rebuilt onto one of them, else into free segments.
+    Ok((layouts, (settings.spares == 0).then_some(disks)))
+}
+
+/// All disk sets and the groups on them. Groups are indexed by their number.
+#[derive(Debug)]
+pub(super) struct GroupTable {
+    sets: Vec<DiskSet>,
+    groups: Vec<Group>,
+    names: Vec<String>,
+}
+
+impl Index<u16> for GroupTable {
+    type Output = Group;
+
+    #[inline]
+    fn index(&self, group: u16) -> &Group {
+        &self.groups[usize::from(group)]
+    }
+}
+
+impl IndexMut<u16> for GroupTable {
+    #[inline]
+    fn index_mut(&mut self, group: u16) -> &mut Group {
+        &mut self.groups[usize::from(group)]
+    }
+}
+
+impl GroupTable {
+    /// Lays the groups out over disks with these capacities, one for each station in turn.
+    pub(super) fn new(
+        settings: &BackendSettings,
+        capacities: &[u64],
+    ) -> Result<Self, BackendError> {
+        let names = settings.group_names().into_iter().map(String::from);
+        let mut table = Self {
+            sets: Vec::new(),
+            groups: Vec::new(),
+            names: names.collect(),
+        };
+        let mut first_station = 0;
+        for disk_group in &settings.disk_group {
+            table.add_set(disk_group, &mut first_station, capacities)?;
+        }
+        Ok(table)
+    }
+
+    fn add_set(
+        &mut self,
+        disk_group: &DiskGroupSettings,
+        first_station: &mut u16,
+        capacities: &[u64],
+    ) -> Result<(), BackendError> {
+        let members = *first_station..*first_station + disk_group.disks;
+        let spares = members.end..members.end + disk_group.spares;
+        *first_station = spares.end;
+        let smallest = members
+            .clone()
+            .chain(spares.clone())
+            .map(|station| capacities[usize::from(station)])
+            .min()
+            .unwrap_or(0);
+        let members_start = members.start;
+        let set_number = self.sets.len() as u16;
+        let first_group = self.groups.len() as u16;
+        let (layouts, space) = layouts(disk_group, set_number, smallest)?;
+        for layout in layouts {
+            self.groups.push(Group::new(set_number, layout));
+        }
+        self.sets.push(DiskSet {
+            members: members.map(Member::new).collect(),
+            stations: members_start..spares.end,
+            spares: spares.collect(),
+            member_sectors: smallest,
+            groups: (first_group..self.groups.len() as u16).collect(),
+            all_present: true,
+            space,
+        });
+        Ok(())
+    }
+
+    /// The disk set of that number.
+    #[inline]
+    pub(super) fn set(&self, number: u16) -> &DiskSet {
+        &self.sets[usize::from(number)]
+    }
+
+    #[inline]
+    pub(super) fn set_mut(&mut self, number: u16) -> &mut DiskSet {
+        &mut self.sets[usize::from(number)]
+    }
+
+    /// A disk set, and its groups.
+    pub(super) fn set_and_groups(&mut self, number: u16) -> (&mut DiskSet, &[Group]) {
+        let set = &mut self.sets[usize::from(number)];
+        let groups = match (set.groups.first(), set.groups.last()) {
+            (Some(&first), Some(&last)) => &self.groups[usize::from(first)..=usize::from(last)],
+            _ => &[],
+        };
+        (set, groups)
+    }
+
+    /// Numbers of the disk sets.
+    pub(super) fn set_numbers(&self) -> std::ops::Range<u16> {
+        0..self.sets.len() as u16
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The disk set that a station belongs to.
+    pub(super) fn set_of_station(&self, station: StationId) -> u16 {
+        let mut sets = self.sets.iter();
+        let position = sets.position(|set| set.stations.contains(&station.0));
+        let Some(set) = position else {
+            unreachable!("every station belongs to a disk group");
+        };
+        set as u16
+    }
+
+    pub(super) fn view(&self, id: GroupId) -> GroupView<'_> {
+        let group = &self[id.0];
+        GroupView {
+            id,
+            name: &self.names[usize::from(id.0)],
+            state: group.state,
+            geometry: group.geometry,
+            capacity_sectors: group.capacity_sectors,
+            counters: &group.counters,
+        }
+    }
+
+    /// Whether any group of a set still has its contents, so that rebuilding is worth it.
+    pub(super) fn is_worth_rebuilding(&self, set: u16) -> bool {
+        let mut groups = self.set(set).groups.iter();
+        groups.any(|&group| self[group].state != GroupState::Failed)
+    }
+
+    /// Whether any group of a set has redundancy.
+    pub(super) fn is_protected(&self, set: u16) -> bool {
+        let mut groups = self.set(set).groups.iter();
+        groups.any(|&group| self[group].geometry.tolerance() > 0)
+    }
+
+    /// Brings the states of the groups of a set up to date after its members changed; calls
+    /// `changed` with every group whose state is another now.
+    pub(super) fn update_states(&mut self, set: u16, mut changed: impl FnMut(GroupId, GroupState)) {
+        let set = &mut self.sets[usize::from(set)];
+        set.update_presence();
+        for &number in &set.groups {
+            let group = &mut self.groups[usize::from(number)];
+            let before = group.state;
+            group.update_state(number, set);
+            if group.state != before {
+                changed(GroupId(number), group.state);
+            }
+        }
+    }
+
+    /// Station and sector of the first row of a column of a stripe.
+    #[inline]
+    pub(super) fn locate(&self, group: u16, stripe: u64, column: u16) -> (u16, u64) {
+        let group = &self[group];
+        self.set(group.set)
+            .locate(group.layout.place(stripe, column))
+    }
+
+    /// Whether every member of a group's disk set is there.
+    #[inline]
+    pub(super) fn is_complete(&self, group: u16) -> bool {
+        self.set(self[group].set).all_present
+    }
+
+    /// The columns of a stripe that are missing anywhere in a range of rows.
+    #[inline]
+    pub(super) fn missing_columns(&self, rows: StripeRows) -> Columns {
+        let group = &self[rows.group];
+        let set = self.set(group.set);
+        if set.all_present {
+            return Columns::default();
+        }
+        let index = set.index_of(rows.group);
+        (0..group.geometry.columns())
+            .filter(|&column| {
+                let place = group.layout.place(rows.stripe, column);
+                match &set.members[usize::from(place.member)].state {
+                    MemberState::Present => false,
+                    MemberState::Missing => true,
+                    MemberState::Rebuilding(rebuilt) => {
+                        !rebuilt.has(index, &group.geometry, rows.stripe, rows.from, rows.to)
+                    }
+                }
+            })
+            .collect()
+    }
+
+    /// The ranges of rows of a column that are not rebuilt yet, if others are: those must be kept
+    /// up to date.
+    pub(super) fn gaps_of_partly_rebuilt(
+        &self,
+        rows: StripeRows,
+        column: u16,
+    ) -> Option<Vec<(u32, u32)>> {
+        let group = &self[rows.group];
+        let set = self.set(group.set);
+        let place = group.layout.place(rows.stripe, column);
+        let MemberState::Rebuilding(rebuilt) = &set.members[usize::from(place.member)].state else {
+            return None;
+        };
+        let index = set.index_of(rows.group);
+        let range = (rows.from, rows.to);
+        let gaps = rebuilt.gaps(index, &group.geometry, rows.stripe, range);
+        (gaps != [range]).then_some(gaps)
+    }
+
+    /// The column of a stripe that lies on a member.
+    pub(super) fn column_on(&self, rows: StripeRows, member: u16) -> Option<u16> {
+        let group = &self[rows.group];
+        (0..group.geometry.columns())
+            .find(|&column| group.layout.place(rows.stripe, column).member == member)
+    }
+
+    /// The rows at a cursor, which moves on by at most `step_sectors`; none at the end. Stripes
+    /// without a column to rebuild on `member` and groups that have failed are passed over.
+    pub(super) fn next_rows(
+        &self,
+        set: u16,
+        member: Option<u16>,
+        step_sectors: u32,
+        cursor: &mut Cursor,
+    ) -> Option<StripeRows> {
+        let set = self.set(set);
+        while cursor.group < set.groups.len() {
+            let number = set.groups[cursor.group];
+            let group = &self[number];
+            let geometry = &group.geometry;
+            let tolerant = geometry.tolerance() > 0 && group.state != GroupState::Failed;
+            if !tolerant || cursor.stripe >= geometry.stripes {
+                cursor.group += 1;
+                cursor.stripe = 0;
+                continue;
+            }
+            let stripe = cursor.stripe;
+            if member.is_some_and(|member| !is_to_rebuild(set, group, stripe, member)) {
+                cursor.stripe += 1;
+                continue;
+            }
+            let from = cursor.row;
+            let to = (from + u64::from(step_sectors)).min(geometry.chunk_sectors);
+            cursor.row = to;
+            if to == geometry.chunk_sectors {
+                cursor.row = 0;
+                cursor.stripe += 1;
+            }
+            return Some(StripeRows {
+                group: number,
+                stripe,
+                from: from as u32,
+                to: to as u32,
+            });
+        }
+        None
+    }
+}
+
+/// Whether a stripe has a column on a member, and that has a place to be rebuilt in.
+fn is_to_rebuild(set: &DiskSet, group: &Group, stripe: u64, member: u16) -> bool {
+    let mut columns = 0..group.geometry.columns();
+    columns.any(|column| {
+        let place = group.layout.place(stripe, column);
+        place.member == member && set.locate(place).0 != NOWHERE
+    })
+}

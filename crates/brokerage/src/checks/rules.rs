@@ -1,0 +1,79 @@
+//! The consistency checks by name, with their rules as the report prints them.
+
+/// Name of a check, and its rule in a sentence.
+pub type Rule = (&'static str, &'static str);
+
+/// Every check made by [`super::check`], in order.
+pub const CONSISTENCY_CHECKS: [Rule; 16] = [
+    ("positions", "Every position is the sum of its lots."),
+    ("empty positions", "No position has zero shares."),
+    ("empty lots", "No lot has zero shares."),
+    (
+        "histories of lots",
+        "Every lot equals the sum of its history.",
+    ),
+    (
+        "shares of trades",
+        "Every completed trade changed as many shares as it traded.",
+    ),
+    (
+        "settlements of trades",
+        "Every completed trade has a settlement.",
+    ),
+    (
+        "trades of settlements",
+        "Every settlement belongs to a completed trade.",
+    ),
+    (
+        "cash of trades",
+        "Every cash trade moved the settled amount.",
+    ),
+    (
+        "trades of cash",
+        "Every cash transaction belongs to a completed cash trade.",
+    ),
+    (
+        "steps of trades",
+        "The history of every trade matches its status.",
+    ),
+    (
+        "trades of requests",
+        "Every request belongs to a pending limit order.",
+    ),
+    ("requests of trades", "Every pending order has its request."),
+    (
+        "trades of brokers",
+        "Brokers' trade counts grew by the completed trades.",
+    ),
+    (
+        "commissions of brokers",
+        "Brokers' commissions grew by those of their trades.",
+    ),
+    (
+        "balances of accounts",
+        "Account balances changed by the cash transactions.",
+    ),
+    ("states", "Every trade has a valid status."),
+];
+
+/// The rule of a check by its name.
+pub(super) fn rule_of(name: &str) -> &str {
+    let law = CONSISTENCY_CHECKS.iter().find(|law| law.0 == name);
+    law.map_or(name, |law| law.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::queries::CHECKS;
+    use super::*;
+
+    #[test]
+    fn every_query_has_its_rule() {
+        for check in &CHECKS {
+            let mut named = CONSISTENCY_CHECKS
+                .iter()
+                .filter(|(name, _)| *name == check.name);
+            assert!(named.next().is_some(), "{}", check.name);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The interface to a database outside of transactions: creating, loading, indexing, removal.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::marker::{Build, State};
+use crate::error::DatabaseError;
+use crate::row::RowSink;
+use crate::schema::{TABLES, TableName};
+use crate::session::Session;
+use crate::statement::Dialect;
+
+/// Timeout for connecting.
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Timeout for an answer, after which the server counts as gone.
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The server's description in the report.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// Its name and version, such as "PostgreSQL 15.18".
+    pub name: String,
+    /// Settings that affect its I/O, with their values as the server prints them.
+    pub settings: Vec<(String, String)>,
+    /// Its data directory, if the user may see it.
+    pub data_directory: Option<PathBuf>,
+}
+
+/// One step after loading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// What it is, for progress and errors, such as "the primary key of trade".
+    pub what: String,
+    /// The statement that does it.
+    pub sql: String,
+    /// Whether the database is correct without it, so that missing permission is no error.
+    pub is_optional: bool,
+}
+
+impl Step {
+    pub(super) fn new(what: String, sql: String) -> Self {
+        Self {
+            what,
+            sql,
+            is_optional: false,
+        }
+    }
+}
+
+/// A database that can hold the data set. All methods may be called from several threads.
+///
+/// It is built by [`create`](Self::create), any number of [`loader`](Self::loader)s,
+/// [`finish`](super::finish) and [`mark_ready`](Self::mark_ready).
+pub trait Database: Send + Sync {
+    /// The SQL dialect of its statements.
+    fn dialect(&self) -> Dialect;
+
+    /// Opens a session for one client.
+    ///
+    /// # Errors
+    /// The server is not reachable, or refuses us.
+    fn connect(&self) -> Result<Box<dyn Session>, DatabaseError>;
+
+    /// Whether its sessions can [share a thread](Session::share_thread). Those of others block the
+    /// thread that uses them.
+    fn shares_threads(&self) -> bool {
+        false
+    }
+
+    /// Name, version and settings.
+    ///
+    /// # Errors
+    /// The server is not reachable, or refuses us.
+    fn server(&self) -> Result<Server, DatabaseError>;
+
+    /// How far the database is built.
+    ///
+    /// # Errors
+    /// The server is not reachable, or the database holds something else.
+    fn state(&self) -> Result<State, DatabaseError>;
+
+    /// Checks that we may create what is absent, without creating it.
+    ///
+    /// # Errors
+    /// We may not, with the remedy.
+    fn check_permission(&self) -> Result<(), DatabaseError> {
+        Ok(())
+    }
+
+    /// Checks that the server admits this many sessions at once, by opening them.
+    ///
+    /// # Errors
+    /// It does not, with the remedy.
+    fn check_admission(&self, sessions: u32) -> Result<(), DatabaseError> {
+        let _ = sessions;
+        Ok(())
+    }
+
+    /// Creates the database, the marker and the empty tables.
+    ///
+    /// # Errors
+    /// Something exists already, or permission is missing.
+    fn create(&self, build: &Build) -> Result<(), DatabaseError>;
+
+    /// A bulk loader, for one thread.
+    ///
+    /// # Errors
+    /// The server is not reachable, or refuses us.
+    fn loader(&self) -> Result<Box<dyn Loader>, DatabaseError>;
+
+    /// The steps after loading, in phases: the steps of one phase may run in parallel, up to
+    /// [`max_parallel_steps`](Self::max_parallel_steps), and must all end before the next phase.
+    fn post_load_steps(&self) -> Vec<Vec<Step>>;
+
+    /// How many steps of a phase may run in parallel; `usize::MAX` for any number.
+    fn max_parallel_steps(&self) -> usize {
+        usize::MAX
+    }
+
+    /// Runs one step.
+    ///
+    /// # Errors
+    /// The server is gone or full, or the rows violate a key.
+    fn run_step(&self, step: &Step) -> Result<(), DatabaseError>;
+
+    /// Cancels the steps that are running, which then fail. Indexes of a large database take
+    /// minutes each.
+    ///
+    /// # Errors
+    /// The server is not reachable, or refuses us.
+    fn cancel_steps(&self) -> Result<(), DatabaseError>;
+
+    /// Marks the build as complete.
+    ///
+    /// # Errors
+    /// The server is gone.
+    fn mark_ready(&self) -> Result<(), DatabaseError>;
+
+    /// The names of the existing tables.
+    ///
+    /// # Errors
+    /// The server is gone.
+    fn tables(&self) -> Result<Vec<String>, DatabaseError>;
+
+    /// Bytes of all tables and indexes, without the log.
+    ///
+    /// # Errors
+    /// The server is gone.
+    fn size_bytes(&self) -> Result<u64, DatabaseError>;
+
+    /// Drops everything that we created, and nothing else. Sessions still open on it are
+    /// terminated.
+    ///
+    /// # Errors
+    /// The server is gone, or the database is not ours.
+    fn remove(&self) -> Result<(), DatabaseError>;
+}
+
+/// The tables that are missing. A complete build has all of them, unless someone dropped some
+/// since.
+///
+/// # Errors
+/// The server is gone.
+pub fn missing_tables(database: &dyn Database) -> Result<Vec<&'static str>, DatabaseError> {
+    let there = database.tables()?;
+    let names = TABLES.iter().map(|table| table.name.name());
+    let is_missing = |name: &&str| !there.iter().any(|one| one.eq_ignore_ascii_case(name));
+    Ok(names.filter(is_missing).collect())
+}
+
+/// Opens this many sessions, holds them all at once, and closes them.
+///
+/// # Errors
+/// The server admits only some of them, with the remedy.
+pub(super) fn open_at_once<S>(
+    needed: u32,
+    open_one: impl Fn() -> Result<S, DatabaseError>,
+) -> Result<(), DatabaseError> {
+    let mut open = Vec::new();
+    for number in 0..needed {
+        open.push(open_one().map_err(|why| {
+            DatabaseError::Unusable(format!(
+                "the database server admits {number} more sessions, and {needed} are needed for \
+                 the users, the market workers and the sampler ({why}): raise its max_connections \
+                 or the limits of the user, or reduce --users"
+            ))
+        })?);
+    }
+    Ok(())
+}
+
+/// Takes rows in bulk, one table after the other. Rows of a table are durable only after
+/// [`end`](Self::end); a loader dropped before leaves none of them, or some of them in a build that
+/// is not ready.
+pub trait Loader: RowSink + Send {
+    /// Begins the rows of a table.
+    ///
+    /// # Errors
+    /// The server is gone or full, or the last table was not ended.
+    fn begin(&mut self, table: TableName) -> Result<(), DatabaseError>;
+
+    /// Ends the rows of a part, and returns their number.
+    ///
+    /// # Errors
+    /// The server did not take all of them.
+    fn end(&mut self) -> Result<u64, DatabaseError>;
+}

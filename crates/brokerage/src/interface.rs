@@ -1,0 +1,209 @@
+//! The brokerage workload behind the interface of all workloads.
+
+use crate::operation::{DATABASE, levels};
+use crate::profile::{BUNDLED, BrokerageProfile, KIND};
+use crate::run_plan::run_plan;
+use crate::simulation::trees::{self, Trees};
+use crate::simulation::{self, Places};
+use config::{ConfigError, Layers};
+use measure::service_level::ServiceLevels;
+use measure::units;
+use workload::profile::Run;
+use workload::{Bundled, Profile};
+use workload::{
+    LoadAxis, LoadOption, LoadOptions, Refusal, Simulation, SimulationFuture, StorageNeeds,
+    VolumeDemand, Workload,
+};
+
+/// The brokerage workload.
+pub static WORKLOAD: BrokerageWorkload = BrokerageWorkload;
+
+/// A brokerage on a database server: users that trade, and an exchange that answers.
+#[derive(Clone, Copy, Debug)]
+pub struct BrokerageWorkload;
+
+/// The setting with the number of users.
+const USERS: &str = "brokerage.users";
+
+/// Without a range of its own at most so many users are tried.
+const MOST_USERS: f64 = 2_000.0;
+
+/// Log files beyond the checkpoint depth, as for mail.
+const SPARE_LOG_FILES: u64 = 16;
+
+impl Workload for BrokerageWorkload {
+    fn kind(&self) -> &'static str {
+        KIND
+    }
+
+    fn bundled(&self) -> &'static [Bundled] {
+        BUNDLED
+    }
+
+    fn read(&self, layers: Layers, kinds: &[&str]) -> Result<Box<dyn Profile>, ConfigError> {
+        Ok(Box::new(BrokerageProfile::read(layers, kinds)?))
+    }
+
+    fn reference(&self) -> String {
+        config::reference_of(&BrokerageProfile::default())
+    }
+
+    fn setting_of(&self, option: LoadOption) -> Option<&'static str> {
+        match option {
+            LoadOption::Threads | LoadOption::Users => Some(USERS),
+            LoadOption::TargetSize => Some("brokerage.data_size"),
+            LoadOption::Databases => None,
+        }
+    }
+
+    fn check_options(&self, options: &LoadOptions<'_>) -> Result<(), Refusal> {
+        for (option, is_given) in [
+            ("--mailboxes", options.mailboxes.is_some()),
+            ("--databases", options.has_databases),
+        ] {
+            if is_given {
+                return Err(Refusal::new(
+                    format!(
+                        "{option} does not go with a brokerage, which has one database and users."
+                    ),
+                    "Give --users for the users, and --target-size for the data.",
+                ));
+            }
+        }
+        if options.is_predicted && options.has_rate {
+            return Err(Refusal::new(
+                "--rate does not go with a brokerage on a modelled array: its users begin the \
+                 next transaction when the last is done.",
+                "Give --users for the load; 'proofload run' holds rates of transactions.",
+            ));
+        }
+        Ok(())
+    }
+
+    fn load_axis(&self) -> LoadAxis {
+        LoadAxis::Clients {
+            setting: USERS,
+            most: MOST_USERS,
+        }
+    }
+
+    fn without_target_rate(&self) -> Option<(&'static str, u32)> {
+        None
+    }
+
+    fn built_with(&self) -> &'static [&'static str] {
+        &[
+            "brokerage.customers",
+            "brokerage.data_size",
+            "brokerage.trade_days",
+        ]
+    }
+}
+
+impl Profile for BrokerageProfile {
+    fn workload(&self) -> &'static dyn Workload {
+        &WORKLOAD
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn run(&self) -> &Run {
+        &self.run
+    }
+
+    fn run_mut(&mut self) -> &mut Run {
+        &mut self.run
+    }
+
+    fn service_levels(&self) -> ServiceLevels {
+        self.service_levels.with(levels(&self.brokerage))
+    }
+
+    fn apply(&mut self, _: &LoadOptions<'_>) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn storage_needs(&self) -> StorageNeeds {
+        StorageNeeds::Server {
+            data: DATABASE,
+            log: "brokerage-log",
+        }
+    }
+
+    fn describe_data(&self) -> String {
+        let brokerage = &self.brokerage;
+        let scale = trees::scale(brokerage);
+        format!(
+            "{} of data for {} customers with {} of trading in {}",
+            units::size(trees::bytes_of(brokerage, scale)),
+            units::count_of(scale.customers),
+            units::count(u64::from(scale.trade_days), "day"),
+            units::count(u64::from(brokerage.data_files), "file"),
+        )
+    }
+
+    fn describe_load(&self) -> String {
+        units::count(u64::from(self.brokerage.users), "user")
+    }
+
+    fn check_prediction(&self) -> Result<(), Refusal> {
+        if self.run.held_rate.is_none() {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            "A predicted brokerage has no held rate: its users make the load.",
+            "Leave run.held_rate at \"none\" and give brokerage.users a number.",
+        ))
+    }
+
+    /// Room for every data file with its growth. The log, which is one, asks for room with the first.
+    fn volume_demands(&self) -> Vec<VolumeDemand> {
+        let brokerage = &self.brokerage;
+        let database = &brokerage.database;
+        let files = u64::from(brokerage.data_files);
+        let pages = Trees::build(brokerage).all_pages();
+        let data_bytes = simulation::file_bytes(pages, files, database.page_size.bytes());
+        let log_bytes = database.checkpoint_depth.bytes().saturating_mul(2)
+            + SPARE_LOG_FILES * database.log_file_size.bytes();
+        let demand = |number| VolumeDemand {
+            name: format!("brokerage-data-{number}"),
+            data_bytes,
+            reserved_bytes: data_bytes,
+            log_bytes: if number == 1 { log_bytes } else { 0 },
+        };
+        (1..=files).map(demand).collect()
+    }
+
+    fn database_names(&self) -> Vec<String> {
+        vec![DATABASE.to_owned()]
+    }
+
+    fn has_hot_data(&self) -> bool {
+        true
+    }
+
+    fn read_share_at_disks(&self) -> f64 {
+        0.95
+    }
+
+    fn simulate(&self, simulation: Simulation) -> SimulationFuture {
+        // The log is one; it lies beside the first data file.
+        let log = simulation.places[0].log.clone();
+        let data = simulation.places.into_iter().map(|place| place.data);
+        let places = Places {
+            data: data.collect(),
+            log,
+        };
+        Box::pin(simulation::run_on_virtual_clock(
+            simulation.handle,
+            self.clone(),
+            run_plan(self),
+            simulation.base,
+            simulation.stop,
+            simulation.listener,
+            places,
+        ))
+    }
+}

@@ -1,0 +1,67 @@
+//! The profile of the brokerage workload: how large its database is, what its users do, the market
+//! they trade on, the server that does the work, and the limits of the verdict.
+
+mod data_set;
+mod database;
+mod limits;
+mod load;
+mod rules;
+
+pub use data_set::Brokerage;
+pub use database::{Database, Server};
+pub use limits::Limits;
+pub use load::{Market, Mix, Orders};
+
+use config::{ConfigError, Layers, TimeSpan, settings};
+use workload::Bundled;
+use workload::profile::{Levels, Run, WarmUp, read};
+
+/// The kind of workload, as profiles name it.
+pub(crate) const KIND: &str = "brokerage";
+
+const STUDY: &str = "The published evaluation of the MSA 2042 (2016).";
+const DESCRIBED: &str = "Open implementations of the workload agree on it.";
+
+settings! {
+    /// What kind of workload this is.
+    pub struct BrokerageProfile {
+        /// The kind of workload. Every profile file must say it.
+        pub kind: String = KIND.to_owned(), source "Ours.";
+        /// One line for lists and reports.
+        pub description: String = String::new(), source "Ours.";
+        /// How large the brokerage is, and how many users work at once.
+        pub brokerage: Brokerage = Brokerage::default();
+        /// The limits that decide the verdict.
+        pub service_levels: Levels = Levels::default();
+        /// How long a run lasts and what it samples.
+        pub run: Run = default_run();
+    }
+}
+
+/// A server verifies its own pages, and its caches take longer to fill.
+fn default_run() -> Run {
+    Run {
+        verify_after_run: false,
+        warm_up: WarmUp {
+            minimum: TimeSpan::seconds(900),
+            ..WarmUp::default()
+        },
+        ..Run::default()
+    }
+}
+
+/// The bundled profiles.
+pub(crate) const BUNDLED: &[Bundled] = &[Bundled {
+    name: "brokerage",
+    toml: include_str!("../../../../profiles/workloads/brokerage.toml"),
+}];
+
+impl BrokerageProfile {
+    /// Reads a profile; `kinds` are all kinds of workload, for messages.
+    ///
+    /// # Errors
+    /// Everything that is wrong, each fault with its place.
+    pub fn read(layers: Layers, kinds: &[&str]) -> Result<Self, ConfigError> {
+        read(layers, kinds, &Self::default(), rules::broken)
+    }
+}

@@ -1,0 +1,153 @@
+//! Names the bottleneck of a run.
+
+use super::waits::{Class, Waits};
+
+/// What the decision is based on.
+#[derive(Debug, Clone, Copy)]
+pub struct Observations<'a> {
+    /// Wait events sampled during the measurement.
+    pub waits: &'a Waits,
+    /// Users; at a target rate the most that may be busy at once.
+    pub users: u32,
+    /// CPU utilization of this machine, 0 to 100.
+    pub processors_busy_percent: Option<f64>,
+    /// Average read latency of the volume.
+    pub average_read_ms: Option<f64>,
+    /// Whether the target rate was reached; `None` without one.
+    pub rate_reached: Option<bool>,
+    /// Share of the measured time in which the server was down, 0 to 1.
+    pub downtime_share: f64,
+}
+
+/// Busy sessions as a share of the users, below which the database was not the bottleneck.
+const IDLE_LIMIT: f64 = 0.5;
+/// Share of samples from which on a class dominates.
+const LEADING: f64 = 0.4;
+/// Share of downtime above which it was the bottleneck.
+const OUTAGE_LIMIT: f64 = 0.05;
+/// CPU utilization from which on the processors are saturated.
+const PROCESSORS_FULL_PERCENT: f64 = 90.0;
+
+/// The value of `bottleneck`, and its explanation.
+#[must_use]
+pub fn find_bottleneck(observations: &Observations<'_>) -> (&'static str, String) {
+    let waits = observations.waits;
+    let Some(storage) = waits.share(Class::Storage) else {
+        return (
+            "unknown",
+            "The server does not report wait events.".to_owned(),
+        );
+    };
+    let share = |class| waits.share(class).unwrap_or(0.0);
+    let (locks, running) = (share(Class::Locks), share(Class::Processor));
+    let busy = waits.average_busy();
+    let figures = format!(
+        "Of {} users, {busy:.1} were active in the database on average. Of samples of their \
+         sessions, {:.0} % waited for storage, {:.0} % for locks, and {:.0} % were running.{}{}",
+        observations.users,
+        100.0 * storage,
+        100.0 * locks,
+        100.0 * running,
+        observations
+            .average_read_ms
+            .map(|ms| format!(" The average read latency of the volume was {ms:.2} ms."))
+            .unwrap_or_default(),
+        observations
+            .processors_busy_percent
+            .map(|percent| format!(" The CPUs of this machine were {percent:.0} % busy."))
+            .unwrap_or_default(),
+    );
+    let full = |percent: f64| percent >= PROCESSORS_FULL_PERCENT;
+    let is_idle = busy < IDLE_LIMIT * f64::from(observations.users);
+    let (word, verdict) = if observations.downtime_share > OUTAGE_LIMIT {
+        ("outage", "Downtime limited the load most.")
+    } else if observations.rate_reached == Some(true) {
+        (
+            "nothing",
+            "There was no bottleneck: the target rate was reached.",
+        )
+    } else if observations.processors_busy_percent.is_some_and(full)
+        && (storage < LEADING || is_idle)
+    {
+        ("processor", "The CPUs were the bottleneck.")
+    } else if is_idle {
+        (
+            "nothing",
+            "The database was not the bottleneck: most users were outside of it, in think time or \
+             waiting for a CPU. More users would make more load.",
+        )
+    } else if storage >= locks && storage >= running {
+        ("storage", "Storage was the bottleneck.")
+    } else if locks >= running {
+        (
+            "locks",
+            "Lock contention was the bottleneck; faster storage would change little.",
+        )
+    } else {
+        (
+            "processor",
+            "The CPUs were the bottleneck, not the storage.",
+        )
+    };
+    (word, format!("{verdict} {figures}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(storage: u64, locks: u64, running: u64, busy_percent: f64) -> &'static str {
+        let mut waits = Waits::default();
+        waits.begin_sample();
+        waits.found(Class::Storage, "IO: DataFileRead".to_owned(), storage);
+        waits.found(Class::Locks, "Lock: tuple".to_owned(), locks);
+        waits.found(Class::Processor, "running".to_owned(), running);
+        let observations = Observations {
+            waits: &waits,
+            users: 30,
+            processors_busy_percent: Some(busy_percent),
+            average_read_ms: Some(4.5),
+            rate_reached: None,
+            downtime_share: 0.0,
+        };
+        let (word, text) = find_bottleneck(&observations);
+        assert!(text.contains("4.50 ms"), "{text}");
+        word
+    }
+
+    #[test]
+    fn the_greatest_share_is_named() {
+        assert_eq!(word(20, 4, 4, 30.0), "storage");
+        assert_eq!(word(4, 20, 4, 30.0), "locks");
+        assert_eq!(word(4, 4, 20, 80.0), "processor");
+        assert_eq!(word(4, 2, 6, 97.0), "processor", "few at work, none left");
+        assert_eq!(word(4, 2, 2, 20.0), "nothing", "the users rest");
+        assert_eq!(word(8, 0, 2, 100.0), "processor", "more users find none");
+    }
+
+    #[test]
+    fn a_rate_that_was_reached_was_held_back_by_nothing() {
+        let mut waits = Waits::default();
+        waits.begin_sample();
+        waits.found(Class::Storage, "IO: WALSync".to_owned(), 30);
+        let observations = Observations {
+            waits: &waits,
+            users: 30,
+            processors_busy_percent: None,
+            average_read_ms: None,
+            rate_reached: Some(true),
+            downtime_share: 0.0,
+        };
+        assert_eq!(find_bottleneck(&observations).0, "nothing");
+        let out = Observations {
+            downtime_share: 0.3,
+            ..observations
+        };
+        assert_eq!(find_bottleneck(&out).0, "outage");
+        let nothing_known = Observations {
+            waits: &Waits::default(),
+            ..observations
+        };
+        assert_eq!(find_bottleneck(&nothing_known).0, "unknown");
+    }
+}

@@ -1,0 +1,119 @@
+//! The sampler: a thread with a session of its own.
+
+use super::mariadb;
+use super::statistics::{self, CounterDeltas, Counters};
+use super::waits::Waits;
+use crate::error::DatabaseError;
+use crate::parallel::lock;
+use crate::run::context::RunContext;
+use crate::session::Session;
+use crate::statement::Dialect;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Sample interval of wait events.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(200);
+/// Interval at which the database size is queried, which costs some servers time.
+const SIZE_EVERY: Duration = Duration::from_secs(15);
+
+/// Samples the server until the run ends.
+pub struct ServerSampler {
+    context: Arc<RunContext>,
+    revive: Arc<dyn Fn() + Send + Sync>,
+    is_measuring: AtomicBool,
+    samples: Mutex<Samples>,
+}
+
+/// What was sampled during the measurement.
+#[derive(Debug, Clone, Default)]
+pub struct Samples {
+    /// Wait events sampled during the measurement.
+    pub waits: Waits,
+    /// Differences of the server's counters.
+    pub counted: CounterDeltas,
+    /// Database size at the last query.
+    pub size_bytes: Option<u64>,
+}
+
+impl ServerSampler {
+    /// A sampler that has not started. It calls `revive` while the server is down.
+    #[must_use]
+    pub fn new(context: Arc<RunContext>, revive: Arc<dyn Fn() + Send + Sync>) -> Self {
+        Self {
+            context,
+            revive,
+            is_measuring: AtomicBool::new(false),
+            samples: Mutex::default(),
+        }
+    }
+
+    /// Starts or ends the measurement.
+    pub fn set_measuring(&self, is_measuring: bool) {
+        self.is_measuring.store(is_measuring, Ordering::Relaxed);
+    }
+
+    /// What was sampled so far.
+    #[must_use]
+    pub fn samples(&self) -> Samples {
+        lock(&self.samples).clone()
+    }
+
+    /// Samples until the run ends.
+    pub fn work(&self) {
+        let has_statistics = self.context.database.dialect() != Dialect::Sqlite;
+        let mut session: Option<Box<dyn Session>> = None;
+        let mut first: Option<Counters> = None;
+        let mut sized = None;
+        while self.context.is_open() {
+            thread::sleep(SAMPLE_INTERVAL);
+            if lock(&self.context.outages).is_down() {
+                (self.revive)();
+            }
+            let is_due = |at: &Instant| at.elapsed() >= SIZE_EVERY;
+            if sized.as_ref().is_none_or(is_due) {
+                sized = Some(Instant::now());
+                if let Ok(size_bytes) = self.context.database.size_bytes() {
+                    lock(&self.samples).size_bytes = Some(size_bytes);
+                }
+            }
+            if has_statistics && self.is_measuring.load(Ordering::Relaxed) {
+                // Without a server there is nothing to sample until it is back.
+                if self.sample(&mut session, &mut first).is_err() {
+                    session = None;
+                }
+            }
+        }
+        if let Ok(size_bytes) = self.context.database.size_bytes() {
+            lock(&self.samples).size_bytes = Some(size_bytes);
+        }
+    }
+
+    fn sample(
+        &self,
+        session: &mut Option<Box<dyn Session>>,
+        first: &mut Option<Counters>,
+    ) -> Result<(), DatabaseError> {
+        if session.is_none() {
+            *session = Some(self.context.database.connect()?);
+        }
+        let Some(session) = session else {
+            return Ok(());
+        };
+        let mut waits = lock(&self.samples).waits.clone();
+        let session = &mut **session;
+        let reading = match self.context.database.dialect() {
+            Dialect::MariaDb => mariadb::sample(session, &mut waits)?,
+            Dialect::PostgreSql | Dialect::Sqlite => {
+                statistics::sample(session, &mut waits)?;
+                statistics::read(session)?
+            }
+        };
+        let started = first.get_or_insert_with(|| reading.clone());
+        let mut samples = lock(&self.samples);
+        samples.waits = waits;
+        samples.counted = statistics::between(started, &reading);
+        Ok(())
+    }
+}

@@ -1,0 +1,237 @@
+//! Counters and wait events of a PostgreSQL server.
+//!
+//! A view or column that the server does not have (they move between versions) is not queried
+//! again, and is missing from the result.
+
+use super::waits::{Class, Waits};
+use crate::error::DatabaseError;
+use crate::row::Rows;
+use crate::schema::Type;
+use crate::session::{AfterBatch, Call, Isolation, Session};
+use crate::statement::Statement;
+use measure::result::{ServerCheckpoints, ServerIo, ServerLog};
+use runtime::thread::complete;
+
+static ACTIVITY: Statement = Statement {
+    name: "watch_activity",
+    sql: "SELECT wait_event_type, wait_event, COUNT(*) FROM pg_stat_activity \
+          WHERE datname = current_database() AND backend_type = 'client backend' \
+          AND state = 'active' AND pid <> pg_backend_pid() \
+          GROUP BY wait_event_type, wait_event ORDER BY wait_event_type, wait_event",
+    parameters: &[],
+    columns: &[Type::Text(64), Type::Text(64), Type::Big],
+};
+
+static DATABASE: Statement = Statement {
+    name: "watch_database",
+    sql: "SELECT blks_read, blks_hit, CAST(blk_read_time * 1000 AS BIGINT), temp_bytes \
+          FROM pg_stat_database WHERE datname = current_database()",
+    parameters: &[],
+    columns: &[Type::Big, Type::Big, Type::Big, Type::Big],
+};
+
+static LOG: Statement = Statement {
+    name: "watch_log",
+    sql: "SELECT CAST(wal_bytes AS BIGINT), wal_write, wal_sync, wal_fpi, \
+          CAST(wal_write_time * 1000 AS BIGINT), CAST(wal_sync_time * 1000 AS BIGINT) \
+          FROM pg_stat_wal",
+    parameters: &[],
+    columns: &[Type::Big; 6],
+};
+
+/// Up to version 16.
+static CHECKPOINTS: Statement = Statement {
+    name: "watch_checkpoints",
+    sql: "SELECT checkpoints_timed, checkpoints_req, CAST(checkpoint_write_time AS BIGINT), \
+          CAST(checkpoint_sync_time AS BIGINT), buffers_checkpoint, buffers_clean, \
+          buffers_backend FROM pg_stat_bgwriter",
+    parameters: &[],
+    columns: &[Type::Big; 7],
+};
+
+/// From version 17 on; backend writes are counted elsewhere.
+static CHECKPOINTS_SINCE_17: Statement = Statement {
+    name: "watch_checkpoints_since_17",
+    sql: "SELECT num_timed, num_requested, CAST(write_time AS BIGINT), \
+          CAST(sync_time AS BIGINT), buffers_written, \
+          (SELECT buffers_clean FROM pg_stat_bgwriter), CAST(0 AS BIGINT) \
+          FROM pg_stat_checkpointer",
+    parameters: &[],
+    columns: &[Type::Big; 7],
+};
+
+/// The server's counters at one time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counters {
+    database: Option<Vec<i64>>,
+    log: Option<Vec<i64>>,
+    checkpoints: Option<Vec<i64>>,
+}
+
+impl Counters {
+    /// Counters of a server that has only buffer reads and hits, and bytes and writes of its log.
+    pub(super) fn of_buffers_and_log(pages: [i64; 2], log: [i64; 2]) -> Self {
+        Self {
+            database: Some(pages.to_vec()),
+            log: Some(log.to_vec()),
+            checkpoints: None,
+        }
+    }
+}
+
+/// Differences between two readings.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CounterDeltas {
+    /// Buffer reads, hits and backend writes.
+    pub io: Option<ServerIo>,
+    /// Bytes, writes and syncs of the write-ahead log.
+    pub log: Option<ServerLog>,
+    /// Checkpoints and background writes.
+    pub checkpoints: Option<ServerCheckpoints>,
+}
+
+/// Reads all counters that the server has.
+///
+/// # Errors
+/// The server is gone.
+pub fn read(session: &mut dyn Session) -> Result<Counters, DatabaseError> {
+    let checkpoints = match query(session, &CHECKPOINTS)?.map(numbers) {
+        None => query(session, &CHECKPOINTS_SINCE_17)?.map(numbers),
+        known => known,
+    };
+    Ok(Counters {
+        checkpoints: checkpoints.flatten(),
+        database: query(session, &DATABASE)?.and_then(numbers),
+        log: query(session, &LOG)?.and_then(numbers),
+    })
+}
+
+/// The integers of the first row.
+fn numbers(rows: Rows<'_>) -> Option<Vec<i64>> {
+    let number = |column| rows.integer(0, column).unwrap_or(0);
+    (rows.count() > 0).then(|| (0..rows.columns()).map(number).collect())
+}
+
+/// Samples the wait events of the other sessions on this database.
+///
+/// # Errors
+/// The server is gone.
+pub fn sample(session: &mut dyn Session, waits: &mut Waits) -> Result<(), DatabaseError> {
+    let Some(rows) = query(session, &ACTIVITY)? else {
+        return Ok(());
+    };
+    waits.begin_sample();
+    for number in 0..rows.count() {
+        let (kind, event) = (rows.text(number, 0), rows.text(number, 1));
+        let class = Class::of_postgresql(kind, event);
+        let name = match (kind, event) {
+            (Some(kind), Some(event)) => format!("{kind}: {event}"),
+            _ => "running".to_owned(),
+        };
+        let sessions = rows.integer(number, 2).unwrap_or(0);
+        waits.found(class, name, sessions.max(0).unsigned_abs());
+    }
+    Ok(())
+}
+
+/// The result of a query that the server may not support.
+pub(super) fn query<'a>(
+    session: &'a mut dyn Session,
+    statement: &'static Statement,
+) -> Result<Option<Rows<'a>>, DatabaseError> {
+    session.begin(Isolation::ReadCommitted)?;
+    let call = Call {
+        statement,
+        parameters: Vec::new(),
+    };
+    match complete(session.run(&[call], AfterBatch::Commit)) {
+        Ok(answers) => Ok(Some(answers.of(0))),
+        Err(DatabaseError::Failed { .. } | DatabaseError::Refused(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Differences between two readings. A server that was restarted in between counts from 0, and only
+/// the counts since then are taken.
+#[must_use]
+pub fn between(before: &Counters, after: &Counters) -> CounterDeltas {
+    let checkpoints = difference(before.checkpoints.as_ref(), after.checkpoints.as_ref());
+    let average_ms = |micros: Option<&u64>, count: Option<&u64>| {
+        let (micros, count) = (*micros?, *count?);
+        (micros > 0 && count > 0).then(|| micros as f64 / 1e3 / count as f64)
+    };
+    let io = difference(before.database.as_ref(), after.database.as_ref());
+    let log = difference(before.log.as_ref(), after.log.as_ref());
+    CounterDeltas {
+        io: io.map(|counts| ServerIo {
+            buffer_misses: counts[0],
+            buffer_hits: counts[1],
+            average_read_ms: average_ms(counts.get(2), counts.first()),
+            backend_writes: checkpoints.as_ref().map(|counts| counts[6]),
+            temporary_bytes: counts.get(3).copied(),
+        }),
+        log: log.map(|counts| ServerLog {
+            bytes: counts[0],
+            writes: counts[1],
+            syncs: counts.get(2).copied(),
+            full_page_images: counts.get(3).copied(),
+            average_write_ms: average_ms(counts.get(4), counts.get(1)),
+            average_sync_ms: average_ms(counts.get(5), counts.get(2)),
+        }),
+        checkpoints: checkpoints.map(|counts| ServerCheckpoints {
+            timed: counts[0],
+            requested: counts[1],
+            write_s: counts[2] as f64 / 1e3,
+            sync_s: counts[3] as f64 / 1e3,
+            pages: counts[4],
+            pages_by_background_writer: counts[5],
+        }),
+    }
+}
+
+fn difference(before: Option<&Vec<i64>>, after: Option<&Vec<i64>>) -> Option<Vec<u64>> {
+    let (before, after) = (before?, after?);
+    let restarted = before
+        .iter()
+        .zip(after)
+        .any(|(before, after)| after < before);
+    let grown = before.iter().zip(after).map(|(before, after)| {
+        let started = if restarted { 0 } else { *before };
+        (after - started).max(0).unsigned_abs()
+    });
+    Some(grown.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(counts: [i64; 7]) -> Counters {
+        Counters {
+            database: Some(counts[..4].to_vec()),
+            log: Some(counts[..6].to_vec()),
+            checkpoints: Some(counts.to_vec()),
+        }
+    }
+
+    #[test]
+    fn counters_are_subtracted_and_times_averaged() {
+        let before = reading([100, 10, 1_000, 5, 0, 0, 0]);
+        let after = reading([110, 30, 21_000, 5, 0, 0, 3]);
+        let counted = between(&before, &after);
+        let io = counted.io.unwrap();
+        assert_eq!((io.buffer_misses, io.buffer_hits), (10, 20));
+        assert_eq!(io.average_read_ms, Some(2.0));
+        assert_eq!(io.backend_writes, Some(3));
+        assert_eq!(counted.log.unwrap().average_write_ms, None);
+        assert_eq!(counted.checkpoints.unwrap().write_s, 20.0);
+    }
+
+    #[test]
+    fn a_server_that_restarted_counts_anew() {
+        let counted = between(&reading([100; 7]), &reading([40; 7]));
+        assert_eq!(counted.io.unwrap().buffer_misses, 40);
+        let unknown = between(&Counters::default(), &reading([40; 7]));
+        assert_eq!(unknown, CounterDeltas::default());
+    }
+}

@@ -1,0 +1,192 @@
+//! Runs a plan on a real database.
+
+use super::arrivals::BACKLOG_S;
+use super::monitor::bottleneck::{Observations, find_bottleneck};
+use super::shard_link::{ONLY_SHARD, ShardLink, run_stages};
+use super::stages::{BrokerageRun, Findings, RunParameters};
+use super::volume::Volume;
+use crate::database::Database;
+use crate::dataset::DataSet;
+use crate::operation::Operation;
+use measure::host::HostMonitor;
+use measure::metric::Metric;
+use measure::result::{Check, CheckId, RunResult, ServerResult};
+use measure::sample::{Phase, Recorder};
+use measure::service_level::add_checks;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+use workload::controller::link::{Inbox, LOOK_NS, Orders};
+use workload::controller::run_controller::RunController;
+use workload::controller::{RunListener, RunPlan};
+use workload::progress::StopRequest;
+
+/// Everything that a run needs.
+pub struct PreparedRun {
+    /// The database that holds the data set.
+    pub database: Arc<dyn Database>,
+    /// The data set in it.
+    pub data_set: DataSet,
+    /// Measures the I/O of the database's volume.
+    pub volume: Volume,
+    /// Parameters in addition to the plan.
+    pub parameters: RunParameters,
+    /// Name, version, origin and settings of the server.
+    pub server: ServerResult,
+}
+
+/// Runs a plan to its end. `base` holds what the caller knows; the result is `base` with the
+/// results of the run.
+pub fn run(
+    plan: RunPlan,
+    base: RunResult,
+    monitor: Option<HostMonitor>,
+    stop: StopRequest,
+    listener: &mut dyn RunListener,
+    parts: PreparedRun,
+) -> RunResult {
+    let plan = Arc::new(plan);
+    let started = Instant::now();
+    let now_ns = || started.elapsed().as_nanos() as u64;
+    let orders = Orders::new(RunController::tick_ns(&plan));
+    let inbox = Inbox::default();
+    let mut run_controller = RunController::new(
+        Arc::clone(&plan),
+        vec![Arc::clone(&orders)],
+        inbox.clone(),
+        monitor,
+        base,
+        stop,
+    );
+    let recorder = Recorder::new(Arc::clone(&plan.layout), ONLY_SHARD, Phase::Build, now_ns());
+    let link = Arc::new(ShardLink::new(orders, inbox, recorder, started));
+    let parameters = parts.parameters.clone();
+    let server = ServerResult {
+        customers: u64::from(parts.data_set.customers()),
+        trade_days: u64::from(parts.data_set.trade_days()),
+        ..parts.server
+    };
+    let business = BrokerageRun::new(
+        link,
+        Arc::clone(&plan),
+        parts.parameters,
+        parts.database,
+        parts.data_set,
+        parts.volume,
+    );
+    thread::scope(|scope| {
+        scope.spawn(|| run_stages(&business));
+        run_controller.begin(now_ns(), listener);
+        while !run_controller.step(now_ns(), listener) {
+            thread::sleep(Duration::from_nanos(LOOK_NS));
+        }
+    });
+    let mut result = run_controller.finish(now_ns(), listener);
+    enter(&parameters, server, business.findings(), &mut result);
+    result
+}
+
+/// Adds the results of the database to those of the coordinator.
+fn enter(
+    parameters: &RunParameters,
+    server: ServerResult,
+    findings: Findings,
+    result: &mut RunResult,
+) {
+    result.warnings.extend(findings.warnings);
+    let rate_check = parameters
+        .transactions_per_second
+        .map(|parameters| rate_check(result, parameters));
+    let rate_reached = rate_check.as_ref().map(|check| check.passed == Some(true));
+    let lengths = findings.outages.iter().map(|one| one.length_s);
+    let without_service = lengths.fold(0.0, |sum, length_s| sum + length_s);
+    if result.duration_s > 0.0 {
+        let service_check = service_check(without_service);
+        add_checks(
+            result,
+            rate_check.into_iter().chain([service_check]).collect(),
+        );
+    }
+    let count = |operation: Operation| {
+        let found = result.operations.iter();
+        let mut found = found.filter(|one| one.name == operation.name());
+        found.next().map_or(0, |one| one.count)
+    };
+    let rolled_back = count(Operation::TradeOrderRolledBack);
+    let in_total = Operation::ALL
+        .into_iter()
+        .filter(|one| !matches!(one, Operation::MarketFeed | Operation::Ticker));
+    let ended: u64 = in_total.map(count).sum();
+    let users = parameters.brokerage.users;
+    let observations = Observations {
+        waits: &findings.waits,
+        users,
+        processors_busy_percent: processors_busy(result),
+        average_read_ms: result.totals.reads.latency.map(|one| one.average_ms),
+        rate_reached,
+        downtime_share: without_service / result.duration_s.max(1.0),
+    };
+    // Wait events of a run without measured time mean nothing.
+    let (bottleneck, explanation) = match result.duration_s > 0.0 {
+        true => find_bottleneck(&observations),
+        false => ("unknown", String::new()),
+    };
+    let mut transactions = findings.transactions;
+    transactions.committed = ended - rolled_back;
+    transactions.intentional_rollbacks = rolled_back;
+    result.server = Some(ServerResult {
+        size_begin_bytes: findings.built_bytes,
+        size_end_bytes: findings.ended_bytes,
+        transactions,
+        waits: findings.waits.shares(),
+        io: findings.counted.io,
+        log: findings.counted.log,
+        checkpoints: findings.counted.checkpoints,
+        volume_measured_by: findings.volume_measured_by,
+        downtime_s: without_service,
+        outages: findings.outages,
+        bottleneck: bottleneck.to_owned(),
+        explanation,
+        consistency_checks: findings.books,
+        ..server
+    });
+}
+
+fn processors_busy(result: &RunResult) -> Option<f64> {
+    let busy = result.host.counter(Metric::CpuBusy);
+    busy.map(|counter| counter.average)
+}
+
+/// The check that users completed the target rate.
+fn rate_check(result: &RunResult, target: f64) -> Check {
+    let by_users = crate::operation::BY_USERS;
+    let names = by_users
+        .iter()
+        .copied()
+        .chain([Operation::TradeOrderRolledBack]);
+    let rate: f64 = names
+        .filter_map(|operation| {
+            let found = result
+                .operations
+                .iter()
+                .find(|one| one.name == operation.name());
+            found.map(|one| one.per_second)
+        })
+        .sum();
+    /// Tolerance for the randomness of arrivals in a short run.
+    const SHARE: f64 = 0.98;
+    let limit = target * SHARE;
+    let rule = format!(
+        "Users complete at least 98 % of the target of {target} business transactions/s. Up to \
+         {BACKLOG_S:.0} s of arrivals may wait."
+    );
+    Check::of_run(CheckId::TransactionRate, limit, Some(rate), rule)
+}
+
+/// The check that the server was up all the time.
+fn service_check(without_service_s: f64) -> Check {
+    let rule = "The database is up all the time: no session is refused or lost, and its volume is \
+                not full. Allowed: 0 s of downtime.";
+    let downtime_s = Some(without_service_s);
+    Check::of_run(CheckId::Downtime, 0.0, downtime_s, rule.to_owned())
+}

@@ -1,0 +1,39 @@
+//! The run plan of a brokerage profile.
+
+use crate::operation;
+use crate::profile::BrokerageProfile;
+use crate::simulation::trees;
+use std::sync::Arc;
+use workload::controller::RunPlan;
+use workload::controller::load::{Loop, Pause};
+use workload::controller::plan::{Clients, SteadyBy};
+use workload::profile::Tuning;
+
+/// Users have their own think time, and a target rate is kept by the users of the database server.
+const NO_PAUSE: Pause = Pause {
+    fixed_ns: 0,
+    factor: 0.0,
+};
+
+/// The plan of a run: one database on one thread.
+#[must_use]
+pub fn run_plan(profile: &BrokerageProfile) -> RunPlan {
+    let brokerage = &profile.brokerage;
+    RunPlan {
+        layout: Arc::new(operation::layout()),
+        shards: vec![vec![0]],
+        clients: Clients::Users,
+        how: Loop::Closed(NO_PAUSE),
+        operations_per_transaction: 1,
+        fixed_sessions: Some(brokerage.users),
+        target_iops: 0.0,
+        database_bytes: trees::bytes_of(brokerage, trees::scale(brokerage)),
+        page_bytes: brokerage.database.page_size.bytes(),
+        reuse: false,
+        build_only: false,
+        steady_by: SteadyBy::Rate,
+        run: profile.run.clone(),
+        tuning: Tuning::default(),
+        service_levels: profile.service_levels.with(operation::levels(brokerage)),
+    }
+}

@@ -1,0 +1,235 @@
+//! The laws that the simulated brokerage keeps on storage whose every request takes the same time.
+
+#![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
+
+use array::VolumeId;
+use array::bridge::{ArrayHost, IdealVolumes, IdealVolumesSettings, VolumeFiles};
+use brokerage::profile::BrokerageProfile;
+use brokerage::run_plan::run_plan;
+use brokerage::simulation::{Places, run_on_virtual_clock};
+use config::{ByteSize, TimeSpan};
+use measure::result::{OperationResult, RunResult};
+use runtime::Runtime;
+use workload::controller::NoListener;
+use workload::progress::StopRequest;
+
+const MILLISECOND_NS: u64 = 1_000_000;
+
+fn profile() -> BrokerageProfile {
+    let mut profile = BrokerageProfile::default();
+    let brokerage = &mut profile.brokerage;
+    brokerage.customers = Some(1_000);
+    brokerage.trade_days = 3;
+    brokerage.data_files = 3;
+    brokerage.users = 12;
+    brokerage.think_time = TimeSpan::millis(20);
+    brokerage.server.ticker_per_second = 100.0;
+    brokerage.market.price_period = TimeSpan::seconds(10);
+    brokerage.database.memory = ByteSize::mib(8);
+    brokerage.database.log_file_size = ByteSize::mib(1);
+    brokerage.database.checkpoint_depth = ByteSize::mib(4);
+    profile.run.duration = TimeSpan::seconds(40);
+    profile.run.sample_interval = TimeSpan::seconds(4);
+    profile.run.warm_up.minimum = TimeSpan::seconds(15);
+    profile.run.steady_state.required = false;
+    profile
+}
+
+fn run(profile: &BrokerageProfile, read_ns: u64) -> RunResult {
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    let volumes = IdealVolumes::<()>::new(IdealVolumesSettings {
+        capacities_sectors: vec![1 << 22; 4],
+        read_ns,
+        write_ns: MILLISECOND_NS / 2,
+    });
+    let storage = ArrayHost::new(&handle, volumes);
+    let files = |volume| VolumeFiles::new(storage.volume(VolumeId(volume)).unwrap());
+    let places = Places {
+        data: (0..profile.brokerage.data_files as u16)
+            .map(files)
+            .collect(),
+        log: files(3),
+    };
+    let (profile, plan) = (profile.clone(), run_plan(profile));
+    let (base, stop) = (RunResult::new(), StopRequest::new());
+    runtime.block_on(async move {
+        run_on_virtual_clock(
+            handle,
+            profile,
+            plan,
+            base,
+            stop,
+            Box::new(NoListener),
+            places,
+        )
+        .await
+    })
+}
+
+/// What users began.
+const BY_USERS: [&str; 9] = [
+    "trade-status",
+    "market-watch",
+    "security-detail",
+    "customer-position",
+    "trade-order",
+    "trade-lookup",
+    "broker-volume",
+    "trade-update",
+    "trade-order-rolled-back",
+];
+
+fn operation<'a>(result: &'a RunResult, name: &str) -> &'a OperationResult {
+    let mut all = result.operations.iter();
+    all.find(|operation| operation.name == name).unwrap()
+}
+
+fn by_users(result: &RunResult) -> impl Iterator<Item = &OperationResult> {
+    BY_USERS.iter().map(|name| operation(result, name))
+}
+
+fn check(result: &RunResult) {
+    assert!(result.errors.is_empty(), "{:?}", result.errors);
+    assert!(result.totals.reads.count > 1_000);
+}
+
+#[test]
+fn users_at_work_and_thinking_are_as_many_as_there_are() {
+    let profile = profile();
+    let result = run(&profile, 4 * MILLISECOND_NS);
+    check(&result);
+    let think_ms = profile.brokerage.think_time.as_ms();
+    // Little: users = rate x (response + think).
+    let users: f64 = by_users(&result)
+        .map(|one| {
+            let response_ms = one.service_time.map_or(0.0, |times| times.average_ms);
+            one.per_second * (response_ms + think_ms) / 1e3
+        })
+        .sum();
+    let wanted = f64::from(profile.brokerage.users);
+    assert!(
+        (users / wanted - 1.0).abs() < 0.02,
+        "{users} of {wanted} users"
+    );
+}
+
+#[test]
+fn the_mix_holds_exactly_and_the_market_follows() {
+    let result = run(&profile(), 2 * MILLISECOND_NS);
+    check(&result);
+    let total: u64 = by_users(&result).map(|one| one.count).sum();
+    assert!(total > 5_000, "{total} transactions");
+    for (name, share) in profile().brokerage.mix.shares() {
+        let mut count = operation(&result, name).count;
+        if name == "trade-order" {
+            count += operation(&result, "trade-order-rolled-back").count;
+        }
+        let wanted = total as f64 * share / 89.0;
+        // A deck has 1,000 cards; the first and the last of the run count in part, and what was
+        // under way at both ends.
+        assert!(
+            (count as f64 - wanted).abs() < 0.03 * wanted + 30.0,
+            "{name}: {count}"
+        );
+    }
+    let count = |name| operation(&result, name).count;
+    let (orders, results) = (count("trade-order"), count("trade-result"));
+    assert!(
+        results.abs_diff(orders) < orders / 10 + 20,
+        "{orders} orders, {results} results"
+    );
+    let feeds = count("market-feed");
+    assert!(
+        feeds.abs_diff(results / 10) < 3,
+        "{feeds} feeds for {results} results"
+    );
+    let entries = count("feed-entry");
+    let of_feeds = (feeds + count("ticker")) * 20;
+    assert!(
+        entries.abs_diff(of_feeds) < 60,
+        "{entries} entries in feeds of {of_feeds}"
+    );
+    let ticks = count("ticker") as f64 * 20.0 / 40.0;
+    assert!((ticks - 100.0).abs() < 2.0, "{ticks} prices per second");
+    let (transactions, total) = (
+        result.throughput.operations_per_second,
+        total + results + entries,
+    );
+    assert!(
+        (transactions - (total + 1) as f64 / 40.0).abs() < 0.2,
+        "{transactions}"
+    );
+}
+
+#[test]
+fn one_seed_is_one_run_and_another_is_another() {
+    let mut profile = profile();
+    profile.run.duration = TimeSpan::seconds(12);
+    let text = |profile: &BrokerageProfile| {
+        let result = run(profile, MILLISECOND_NS);
+        check(&result);
+        serde_json::to_string(&result).unwrap()
+    };
+    let first = text(&profile);
+    assert_eq!(first, text(&profile));
+    profile.run.seed = 2;
+    assert_ne!(first, text(&profile));
+}
+
+#[test]
+fn slower_storage_and_less_memory_cost_transactions() {
+    let fast = run(&profile(), MILLISECOND_NS / 4);
+    let slow = run(&profile(), 8 * MILLISECOND_NS);
+    let rate = |result: &RunResult| result.throughput.operations_per_second;
+    assert!(
+        rate(&fast) > 1.3 * rate(&slow),
+        "{} {}",
+        rate(&fast),
+        rate(&slow)
+    );
+    let mut roomy = profile();
+    roomy.brokerage.database.memory = ByteSize::mib(64);
+    let roomy = run(&roomy, MILLISECOND_NS / 4);
+    let reads = |result: &RunResult| {
+        let started: u64 = by_users(result).map(|one| one.count).sum();
+        result.totals.reads.count as f64 / started as f64
+    };
+    assert!(
+        reads(&fast) > 1.2 * reads(&roomy),
+        "{} {}",
+        reads(&fast),
+        reads(&roomy)
+    );
+}
+
+#[test]
+fn the_database_grows_by_the_pages_that_its_trees_take() {
+    let mut profile = profile();
+    profile.brokerage.mix.trade_order_percent = 80.0;
+    profile.brokerage.growth_reserve_percent = 50.0;
+    let result = run(&profile, MILLISECOND_NS / 4);
+    check(&result);
+    let (begin, end) = (result.totals.size_begin_bytes, result.totals.size_end_bytes);
+    let pages = (end - begin) / 8192;
+    let results = operation(&result, "trade-result").count;
+    // What a trade adds to the trees that grow at their end is about 450 bytes in all.
+    let wanted = results as f64 * 450.0 / 8192.0;
+    assert!(
+        pages as f64 > 0.5 * wanted && (pages as f64) < 3.0 * wanted,
+        "{pages} {wanted}"
+    );
+}
+
+#[test]
+fn a_database_without_room_to_grow_says_so() {
+    let mut profile = profile();
+    profile.brokerage.mix.trade_order_percent = 80.0;
+    profile.brokerage.growth_reserve_percent = 0.1;
+    profile.brokerage.users = 200;
+    profile.brokerage.think_time = TimeSpan(0);
+    profile.run.duration = TimeSpan::seconds(120);
+    let result = run(&profile, MILLISECOND_NS / 20);
+    let error = &result.errors[0];
+    assert!(error.error.contains("growth_reserve_percent"), "{error:?}");
+}

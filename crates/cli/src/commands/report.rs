@@ -1,0 +1,95 @@
+//! `proofload report`: the report of one run, or several side by side.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use measure::run_directory::REPORT_FILE;
+use report::{Run, Style};
+
+use crate::error::CommandError;
+use crate::exit::ExitStatus;
+use crate::options::ReportOptions;
+use crate::print::print;
+
+/// Name of the file that compares runs when no other is given.
+const COMPARISON_FILE: &str = "comparison.html";
+
+/// What stands for standard output among file names.
+const OUTPUT: &str = "-";
+
+/// Writes the HTML file and what else was asked for, and prints the tables.
+pub fn report(options: &ReportOptions) -> Result<ExitStatus, CommandError> {
+    if options.fio_json.is_some() && options.runs.len() > 1 {
+        return Err(CommandError::usage(
+            "--fio-json takes one run, and several were named.",
+            "Call 'proofload report' once for each run; --csv takes several.",
+        ));
+    }
+    let to_output =
+        [&options.csv, &options.fio_json].map(|path| path.as_deref() == Some(Path::new(OUTPUT)));
+    if to_output == [true, true] {
+        return Err(CommandError::usage(
+            "Both --csv and --fio-json were to go to standard output.",
+            "Give one of them the name of a file.",
+        ));
+    }
+    let runs: Vec<Run> = options
+        .runs
+        .iter()
+        .map(|path| load(path))
+        .collect::<Result<_, _>>()?;
+    let style = Style::of_standard_output();
+    let (page, tables, default_path) = match runs.as_slice() {
+        [run] => {
+            let directory = directory_of(&options.runs[0]);
+            let path = directory.join(REPORT_FILE);
+            (report::html(run), report::terminal(run, &style), path)
+        }
+        runs => (
+            report::html_comparison(runs),
+            report::terminal_comparison(runs, &style),
+            PathBuf::from(COMPARISON_FILE),
+        ),
+    };
+    let path = options.out.as_ref().unwrap_or(&default_path);
+    write(path, "--out", &page)?;
+    if let Some(path) = &options.csv {
+        write(path, "--csv", &report::csv_summary(&runs))?;
+    }
+    if let (Some(path), [run]) = (&options.fio_json, runs.as_slice()) {
+        write(path, "--fio-json", &format!("{}\n", report::fio_json(run)))?;
+    }
+    if !options.quiet && !to_output.contains(&true) {
+        print(&format!("{tables}\nReport: {}\n", path.display()))?;
+    }
+    Ok(ExitStatus::Pass)
+}
+
+/// Writes a file that the user named with `option`.
+fn write(path: &Path, option: &str, text: &str) -> Result<(), CommandError> {
+    if path == Path::new(OUTPUT) && option != "--out" {
+        return print(text).map(drop);
+    }
+    fs::write(path, text).map_err(|error| {
+        CommandError::environment(
+            format!("{} cannot be written: {error}.", path.display()),
+            format!("Name another file with {option}."),
+        )
+    })
+}
+
+fn load(path: &Path) -> Result<Run, CommandError> {
+    let help = "Name the directory of a run, such as proofload-runs/exchange-2013-...";
+    if !path.exists() {
+        let message = format!("{} does not exist.", path.display());
+        return Err(CommandError::usage(message, help));
+    }
+    Run::load(path).map_err(|error| CommandError::usage(format!("{error}."), help))
+}
+
+fn directory_of(path: &Path) -> PathBuf {
+    if path.is_dir() {
+        return path.to_owned();
+    }
+    path.parent().map(Path::to_owned).unwrap_or_default()
+}

@@ -1,0 +1,46 @@
+//! `proofload study`: published studies repeated, the model beside the paper.
+
+mod page;
+mod tables;
+
+use std::fs;
+
+use proofload::study::Prepared;
+use report::Style;
+
+use super::reports::Reports;
+use crate::error::CommandError;
+use crate::exit::ExitStatus;
+use crate::interrupt::stop_on_signals;
+use crate::live::StudyView;
+use crate::options::StudyOptions;
+use crate::print::print;
+
+/// The report, in the directory of the results.
+const PAGE_FILE: &str = "report.html";
+
+/// Repeats studies and prints how far the model is from the papers.
+pub fn study(options: &StudyOptions) -> Result<ExitStatus, CommandError> {
+    let prepared = Prepared::new(&options.request()?)?;
+    let stop = stop_on_signals()?;
+    let reports = Reports::default();
+    let view = StudyView::new(prepared.jobs(), options.quiet);
+    let outcome = prepared.run(reports.write_with(view), &stop)?;
+    reports.written()?;
+    let page = outcome.directory.join(PAGE_FILE);
+    let html = report::html_document(&page::document(&outcome.studies));
+    fs::write(&page, html).map_err(|error| {
+        CommandError::environment(
+            format!("{} cannot be written: {error}.", page.display()),
+            "Name another directory with --out.",
+        )
+    })?;
+    if options.json {
+        print(&format!("{}\n", outcome.figures_json()?))?;
+    } else if !options.quiet {
+        let tables = tables::summary(&outcome.studies);
+        let text = report::terminal_document(&tables, &Style::of_standard_output());
+        print(&format!("{text}\nReport: {}\n", page.display()))?;
+    }
+    Ok(ExitStatus::from(outcome.verdict))
+}

@@ -1,0 +1,107 @@
+//! The figures of studies as tables.
+
+use measure::units;
+use proofload::study::{Bound, Kind, StudyOutcome, TOLERANCE};
+use report::number::{figure, figure_or_absent};
+use report::table::{Cell, Column, Table};
+use report::tone::Tone;
+use report::{Document, Section};
+
+/// The tables of all studies.
+pub fn summary(outcomes: &[StudyOutcome]) -> Document {
+    let sections = outcomes.iter().map(|outcome| Section {
+        head: outcome.named.study.title.clone(),
+        paragraphs: vec![counted(outcome)],
+        table: Some(table(outcome)),
+        charts: Vec::new(),
+    });
+    Document {
+        title: "Published studies: the model beside the paper".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        sections: sections.collect(),
+    }
+}
+
+/// How many figures are inside, in sentences.
+pub fn counted(outcome: &StudyOutcome) -> String {
+    let figures = outcome.named.study.figure.iter().zip(&outcome.figures);
+    let figures: Vec<_> = figures.collect();
+    let count = |kind: Kind, within: bool| {
+        let meant = figures.iter().filter(|(described, judged)| {
+            described.kind == kind && judged.model.is_some() && (judged.within || !within)
+        });
+        meant.count() as u64
+    };
+    let [values, ratios] = [Kind::Measured, Kind::Ratio].map(|kind| count(kind, false));
+    let mut text = format!(
+        "{} of {} and {} of {} are inside: {:.0} % of the published value, bounds as bounds.",
+        count(Kind::Measured, true),
+        units::count(values, "measured value"),
+        count(Kind::Ratio, true),
+        units::count(ratios, "ratio"),
+        TOLERANCE * 100.0
+    );
+    let left = figures.len() as u64 - values - ratios;
+    if left > 0 {
+        text.push_str(&format!(" Not modelled: {left}."));
+    }
+    if outcome.figures.iter().any(|one| one.blind_model.is_some()) {
+        text.push_str(
+            " Blind is the same with the assumptions of the product family taken from the others.",
+        );
+    }
+    text
+}
+
+/// One row for each figure.
+pub fn table(outcome: &StudyOutcome) -> Table {
+    let mut table = Table::new(vec![
+        Column::text("figure"),
+        Column::text("what"),
+        Column::text("of"),
+        Column::text("unit"),
+        Column::number("paper", ""),
+        Column::number("model", ""),
+        Column::number("ratio", ""),
+        Column::text("inside"),
+        Column::number("blind", ""),
+        Column::number("ratio", ""),
+    ]);
+    for (described, judged) in outcome.named.study.figure.iter().zip(&outcome.figures) {
+        let tone = match (judged.model, judged.within) {
+            (None, _) => Tone::Open,
+            (Some(_), true) => Tone::Pass,
+            (Some(_), false) => Tone::Fail,
+        };
+        let word = match tone {
+            Tone::Open => "not modelled",
+            Tone::Pass => "yes",
+            Tone::Fail => "NO",
+        };
+        table.push(vec![
+            Cell::new(judged.figure.clone()),
+            Cell::new(described.metric.clone()),
+            Cell::new(judged.configuration.clone()),
+            Cell::new(judged.unit.clone()),
+            Cell::new(format!("{}{}", sign(described.bound), figure(judged.paper))),
+            Cell::new(figure_or_absent(judged.model)),
+            Cell::new(figure_or_absent(judged.ratio)),
+            Cell {
+                text: word.to_owned(),
+                tone: Some(tone),
+                notable: tone == Tone::Fail,
+            },
+            Cell::new(figure_or_absent(judged.blind_model)),
+            Cell::new(figure_or_absent(judged.blind_ratio)),
+        ]);
+    }
+    table.without_empty_columns()
+}
+
+fn sign(bound: Option<Bound>) -> &'static str {
+    match bound {
+        Some(Bound::Upper) => "<= ",
+        Some(Bound::Lower) => ">= ",
+        None => "",
+    }
+}

@@ -1,0 +1,72 @@
+//! `proofload predict --sweep` and `--find`: many predictions side by side.
+
+use std::fs;
+use std::path::Path;
+
+use measure::grid::GridResult;
+use proofload::Scenario;
+use proofload::sweep::Prepared;
+use report::Style;
+
+use super::reports::Reports;
+use crate::error::CommandError;
+use crate::exit::ExitStatus;
+use crate::interrupt::stop_on_signals;
+use crate::live::SweepView;
+use crate::options::PredictOptions;
+use crate::print::print;
+
+/// The grid as rows for spreadsheets.
+const CSV_FILE: &str = "grid.csv";
+/// The table and the charts of the grid.
+const REPORT_FILE: &str = "report.html";
+
+/// Makes many predictions and prints what comes out.
+pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus, CommandError> {
+    let axes = options.axes()?;
+    let jobs = options.jobs.map(|jobs| jobs as usize);
+    let prepared = match options.find {
+        Some(find) => Prepared::search(scenario, find.into(), &axes, jobs)?,
+        None => Prepared::new(scenario, &axes, jobs)?,
+    };
+    if options.dry_run {
+        return print(&prepared.describe());
+    }
+    let stop = stop_on_signals()?;
+    let reports = Reports::default();
+    let outcome = prepared.run(reports.write_with(SweepView::new(options.quiet)), &stop)?;
+    reports.written()?;
+    let directory = outcome.directory.unwrap_or_default();
+    write(options, &outcome.grid, &directory)?;
+    Ok(ExitStatus::from(outcome.verdict))
+}
+
+/// Writes the files for people, and prints the table or the document.
+fn write(
+    options: &PredictOptions,
+    grid: &GridResult,
+    directory: &Path,
+) -> Result<(), CommandError> {
+    for (name, text) in [
+        (CSV_FILE, report::grid_csv(grid)),
+        (REPORT_FILE, report::html_grid(grid)),
+    ] {
+        let path = directory.join(name);
+        fs::write(&path, text).map_err(|error| {
+            CommandError::environment(
+                format!("{} cannot be written: {error}.", path.display()),
+                "",
+            )
+        })?;
+    }
+    if options.json {
+        let text = serde_json::to_string_pretty(grid)
+            .map_err(|error| CommandError::environment(format!("The grid: {error}."), ""))?;
+        print(&format!("{text}\n"))?;
+    } else if !options.quiet {
+        let tables = report::terminal_grid(grid, &Style::of_standard_output());
+        let page = directory.join(REPORT_FILE);
+        print(&format!("{tables}\nReport: {}\n", page.display()))?;
+    }
+    Ok(())
+}

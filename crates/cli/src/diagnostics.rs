@@ -1,0 +1,96 @@
+//! Errors as they are printed on standard error.
+
+use config::ConfigError;
+use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, NamedSource, Report};
+use proofload::Error;
+
+use crate::error::CommandError;
+use crate::print::notify;
+
+/// Prints why a command ended; nobody is left to read that the reader has gone.
+pub fn print(error: &CommandError) {
+    if let CommandError::Refused(error) = error {
+        print_error(error);
+    }
+}
+
+/// Prints an error with its remedy; faults of a file with their lines.
+fn print_error(error: &Error) {
+    match error {
+        Error::Responses(_) => notify(&format!("proofload: {error}")),
+        Error::Point { name, error } => {
+            notify(&format!(
+                "proofload: the point {name} cannot be predicted; nothing was computed."
+            ));
+            print_error(error);
+        }
+        Error::Config(error) => print_at_lines(located(error)),
+        Error::Usage { message, help }
+        | Error::Environment { message, help }
+        | Error::Integrity { message, help } => {
+            notify(&format!("proofload: {message}"));
+            if !help.is_empty() {
+                notify(help);
+            }
+        }
+    }
+}
+
+/// Prints faults, each with its line. Names stay whole at the ends of lines, so that they can be
+/// copied.
+fn print_at_lines(faults: Vec<Fault>) {
+    let at_blanks = miette::set_hook(Box::new(|_| {
+        let options = MietteHandlerOpts::new()
+            .word_separator(textwrap::WordSeparator::AsciiSpace)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation);
+        Box::new(options.build())
+    }));
+    // Whoever set one before has done the same.
+    drop(at_blanks);
+    for fault in faults {
+        notify(&format!("{:?}", Report::new(fault)));
+    }
+}
+
+/// Something wrong with settings, in the form that shows its line.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+struct Fault {
+    message: String,
+    help: Option<String>,
+    source_text: Option<NamedSource<String>>,
+    span: Option<(usize, usize)>,
+}
+
+impl Diagnostic for Fault {
+    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        let help = self.help.as_ref()?;
+        Some(Box::new(help))
+    }
+
+    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
+        let text = self.source_text.as_ref()?;
+        Some(text)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let span = self.span?;
+        Some(Box::new(std::iter::once(LabeledSpan::underline(span))))
+    }
+}
+
+fn located(error: &ConfigError) -> Vec<Fault> {
+    let diagnostics = error.diagnostics.iter();
+    diagnostics
+        .map(|diagnostic| {
+            let place = error.place_of(diagnostic);
+            Fault {
+                message: diagnostic.message.clone(),
+                help: diagnostic.help.clone(),
+                span: place.as_ref().map(|(_, span)| (span.start, span.len())),
+                source_text: place
+                    .map(|(source, _)| NamedSource::new(&source.name, source.text.clone())),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,181 @@
+//! The words and figures that both views share.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use workload::progress::{ByteProgress, LiveSample, Outlook, Remaining, Sessions};
+
+use measure::units;
+
+/// The figures of a sample on one line.
+pub fn sample(sample: &LiveSample) -> String {
+    let mut parts = vec![match sample.target_iops {
+        Some(target) => format!("{} of {} IOPS", rate(sample.iops), rate(target)),
+        None => format!("{} IOPS", rate(sample.iops)),
+    }];
+    parts.push(format!("read {}", latency(sample.database_read_ms)));
+    parts.push(format!("log write {}", latency(sample.log_write_ms)));
+    match sample.sessions {
+        Sessions::Threads(count) => parts.push(units::count(u64::from(count), "thread")),
+        Sessions::Users {
+            count,
+            transactions_per_second,
+        } => {
+            let transactions = rate(transactions_per_second);
+            parts.insert(0, format!("{transactions} transactions/s"));
+            parts.push(units::count(u64::from(count), "user"));
+        }
+    }
+    parts.join(", ")
+}
+
+/// What a phase waits for, and how long.
+pub fn outlook(outlook: &Outlook) -> String {
+    let remaining = match outlook.remaining {
+        Remaining::About(span) => format!("about {}", clock(span)),
+        Remaining::AtMost(span) => format!("at most {}", clock(span)),
+    };
+    format!("{}; {remaining} left", outlook.text)
+}
+
+/// That the database does not serve, and since when.
+pub fn without_service(length: Duration, now: Timestamp) -> String {
+    let since = now.checked_sub(length).unwrap_or(now);
+    format!(
+        "the database does not serve since {}, for {}",
+        since.strftime("%H:%M:%SZ"),
+        clock(length)
+    )
+}
+
+/// The service levels that would fail the run now, or that all are met.
+pub fn standing(sample: &LiveSample) -> String {
+    match sample.failing.as_slice() {
+        [] => "all levels met so far".to_owned(),
+        [one] => format!("would fail: {one}"),
+        [one, rest @ ..] => format!("would fail: {one} and {} more", rest.len()),
+    }
+}
+
+/// How much longer a phase takes that has come so far in this time; `None` before it has begun to
+/// get anywhere.
+pub fn time_left(progress: ByteProgress, spent: Duration) -> Option<Duration> {
+    let left_bytes = progress.total_bytes.saturating_sub(progress.done_bytes);
+    let each = left_bytes as f64 / progress.done_bytes as f64;
+    Duration::try_from_secs_f64(spent.as_secs_f64() * each).ok()
+}
+
+fn rate(per_second: f64) -> String {
+    match per_second {
+        rate if rate >= 9.95 || rate == 0.0 => format!("{rate:.0}"),
+        rate if rate >= 0.1 => format!("{rate:.1}"),
+        rate => format!("{rate:.3}"),
+    }
+}
+
+fn latency(ms: Option<f64>) -> String {
+    match ms {
+        None => "-".to_owned(),
+        Some(ms) if ms < 9.995 => format!("{ms:.2} ms"),
+        Some(ms) if ms < 99.95 => format!("{ms:.1} ms"),
+        Some(ms) => format!("{ms:.0} ms"),
+    }
+}
+
+/// `h:mm:ss`, or `m:ss` below an hour.
+pub fn clock(span: Duration) -> String {
+    let seconds = span.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 {
+        return format!("{hours}:{minutes:02}:{seconds:02}");
+    }
+    format!("{minutes}:{seconds:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_reads_as_one_line() {
+        let mut given = LiveSample {
+            elapsed: Duration::from_secs(15),
+            iops: 1234.4,
+            target_iops: Some(1200.0),
+            database_read_ms: Some(3.214),
+            log_write_ms: None,
+            sessions: Sessions::Threads(1),
+            failing: Vec::new(),
+            outlook: None,
+            without_service: None,
+        };
+        assert_eq!(
+            sample(&given),
+            "1234 of 1200 IOPS, read 3.21 ms, log write -, 1 thread"
+        );
+        let users = Sessions::Users {
+            count: 30,
+            transactions_per_second: 767.6,
+        };
+        let of_users = LiveSample {
+            sessions: users,
+            target_iops: None,
+            ..given.clone()
+        };
+        assert_eq!(
+            sample(&of_users),
+            "768 transactions/s, 1234 IOPS, read 3.21 ms, log write -, 30 users"
+        );
+        assert_eq!(standing(&given), "all levels met so far");
+        given.failing = vec!["average log write latency".to_owned(), "b".to_owned()];
+        assert_eq!(
+            standing(&given),
+            "would fail: average log write latency and 1 more"
+        );
+    }
+
+    #[test]
+    fn a_database_that_is_away_is_shown_with_the_time() {
+        let now = "2024-03-01T00:00:05Z".parse().unwrap();
+        assert_eq!(
+            without_service(Duration::from_secs(65), now),
+            "the database does not serve since 23:59:00Z, for 1:05"
+        );
+    }
+
+    #[test]
+    fn what_is_left_takes_as_long_as_what_was_done() {
+        let minute = Duration::from_secs(60);
+        let left = |done_bytes| {
+            let total_bytes = 100;
+            let progress = ByteProgress {
+                done_bytes,
+                total_bytes,
+            };
+            time_left(progress, minute)
+        };
+        assert_eq!(left(25), Some(minute * 3));
+        assert_eq!(left(100), Some(Duration::ZERO));
+        assert_eq!(left(0), None);
+    }
+
+    #[test]
+    fn an_outlook_says_what_is_waited_for_and_how_long() {
+        let mut given = Outlook {
+            text: "caches 43 % full, 95 % wanted".to_owned(),
+            remaining: Remaining::About(Duration::from_secs(130)),
+        };
+        assert_eq!(
+            outlook(&given),
+            "caches 43 % full, 95 % wanted; about 2:10 left"
+        );
+        given.remaining = Remaining::AtMost(Duration::from_secs(9));
+        assert!(outlook(&given).ends_with("at most 0:09 left"));
+    }
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(clock(Duration::from_secs(59)), "0:59");
+        assert_eq!(clock(Duration::from_secs(3600)), "1:00:00");
+    }
+}

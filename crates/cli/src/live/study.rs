@@ -1,0 +1,134 @@
+//! How far the cases of a study are, and when they will be done.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use proofload::events::CaseProgress;
+use proofload::{Event, Observer};
+use workload::progress::Phase;
+
+use crate::print::notify;
+
+/// Shortest time between two lines where there is no terminal.
+const INTERVAL: Duration = Duration::from_secs(30);
+
+/// A live line in a terminal, else a line now and then, on standard error.
+pub struct StudyView {
+    cases: Vec<CaseProgress>,
+    /// How many cases are predicted at once.
+    jobs: usize,
+    quiet: bool,
+    printed: Instant,
+    /// Cases that were done when the last line was printed.
+    printed_done: usize,
+    line: ProgressBar,
+}
+
+impl StudyView {
+    /// A view of `jobs` cases at a time; a quiet one prints nothing.
+    pub fn new(jobs: usize, quiet: bool) -> Self {
+        let line = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
+            line.set_style(style);
+        }
+        Self {
+            cases: Vec::new(),
+            jobs: jobs.max(1),
+            quiet,
+            printed: Instant::now(),
+            printed_done: 0,
+            line,
+        }
+    }
+
+    fn show(&mut self, cases: &[CaseProgress]) {
+        cases.clone_into(&mut self.cases);
+        if self.quiet {
+            return;
+        }
+        if std::io::stderr().is_terminal() {
+            self.line.set_message(self.text());
+            self.line.tick();
+            return;
+        }
+        let done = self.done();
+        if done > self.printed_done || self.printed.elapsed() >= INTERVAL {
+            (self.printed_done, self.printed) = (done, Instant::now());
+            notify(&self.text());
+        }
+    }
+
+    fn done(&self) -> usize {
+        self.cases.iter().filter(|case| case.is_done).count()
+    }
+
+    /// One line: cases done, those under way, the time left.
+    fn text(&self) -> String {
+        let mut text = format!("{} of {} cases done", self.done(), self.cases.len());
+        for case in &self.cases {
+            let Some(phase) = case.phase.filter(|_| !case.is_done) else {
+                continue;
+            };
+            let percent = case.completed_fraction * 100.0;
+            let state = match phase {
+                Phase::Measuring => format!("{percent:.0} %, {:.0} IOPS", case.iops),
+                Phase::WarmingUp => format!("{percent:.0} %, warming up"),
+                phase => phase.title().to_lowercase(),
+            };
+            text.push_str(&format!("; {} {state}", case.title));
+        }
+        if let Some(left) = self.left_s() {
+            text.push_str(&format!("; about {} left", report::number::duration(left)));
+        }
+        text
+    }
+
+    /// Seconds until everything is done, when something is known of it.
+    fn left_s(&self) -> Option<f64> {
+        let (mut spent_s, mut simulated_s) = (0.0, 0.0);
+        for case in &self.cases {
+            let spent = case.spent.map_or(0.0, |spent| spent.as_secs_f64());
+            match case.is_done {
+                true if case.phase.is_some() => {
+                    spent_s += spent;
+                    simulated_s += case.simulated_s;
+                }
+                false if case.completed_fraction > 0.0 => {
+                    spent_s += spent;
+                    simulated_s += case.simulated_s * case.completed_fraction;
+                }
+                _ => {}
+            }
+        }
+        if simulated_s <= 0.0 {
+            return None;
+        }
+        let left = self.cases.iter().filter(|case| !case.is_done);
+        let left = left.map(|case| case.simulated_s * (1.0 - case.completed_fraction));
+        let (mut all, mut longest) = (0.0, 0.0_f64);
+        for simulated in left {
+            all += simulated;
+            longest = longest.max(simulated);
+        }
+        Some(spent_s / simulated_s * longest.max(all / self.jobs as f64))
+    }
+}
+
+impl Observer for StudyView {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::StudyProgress(cases) => self.show(cases),
+            Event::Note(text) | Event::Warning(text) if !self.quiet => {
+                self.line.suspend(|| notify(text));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Drop for StudyView {
+    fn drop(&mut self) {
+        self.line.finish_and_clear();
+    }
+}

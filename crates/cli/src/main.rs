@@ -1,0 +1,47 @@
+//! The command `proofload`.
+
+mod commands;
+mod diagnostics;
+mod error;
+mod exit;
+mod interrupt;
+mod live;
+mod options;
+mod password;
+mod print;
+
+use std::process::ExitCode;
+
+use error::CommandError;
+use exit::ExitStatus;
+use options::{Command, CommandLine};
+
+/// Models look things up in tables of many megabytes.
+#[global_allocator]
+static ALLOCATOR: runtime::LargePages = runtime::LargePages;
+
+fn main() -> ExitCode {
+    let done = password::hide().and_then(|()| execute(CommandLine::of_process()));
+    let status = match done {
+        Ok(status) => status,
+        Err(error) => {
+            diagnostics::print(&error);
+            ExitStatus::from(&error)
+        }
+    };
+    status.into()
+}
+
+fn execute(line: CommandLine) -> Result<ExitStatus, CommandError> {
+    match line.command {
+        Command::Run(options) => commands::run(&options),
+        Command::Predict(options) => commands::predict(&options),
+        Command::Study(options) => commands::study(&options),
+        Command::Report(options) => commands::report(&options),
+        Command::List(options) => commands::list(&options),
+        Command::Show(options) => commands::show(&options),
+        Command::Edb { command } => commands::edb(&command),
+        Command::Completions { shell } => commands::completions(shell),
+        Command::Manual => commands::manual(),
+    }
+}

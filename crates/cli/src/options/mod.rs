@@ -1,0 +1,206 @@
+//! What can be typed: commands and options. What they ask for is made of them here,
+//! and done in `commands`.
+
+// Documentation comments of options are the help that the terminal prints: plain text, not Markdown.
+#![allow(rustdoc::invalid_html_tags)]
+
+mod predict;
+#[cfg(test)]
+mod reference_tests;
+mod run;
+mod scenario;
+mod study;
+
+use std::path::PathBuf;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+
+pub use predict::PredictOptions;
+pub use run::RunOptions;
+pub use study::StudyOptions;
+
+/// Shows whether a storage system will carry your mail server or your database.
+///
+/// Proofload runs the real workload - a database engine of the kind a mail server uses, its log,
+/// its cache, its mailboxes, or a brokerage on PostgreSQL - on the storage you name, and judges the latencies against the limits
+/// that the workload's profile states.
+#[derive(Debug, Parser)]
+#[command(name = "proofload", version, max_term_width = 100, after_help = EXAMPLES)]
+#[command(after_long_help = LONG_EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+impl CommandLine {
+    /// The command line of this process; ends it where the line says nothing that can be obeyed.
+    ///
+    /// A number below 0 is taken as the value that it is meant to be, and refused where its range
+    /// is known.
+    pub fn of_process() -> Self {
+        let command = Self::command().mut_subcommands(|command| {
+            command.mut_args(|arg| {
+                let is_value = arg.get_action().takes_values() && !arg.is_positional();
+                arg.allow_negative_numbers(is_value)
+            })
+        });
+        Self::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
+    }
+}
+
+const EXAMPLES: &str = "Examples:
+  proofload run exchange-2013 --on /mnt/a,/mnt/b --log-on /mnt/log
+  proofload run exchange-2013 --on /mnt/a --target-size 20GB --duration 10m
+  proofload run brokerage --on /mnt/a --users 30 --target-size 20GB --duration 1h
+  proofload predict exchange-2013 --array msa2050-tier --duration 2h
+  proofload study msa2040 --out msa2040-study
+  proofload list
+  proofload show exchange-2013 > mine.toml";
+
+const LONG_EXAMPLES: &str = "Examples:
+  proofload run exchange-2013 --on /mnt/a,/mnt/b --log-on /mnt/log
+  proofload run exchange-2013 --on /mnt/a --target-size 20GB --duration 10m
+  proofload predict exchange-2013 --array msa2050-tier --duration 2h
+  proofload study msa2040 --out msa2040-study
+  proofload list
+  proofload show exchange-2013 > mine.toml
+
+Exit status:
+    0  pass: every service level was met
+    1  the run went through, but a service level was not met
+    2  usage or configuration: nothing was run
+    3  environment: too little space, no permission, unsuitable storage
+    4  an I/O error, a bad page or a full disk during the run; a failed consistency check
+    5  inconclusive: too few samples, or not steady where that is asked for
+  130  interrupted; the partial result is saved";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a workload on real storage and judge it.
+    Run(Box<RunOptions>),
+    /// Predict how a workload would run on a modelled array, in simulated time.
+    Predict(Box<PredictOptions>),
+    /// Repeat published studies on modelled arrays: the model beside the paper.
+    Study(Box<StudyOptions>),
+    /// Make the report of one run, or compare several.
+    Report(ReportOptions),
+    /// List what is built in.
+    List(ListOptions),
+    /// Print a bundled profile, array, disk or study, or the settings that a profile comes to.
+    Show(ShowOptions),
+    /// Examine database files.
+    Edb {
+        /// What to examine.
+        #[command(subcommand)]
+        command: EdbCommand,
+    },
+    /// Print the completion script of a shell.
+    ///
+    /// Example: proofload completions bash > /etc/bash_completion.d/proofload
+    Completions {
+        /// The shell to complete in.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    ///
+    /// Example: proofload manual > /usr/share/man/man1/proofload.1
+    Manual,
+}
+
+/// Options of `report`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  proofload report proofload-runs/exchange-2013-20260801T120000Z
+  proofload report runs/raid5 runs/raid10 --out compare.html
+  proofload report runs/* --quiet --csv runs.csv
+  proofload report runs/raid5 --fio-json raid5.json")]
+pub struct ReportOptions {
+    /// Run directories. One gives its report, several a comparison.
+    #[arg(required = true, value_name = "DIR")]
+    pub runs: Vec<PathBuf>,
+    /// The HTML file to write [default: report.html in the run directory, or comparison.html].
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Also write one row of figures for each run, for spreadsheets; '-' is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// Also write the figures of one run in the shape of fio's JSON; '-' is standard output.
+    #[arg(long, value_name = "FILE")]
+    pub fio_json: Option<PathBuf>,
+    /// Print no tables, only write the files.
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Options of `list`.
+#[derive(Debug, clap::Args)]
+pub struct ListOptions {
+    /// What to list.
+    #[arg(value_enum, default_value_t = Listed::Workloads)]
+    pub what: Listed,
+}
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Listed {
+    /// Workload profiles for `run` and `predict`.
+    Workloads,
+    /// Modelled arrays for `predict`.
+    Arrays,
+    /// Disks to describe arrays with.
+    Disks,
+    /// Published studies for `study`.
+    Studies,
+}
+
+/// Options of `show`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  proofload show exchange-2010
+  proofload show msa2040 > mine.toml
+  proofload show msa2040 --study
+  proofload show exchange-2010 --set mail.databases=12
+  proofload show ./mine.toml")]
+pub struct ShowOptions {
+    /// A bundled profile, array, disk or study, or the path of a profile file.
+    #[arg(value_name = "NAME|FILE")]
+    pub workload: String,
+    /// Show the study of that name, also where an array has the same.
+    #[arg(long)]
+    pub study: bool,
+    /// Show what the profile comes to with this setting changed.
+    #[arg(long, value_name = "PATH.TO.KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Print every setting with its value, also those that the profile leaves at their default.
+    #[arg(long)]
+    pub resolved: bool,
+}
+
+/// The commands below `edb`.
+#[derive(Debug, Subcommand)]
+pub enum EdbCommand {
+    /// Print headers, tables and space of database files.
+    Info {
+        /// Database files.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Verify every page of database files, and the trees they form.
+    Check {
+        /// Database files.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        super::CommandLine::command().debug_assert();
+    }
+}

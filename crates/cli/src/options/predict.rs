@@ -1,0 +1,155 @@
+//! The options of `predict`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use proofload::{Axis, Error, Key, Scenario};
+
+use super::scenario::scenario;
+
+/// Options of `predict`.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = "Examples:
+  The mail server's load on a bundled array, as many threads as reach the rate:
+    proofload predict exchange-2013 --array msa2050-tier --duration 2h
+  The same with twice the SSDs, and with a threshold of one's own:
+    proofload predict exchange-2013 --array msa2050-tier --set array.pool.ssd_count=4
+  The same as it will be when days have filled the tier:
+    proofload predict exchange-2013 --array msa2050-tier --settled --duration 10m
+  What if: two SSDs, or four, under 8, 16, 24 threads:
+    proofload predict exchange-2013 --array msa2050-tier --sweep array.pool.ssd_count=2,4 \\
+        --sweep threads=8..24:8
+  How much does it carry? How much flash does this load need?
+    proofload predict exchange-2013 --array msa2050 --find max-iops
+    proofload predict exchange-2013 --array msa2050-tier --rate 3000 --find min-flash
+  A brokerage's database instead of a mail server:
+    proofload predict brokerage --array msa2042 --duration 30m
+  An array of your own, starting from a bundled one:
+    proofload show msa2040 > mine.toml
+    proofload predict exchange-2013 --array mine.toml --threads 40 --dry-run
+  A block trace on an array, and on a single disk, whose model is held against the measurement:
+    proofload predict trace.csv --array msa2050 --responses out.csv
+    proofload predict disk.blkparse --array sas-10k-900gb")]
+pub struct PredictOptions {
+    /// A bundled profile (see `proofload list`), or the path of a profile file or a block trace.
+    #[arg(value_name = "WORKLOAD|TRACE")]
+    pub workload: String,
+    /// A bundled array (see `proofload list arrays`), or the path of a description; for a trace
+    /// also a disk (see `proofload list disks`) or the path of a disk's description, alone and with
+    /// nothing before it.
+    #[arg(long, value_name = "ARRAY")]
+    pub array: String,
+
+    /// Length of the measured part, such as 10m or 2h, in simulated time.
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    pub duration: Option<String>,
+    /// Sessions over all databases, or "auto" to find the number that reaches the rate; users of a
+    /// brokerage.
+    #[arg(long, value_name = "N|auto", help_heading = "Load")]
+    pub threads: Option<String>,
+    /// Hold this rate of database reads and writes per second.
+    #[arg(long, value_name = "IOPS", help_heading = "Load")]
+    pub rate: Option<String>,
+    /// Number of databases.
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub databases: Option<String>,
+    /// Number of mailboxes over all databases, rounded up so that databases are alike.
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub mailboxes: Option<String>,
+    /// Data over all databases, such as 20GB: the same mailboxes and load, with less mail in each.
+    #[arg(long, value_name = "SIZE", help_heading = "Load")]
+    pub target_size: Option<String>,
+    /// Start of every random choice; the same seed gives the same prediction.
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub seed: Option<String>,
+    /// Change any setting of the profile or, with array. before it, of the array; may be given
+    /// several times.
+    #[arg(long, value_name = "PATH.TO.KEY=VALUE", help_heading = "Load")]
+    pub set: Vec<String>,
+
+    /// Begin as after days of this load: tiers full, read caches warm. --find
+    /// always does.
+    #[arg(long, help_heading = "Load")]
+    pub settled: bool,
+
+    /// Predict every combination of these values: a list or a range FROM..UNTIL:STEP for a setting
+    /// as in --set, or for threads, rate, databases, mailboxes, target-size, duration, seed, array;
+    /// may be given several times.
+    #[arg(long, value_name = "KEY=VALUES", help_heading = "What if")]
+    pub sweep: Vec<String>,
+    /// Search for the most load that passes (over --sweep rate=.., threads=.. or brokerage.users=.., else any rate), or
+    /// for the least flash that lets this load pass (over --sweep array.KEY=.., else the SSDs of
+    /// the pools).
+    #[arg(long, value_enum, help_heading = "What if")]
+    pub find: Option<Find>,
+    /// Predictions computed at once [default: one for each processor].
+    #[arg(long, value_name = "N", help_heading = "What if")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub jobs: Option<u32>,
+
+    /// Check everything and print what would be modelled; run and write nothing.
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub dry_run: bool,
+    /// Of a trace: write one row of each request with its response time; '-' is standard output.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub responses: Option<PathBuf>,
+    /// Directory for the results [default: proofload-runs/<workload>-<UTC time>].
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Print the result as JSON on standard output, and nothing else.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Print no progress and no tables; see the exit status.
+    #[arg(long, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+/// What can be searched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Find {
+    /// The most load that passes.
+    MaxIops,
+    /// The least flash that lets this load pass.
+    MinFlash,
+}
+
+impl From<Find> for proofload::Find {
+    fn from(find: Find) -> Self {
+        match find {
+            Find::MaxIops => Self::MaxIops,
+            Find::MinFlash => Self::MinFlash,
+        }
+    }
+}
+
+impl PredictOptions {
+    /// The workload, or the trace, on the array.
+    ///
+    /// # Errors
+    /// A `--set` without a value.
+    pub fn scenario(&self) -> Result<Scenario, Error> {
+        let named = [
+            (Key::Duration, &self.duration),
+            (Key::Threads, &self.threads),
+            (Key::Rate, &self.rate),
+            (Key::Databases, &self.databases),
+            (Key::Mailboxes, &self.mailboxes),
+            (Key::TargetSize, &self.target_size),
+            (Key::Seed, &self.seed),
+        ];
+        let scenario = scenario(&self.workload, &self.set, named, self.out.as_ref())?;
+        Ok(Scenario {
+            array: self.array.clone(),
+            settled: self.settled,
+            ..scenario
+        })
+    }
+
+    /// What is varied.
+    ///
+    /// # Errors
+    /// A `--sweep` that is none.
+    pub fn axes(&self) -> Result<Vec<Axis>, Error> {
+        self.sweep.iter().map(|text| Axis::parse(text)).collect()
+    }
+}

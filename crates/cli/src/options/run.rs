@@ -1,0 +1,144 @@
+//! The options of `run`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use proofload::{Error, Key, Scenario};
+
+use super::scenario::scenario;
+
+/// Options of `run`.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = "Examples:
+  Four databases over two volumes, their logs on a third:
+    proofload run exchange-2013 --on /mnt/a,/mnt/b --log-on /mnt/log --duration 2h
+  A short run on a small disk:
+    proofload run exchange-2013 --on /mnt/a --target-size 20GB --duration 10m
+  Build once, then run twice on the same databases:
+    proofload run exchange-2013 --on /mnt/a --build-only
+    proofload run exchange-2013 --on /mnt/a --reuse --threads 16
+    proofload run exchange-2013 --on /mnt/a --reuse --rate 1200
+  A brokerage on a database server of its own, with 30 users:
+    proofload run brokerage --on /mnt/a --users 30 --target-size 20GB --duration 1h
+  The same on a PostgreSQL server that is there, its password in PGPASSWORD:
+    proofload run brokerage --database postgres://me@localhost/postgres --target-size 20GB
+  A raw block device, whose contents are lost:
+    proofload run exchange-2013 --on /dev/disk/by-id/nvme-X --databases 1 --erase-device")]
+pub struct RunOptions {
+    /// A bundled profile (see `proofload list`), or the path of a profile file.
+    #[arg(value_name = "WORKLOAD", default_value = "exchange-2013")]
+    pub workload: String,
+
+    /// Directories or block devices for the databases, dealt out in turn.
+    #[arg(long, value_name = "DIR", value_delimiter = ',')]
+    #[arg(required_unless_present = "database", help_heading = "Where")]
+    pub on: Vec<PathBuf>,
+    /// Directories or block devices for the logs [default: beside the databases].
+    #[arg(
+        long,
+        value_name = "DIR",
+        value_delimiter = ',',
+        help_heading = "Where"
+    )]
+    pub log_on: Vec<PathBuf>,
+    /// The database of a brokerage: "auto", "sqlite", or a server that is there as
+    /// postgres://user@host:port/database or mariadb://user@host:port/database [default: auto, a
+    /// PostgreSQL server of its own on --on, or SQLite where none is installed]. Passwords are taken
+    /// from PGPASSWORD, ~/.pgpass or MYSQL_PWD: one given here shows for an instant in the list of
+    /// processes.
+    #[arg(long, value_name = "DATABASE", help_heading = "Where")]
+    pub database: Option<String>,
+    /// Overwrite block devices that hold data. Never touches one that is in use.
+    #[arg(long, help_heading = "Where")]
+    pub erase_device: bool,
+    /// Keep the databases after the run.
+    #[arg(long, help_heading = "Where")]
+    pub keep: bool,
+    /// Run on the databases that an earlier run kept, and keep them again.
+    #[arg(long, help_heading = "Where")]
+    pub reuse: bool,
+    /// Check everything and print what would be built; write nothing.
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub dry_run: bool,
+    /// Build the databases and keep them, without a run.
+    #[arg(long, conflicts_with = "reuse", help_heading = "Where")]
+    pub build_only: bool,
+
+    /// Length of the measured part, such as 10m or 2h.
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    pub duration: Option<String>,
+    /// Sessions over all databases, or "auto" to find the number that reaches the rate.
+    #[arg(long, value_name = "N|auto", help_heading = "Load")]
+    pub threads: Option<String>,
+    /// Users of a brokerage.
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "threads",
+        help_heading = "Load"
+    )]
+    pub users: Option<String>,
+    /// Hold this rate of database reads and writes per second (of a brokerage: of transactions that
+    /// its users begin).
+    #[arg(long, value_name = "IOPS", help_heading = "Load")]
+    pub rate: Option<String>,
+    /// Number of databases.
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub databases: Option<String>,
+    /// Number of mailboxes over all databases, rounded up so that databases are alike.
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub mailboxes: Option<String>,
+    /// Data over all databases, such as 20GB: the same mailboxes and the same load, with less mail
+    /// in each. Room to grow and the logs come on top.
+    #[arg(long, value_name = "SIZE", help_heading = "Load")]
+    pub target_size: Option<String>,
+    /// Start of every random choice, 0 to 2^63 - 1; the same seed makes the same choices.
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub seed: Option<String>,
+    /// Change any setting of the profile; may be given several times.
+    #[arg(long, value_name = "PATH.TO.KEY=VALUE", help_heading = "Load")]
+    pub set: Vec<String>,
+
+    /// Directory for the results [default: proofload-runs/<workload>-<UTC time>].
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Print the result as JSON on standard output, and nothing else.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Print no progress and no tables; see the exit status.
+    #[arg(long, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+impl RunOptions {
+    /// The workload with its settings.
+    ///
+    /// # Errors
+    /// A `--set` without a value.
+    pub fn scenario(&self) -> Result<Scenario, Error> {
+        let named = [
+            (Key::Duration, &self.duration),
+            (Key::Threads, &self.threads),
+            (Key::Users, &self.users),
+            (Key::Rate, &self.rate),
+            (Key::Databases, &self.databases),
+            (Key::Mailboxes, &self.mailboxes),
+            (Key::TargetSize, &self.target_size),
+            (Key::Seed, &self.seed),
+        ];
+        scenario(&self.workload, &self.set, named, self.out.as_ref())
+    }
+
+    /// The storage under test.
+    pub fn storage(&self) -> proofload::RunOptions {
+        proofload::RunOptions {
+            on: self.on.clone(),
+            log_on: self.log_on.clone(),
+            database: self.database.clone(),
+            erase_device: self.erase_device,
+            keep: self.keep,
+            reuse: self.reuse,
+            build_only: self.build_only,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The options of `study`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use proofload::{Error, Value};
+
+use super::scenario::settings;
+
+/// Options of `study`.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = "Examples:
+  Every bundled study, every published figure:
+    proofload study
+  One of them, with the report of it:
+    proofload study msa2040 --out msa2040-study
+  The same with a parameter of the array changed, and short:
+    proofload study msa2040 --set array.cache.destage.in_flight=96 --duration 10m --no-blind
+
+Exit status:
+    0  every figure that can be modelled is inside its tolerance
+    1  some figure is outside
+    2  usage or configuration: nothing was predicted
+    4  a prediction ended with an error, such as a full volume
+    5  a prediction that was to be steady was not
+  130  interrupted; cases that were done are kept in the directory of the results")]
+pub struct StudyOptions {
+    /// Bundled studies (see `proofload list studies`), or paths of TOML files [default: all].
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+
+    /// Length of the measured part of every case, in simulated time, instead of its own.
+    #[arg(long, value_name = "TIME", help_heading = "Cases")]
+    pub duration: Option<String>,
+    /// Start of every random choice, instead of each case's own.
+    #[arg(long, value_name = "N", help_heading = "Cases")]
+    pub seed: Option<String>,
+    /// Change any setting of the profiles or, with array. before it, of the arrays, in all cases;
+    /// may be given several times.
+    #[arg(long, value_name = "PATH.TO.KEY=VALUE", help_heading = "Cases")]
+    pub set: Vec<String>,
+    /// Leave out the blind predictions, for which each product family gets the assumptions of the
+    /// others.
+    #[arg(long, help_heading = "Cases")]
+    pub no_blind: bool,
+    /// Cases predicted at once [default: as many as there are processors].
+    #[arg(long, value_name = "N", help_heading = "Cases")]
+    pub jobs: Option<usize>,
+
+    /// Directory for the results [default: proofload-runs/study-<UTC time>]. Cases that it holds
+    /// from an earlier call, with the same settings, are not predicted again.
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// Print one JSON object for each figure, in a list, on standard output, and nothing else.
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    /// Print no progress and no tables; see the exit status.
+    #[arg(long, help_heading = "Output")]
+    pub quiet: bool,
+}
+
+impl StudyOptions {
+    /// The studies that they ask for.
+    ///
+    /// # Errors
+    /// A `--set` without a value.
+    pub fn request(&self) -> Result<proofload::StudyOptions, Error> {
+        let value = |text: &Option<String>| text.as_deref().map(Value::from);
+        Ok(proofload::StudyOptions {
+            names: self.names.clone(),
+            duration: value(&self.duration),
+            seed: value(&self.seed),
+            settings: settings(&self.set)?,
+            no_blind: self.no_blind,
+            jobs: self.jobs,
+            out: self.out.clone(),
+        })
+    }
+}

@@ -1,0 +1,243 @@
+//! A brokerage on real databases, as a user runs it, with every exit status it can end in.
+//!
+//! No test here depends on how fast the machine is: limits are set so wide that the verdict is
+//! certain. PostgreSQL is used where it is installed; SQLite is built in.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use common::{Running, Scratch, WIDE};
+use serde_json::Value;
+
+/// The smallest data set there is, some seconds of load, and prices that move fast enough for it.
+const SMALL: &str = "run brokerage --on target --out out --users 4 --target-size 300MB \
+    --duration 3s --set run.sample_interval=500ms --set run.warm_up.minimum=2s \
+    --set run.steady_state.required=false --set brokerage.think_time=1ms \
+    --set brokerage.market.price_period=2s --set brokerage.market.data_maintenance_every=1s \
+    --set brokerage.service_levels.mix_tolerance_points=100 \
+    --set brokerage.service_levels.rollback_tolerance_points=100 \
+    --set brokerage.service_levels.trade_status_p90=10m \
+    --set brokerage.service_levels.market_watch_p90=10m \
+    --set brokerage.service_levels.security_detail_p90=10m \
+    --set brokerage.service_levels.customer_position_p90=10m \
+    --set brokerage.service_levels.trade_order_p90=10m \
+    --set brokerage.service_levels.trade_lookup_p90=10m \
+    --set brokerage.service_levels.broker_volume_p90=10m \
+    --set brokerage.service_levels.trade_update_p90=10m \
+    --set brokerage.service_levels.trade_result_p90=10m \
+    --set brokerage.service_levels.market_feed_p90=10m";
+
+fn result(here: &Scratch, out: &str) -> Value {
+    let text = fs::read(here.path(out).join("result.json")).expect("a result");
+    serde_json::from_slice(&text).expect("one document")
+}
+
+fn entries(path: &Path) -> usize {
+    fs::read_dir(path).expect("a directory").count()
+}
+
+fn has_postgresql() -> bool {
+    let in_path = Command::new("initdb").arg("--version").output().is_ok();
+    let found = || Path::new("/usr/lib/postgresql").exists();
+    let has = in_path || found();
+    if !has {
+        test_support::skip("PostgreSQL is not installed");
+    }
+    has
+}
+
+/// What every result of a brokerage must say, whatever the database.
+fn check(result: &Value) {
+    let server = &result["server"];
+    let checks = server["consistency_checks"].as_array().expect("checks");
+    assert!(!checks.is_empty(), "{server}");
+    assert!(
+        checks.iter().all(|check| check["passed"] == true),
+        "{checks:?}"
+    );
+    assert!(server["transactions"]["committed"].as_u64() > Some(0));
+    assert_eq!(server["downtime_s"], 0.0);
+    assert_eq!(server["customers"], 1_000);
+    let operations = result["operations"].as_array().expect("operations");
+    for name in [
+        "trade-order",
+        "trade-result",
+        "feed-entry",
+        "data-maintenance",
+    ] {
+        let found = operations.iter().find(|one| one["name"] == name);
+        let count = found.and_then(|one| one["count"].as_u64());
+        assert!(count > Some(0), "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn a_file_of_the_built_in_database_passes_and_leaves_nothing() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    here.proofload(&format!("{SMALL} {WIDE} --database sqlite"))
+        .exits(0)
+        .prints("PASS")
+        .prints("Consistency checks: ")
+        .prints("not comparable")
+        .prints("The brokerage was removed from target");
+    assert_eq!(entries(&target), 0);
+    let result = result(&here, "out");
+    check(&result);
+    assert_eq!(result["server"]["name"], "SQLite");
+    let origin = result["server"]["origin"].as_str().unwrap_or_default();
+    assert!(
+        origin.contains("one transaction write at a time"),
+        "{origin}"
+    );
+    let page = fs::read_to_string(here.path("out/report.html")).expect("a report");
+    assert!(page.contains("Database server") && page.contains("trade-result"));
+}
+
+#[test]
+fn a_server_of_our_own_is_kept_and_used_again() {
+    if !has_postgresql() {
+        return;
+    }
+    let here = Scratch::new();
+    let target = here.directory("target");
+    let build = SMALL.replace("--out out", "--out build");
+    here.proofload(&format!("{build} --build-only"))
+        .exits(0)
+        .prints("The brokerage is kept in target");
+    here.proofload(&format!("{SMALL} {WIDE}"))
+        .exits(3)
+        .says("--reuse");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(0)
+        .prints("PASS")
+        .prints("trade-result");
+    let first = result(&here, "out");
+    check(&first);
+    assert_eq!(first["server"]["name"], "PostgreSQL");
+    assert!(first["server"]["log"]["bytes"].as_u64() > Some(0));
+    // A held rate: latency counts from when a transaction was due.
+    let held = SMALL.replace("--out out", "--out held");
+    // At this rate some kinds never happen in three seconds, so no verdict is asked for.
+    here.proofload(&format!("{held} {WIDE} --reuse --rate 20"));
+    let held = result(&here, "held");
+    let intended = |operation: &Value| !operation["response_time"].is_null();
+    assert!(
+        held["operations"]
+            .as_array()
+            .expect("operations")
+            .iter()
+            .any(intended)
+    );
+    here.proofload("report out held --out both.html")
+        .exits(0)
+        .prints("trade results");
+    assert!(entries(&target) > 0, "it is kept");
+    // A server that is killed is started again, the run goes on, and what was kept stays.
+    let killed = SMALL.replace("--out out", "--out killed");
+    let killed = killed.replace("--duration 3s", "--duration 8s");
+    let mut running = Running::start(&here, &format!("{killed} {WIDE} --reuse"));
+    running.wait_until_it_says("measuring");
+    let process = fs::read_to_string(target.join("brokerage/cluster/data/postmaster.pid"));
+    let process = process.expect("a server").lines().next().map(str::to_owned);
+    let sent = Command::new("kill")
+        .arg("-KILL")
+        .arg(process.expect("its number"))
+        .status();
+    assert!(sent.expect("kill").success());
+    running.end().exits(1).prints("Consistency checks: ");
+    let killed = result(&here, "killed");
+    let server = &killed["server"];
+    assert!(server["downtime_s"].as_f64() > Some(0.0));
+    assert!(!server["outages"].as_array().expect("outages").is_empty());
+    assert!(entries(&target) > 0, "it is kept");
+    let again = SMALL.replace("--out out", "--out again");
+    here.proofload(&format!("{again} {WIDE} --reuse")).exits(0);
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_a_sentence() {
+    let here = Scratch::new();
+    here.directory("target");
+    here.directory("other");
+    for (command, status, said) in [
+        ("run brokerage", 2, "--on"),
+        ("run exchange-2013 --on target --users 3", 2, "--threads"),
+        ("run brokerage --on target,other", 2, "several directories"),
+        (
+            "run brokerage --on target --target-size 1MB",
+            2,
+            "out of range",
+        ),
+        (
+            "run brokerage --on target --target-size 20MB",
+            2,
+            "too small",
+        ),
+        ("run brokerage --on target --target-size 16TB", 3, "free"),
+        ("run brokerage --on target --erase-device", 2, "file system"),
+        (
+            "run brokerage --database oracle://me@host/x",
+            2,
+            "names no database",
+        ),
+        (
+            "run brokerage --database postgres://me@host/x?sslmode=require",
+            2,
+            "encrypted",
+        ),
+        (
+            "run brokerage --target-size 300MB --database postgres://me:hidden@127.0.0.1:1/x",
+            3,
+            "is not available",
+        ),
+        (
+            "run brokerage --target-size 300MB --database mariadb://me:hidden@127.0.0.1:1/x",
+            3,
+            "is not available",
+        ),
+        (
+            "run brokerage --on nowhere --database postgres://me@127.0.0.1:1/x",
+            2,
+            "does not exist",
+        ),
+        (
+            "run brokerage --log-on other --database postgres://me@127.0.0.1:1/x",
+            2,
+            "--on, for its data",
+        ),
+        (
+            "run brokerage --on target --log-on other --database sqlite",
+            2,
+            "does not go with",
+        ),
+        (
+            "predict brokerage --array msa2042 --rate 100",
+            2,
+            "modelled array",
+        ),
+        (
+            "run brokerage --on target --reuse --target-size 300MB",
+            2,
+            "--reuse",
+        ),
+    ] {
+        let refused = here.proofload(command).exits(status);
+        let words: Vec<&str> = refused.stderr.split([' ', '\n', '\u{2502}']).collect();
+        let text = words.into_iter().filter(|word| !word.is_empty());
+        let text = text.collect::<Vec<_>>().join(" ");
+        assert!(
+            text.contains(said),
+            "{command}: '{said}' is not in:\n{text}"
+        );
+        assert!(!refused.stderr.contains("hidden"), "{}", refused.stderr);
+        assert_eq!(entries(&here.path("target")), 0, "{command}");
+    }
+    here.proofload("run brokerage --on target --target-size 300MB --dry-run")
+        .exits(0)
+        .prints("1,000 customers");
+    assert_eq!(entries(&here.path("target")), 0);
+}

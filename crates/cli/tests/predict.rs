@@ -1,0 +1,235 @@
+//! Predictions as people make them: every exit status, what is printed, what is left behind.
+//!
+//! The array is four flash drives and the database small, so that seconds of simulated time are
+//! computed in less.
+
+mod common;
+
+use std::fs;
+
+use common::{Running, Scratch, WIDE};
+use serde_json::Value;
+
+/// A database of 48 MiB under a cache of 8 MiB, some simulated seconds.
+const TINY: &str = "predict exchange-2013 --array nvme-raid10 --out out --databases 1 \
+    --target-size 48MiB --duration 3s --set run.sample_interval=250ms \
+    --set engine.cache_size_per_database=8MiB --set engine.checkpoint_depth=4MiB \
+    --set run.warm_up.maximum=1s";
+
+/// The same with two sessions, and nothing asked of steadiness.
+fn tiny(words: &str) -> String {
+    format!("{TINY} --threads 2 --set run.steady_state.required=false {words}")
+}
+
+fn document(text: &str) -> Value {
+    serde_json::from_str(text).expect("one document")
+}
+
+#[test]
+fn a_prediction_within_its_limits_passes_and_shows_the_inside_of_the_array() {
+    let here = Scratch::new();
+    here.proofload(&tiny(WIDE))
+        .exits(0)
+        .prints("PASS")
+        .prints("report.html")
+        .says("measuring");
+    let text = |name: &str| fs::read_to_string(here.path("out").join(name)).expect(name);
+    for name in ["histograms.hlog", "log.txt", "config.toml", "array.toml"] {
+        assert!(!text(name).is_empty(), "{name}");
+    }
+    let result = document(&text("result.json"));
+    assert_eq!(result["kind"], "prediction");
+    assert_eq!(result["array"]["disks"].as_array().map(Vec::len), Some(4));
+    assert!(result["array"]["groups"][0]["average_busy_fraction"].as_f64() > Some(0.0));
+    assert!(result["throughput"]["achieved_half_width_iops"].as_f64() > Some(0.0));
+    assert!(result["simulated_seconds"].as_f64() >= Some(3.0));
+    let samples = text("samples.csv");
+    for scope in ["controller", "volume", "group", "disk"] {
+        assert!(samples.contains(&format!(",array-{scope},")), "{scope}");
+    }
+    let report = text("report.html");
+    assert!(report.contains("Inside the array"));
+    assert!(report.contains("Disk utilization, average of each group"));
+    here.proofload("predict out/config.toml --array out/array.toml --out again --json --quiet")
+        .exits(0)
+        .prints("\"verdict\": \"pass\"");
+    here.proofload("report out again --out both.html")
+        .exits(0)
+        .prints("array: disk utilization");
+    here.proofload(&tiny(WIDE))
+        .exits(2)
+        .says("already holds files");
+}
+
+#[test]
+fn a_missed_level_exits_1_and_json_is_all_there_is() {
+    let here = Scratch::new();
+    let narrow = "--json --quiet --set service_levels.average_database_read=1us";
+    let ended = here.proofload(&tiny(&format!("{WIDE} {narrow}"))).exits(1);
+    assert_eq!(document(&ended.stdout)["verdict"], "fail");
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn what_cannot_be_judged_exits_5_and_says_what_to_do() {
+    let here = Scratch::new();
+    let few = "--set service_levels.fewest_samples=1000";
+    here.proofload(&tiny(&format!("{WIDE} {few}")))
+        .exits(5)
+        .prints("INCONCLUSIVE")
+        .says("will be inconclusive");
+    let line = format!("{TINY} --threads 2 {WIDE} --set run.steady_state.max_range_percent=0.001");
+    here.proofload(&line.replace("--out out", "--out second"))
+        .exits(5)
+        .prints("No steady state")
+        .prints("--duration")
+        .prints("run.warm_up.minimum");
+}
+
+#[test]
+fn what_was_typed_wrong_exits_2_and_writes_nothing() {
+    let here = Scratch::new();
+    let array = |words: &str| here.proofload(&format!("predict exchange-2013 {words}"));
+    array("--array msa2500")
+        .exits(2)
+        .says("Did you mean msa2050?");
+    array("--array msa2050 --set array.pool.ssd_cuont=2")
+        .exits(2)
+        .says("ssd_count");
+    array("--array msa2050 --set array.pool.disk_count=3 --target-size 1GB")
+        .exits(2)
+        .says("disk_count=3");
+    // Names are not broken at the ends of lines.
+    array("--array msa2050 --set array.pool.disk=nix")
+        .exits(2)
+        .says("sas-15k-600gb")
+        .says("ssd-dc-s3500-800gb");
+    array("--array msa2050 --duration soon")
+        .exits(2)
+        .says("--duration");
+    array("--array msa2050 --rate fast").exits(2).says("--rate");
+    here.proofload("predict exchange-2013")
+        .exits(2)
+        .says("--array");
+    assert!(!here.path("proofload-runs").exists());
+}
+
+#[test]
+fn surroundings_that_do_not_allow_it_exit_3() {
+    let here = Scratch::new();
+    here.proofload(&tiny(WIDE).replace("--out out", "--out /proc/results"))
+        .exits(3)
+        .says("/proc/results");
+}
+
+#[test]
+fn a_database_that_outgrows_its_volume_exits_4() {
+    let here = Scratch::new();
+    // The volume has room for the rate of the mailboxes, which two sessions exceed by far.
+    here.proofload(&tiny(WIDE).replace("--duration 3s", "--duration 30s"))
+        .exits(4)
+        .prints("no space is left")
+        .prints("At this load the whole time takes")
+        .prints("--set array.volumes.database_size_gb=");
+}
+
+#[test]
+fn a_settled_tier_may_have_an_age_of_its_own() {
+    let here = Scratch::new();
+    let line = "predict exchange-2013 --array msa2050-tier --target-size 500GB --databases 2 \
+        --settled --dry-run";
+    here.proofload(line)
+        .exits(0)
+        .prints("Begins as after days of this load: array.pool.tiering.settled_percent=");
+    here.proofload(&format!("{line} --set array.pool.tiering.aged_h=6"))
+        .exits(0)
+        .prints("Begins as after 6 h of this load: array.pool.tiering.head_start_s=");
+}
+
+#[test]
+fn a_dry_run_describes_the_array_and_writes_nothing() {
+    let here = Scratch::new();
+    here.proofload(&tiny("--dry-run"))
+        .exits(0)
+        .prints("group raid10: 4 x ssd-nvme-3840gb")
+        .prints("2 threads");
+    assert!(!here.path("out").exists());
+}
+
+#[test]
+fn an_interrupted_prediction_keeps_what_it_has() {
+    let here = Scratch::new();
+    let line = tiny(WIDE).replace("--duration 3s", "--duration 100h");
+    let mut running = Running::start(&here, &line);
+    running.wait_until_it_says("measuring 0:0");
+    running.signal("INT");
+    running
+        .end()
+        .exits(130)
+        .prints("INTERRUPTED")
+        .says("Press Ctrl-C again");
+    let text = fs::read_to_string(here.path("out").join("result.json")).expect("a result");
+    let result = document(&text);
+    assert_eq!(result["verdict"], "interrupted");
+    assert_eq!(result["complete"], true);
+    assert!(result["array"]["disks"].is_array());
+}
+
+#[test]
+fn a_rate_is_held_and_threads_are_found() {
+    let here = Scratch::new();
+    // What the rate lacks while the cache is young is made good within some seconds.
+    let longer = TINY.replace("--duration 3s", "--duration 12s");
+    let held = format!("{longer} {WIDE} --rate 500 --json --quiet");
+    let result = document(&here.proofload(&held).exits(0).stdout);
+    let achieved = result["throughput"]["achieved_iops"]
+        .as_f64()
+        .expect("a rate");
+    assert!((400.0..600.0).contains(&achieved), "{achieved}");
+    let variable = result["steady_state"]["variable"].as_str();
+    assert!(
+        variable.is_some_and(|text| text.contains("latency")),
+        "{variable:?}"
+    );
+    let auto = format!(
+        "{TINY} {WIDE} --threads auto --json --quiet --mailboxes 2000 \
+         --set array.volumes.database_size_gb=50"
+    );
+    let result = document(
+        &here
+            .proofload(&auto.replace("--out out", "--out auto"))
+            .exits(0)
+            .stdout,
+    );
+    assert!(
+        result["tuning"]["steps"]
+            .as_array()
+            .is_some_and(|steps| !steps.is_empty())
+    );
+}
+
+#[test]
+fn one_seed_is_one_result() {
+    let here = Scratch::new();
+    let predicted = |out: &str, seed: &str| {
+        let line = tiny(&format!("{WIDE} --json --quiet --seed {seed}"));
+        let line = line.replace("--out out", &format!("--out {out}"));
+        let mut result = document(&here.proofload(&line).exits(0).stdout);
+        let fields = result.as_object_mut().expect("an object");
+        // The hour, the machine, and how long it took.
+        for name in ["started", "wall_seconds", "host", "phases"] {
+            fields.remove(name);
+        }
+        let samples = fs::read_to_string(here.path(out).join("samples.csv"));
+        (result, samples.expect("the samples"))
+    };
+    let first = predicted("first", "7");
+    assert!(
+        first == predicted("second", "7"),
+        "the same seed gave another result"
+    );
+    assert!(
+        first.1 != predicted("third", "8").1,
+        "another seed gave the same result"
+    );
+}

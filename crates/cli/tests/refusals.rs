@@ -1,0 +1,96 @@
+//! What `run` refuses before it writes anything.
+
+mod common;
+
+use std::fs;
+
+use common::Scratch;
+
+/// A run that fits anywhere.
+const SMALL: &str = "--databases 1 --target-size 16MiB --set engine.checkpoint_depth=4MiB";
+
+#[test]
+fn a_dry_run_says_what_would_be_built_and_writes_nothing() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    here.proofload(&format!(
+        "run exchange-2013 --on target {SMALL} --threads 3 --dry-run"
+    ))
+    .exits(0)
+    .prints("1 database of 16.8 MB")
+    .prints("mail-001")
+    .prints("3 threads");
+    assert_eq!(fs::read_dir(target).expect("the target").count(), 0);
+    assert!(!here.path("proofload-runs").exists());
+}
+
+#[test]
+fn what_was_typed_wrong_exits_2() {
+    let here = Scratch::new();
+    here.directory("target");
+    let run = |words: &str| here.proofload(&format!("run exchange-2013 {SMALL} {words}"));
+    here.proofload("run exchange-2013").exits(2).says("--on");
+    run("--on nowhere")
+        .exits(2)
+        .says("does not exist")
+        .says("mkdir");
+    run("--on target,target")
+        .exits(2)
+        .says("names target twice");
+    run("--on target --duration 2")
+        .exits(2)
+        .says("--duration")
+        .says("has no unit of time");
+    run("--on target --rate fast").exits(2).says("--rate");
+    run("--on target --set mail.mix.insert_percent=90")
+        .exits(2)
+        .says("115 percent");
+    run("--on target --reuse")
+        .exits(2)
+        .says("finds no databases");
+    run("--on target --out target/results")
+        .exits(2)
+        .says("inside the target");
+    fs::write(here.directory("results").join("report.html"), "x").expect("a report");
+    run("--on target --out results --dry-run")
+        .exits(2)
+        .says("already holds files");
+    run("--on target --set extends=exchange-2003")
+        .exits(2)
+        .says("name the profile itself");
+    run("--on target --set mail=5")
+        .exits(2)
+        .says("write --set mail.SETTING=VALUE");
+    assert_eq!(
+        fs::read_dir(here.path("target"))
+            .expect("the target")
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn surroundings_that_do_not_allow_it_exit_3() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    here.proofload("run exchange-2013 --on target --mailboxes 100000000")
+        .exits(3)
+        .says("free, but 4 databases")
+        .says("--target-size");
+    fs::write(target.join("thesis.doc"), "x").expect("a file");
+    here.proofload(&format!("run exchange-2013 --on target {SMALL}"))
+        .exits(3)
+        .says("is not empty: it holds 'thesis.doc'");
+}
+
+#[test]
+fn results_are_never_overwritten() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    let out = here.directory("out");
+    fs::write(out.join("old"), "x").expect("a file");
+    here.proofload(&format!("run exchange-2013 --on target --out out {SMALL}"))
+        .exits(2)
+        .says("already holds files");
+    assert_eq!(fs::read_dir(target).expect("the target").count(), 0);
+}

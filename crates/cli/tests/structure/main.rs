@@ -1,0 +1,243 @@
+//! The structure that ARCHITECTURE.md promises: crates depend downwards only, and modules beside each other
+//! do not import each other in a cycle.
+
+mod modules;
+mod tokens;
+
+use modules::{Modules, cycles};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Cycles that are left: the parent module, the modules in the cycle, and why it stays.
+const EXCEPTIONS: [(&str, &[&str], &str); 4] = [
+    (
+        "config",
+        &["codec", "declaration", "reader", "shape", "suggest"],
+        "a table is read value by value, and a value may be a table, so that the traits of both, \
+         the reader and the description of their shape mention each other",
+    ),
+    (
+        "proofload",
+        &[
+            "recorder",
+            "registry",
+            "results",
+            "run",
+            "scenario",
+            "workloads",
+        ],
+        "a scenario names the registry that its workload is found in, and a workload in the \
+         registry begins a run of a scenario",
+    ),
+    (
+        "proofload::study",
+        &["cases", "progress"],
+        "the threads of a study report to the progress, which counts their cases",
+    ),
+    (
+        "runtime::uring",
+        &["descriptor", "in_flight", "reactor", "tables"],
+        "the reactor owns the requests in flight, they own their file, and the file owns the \
+         reactor: nothing goes before the kernel is done with the memory of a request",
+    ),
+];
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .expect("workspace")
+}
+
+fn text_of(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Directories of all crates, by name.
+fn crates() -> BTreeMap<String, PathBuf> {
+    fs::read_dir(workspace().join("crates"))
+        .expect("the crates")
+        .map(|entry| entry.expect("a directory entry"))
+        .map(|entry| {
+            (
+                entry.file_name().to_string_lossy().into_owned(),
+                entry.path(),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn crates_depend_on_lower_layers_only() {
+    let layers = layers(&text_of(&workspace().join("ARCHITECTURE.md")));
+    assert!(layers.len() > 10, "the table of crates was found");
+    let mut diagnostics = Vec::new();
+    for (name, directory) in crates() {
+        let manifest = text_of(&directory.join("Cargo.toml"));
+        diagnostics.extend(upward(&name, &dependencies(&manifest), &layers));
+    }
+    assert!(diagnostics.is_empty(), "\n{}", diagnostics.join("\n"));
+}
+
+#[test]
+fn modules_beside_each_other_form_no_cycle() {
+    let mut diagnostics = Vec::new();
+    let mut excused = BTreeSet::new();
+    for (name, directory) in crates() {
+        let root = ["src/lib.rs", "src/main.rs"].map(|root| directory.join(root));
+        let root = root.iter().find(|root| root.exists()).expect("a root");
+        let mut modules = Modules::default();
+        modules.read_file(&[name.replace('-', "_")], root);
+        for cycle in cycles(&modules.imports()) {
+            let members: Vec<_> = cycle.members.iter().map(String::as_str).collect();
+            let known = EXCEPTIONS
+                .iter()
+                .position(|(parent, named, _)| *parent == cycle.parent && *named == members);
+            match known {
+                Some(known) => drop(excused.insert(known)),
+                None => diagnostics.push(cycle.to_string()),
+            }
+        }
+    }
+    for (index, (parent, members, _)) in EXCEPTIONS.iter().enumerate() {
+        if !excused.contains(&index) {
+            diagnostics.push(format!(
+                "no longer a cycle: {parent}: {}",
+                members.join(", ")
+            ));
+        }
+    }
+    assert!(diagnostics.is_empty(), "\n{}", diagnostics.join("\n"));
+}
+
+/// The row of each crate in the table of ARCHITECTURE.md, counted from the top.
+fn layers(architecture: &str) -> BTreeMap<String, usize> {
+    let rows = architecture.lines().filter(|line| line.starts_with("| `"));
+    rows.enumerate()
+        .flat_map(|(row, line)| {
+            let cell = line.split('|').nth(1).unwrap_or_default();
+            let names: Vec<_> = cell.split('`').skip(1).step_by(2).collect();
+            names.into_iter().map(move |name| (name.to_owned(), row))
+        })
+        .collect()
+}
+
+/// Names in the sections of a manifest that hold ordinary dependencies.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut inside = false;
+    for line in manifest.lines() {
+        if let Some(section) = line.strip_prefix('[') {
+            let section = section.trim_end_matches(']');
+            inside = section == "dependencies" || section.ends_with(".dependencies");
+        } else if inside {
+            let name = line.split(['.', '=', ' ']).next().unwrap_or_default();
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+/// Dependencies of a crate that are not below it. A crate outside the table is a tool: no crate depends on it.
+fn upward(name: &str, dependencies: &[String], layers: &BTreeMap<String, usize>) -> Vec<String> {
+    let own = layers.get(name);
+    let below = |other: &String| layers.get(other) > own;
+    dependencies
+        .iter()
+        .filter(|other| crates().contains_key(*other) && !below(other))
+        .map(|other| format!("crate {name} depends on {other}, which is not below it"))
+        .collect()
+}
+
+/// The cycles among modules whose texts are given, as they are printed.
+fn cycles_of(texts: &[(&str, &str)]) -> Vec<String> {
+    let mut modules = Modules::default();
+    for (path, text) in texts {
+        let names: Vec<_> = path.split("::").map(str::to_owned).collect();
+        let words = tokens::without_tests(&tokens::tokens(text));
+        modules.read(&names, &words, &format!("{}.rs", names.join("/")));
+    }
+    let found = cycles(&modules.imports());
+    found.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_cycle_is_shown_with_its_imports() {
+    let found = cycles_of(&[
+        ("x", "mod a; mod b; mod c;"),
+        (
+            "x::a",
+            "//! Text.\nuse std::fmt;\nuse super::{\n    b::Two,\n};\npub struct One;",
+        ),
+        (
+            "x::b",
+            "pub struct Two;\nfn of() -> crate::c::Three { todo() }",
+        ),
+        ("x::c", "use crate::a::One as First;\npub struct Three;"),
+    ]);
+    let expected = "x: cycle of a, b, c\n    a -> b  x/a.rs:4 super::b::Two\n    \
+                    b -> c  x/b.rs:2 crate::c::Three\n    c -> a  x/c.rs:1 crate::a::One";
+    assert_eq!(found, [expected]);
+}
+
+#[test]
+fn files_count_for_the_directory_beside_the_other_module() {
+    let found = cycles_of(&[
+        ("x", "mod a; mod b;"),
+        ("x::a", "mod deep;"),
+        ("x::a::deep", "use crate::b::Two;"),
+        ("x::b", "use super::a;"),
+    ]);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].contains("a -> b  x/a/deep.rs:1"), "{found:?}");
+}
+
+#[test]
+fn names_passed_on_by_the_parent_count_for_where_they_come_from() {
+    for passed_on in [
+        "pub use a::One;",
+        "pub use a::*;",
+        "use self::a::{One as One};",
+    ] {
+        let found = cycles_of(&[
+            ("x", &format!("mod a; mod b; {passed_on}")),
+            ("x::a", "pub struct One; use super::b;"),
+            ("x::b", "fn f(_: &crate::One) {}"),
+        ]);
+        assert_eq!(found.len(), 1, "{passed_on}");
+    }
+}
+
+#[test]
+fn one_direction_tests_and_texts_make_no_cycle() {
+    let found = cycles_of(&[
+        ("x", "mod a; mod b; pub use b::Two;"),
+        (
+            "x::a",
+            "use crate::Two; const TEXT: &str = \"use crate::b;\";",
+        ),
+        (
+            "x::b",
+            "// use crate::a;\npub struct Two;\n#[cfg(test)]\nmod tests { use crate::a; }",
+        ),
+        (
+            "x::c",
+            "#[cfg(test)]\n#[allow(unused)]\nuse super::d;\nfn quote() -> char { '\"' }",
+        ),
+        ("x::d", "use super::c; /* \" */"),
+    ]);
+    assert_eq!(found, Vec::<String>::new());
+}
+
+#[test]
+fn a_dependency_upwards_is_found() {
+    let layers = layers("| crate | content |\n|---|---|\n| `mail`, `cli` | |\n| `edb` | |\n");
+    let manifest = "[package]\nname = \"edb\"\n[dependencies]\nmail.workspace = true\n\
+                    [dev-dependencies]\ncli = { path = \"\" }\n";
+    assert_eq!(dependencies(manifest), ["mail"]);
+    assert_eq!(upward("edb", &dependencies(manifest), &layers).len(), 1);
+    assert_eq!(upward("mail", &["cli".to_owned()], &layers).len(), 1);
+    assert_eq!(upward("cli", &["edb".to_owned()], &layers).len(), 0);
+    assert_eq!(upward("bench", &["edb".to_owned()], &layers).len(), 0);
+}

@@ -1,0 +1,133 @@
+//! The rules for source files that a machine can check: short files, no leftovers, plain text.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Lines a source file may have before it must be split.
+const MOST_LINES: usize = 500;
+
+/// Words that must not be left in the code.
+const LEFTOVERS: [&str; 5] = ["todo!(", "unimplemented!(", "dbg!(", "FIXME", "XXX"];
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .expect("workspace")
+}
+
+fn files_below(directory: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("a readable directory") {
+        let path = entry.expect("a directory entry").path();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            files_below(&path, extension, found);
+        } else if path.extension().is_some_and(|found| found == extension) {
+            found.push(path);
+        }
+    }
+}
+
+fn rust_sources() -> Vec<(PathBuf, String)> {
+    let mut paths = Vec::new();
+    files_below(&workspace().join("crates"), "rs", &mut paths);
+    assert!(paths.len() > 30, "the sources were found");
+    paths
+        .into_iter()
+        .map(|path| {
+            let text = fs::read_to_string(&path).expect("readable text");
+            (path, text)
+        })
+        .collect()
+}
+
+fn assert_none(diagnostics: &[String]) {
+    assert!(diagnostics.is_empty(), "\n{}", diagnostics.join("\n"));
+}
+
+#[test]
+fn files_are_small() {
+    let diagnostics: Vec<_> = rust_sources()
+        .iter()
+        .filter(|(_, text)| text.lines().count() > MOST_LINES)
+        .map(|(path, text)| format!("{}: {} lines", path.display(), text.lines().count()))
+        .collect();
+    assert_none(&diagnostics);
+}
+
+#[test]
+fn nothing_is_left_undone_in_the_code() {
+    let mut diagnostics = Vec::new();
+    for (path, text) in rust_sources() {
+        if path.ends_with("tests/tidy.rs") {
+            continue;
+        }
+        for (number, line) in text.lines().enumerate() {
+            for leftover in LEFTOVERS {
+                if line.contains(leftover) {
+                    diagnostics.push(format!("{}:{}: {leftover}", path.display(), number + 1));
+                }
+            }
+        }
+    }
+    assert_none(&diagnostics);
+}
+
+#[test]
+fn sources_are_ascii() {
+    let diagnostics: Vec<_> = rust_sources()
+        .iter()
+        .flat_map(|(path, text)| {
+            text.lines()
+                .enumerate()
+                .filter(|(_, line)| !line.is_ascii())
+                .map(|(number, line)| format!("{}:{}: {}", path.display(), number + 1, line.trim()))
+        })
+        .collect();
+    assert_none(&diagnostics);
+}
+
+#[test]
+fn unsafe_code_stays_at_the_edge_and_argues_for_itself() {
+    let mut diagnostics = Vec::new();
+    for (path, text) in rust_sources() {
+        if path.ends_with("tests/tidy.rs") {
+            continue;
+        }
+        let at_the_edge = path.to_string_lossy().contains("crates/runtime/src");
+        let lines: Vec<_> = text.lines().collect();
+        for (number, line) in lines.iter().enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            if !code.contains("unsafe {") && !code.contains("unsafe impl") {
+                continue;
+            }
+            let argued = lines[number.saturating_sub(8)..number]
+                .iter()
+                .any(|before| before.contains("SAFETY:"));
+            if !at_the_edge || !argued {
+                diagnostics.push(format!(
+                    "{}:{}: {}",
+                    path.display(),
+                    number + 1,
+                    line.trim()
+                ));
+            }
+        }
+    }
+    assert_none(&diagnostics);
+}
+
+#[test]
+fn every_room_begins_with_a_tour() {
+    let mut diagnostics = Vec::new();
+    for (path, text) in rust_sources() {
+        if path.ends_with("src/lib.rs") && !text.starts_with("//!") {
+            diagnostics.push(format!("{}: no tour at the top", path.display()));
+        }
+    }
+    assert_none(&diagnostics);
+}

@@ -1,0 +1,325 @@
+//! Runs that meet trouble: they are killed, pages are damaged under them, the disk fills up. What
+//! they say, how they end, and that their databases are of use afterwards.
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use common::{LoopMount, Running, SMALL, Scratch, WIDE};
+
+const DATABASE: &str = "target/mail-001/mail-001.edb";
+const PAGE_BYTES: u64 = 32_768;
+
+/// The line of a run that lasts until something happens to it.
+fn long_run(more: &str) -> String {
+    let line = format!("{SMALL} {WIDE} --duration 10m {more}");
+    line.replace("--duration 2s", "")
+}
+
+fn aside(here: &Scratch, name: &str) {
+    fs::rename(here.path("out"), here.path(name)).expect("the old results aside");
+}
+
+fn result(here: &Scratch) -> serde_json::Value {
+    let text = fs::read(here.path("out").join("result.json")).expect("a result");
+    serde_json::from_slice(&text).expect("one document")
+}
+
+#[test]
+fn a_killed_run_is_recovered_and_goes_on() {
+    let here = Scratch::new();
+    here.directory("target");
+    let mut running = Running::start(&here, &long_run("--keep"));
+    running.wait_until_it_says("measuring 0:0");
+    running.signal("KILL");
+    drop(running.end());
+    aside(&here, "killed");
+    here.proofload(&format!("edb check {DATABASE}"))
+        .exits(3)
+        .says("not closed properly")
+        .says("--reuse");
+    let size = |here: &Scratch| {
+        let facts = fs::metadata(here.path(DATABASE));
+        facts.expect("a database").len()
+    };
+    let left_bytes = size(&here);
+    let ended = here.proofload(&format!("{SMALL} {WIDE} --reuse"));
+    let ended = ended.exits(0).prints("PASS");
+    let recoveries: Vec<&str> = ended
+        .stderr
+        .lines()
+        .filter(|line| line.contains("had not been closed properly; it was recovered"))
+        .collect();
+    assert_eq!(recoveries.len(), 1, "{}", ended.stderr);
+    assert!(recoveries[0].contains("mail-001.edb") && recoveries[0].contains("log records redone"));
+    // A database that had been built anew would have lost what the killed run added.
+    assert!(size(&here) >= left_bytes);
+    here.proofload(&format!("edb check {DATABASE}")).exits(0);
+    aside(&here, "recovered");
+    let again = here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(0);
+    assert!(!again.stderr.contains("recovered"), "{}", again.stderr);
+}
+
+#[test]
+fn a_damaged_header_is_reported_and_repaired() {
+    let here = Scratch::new();
+    here.directory("target");
+    let build = format!("{SMALL} {WIDE}").replace("run ", "run --build-only ");
+    here.proofload(&build).exits(0);
+    aside(&here, "built");
+    let file = fs::OpenOptions::new().write(true).open(here.path(DATABASE));
+    let damaged = file.expect("a database").write_all_at(&[0xa5; 8], 100);
+    damaged.expect("bytes in the first header");
+    here.proofload(&format!("edb check {DATABASE}")).exits(4);
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(0)
+        .says("mail-001.edb: the first header is damaged");
+    let notes = fs::read(here.path("out").join("log.txt")).expect("a log");
+    assert!(has(&notes, "the first header is damaged"));
+    here.proofload(&format!("edb check {DATABASE}")).exits(0);
+}
+
+#[test]
+fn a_killed_build_is_built_to_its_end() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    let line = format!("{SMALL} {WIDE}").replace("--databases 1", "--databases 2");
+    let line = line.replace("--target-size 48MiB", "--target-size 96MiB");
+    let state_file = target.join("mail-001").join("mail.state");
+    let building = || fs::read(&state_file).is_ok_and(|text| has(&text, "building"));
+    for attempt in 0.. {
+        assert!(attempt < 20, "every build ended before it could be killed");
+        let mut running = Running::start(&here, &line.replace("run ", "run --build-only "));
+        while running.is_alive() && !building() {
+            std::thread::yield_now();
+        }
+        running.signal("KILL");
+        drop(running.end());
+        aside(&here, &format!("killed-{attempt}"));
+        if building() {
+            break;
+        }
+        fs::remove_dir_all(&target).expect("a target to empty");
+        here.directory("target");
+    }
+    here.proofload(&format!("{line} --reuse --dry-run"))
+        .exits(0)
+        .prints("its build was cut off, will be built anew");
+    here.proofload(&format!("{line} --reuse"))
+        .exits(0)
+        .says("had been cut off; it was built anew")
+        .prints("PASS");
+    here.proofload("edb check target/mail-001/mail-001.edb target/mail-002/mail-002.edb")
+        .exits(0);
+}
+
+fn has(text: &[u8], word: &str) -> bool {
+    text.windows(word.len()).any(|part| part == word.as_bytes())
+}
+
+#[test]
+fn a_database_without_its_state_is_never_overwritten() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    here.proofload(&format!("{SMALL} {WIDE} --build-only"))
+        .exits(0);
+    aside(&here, "built");
+    let before = fs::read(here.path(DATABASE)).expect("a database");
+    fs::remove_file(target.join("mail-001").join("mail.state")).expect("its state");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(3)
+        .says("mail.state")
+        .says("build them anew");
+    assert!(!here.path("out").exists(), "a refusal writes nothing");
+    assert!(fs::read(here.path(DATABASE)).is_ok_and(|after| after == before));
+    fs::remove_dir_all(target.join("mail-001")).expect("its directory");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(2)
+        .says("The directory mail-001 is missing");
+}
+
+#[test]
+fn a_kept_database_that_is_gone_is_missed_before_anything_happens() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    here.proofload(&format!("{SMALL} {WIDE} --build-only"))
+        .exits(0);
+    aside(&here, "built");
+    fs::remove_file(here.path(DATABASE)).expect("the database gone");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(3)
+        .says("mail-001.edb is missing")
+        .says("built anew");
+    assert!(!here.path("out").exists(), "a refusal writes nothing");
+    fs::remove_file(target.join("mail-001").join("mail.state")).expect("a state file");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(0)
+        .says("building")
+        .prints("PASS");
+}
+
+#[test]
+fn the_state_that_older_versions_wrote_is_understood() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    here.proofload(&format!("{SMALL} {WIDE} --build-only"))
+        .exits(0);
+    aside(&here, "built");
+    let path = target.join("mail-001").join("mail.state");
+    let text = fs::read_to_string(&path).expect("its state");
+    let (json, _) = text.split_once('\0').expect("padding");
+    let mut state: serde_json::Value = serde_json::from_str(json).expect("a document");
+    let fields = state.as_object_mut().expect("fields");
+    assert!(fields.remove("in_flight").is_some());
+    let write = |state: &serde_json::Value| {
+        let mut text = state.to_string().into_bytes();
+        text.resize(4096, 0);
+        fs::write(&path, text).expect("a state");
+    };
+    let mut cut_off = state.clone();
+    cut_off["condition"] = "in-use".into();
+    write(&cut_off);
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(3)
+        .says("older version")
+        .says("build them anew");
+    write(&state);
+    here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+        .exits(0)
+        .prints("PASS");
+}
+
+#[test]
+fn a_database_without_a_good_header_is_named_once() {
+    let here = Scratch::new();
+    here.directory("target");
+    here.proofload(&format!("{SMALL} {WIDE} --build-only"))
+        .exits(0);
+    aside(&here, "built");
+    let file = fs::File::options().write(true).open(here.path(DATABASE));
+    let file = file.expect("a database");
+    file.write_all_at(&[7; 2 * PAGE_BYTES as usize], 0)
+        .expect("headers overwritten");
+    here.proofload(&format!("{SMALL} {WIDE} --reuse")).exits(4);
+    let error = &result(&here)["errors"][0];
+    assert_eq!(error["kind"], "integrity");
+    let named = error["error"].as_str().unwrap_or_default();
+    assert!(named.contains("cannot be opened"), "{error}");
+    assert!(!named.contains("mail-001.edb"), "{error}");
+    let file = error["file"].as_str().unwrap_or_default();
+    assert!(file.ends_with(DATABASE), "{error}");
+}
+
+/// Turns a byte over in every `step`-th page of a database, from page slot 20 on.
+fn damage(database: &Path, step: usize) {
+    let file = fs::File::options().read(true).write(true).open(database);
+    let file = file.expect("a database");
+    let size = file.metadata().expect("its size").len();
+    for slot in (20..size / PAGE_BYTES).step_by(step) {
+        let at = slot * PAGE_BYTES + 5_000;
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at).expect("a byte");
+        file.write_all_at(&[!byte[0]], at).expect("another byte");
+    }
+    file.sync_all().expect("the damage on the disk");
+}
+
+#[test]
+fn a_damaged_page_ends_in_a_report_that_names_it() {
+    let here = Scratch::new();
+    here.directory("target");
+    let mut running = Running::start(&here, &long_run(""));
+    running.wait_until_it_says("measuring 0:0");
+    damage(&here.path(DATABASE), 3);
+    let ended = running.end().exits(4).prints("mail-001.edb");
+    let ended = ended.prints("Databases kept in target");
+    let error = &result(&here)["errors"][0];
+    let page = error["page"].as_u64().expect("the number of a page");
+    assert!(
+        error["file"]
+            .as_str()
+            .unwrap_or_default()
+            .ends_with(DATABASE),
+        "{error}"
+    );
+    let what = error["error"].as_str().unwrap_or_default();
+    assert!(what.contains("damaged"), "{error}");
+    assert_eq!(error["kind"], "integrity");
+    // Page 1 lies in slot 2, behind the two headers.
+    assert_eq!((page + 1 - 20) % 3, 0, "page {page} was not damaged");
+    let shown = fs::read_to_string(here.path("out").join("report.html")).expect("a report");
+    let with_commas = |number: u64| match number {
+        1000.. => format!("{},{:03}", number / 1000, number % 1000),
+        _ => number.to_string(),
+    };
+    for text in [with_commas(page).as_str(), "mail-001.edb", what] {
+        let escaped = text.replace('&', "&amp;").replace('<', "&lt;");
+        assert!(shown.contains(&escaped), "'{text}' is not in the report");
+        assert!(
+            text == what || ended.stdout.contains(text),
+            "{}",
+            ended.stdout
+        );
+    }
+    assert!(
+        here.path(DATABASE).exists(),
+        "what is damaged stays for inspection"
+    );
+}
+
+#[test]
+fn a_full_disk_ends_in_a_report_and_the_databases_open_afterwards() {
+    let here = Scratch::new();
+    let target = here.directory("target");
+    let Some(_mount) = LoopMount::new(&here.path("image"), 400 << 20, &target) else {
+        test_support::skip("no file system on a loop device can be mounted (needs root)");
+        return;
+    };
+    // Two runs: one ends when the database cannot grow, one when the log cannot.
+    for (name, more) in [
+        ("database", ""),
+        ("log", "--set engine.circular_logging=false"),
+    ] {
+        let reuse = if name == "log" { "--reuse" } else { "" };
+        let mut running = Running::start(&here, &long_run(&format!("{reuse} {more}")));
+        running.wait_until_it_says("measuring 0:0");
+        let filler = target.join("lost+found").join("filler");
+        fill(&filler);
+        let ended = running.end().exits(4);
+        let error = &result(&here)["errors"][0];
+        let file = error["file"].as_str().unwrap_or_default().to_owned();
+        assert!(file.contains("/target/"), "{error}");
+        let what = error["error"].as_str().unwrap_or_default();
+        assert!(what.contains("space"), "{error}");
+        assert!(!what.contains("byte"), "{error}");
+        assert_eq!(error["kind"], "out-of-space");
+        let ended = ended.prints("ran out of space").prints("Free space");
+        for wrong in ["cannot be trusted", "edb check E00"] {
+            assert!(!ended.stdout.contains(wrong), "{}", ended.stdout);
+        }
+        assert!(ended.stdout.contains(&file), "{}", ended.stdout);
+        aside(&here, &format!("full-{name}"));
+        fs::remove_file(&filler).expect("space again");
+        here.proofload(&format!("{SMALL} {WIDE} --reuse"))
+            .exits(0)
+            .prints("PASS");
+        aside(&here, &format!("after-{name}"));
+        here.proofload(&format!("edb check {DATABASE}"))
+            .exits(0)
+            .prints("sound");
+    }
+}
+
+/// Takes all the space of a file system.
+fn fill(path: &Path) {
+    let file = fs::File::create(path).expect("a file");
+    let mut at = 0;
+    for length in [1 << 20, 4096] {
+        let block = vec![7; length];
+        while file.write_all_at(&block, at).is_ok() && file.sync_data().is_ok() {
+            at += length as u64;
+        }
+    }
+}

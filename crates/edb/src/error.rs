@@ -1,0 +1,194 @@
+//! What can go wrong.
+
+use crate::format::catalog::CatalogError;
+use crate::format::record::RecordError;
+use crate::log::LogError;
+use crate::pool::{PageError, PoolError};
+use runtime::{IoError, IoFailure};
+use thiserror::Error;
+
+/// Why the engine refused or failed.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// Another transaction changed the record after this one began, or is changing it.
+    #[error("Another transaction has changed the record. Roll back and try again.")]
+    WriteConflict,
+    /// A unique index holds the key already.
+    #[error("Index {index} holds this key already. Keys of this index are unique.")]
+    KeyDuplicate {
+        /// The index.
+        index: String,
+    },
+    /// A page could not be read or is damaged. The transaction can be rolled back and other pages
+    /// stay readable.
+    #[error(transparent)]
+    Page(PageError),
+    /// The file could not grow.
+    #[error("No space is left for the database to grow ({0}). Free some space and try again.")]
+    OutOfSpace(IoError),
+    /// The storage failed.
+    #[error(transparent)]
+    Io(IoError),
+    /// The log failed.
+    #[error(transparent)]
+    Log(LogError),
+    /// Too many versions are kept for open transactions.
+    #[error(
+        "The version store is full ({limit_bytes} bytes). Commit or roll back long transactions, \
+         or set engine.version_store higher."
+    )]
+    VersionStoreFull {
+        /// Its size.
+        limit_bytes: u64,
+    },
+    /// A write failed before, so what the disk holds is not known any more.
+    #[error(
+        "The database takes no more work because an earlier write failed. {cause} Close the \
+         database and open it again."
+    )]
+    Poisoned {
+        /// What failed then.
+        cause: String,
+        /// Whether it failed because there was no space left.
+        out_of_space: bool,
+    },
+    /// The database is closed or being closed.
+    #[error("The database has been closed.")]
+    Closed,
+    /// The database cannot be closed while transactions are open.
+    #[error("{open} transactions are open. Commit them or roll them back before closing.")]
+    TransactionsOpen {
+        /// How many.
+        open: usize,
+    },
+    /// The transaction has ended.
+    #[error("The transaction has ended. Begin another one.")]
+    TransactionEnded,
+    /// There is no such table.
+    #[error("There is no table {0} in this database.")]
+    NoSuchTable(String),
+    /// There is no such index.
+    #[error("Table {table} has no index {index}.")]
+    NoSuchIndex {
+        /// The table.
+        table: String,
+        /// The index.
+        index: String,
+    },
+    /// A table of this name exists.
+    #[error("There is a table {0} in this database already.")]
+    TableExists(String),
+    /// The definition of a table asks for something this engine does not do.
+    #[error("Table {table} cannot be created: {reason}.")]
+    Definition {
+        /// The table.
+        table: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The values do not make a row of the table.
+    #[error("The row does not fit table {table}: {reason}.")]
+    Row {
+        /// The table.
+        table: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A record or the catalog is damaged although the page checksums are right.
+    #[error("Table {table} is damaged: {reason}. Restore the database from a backup.")]
+    Damaged {
+        /// The table.
+        table: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The settings cannot work.
+    #[error("{0}")]
+    Settings(String),
+    /// The file is no database, or none that can be used.
+    #[error("{file} cannot be opened: {reason}.")]
+    NotADatabase {
+        /// The file.
+        file: String,
+        /// What is wrong, and the remedy.
+        reason: String,
+    },
+    /// Recovery cannot go on.
+    #[error("{file} cannot be recovered: {reason}.")]
+    Recovery {
+        /// The file.
+        file: String,
+        /// What is wrong, and the remedy.
+        reason: String,
+    },
+}
+
+impl From<IoError> for EngineError {
+    fn from(error: IoError) -> Self {
+        match error.failure {
+            IoFailure::OutOfSpace => Self::OutOfSpace(error),
+            _ => Self::Io(error),
+        }
+    }
+}
+
+impl From<LogError> for EngineError {
+    fn from(error: LogError) -> Self {
+        Self::Log(error)
+    }
+}
+
+impl From<PoolError> for EngineError {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Page(error) => Self::Page(error),
+            PoolError::Log(error) => Self::Log(error),
+            PoolError::Poisoned(_) | PoolError::LogFailed(_) => Self::Poisoned {
+                out_of_space: error.is_out_of_space(),
+                cause: error.to_string(),
+            },
+        }
+    }
+}
+
+impl EngineError {
+    /// Whether it failed because there was no space left.
+    #[must_use]
+    pub fn is_out_of_space(&self) -> bool {
+        match self {
+            Self::OutOfSpace(_) => true,
+            Self::Poisoned { out_of_space, .. } => *out_of_space,
+            Self::Io(error) => error.failure == IoFailure::OutOfSpace,
+            Self::Log(error) => error.is_out_of_space(),
+            Self::Page(error) => error.is_out_of_space(),
+            _ => false,
+        }
+    }
+
+    /// Whether trying the transaction again may help.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::WriteConflict | Self::VersionStoreFull { .. })
+    }
+
+    pub(crate) fn of_record(table: &str, error: &RecordError) -> Self {
+        Self::Row {
+            table: table.to_owned(),
+            reason: error.to_string(),
+        }
+    }
+
+    pub(crate) fn damaged(table: &str, reason: &(impl ToString + ?Sized)) -> Self {
+        Self::Damaged {
+            table: table.to_owned(),
+            reason: reason.to_string(),
+        }
+    }
+}
+
+impl From<CatalogError> for EngineError {
+    fn from(error: CatalogError) -> Self {
+        Self::damaged("MSysObjects", &error)
+    }
+}

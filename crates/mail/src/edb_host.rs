@@ -1,0 +1,376 @@
+//! Databases of the engine in directories, real or simulated.
+
+use super::edb_store::EdbStore;
+use super::population::PopulationState;
+use super::recount::Recount;
+use super::schema::{self, BuiltRows};
+use super::state_file::{Condition, DatabaseState};
+use super::store::MailStore;
+use crate::host::{OpenedStore, StoreHost};
+use crate::plan::{MailPlan, database_name};
+use crate::profile::MailProfile;
+use edb::bulk::{BuildError, BuildPlan};
+use edb::format::database_header::Signature;
+use edb::{Database, EngineSettings, RecoveryReport};
+use runtime::{Directory, File, Handle, IoObserver};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
+use workload::controller::host::{BuiltDatabase, Doing, Progress};
+use workload::failure::{Failure, FailureKind};
+
+/// Where a database and its log lie. Each has a directory of its own.
+pub struct DatabaseDirectories<D> {
+    /// The directory of the database file.
+    pub data: D,
+    /// The directory of the log; may be the same.
+    pub log: D,
+}
+
+/// Builds and opens the databases of one shard.
+pub struct EdbHost<D: Directory> {
+    handle: Handle,
+    plan: Arc<MailPlan>,
+    places: BTreeMap<usize, DatabaseDirectories<D>>,
+}
+
+impl<D: Directory> EdbHost<D> {
+    /// A host for the databases in these places, by their numbers in the run.
+    #[must_use]
+    pub fn new(
+        handle: Handle,
+        plan: Arc<MailPlan>,
+        places: BTreeMap<usize, DatabaseDirectories<D>>,
+    ) -> Self {
+        Self {
+            handle,
+            plan,
+            places,
+        }
+    }
+
+    /// Says that a run works on the database from now on.
+    async fn in_use(&self, directory: &D, population: PopulationState) -> Result<(), Failure> {
+        let state = DatabaseState {
+            population,
+            ..self.new_state(Condition::InUse)
+        };
+        state.write(directory).await
+    }
+
+    fn place(&self, database: usize) -> &DatabaseDirectories<D> {
+        &self.places[&database]
+    }
+
+    fn new_state(&self, condition: Condition) -> DatabaseState {
+        DatabaseState {
+            condition,
+            seed: self.plan.data_seed,
+            population: PopulationState {
+                built_rows: self.plan.built_rows,
+                next_row: self.plan.built_rows,
+                deletes: 0,
+            },
+            in_flight: Some(self.plan.most_in_flight()),
+        }
+    }
+
+    /// Whether a whole database is there already. `None`: a build was cut off, or none has begun.
+    async fn is_built(&self, database: usize) -> Result<Option<bool>, Failure> {
+        let place = self.place(database);
+        let name = file_name(database);
+        let refuse = |error: &str| {
+            Err(Failure {
+                kind: FailureKind::Internal,
+                file: format!("{}/{name}", place.data.describe()),
+                page: None,
+                operation: "looking for the database".to_owned(),
+                error: error.to_owned(),
+            })
+        };
+        let Some(state) = DatabaseState::read(&place.data).await? else {
+            let names = place.data.list().await;
+            let names =
+                names.map_err(|error| Failure::of_io(&error, "looking for the database"))?;
+            if names.contains(&name) {
+                return refuse(
+                    "the file that says what has become of it (mail.state) is missing or \
+                     unreadable; remove the database and build it again",
+                );
+            }
+            return Ok(None);
+        };
+        let asked_for = (self.plan.data_seed, self.plan.built_rows);
+        match state.condition {
+            Condition::Building => Ok(Some(false)),
+            _ if (state.seed, state.population.built_rows) == asked_for => Ok(Some(true)),
+            _ => refuse("it was built with another seed or of another size than asked for now"),
+        }
+    }
+
+    /// The rows of a database that has just been opened, and a sentence if a run on it was cut off.
+    async fn rows_of(
+        &self,
+        database: usize,
+        store: &EdbStore<D>,
+        state: &DatabaseState,
+        recovery: &RecoveryReport,
+    ) -> Result<(PopulationState, String), Failure> {
+        if state.condition != Condition::InUse {
+            return Ok((state.population, recovered(&store.name(), recovery)));
+        }
+        let in_flight = state.in_flight.ok_or_else(|| Failure {
+            kind: FailureKind::Internal,
+            file: store.name(),
+            page: None,
+            operation: "counting the rows again".to_owned(),
+            error: "a run of an older version was cut off, which did not note how many rows were \
+                    under way; build the databases anew"
+                .to_owned(),
+        })?;
+        let recount = Recount {
+            store,
+            handle: &self.handle,
+            maker: &self.plan.item_maker(database, state.population.built_rows),
+            seed: self.plan.database_seed(database),
+            in_flight,
+        };
+        let counted = recount.count(state.population).await?;
+        Ok((counted, recovered(&store.name(), recovery)))
+    }
+
+    /// Removes what an earlier, unfinished use of the directories has left.
+    async fn clear(&self, database: usize) -> Result<(), Failure> {
+        let place = self.place(database);
+        let failure = |error| Failure::of_io(&error, "removing an unfinished database");
+        for directory in [&place.data, &place.log] {
+            for name in directory.list().await.map_err(failure)? {
+                let is_log = name.starts_with(edb::database::LOG_PREFIX);
+                if is_log || name == file_name(database) {
+                    directory.remove(&name).await.map_err(failure)?;
+                }
+            }
+            directory.sync().await.map_err(failure)?;
+        }
+        Ok(())
+    }
+
+    async fn build_anew(&self, database: usize, progress: Progress) -> Result<u64, Failure> {
+        let place = self.place(database);
+        self.new_state(Condition::Building)
+            .write(&place.data)
+            .await?;
+        self.clear(database).await?;
+        let name = file_name(database);
+        let file = place.data.create(&name).await;
+        let file = file.map_err(|error| Failure::of_io(&error, "creating a database"))?;
+        let item = &self.plan.profile.mail.item;
+        let build = BuildPlan {
+            page_size_bytes: self.plan.profile.engine.page_size.bytes() as usize,
+            extension_pages: self.plan.profile.engine.extension_pages,
+            table: schema::definition(
+                item.short_bytes as usize,
+                item.page_fill_percent.round() as u32,
+            ),
+            signature: Signature {
+                random: self.plan.database_seed(database) as u32,
+                ..Signature::default()
+            },
+        };
+        let maker = self.plan.item_maker(database, self.plan.built_rows);
+        let mut rows = BuiltRows::new(maker, self.plan.built_rows);
+        let stopped = std::cell::Cell::new(false);
+        let report = |bytes| stopped.set(!progress(bytes));
+        let building = edb::bulk::build(&self.handle, &file, &build, &mut rows, report);
+        let built = until(building, || stopped.get())
+            .await
+            .ok_or_else(|| Failure {
+                kind: FailureKind::Stopped,
+                file: file.name(),
+                page: None,
+                operation: "building a database".to_owned(),
+                error: "the build was stopped before its end".to_owned(),
+            })?;
+        let report = built.map_err(|error| build_failure(&error, &file.name()))?;
+        self.new_state(Condition::Ready).write(&place.data).await?;
+        Ok(report.file_size_bytes)
+    }
+
+    /// Size of the file of a database that is there already.
+    async fn size_bytes(&self, database: usize) -> Result<u64, Failure> {
+        let failure = |error| Failure::of_io(&error, "looking at a built database");
+        let file = self.place(database).data.open(&file_name(database)).await;
+        file.map_err(failure)?.size_bytes().await.map_err(failure)
+    }
+}
+
+impl<D: Directory> StoreHost for EdbHost<D> {
+    type Store = EdbStore<D>;
+
+    async fn build(
+        &self,
+        database: usize,
+        _: Rc<dyn IoObserver>,
+        progress: Progress,
+    ) -> Result<BuiltDatabase, Failure> {
+        let is_built = self.is_built(database).await?;
+        if is_built == Some(true) {
+            return Ok(BuiltDatabase {
+                size_bytes: self.size_bytes(database).await?,
+                note: String::new(),
+            });
+        }
+        let size_bytes = self.build_anew(database, progress).await?;
+        let note = is_built.map_or_else(String::new, |_| {
+            let place = self.place(database).data.describe();
+            let name = file_name(database);
+            format!("The build of {place}/{name} had been cut off; it was built anew")
+        });
+        Ok(BuiltDatabase { size_bytes, note })
+    }
+
+    async fn open(
+        &self,
+        database: usize,
+        observer: Rc<dyn IoObserver>,
+        doing: Doing,
+    ) -> Result<OpenedStore<EdbStore<D>>, Failure> {
+        let place = self.place(database);
+        let name = file_name(database);
+        let state = DatabaseState::read(&place.data).await?;
+        let state = state.unwrap_or_else(|| self.new_state(Condition::Ready));
+        if state.condition != Condition::InUse {
+            self.in_use(&place.data, state.population).await?;
+        }
+        let settings = engine_settings(&self.plan.profile);
+        if state.condition == Condition::InUse {
+            doing(&format!("recovering {name} from its log"));
+        } else {
+            doing(&format!("opening {name} and preparing its log"));
+        }
+        let opened = Database::open(
+            &self.handle,
+            &place.data,
+            &name,
+            &place.log,
+            settings,
+            observer,
+        );
+        let file = format!("{}/{name}", place.data.describe());
+        let (engine, report) = opened
+            .await
+            .map_err(|error| Failure::of_engine(&error, &file, "opening the database"))?;
+        let short_bytes = self.plan.profile.mail.item.short_bytes as usize;
+        let store = EdbStore::new(engine, &file, short_bytes)?;
+        if state.condition == Condition::InUse {
+            doing(&format!("counting the messages in {name} again"));
+        }
+        let (population, note) = self.rows_of(database, &store, &state, &report).await?;
+        if state.condition == Condition::InUse {
+            self.in_use(&place.data, population).await?;
+        }
+        Ok(OpenedStore {
+            store,
+            population,
+            note,
+        })
+    }
+
+    async fn close(
+        &self,
+        database: usize,
+        store: EdbStore<D>,
+        population: Option<PopulationState>,
+    ) -> Result<(), Failure> {
+        let closed = store.database().close().await;
+        closed
+            .map_err(|error| Failure::of_engine(&error, &store.name(), "closing the database"))?;
+        let Some(population) = population else {
+            // It stays in use, so that whoever opens it next counts its rows.
+            return Ok(());
+        };
+        let state = DatabaseState {
+            population,
+            ..self.new_state(Condition::Ready)
+        };
+        state.write(&self.place(database).data).await
+    }
+
+    async fn verify(&self, database: usize, progress: Progress) -> Result<(), Failure> {
+        let place = self.place(database);
+        let page_bytes = self.plan.profile.engine.page_size.bytes();
+        super::verify::verify_pages(&place.data, &file_name(database), page_bytes, &progress).await
+    }
+}
+
+/// Name of the file of a database, by its number from 0.
+#[must_use]
+pub fn file_name(database: usize) -> String {
+    format!("{}.edb", database_name(database + 1))
+}
+
+/// Runs `work` to its end, or until `stop` says so: then it is dropped where it is.
+async fn until<T>(work: impl Future<Output = T>, stop: impl Fn() -> bool) -> Option<T> {
+    let mut work = pin!(work);
+    std::future::poll_fn(|context| {
+        if stop() {
+            return Poll::Ready(None);
+        }
+        let polled = work.as_mut().poll(context).map(Some);
+        if polled.is_pending() && stop() {
+            Poll::Ready(None)
+        } else {
+            polled
+        }
+    })
+    .await
+}
+
+/// What recovery has done and found; empty when there was nothing.
+fn recovered(file: &str, recovery: &RecoveryReport) -> String {
+    let damage = recovery.damaged_header.as_ref().map(|damage| {
+        format!(
+            "{file}: {damage}. It was written anew from the other copy; unless power failed while it \
+             was written, the storage has damaged it"
+        )
+    });
+    let recovered = (!recovery.was_clean).then(|| recovered_by_log(file, recovery));
+    let sentences: Vec<String> = damage.into_iter().chain(recovered).collect();
+    sentences.join(". ")
+}
+
+fn recovered_by_log(file: &str, recovery: &RecoveryReport) -> String {
+    format!(
+        "{file} had not been closed properly; it was recovered in {:.1} s: {} log records redone, \
+         {} unfinished transactions undone",
+        recovery.seconds, recovery.records, recovery.undone_transactions
+    )
+}
+
+fn build_failure(error: &BuildError, file: &str) -> Failure {
+    let mut failure = Failure {
+        kind: FailureKind::Internal,
+        file: file.to_owned(),
+        page: None,
+        operation: "building a database".to_owned(),
+        error: error.to_string(),
+    };
+    if let BuildError::Io(error) = error {
+        failure = Failure::of_io(error, "building a database");
+    }
+    failure
+}
+
+/// The settings of the engine as the profile has them; what it does not name keeps its default.
+#[must_use]
+pub fn engine_settings(profile: &MailProfile) -> EngineSettings {
+    EngineSettings {
+        engine: profile.engine,
+        maintenance: profile.maintenance,
+        log_replication_readers: profile.mail.copies_per_database.saturating_sub(1),
+        ..EngineSettings::default()
+    }
+}

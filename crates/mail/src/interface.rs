@@ -1,0 +1,227 @@
+//! The mail workload behind the interface of all workloads.
+
+use crate::drive::run_on_virtual_clock;
+use crate::edb_host::DatabaseDirectories;
+use crate::plan::{MailPlan, database_name};
+use crate::profile::{BUNDLED, KIND, MailProfile};
+use crate::simulation::SimulatedHost;
+use crate::space::log_bytes;
+use config::{ByteSize, ConfigError, Layers};
+use measure::service_level::{OperationLevels, ServiceLevels};
+use measure::units;
+use std::sync::Arc;
+use workload::controller::plan::SteadyBy;
+use workload::profile::Run;
+use workload::{Bundled, Profile};
+use workload::{
+    DatabaseNeeds, LoadAxis, LoadOption, LoadOptions, Refusal, Simulation, SimulationFuture,
+    StorageNeeds, VolumeDemand, Workload,
+};
+
+/// The mail workload.
+pub static WORKLOAD: MailWorkload = MailWorkload;
+
+/// A mail server: databases full of mails, and sessions that work on them.
+#[derive(Clone, Copy, Debug)]
+pub struct MailWorkload;
+
+const SIZE_HELP: &str = "Write a size such as --target-size 20GB.";
+
+/// The smallest database worth a run: a few hundred pages of any size.
+const LEAST_DATABASE: ByteSize = ByteSize::mib(8);
+
+impl Workload for MailWorkload {
+    fn kind(&self) -> &'static str {
+        KIND
+    }
+
+    fn bundled(&self) -> &'static [Bundled] {
+        BUNDLED
+    }
+
+    fn read(&self, layers: Layers, kinds: &[&str]) -> Result<Box<dyn Profile>, ConfigError> {
+        Ok(Box::new(MailProfile::read(layers, kinds)?))
+    }
+
+    fn reference(&self) -> String {
+        config::reference_of(&MailProfile::default())
+    }
+
+    fn setting_of(&self, option: LoadOption) -> Option<&'static str> {
+        match option {
+            LoadOption::Threads => Some("mail.threads"),
+            LoadOption::Databases => Some("mail.databases"),
+            LoadOption::Users | LoadOption::TargetSize => None,
+        }
+    }
+
+    fn check_options(&self, options: &LoadOptions<'_>) -> Result<(), Refusal> {
+        if !options.has_users && !options.has_server {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            format!(
+                "--users and --database are a brokerage's, and {} is none.",
+                options.workload
+            ),
+            "Give --threads for the sessions of mail, which has an engine of its own.",
+        ))
+    }
+
+    fn load_axis(&self) -> LoadAxis {
+        LoadAxis::Rate
+    }
+
+    fn without_target_rate(&self) -> Option<(&'static str, u32)> {
+        Some(("mail.iops_per_mailbox", 0))
+    }
+
+    fn built_with(&self) -> &'static [&'static str] {
+        &[
+            "engine.log_file_size",
+            "engine.page_size",
+            "mail.databases",
+            "mail.item.compressible_percent",
+            "mail.item.long_bytes",
+            "mail.item.page_fill_percent",
+            "mail.item.short_bytes",
+            "mail.mailbox_size",
+            "mail.mailboxes_per_database",
+        ]
+    }
+}
+
+impl Profile for MailProfile {
+    fn workload(&self) -> &'static dyn Workload {
+        &WORKLOAD
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn run(&self) -> &Run {
+        &self.run
+    }
+
+    fn run_mut(&mut self) -> &mut Run {
+        &mut self.run
+    }
+
+    fn service_levels(&self) -> ServiceLevels {
+        self.service_levels.with(OperationLevels::default())
+    }
+
+    fn apply(&mut self, options: &LoadOptions<'_>) -> Result<(), Refusal> {
+        if let Some(text) = options.mailboxes {
+            self.mail.mailboxes_per_database = dealt_out(text, self.mail.databases)?;
+        }
+        if let Some(text) = options.target_size {
+            let size = ByteSize::parse(text)
+                .map_err(|problem| Refusal::new(format!("--target-size: {problem}."), SIZE_HELP))?;
+            let databases = self.mail.databases;
+            let least = u64::from(databases) * LEAST_DATABASE.bytes();
+            if size.bytes() < least {
+                return Err(Refusal::new(
+                    format!(
+                        "--target-size {size} is too small for {databases} databases of \
+                         {LEAST_DATABASE} or more each."
+                    ),
+                    format!("Give --target-size {} or more.", ByteSize(least)),
+                ));
+            }
+            self.mail.scale_to(size);
+        }
+        Ok(())
+    }
+
+    fn storage_needs(&self) -> StorageNeeds {
+        let mail = &self.mail;
+        StorageNeeds::Databases(DatabaseNeeds {
+            count: mail.databases,
+            prefix: "mail",
+            data_bytes: mail.database_bytes(),
+            reserved_bytes: mail.reserved_database_bytes(),
+            growth_percent: mail.growth_reserve_percent,
+            log_bytes: log_bytes(self),
+            log_reuse_off: (!self.engine.circular_logging).then_some("engine.circular_logging"),
+            to_shrink: "Put less mail into the mailboxes",
+        })
+    }
+
+    fn describe_data(&self) -> String {
+        let databases = u64::from(self.mail.databases);
+        units::count_of_size(databases, "database", self.mail.database_bytes())
+    }
+
+    fn describe_load(&self) -> String {
+        match (self.run.held_rate, self.mail.threads) {
+            (Some(rate), _) => format!("{rate} IOPS held"),
+            (None, Some(threads)) => units::count(u64::from(threads), "thread"),
+            (None, None) => format!(
+                "as many threads as reach {:.2} IOPS",
+                self.mail.target_iops()
+            ),
+        }
+    }
+
+    fn volume_demands(&self) -> Vec<VolumeDemand> {
+        let demand = |name| VolumeDemand {
+            name,
+            data_bytes: self.mail.database_bytes(),
+            reserved_bytes: self.mail.reserved_database_bytes(),
+            log_bytes: log_bytes(self),
+        };
+        self.database_names().into_iter().map(demand).collect()
+    }
+
+    fn database_names(&self) -> Vec<String> {
+        (1..=self.mail.databases as usize)
+            .map(database_name)
+            .collect()
+    }
+
+    fn has_hot_data(&self) -> bool {
+        !self.mail.access.is_uniform()
+    }
+
+    fn read_share_at_disks(&self) -> f64 {
+        0.6
+    }
+
+    fn simulate(&self, simulation: Simulation) -> SimulationFuture {
+        let Simulation {
+            handle,
+            places,
+            base,
+            stop,
+            listener,
+        } = simulation;
+        let mut plan = MailPlan::new(self, 1);
+        if self.run.held_rate.is_some() {
+            plan.run.steady_by = SteadyBy::ReadLatency;
+        }
+        let clock = handle.clone();
+        let stores = move |_: usize, plan: &Arc<MailPlan>| {
+            let places = places.iter().cloned().enumerate().map(|(number, place)| {
+                let (data, log) = (place.data, place.log);
+                (number, DatabaseDirectories { data, log })
+            });
+            SimulatedHost::new(clock.clone(), Arc::clone(plan), places.collect())
+        };
+        Box::pin(run_on_virtual_clock(
+            handle, plan, base, stop, listener, stores,
+        ))
+    }
+}
+
+/// Mailboxes per database when `text` mailboxes are dealt out, rounded up.
+fn dealt_out(text: &str, databases: u32) -> Result<u32, Refusal> {
+    let mailboxes: u32 = text.parse().ok().filter(|n| *n > 0).ok_or_else(|| {
+        Refusal::new(
+            format!("--mailboxes {text} is not a number of mailboxes."),
+            "Write a whole number, 1 or more.",
+        )
+    })?;
+    Ok(mailboxes.div_ceil(databases))
+}

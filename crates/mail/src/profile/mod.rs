@@ -1,0 +1,102 @@
+//! The profile of the mail workload: what to run, on what engine, judged by which limits.
+
+mod load;
+mod rules;
+
+pub use edb::settings::{Engine, Maintenance};
+pub use load::{Access, Item, Mail, Mix};
+
+use config::{ConfigError, Layers, settings};
+use workload::Bundled;
+use workload::profile::{Levels, Run, Tuning, read};
+
+/// The kind of workload, as profiles name it.
+pub(crate) const KIND: &str = "mail";
+
+settings! {
+    /// What kind of workload this is.
+    pub struct MailProfile {
+        /// The kind of workload. Every profile file must say it.
+        pub kind: String = KIND.to_owned(), source "Ours.";
+        /// One line for lists and reports.
+        pub description: String = String::new(), source "Ours.";
+        /// How many mailboxes there are, and how much they ask for.
+        pub mail: Mail = Mail::default();
+        /// How the database engine caches, logs and writes.
+        pub engine: Engine = Engine::default();
+        /// The endless scan that reads and verifies every page of a database.
+        pub maintenance: Maintenance = Maintenance::default();
+        /// The limits that decide the verdict.
+        pub service_levels: Levels = Levels::default();
+        /// How long a run lasts and what it samples.
+        pub run: Run = Run::default();
+        /// How threads = "auto" finds its number.
+        pub tuning: Tuning = Tuning::default();
+    }
+}
+
+/// The bundled profiles, the default first.
+pub(crate) const BUNDLED: &[Bundled] = &[
+    Bundled {
+        name: "exchange-2013",
+        toml: include_str!("../../../../profiles/workloads/exchange-2013.toml"),
+    },
+    Bundled {
+        name: "exchange-2010",
+        toml: include_str!("../../../../profiles/workloads/exchange-2010.toml"),
+    },
+    Bundled {
+        name: "exchange-2007",
+        toml: include_str!("../../../../profiles/workloads/exchange-2007.toml"),
+    },
+    Bundled {
+        name: "exchange-2003",
+        toml: include_str!("../../../../profiles/workloads/exchange-2003.toml"),
+    },
+];
+
+/// A setting of earlier versions that nothing has ever read.
+const WITHOUT_EFFECT: &str = "batch_size";
+
+impl MailProfile {
+    /// Reads a profile; `kinds` are all kinds of workload, for messages.
+    ///
+    /// # Errors
+    /// Everything that is wrong, each fault with its place.
+    pub fn read(layers: Layers, kinds: &[&str]) -> Result<Self, ConfigError> {
+        read(layers, kinds, &Self::default(), rules::broken).map_err(explain_removed)
+    }
+
+    /// Database reads and writes per second that the run is to reach: the held rate if there is
+    /// one, else what the mailboxes ask for.
+    #[must_use]
+    pub fn rate_to_reach(&self) -> f64 {
+        self.run.held_rate.unwrap_or(self.mail.target_iops())
+    }
+}
+
+/// Says of a setting that is gone why it is: its unknown key alone would not.
+fn explain_removed(mut error: ConfigError) -> ConfigError {
+    let is_removed: Vec<bool> = error
+        .diagnostics
+        .iter()
+        .map(|one| {
+            let place = error.place_of(one);
+            let key = place.and_then(|(source, span)| source.text.get(span));
+            key.is_some_and(|key| key.rsplit('.').next() == Some(WITHOUT_EFFECT))
+        })
+        .collect();
+    for (diagnostic, _) in error
+        .diagnostics
+        .iter_mut()
+        .zip(is_removed)
+        .filter(|one| one.1)
+    {
+        "maintenance.batch_size had no effect and is no setting any more"
+            .clone_into(&mut diagnostic.message);
+        diagnostic.help = Some(
+            "remove it; the scan reads as much at once as engine.max_coalesced_read".to_owned(),
+        );
+    }
+    error
+}

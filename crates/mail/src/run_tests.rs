@@ -1,0 +1,494 @@
+//! Whole runs on the virtual clock, over a store in memory on a disk with a queue.
+
+use crate::drive::run_on_virtual_clock;
+use crate::host::{OpenedStore, StoreHost};
+use crate::plan::MailPlan;
+use crate::population::PopulationState;
+use crate::profile::MailProfile;
+use crate::test_store::{TestDisk, TestStore};
+use config::{ByteSize, TimeSpan};
+use measure::result::{RunResult, TuningStep, Verdict};
+use measure::sample::{Phase as SamplePhase, Sample};
+use runtime::{Handle, IoObserver, Runtime};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use workload::controller::host::{BuiltDatabase, Doing, Progress};
+use workload::controller::{InterimResult, RunListener};
+use workload::failure::Failure;
+use workload::progress::{ByteProgress, LiveSample, Outlook, Phase, Remaining, StopRequest};
+
+const DISK: TestDisk = TestDisk {
+    servers: 8,
+    service_ns: 4_000_000,
+    reads_per_operation: 1,
+};
+
+/// Keeps databases in memory, on one disk each.
+struct TestHost {
+    handle: Handle,
+    plan: Arc<MailPlan>,
+    disk: TestDisk,
+    /// The databases that are there already.
+    kept: &'static [usize],
+    /// Requests until everything fails.
+    fail_after: u64,
+}
+
+impl StoreHost for TestHost {
+    type Store = TestStore;
+
+    async fn build(
+        &self,
+        database: usize,
+        _: Rc<dyn IoObserver>,
+        progress: Progress,
+    ) -> Result<BuiltDatabase, Failure> {
+        let steps = if self.kept.contains(&database) { 0 } else { 10 };
+        for step in 1..=steps {
+            self.handle.sleep_ns(100_000_000).await;
+            progress(self.plan.run.database_bytes / 10 * step);
+        }
+        Ok(BuiltDatabase {
+            size_bytes: self.plan.run.database_bytes,
+            note: String::new(),
+        })
+    }
+
+    async fn open(
+        &self,
+        database: usize,
+        observer: Rc<dyn IoObserver>,
+        _: Doing,
+    ) -> Result<OpenedStore<TestStore>, Failure> {
+        let maker = self.plan.item_maker(database, self.plan.built_rows);
+        let items = (0..self.plan.built_rows).map(move |row| maker.first(row));
+        let store = TestStore::new(&self.handle, self.disk, observer, database, items);
+        store.fail_after(self.fail_after);
+        let built_rows = self.plan.built_rows;
+        let population = PopulationState {
+            built_rows,
+            next_row: built_rows,
+            deletes: 0,
+        };
+        let note = String::new();
+        Ok(OpenedStore {
+            store,
+            population,
+            note,
+        })
+    }
+
+    async fn close(
+        &self,
+        _: usize,
+        _: TestStore,
+        rows: Option<PopulationState>,
+    ) -> Result<(), Failure> {
+        // A shard whose own databases did not fail closes them with their rows.
+        assert!(rows.is_some() || self.fail_after < u64::MAX);
+        assert!(rows.is_none_or(|rows| rows.next_row > rows.built_rows && rows.deletes > 0));
+        Ok(())
+    }
+
+    async fn verify(&self, _: usize, progress: Progress) -> Result<(), Failure> {
+        progress(self.plan.run.database_bytes);
+        Ok(())
+    }
+}
+
+/// Remembers what it hears, and asks to stop in the middle.
+#[derive(Clone, Default)]
+struct Heard {
+    /// Phases as they began, and as they were reported.
+    begun: Rc<RefCell<Vec<Phase>>>,
+    phases: Rc<RefCell<Vec<Phase>>>,
+    samples: Rc<RefCell<Vec<LiveSample>>>,
+    progress: Rc<RefCell<Vec<ByteProgress>>>,
+    outlooks: Rc<RefCell<Vec<Outlook>>>,
+    stop_after_samples: Option<usize>,
+    stop: StopRequest,
+}
+
+impl RunListener for Heard {
+    fn begins(&mut self, phase: Phase) {
+        self.begun.borrow_mut().push(phase);
+    }
+
+    fn phase(&mut self, phase: Phase, _: Option<std::time::Duration>) {
+        assert_eq!(self.begun.borrow().last(), Some(&phase), "it has begun");
+        self.phases.borrow_mut().push(phase);
+    }
+
+    fn progress(&mut self, progress: ByteProgress) {
+        self.progress.borrow_mut().push(progress);
+    }
+
+    fn live(&mut self, figures: &LiveSample) {
+        self.outlooks.borrow_mut().extend(figures.outlook.clone());
+    }
+
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: InterimResult<'_>) {
+        let so_far = so_far.result();
+        // Should the run be cut off now, this document is what stays of it. After a failure the
+        // shards that have not failed still count until they have closed.
+        let verdict = match so_far.errors.is_empty() {
+            true => Verdict::Interrupted,
+            false => Verdict::Error,
+        };
+        assert_eq!((so_far.complete, so_far.verdict), (false, verdict));
+        let phase = self.phases.borrow().last().copied();
+        match sample.phase {
+            SamplePhase::WarmUp => assert_eq!(phase, Some(Phase::WarmingUp)),
+            SamplePhase::Tuning => assert_eq!(phase, Some(Phase::Tuning)),
+            SamplePhase::Measured => assert_eq!(phase, Some(Phase::Measuring)),
+            SamplePhase::Build | SamplePhase::Close | SamplePhase::Checksum => {}
+        }
+        if sample.phase == SamplePhase::Measured {
+            self.samples.borrow_mut().push(figures.clone());
+            if Some(self.samples.borrow().len()) == self.stop_after_samples {
+                self.stop.stop();
+            }
+        }
+    }
+}
+
+fn profile() -> MailProfile {
+    let mut profile = MailProfile::default();
+    let mail = &mut profile.mail;
+    mail.databases = 3;
+    mail.mailboxes_per_database = 10;
+    mail.mailbox_size = ByteSize::kib(200);
+    mail.iops_per_mailbox = 10.0;
+    mail.threads = Some(12);
+    mail.session_pause_factor = 0.0;
+    mail.item.short_bytes = 20;
+    mail.item.long_bytes = 40;
+    profile.run.duration = TimeSpan::seconds(60);
+    profile.run.sample_interval = TimeSpan::seconds(5);
+    profile
+}
+
+fn run_on(disk: TestDisk, profile: &MailProfile, fail_after: u64, heard: Heard) -> RunResult {
+    run_with(disk, MailPlan::new(profile, 2), &[], fail_after, heard)
+}
+
+fn run_with(
+    disk: TestDisk,
+    plan: MailPlan,
+    kept: &'static [usize],
+    fail_after: u64,
+    heard: Heard,
+) -> RunResult {
+    let runtime = Runtime::virtual_clock();
+    let handle = runtime.handle();
+    let mut base = RunResult::new();
+    base.started = "2025-03-01T12:00:00Z".to_owned();
+    runtime.block_on(async move {
+        let stop = heard.stop.clone();
+        let for_hosts = handle.clone();
+        let make = move |_, plan: &Arc<MailPlan>| TestHost {
+            handle: for_hosts.clone(),
+            plan: Arc::clone(plan),
+            disk,
+            kept,
+            fail_after,
+        };
+        run_on_virtual_clock(handle, plan, base, stop, Box::new(heard), make).await
+    })
+}
+
+fn run(profile: &MailProfile) -> RunResult {
+    run_on(DISK, profile, u64::MAX, Heard::default())
+}
+
+#[test]
+fn a_run_goes_through_its_phases_and_adds_up() {
+    let heard = Heard::default();
+    let result = run_on(DISK, &profile(), u64::MAX, heard.clone());
+    let phases = [
+        Phase::Building,
+        Phase::Opening,
+        Phase::WarmingUp,
+        Phase::Measuring,
+        Phase::Closing,
+        Phase::Verifying,
+    ];
+    assert_eq!(*heard.phases.borrow(), phases);
+    assert_eq!(
+        (result.verdict, result.complete),
+        (Verdict::Pass, true),
+        "{result:#?}"
+    );
+    assert!(
+        (59.9..60.1).contains(&result.duration_s),
+        "{}",
+        result.duration_s
+    );
+    assert_eq!(
+        (result.samples.count, heard.samples.borrow().len()),
+        (12, 12)
+    );
+    assert_eq!(result.databases.len(), 3);
+    // 12 sessions on 3 databases with 8 servers of 4 ms each: nobody queues for long.
+    let counts: Vec<u64> = result
+        .operations
+        .iter()
+        .map(|operation| operation.count)
+        .collect();
+    let operations: u64 = counts[..5].iter().sum();
+    for (count, share) in counts.iter().zip([0.4, 0.2, 0.05, 0.35]) {
+        assert!(
+            (*count as f64 / operations as f64 - share).abs() < 0.005,
+            "{counts:?}"
+        );
+    }
+    let reads: u64 = result
+        .databases
+        .iter()
+        .map(|database| database.figures.reads.count)
+        .sum();
+    assert_eq!(reads, result.totals.reads.count);
+    let per_database = result
+        .databases
+        .iter()
+        .map(|database| database.figures.reads.count as f64);
+    for count in per_database {
+        assert!((count / reads as f64 - 1.0 / 3.0).abs() < 0.01);
+    }
+    assert_eq!(result.phases[3].name, "measured");
+    assert!(result.phases[3].started.starts_with("2025-03-01T12:00:"));
+}
+
+#[test]
+fn only_what_is_built_is_called_a_build() {
+    let mut plan = MailPlan::new(&profile(), 2);
+    plan.run.reuse = true;
+    let every: &[usize] = &[0, 1, 2];
+    for (kept, built) in [(every, false), (&every[..2], true)] {
+        let heard = Heard::default();
+        let result = run_with(DISK, plan.clone(), kept, u64::MAX, heard.clone());
+        let phases = heard.phases.borrow();
+        assert_eq!(phases[0], Phase::Finding);
+        assert_eq!(phases[1] == Phase::Building, built, "{phases:?}");
+        assert_eq!(result.phases[0].name == "build", built);
+        // One of three is built.
+        let whole = plan.run.database_bytes;
+        let last = heard.progress.borrow().first().copied();
+        assert_eq!(
+            last.is_some_and(|p| p.total_bytes == whole),
+            built,
+            "{last:?}"
+        );
+    }
+}
+
+#[test]
+fn a_warm_up_says_what_it_waits_for() {
+    let mut profile = profile();
+    profile.run.warm_up.minimum = TimeSpan::seconds(20);
+    let heard = Heard::default();
+    run_on(DISK, &profile, u64::MAX, heard.clone());
+    let outlooks = heard.outlooks.borrow();
+    assert!(outlooks.len() >= 18, "{outlooks:?}");
+    let mentioned = |words: &str| outlooks.iter().any(|outlook| outlook.text.contains(words));
+    assert!(mentioned("% full") || mentioned("at least"), "{outlooks:?}");
+    let left = outlooks.iter().map(|outlook| match outlook.remaining {
+        Remaining::About(left) => left,
+        Remaining::AtMost(_) => panic!("a warm-up ends when the caches are full"),
+    });
+    let left: Vec<_> = left.collect();
+    assert!(left.iter().any(|left| !left.is_zero()), "{left:?}");
+}
+
+#[test]
+fn two_runs_with_one_seed_are_identical() {
+    let mut profile = profile();
+    profile.run.held_rate = Some(300.0);
+    let json = |profile: &MailProfile| serde_json::to_string(&run(profile)).unwrap();
+    let first = json(&profile);
+    assert_eq!(first, json(&profile));
+    profile.run.seed = 2;
+    assert_ne!(first, json(&profile));
+}
+
+#[test]
+fn a_held_rate_is_held_and_lateness_is_counted() {
+    let mut profile = profile();
+    profile.run.held_rate = Some(600.0);
+    let result = run(&profile);
+    let achieved = result.throughput.achieved_iops;
+    assert!((594.0..606.0).contains(&achieved), "{achieved}");
+    assert_eq!(result.verdict, Verdict::Pass, "{}", result.verdict_reason);
+    for operation in &result.operations {
+        let Some(service) = operation.service_time else {
+            continue;
+        };
+        let from_due = operation.response_time.unwrap();
+        assert!(
+            from_due.average_ms >= service.average_ms - 1e-9,
+            "{operation:?}"
+        );
+        assert!(from_due.p99_ms >= service.p99_ms, "{operation:?}");
+    }
+}
+
+#[test]
+fn a_rate_beyond_the_storage_fails_honestly() {
+    let mut profile = profile();
+    profile.mail.threads = Some(64);
+    // 3 disks of 8 servers at 4 ms carry 6,000 requests a second, log writes included.
+    profile.run.held_rate = Some(9_000.0);
+    let result = run(&profile);
+    assert_eq!(result.verdict, Verdict::Fail);
+    assert!(result.throughput.achieved_iops < 6_000.0);
+    assert!(
+        result
+            .warnings
+            .iter()
+            .any(|text| text.contains("never began")),
+        "{:?}",
+        result.warnings
+    );
+    let read = result
+        .operations
+        .iter()
+        .find(|operation| operation.name == "read")
+        .unwrap();
+    let (service, from_due) = (read.service_time.unwrap(), read.response_time.unwrap());
+    // Up to ten seconds of arrivals wait; the service itself takes milliseconds.
+    assert!(
+        from_due.average_ms > 5_000.0 && service.average_ms < 100.0,
+        "{read:?}"
+    );
+}
+
+#[test]
+fn stopping_keeps_what_was_measured() {
+    let heard = Heard {
+        stop_after_samples: Some(6),
+        ..Heard::default()
+    };
+    let result = run_on(DISK, &profile(), u64::MAX, heard);
+    assert_eq!(
+        (result.verdict, result.exit_status),
+        (Verdict::Interrupted, 130)
+    );
+    assert_eq!((result.samples.count, result.complete), (6, true));
+    assert!(
+        (30.0..31.0).contains(&result.duration_s),
+        "{}",
+        result.duration_s
+    );
+}
+
+#[test]
+fn a_failed_request_ends_the_run_with_file_and_page() {
+    let result = run_on(DISK, &profile(), 30_000, Heard::default());
+    assert_eq!((result.verdict, result.exit_status), (Verdict::Error, 4));
+    let error = &result.errors[0];
+    assert_eq!(error.page, Some(7));
+    assert!(error.file.starts_with("/simulated/mail-00") && error.error.contains("broken"));
+    assert!(result.duration_s > 1.0 && result.duration_s < 60.0);
+}
+
+#[test]
+fn the_tuner_finds_the_fewest_threads_for_the_rate() {
+    let mut profile = profile();
+    profile.mail.threads = None;
+    profile.mail.iops_per_mailbox = 80.0;
+    profile.tuning.transient_samples = 5;
+    profile.tuning.stable_samples = 10;
+    let result = run(&profile);
+    let tuning = result.tuning.as_ref().unwrap();
+    assert!(tuning.reached, "{tuning:#?}");
+    let threads = result.throughput.threads.unwrap();
+    assert!((4..60).contains(&threads), "{threads}");
+    // Fewer threads were tried and gave less than was asked for.
+    let fewer = tuning.steps.iter().filter(|step| step.threads < threads);
+    assert!(fewer.clone().count() > 0);
+    assert!(
+        fewer.clone().all(|step| step.achieved_iops < 2_400.0),
+        "{tuning:#?}"
+    );
+    assert_eq!(result.verdict, Verdict::Pass, "{}", result.verdict_reason);
+}
+
+#[test]
+fn the_tuner_stops_at_the_knee_of_a_slow_disk() {
+    // One server of 5 ms per database, writes included: a handful of sessions is too much.
+    let slow = TestDisk {
+        servers: 1,
+        service_ns: 5_000_000,
+        reads_per_operation: 1,
+    };
+    let mut profile = profile();
+    profile.mail.threads = None;
+    profile.mail.iops_per_mailbox = 500.0;
+    profile.tuning.transient_samples = 5;
+    profile.tuning.stable_samples = 10;
+    let result = run_on(slow, &profile, u64::MAX, Heard::default());
+    let tuning = result.tuning.as_ref().unwrap();
+    assert!(!tuning.reached, "{tuning:#?}");
+    let threads = result.throughput.threads.unwrap();
+    // Found with the margin of 5 % below the limits of 20 and 10 ms.
+    let keeps = |step: &&TuningStep| {
+        step.average_database_read_ms < Some(19.0) && step.average_log_write_ms < Some(9.5)
+    };
+    let most = tuning
+        .steps
+        .iter()
+        .filter(keeps)
+        .map(|step| step.threads)
+        .max();
+    assert_eq!(Some(threads), most, "{tuning:#?}");
+    assert!(threads <= 6, "{threads}");
+    let reads = result.totals.reads.latency.unwrap();
+    assert!((5.0..20.0).contains(&reads.average_ms), "{reads:?}");
+    assert_eq!(result.verdict, Verdict::Fail);
+}
+
+#[test]
+fn sessions_that_pause_as_long_as_they_worked_do_half_as_much() {
+    // As many servers as sessions: nobody ever waits for another one.
+    let disk = TestDisk {
+        servers: 12,
+        ..DISK
+    };
+    let per_second = |factor: f64| {
+        let mut profile = profile();
+        profile.mail.session_pause_factor = factor;
+        let result = run_on(disk, &profile, u64::MAX, Heard::default());
+        assert_eq!(result.errors, []);
+        result.throughput.operations_per_second
+    };
+    let busy = per_second(0.0);
+    for factor in [0.5, 1.0, 3.0] {
+        let share = per_second(factor) / busy * (1.0 + factor);
+        assert!((0.998..=1.002).contains(&share), "{factor}: {share}");
+    }
+}
+
+#[test]
+fn a_held_rate_knows_no_pause() {
+    let mut profile = profile();
+    profile.run.held_rate = Some(600.0);
+    let json = |profile: &MailProfile| serde_json::to_string(&run(profile)).unwrap();
+    let without = json(&profile);
+    profile.mail.session_pause_factor = 100.0;
+    assert_eq!(without, json(&profile));
+}
+
+#[test]
+fn a_long_pause_does_not_hold_up_the_end() {
+    let mut profile = profile();
+    // Enough sessions that one of them deletes in its first transaction.
+    profile.mail.threads = Some(60);
+    profile.mail.session_pause = TimeSpan::seconds(60);
+    profile.run.warm_up.maximum = TimeSpan::seconds(1);
+    profile.run.duration = TimeSpan::seconds(5);
+    let heard = Heard::default();
+    let result = run_on(DISK, &profile, u64::MAX, heard);
+    let total_s: f64 = result.phases.iter().map(|phase| phase.duration_s).sum();
+    assert!(total_s < 20.0, "{:#?}", result.phases);
+}

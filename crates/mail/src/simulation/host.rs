@@ -1,0 +1,129 @@
+//! Simulations of the databases of one shard.
+
+use super::geometry::Geometry;
+use super::open::Opening;
+use super::shape::Shape;
+use super::store::SimulatedStore;
+use crate::edb_host::{DatabaseDirectories, engine_settings, file_name};
+use crate::host::{OpenedStore, StoreHost};
+use crate::plan::MailPlan;
+use crate::population::PopulationState;
+use edb::format::layout::HEADER_PAGES;
+use runtime::{Directory, Handle, IoObserver};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use workload::controller::host::{BuiltDatabase, Doing, Progress};
+use workload::failure::Failure;
+
+/// Lays out and opens simulations, by their numbers in the run. Nothing is built: a simulation starts in the
+/// state in which the engine's bulk builder would leave the database, and no time passes for it.
+pub struct SimulatedHost<D: Directory> {
+    handle: Handle,
+    plan: Arc<MailPlan>,
+    places: BTreeMap<usize, DatabaseDirectories<D>>,
+    geometry: Geometry,
+}
+
+impl<D: Directory> SimulatedHost<D> {
+    /// A host for the databases in these places.
+    #[must_use]
+    pub fn new(
+        handle: Handle,
+        plan: Arc<MailPlan>,
+        places: BTreeMap<usize, DatabaseDirectories<D>>,
+    ) -> Self {
+        let maker = plan.item_maker(0, plan.built_rows);
+        let fill = plan.profile.mail.item.page_fill_percent.round() as u32;
+        let page_bytes = plan.profile.engine.page_size.bytes() as usize;
+        let geometry = Geometry::measure(&maker, plan.built_rows, page_bytes, fill.clamp(20, 100));
+        Self {
+            handle,
+            plan,
+            places,
+            geometry,
+        }
+    }
+
+    fn population(&self) -> PopulationState {
+        let rows = self.plan.built_rows;
+        PopulationState {
+            built_rows: rows,
+            next_row: rows,
+            deletes: 0,
+        }
+    }
+}
+
+impl<D: Directory> StoreHost for SimulatedHost<D> {
+    type Store = SimulatedStore<D>;
+
+    async fn build(
+        &self,
+        database: usize,
+        _: Rc<dyn IoObserver>,
+        progress: Progress,
+    ) -> Result<BuiltDatabase, Failure> {
+        let extension = self.plan.profile.engine.extension_pages;
+        let (_, last_page) = Shape::built(self.geometry, self.plan.built_rows, extension);
+        let pages = u64::from(last_page + HEADER_PAGES);
+        let bytes = pages * self.geometry.page_bytes as u64;
+        let directory = &self.places[&database].data;
+        let laid = directory.lay_out(&file_name(database), bytes).await;
+        laid.map_err(|error| Failure::of_io(&error, "laying out a database"))?;
+        progress(bytes);
+        Ok(BuiltDatabase {
+            size_bytes: bytes,
+            note: String::new(),
+        })
+    }
+
+    async fn open(
+        &self,
+        database: usize,
+        observer: Rc<dyn IoObserver>,
+        _: Doing,
+    ) -> Result<OpenedStore<SimulatedStore<D>>, Failure> {
+        let place = &self.places[&database];
+        let name = file_name(database);
+        let file = place.data.open(&name).await;
+        let file = file.map_err(|error| Failure::of_io(&error, "opening the database"))?;
+        let rows = self.plan.built_rows;
+        let seed = self.plan.database_seed(database);
+        let opening = Opening {
+            handle: &self.handle,
+            file,
+            log_directory: &place.log,
+            settings: engine_settings(&self.plan.profile),
+            observer,
+            geometry: self.geometry,
+            built_rows: rows,
+            seed,
+        };
+        let open = opening.open().await;
+        let path = format!("{}/{name}", place.data.describe());
+        let open =
+            open.map_err(|error| Failure::of_engine(&error, &path, "opening the database"))?;
+        let keys = self.plan.item_maker(database, rows).keys;
+        Ok(OpenedStore {
+            store: SimulatedStore::new(open, keys, rows),
+            population: self.population(),
+            note: String::new(),
+        })
+    }
+
+    async fn close(
+        &self,
+        _: usize,
+        store: SimulatedStore<D>,
+        _: Option<PopulationState>,
+    ) -> Result<(), Failure> {
+        store.close().await
+    }
+
+    async fn verify(&self, _: usize, progress: Progress) -> Result<(), Failure> {
+        // Nothing was stored, so there is nothing to verify.
+        progress(self.plan.run.database_bytes);
+        Ok(())
+    }
+}

@@ -1,0 +1,88 @@
+//! Space that the logs of a mail run take.
+
+use crate::profile::MailProfile;
+
+/// Log files beyond the checkpoint depth: the one being filled, the next, reserves, and those that
+/// are below the checkpoint but not yet used again.
+const SPARE_LOG_FILES: u64 = 16;
+
+/// Log records of an operation without the contents of its columns, generously.
+const LOG_RECORD_BYTES: f64 = 1024.0;
+
+/// The unit in which the log is written; half of one is left empty on average when a commit waits.
+const LOG_SEGMENT_BYTES: f64 = 4096.0;
+
+/// Space for the log of one database. With circular logging, the flusher lets it run to 1.25 times
+/// the checkpoint depth before it hurries, and never far beyond twice. Without, every file stays.
+pub fn log_bytes(profile: &MailProfile) -> u64 {
+    let engine = &profile.engine;
+    let in_use = engine
+        .checkpoint_depth
+        .bytes()
+        .saturating_mul(2)
+        .saturating_add(SPARE_LOG_FILES * engine.log_file_size.bytes());
+    if engine.circular_logging {
+        return in_use;
+    }
+    in_use.saturating_add(written_log_bytes(profile))
+}
+
+/// Log that one database writes from the beginning of the warm-up to the end of the run, at the
+/// rate that the run is to reach. A run with a fixed number of sessions on faster storage writes
+/// more; nobody knows before how much.
+fn written_log_bytes(profile: &MailProfile) -> u64 {
+    let (run, mail) = (&profile.run, &profile.mail);
+    let tuning = match (run.held_rate, mail.threads) {
+        (None, None) => profile.tuning.total_limit.as_seconds(),
+        _ => 0.0,
+    };
+    let seconds = run.warm_up.maximum.as_seconds() + tuning + run.duration.as_seconds();
+    let operations = profile.rate_to_reach() / f64::from(mail.databases);
+    // A float conversion saturates, so an absurd profile asks for an absurd amount of space.
+    (operations * seconds * log_bytes_of_operation(profile)).ceil() as u64
+}
+
+/// Log of an average operation, if each causes one database read or write (most cause more): what
+/// it inserts, or replaces with what was there before; the record around it with those of index,
+/// space and commit; and the rest of a segment that a commit leaves empty.
+fn log_bytes_of_operation(profile: &MailProfile) -> f64 {
+    let (mix, item) = (&profile.mail.mix, &profile.mail.item);
+    let (short, long) = (f64::from(item.short_bytes), f64::from(item.long_bytes));
+    let changed = if item.replace_long {
+        short + long
+    } else {
+        short
+    };
+    let share = |percent: f64| percent / 100.0;
+    let contents = share(mix.insert_percent + mix.delete_percent) * (short + long)
+        + share(mix.replace_percent) * 2.0 * changed;
+    let changing = share(mix.insert_percent + mix.delete_percent + mix.replace_percent);
+    contents + changing * (LOG_RECORD_BYTES + LOG_SEGMENT_BYTES / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use config::TimeSpan;
+
+    #[test]
+    fn a_log_that_is_never_used_again_needs_room_for_the_whole_run() {
+        let mut profile = MailProfile::default();
+        let circular = log_bytes(&profile);
+        profile.engine.circular_logging = false;
+        profile.run.held_rate = Some(400.0);
+        profile.mail.databases = 4;
+        let two_hours = log_bytes(&profile) - circular;
+        // 100 operations a second in each database, two thirds of them changes of some kilobytes,
+        // for half an hour of warm-up and two hours.
+        let operations = 100 * 9_000;
+        assert!(
+            (operations * 2_000..operations * 8_000).contains(&two_hours),
+            "{two_hours}"
+        );
+        profile.run.duration = TimeSpan::seconds(2 * 3600 + 9_000);
+        assert_eq!(log_bytes(&profile) - circular, 2 * two_hours);
+        profile.run.held_rate = Some(1e300);
+        assert_eq!(log_bytes(&profile), u64::MAX);
+    }
+}

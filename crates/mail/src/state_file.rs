@@ -1,0 +1,88 @@
+//! The small file beside a database that says what has become of it: so that a build that was cut
+//! off, or a run that was, is known again and never taken for a whole database.
+
+use super::population::PopulationState;
+use super::recount::InFlight;
+use runtime::buffer::BLOCK_BYTES;
+use runtime::{Buffer, Directory, File, IoError, IoFailure, Persistence};
+use serde::{Deserialize, Serialize};
+use workload::failure::Failure;
+
+/// Name of the file.
+pub const STATE_FILE: &str = "mail.state";
+/// What it is called until it is complete.
+const NEW_STATE_FILE: &str = "mail.state.new";
+
+/// What has become of a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Condition {
+    /// It is being built; what is there is of no use, and is built anew.
+    Building,
+    /// It is complete and closed.
+    Ready,
+    /// A run works on it; if none does, one was cut off, and the database is recovered.
+    InUse,
+}
+
+/// What is known about a database.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DatabaseState {
+    /// What has become of it.
+    pub condition: Condition,
+    /// Seed of its contents.
+    pub seed: u64,
+    /// The rows that it holds when it is ready, or held before it was in use.
+    pub population: PopulationState,
+    /// In use: the most rows that are inserted or deleted at one time. Absent from files of the
+    /// first versions.
+    #[serde(default)]
+    pub in_flight: Option<InFlight>,
+}
+
+impl DatabaseState {
+    /// Reads the state of the database in `directory`; `None` when there is none (or none that can
+    /// be read: it is written whole or not at all).
+    ///
+    /// # Errors
+    /// As the storage fails.
+    pub async fn read<D: Directory>(directory: &D) -> Result<Option<Self>, Failure> {
+        let file = match directory.open(STATE_FILE).await {
+            Ok(file) => file,
+            Err(error) if error.failure == IoFailure::NotFound => return Ok(None),
+            Err(error) => return Err(Failure::of_io(&error, "reading the state of a database")),
+        };
+        let (buffer, result) = file.read(0, Buffer::zeroed(BLOCK_BYTES)).await;
+        result.map_err(|error| Failure::of_io(&error, "reading the state of a database"))?;
+        let length = buffer
+            .iter()
+            .position(|&byte| byte == 0)
+            .unwrap_or(buffer.len());
+        Ok(serde_json::from_slice(&buffer[..length]).ok())
+    }
+
+    /// Writes the state, in one step that either happens or not.
+    ///
+    /// # Errors
+    /// As the storage fails.
+    pub async fn write<D: Directory>(&self, directory: &D) -> Result<(), Failure> {
+        let written = self.try_write(directory).await;
+        written.map_err(|error| Failure::of_io(&error, "writing the state of a database"))
+    }
+
+    async fn try_write<D: Directory>(&self, directory: &D) -> Result<(), IoError> {
+        match directory.remove(NEW_STATE_FILE).await {
+            Err(error) if error.failure != IoFailure::NotFound => return Err(error),
+            _ => {}
+        }
+        // These few fields always have a form in JSON.
+        let text = serde_json::to_vec(self).unwrap_or_default();
+        let mut buffer = Buffer::zeroed(BLOCK_BYTES);
+        buffer[..text.len()].copy_from_slice(&text);
+        let file = directory.create(NEW_STATE_FILE).await?;
+        file.write(0, buffer.into(), Persistence::Durable).await?;
+        file.sync().await?;
+        directory.rename(NEW_STATE_FILE, STATE_FILE).await?;
+        directory.sync().await
+    }
+}

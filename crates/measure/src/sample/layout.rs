@@ -1,0 +1,103 @@
+//! What is distinguished: operations, databases, phases.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What a run is doing. Only samples of [`Phase::Measured`] enter the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Databases are built or opened.
+    Build,
+    /// The load runs until the caches are warm.
+    WarmUp,
+    /// The load is adjusted until it fits.
+    Tuning,
+    /// The load that is judged.
+    Measured,
+    /// The databases are verified after the load.
+    Checksum,
+    /// The databases are closed.
+    Close,
+}
+
+impl Phase {
+    /// Every phase, in their order.
+    pub const ALL: [Phase; 6] = [
+        Phase::Build,
+        Phase::WarmUp,
+        Phase::Tuning,
+        Phase::Measured,
+        Phase::Checksum,
+        Phase::Close,
+    ];
+
+    /// Name in `samples.csv` and `result.json`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Build => "build",
+            Phase::WarmUp => "warm-up",
+            Phase::Tuning => "tuning",
+            Phase::Measured => "measured",
+            Phase::Checksum => "checksum",
+            Phase::Close => "close",
+        }
+    }
+
+    /// Whether the workload runs, so that figures of its requests say something.
+    pub fn is_under_load(self) -> bool {
+        matches!(self, Phase::WarmUp | Phase::Tuning | Phase::Measured)
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A kind of operation of the workload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OperationKind {
+    /// Name in the result, such as `insert`.
+    pub name: String,
+    /// Whether it counts when all operations are added up. A commit ends operations that were
+    /// counted already, so it does not.
+    pub in_total: bool,
+}
+
+/// The names behind the indices that a [`super::Recorder`] takes: the same for all shards of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// Names of the databases, each once.
+    pub databases: Vec<String>,
+    /// Kinds of operations, each once.
+    pub operations: Vec<OperationKind>,
+}
+
+impl Layout {
+    /// A layout of these databases and operations. Operations whose name begins with `commit`
+    /// are left out of the total (see [`OperationKind::in_total`]).
+    pub fn new<D: Into<String>, O: Into<String>>(
+        databases: impl IntoIterator<Item = D>,
+        operations: impl IntoIterator<Item = O>,
+    ) -> Layout {
+        Layout {
+            databases: databases.into_iter().map(Into::into).collect(),
+            operations: operations
+                .into_iter()
+                .map(Into::into)
+                .map(|name: String| OperationKind {
+                    in_total: !name.starts_with("commit"),
+                    name,
+                })
+                .collect(),
+        }
+    }
+
+    /// Index of the operation of this name.
+    pub fn operation(&self, name: &str) -> Option<usize> {
+        self.operations.iter().position(|o| o.name == name)
+    }
+}

@@ -1,0 +1,46 @@
+//! The library: scenarios of storage under a workload, run or predicted.
+//!
+//! - `run` puts a workload on real storage, [`predict`] on a modelled array in simulated time,
+//!   [`replay`] a block trace on a modelled array. [`sweep`] makes many predictions, or searches for
+//!   the limit; [`study`] repeats published evaluations.
+//! - Each of them has a `Prepared`: `new` checks everything and writes nothing, `describe` says in
+//!   words what would be done, `run` does it.
+//! - [`events`] is what happens meanwhile, for whoever shows or logs it. [`Error`] is what can go
+//!   wrong; nothing here prints, or ends the process.
+//!
+//! # Features
+//!
+//! - `host` (default): runs on real storage and databases, on Linux. A program that only predicts
+//!   does without; it needs no file, no thread and no clock, and builds for WebAssembly.
+
+pub mod events;
+pub mod options;
+pub mod predict;
+pub mod registry;
+pub mod replay;
+#[cfg(feature = "host")]
+pub mod run;
+pub mod study;
+pub mod sweep;
+pub mod workloads;
+
+mod clock;
+mod error;
+mod files;
+mod outcome;
+mod recorder;
+mod results;
+mod scenario;
+mod setting;
+mod workers;
+
+pub use error::{Error, ErrorClass};
+pub use events::{Event, Observer};
+pub use files::Files;
+pub use options::{RunOptions, StudyOptions};
+pub use outcome::Outcome;
+pub use registry::{Registered, Registry, WORKLOADS};
+pub use scenario::{Output, Scenario};
+pub use setting::{Key, Setting, Value};
+pub use sweep::{Axis, Find};
+pub use workload::progress::StopRequest;

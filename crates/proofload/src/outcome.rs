@@ -1,0 +1,16 @@
+//! What a run, a prediction or a replay gives.
+
+use std::path::PathBuf;
+
+use measure::result::RunResult;
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The result document, with the verdict.
+    pub result: RunResult,
+    /// The run directory, when one was written.
+    pub directory: Option<PathBuf>,
+    /// Whether the databases on real storage were kept or removed, in a sentence.
+    pub storage: Option<String>,
+}

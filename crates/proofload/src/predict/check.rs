@@ -1,0 +1,85 @@
+//! From a scenario to a plan.
+
+use array::description::DatabaseDemand;
+use workload::Profile;
+
+use super::plan::Plan;
+use super::{arrays, settle};
+use crate::error::Error;
+use crate::scenario::Scenario;
+use crate::setting::Setting;
+use crate::workloads::{self, Purpose};
+
+impl Plan {
+    /// Reads the workload and the array with all their settings, and checks every rule.
+    ///
+    /// # Errors
+    /// Every fault of the profile or of the array, each at its line.
+    pub fn check(scenario: &Scenario) -> Result<Self, Error> {
+        if !scenario.settled {
+            return Self::check_as_given(scenario);
+        }
+        let plan = Self::check_before_settled(scenario)?;
+        let settings = settle::settings(&plan)?;
+        if settings.is_empty() {
+            return Ok(plan);
+        }
+        let note = format!(
+            "Begins as after {} of this load: {}.",
+            settle::age(&plan),
+            joined(&settings)
+        );
+        let mut settled = scenario.clone();
+        // What the user sets comes later and so counts more.
+        settled.settings = settings;
+        settled.settings.extend(scenario.settings.iter().cloned());
+        let mut plan = Self::check_as_given(&settled)?;
+        plan.planned.notes.push(note);
+        Ok(plan)
+    }
+
+    /// The plan that says what to settle. The rule that an age needs a head start is kept by what
+    /// settling adds.
+    fn check_before_settled(scenario: &Scenario) -> Result<Self, Error> {
+        Self::check_as_given(scenario).or_else(|error| {
+            let mut with_head_start = scenario.clone();
+            with_head_start.settings.insert(0, settle::head_start());
+            Self::check_as_given(&with_head_start).map_err(|_| error)
+        })
+    }
+
+    fn check_as_given(scenario: &Scenario) -> Result<Self, Error> {
+        let mut profile = workloads::resolve(scenario, Purpose::Prediction)?;
+        profile.check_prediction()?;
+        // Nothing was stored, so there is nothing to verify.
+        profile.run_mut().verify_after_run = false;
+        let description = arrays::load(scenario)?;
+        let planned = description.plan(&demands(&*profile))?;
+        description.check_events_until(&planned, profile.run().duration.as_ns())?;
+        Ok(Self {
+            workload: workloads::short_name(scenario.registry, &scenario.workload),
+            array: scenario.array.clone(),
+            profile,
+            description,
+            planned,
+        })
+    }
+}
+
+/// Settings in a row, as they are written.
+fn joined(settings: &[Setting]) -> String {
+    let written: Vec<String> = settings.iter().map(Setting::to_string).collect();
+    written.join(", ")
+}
+
+/// Room for every database with its growth, and for its log.
+fn demands(profile: &dyn Profile) -> Vec<DatabaseDemand> {
+    let demands = profile.volume_demands().into_iter();
+    demands
+        .map(|demand| DatabaseDemand {
+            name: demand.name,
+            data_bytes: demand.reserved_bytes,
+            log_bytes: demand.log_bytes,
+        })
+        .collect()
+}

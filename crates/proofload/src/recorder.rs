@@ -1,0 +1,149 @@
+//! Writes what happens in a run into the run directory, and passes it on as events.
+
+use std::time::Duration;
+
+use measure::result::RunResult;
+use measure::run_directory::{RunDirectory, RunDirectoryError};
+use measure::sample::Sample;
+use workload::controller::{InterimResult, RunListener};
+use workload::progress::{ByteProgress, LiveSample, Phase, StopRequest};
+
+use crate::clock::Stopwatch;
+use crate::error::Error;
+use crate::events::{Event, Observer};
+use crate::results;
+
+/// Listens to a run for its observer and for the run directory.
+pub struct Recorder {
+    observer: Box<dyn Observer>,
+    directory: Option<RunDirectory>,
+    stop: StopRequest,
+    /// Whether the wish to stop has been answered.
+    answered: bool,
+    /// Shortest real time between two results, and when the last one was written.
+    pause: Duration,
+    written: Option<Stopwatch>,
+    /// The first error to write the record. Samples are lost from then on, the run is not.
+    trouble: Option<RunDirectoryError>,
+}
+
+impl Recorder {
+    /// Records a run in `directory`, if there is one, and notifies `observer`.
+    pub fn new(
+        observer: Box<dyn Observer>,
+        directory: Option<RunDirectory>,
+        stop: StopRequest,
+    ) -> Self {
+        Self {
+            observer,
+            directory,
+            stop,
+            answered: false,
+            pause: Duration::ZERO,
+            written: None,
+            trouble: None,
+        }
+    }
+
+    /// The same, which writes the result so far once a second at most: samples of simulated time
+    /// follow each other faster than anybody could want them.
+    pub fn sparing(self) -> Self {
+        let pause = Duration::from_secs(1);
+        Self { pause, ..self }
+    }
+
+    /// Writes the final result. Gives the observer back.
+    ///
+    /// # Errors
+    /// The first failure to write anything of the run.
+    pub fn finish(self, result: &RunResult) -> (Box<dyn Observer>, Result<(), Error>) {
+        let directory = self.directory.as_ref();
+        let written = directory.map_or(Ok(()), |directory| directory.write_result(result));
+        let written = match self.trouble.or(written.err()) {
+            Some(error) => Err(results::unwritable(&error)),
+            None => Ok(()),
+        };
+        (self.observer, written)
+    }
+
+    fn record(&mut self, write: impl FnOnce(&mut RunDirectory) -> Result<(), RunDirectoryError>) {
+        if self.trouble.is_some() {
+            return;
+        }
+        let Some(directory) = &mut self.directory else {
+            return;
+        };
+        if let Err(error) = write(directory) {
+            let text = format!("The results can no longer be written: {error}");
+            self.observer.event(Event::Note(&text));
+            self.trouble = Some(error);
+        }
+    }
+
+    /// Passes on an event of which the run directory keeps nothing.
+    pub fn pass_on(&mut self, event: Event<'_>) {
+        self.observer.event(event);
+    }
+
+    /// Whether the result so far is to be written with the next sample.
+    pub fn wants_result(&self) -> bool {
+        self.directory.is_some() && self.written.is_none_or(|at| at.elapsed() >= self.pause)
+    }
+
+    /// Keeps a sample without showing it, and the result so far, if it is given.
+    pub fn keep(&mut self, sample: &Sample, so_far: Option<&RunResult>) {
+        self.record(|directory| {
+            directory.append(sample)?;
+            so_far.map_or(Ok(()), |result| directory.write_result(result))
+        });
+        if so_far.is_some() {
+            self.written = Some(Stopwatch::start());
+        }
+    }
+
+    fn answer_stop(&mut self) {
+        if !self.answered && self.stop.is_stopped() {
+            self.answered = true;
+            self.note("Stopping; what was measured is kept. Press Ctrl-C again to stop at once.");
+        }
+    }
+}
+
+impl RunListener for Recorder {
+    fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
+        self.answer_stop();
+        self.observer.event(Event::PhaseBegan { phase, expected });
+        self.record(|directory| directory.log(phase.title()));
+    }
+
+    fn progress(&mut self, progress: ByteProgress) {
+        self.answer_stop();
+        self.observer.event(Event::Progress(progress));
+    }
+
+    fn doing(&mut self, text: &str) {
+        self.answer_stop();
+        self.observer.event(Event::Activity(text));
+        self.record(|directory| directory.log(text));
+    }
+
+    fn live(&mut self, figures: &LiveSample) {
+        self.answer_stop();
+        self.observer.event(Event::Live(figures));
+    }
+
+    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: InterimResult<'_>) {
+        self.observer.event(Event::Sample {
+            sample,
+            figures,
+            interval_s: so_far.interval_s(),
+        });
+        let result = self.wants_result().then(|| so_far.result());
+        self.keep(sample, result.as_ref());
+    }
+
+    fn note(&mut self, text: &str) {
+        self.observer.event(Event::Note(text));
+        self.record(|directory| directory.log(text));
+    }
+}

@@ -1,0 +1,97 @@
+//! Where the results of a run, a prediction or a replay go.
+
+use jiff::Timestamp;
+use measure::result::RunResult;
+use measure::run_directory::{RunDirectory, RunDirectoryError, check_vacant};
+use measure::units;
+use workload::Profile;
+
+use crate::error::Error;
+use crate::scenario::Output;
+
+/// Makes the run directory with all its files, so that what can fail fails before the run.
+///
+/// # Errors
+/// When the directory cannot be made, or holds something.
+pub fn open(
+    output: &Output,
+    workload: &str,
+    started: Timestamp,
+    config: &str,
+) -> Result<Option<RunDirectory>, Error> {
+    if *output == Output::Memory {
+        return Ok(None);
+    }
+    let made = RunDirectory::create(output.named(), workload, started, config);
+    made.map(Some).map_err(|error| refusal(&error))
+}
+
+/// Refuses a directory for the results that holds something already. Writes nothing.
+pub fn check(output: &Output) -> Result<(), Error> {
+    let vacant = output.named().map_or(Ok(()), check_vacant);
+    vacant.map_err(|error| refusal(&error))
+}
+
+pub fn refusal(error: &RunDirectoryError) -> Error {
+    let message = sentence(&error.to_string());
+    match error {
+        RunDirectoryError::NotEmpty { .. } | RunDirectoryError::NotADirectory { .. } => {
+            Error::usage(message, "")
+        }
+        _ => Error::environment(message, ""),
+    }
+}
+
+/// Writes the document of a run that has only begun, so that one that is cut off says what it was.
+pub fn begin(directory: Option<&RunDirectory>, base: &RunResult) -> Result<(), Error> {
+    let Some(directory) = directory else {
+        return Ok(());
+    };
+    let mut unfinished = base.clone();
+    unfinished.verdict_reason = "Nothing has been measured yet.".to_owned();
+    unfinished.mark_unfinished();
+    let written = directory.write_result(&unfinished);
+    written.map_err(|error| unwritable(&error))
+}
+
+/// An error in writing results, while the run goes on or at its end.
+pub fn unwritable(error: &RunDirectoryError) -> Error {
+    Error::environment(sentence(&error.to_string()), "")
+}
+
+/// An error as a sentence. A name of a file at its beginning stays as it is.
+fn sentence(text: &str) -> String {
+    let end = if text.ends_with(['.', '?']) { "" } else { "." };
+    match text.strip_prefix("the ") {
+        Some(rest) => format!("The {rest}{end}"),
+        None => format!("{text}{end}"),
+    }
+}
+
+/// What a run of this profile cannot give, known before hours are spent on it.
+pub fn sample_warning(profile: &dyn Profile) -> Option<String> {
+    let interval_s = profile.run().sample_interval.as_seconds();
+    let samples = (profile.run().duration.as_seconds() / interval_s) as u64;
+    let fewest = profile.service_levels().fewest_samples as u64;
+    (samples < fewest).then(|| {
+        format!(
+            "Caution: this will be inconclusive at best. {} of {} fit into {}, and a verdict needs \
+             {fewest}: run longer with --duration, or sample more often with --set \
+             run.sample_interval=1s.\n",
+            units::count(samples, "sample"),
+            profile.run().sample_interval,
+            profile.run().duration,
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+
+    #[test]
+    fn names_of_files_keep_their_letters() {
+        assert_eq!(sentence("out is full"), "out is full.");
+        assert_eq!(sentence("the place is full?"), "The place is full?");
+    }
+}

@@ -1,0 +1,147 @@
+//! Computes the points of a sweep, each with a run directory.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use measure::result::RunResult;
+use workload::progress::{Phase, StopRequest};
+
+use super::point::Point;
+use crate::error::Error;
+use crate::events::{Event, Observer};
+use crate::recorder::Recorder;
+use crate::scenario::Output;
+use crate::{clock, predict, workers};
+
+/// How far each point has come: the share of its measured phase, as the bits of a number.
+pub type Progress = Arc<Vec<AtomicU64>>;
+
+/// What the points have in common.
+pub struct Computation<'a> {
+    /// How many are computed at once.
+    pub jobs: usize,
+    /// Where the points have their directories, if anything is written.
+    pub directory: Option<PathBuf>,
+    /// Asks for an early end.
+    pub stop: &'a StopRequest,
+}
+
+impl Computation<'_> {
+    /// The results of the points, in their order; `None` for those that were not begun because
+    /// somebody asked for an early end.
+    ///
+    /// # Errors
+    /// The first error to write results, or a fault of the program.
+    pub fn compute(
+        &self,
+        points: &[&Point],
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Option<RunResult>>, Error> {
+        let progress: Progress = Arc::new(points.iter().map(|_| AtomicU64::new(0)).collect());
+        let work = |number: usize| self.one(points[number], number, &progress);
+        let mut has_stopped = false;
+        let report = |done: Option<(usize, &RunResult)>| {
+            if let Some((number, result)) = done {
+                observer.event(Event::PointDone {
+                    name: &points[number].name,
+                    result,
+                    directory: self.directory_of(points[number]).as_deref(),
+                });
+            }
+            if self.stop.is_stopped() && !has_stopped {
+                has_stopped = true;
+                observer.event(Event::Note(
+                    "Stopping; what was computed is kept. Press Ctrl-C again to stop at once.",
+                ));
+            }
+            observer.event(Event::SweepProgress(&shares(&progress)));
+        };
+        workers::compute(self.jobs, points.len(), self.stop, work, report)
+    }
+
+    /// Computes one point. A panic in it is an error of that point.
+    fn one(&self, point: &Point, number: usize, progress: &Progress) -> Result<RunResult, Error> {
+        let computed = catch_unwind(AssertUnwindSafe(|| self.record(point, number, progress)));
+        computed.unwrap_or_else(|_| {
+            Err(Error::integrity(
+                format!(
+                    "The prediction of {} ended by a fault of the program.",
+                    point.name
+                ),
+                "Predict this point alone to see what happens, and report it.",
+            ))
+        })
+    }
+
+    fn directory_of(&self, point: &Point) -> Option<PathBuf> {
+        let parent = self.directory.as_ref()?;
+        Some(parent.join(point.directory()))
+    }
+
+    fn record(
+        &self,
+        point: &Point,
+        number: usize,
+        progress: &Progress,
+    ) -> Result<RunResult, Error> {
+        let started = clock::timestamp();
+        let output = match self.directory_of(point) {
+            Some(path) => Output::Directory(path),
+            None => Output::Memory,
+        };
+        let directory = predict::open(&point.plan, &output, started)?;
+        let share = Share {
+            progress: Progress::clone(progress),
+            number,
+            warm_up: point.plan.profile.run().warm_up.minimum.duration(),
+            duration: point.plan.profile.run().duration.duration(),
+            phase: Phase::Opening,
+        };
+        let recorder = Recorder::new(Box::new(share), directory, self.stop.clone());
+        let recorder = recorder.sparing();
+        let (result, recorder) = predict::run(&point.plan, started, self.stop.clone(), recorder)?;
+        recorder.finish(&result).1?;
+        progress[number].store(1f64.to_bits(), Ordering::Relaxed);
+        Ok(result)
+    }
+}
+
+fn shares(progress: &Progress) -> Vec<f64> {
+    let shares = progress.iter().map(|share| share.load(Ordering::Relaxed));
+    shares.map(f64::from_bits).collect()
+}
+
+/// Notes how far a prediction has come.
+struct Share {
+    progress: Progress,
+    number: usize,
+    /// Shortest time to warm up, and the time measured.
+    warm_up: Duration,
+    duration: Duration,
+    phase: Phase,
+}
+
+impl Observer for Share {
+    fn event(&mut self, event: Event<'_>) {
+        let figures = match event {
+            Event::PhaseBegan { phase, .. } => {
+                self.phase = phase;
+                return;
+            }
+            Event::Live(figures) => figures,
+            _ => return,
+        };
+        let passed = match self.phase {
+            Phase::WarmingUp => figures.elapsed.min(self.warm_up),
+            Phase::Measuring => self.warm_up + figures.elapsed,
+            _ => return,
+        };
+        let whole = self.warm_up + self.duration;
+        let share = passed.as_secs_f64() / whole.as_secs_f64().max(1e-9);
+        // The whole is reached when the results are written.
+        self.progress[self.number].store(share.min(0.99).to_bits(), Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,136 @@
+//! Memory that a device accepts: aligned to 4 KiB, whole 4 KiB blocks long.
+//!
+//! A [`Buffer`] owns its bytes alone. They come from the heap ([`Buffer::zeroed`]) or from a slot of
+//! a [`BufferArena`], to which they return when the buffer is dropped.
+
+#![allow(unsafe_code)] // Aligned memory, which a `Vec` cannot own, and slots of a mapping.
+
+mod arena;
+
+pub use arena::BufferArena;
+
+use arena::ArenaMemory;
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+/// Alignment and granularity of every buffer, offset and length given to a [`crate::File`], in
+/// bytes. It suits O_DIRECT on every common device and is the segment size of the log.
+pub const BLOCK_BYTES: usize = 4096;
+
+/// A buffer that several holders may read, such as a page that is in the cache and on its way to
+/// the disk at the same time.
+pub type SharedBuffer = Rc<Buffer>;
+
+/// Where a buffer's bytes go back to.
+enum Home {
+    Heap,
+    Slot { arena: Rc<ArenaMemory>, slot: u32 },
+}
+
+/// Aligned bytes.
+pub struct Buffer {
+    /// The first of `length` initialised bytes that belong to this buffer alone until it is
+    /// dropped. Aligned to [`BLOCK_BYTES`].
+    pointer: NonNull<u8>,
+    length: usize,
+    home: Home,
+}
+
+impl Buffer {
+    /// A zeroed buffer of `length_bytes`, a positive multiple of [`BLOCK_BYTES`], on the heap.
+    #[must_use]
+    pub fn zeroed(length_bytes: usize) -> Self {
+        assert!(
+            length_bytes > 0 && length_bytes.is_multiple_of(BLOCK_BYTES),
+            "a buffer is whole blocks, not {length_bytes} bytes"
+        );
+        let layout = heap_layout(length_bytes);
+        // SAFETY: the layout's size is not zero.
+        let memory = unsafe { alloc_zeroed(layout) };
+        let Some(pointer) = NonNull::new(memory) else {
+            handle_alloc_error(layout)
+        };
+        Self {
+            pointer,
+            length: length_bytes,
+            home: Home::Heap,
+        }
+    }
+
+    /// The bytes of a free slot, with whatever its last holder left in them.
+    fn in_slot(arena: Rc<ArenaMemory>, slot: u32) -> Self {
+        Self {
+            pointer: arena.slot_pointer(slot),
+            length: arena.slot_bytes(),
+            home: Home::Slot { arena, slot },
+        }
+    }
+
+    /// A new buffer with the same bytes, from the same arena if this one came from an arena that
+    /// has a free slot.
+    #[must_use]
+    pub fn copied(&self) -> Self {
+        let mut copy = match &self.home {
+            Home::Slot { arena, .. } => ArenaMemory::take(arena),
+            Home::Heap => None,
+        }
+        .unwrap_or_else(|| Self::zeroed(self.length));
+        copy.copy_from_slice(self);
+        copy
+    }
+
+    /// Whether the bytes belong to an arena.
+    #[must_use]
+    pub fn is_from_arena(&self) -> bool {
+        matches!(self.home, Home::Slot { .. })
+    }
+
+    /// The number under which the ring with this identity knows the memory, if it does.
+    #[cfg(feature = "host")]
+    pub(crate) fn fixed_index(&self, ring_identity: u64) -> Option<u16> {
+        match &self.home {
+            Home::Slot { arena, slot } => arena.fixed_index(*slot, ring_identity),
+            Home::Heap => None,
+        }
+    }
+}
+
+fn heap_layout(length_bytes: usize) -> Layout {
+    // The alignment is a power of two and no length near `isize::MAX` can be allocated.
+    Layout::from_size_align(length_bytes, BLOCK_BYTES).expect("the length fits in memory")
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        match &self.home {
+            // SAFETY: allocated in `zeroed` with this very layout, and freed only here.
+            Home::Heap => unsafe { dealloc(self.pointer.as_ptr(), heap_layout(self.length)) },
+            Home::Slot { arena, slot } => arena.give_back(*slot),
+        }
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: see `pointer`; a shared borrow of the buffer keeps writers out.
+        unsafe { std::slice::from_raw_parts(self.pointer.as_ptr(), self.length) }
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: see `pointer`; an exclusive borrow of the buffer keeps everybody else out.
+        unsafe { std::slice::from_raw_parts_mut(self.pointer.as_ptr(), self.length) }
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Buffer({} bytes)", self.length)
+    }
+}

@@ -1,0 +1,41 @@
+//! The memory of buffers where there is no host to map it.
+
+#![allow(unsafe_code)] // Aligned memory, which a `Vec` cannot own.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::io::{Error, ErrorKind};
+use std::ptr::NonNull;
+
+/// Memory of zeros, aligned to 4 KiB.
+pub(crate) struct Mapping {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+impl Mapping {
+    /// Allocates `length` bytes.
+    pub(crate) fn new(length: usize) -> std::io::Result<Self> {
+        let layout = Layout::from_size_align(length.max(1), 4096)
+            .map_err(|_| Error::from(ErrorKind::OutOfMemory))?;
+        // SAFETY: the layout's size is not zero.
+        let start = unsafe { alloc_zeroed(layout) };
+        let start = NonNull::new(start).ok_or(Error::from(ErrorKind::OutOfMemory))?;
+        Ok(Self { start, layout })
+    }
+
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    pub(crate) fn length(&self) -> usize {
+        self.layout.size()
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout; every buffer in it holds the arena, so none
+        // is left.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+    }
+}

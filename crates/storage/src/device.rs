@@ -1,0 +1,190 @@
+//! Whether a block device may be used: nobody else uses it, and it is blank or may be erased.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::error::StorageError;
+use crate::kernel;
+use crate::signature::{self, END_BYTES};
+use crate::target::{Identity, Target};
+
+/// Refuses a device that is in use, and one that holds something unless it may be erased.
+pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), StorageError> {
+    let Identity::Device { number } = target.identity else {
+        return Ok(());
+    };
+    let shown = target.given.display();
+    let sys = kernel::sys_directory(number);
+    refuse_mounted(target, number, &sys)?;
+    refuse_swap(target)?;
+    refuse_built_upon(target, &sys)?;
+    if kernel::is_read_only(&sys) {
+        return Err(StorageError::environment(
+            format!("The kernel holds {shown} read-only."),
+            "Make it writable ('blockdev --setrw'), or name another device.",
+        ));
+    }
+    let mut file = open_alone(target)?;
+    if erase && !reuse {
+        return Ok(());
+    }
+    let (first, last) = ends(&mut file).map_err(|error| {
+        StorageError::environment(
+            format!("{shown} cannot be read: {error}."),
+            "See whether the device is well ('dmesg' shows I/O errors).",
+        )
+    })?;
+    match (
+        signature::contents(&first, &last),
+        signature::is_ours(&first),
+    ) {
+        (_, true) if reuse => Ok(()),
+        _ if reuse => Err(StorageError::usage(
+            format!("--reuse finds no databases of Proofload on {shown}."),
+            "Build some first with --keep or --build-only, or leave --reuse away.",
+        )),
+        (None, _) => Ok(()),
+        (Some(contents), true) => Err(StorageError::environment(
+            format!("{shown} is not blank: it holds {contents}."),
+            "Run on them with --reuse, or add --erase-device to build new ones.",
+        )),
+        (Some(contents), false) => Err(StorageError::environment(
+            format!("{shown} is not blank: it holds {contents}."),
+            "Name a blank device, or add --erase-device if everything on it may be lost.",
+        )),
+    }
+}
+
+fn refuse_mounted(target: &Target, number: u64, sys: &Path) -> Result<(), StorageError> {
+    let shown = target.given.display();
+    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mounts = kernel::mounts(&text);
+    let own = kernel::packed(number);
+    if let Some(mount) = mounts.iter().find(|mount| mount.device == own) {
+        return Err(StorageError::environment(
+            format!("{shown} is mounted at {}.", mount.at),
+            format!(
+                "Name an empty directory below {} instead, or unmount the device.",
+                mount.at
+            ),
+        ));
+    }
+    let partitions = kernel::partitions(sys);
+    for (name, device) in &partitions {
+        if let Some(mount) = mounts.iter().find(|mount| mount.device == *device) {
+            return Err(StorageError::environment(
+                format!(
+                    "{shown} has a partition {name} that is mounted at {}.",
+                    mount.at
+                ),
+                "Name a device without partitions, or a directory on the mounted file system.",
+            ));
+        }
+    }
+    if let Some((name, _)) = partitions.first() {
+        return Err(StorageError::environment(
+            format!("{shown} has partitions, such as {name}."),
+            "Name one of its partitions, or a device without any. --erase-device does not remove \
+             partitions; 'wipefs' does.",
+        ));
+    }
+    Ok(())
+}
+
+fn refuse_swap(target: &Target) -> Result<(), StorageError> {
+    let text = fs::read_to_string("/proc/swaps").unwrap_or_default();
+    let in_use = kernel::swaps(&text);
+    let is_swap = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == target.path);
+    if !in_use.iter().any(is_swap) {
+        return Ok(());
+    }
+    Err(StorageError::environment(
+        format!("{} is in use as swap space.", target.given.display()),
+        "Name another device, or end its use with 'swapoff'.",
+    ))
+}
+
+fn refuse_built_upon(target: &Target, sys: &Path) -> Result<(), StorageError> {
+    let Some(holder) = kernel::holders(sys).into_iter().next() else {
+        return Ok(());
+    };
+    Err(StorageError::environment(
+        format!(
+            "{} is part of {holder}, a RAID, a logical volume or the like.",
+            target.given.display()
+        ),
+        format!("Name /dev/{holder} itself if that is what to test, or another device."),
+    ))
+}
+
+/// A device that somebody uses stays busy; one that is only read for a moment (a probe of the system,
+/// a program just being started beside us) is free again after a moment.
+const CLAIM_ATTEMPTS: u32 = 6;
+const CLAIM_PAUSE: Duration = Duration::from_millis(50);
+
+/// Opens a device so that nobody else has claimed it: the kernel refuses what is in use in any way.
+fn open_alone(target: &Target) -> Result<File, StorageError> {
+    let exclusive = i32::try_from(rustix::fs::OFlags::EXCL.bits()).unwrap_or(0);
+    let mut how = fs::OpenOptions::new();
+    how.read(true).write(true).custom_flags(exclusive);
+    let mut opened = how.open(&target.path);
+    for _ in 1..CLAIM_ATTEMPTS {
+        match &opened {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
+            _ => break,
+        }
+        std::thread::sleep(CLAIM_PAUSE);
+        opened = how.open(&target.path);
+    }
+    let shown = target.given.display();
+    opened.map_err(|error| match error.kind() {
+        io::ErrorKind::ResourceBusy => StorageError::environment(
+            format!("{shown} is in use by the system."),
+            "End its use ('lsblk' shows what is on it), or name another device.",
+        ),
+        io::ErrorKind::PermissionDenied => StorageError::environment(
+            format!("You may not read and write {shown}."),
+            "Run as a user who may, such as root.",
+        ),
+        _ => StorageError::environment(
+            format!("{shown} cannot be opened: {error}."),
+            "See whether the device is there and well ('dmesg' shows errors).",
+        ),
+    })
+}
+
+/// The first and the last bytes of a device.
+fn ends(file: &mut File) -> io::Result<(Vec<u8>, Vec<u8>)> {
+    let size = file.seek(SeekFrom::End(0))?;
+    let length = size.min(END_BYTES as u64);
+    let mut read = |from: u64| -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(from))?;
+        file.take(length).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    Ok((read(0)?, read(size - length)?))
+}
+
+/// Overwrites both ends of a device with zeros, so that nothing takes it for what it was.
+pub fn erase_ends(target: &Target) -> Result<(), StorageError> {
+    let mut file = open_alone(target)?;
+    let mut erase = || -> io::Result<()> {
+        let size = file.seek(SeekFrom::End(0))?;
+        let zeros = vec![0; usize::try_from(size.min(END_BYTES as u64)).unwrap_or(END_BYTES)];
+        for from in [0, size - zeros.len() as u64] {
+            file.seek(SeekFrom::Start(from))?;
+            file.write_all(&zeros)?;
+        }
+        file.sync_all()
+    };
+    erase().map_err(|error| {
+        StorageError::integrity(
+            format!("{} cannot be erased: {error}.", target.given.display()),
+            "See whether the device is well ('dmesg' shows I/O errors).",
+        )
+    })
+}

@@ -1,0 +1,244 @@
+//! Whether a directory may be used: empty or our own, writable, and able to do direct I/O.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use runtime::buffer::Buffer;
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags};
+
+use crate::error::StorageError;
+use crate::marker::{MARKER_NAME, Marker};
+use crate::{Request, Target, memory};
+
+/// What every fresh file system of the ext family has at its root.
+const LOST_AND_FOUND: &str = "lost+found";
+
+/// Checks what can be known without a trial. `names` are the directories that would be made.
+pub fn check(target: &Target, request: &Request<'_>, names: &[String]) -> Result<(), StorageError> {
+    check_writable(target)?;
+    let found = entries(target)?;
+    let marker = Marker::read(&target.path);
+    if request.reuse {
+        return check_reuse(target, &found, marker.as_ref(), request, names);
+    }
+    let shown = target.given.display();
+    if let Some(marker) = marker {
+        return Err(StorageError::environment(
+            format!(
+                "{shown} holds databases that {} kept or left behind (workload {}).",
+                marker.program, marker.workload
+            ),
+            format!(
+                "Run on them with --reuse (if their build came to its end), name another directory, or \
+                 remove them with 'rm -r {shown}/{MARKER_NAME} {}'.",
+                removal(target, &marker)
+            ),
+        ));
+    }
+    let foreign: Vec<&String> = found
+        .iter()
+        .filter(|name| *name != LOST_AND_FOUND)
+        .collect();
+    if let Some(first) = foreign.first() {
+        let others = match foreign.len() {
+            1 => String::new(),
+            more => format!(" and {} more", more - 1),
+        };
+        return Err(StorageError::environment(
+            format!("{shown} is not empty: it holds '{first}'{others}."),
+            format!(
+                "Name an empty directory, such as a new one: 'mkdir {}'. Proofload never touches \
+                 what it did not make.",
+                target.given.join("proofload").display()
+            ),
+        ));
+    }
+    Ok(())
+}
+
+/// Our own directories on a target, as arguments of a shell command.
+fn removal(target: &Target, marker: &Marker) -> String {
+    let paths = marker.directories.iter();
+    let paths = paths.map(|name| target.given.join(name).display().to_string());
+    paths.collect::<Vec<_>>().join(" ")
+}
+
+fn entries(target: &Target) -> Result<Vec<String>, StorageError> {
+    let unreadable = |error: io::Error| {
+        StorageError::environment(
+            format!("{} cannot be listed: {error}.", target.given.display()),
+            "Run as a user who may read and write it, such as root.",
+        )
+    };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&target.path).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// With `--reuse` the directory must hold exactly the databases that the profile asks for.
+fn check_reuse(
+    target: &Target,
+    found: &[String],
+    marker: Option<&Marker>,
+    request: &Request<'_>,
+    names: &[String],
+) -> Result<(), StorageError> {
+    let shown = target.given.display();
+    let Some(marker) = marker else {
+        return Err(StorageError::usage(
+            format!("--reuse finds no databases of Proofload in {shown}."),
+            "Build some first with --keep or --build-only, or leave --reuse away.",
+        ));
+    };
+    let mut wanted: Vec<&String> = names.iter().collect();
+    let mut kept: Vec<&String> = marker.directories.iter().collect();
+    wanted.sort();
+    kept.sort();
+    let missing = wanted.iter().find(|name| !found.contains(name));
+    if let (true, Some(missing)) = (wanted == kept, missing) {
+        return Err(StorageError::usage(
+            format!("The directory {missing} is missing in {shown}."),
+            format!(
+                "Bring it back, or remove the rest with 'rm -r {shown}/{MARKER_NAME} {}' and build \
+                 anew.",
+                removal(target, marker)
+            ),
+        ));
+    }
+    if wanted != kept {
+        return Err(StorageError::usage(
+            format!(
+                "{shown} holds other databases than asked for: {} instead of {}.",
+                listed(&kept),
+                listed(&wanted)
+            ),
+            format!(
+                "They were built for {}: give that workload and the same --on and --log-on as then, \
+                 and leave --databases away.",
+                marker.workload
+            ),
+        ));
+    }
+    match marker.difference(request.profile) {
+        None => Ok(()),
+        Some((path, built)) => Err(StorageError::usage(
+            format!("The databases in {shown} were built with {path} = {built}."),
+            format!(
+                "Leave away the options that say otherwise: '{}' runs on them as they are.",
+                reuse_command(request, &marker.workload)
+            ),
+        )),
+    }
+}
+
+/// The command that runs on kept databases as they are.
+fn reuse_command(request: &Request<'_>, workload: &str) -> String {
+    let joined = |paths: &[PathBuf]| {
+        let paths = paths.iter().map(|path| path.display().to_string());
+        paths.collect::<Vec<_>>().join(",")
+    };
+    let mut bundled = request.profile.workload().bundled().iter();
+    let file = match bundled.any(|profile| profile.name == workload) {
+        true => "",
+        false => ".toml",
+    };
+    let mut command = format!("proofload run {workload}{file} --on {}", joined(request.on));
+    if !request.log_on.is_empty() {
+        command.push_str(&format!(" --log-on {}", joined(request.log_on)));
+    }
+    command + " --reuse"
+}
+
+fn listed(names: &[&String]) -> String {
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+    names.join(", ")
+}
+
+fn check_writable(target: &Target) -> Result<(), StorageError> {
+    let shown = target.given.display();
+    let facts = rustix::fs::statvfs(&target.path).map_err(|error| {
+        StorageError::environment(
+            format!("The file system of {shown} does not answer: {error}."),
+            "See whether it is well ('dmesg' shows I/O errors).",
+        )
+    })?;
+    if facts.f_flag.contains(StatVfsMountFlags::RDONLY) {
+        return Err(StorageError::environment(
+            format!("{shown} is on a file system that is mounted read-only."),
+            "Mount it for writing ('mount -o remount,rw'), or name another directory.",
+        ));
+    }
+    let all = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
+    rustix::fs::accessat(CWD, &target.path, all, AtFlags::EACCESS).map_err(|_| {
+        StorageError::environment(
+            format!("You may not read and write {shown}."),
+            "Run as a user who may, such as root, or change its owner with 'chown'.",
+        )
+    })?;
+    memory::refuse(target)
+}
+
+/// Writes one block past the page cache into an unnamed file, as the run will do.
+pub fn check_direct_io(target: &Target) -> Result<(), StorageError> {
+    let shown = target.given.display();
+    let tried = probe(&target.path);
+    match tried {
+        Ok(()) => Ok(()),
+        Err(rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT) => Err(StorageError::environment(
+            format!("{shown} has no space left for a single block."),
+            "Make room, or raise the quota.",
+        )),
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::OPNOTSUPP) => {
+            Err(StorageError::environment(
+                format!(
+                    "The file system of {shown} has no direct I/O (O_DIRECT) in blocks of 4 KiB."
+                ),
+                "Name a directory on a file system that has it, such as ext4 or XFS, or a block \
+             device.",
+            ))
+        }
+        Err(error) => Err(StorageError::environment(
+            format!("A trial write in {shown} failed: {error}."),
+            "See whether the storage is well ('dmesg' shows I/O errors).",
+        )),
+    }
+}
+
+fn probe(directory: &Path) -> rustix::io::Result<()> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
+    let unnamed = rustix::fs::open(directory, flags | OFlags::TMPFILE, mode);
+    let file = match unnamed {
+        // Some file systems have no unnamed files; INVAL from others means no direct I/O, which
+        // the second try distinguishes.
+        Err(
+            rustix::io::Errno::OPNOTSUPP
+            | rustix::io::Errno::ISDIR
+            | rustix::io::Errno::INVAL
+            | rustix::io::Errno::NOENT,
+        ) => {
+            let path = directory.join(".proofload-probe");
+            let file = rustix::fs::open(&path, flags | OFlags::CREATE | OFlags::EXCL, mode)?;
+            rustix::fs::unlink(&path)?;
+            file
+        }
+        other => other?,
+    };
+    let block = Buffer::zeroed(runtime::buffer::BLOCK_BYTES);
+    let mut done = 0;
+    while done < block.len() {
+        match rustix::io::pwrite(&file, &block[done..], done as u64)? {
+            0 => return Err(rustix::io::Errno::IO),
+            written => done += written,
+        }
+    }
+    Ok(())
+}

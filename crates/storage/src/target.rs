@@ -1,0 +1,129 @@
+//! What a path is: a directory, a block device, or nothing to run on.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::error::StorageError;
+use crate::kernel;
+
+/// One target.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The path as it was typed.
+    pub given: PathBuf,
+    /// The path without symbolic links.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: TargetKind,
+    /// What makes it the same as another path, whatever links and bind mounts lie between.
+    pub identity: Identity,
+}
+
+/// What a target is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetKind {
+    /// A directory.
+    Directory,
+    /// A block device with its size.
+    Device {
+        /// Bytes it holds.
+        size_bytes: u64,
+    },
+}
+
+/// The kernel's name for a directory or a block device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// A directory: its file system and its number there.
+    Directory {
+        /// `st_dev`.
+        file_system: u64,
+        /// `st_ino`.
+        number: u64,
+    },
+    /// A block device: `st_rdev`.
+    Device {
+        /// Major and minor number as the kernel packs them.
+        number: u64,
+    },
+}
+
+impl Target {
+    /// Finds out what `given` is. `option` is the option it was given with.
+    pub fn find(given: &Path, option: &str) -> Result<Self, StorageError> {
+        if given.as_os_str().is_empty() {
+            return Err(StorageError::usage(
+                format!("{option} has an empty path in it."),
+                format!("Write {option} DIR or {option} DIR,DIR without spaces around the comma."),
+            ));
+        }
+        let path = fs::canonicalize(given).map_err(|error| unreachable_path(given, &error))?;
+        let facts = fs::metadata(&path).map_err(|error| unreachable_path(given, &error))?;
+        let kind = facts.file_type();
+        if kind.is_dir() {
+            return Ok(Self {
+                given: given.to_owned(),
+                path,
+                kind: TargetKind::Directory,
+                identity: Identity::Directory {
+                    file_system: facts.dev(),
+                    number: facts.ino(),
+                },
+            });
+        }
+        if kind.is_block_device() {
+            let number = facts.rdev();
+            let size_bytes = kernel::device_size_bytes(number);
+            return Ok(Self {
+                given: given.to_owned(),
+                path,
+                kind: TargetKind::Device { size_bytes },
+                identity: Identity::Device { number },
+            });
+        }
+        let what = if kind.is_file() {
+            "a regular file"
+        } else if kind.is_char_device() {
+            "a character device"
+        } else {
+            "neither a directory nor a block device"
+        };
+        Err(StorageError::usage(
+            format!("{} is {what}.", given.display()),
+            format!("Give {option} an empty directory on the storage to test, or a block device."),
+        ))
+    }
+}
+
+fn unreachable_path(given: &Path, error: &io::Error) -> StorageError {
+    let shown = given.display();
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            let is_link = fs::symlink_metadata(given).is_ok_and(|facts| facts.is_symlink());
+            if is_link {
+                return StorageError::usage(
+                    format!("{shown} is a symbolic link to nothing."),
+                    "Correct the link, or name the directory itself.",
+                );
+            }
+            StorageError::usage(
+                format!("{shown} does not exist."),
+                format!("Make it with 'mkdir {shown}', or correct the path."),
+            )
+        }
+        io::ErrorKind::NotADirectory => StorageError::usage(
+            format!("Part of {shown} is not a directory."),
+            "Correct the path.",
+        ),
+        io::ErrorKind::PermissionDenied => StorageError::environment(
+            format!("The directories above {shown} may not be entered."),
+            "Run as a user who may, such as root.",
+        ),
+        _ => StorageError::environment(
+            format!("{shown} cannot be examined: {error}."),
+            "See whether its file system is well ('dmesg' shows I/O errors).",
+        ),
+    }
+}
