@@ -249,7 +249,7 @@ fn measure(case: &Case, requests: u64) -> Result<Figures, Box<dyn std::error::Er
     let (began, began_processor) = (Instant::now(), processor_time());
     hosts.run(requests);
     let (wall, processor) = (began.elapsed(), processor_time() - began_processor);
-    hosts.array.check_laws();
+    hosts.array.check_invariants();
     Ok(Figures {
         requests,
         processor_s: processor.as_secs_f64(),

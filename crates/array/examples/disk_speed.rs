@@ -109,7 +109,7 @@ fn measure(case: &Case, requests: u64, json: bool) -> Result<(), Box<dyn std::er
         _ => began.elapsed().as_secs_f64(),
     };
     let counters = disks[0].counters();
-    counters.check_laws()?;
+    counters.check_invariants()?;
     if json {
         println!(
             "{{\"case\":\"{}\",\"requests\":{requests},\"per_processor_second\":{:.0},\

@@ -118,7 +118,7 @@ fn measure(disk: &str, requests: u64) -> Result<(), Box<dyn std::error::Error>> 
         }
     }
     let wall_s = began.elapsed().as_secs_f64();
-    backend.check_laws()?;
+    backend.check_invariants()?;
     let disk_requests: u64 = backend
         .stations()
         .iter()

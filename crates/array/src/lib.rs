@@ -21,10 +21,10 @@
 
 mod array;
 pub mod bridge;
+mod broken_rule;
 mod cache;
 mod controller;
 pub mod description;
-mod diagnostic;
 pub mod disk;
 mod event_queue;
 pub mod group;
@@ -42,8 +42,8 @@ pub use array::counters::{
     ArrayCounters, ControllerCounters, DiskFigures, PortCounters, VolumeCounters,
 };
 pub use array::{Array, ArrayError, Fault};
+pub use broken_rule::BrokenRule;
 pub use controller::SerialCounters;
-pub use diagnostic::Diagnostic;
 pub use host::{FirstWrite, HostCompletion, HostError, HostOperation, HostRequest, VolumeId};
 pub use incident::{Incident, IncidentKind};
 pub use io::{Direction, SECTOR_BYTES};

@@ -11,7 +11,6 @@ pub(crate) struct Slab<T> {
 }
 
 impl<T: Default> Slab<T> {
-    /// An empty slab.
     pub(crate) fn new() -> Self {
         Self {
             entries: Vec::new(),
@@ -31,7 +30,7 @@ impl<T: Default> Slab<T> {
         }
     }
 
-    /// Frees an entry.
+    /// Frees a number to be given out again. What the entry holds stays.
     #[inline]
     pub(crate) fn release(&mut self, id: u32) {
         self.free.push(id);
@@ -42,7 +41,7 @@ impl<T: Default> Slab<T> {
         self.entries.len() as u32
     }
 
-    /// Entries in use.
+    /// Entries that were taken and not released.
     pub(crate) fn in_use(&self) -> usize {
         self.entries.len() - self.free.len()
     }

@@ -80,7 +80,7 @@ fn end_of_all<P: Payload>(array: &mut Array<P>) -> Vec<HostCompletion<P>> {
     while let Some(next_ns) = array.next_event_ns() {
         array.advance_to(next_ns, &mut completed);
     }
-    array.check_laws();
+    array.check_invariants();
     completed
 }
 
@@ -229,7 +229,7 @@ fn lost_at(fails_ns: u64) -> u64 {
     array.inject(fails_ns, Fault::FailController(1));
     array.inject(fails_ns, Fault::LoseCacheBattery(1));
     array.advance_to(fails_ns + second, &mut completed);
-    array.check_laws();
+    array.check_invariants();
     array.counters().lost_sectors
 }
 

@@ -283,7 +283,7 @@ impl Run {
             assert!(steps < 1_000_000, "seed {}: no end", self.seed);
         }
         assert_eq!(self.backend.in_flight(), 0, "seed {}", self.seed);
-        let laws = self.backend.check_laws();
+        let laws = self.backend.check_invariants();
         laws.unwrap_or_else(|law| panic!("seed {}: {law}", self.seed));
     }
 

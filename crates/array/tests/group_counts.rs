@@ -57,7 +57,7 @@ fn finish(backend: &mut Backend<()>, mut now_ns: u64) -> u64 {
     while let Some(done) = backend.pop_done() {
         done.result.unwrap();
     }
-    backend.check_laws().unwrap();
+    backend.check_invariants().unwrap();
     now_ns
 }
 
@@ -299,6 +299,6 @@ fn an_isolated_small_write_of_raid_6_takes_a_turn_more_than_its_reads() {
         assert_eq!((disk_reads, disk_writes), (3 * writes, 3 * writes));
     }
     for station in backend.stations() {
-        station.disk().counters().check_laws().unwrap();
+        station.disk().counters().check_invariants().unwrap();
     }
 }

@@ -66,7 +66,7 @@ fn simulate(layout: &str, population: u32, hot_share: f64, seed: u64) -> (f64, f
             backend.submit(now_ns, next(completion.owner));
         }
     }
-    backend.check_laws().unwrap();
+    backend.check_invariants().unwrap();
     let rate = done as f64 / (now_ns as f64 / 1e9);
     (rate, response_ns as f64 / done as f64)
 }

@@ -23,7 +23,7 @@ fn finish(backend: &mut Backend<Bytes>, now_ns: &mut u64) {
         *now_ns = next_ns;
         backend.advance_one(next_ns);
     }
-    backend.check_laws().unwrap();
+    backend.check_invariants().unwrap();
 }
 
 fn request(direction: Direction, capacity: u64, payload: Bytes) -> GroupRequest<Bytes> {

@@ -34,7 +34,7 @@ fn run_out(backend: &mut Backend<Bytes>, now_ns: &mut u64) -> Vec<Bytes> {
             read.push(done.payload);
         }
     }
-    backend.check_laws().unwrap();
+    backend.check_invariants().unwrap();
     read
 }
 

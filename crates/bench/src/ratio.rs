@@ -34,7 +34,7 @@ impl Goal {
 }
 
 impl Pairs {
-    /// An empty series.
+    /// A series of pairs, without any yet.
     pub fn new(name: &'static str, unit: &'static str, goal: Goal) -> Self {
         Self {
             name,
@@ -44,7 +44,7 @@ impl Pairs {
         }
     }
 
-    /// Adds one round.
+    /// Adds one pair: our value and the peer's of the same round.
     pub fn add(&mut self, ours: f64, peer: f64) {
         self.pairs.push((ours, peer));
     }

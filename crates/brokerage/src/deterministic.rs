@@ -10,9 +10,9 @@ use crate::operation::Operation;
 use crate::profile::Brokerage;
 use crate::session::Session;
 use crate::transactions::trade_result::{self, TradeResult};
-use crate::transactions::{Deck, Digest, Done, Inputs, Output, Request, clean_up, market_feed};
+use crate::transactions::{Digest, Done, Inputs, Output, Request, clean_up, market_feed, mix_deck};
 use runtime::thread::complete;
-use workload::random::{Dice, derive};
+use workload::random::{SeededRng, derive};
 
 /// The parameters of a deterministic run.
 #[derive(Debug, Clone)]
@@ -78,7 +78,7 @@ pub fn run(session: &mut dyn Session, plan: &Plan) -> Result<RunOutputs, Databas
         digest: Digest::default(),
         outputs: RunOutputs::default(),
     };
-    let mut deck = Deck::of_mix(&plan.brokerage.mix, Dice::new(plan.seed, 3));
+    let mut deck = mix_deck(&plan.brokerage.mix, SeededRng::new(plan.seed, 3));
     for number in 0..plan.transactions {
         let now_ms = start_ms + number as i64 * plan.step_ms;
         state.run_user(deck.deal(), now_ms)?;

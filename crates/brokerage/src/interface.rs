@@ -2,10 +2,13 @@
 
 use crate::operation::{DATABASE, levels};
 use crate::profile::{BUNDLED, BrokerageProfile, KIND};
+use crate::report;
 use crate::run_plan::run_plan;
 use crate::simulation::trees::{self, Trees};
 use crate::simulation::{self, Places};
 use config::{ConfigError, Layers};
+use measure::display::Contribution;
+use measure::result::RunResult;
 use measure::service_level::ServiceLevels;
 use measure::units;
 use workload::profile::Run;
@@ -15,7 +18,7 @@ use workload::{
     VolumeDemand, Workload,
 };
 
-/// The brokerage workload.
+/// The brokerage workload, as the registry of workloads has it.
 pub static WORKLOAD: BrokerageWorkload = BrokerageWorkload;
 
 /// A brokerage on a database server: users that trade, and an exchange that answers.
@@ -97,6 +100,10 @@ impl Workload for BrokerageWorkload {
             "brokerage.data_size",
             "brokerage.trade_days",
         ]
+    }
+
+    fn contribution(&self, result: &RunResult) -> Contribution {
+        report::contribution(result)
     }
 }
 

@@ -7,6 +7,7 @@
 //! - [`profile`], [`run_plan`], [`operation`], [`scale`] and [`skew`].
 //! - [`kinds`]: trade types and states.
 //! - [`market`]: the simulated exchange that executes orders.
+//! - `report`: what it adds to the reports of its runs.
 //!
 //! On a real database:
 //!
@@ -46,6 +47,7 @@ pub mod operation;
 #[cfg(feature = "host")]
 mod parallel;
 pub mod profile;
+mod report;
 #[cfg(feature = "host")]
 pub mod row;
 #[cfg(feature = "host")]

@@ -1,6 +1,7 @@
 //! The transactions of the brokerage workload, and everything else that is counted.
 
 use crate::profile::Brokerage;
+use measure::result::RunResult;
 use measure::sample::{Layout, OperationKind};
 use measure::service_level::{OperationLevels, PercentileLevel, ShareLevel};
 
@@ -42,6 +43,26 @@ pub const BY_USERS: [Operation; 8] = [
     Operation::BrokerVolume,
     Operation::TradeUpdate,
 ];
+
+/// Business transactions per second: those that users begin, also if they are rolled back
+/// intentionally. Trade results and feed entries follow from them and are not counted again.
+#[must_use]
+pub fn business_transactions_per_second(result: &RunResult) -> f64 {
+    let by_users = BY_USERS
+        .into_iter()
+        .chain([Operation::TradeOrderRolledBack]);
+    by_users
+        .filter_map(|operation| rate_of(operation, result))
+        .sum()
+}
+
+/// How many of an operation ended per second; `None` if the result has no such operation.
+#[must_use]
+pub fn rate_of(operation: Operation, result: &RunResult) -> Option<f64> {
+    let mut all = result.operations.iter();
+    let found = all.find(|one| one.name == operation.name());
+    found.map(|one| one.per_second)
+}
 
 /// The names of the mix, in order.
 const MIX_NAMES: [&str; MIX] = [

@@ -6,8 +6,9 @@ use crate::simulation::trees;
 use std::sync::Arc;
 use workload::controller::RunPlan;
 use workload::controller::load::{Loop, Pause};
-use workload::controller::plan::{Clients, SteadyBy};
+use workload::controller::plan::SteadyBy;
 use workload::profile::Tuning;
+use workload::progress::Clients;
 
 /// Users have their own think time, and a target rate is kept by the users of the database server.
 const NO_PAUSE: Pause = Pause {
@@ -22,7 +23,10 @@ pub fn run_plan(profile: &BrokerageProfile) -> RunPlan {
     RunPlan {
         layout: Arc::new(operation::layout()),
         shards: vec![vec![0]],
-        clients: Clients::Users,
+        clients: Clients {
+            noun: "user",
+            operations: Some("database transactions"),
+        },
         how: Loop::Closed(NO_PAUSE),
         operations_per_transaction: 1,
         fixed_sessions: Some(brokerage.users),

@@ -7,7 +7,7 @@ use crate::value::Value;
 use std::future::Future;
 use std::pin::Pin;
 
-/// Transaction isolation levels.
+/// Isolation levels that transactions ask the server for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // The names are those of the SQL standard.
 pub enum Isolation {

@@ -1,7 +1,7 @@
 //! How often each customer is chosen, and other random numbers that are not uniform.
 
 use crate::scale;
-use workload::random::{Dice, mix};
+use workload::random::{SeededRng, mix};
 
 /// Customers per load unit.
 const LOAD_UNIT: u32 = scale::LOAD_UNIT as u32;
@@ -26,9 +26,9 @@ pub fn customer_of_ordinal(unit: u32, ordinal: u32) -> u32 {
 /// A random ordinal within a load unit, by weight. The weight rises linearly with the ordinal from
 /// 0.3 to 1.7 times the average; a permutation scatters the ordinals over the customer numbers.
 #[must_use]
-pub fn ordinal(dice: &mut Dice) -> u32 {
+pub fn ordinal(rng: &mut SeededRng) -> u32 {
     // The distribution function is 0.3 x + 0.7 x^2; this is its inverse.
-    let share = ((0.09 + 2.8 * dice.unit()).sqrt() - 0.3) / 1.4;
+    let share = ((0.09 + 2.8 * rng.unit()).sqrt() - 0.3) / 1.4;
     ((share * f64::from(LOAD_UNIT)) as u32).min(LOAD_UNIT - 1)
 }
 
@@ -43,9 +43,9 @@ fn shift(unit: u32) -> u32 {
 /// # Panics
 /// A limit is 0.
 #[must_use]
-pub fn joined(dice: &mut Dice, limit: u64, second_below: u64, shift: u32) -> u64 {
-    let first = dice.below(limit);
-    let second = dice.below(second_below) << shift;
+pub fn joined(rng: &mut SeededRng, limit: u64, second_below: u64, shift: u32) -> u64 {
+    let first = rng.below(limit);
+    let second = rng.below(second_below) << shift;
     (first | second) % limit
 }
 

@@ -1,4 +1,4 @@
-//! Column values.
+//! Values of columns as transactions read and write them.
 
 /// A column value: the data set has only integers and texts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -56,7 +56,7 @@ fn a_server_that_says_nothing_is_not_waited_for() {
 }
 
 /// The beginnings of real greetings, truncated and garbled.
-fn babble(dice: &mut rand_xoshiro::Xoshiro256PlusPlus) -> Vec<u8> {
+fn babble(rng: &mut rand_xoshiro::Xoshiro256PlusPlus) -> Vec<u8> {
     let greetings: [&[u8]; 5] = [
         b"HTTP/1.1 400 Bad Request\r\n\r\n",
         b"R\0\0\0\x08\0\0\0\0S\0\0\0\x16server_version\x0018\0Z\0\0\0\x05I",
@@ -65,12 +65,12 @@ fn babble(dice: &mut rand_xoshiro::Xoshiro256PlusPlus) -> Vec<u8> {
           \0\0\0\0\0\0\0\0\0\0abcdefghijkl\0mysql_native_password\0\x07\0\0\x02\0\0\0\x02\0\0\0",
         b"\x10\0\0\0\xff\x10\x04#08004Too many connections",
     ];
-    let mut said = greetings[dice.random_range(0..greetings.len())].to_vec();
-    for _ in 0..dice.random_range(0..4) {
-        let at = dice.random_range(0..said.len());
-        said[at] = dice.random();
+    let mut said = greetings[rng.random_range(0..greetings.len())].to_vec();
+    for _ in 0..rng.random_range(0..4) {
+        let at = rng.random_range(0..said.len());
+        said[at] = rng.random();
     }
-    said.truncate(dice.random_range(0..=said.len()));
+    said.truncate(rng.random_range(0..=said.len()));
     said
 }
 
@@ -81,8 +81,8 @@ fn a_server_that_babbles_is_an_error_and_no_more() {
     let listener = UnixListener::bind(&socket).unwrap();
     let address = address(Endpoint::Socket(socket));
     for seed in 0..300 {
-        let mut dice = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
-        let said = babble(&mut dice);
+        let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(seed);
+        let said = babble(&mut rng);
         println!("seed {seed}: {said:?}");
         std::thread::scope(|scope| {
             let listener = &listener;
@@ -199,8 +199,8 @@ impl Drop for Small<'_> {
 fn fill(database: &dyn Database) -> DatabaseError {
     let mut loader = database.loader().unwrap();
     // Texts that do not compress.
-    let mut dice = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
-    let letters = (0..20_000).map(|_| char::from(dice.random_range(b' '..b'~')));
+    let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(1);
+    let letters = (0..20_000).map(|_| char::from(rng.random_range(b' '..b'~')));
     let long: String = letters.collect();
     loader.begin(TableName::NewsItem).unwrap();
     for number in 0..20_000 {

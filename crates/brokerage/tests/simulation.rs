@@ -8,7 +8,7 @@ use brokerage::profile::BrokerageProfile;
 use brokerage::run_plan::run_plan;
 use brokerage::simulation::{Places, run_on_virtual_clock};
 use config::{ByteSize, TimeSpan};
-use measure::result::{OperationResult, RunResult};
+use measure::result::{OperationResult, RunResult, Verdict};
 use runtime::Runtime;
 use workload::controller::NoListener;
 use workload::progress::StopRequest;
@@ -67,7 +67,7 @@ fn run(profile: &BrokerageProfile, read_ns: u64) -> RunResult {
     })
 }
 
-/// What users began.
+/// Transactions that users begin; the others are begun by the exchange or by time.
 const BY_USERS: [&str; 9] = [
     "trade-status",
     "market-watch",
@@ -232,4 +232,20 @@ fn a_database_without_room_to_grow_says_so() {
     let result = run(&profile, MILLISECOND_NS / 20);
     let error = &result.errors[0];
     assert!(error.error.contains("growth_reserve_percent"), "{error:?}");
+}
+
+#[test]
+fn users_that_never_wait_for_anything_end_the_prediction() {
+    let mut profile = profile();
+    let brokerage = &mut profile.brokerage;
+    brokerage.think_time = TimeSpan(0);
+    brokerage.server.processor_time_per_page = TimeSpan(0);
+    brokerage.database.memory = ByteSize::gib(1);
+    brokerage.mix.trade_order_percent = 0.0;
+    brokerage.mix.trade_update_percent = 0.0;
+    let result = run(&profile, MILLISECOND_NS);
+    assert_eq!(result.errors, []);
+    assert_eq!(result.verdict, Verdict::Inconclusive);
+    let reason = &result.verdict_reason;
+    assert!(reason.contains("brokerage.think_time"), "{reason}");
 }

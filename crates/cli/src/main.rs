@@ -1,4 +1,4 @@
-//! The command `proofload`.
+//! The command `proofload`: options, the live display, and exit statuses.
 
 mod commands;
 mod diagnostics;

@@ -6,6 +6,7 @@
 mod common;
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use common::{Running, Scratch, WIDE};
 use serde_json::Value;
@@ -86,6 +87,50 @@ fn what_cannot_be_judged_exits_5_and_says_what_to_do() {
         .prints("run.warm_up.minimum");
 }
 
+/// Reads of a database that the page cache holds as a whole: no transaction takes any time.
+const CACHED: &str = "--threads 2 --set engine.cache_size_per_database=64MiB \
+    --set mail.mix.insert_percent=0 --set mail.mix.delete_percent=0 \
+    --set mail.mix.replace_percent=0";
+
+#[test]
+fn a_load_that_nothing_of_reaches_the_array_ends_and_says_why() {
+    let here = Scratch::new();
+    let end = |words: &str| here.proofload_within(60, &format!("{TINY} {CACHED} {words}"));
+    end("")
+        .exits(5)
+        .prints("INCONCLUSIVE")
+        .prints("nothing more")
+        .prints("--target-size");
+    fs::rename(here.path("out"), here.path("first")).expect("a result to put aside");
+    end("--json").exits(5);
+    let at = |name: &str| {
+        let result = fs::read_to_string(here.path(name).join("result.json")).expect("a result");
+        document(&result)["verdict_reason"].clone()
+    };
+    assert_eq!(at("first"), at("out"), "the same instant every time");
+    fs::rename(here.path("out"), here.path("second")).expect("a result to put aside");
+    // A rate goes by the clock, so the run has its whole length; only the rate is not achieved.
+    end("--rate 100").exits(1).prints("measured for 3 s");
+}
+
+#[test]
+fn a_prediction_without_end_stops_when_it_is_asked_to() {
+    let here = Scratch::new();
+    for (name, words) in [
+        ("busy", "--threads 2"),
+        // More arrivals between two looks than anybody waits for.
+        ("crowded", "--rate 1e8 --threads 2"),
+    ] {
+        let line = format!("{TINY} {words} --set mail.mix.insert_percent=0 --quiet");
+        let line = line.replace("--duration 3s", "--duration 365d");
+        let line = line.replace("--out out", &format!("--out {name}"));
+        let begun = Instant::now();
+        here.proofload_stopped_after(3, &line).exits(130);
+        let elapsed = begun.elapsed();
+        assert!(elapsed >= Duration::from_secs(3), "{name}: {elapsed:?}");
+    }
+}
+
 #[test]
 fn what_was_typed_wrong_exits_2_and_writes_nothing() {
     let here = Scratch::new();
@@ -129,7 +174,7 @@ fn a_database_that_outgrows_its_volume_exits_4() {
     here.proofload(&tiny(WIDE).replace("--duration 3s", "--duration 30s"))
         .exits(4)
         .prints("no space is left")
-        .prints("At this load the whole time takes")
+        .prints("are too small for the")
         .prints("--set array.volumes.database_size_gb=");
 }
 

@@ -171,5 +171,7 @@ fn studies_are_listed_and_shown() {
     here.proofload("show msa2040 --study")
         .exits(0)
         .prints("[[figure]]");
-    here.proofload("show s3500 --resolved").exits(2);
+    here.proofload("show s3500 --resolved")
+        .exits(0)
+        .prints("[defaults]");
 }

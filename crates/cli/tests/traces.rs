@@ -223,7 +223,7 @@ fn a_trace_goes_to_the_volumes_of_an_array() {
     here.proofload(&format!("predict a.csv --array msa2050 --dry-run {sized}"))
         .exits(0)
         .prints("6 requests, 3 reads, 1 writes, 2 others")
-        .prints("x: 3 requests, reaching 199 GB, on volume x of 200 GB in a")
+        .prints("x: 3 requests, reaching 185 GiB, on volume x of 186 GiB in a")
         .prints("in b");
     here.proofload("predict a.csv --array msa2050 --quiet --out out")
         .exits(0);
@@ -404,7 +404,7 @@ fn a_disk_of_ones_own_is_an_array_for_a_trace() {
     here.proofload("predict a.csv --array mine.v2.toml --dry-run")
         .exits(0)
         .prints("One disk: mine-v2")
-        .prints("of 900 GB in disk");
+        .prints("of 838 GiB in disk");
     // What is wrong with it is shown in it.
     here.file(
         "wrong.toml",

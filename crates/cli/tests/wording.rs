@@ -36,7 +36,7 @@ const AVOIDED: [(&str, &str); 26] = [
 /// Name of a table that databases of every version have, and that is therefore kept.
 const KEPT: &str = "proofload_house";
 
-const ENDINGS: [&str; 3] = ["rs", "toml", "md"];
+const ENDINGS: [&str; 7] = ["css", "html", "js", "md", "rs", "toml", "yml"];
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -52,9 +52,10 @@ fn texts_below(directory: &Path, found: &mut Vec<PathBuf>) {
         if name.starts_with('.') || name == "target" || name == "release" {
             continue;
         }
+        // Scripts, and files such as the Makefile, have no ending.
         let is_text = path
             .extension()
-            .is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known));
+            .is_none_or(|ending| ENDINGS.iter().any(|known| ending == *known));
         if path.is_dir() {
             texts_below(&path, found);
         } else if is_text && !path.ends_with("tests/wording.rs") {
@@ -105,8 +106,8 @@ fn sources_profiles_and_documents_use_the_terms_of_the_field() {
     assert!(paths.len() > 600, "{} texts were found", paths.len());
     let mut findings = Vec::new();
     for path in paths {
-        let text = fs::read_to_string(&path).expect("readable text");
-        for (number, line) in text.lines().enumerate() {
+        let bytes = fs::read(&path).expect("a readable file");
+        for (number, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
             for (word, instead) in avoided(line) {
                 findings.push(format!(
                     "{}:{}: '{word}'; write: {instead}",

@@ -2,7 +2,7 @@
 //! other and see what each does.
 
 use crate::bounds::each_setting;
-use crate::declaration::Settings;
+use crate::codec::Settings;
 use crate::quantity::{ByteSize, TimeSpan};
 use crate::shape::Shape;
 use crate::value::Value;

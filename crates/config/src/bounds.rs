@@ -1,8 +1,9 @@
 //! The declared bounds of settings that were set by code and not read from a text.
 
-use crate::declaration::{Settings, Table};
+use crate::codec::Settings;
 use crate::quantity::{ByteSize, TimeSpan};
 use crate::shape::Shape;
+use crate::shape::Table;
 use crate::value::Value;
 
 /// The settings whose values are out of their declared bounds: their dotted paths, elements of

@@ -5,7 +5,7 @@
 //! where the rule looks, that is a line which nobody wrote. So what was laid over it is left out
 //! again, piece by piece, until the fault is gone: that piece is what to change.
 
-use crate::declaration::Settings;
+use crate::codec::Settings;
 use crate::document::Document;
 use crate::layers::Layers;
 use crate::node::{Node, NodeValue};

@@ -5,19 +5,21 @@
 //! stands for "nothing".
 
 mod collections;
+mod reader;
 mod scalars;
 
 pub use collections::{
     Flattened, ListOf, Named, Nested, Optional, flattened, list, named, optional,
 };
+pub(crate) use reader::read;
+pub use reader::{Keys, Reader};
 pub use scalars::{
     AnyNumber, Choices, Limit, NumberOrText, OrWord, Quantity, Switch, Text, Within, limit_ms,
     limit_s, number_or_text, or_word, within,
 };
 
 use crate::node::Node;
-use crate::reader::Reader;
-use crate::shape::Shape;
+use crate::shape::{Shape, Table};
 use crate::value::Value;
 
 /// Reads and writes the values of a setting of type `T`.
@@ -45,7 +47,7 @@ pub trait Codec<T> {
 
 /// A type with a codec of its own.
 pub trait HasCodec: Sized {
-    /// The codec.
+    /// The codec of the type, without further bounds.
     fn codec() -> impl Codec<Self>;
 }
 
@@ -65,4 +67,15 @@ pub trait Choice: Copy + PartialEq + 'static {
         let found = Self::NAMES.iter().find(|(known, ..)| *known == name);
         found.map(|(_, value, _)| *value)
     }
+}
+
+/// A table of settings with a type of its own; [`settings!`](crate::settings) declares one.
+pub trait Settings: Clone + Sized {
+    /// The table as it is declared.
+    fn declaration() -> Table;
+    /// Reads the settings at a node, which is a table; what it leaves out comes from `base`, or
+    /// from the declaration. `None` when something was wrong, which the reader then knows.
+    fn read(node: &Node, base: Option<&Self>, reader: &mut Reader<'_>) -> Option<Self>;
+    /// The settings by their keys, in the order of the declaration.
+    fn to_value(&self) -> Value;
 }

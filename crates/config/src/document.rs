@@ -1,15 +1,15 @@
 //! Settings together with the texts that they came from.
 
-use crate::declaration::Settings;
+use crate::codec::Settings;
+use crate::codec::read;
 use crate::layers::{Format, Layers};
 use crate::node::NodeValue;
-use crate::reader::read;
 use crate::source::{ConfigError, Diagnostic, Location, Source};
 
 /// Settings that were read, and where each was written.
 #[derive(Clone, Debug)]
 pub struct Document<T> {
-    /// The settings.
+    /// The settings in force, all layers merged.
     pub settings: T,
     pub(crate) layers: Layers,
 }

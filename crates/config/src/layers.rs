@@ -162,7 +162,7 @@ impl Layers {
         let extends = parsed.get("extends").cloned();
         let extends = extends.filter(|_| !(self.format.names)().is_empty());
         if let Some(extends) = extends {
-            parsed.remove(&["extends".to_owned()]);
+            parsed.remove("extends");
             let bundled = match &extends.value {
                 NodeValue::Text(name) => (self.format.bundled)(name).map(|text| (name, text)),
                 _ => None,
@@ -192,7 +192,7 @@ impl Layers {
             self.report(Some(top), message.to_owned(), Some(help.to_owned()));
         }
         for key in self.format.ignored {
-            parsed.remove(&[(*key).to_owned()]);
+            parsed.remove(key);
         }
         self.order.push(number);
         self.root.overlay(parsed);

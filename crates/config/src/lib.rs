@@ -67,7 +67,6 @@ mod document;
 mod layers;
 mod node;
 mod quantity;
-mod reader;
 mod render;
 mod shape;
 mod source;
@@ -77,16 +76,14 @@ mod value;
 pub use alternatives::{Alternatives, alternatives};
 pub use bounds::out_of_bounds;
 pub use codec::{
-    Choice, Codec, HasCodec, Quantity, flattened, limit_ms, limit_s, list, named, number_or_text,
-    optional, or_word, within,
+    Choice, Codec, HasCodec, Keys, Quantity, Reader, Settings, flattened, limit_ms, limit_s, list,
+    named, number_or_text, optional, or_word, within,
 };
-pub use declaration::{Absent, Field, Settings, Table};
 pub use document::{Document, from_toml};
 pub use layers::{Format, Layers};
 pub use node::{Node, NodeValue};
 pub use quantity::{ByteSize, TimeSpan};
-pub use reader::{Keys, Reader};
 pub use render::{json_schema, reference, reference_of, settings_by_path, to_toml};
-pub use shape::Shape;
+pub use shape::{Absent, Field, Shape, Table};
 pub use source::{ConfigError, Diagnostic, Location, Source};
 pub use value::Value;

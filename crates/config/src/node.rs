@@ -14,28 +14,28 @@ pub struct Node {
     pub source: usize,
     /// The key it was given by; for an element of a list, the element.
     pub key: Range<usize>,
-    /// The value.
+    /// Where the value stands, in bytes of the source.
     pub span: Range<usize>,
-    /// What was written.
+    /// What was written there.
     pub value: NodeValue,
 }
 
 /// A value as it was written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeValue {
-    /// A string.
+    /// A string without its quotation marks.
     Text(String),
-    /// A whole number.
+    /// A whole number, with or without a sign.
     Integer(i64),
     /// A number with a fraction.
     Float(f64),
-    /// `true` or `false`.
+    /// Either `true` or `false`.
     Flag(bool),
     /// What no key takes; the words name it.
     Other(&'static str),
-    /// A list.
+    /// A list, with the place of each element.
     List(Vec<Node>),
-    /// A table.
+    /// A table by key.
     Table(BTreeMap<String, Node>),
 }
 
@@ -194,7 +194,7 @@ impl Node {
                     return Ok(());
                 }
                 // A single table stands for a list of one.
-                if *first == "0" && !table.contains_key("0") && !rest.is_empty() {
+                if *first == "0" && !table.contains_key("0") {
                     return self.assign(rest, node);
                 }
                 let inner = table.entry((*first).to_owned()).or_insert_with(|| Node {
@@ -236,43 +236,10 @@ impl Node {
         Some(node)
     }
 
-    /// Removes what stands at `path`; says whether something did.
-    pub(crate) fn remove(&mut self, path: &[String]) -> bool {
-        let Some((first, rest)) = path.split_first() else {
-            return false;
-        };
-        if rest.is_empty() {
-            return match &mut self.value {
-                NodeValue::Table(table) => table.remove(first).is_some(),
-                NodeValue::List(list) => match first.parse::<usize>() {
-                    Ok(number) if number < list.len() => {
-                        list.remove(number);
-                        true
-                    }
-                    _ => false,
-                },
-                _ => false,
-            };
-        }
-        let inner = match &mut self.value {
-            NodeValue::Table(table) => table.get_mut(first),
-            NodeValue::List(list) => {
-                let number = first.parse::<usize>();
-                number.ok().and_then(|number| list.get_mut(number))
-            }
-            _ => None,
-        };
-        let Some(inner) = inner else {
-            return false;
-        };
-        // What was read as a list of one, without being written as one.
-        let is_one = !matches!(inner.value, NodeValue::List(_))
-            && rest[0] == "0"
-            && inner.get("0").is_none();
-        match (is_one, &rest[1..]) {
-            (true, []) => self.remove(std::slice::from_ref(first)),
-            (true, further) => inner.remove(further),
-            (false, _) => inner.remove(rest),
+    /// Removes what stands at a key of a table.
+    pub(crate) fn remove(&mut self, key: &str) {
+        if let NodeValue::Table(table) = &mut self.value {
+            table.remove(key);
         }
     }
 

@@ -83,13 +83,13 @@ impl ByteSize {
 }
 
 impl TimeSpan {
-    /// `count` seconds.
+    /// A span of `count` seconds.
     #[must_use]
     pub const fn seconds(count: u64) -> Self {
         Self(count * 1_000_000_000)
     }
 
-    /// `count` milliseconds.
+    /// A span of `count` milliseconds.
     #[must_use]
     pub const fn millis(count: u64) -> Self {
         Self(count * 1_000_000)
@@ -194,7 +194,7 @@ fn split_number(text: &str) -> (&str, &str) {
 fn scaled(number: &str, factor: u64) -> Option<u64> {
     let digits: String = number.chars().filter(|c| *c != '_').collect();
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
-    if whole.is_empty() || fraction.contains('.') || fraction.len() > 15 {
+    if fraction.len() > 15 {
         return None;
     }
     let factor = u128::from(factor);

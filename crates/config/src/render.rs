@@ -10,7 +10,7 @@ pub use toml::to_toml;
 
 use std::collections::BTreeMap;
 
-use crate::declaration::Settings;
+use crate::codec::Settings;
 use crate::value::Value;
 
 /// All settings by their dotted paths, as JSON holds them; elements of lists by their numbers.

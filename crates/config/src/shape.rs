@@ -1,42 +1,41 @@
 //! What may be written for a setting, as data: for messages, the reference and JSON Schema.
 
-use crate::declaration::Table;
 use crate::quantity::{ByteSize, TimeSpan};
 use crate::value::Value;
 
 /// What may be written for a setting.
 #[derive(Clone, Debug)]
 pub enum Shape {
-    /// `true` or `false`.
+    /// Either `true` or `false`.
     Flag,
-    /// Any string.
+    /// Any string, the empty one too.
     Text,
     /// A whole number within bounds.
     Whole {
-        /// The least.
+        /// The least value allowed.
         low: u64,
-        /// The greatest.
+        /// The greatest value allowed.
         high: u64,
     },
     /// A number within bounds; without them any number, infinity included.
     Number {
-        /// The least.
+        /// The least value allowed.
         low: Option<f64>,
-        /// The greatest.
+        /// The greatest value allowed.
         high: Option<f64>,
     },
     /// A size within bounds.
     Size {
-        /// The least.
+        /// The least size allowed.
         low: ByteSize,
-        /// The greatest.
+        /// The greatest size allowed.
         high: ByteSize,
     },
     /// A span of time within bounds.
     Time {
-        /// The least.
+        /// The shortest span allowed.
         low: TimeSpan,
-        /// The greatest.
+        /// The longest span allowed.
         high: TimeSpan,
     },
     /// One of a few names, each with its meaning.
@@ -118,5 +117,74 @@ impl Shape {
     #[must_use]
     pub fn is_repeated(&self) -> bool {
         matches!(self, Self::List(_) | Self::Named(_))
+    }
+}
+
+/// A table of settings, as it is declared.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// What the table is about.
+    pub meaning: &'static str,
+    /// Its settings and tables, in the order of the declaration.
+    pub fields: Vec<Field>,
+}
+
+/// A setting or a table inside of a table.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its key in TOML.
+    pub key: &'static str,
+    /// What it does, as whole sentences.
+    pub meaning: &'static str,
+    /// Where the default comes from; empty where nothing is said.
+    pub source: &'static str,
+    /// What may be written.
+    pub shape: Shape,
+    /// What holds when it is left out.
+    pub default: Absent,
+}
+
+/// What it means when a setting is left out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Absent {
+    /// It must not be.
+    Required,
+    /// Nothing stands in its place.
+    Nothing,
+    /// This value holds, which is the default.
+    Value(Value),
+}
+
+impl Field {
+    /// The unit of the setting's number, as the end of its key says; `None` when the value carries
+    /// its unit itself or has none.
+    #[must_use]
+    pub fn unit(&self) -> Option<&'static str> {
+        const UNITS: [(&str, &str); 20] = [
+            ("_us_per_mib", "us per MiB"),
+            ("_mib_per_s", "MiB/s"),
+            ("_mb_per_s", "MB/s (10^6 bytes)"),
+            ("_4k_per_s", "requests of 4 KiB per second"),
+            ("_per_second", "per second"),
+            ("_per_s", "per second"),
+            ("_percent", "percent"),
+            ("_fraction", "fraction of 1"),
+            ("_share", "fraction of 1"),
+            ("_sectors", "sectors of 512 bytes"),
+            ("_bytes", "bytes"),
+            ("_kib", "KiB"),
+            ("_mib", "MiB"),
+            ("_gib", "GiB"),
+            ("_gb", "GB (10^9 bytes)"),
+            ("_ns", "ns"),
+            ("_us", "us"),
+            ("_ms", "ms"),
+            ("_s", "s"),
+            ("_h", "h"),
+        ];
+        let is_number = matches!(self.shape, Shape::Whole { .. } | Shape::Number { .. });
+        let units = UNITS.iter().filter(|_| is_number);
+        let mut units = units.filter(|(end, _)| self.key.ends_with(end));
+        units.next().map(|(_, unit)| *unit)
     }
 }

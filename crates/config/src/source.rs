@@ -17,7 +17,7 @@ pub struct Source {
 pub(crate) enum SourceKind {
     /// A whole TOML document.
     File,
-    /// `path.to.key=value`.
+    /// Text of the form `path.to.key=value`.
     Assignment,
     /// The value of the setting at this path, given by an option of its own.
     Option(&'static str),
@@ -79,9 +79,9 @@ impl Source {
 /// A stretch of one of the sources: its number and bytes of its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
-    /// The source's number.
+    /// The source's number, in the order in which they were given.
     pub source: usize,
-    /// The bytes.
+    /// Range of bytes in the text of the source.
     pub span: Range<usize>,
 }
 
@@ -90,7 +90,7 @@ pub struct Location {
 pub struct Diagnostic {
     /// Where; `None` when no source says anything about it.
     pub location: Option<Location>,
-    /// What is wrong.
+    /// What is wrong, without a full stop.
     pub message: String,
     /// What would be right.
     pub help: Option<String>,

@@ -1,6 +1,6 @@
 //! What somebody may have meant by a name that does not exist.
 
-use crate::declaration::Table;
+use crate::shape::Table;
 
 /// The nearest of `names`, if one is near.
 pub(crate) fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {

@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 /// A value of TOML that some setting holds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A string.
+    /// A string without quotation marks.
     Text(String),
-    /// A whole number.
+    /// A whole number; settings have no negative ones.
     Whole(u64),
     /// A number with or without a fraction.
     Number(f64),
-    /// `true` or `false`.
+    /// Either `true` or `false`.
     Flag(bool),
-    /// A list.
+    /// A list of values.
     List(Vec<Value>),
     /// Keys with their values, in the order of their declaration.
     Table(Vec<(String, Value)>),

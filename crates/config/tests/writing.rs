@@ -155,8 +155,7 @@ fn the_reference_lists_every_setting_with_its_default_and_source() {
 
 #[test]
 fn the_schema_says_what_may_be_written() {
-    let schema: serde_json::Value =
-        serde_json::from_str(&json_schema::<Server>("A server", &[])).unwrap();
+    let schema = json_schema::<Server>("A server", &[]);
     assert_eq!(schema["required"], serde_json::json!(["title"]));
     let cache = &schema["properties"]["cache"]["properties"];
     assert_eq!(cache["dirty_percent"]["maximum"], 100.0);
@@ -168,8 +167,7 @@ fn the_schema_says_what_may_be_written() {
     );
     let disks = &schema["properties"]["disks"]["additionalProperties"];
     assert_eq!(disks["properties"]["rpm"]["type"], "integer");
-    let extending: serde_json::Value =
-        serde_json::from_str(&json_schema::<Server>("A server", &["base"])).unwrap();
+    let extending = json_schema::<Server>("A server", &["base"]);
     assert_eq!(extending["properties"]["extends"]["enum"][0], "base");
     assert!(extending.get("required").is_none());
 }
@@ -249,4 +247,51 @@ fn a_number_may_stand_for_a_text() {
     }
     let option: Threads = from_toml("threads = 8").unwrap();
     assert_eq!(from_toml(&to_toml(&option)), Ok(option));
+}
+
+config::settings! {
+    /// What is written in full.
+    struct Written {
+        /// A number that any program may write, and that has so much said of it that its comment
+        /// is broken two times.
+        large: u64 = 7;
+        /// A number up to the largest of TOML, with a comment of exactly one hundred letters, not more of it.
+        half: u64 = 7, as config::within(0..=(1 << 63) - 1);
+        silent: bool = true;
+        /// A disk.
+        disk: Disk = Disk::default();
+    }
+}
+
+#[test]
+fn comments_are_broken_at_a_hundred_letters() {
+    let written: Written = from_toml("").unwrap();
+    assert_eq!(
+        to_toml(&written),
+        "# A number that any program may write, and that has so much said of it that its comment is \
+         broken\n# two times.\nlarge = 7\n# A number up to the largest of TOML, with a comment of \
+         exactly one hundred letters, not more of it.\nhalf = 7\nsilent = true\n\n# A disk.\n[disk]\n\
+         # Turns per minute.\nrpm = 7200\n# Factor without bounds.\nfactor = 0.1\n"
+    );
+}
+
+#[test]
+fn the_schema_has_meanings_defaults_and_bounds_where_there_are_any() {
+    let schema = json_schema::<Written>("Written", &[]);
+    let properties = &schema["properties"];
+    assert_eq!(
+        properties["half"],
+        serde_json::json!({
+            "type": "integer", "minimum": 0, "maximum": i64::MAX, "default": 7,
+            "description": "A number up to the largest of TOML, with a comment of exactly one \
+                            hundred letters, not more of it.",
+        })
+    );
+    assert_eq!(properties["large"].get("maximum"), None);
+    assert_eq!(
+        properties["silent"],
+        serde_json::json!({ "type": "boolean", "default": true })
+    );
+    assert_eq!(properties["disk"].get("default"), None);
+    assert_eq!(properties["disk"]["additionalProperties"], false);
 }

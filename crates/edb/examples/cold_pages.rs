@@ -57,14 +57,14 @@ fn rounds(mut look: impl FnMut()) -> (f64, f64) {
     (times[0], times[ROUNDS / 2])
 }
 
-fn searches(pages: &[Filled], dice: &mut Xoshiro256PlusPlus) -> (f64, f64) {
+fn searches(pages: &[Filled], rng: &mut Xoshiro256PlusPlus) -> (f64, f64) {
     // The keys side by side, so that getting at them costs nothing.
     let mut keys: Vec<u8> = Vec::new();
     let mut numbers = Vec::new();
     for _ in 0..LOOKS {
-        let number = dice.next_u64() as usize % pages.len();
+        let number = rng.next_u64() as usize % pages.len();
         let (_, held) = &pages[number];
-        keys.extend(&held[dice.next_u64() as usize % held.len()]);
+        keys.extend(&held[rng.next_u64() as usize % held.len()]);
         numbers.push(number);
     }
     let key_bytes = keys.len() / LOOKS;
@@ -79,14 +79,14 @@ fn searches(pages: &[Filled], dice: &mut Xoshiro256PlusPlus) -> (f64, f64) {
 }
 
 fn main() {
-    let mut dice = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
     let runtime = Runtime::virtual_clock();
     let arena = BufferArena::new(&runtime.handle(), PAGE_BYTES, 2 * PAGES).expect("memory");
     let index: Vec<Filled> = (0..PAGES)
         .map(|number| {
             let mut keys: Vec<Vec<u8>> = (0..1_100)
                 .map(|_| {
-                    let place = u64::from(number) << 53 | dice.next_u64() >> 11;
+                    let place = u64::from(number) << 53 | rng.next_u64() >> 11;
                     [&[0x7F][..], &place.to_be_bytes(), &[0; 4], &[7; 4]].concat()
                 })
                 .collect();
@@ -103,10 +103,10 @@ fn main() {
             fill(&arena, PAGES + number + 1, keys.collect(), &[1; 250])
         })
         .collect();
-    let find_index = searches(&index, &mut dice);
-    let find_row = searches(&rows, &mut dice);
+    let find_index = searches(&index, &mut rng);
+    let find_row = searches(&rows, &mut rng);
     let verifies = rounds(|| {
-        let number = dice.next_u64() as usize % rows.len();
+        let number = rng.next_u64() as usize % rows.len();
         let page = &rows[number].0;
         assert!(verify(page, PAGES + number as u32 + 1).is_ok());
     });

@@ -95,10 +95,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let (handle, index) = (handle.clone(), index.clone());
                 let (lookups, ends_ns) = (Rc::clone(&lookups), Rc::clone(&ends_ns));
                 handle.clone().spawn(async move {
-                    let mut dice = Xoshiro256PlusPlus::seed_from_u64(number);
+                    let mut rng = Xoshiro256PlusPlus::seed_from_u64(number);
                     while handle.now_ns() < ends_ns.get() {
                         let turns = handle.turns();
-                        let key = &keys[dice.next_u64() as usize % keys.len()];
+                        let key = &keys[rng.next_u64() as usize % keys.len()];
                         let reader = database.begin();
                         let found = reader.seek_index(&table, &index, key, LongValues::Leave);
                         assert!(found.await?.is_some(), "a row was there");

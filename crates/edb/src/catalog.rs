@@ -41,7 +41,6 @@ pub(crate) struct TableState {
     pub(crate) next_long_value: Cell<u32>,
 }
 
-/// A secondary index.
 pub(crate) struct SecondaryIndex {
     pub(crate) name: String,
     pub(crate) root: u32,
@@ -50,13 +49,13 @@ pub(crate) struct SecondaryIndex {
 }
 
 impl Table {
-    /// Columns and indexes.
+    /// Columns and indexes as they were given when the table was created.
     #[must_use]
     pub fn definition(&self) -> &TableDefinition {
         &self.state.stored.definition
     }
 
-    /// The name.
+    /// Name in the catalog, unique in the database.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.state.stored.definition.name

@@ -17,7 +17,7 @@ pub enum EngineError {
     /// A unique index holds the key already.
     #[error("Index {index} holds this key already. Keys of this index are unique.")]
     KeyDuplicate {
-        /// The index.
+        /// Name of the index.
         index: String,
     },
     /// A page could not be read or is damaged. The transaction can be rolled back and other pages
@@ -27,10 +27,10 @@ pub enum EngineError {
     /// The file could not grow.
     #[error("No space is left for the database to grow ({0}). Free some space and try again.")]
     OutOfSpace(IoError),
-    /// The storage failed.
+    /// A request to the database file failed.
     #[error(transparent)]
     Io(IoError),
-    /// The log failed.
+    /// The log could not be written or read.
     #[error(transparent)]
     Log(LogError),
     /// Too many versions are kept for open transactions.
@@ -39,7 +39,7 @@ pub enum EngineError {
          or set engine.version_store higher."
     )]
     VersionStoreFull {
-        /// Its size.
+        /// The setting `engine.version_store`, in bytes.
         limit_bytes: u64,
     },
     /// A write failed before, so what the disk holds is not known any more.
@@ -48,7 +48,7 @@ pub enum EngineError {
          database and open it again."
     )]
     Poisoned {
-        /// What failed then.
+        /// The error of the write that failed first, as a sentence.
         cause: String,
         /// Whether it failed because there was no space left.
         out_of_space: bool,
@@ -59,7 +59,7 @@ pub enum EngineError {
     /// The database cannot be closed while transactions are open.
     #[error("{open} transactions are open. Commit them or roll them back before closing.")]
     TransactionsOpen {
-        /// How many.
+        /// Number of open transactions, at least 1.
         open: usize,
     },
     /// The transaction has ended.
@@ -71,9 +71,9 @@ pub enum EngineError {
     /// There is no such index.
     #[error("Table {table} has no index {index}.")]
     NoSuchIndex {
-        /// The table.
+        /// Name of the table.
         table: String,
-        /// The index.
+        /// The index name that was asked for.
         index: String,
     },
     /// A table of this name exists.
@@ -82,25 +82,25 @@ pub enum EngineError {
     /// The definition of a table asks for something this engine does not do.
     #[error("Table {table} cannot be created: {reason}.")]
     Definition {
-        /// The table.
+        /// Name of the table to be created.
         table: String,
-        /// What is wrong.
+        /// Which part of the definition is not supported, without a full stop.
         reason: String,
     },
     /// The values do not make a row of the table.
     #[error("The row does not fit table {table}: {reason}.")]
     Row {
-        /// The table.
+        /// Name of the table.
         table: String,
-        /// What is wrong.
+        /// Which value is wrong, without a full stop.
         reason: String,
     },
     /// A record or the catalog is damaged although the page checksums are right.
     #[error("Table {table} is damaged: {reason}. Restore the database from a backup.")]
     Damaged {
-        /// The table.
+        /// Name of the table.
         table: String,
-        /// What is wrong.
+        /// What is damaged, without a full stop.
         reason: String,
     },
     /// The settings cannot work.
@@ -109,7 +109,7 @@ pub enum EngineError {
     /// The file is no database, or none that can be used.
     #[error("{file} cannot be opened: {reason}.")]
     NotADatabase {
-        /// The file.
+        /// Name of the database file.
         file: String,
         /// What is wrong, and the remedy.
         reason: String,
@@ -117,7 +117,7 @@ pub enum EngineError {
     /// Recovery cannot go on.
     #[error("{file} cannot be recovered: {reason}.")]
     Recovery {
-        /// The file.
+        /// Name of the database file.
         file: String,
         /// What is wrong, and the remedy.
         reason: String,

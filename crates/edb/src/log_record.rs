@@ -19,9 +19,7 @@ use crate::tree::{DataChange, LoggedOperations, StepOperations};
 pub(crate) struct NodeUndo<'a> {
     /// Root of the tree.
     pub(crate) tree: u32,
-    /// The key.
     pub(crate) key: &'a [u8],
-    /// What was there.
     pub(crate) before: UndoState<'a>,
 }
 
@@ -43,12 +41,12 @@ pub(crate) enum UndoState<'a> {
 pub(crate) enum LogRecord<'a> {
     /// A transaction makes its first change.
     Begin {
-        /// Its number.
+        /// Number of the transaction.
         transaction: u64,
     },
     /// A transaction changes a node.
     Update {
-        /// Its number.
+        /// Number of the transaction.
         transaction: u64,
         /// Whether the node is deleted now.
         deletes: bool,
@@ -68,12 +66,12 @@ pub(crate) enum LogRecord<'a> {
     },
     /// A transaction is committed.
     Commit {
-        /// Its number.
+        /// Number of the transaction.
         transaction: u64,
     },
     /// A transaction is completely rolled back.
     RolledBack {
-        /// Its number.
+        /// Number of the transaction.
         transaction: u64,
     },
     /// Pages change on nobody's behalf: cleanup, growth, definitions of tables.
@@ -83,9 +81,9 @@ pub(crate) enum LogRecord<'a> {
     },
     /// The whole of a page, logged before the page is overwritten in the file.
     Image {
-        /// The page.
+        /// Number of the page.
         page: u32,
-        /// Its sealed bytes.
+        /// The page with its checksum, as it is about to be written.
         bytes: &'a [u8],
     },
 }

@@ -23,9 +23,9 @@ const WRITE_WAIT_NS: u64 = MILLISECOND_NS;
 /// What the scan has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MaintenanceStatistics {
-    /// Passes completed.
+    /// Times that the scan reached the end of the file.
     pub passes: u64,
-    /// Batches read.
+    /// Read requests of the scan, each of several pages.
     pub batches: u64,
     /// Pages verified, in all passes.
     pub pages: u64,

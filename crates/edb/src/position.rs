@@ -49,7 +49,7 @@ impl From<PageNumber> for u32 {
 pub struct LogPosition(pub u64);
 
 impl LogPosition {
-    /// Before every record.
+    /// Lies before every record, as generations count from 1.
     pub const START: Self = Self(0);
 
     /// The position of byte `offset_bytes` of log file `generation`.

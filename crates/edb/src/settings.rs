@@ -183,9 +183,9 @@ const KIB: u64 = 1024;
 /// All settings of one database.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct EngineSettings {
-    /// The section `[engine]`.
+    /// Section `[engine]`: page size, cache, log and checkpoint.
     pub engine: Engine,
-    /// The section `[maintenance]`.
+    /// Section `[maintenance]`: the background scan of checksums.
     pub maintenance: Maintenance,
     /// Readers that each read every full log file once, as the shipping of logs to a further copy of
     /// the database does: Jetstress's DatabaseCopyCount less one (the number of readers is assumed).

@@ -56,7 +56,7 @@ impl<F: File> FileStore<F> {
         }
     }
 
-    /// The file itself.
+    /// The database file, headers included.
     #[must_use]
     pub fn file(&self) -> &F {
         &self.file

@@ -17,9 +17,9 @@ use runtime::{Directory, IoEvent, IoObserver, Runtime, SimulatedDisk, SimulatedO
 settings! {
     /// What a profile has of the engine.
     struct Sections {
-        /// The engine.
+        /// Section `[engine]`.
         engine: Engine = Engine::default();
-        /// The scan.
+        /// Section `[maintenance]`.
         maintenance: Maintenance = Maintenance::default();
     }
 }

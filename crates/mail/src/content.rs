@@ -8,7 +8,7 @@
 //! is zero, which is what arrays that compress can save.
 
 use std::rc::Rc;
-use workload::random::{Dice, derive, mix};
+use workload::random::{SeededRng, derive, mix};
 
 /// Words in the pool: 1 MiB, which stays in a processor's cache.
 const POOL_WORDS: usize = 1 << 17;
@@ -20,16 +20,16 @@ const STRETCH_BYTES: usize = 512;
 /// The pool of a run: the same for all databases of one seed.
 #[must_use]
 pub fn pool(seed: u64) -> Rc<[u64]> {
-    let mut dice = Dice::new(seed, 0x706f_6f6c);
-    (0..POOL_WORDS).map(|_| dice.bits()).collect()
+    let mut rng = SeededRng::new(seed, 0x706f_6f6c);
+    (0..POOL_WORDS).map(|_| rng.bits()).collect()
 }
 
 /// Which column of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The short column.
+    /// The short column, which comes with every row.
     Short = 1,
-    /// The long column.
+    /// The long column, which is fetched only when asked for.
     Long = 2,
 }
 

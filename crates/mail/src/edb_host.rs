@@ -309,8 +309,21 @@ impl<D: Directory> StoreHost for EdbHost<D> {
 /// Name of the file of a database, by its number from 0.
 #[must_use]
 pub fn file_name(database: usize) -> String {
-    format!("{}.edb", database_name(database + 1))
+    database_file(&database_name(database + 1))
 }
+
+/// Name of the file of the database called `name`.
+pub(crate) fn database_file(name: &str) -> String {
+    format!("{name}{ENDING}")
+}
+
+/// Whether a file is one of a database, by its name or path.
+pub(crate) fn is_database_file(path: &str) -> bool {
+    path.ends_with(ENDING)
+}
+
+/// How the names of database files end.
+const ENDING: &str = ".edb";
 
 /// Runs `work` to its end, or until `stop` says so: then it is dropped where it is.
 async fn until<T>(work: impl Future<Output = T>, stop: impl Fn() -> bool) -> Option<T> {

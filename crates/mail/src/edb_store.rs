@@ -43,7 +43,7 @@ impl<D: Directory> EdbStore<D> {
         })
     }
 
-    /// The engine.
+    /// The engine's database, for statistics and checks.
     #[must_use]
     pub fn database(&self) -> &Database<D> {
         &self.database

@@ -17,7 +17,7 @@ use workload::failure::Failure;
 
 /// A mailbox database that has been opened.
 pub struct OpenedStore<S> {
-    /// The engine's side.
+    /// The database, as sessions use it.
     pub store: S,
     /// The rows that exist.
     pub population: PopulationState,

@@ -1,12 +1,17 @@
 //! The mail workload behind the interface of all workloads.
 
 use crate::drive::run_on_virtual_clock;
-use crate::edb_host::DatabaseDirectories;
+use crate::edb_host::{DatabaseDirectories, database_file, is_database_file};
 use crate::plan::{MailPlan, database_name};
 use crate::profile::{BUNDLED, KIND, MailProfile};
+use crate::report;
 use crate::simulation::SimulatedHost;
 use crate::space::log_bytes;
+use crate::state_file::STATE_FILE;
 use config::{ByteSize, ConfigError, Layers};
+use edb::database::LOG_PREFIX;
+use measure::display::Contribution;
+use measure::result::RunResult;
 use measure::service_level::{OperationLevels, ServiceLevels};
 use measure::units;
 use std::sync::Arc;
@@ -18,7 +23,7 @@ use workload::{
     StorageNeeds, VolumeDemand, Workload,
 };
 
-/// The mail workload.
+/// The mail workload, as the registry of workloads has it.
 pub static WORKLOAD: MailWorkload = MailWorkload;
 
 /// A mail server: databases full of mails, and sessions that work on them.
@@ -88,6 +93,18 @@ impl Workload for MailWorkload {
             "mail.mailbox_size",
             "mail.mailboxes_per_database",
         ]
+    }
+
+    fn database_file(&self, name: &str) -> Option<String> {
+        Some(database_file(name))
+    }
+
+    fn makes_file(&self, name: &str) -> bool {
+        is_database_file(name) || name.starts_with(LOG_PREFIX) || name.starts_with(STATE_FILE)
+    }
+
+    fn contribution(&self, result: &RunResult) -> Contribution {
+        report::contribution(result)
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Item {
     pub flags: u32,
     /// Bytes of the short and the long column together.
     pub size_bytes: u32,
-    /// The short column.
+    /// Contents of the short column.
     pub short: Vec<u8>,
     /// The long column; `None` when it was not fetched or is not to be written.
     pub long: Option<Vec<u8>>,

@@ -8,6 +8,7 @@
 //! [`recount`] finds out which rows there are after a run was cut off. [`simulation`] is the engine
 //! without contents, for predictions. [`plan`] is a run worked out from its profile, [`host`]
 //! puts the databases behind the interface of the controller, and [`drive`] sets a run going.
+//! `report` is what it adds to the reports of its runs.
 
 pub mod content;
 pub mod drive;
@@ -25,6 +26,7 @@ pub mod profile;
 pub mod recount;
 #[cfg(test)]
 mod recount_tests;
+mod report;
 #[cfg(test)]
 mod run_tests;
 pub mod schema;

@@ -13,7 +13,8 @@ use measure::service_level::OperationLevels;
 use std::sync::Arc;
 use workload::controller::RunPlan;
 use workload::controller::load::{Loop, Pause};
-use workload::controller::plan::{BACKLOG_S, Clients, SteadyBy};
+use workload::controller::plan::{BACKLOG_S, SteadyBy};
+use workload::progress::Clients;
 use workload::random::derive;
 
 /// Sessions per database that carry out the arrivals of an open loop when the profile gives no
@@ -107,7 +108,7 @@ fn run_plan(profile: &MailProfile, shards: usize) -> RunPlan {
     RunPlan {
         layout: Arc::new(layout((1..=databases).map(database_name))),
         shards: (0..shards).map(dealt).collect(),
-        clients: Clients::Threads,
+        clients: Clients::THREADS,
         how,
         operations_per_transaction: mail.mix.operations_per_transaction,
         fixed_sessions: mail

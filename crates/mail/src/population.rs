@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use workload::permutation::Shuffle;
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 /// The state of a population between runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,10 +124,10 @@ impl Population {
     }
 
     /// An existing row, all alike likely unless there is a hot set; `None` when none is left.
-    pub fn pick(&self, dice: &mut Dice) -> Option<u64> {
+    pub fn pick(&self, rng: &mut SeededRng) -> Option<u64> {
         let settled = self.settled_rows();
         for _ in 0..DRAWS {
-            let row = self.draw(settled, dice);
+            let row = self.draw(settled, rng);
             if !self.is_deleted(row) {
                 return Some(row);
             }
@@ -135,16 +135,16 @@ impl Population {
         None
     }
 
-    fn draw(&self, settled: u64, dice: &mut Dice) -> u64 {
+    fn draw(&self, settled: u64, rng: &mut SeededRng) -> u64 {
         let Some(hot) = self.hot_set else {
-            return dice.below(settled);
+            return rng.below(settled);
         };
         let hot_rows = (settled as f64 * hot.rows_fraction) as u64;
         let hot_rows = hot_rows.clamp(1, settled);
-        if hot_rows == settled || dice.happens(hot.accesses_fraction) {
-            settled - hot_rows + dice.below(hot_rows)
+        if hot_rows == settled || rng.happens(hot.accesses_fraction) {
+            settled - hot_rows + rng.below(hot_rows)
         } else {
-            dice.below(settled - hot_rows)
+            rng.below(settled - hot_rows)
         }
     }
 }
@@ -171,12 +171,12 @@ mod tests {
             let mut population = fresh(built_rows, None);
             let mut list: BTreeSet<u64> = (0..built_rows).collect();
             let mut arriving = Vec::new();
-            let mut dice = Dice::new(seed, 0);
+            let mut rng = SeededRng::new(seed, 0);
             for step in steps {
                 match step {
                     0 => arriving.push(population.begin_insert()),
                     1 if !arriving.is_empty() => {
-                        let at = dice.below(arriving.len() as u64) as usize;
+                        let at = rng.below(arriving.len() as u64) as usize;
                         let row = arriving.swap_remove(at);
                         population.settle_insert(row);
                         list.insert(row);
@@ -184,7 +184,7 @@ mod tests {
                     2 => if let Some(row) = population.begin_delete() {
                         prop_assert!(list.remove(&row), "row {} is deleted twice", row);
                     },
-                    _ => if let Some(row) = population.pick(&mut dice) {
+                    _ => if let Some(row) = population.pick(&mut rng) {
                         prop_assert!(list.contains(&row));
                     },
                 }
@@ -205,9 +205,9 @@ mod tests {
             population.begin_delete();
         }
         let mut counts = [0_u32; 100];
-        let mut dice = Dice::new(1, 1);
+        let mut rng = SeededRng::new(1, 1);
         for _ in 0..60_000 {
-            counts[population.pick(&mut dice).unwrap() as usize] += 1;
+            counts[population.pick(&mut rng).unwrap() as usize] += 1;
         }
         let alive: Vec<u32> = counts.into_iter().filter(|&count| count > 0).collect();
         assert_eq!(alive.len(), 60);
@@ -225,9 +225,9 @@ mod tests {
             accesses_fraction: 0.8,
         };
         let population = fresh(1_000, Some(hot));
-        let mut dice = Dice::new(2, 2);
+        let mut rng = SeededRng::new(2, 2);
         let hits = (0..100_000)
-            .filter(|_| population.pick(&mut dice) >= Some(900))
+            .filter(|_| population.pick(&mut rng) >= Some(900))
             .count();
         assert!((79_400..80_600).contains(&hits), "{hits}");
     }
@@ -239,6 +239,6 @@ mod tests {
             (0..20).filter_map(|_| population.begin_delete()).count(),
             10
         );
-        assert_eq!(population.pick(&mut Dice::new(0, 0)), None);
+        assert_eq!(population.pick(&mut SeededRng::new(0, 0)), None);
     }
 }

@@ -35,7 +35,7 @@ pub struct InFlight(pub u64);
 pub struct Recount<'a, S: MailStore> {
     /// The database, recovered and open.
     pub store: &'a S,
-    /// Clock and tasks.
+    /// The runtime, for its clock and tasks.
     pub handle: &'a Handle,
     /// How items are made.
     pub maker: &'a ItemMaker,

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use runtime::Runtime;
 use runtime::trace::Unobserved;
 use std::rc::Rc;
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 const DISK: TestDisk = TestDisk {
     servers: 64,
@@ -32,15 +32,15 @@ struct Work {
     maker: ItemMaker,
     population: Population,
     under_way: Vec<Change>,
-    dice: Dice,
+    rng: SeededRng,
 }
 
 impl Work {
     /// Begins changes and commits them in any order, at most `most` under way at a time.
     async fn go_on(&mut self, steps: usize, most: usize, insert_share: f64) {
         for _ in 0..steps {
-            if self.under_way.len() < most && self.dice.happens(0.6) {
-                if self.dice.happens(insert_share) {
+            if self.under_way.len() < most && self.rng.happens(0.6) {
+                if self.rng.happens(insert_share) {
                     let row = self.population.begin_insert();
                     self.under_way.push(Change::Insert(row));
                 } else if let Some(row) = self.population.begin_delete() {
@@ -57,7 +57,7 @@ impl Work {
         if count == 0 {
             return;
         }
-        let change = self.under_way.swap_remove(self.dice.below(count) as usize);
+        let change = self.under_way.swap_remove(self.rng.below(count) as usize);
         let mut transaction = self.store.begin();
         match change {
             Change::Insert(row) => {
@@ -117,7 +117,7 @@ proptest! {
                 maker: maker.clone(),
                 population: Population::new(fresh, SEED, None),
                 under_way: Vec::new(),
-                dice: Dice::new(seed, 0),
+                rng: SeededRng::new(seed, 0),
             };
             work.go_on(before, most, insert_share).await;
             while !work.under_way.is_empty() {

@@ -16,11 +16,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use workload::deck::Deck;
 use workload::failure::{Failure, FailureKind};
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 /// Names of the two kinds of commit in results.
 pub const COMMIT_DURABLE: &str = "commit-durable";
-/// See [`COMMIT_DURABLE`].
+/// Transactions that return before the log is durable; see [`COMMIT_DURABLE`].
 pub const COMMIT_LAZY: &str = "commit-lazy";
 
 /// The operations of a mail run in the order in which a [`Recorder`] knows them.
@@ -89,14 +89,14 @@ struct State {
     ledger: VersionLedger,
     deck: Deck<Operation>,
     commits: Deck<bool>,
-    dice: Dice,
+    rng: SeededRng,
 }
 
 /// What is needed to put a database to work.
 pub struct MailDatabaseParts<S: MailStore> {
-    /// The engine's side.
+    /// The database, as sessions use it.
     pub store: S,
-    /// Clock and tasks.
+    /// The runtime, for its clock and tasks.
     pub handle: Handle,
     /// What transactions look like.
     pub settings: SessionSettings,
@@ -140,7 +140,7 @@ impl<S: MailStore> MailDatabase<S> {
     /// Puts a database to work.
     #[must_use]
     pub fn new(parts: MailDatabaseParts<S>) -> Self {
-        let stream = |number: u64| Dice::new(parts.seed, parts.index as u64 * 16 + number);
+        let stream = |number: u64| SeededRng::new(parts.seed, parts.index as u64 * 16 + number);
         let settings = parts.settings;
         let lazy = settings.lazy_fraction;
         let with_contents = S::CARRIES_CONTENTS && parts.maker.with_contents;
@@ -151,7 +151,7 @@ impl<S: MailStore> MailDatabase<S> {
         let state = State {
             deck: Deck::new(&settings.mix, stream(1)),
             commits: Deck::new(&[(true, lazy), (false, 1.0 - lazy)], stream(2)),
-            dice: stream(3),
+            rng: stream(3),
             ledger: VersionLedger::default(),
             population: parts.population,
         };
@@ -169,7 +169,7 @@ impl<S: MailStore> MailDatabase<S> {
         }
     }
 
-    /// The engine's side.
+    /// The database, as sessions use it.
     #[must_use]
     pub fn store(&self) -> &S {
         &self.shared.store
@@ -224,10 +224,10 @@ impl<S: MailStore> Shared<S> {
                 Operation::Insert => Some(state.population.begin_insert()),
                 Operation::Delete => state.population.begin_delete(),
                 Operation::Replace | Operation::Read | Operation::Scan => {
-                    state.population.pick(&mut state.dice)
+                    state.population.pick(&mut state.rng)
                 }
             };
-            let by_index = state.dice.happens(self.settings.read_by_index_fraction);
+            let by_index = state.rng.happens(self.settings.read_by_index_fraction);
             match row {
                 Some(row) => plan.push(Planned {
                     operation,
@@ -430,7 +430,7 @@ impl<S: MailStore> Shared<S> {
     /// A short random pause, longer with every failed attempt, up to a tenth of a second.
     async fn wait_before_retry(&self, tries: u32) {
         let longest_ns = (100_000_u64 << tries.min(10)).min(100_000_000);
-        let pause_ns = self.state.borrow_mut().dice.below(longest_ns);
+        let pause_ns = self.state.borrow_mut().rng.below(longest_ns);
         self.handle.sleep_ns(pause_ns).await;
     }
 }

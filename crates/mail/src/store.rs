@@ -69,7 +69,7 @@ pub trait MailStore: Clone + 'static {
     /// make them nor look at them.
     const CARRIES_CONTENTS: bool = true;
 
-    /// Begins a transaction.
+    /// Begins a transaction, whose snapshot is of this moment.
     fn begin(&self) -> Self::Transaction;
 
     /// Finds an item through the secondary index.
@@ -97,7 +97,7 @@ pub trait MailStore: Clone + 'static {
         limit: u32,
     ) -> Result<Vec<(MessageNumber, u64)>, StoreError>;
 
-    /// Adds an item.
+    /// Adds an item, and gives it a number.
     async fn insert(
         &self,
         transaction: &mut Self::Transaction,
@@ -112,7 +112,7 @@ pub trait MailStore: Clone + 'static {
         item: &Item,
     ) -> Result<(), StoreError>;
 
-    /// Deletes an item.
+    /// Deletes an item with all its columns.
     async fn delete(
         &self,
         transaction: &mut Self::Transaction,

@@ -116,7 +116,7 @@ impl TestStore {
         self.0.commits.get()
     }
 
-    /// Rows that exist.
+    /// Rows that exist now.
     pub(crate) fn len(&self) -> usize {
         self.0
             .rows
@@ -135,7 +135,7 @@ impl TestStore {
             .for_each(|row| change(&mut row.item));
     }
 
-    /// One device request.
+    /// Makes one device request, which fails once [`Self::fail_after`] says so.
     async fn request(
         &self,
         cause: IoCause,

@@ -13,7 +13,7 @@ pub const MOST_BATCHES: usize = 20;
 /// A part of a run: how many values, and what they add up to.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Part {
-    /// Number of values.
+    /// Number of values; a part with 0 is left out.
     pub count: f64,
     /// Sum of the values.
     pub total: f64,
@@ -104,6 +104,32 @@ mod tests {
         let means: Vec<f64> = (1..=10).map(f64::from).collect();
         let half = half_width_95(&parts(&means)).unwrap();
         assert!((half - 2.1657).abs() < 0.001, "{half}");
+    }
+
+    /// By another program, from the same formulas; the printed tables have three digits only.
+    #[test]
+    fn intervals_agree_with_another_computation() {
+        for (freedom, wanted) in [(9.0, 2.261_901_306_014), (38.0, 2.024_393_392_636)] {
+            assert!((student_t_975(freedom) - wanted).abs() < 1e-11, "{freedom}");
+        }
+        let part = |number: u32| {
+            let count = f64::from(10 * (number % 4 + 1));
+            let total = count * f64::from(3 + number * number % 7);
+            Part { count, total }
+        };
+        let half = |parts: u32| half_width_95(&(0..parts).map(part).collect::<Vec<_>>());
+        // Each part a batch; as many as that can be; 20 batches of two or three parts.
+        for (parts, wanted) in [
+            (12, 0.933_855_569_516),
+            (39, 0.509_831_039_115),
+            (43, 0.537_962_111_531),
+        ] {
+            let found = half(parts).unwrap();
+            assert!((found - wanted).abs() < 1e-11, "{parts}: {found}");
+        }
+        let (mut idle, parts) = (vec![Part::default()], (0..12).map(part));
+        idle.extend(parts);
+        assert_eq!(half_width_95(&idle), half(12));
     }
 
     #[test]

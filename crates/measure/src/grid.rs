@@ -71,7 +71,7 @@ pub struct GridPoint {
     pub values: BTreeMap<String, String>,
     /// The verdict; null when the point was not computed.
     pub verdict: Option<Verdict>,
-    /// Why.
+    /// Why the verdict is what it is, as a sentence; empty without a verdict.
     pub verdict_reason: String,
     /// What a reader of the figures must know, as in the result.
     pub warnings: Vec<String>,
@@ -107,7 +107,7 @@ pub struct GridPoint {
     pub performance_tier_fraction: Option<f64>,
     /// Flash in the array.
     pub flash_bytes: u64,
-    /// Simulated time.
+    /// Time that passed on the simulated clock.
     pub simulated_seconds: Option<f64>,
     /// Time that passed while computing.
     pub wall_seconds: Option<f64>,
@@ -158,25 +158,10 @@ impl GridPoint {
         self.log_write_half_width_ms = half(&totals.log_writes);
         self.simulated_seconds = result.simulated_seconds;
         self.wall_seconds = result.wall_seconds;
-        let Some(array) = &result.array else {
-            return;
-        };
-        let busy = array.groups.iter().map(|group| group.max_busy_fraction);
-        self.busiest_disk_fraction = busy.reduce(f64::max);
-        let hits = array.pools.iter().filter_map(|p| p.read_cache_hit_fraction);
-        let hits: Vec<f64> = hits.collect();
-        if !hits.is_empty() {
-            self.read_cache_hit_fraction = Some(hits.iter().sum::<f64>() / hits.len() as f64);
-        }
-        let slots: u64 = array.pools.iter().map(|pool| pool.performance_slots).sum();
-        let high: u64 = array.pools.iter().map(|pool| pool.performance_pages).sum();
-        let low = array
-            .pools
-            .iter()
-            .map(|p| p.standard_pages + p.archive_pages);
-        let all = high + low.sum::<u64>();
-        if slots > 0 && all > 0 {
-            self.performance_tier_fraction = Some(high as f64 / all as f64);
+        if let Some(array) = &result.array {
+            self.busiest_disk_fraction = array.busiest_disk_fraction();
+            self.read_cache_hit_fraction = array.read_cache_hit_fraction();
+            self.performance_tier_fraction = array.performance_tier_fraction();
         }
     }
 }

@@ -56,7 +56,7 @@ impl Default for LatencyHistogram {
 }
 
 impl LatencyHistogram {
-    /// An empty histogram.
+    /// A histogram without latencies.
     pub fn new() -> LatencyHistogram {
         LatencyHistogram {
             entered: None,
@@ -67,7 +67,7 @@ impl LatencyHistogram {
         }
     }
 
-    /// Counts one latency.
+    /// Counts one latency of so many nanoseconds.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
         if self.noted.len() == NOTED_MOST {
@@ -164,7 +164,7 @@ impl LatencyHistogram {
         values.value_at_quantile(fraction).min(self.longest_ns)
     }
 
-    /// [`Self::quantile_ns`] in milliseconds.
+    /// [`Self::quantile_ns`] in milliseconds; 0 when empty.
     pub fn quantile_ms(&self, fraction: f64) -> f64 {
         self.quantile_ns(fraction) as f64 / NS_PER_MS
     }
@@ -361,6 +361,28 @@ mod tests {
         assert_eq!(histogram.figures(), None);
         assert_eq!(histogram.average_ms(), None);
         assert_eq!(histogram.quantile_ns(0.5), 0);
+        assert_eq!((histogram.count(), histogram.saturated()), (0, 0));
+    }
+
+    #[test]
+    fn each_figure_is_its_own_percentile() {
+        let histogram = of(&(1..=1_000).map(|ms| ms * 1_000_000).collect::<Vec<_>>());
+        for (metric, ms) in [
+            (IoMetric::Average, 500.5),
+            (IoMetric::P50, 500.0),
+            (IoMetric::P90, 900.0),
+            (IoMetric::P95, 950.0),
+            (IoMetric::P99, 990.0),
+            (IoMetric::P99_9, 999.0),
+            (IoMetric::Max, 1_000.0),
+        ] {
+            let found = histogram.figure(metric).unwrap();
+            assert!((found - ms).abs() < 1.0, "{metric:?}: {found}");
+            let figures = histogram.figures().unwrap();
+            assert_eq!(figures.get(metric), Some(found), "{metric:?}");
+            assert_eq!(LatencyHistogram::new().figure(metric), None);
+        }
+        assert_eq!(histogram.figure(IoMetric::Rate), None);
     }
 
     #[test]

@@ -189,6 +189,49 @@ mod tests {
     }
 
     #[test]
+    fn rounds_range_and_slope_are_as_the_standard_computes_them() {
+        // Rounds of two or three samples: 3, 6, 10, 7.5 and 9.
+        let samples = [
+            2.0, 4.0, 5.0, 7.0, 9.0, 10.0, 11.0, 7.0, 8.0, 8.0, 9.0, 10.0,
+        ];
+        let state = SteadyRule::default().judge("IOPS", &samples, 15.0);
+        assert_eq!(state.rounds, [3.0, 6.0, 10.0, 7.5, 9.0]);
+        assert_eq!(
+            (state.variable.as_str(), state.steady),
+            ("IOPS", Some(false))
+        );
+        assert!((state.mean - 7.1).abs() < 1e-12);
+        assert!((state.range_fraction - 7.0 / 7.1).abs() < 1e-12);
+        // The line rises by 1.35 a round: (-2 x 3 - 6 + 7.5 + 2 x 9) / 10.
+        assert!((state.slope_fraction - 4.0 * 1.35 / 7.1).abs() < 1e-12);
+        assert!(
+            state.rule.contains("over 5 equal rounds")
+                && state.rule.contains("within 20 %")
+                && state.rule.contains("by 10 % of the mean"),
+            "{}",
+            state.rule
+        );
+    }
+
+    #[test]
+    fn the_alarm_is_raised_at_the_end_of_its_window() {
+        let rule = |alarm_round_s| SteadyRule {
+            alarm_round_s,
+            ..SteadyRule::default()
+        };
+        // A round of 40 s takes three samples of 15 s, so a window has 15 of them.
+        let mut samples = vec![10.0, 500.0];
+        samples.extend(vec![1_000.0; 16]);
+        let state = rule(40.0).judge("IOPS", &samples, 15.0);
+        assert_eq!((state.reached_at_s, state.left_at_s), (Some(255.0), None));
+        // A round is never shorter than a sample.
+        let state = rule(1.0).judge("IOPS", &samples, 15.0);
+        assert_eq!((state.reached_at_s, state.left_at_s), (Some(105.0), None));
+        let state = rule(1.0).judge("IOPS", &samples[..6], 15.0);
+        assert_eq!((state.reached_at_s, state.left_at_s), (None, None));
+    }
+
+    #[test]
     fn too_few_samples_or_no_load_say_nothing() {
         assert_eq!(steady(&[100.0; 4]), None);
         assert_eq!(steady(&[0.0; 10]), None);

@@ -1,23 +1,30 @@
 //! Numbers as people read them.
 
-/// A size with three digits in powers of 1000, such as `2.50 TB`.
+/// A size in powers of 1024 with about three digits, such as `2.50 TiB`.
 #[must_use]
 pub fn size(bytes: u64) -> String {
-    const UNITS: [&str; 6] = ["B", "KB", "MB", "GB", "TB", "PB"];
-    let mut value = bytes as f64;
+    self::bytes(bytes as f64)
+}
+
+/// Bytes in binary units: `512 B`, `32.0 KiB`, `1.50 GiB`.
+#[must_use]
+pub fn bytes(value: f64) -> String {
+    if !value.is_finite() {
+        return ABSENT.to_string();
+    }
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut size = value;
     let mut unit = 0;
-    // 999.5 would show as 1000, so the next unit begins there.
-    while value >= 999.5 && unit + 1 < UNITS.len() {
-        value /= 1000.0;
+    // 1,023.5 would show as 1,024, so the next unit begins there.
+    while size.abs() >= 1023.5 && unit + 1 < units.len() {
+        size /= 1024.0;
         unit += 1;
     }
-    let decimals = match value {
-        _ if unit == 0 => 0,
-        v if v < 9.995 => 2,
-        v if v < 99.95 => 1,
-        _ => 0,
-    };
-    format!("{value:.decimals$} {}", UNITS[unit])
+    if size.fract() == 0.0 {
+        format!("{} {}", grouped(&format!("{size:.0}")), units[unit])
+    } else {
+        format!("{} {}", figure(size), units[unit])
+    }
 }
 
 /// A length of time to one or two digits: `40 s`, `25 min`, `11 h`, `3 days`.
@@ -69,7 +76,7 @@ pub fn figure(value: f64) -> String {
     };
     let text = format!("{value:.decimals$}");
     if decimals == 6 {
-        text.trim_end_matches('0').to_string()
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
     } else {
         grouped(&text)
     }
@@ -103,7 +110,7 @@ pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{ending}")
 }
 
-/// `1 database of 700 MB`, `2 databases of 700 MB each`.
+/// `1 database of 700 MiB`, `2 databases of 700 MiB each`.
 #[must_use]
 pub fn count_of_size(number: u64, noun: &str, bytes: u64) -> String {
     let each = if number == 1 { "" } else { " each" };
@@ -121,14 +128,72 @@ mod tests {
     }
 
     #[test]
-    fn sizes_have_three_digits() {
-        let shown: Vec<String> = [0, 999, 1000, 9_996_000, 99_960_000_000, 2_500_000_000_000]
-            .into_iter()
-            .map(size)
-            .collect();
+    fn sizes_are_in_powers_of_1024() {
+        let shown = [0, 1023, 1024, 10 << 20, 2_684_354, 5 << 39].map(size);
         assert_eq!(
             shown,
-            ["0 B", "999 B", "1.00 KB", "10.0 MB", "100 GB", "2.50 TB"]
+            ["0 B", "1,023 B", "1 KiB", "10 MiB", "2.56 MiB", "2.50 TiB"]
         );
+    }
+
+    #[test]
+    fn each_unit_begins_where_the_one_before_would_be_rounded_up() {
+        let shown = [1_023, 1_024, 1_048_063, 1_048_064, 10_234, 102_349].map(size);
+        let expected = [
+            "1,023 B",
+            "1 KiB",
+            "1,023 KiB",
+            "1.00 MiB",
+            "9.99 KiB",
+            "100 KiB",
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!(size(u64::MAX), "16 EiB");
+        let shown = [89.9, 90.0, 5_399.0, 5_400.0, 172_799.0, 172_800.0].map(rough_time);
+        assert_eq!(shown, ["90 s", "2 min", "90 min", "2 h", "48 h", "2 days"]);
+    }
+
+    #[test]
+    fn figures_have_three_digits() {
+        for (value, shown) in [
+            (0.0, "0"),
+            (0.000_000_4, "0"),
+            (0.000_000_5, "0"),
+            (0.000_000_6, "0.000001"),
+            (0.001_25, "0.00125"),
+            (0.009_99, "0.00999"),
+            (0.009_995, "0.010"),
+            (0.5, "0.500"),
+            (0.999_4, "0.999"),
+            (0.999_5, "1.00"),
+            (9.994, "9.99"),
+            (9.996, "10.0"),
+            (-1.234, "-1.23"),
+            (99.94, "99.9"),
+            (99.95, "100"),
+            (1_234_567.8, "1,234,568"),
+            (-1_234.0, "-1,234"),
+            (1e15, "1.00e15"),
+            (-1e15, "-1.00e15"),
+            (9.9e14, "990,000,000,000,000"),
+            (f64::NAN, "-"),
+            (f64::INFINITY, "-"),
+        ] {
+            assert_eq!(figure(value), shown, "{value}");
+        }
+    }
+
+    #[test]
+    fn numbers_stand_in_sentences() {
+        let shown = ["1", "123", "1234", "-123456", "1234567.891"].map(grouped);
+        assert_eq!(shown, ["1", "123", "1,234", "-123,456", "1,234,567.891"]);
+        assert_eq!(count_of(1_250_000), "1,250,000");
+        assert_eq!(sentence(&"no room: -x"), "No room: -x");
+        assert_eq!(sentence(&"--option"), "--option");
+        assert_eq!([count(1, "disk"), count(2, "disk")], ["1 disk", "2 disks"]);
+        let one = count_of_size(1, "database", 700_000_000);
+        assert_eq!(one, "1 database of 668 MiB");
+        let two = count_of_size(2, "database", 700_000_000);
+        assert_eq!(two, "2 databases of 668 MiB each");
     }
 }

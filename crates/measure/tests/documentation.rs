@@ -69,6 +69,10 @@ fn full_result() -> RunResult {
     result.events.push(EventResult::default());
     result.rebuilds.push(RebuildResult::default());
     result.server = Some(ServerResult {
+        // What a brokerage says of its data.
+        scale: ["customers", "trade_days"]
+            .map(|name| (name.to_owned(), 0.into()))
+            .into(),
         waits: vec![WaitShare::default()],
         io: Some(ServerIo::default()),
         log: Some(ServerLog::default()),
@@ -279,7 +283,7 @@ fn every_word_of_the_documents_is_explained() {
     for bound in [Bound::AtMost, Bound::AtLeast] {
         words.push(json(&|| serde_json::to_value(bound)));
     }
-    words.extend(RowScope::ALL.map(|s| s.name().to_owned()));
+    words.extend(RowScope::ALL.iter().map(|s| s.name().to_owned()));
     words.extend(Stream::ALL.map(|s| s.column().to_owned()));
     words.extend(Stream::ALL.map(|s| format!("DATABASE/{}", s.tag())));
     let phases = [

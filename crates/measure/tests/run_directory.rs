@@ -131,6 +131,24 @@ fn what_a_crash_cut_short_is_left_out() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_not_taken_for_a_missing_one() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path();
+    fs::create_dir(path.join("histograms.hlog")).unwrap();
+    let error = load_histograms(path).unwrap_err().to_string();
+    assert!(error.contains("histograms.hlog"), "{error}");
+    fs::create_dir(path.join("result.json")).unwrap();
+    let error = load(path).unwrap_err().to_string();
+    assert!(!error.contains("holds no result.json"), "{error}");
+    fs::remove_dir(path.join("result.json")).unwrap();
+    let text = "{ \"schema\": \"proofload/result/2\" }";
+    fs::write(path.join("result.json"), text).unwrap();
+    fs::create_dir(path.join("samples.csv")).unwrap();
+    let error = load(path).unwrap_err().to_string();
+    assert!(error.contains("samples.csv"), "{error}");
+}
+
+#[test]
 fn what_is_not_a_run_is_refused_with_the_reason() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();

@@ -21,7 +21,7 @@ pub fn timestamp() -> Timestamp {
 pub struct Stopwatch(Option<Instant>);
 
 impl Stopwatch {
-    /// Begins now.
+    /// Begins now; without a clock it measures nothing.
     pub fn start() -> Self {
         Self(HAS_CLOCK.then(Instant::now))
     }

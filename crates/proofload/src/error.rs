@@ -11,7 +11,7 @@ pub enum Error {
     /// What was typed is wrong.
     #[error("{message}")]
     Usage {
-        /// What is wrong.
+        /// What is wrong, as a whole sentence.
         message: String,
         /// What would be right.
         help: String,
@@ -27,7 +27,7 @@ pub enum Error {
     /// Data is damaged, or storage failed.
     #[error("{message}")]
     Integrity {
-        /// What was found.
+        /// What was found, as a whole sentence.
         message: String,
         /// What to do about it.
         help: String,

@@ -7,13 +7,13 @@ use measure::result::RunResult;
 use measure::sample::Sample;
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
-/// Something that happened.
+/// Something that happened while a scenario ran.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
     /// A phase began. `expected` is its length when that is known beforehand.
     PhaseBegan {
-        /// The phase.
+        /// The phase that begins.
         phase: Phase,
         /// Its length, in simulated time where time is simulated.
         expected: Option<Duration>,
@@ -26,7 +26,7 @@ pub enum Event<'a> {
     Live(&'a LiveSample),
     /// A sample is complete.
     Sample {
-        /// Its counts.
+        /// Counts of all rows of the sample.
         sample: &'a Sample,
         /// Its figures in short.
         figures: &'a LiveSample,
@@ -55,9 +55,9 @@ pub enum Event<'a> {
     },
     /// A point of a sweep was computed.
     PointDone {
-        /// Its name.
+        /// Name of the point, such as `ssd_count=1, threads=8`.
         name: &'a str,
-        /// Its result.
+        /// Its result, with the verdict.
         result: &'a RunResult,
         /// Its run directory, if there is one.
         directory: Option<&'a Path>,
@@ -66,7 +66,7 @@ pub enum Event<'a> {
     CaseDone {
         /// Name of the study and of the case.
         title: &'a str,
-        /// Its run directory.
+        /// Run directory of the case.
         directory: &'a Path,
     },
     /// How far the points of a round are, each a fraction from 0 to 1.
@@ -96,7 +96,7 @@ pub struct CaseProgress {
 
 /// Receives events, in their order, on the thread that runs the scenario.
 pub trait Observer {
-    /// Something happened.
+    /// Takes in one event; the scenario goes on when it returns.
     fn event(&mut self, event: Event<'_>);
 }
 

@@ -1,6 +1,7 @@
 //! The library: scenarios of storage under a workload, run or predicted.
 //!
-//! - `run` puts a workload on real storage, [`predict`] on a modelled array in simulated time,
+//! - `run` puts a workload on real storage (`storage_run` has each workload), [`predict`] on a
+//!   modelled array in simulated time,
 //!   [`replay`] a block trace on a modelled array. [`sweep`] makes many predictions, or searches for
 //!   the limit; [`study`] repeats published evaluations.
 //! - Each of them has a `Prepared`: `new` checks everything and writes nothing, `describe` says in
@@ -20,6 +21,8 @@ pub mod registry;
 pub mod replay;
 #[cfg(feature = "host")]
 pub mod run;
+#[cfg(feature = "host")]
+pub mod storage_run;
 pub mod study;
 pub mod sweep;
 pub mod workloads;
@@ -28,6 +31,7 @@ mod clock;
 mod error;
 mod files;
 mod outcome;
+mod output;
 mod recorder;
 mod results;
 mod scenario;
@@ -39,8 +43,9 @@ pub use events::{Event, Observer};
 pub use files::Files;
 pub use options::{RunOptions, StudyOptions};
 pub use outcome::Outcome;
+pub use output::Output;
 pub use registry::{Registered, Registry, WORKLOADS};
-pub use scenario::{Output, Scenario};
+pub use scenario::Scenario;
 pub use setting::{Key, Setting, Value};
 pub use sweep::{Axis, Find};
 pub use workload::progress::StopRequest;

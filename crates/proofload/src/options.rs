@@ -24,7 +24,7 @@ pub struct RunOptions {
     pub build_only: bool,
 }
 
-/// Studies to repeat.
+/// Which studies to repeat, and how.
 #[derive(Clone, Debug, Default)]
 pub struct StudyOptions {
     /// Bundled studies, or paths of TOML files; all bundled ones when empty.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use measure::result::RunResult;
 
-/// What came out.
+/// The result of a scenario, and where it was written.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The result document, with the verdict.

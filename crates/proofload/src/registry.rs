@@ -1,6 +1,9 @@
 //! The workloads that there are: a workload is a crate of its own and one line here.
 
 use config::{ConfigError, Format, Layers, Source};
+use measure::display::Contribution;
+use measure::result::{RunKind, RunResult};
+use serde_json::Value;
 use workload::Workload;
 use workload::{Bundled, Profile};
 
@@ -10,12 +13,12 @@ pub static WORKLOADS: Registry = Registry {
         Registered {
             workload: &mail::WORKLOAD,
             #[cfg(feature = "host")]
-            prepare: crate::run::prepare_mail,
+            prepare: crate::storage_run::prepare_mail,
         },
         Registered {
             workload: &brokerage::WORKLOAD,
             #[cfg(feature = "host")]
-            prepare: crate::run::prepare_brokerage,
+            prepare: crate::storage_run::prepare_brokerage,
         },
     ],
     format: &PROFILE,
@@ -42,11 +45,11 @@ static PROFILE: Format = Format {
 /// A workload, and how it runs on real storage.
 #[derive(Debug)]
 pub struct Registered {
-    /// The workload.
+    /// Reads profiles of the workload, and simulates it.
     pub workload: &'static dyn Workload,
     /// What begins a run on real storage.
     #[cfg(feature = "host")]
-    pub prepare: crate::run::Prepare,
+    pub prepare: crate::storage_run::Prepare,
 }
 
 /// A set of workloads. A profile says by its `kind` which of them it is for.
@@ -67,14 +70,23 @@ impl Default for &'static Registry {
 impl Registry {
     /// Every bundled profile, in the order of the workloads.
     pub fn bundled_profiles(&self) -> impl Iterator<Item = Bundled> + use<> {
-        let workloads = self.workloads.iter();
-        workloads.flat_map(|one| one.workload.bundled()).copied()
+        self.all().flat_map(Workload::bundled).copied()
     }
 
     /// The bundled profile of that name.
     #[must_use]
     pub fn bundled(&self, name: &str) -> Option<Bundled> {
         self.bundled_profiles().find(|profile| profile.name == name)
+    }
+
+    /// What the workload of a result adds to its report; nothing for a workload that is not here,
+    /// and for a trace.
+    #[must_use]
+    pub fn contribution(&self, result: &RunResult) -> Contribution {
+        let kind = result.workload.settings.get("kind").and_then(Value::as_str);
+        let kind = kind.filter(|_| result.kind != RunKind::Trace);
+        let known = self.all().find(|one| Some(one.kind()) == kind);
+        known.map_or_else(Contribution::default, |one| one.contribution(result))
     }
 
     /// Reads the profile that the sources describe, later ones over earlier ones.
@@ -84,17 +96,14 @@ impl Registry {
     pub fn read(&self, sources: &[Source]) -> Result<Box<dyn Profile>, ConfigError> {
         let layers = Layers::join(self.format, sources);
         let kind = layers.text("kind").map(str::to_owned);
-        let kinds: Vec<&str> = self
-            .workloads
-            .iter()
-            .map(|one| one.workload.kind())
-            .collect();
-        let named = |one: &&Registered| Some(one.workload.kind()) == kind.as_deref();
+        let kinds: Vec<&str> = self.all().map(Workload::kind).collect();
         // A kind that is missing or wrong is found with the settings.
-        let known = self.workloads.iter().find(named);
-        known
-            .unwrap_or(&self.workloads[0])
-            .workload
-            .read(layers, &kinds)
+        let known = self.all().find(|one| Some(one.kind()) == kind.as_deref());
+        let known = known.unwrap_or(self.workloads[0].workload);
+        known.read(layers, &kinds)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &'static dyn Workload> + use<> {
+        self.workloads.iter().map(|one| one.workload)
     }
 }

@@ -7,7 +7,7 @@ use measure::units;
 use workload::Profile;
 
 use crate::error::Error;
-use crate::scenario::Output;
+use crate::output::Output;
 
 /// Makes the run directory with all its files, so that what can fail fails before the run.
 ///

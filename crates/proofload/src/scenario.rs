@@ -1,8 +1,9 @@
 //! What is to be run or predicted, and how.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::files::Files;
+use crate::output::Output;
 use crate::registry::Registry;
 use crate::setting::{Key, Setting, Value};
 
@@ -35,29 +36,6 @@ pub struct Scenario {
     pub files: Files,
     /// Where the results go.
     pub output: Output,
-}
-
-/// Where results go.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Output {
-    /// Into the outcome only; nothing is written.
-    #[default]
-    Memory,
-    /// Into a run directory with a new name below `proofload-runs`.
-    NewDirectory,
-    /// Into this directory, which is made, or is empty.
-    Directory(PathBuf),
-}
-
-impl Output {
-    /// The directory that was named.
-    #[must_use]
-    pub fn named(&self) -> Option<&Path> {
-        match self {
-            Self::Directory(path) => Some(path),
-            Self::Memory | Self::NewDirectory => None,
-        }
-    }
 }
 
 impl Scenario {

@@ -13,7 +13,7 @@ const ARRAY: &str = "array.";
 /// What the paths of the settings of a replay begin with.
 const TRACE: &str = "trace.";
 
-/// Which setting.
+/// Names a setting, whatever its value is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
     /// The profile or the trace itself; for axes of a sweep.
@@ -28,7 +28,7 @@ pub enum Key {
     Users,
     /// The rate to hold, per second.
     Rate,
-    /// Number of databases.
+    /// Number of databases over which the load is spread.
     Databases,
     /// Number of mailboxes over all databases.
     Mailboxes,
@@ -142,9 +142,9 @@ impl From<toml::Value> for Value {
 /// A setting with the value that it shall have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Which setting.
+    /// Which setting is meant.
     pub key: Key,
-    /// Its value.
+    /// The value that it shall have.
     pub value: Value,
 }
 

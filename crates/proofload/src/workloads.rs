@@ -86,7 +86,7 @@ pub enum Purpose {
         /// Whether the database is a server that is there.
         has_server: bool,
     },
-    /// A prediction.
+    /// A prediction on a modelled array.
     Prediction,
 }
 

@@ -93,7 +93,7 @@ const MAIL_ELSEWHERE: [(&str, &str); 5] = [
     ),
 ];
 
-/// A small brokerage.
+/// A brokerage small enough to be predicted quickly.
 const BROKERAGE: &str = r#"
 kind = "brokerage"
 [brokerage]
@@ -127,7 +127,7 @@ const BROKERAGE_ELSEWHERE: [(&str, &str); 5] = [
     ),
     (
         "service_levels.achieved_margin_fraction",
-        "a margin of the rate of I/O to reach, which a brokerage has none of: shared with mail",
+        "of servers with a held rate: tests of brokerage::run::start",
     ),
     (
         "run.held_rate",

@@ -1,6 +1,6 @@
 //! A third workload, in this file alone: random reads of one file by a few clients. Its profile is
-//! read, its load is predicted on a bundled array, and its most load is found, without a word about
-//! it anywhere else.
+//! read, its load is predicted on a bundled array, and its reports show a metric, a table and a
+//! recommendation of its own, without a word about it anywhere else.
 
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 
@@ -9,22 +9,30 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use config::{ByteSize, ConfigError, Format, Layers, settings, within};
-use measure::result::Verdict;
+use measure::display::number::in_column;
+use measure::display::{
+    Advice, AdviceId, Better, Cell, Column, Contribution, LoadWords, Medium, Part, ResultMetric,
+    Section, Table, Tile,
+};
+use measure::metric::Unit;
+use measure::result::{RunResult, Verdict};
 use measure::sample::{Layout, Recorder};
 use measure::service_level::{OperationLevels, ServiceLevels};
 use proofload::registry::Registered;
 use proofload::{Registry, Scenario};
+use report::{Run as ReportedRun, Style};
 use runtime::{Directory, File, Handle, IoCause, IoDirection, IoEvent, IoObserver};
 use workload::controller::host::{
     BuiltDatabase, DatabaseHost, DatabaseStatistics, Doing, LoadedDatabase, OpenedDatabase,
     Progress,
 };
 use workload::controller::load::{Loop, Pause};
-use workload::controller::plan::{Clients, SteadyBy};
+use workload::controller::plan::SteadyBy;
 use workload::controller::{RunPlan, run_on_virtual_clock};
 use workload::failure::Failure;
 use workload::profile::{Levels, Run, Tuning, common_rules, read};
-use workload::random::Dice;
+use workload::progress::Clients;
+use workload::random::SeededRng;
 use workload::{Bundled, Profile};
 use workload::{
     LoadAxis, LoadOption, LoadOptions, Refusal, SimulatedFiles, SimulatedPlace, Simulation,
@@ -41,7 +49,7 @@ settings! {
         kind: String = "toy".to_owned();
         /// One line for lists.
         description: String = String::new();
-        /// The load.
+        /// How large the load is.
         toy: Toy = Toy::default();
         /// The limits that decide the verdict.
         service_levels: Levels = Levels::default();
@@ -134,6 +142,69 @@ impl Workload for ToyWorkload {
     fn built_with(&self) -> &'static [&'static str] {
         &["toy.size"]
     }
+
+    fn contribution(&self, result: &RunResult) -> Contribution {
+        let per_client = per_client(result);
+        let mut table = Table::new(vec![Column::text("file"), Column::number("reads", "")]);
+        for one in &result.operations {
+            table.push(vec![
+                Cell::new(FILE),
+                Cell::of(Some(one.count as f64), Unit::Count),
+            ]);
+        }
+        Contribution {
+            words: LoadWords {
+                client: "toy client",
+                ..LoadWords::default()
+            },
+            tiles: vec![Tile {
+                name: "Reads of a client",
+                value: per_client.unwrap_or(0.0),
+                unit: Unit::Iops,
+                short_unit: "IOPS",
+                beside: String::new(),
+            }],
+            metrics: &METRICS,
+            sections: vec![Section {
+                id: "toy",
+                title: "Toy file",
+                sentences: vec!["Every block is as likely as any other.".to_owned()],
+                parts: vec![Part {
+                    title: "Reads of the toy file",
+                    table,
+                    medium: Medium::Both,
+                }],
+                folded: None,
+            }],
+            advice: per_client
+                .filter(|rate| *rate > 1.0)
+                .map(|_| {
+                    Advice::new(
+                        AdviceId("toy-more-clients"),
+                        "More clients could play",
+                        "Give toy.clients a higher number.".to_owned(),
+                    )
+                })
+                .into_iter()
+                .collect(),
+            ..Contribution::default()
+        }
+    }
+}
+
+/// What its runs are compared by.
+static METRICS: [ResultMetric; 1] = [ResultMetric {
+    id: "reads_per_client_per_second",
+    label: "reads of a client",
+    meaning: "Reads per second of one client.",
+    unit: Unit::Iops,
+    better: Better::Higher,
+    value: per_client,
+}];
+
+fn per_client(result: &RunResult) -> Option<f64> {
+    let clients = result.throughput.threads.filter(|clients| *clients > 0)?;
+    Some(result.operations.first()?.per_second / clients as f64)
 }
 
 impl Profile for ToyProfile {
@@ -204,7 +275,7 @@ impl Profile for ToyProfile {
             service_levels: self.service_levels(),
             layout: Arc::new(Layout::new(self.database_names(), ["read"])),
             shards: vec![vec![0]],
-            clients: Clients::Threads,
+            clients: Clients::THREADS,
             how: Loop::Closed(Pause {
                 fixed_ns: 0,
                 factor: 0.0,
@@ -245,14 +316,14 @@ struct ToyDatabase {
     handle: Handle,
     file: <SimulatedFiles as Directory>::File,
     size: u64,
-    dice: Rc<RefCell<Dice>>,
+    rng: Rc<RefCell<SeededRng>>,
     observer: Rc<dyn IoObserver>,
     recorder: Rc<RefCell<Recorder>>,
 }
 
 impl LoadedDatabase for ToyDatabase {
     async fn transact(&self, _: Option<u64>) -> Result<u32, Failure> {
-        let block = self.dice.borrow_mut().below(self.size / BLOCK_BYTES);
+        let block = self.rng.borrow_mut().below(self.size / BLOCK_BYTES);
         let issued_ns = self.handle.now_ns();
         let read = self.file.read_by_size(block * BLOCK_BYTES, BLOCK_BYTES);
         read.await
@@ -318,7 +389,7 @@ impl DatabaseHost for ToyHost {
                 handle: self.handle.clone(),
                 file: file.map_err(|error| Failure::of_io(&error, "opening the file"))?,
                 size: self.size,
-                dice: Rc::new(RefCell::new(Dice::new(self.seed, 0))),
+                rng: Rc::new(RefCell::new(SeededRng::new(self.seed, 0))),
                 observer,
                 recorder,
             },
@@ -363,6 +434,47 @@ fn a_third_workload_is_predicted() {
         "{:?}",
         result.operations
     );
+}
+
+#[test]
+fn its_metric_table_and_recommendation_are_in_its_reports() {
+    let run = |clients| {
+        let result = scenario("toy.clients", clients).predict().unwrap().result;
+        ReportedRun {
+            contribution: REGISTRY.contribution(&result),
+            ..ReportedRun::from_result(clients, result)
+        }
+    };
+    let runs = [run("2"), run("4")];
+    let page = report::html(&runs[1]);
+    let rate = (METRICS[0].value)(&runs[1].result).unwrap();
+    for part in [
+        "Reads of a client",
+        &in_column(rate, Unit::Iops),
+        "<h2 id=\"toy\">Toy file</h2>",
+        "Reads of the toy file",
+        "Every block is as likely as any other.",
+        "id=\"finding-toy-more-clients\"",
+        "Give toy.clients a higher number.",
+        "4 toy clients",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let text = report::terminal(&runs[1], &Style::plain());
+    for part in ["Reads of the toy file", "More clients could play"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let comparison = report::terminal_comparison(&runs, &Style::plain());
+    assert!(comparison.contains("reads of a client"), "{comparison}");
+    assert!(report::html_comparison(&runs).contains("reads of a client"));
+}
+
+#[test]
+fn a_result_of_an_unknown_workload_has_a_general_report() {
+    let mut result = scenario("toy.clients", "2").predict().unwrap().result;
+    let kind = "gone".into();
+    result.workload.settings.insert("kind".to_owned(), kind);
+    assert!(REGISTRY.contribution(&result).sections.is_empty());
 }
 
 #[test]

@@ -6,11 +6,11 @@ use crate::table::Table;
 /// A page, or the text of a terminal.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
-    /// The title.
+    /// Title of the page.
     pub title: String,
     /// Version of the program that found out what stands in it.
     pub version: String,
-    /// Its parts.
+    /// Parts in the order of the page.
     pub sections: Vec<Section>,
 }
 

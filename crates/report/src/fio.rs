@@ -12,7 +12,7 @@ use crate::run::Run;
 
 const NS_PER_MS: f64 = 1e6;
 
-/// The document, indented.
+/// The figures of a run as fio's JSON, indented.
 #[must_use]
 pub fn fio_json(run: &Run) -> String {
     let result = &run.result;

@@ -6,7 +6,8 @@
 //!   reads it from a run directory.
 //! - [`words`] and [`tone`] put the verdict into words; [`advice`] derives findings with their
 //!   evidence; [`number`] writes every figure, [`settings`] every setting, [`limits`] finds the
-//!   limits of charts.
+//!   limits of charts. What is special to a workload comes with the run, as its
+//!   [`measure::display::Contribution`].
 //! - [`table`] gives the tables that terminal and page share.
 //! - [`terminal()`] and [`terminal_comparison`] draw them for a terminal.
 //! - [`chart`] draws inline SVG; [`page`] joins charts, tables and text into [`html`] and
@@ -22,19 +23,18 @@ mod document;
 mod fio;
 mod grid;
 pub mod limits;
-pub mod number;
 pub mod page;
 mod run;
 pub mod settings;
 mod summary;
 pub mod table;
 pub mod terminal;
-pub mod tone;
 pub mod words;
 
 pub use document::{Document, Section};
 pub use fio::fio_json;
 pub use grid::{grid_csv, grid_table};
+pub use measure::display::{number, tone};
 pub use page::{html, html_comparison, html_document, html_grid};
 pub use run::{
     Distribution, Distributions, Run, Sample, load_distributions, percentiles, timeline,

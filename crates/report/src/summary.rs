@@ -5,7 +5,6 @@
 
 use measure::metric::Stream;
 use measure::metric::{IoMetric, Metric};
-use measure::result::RunResult;
 
 use crate::run::Run;
 use crate::words::target_text;
@@ -20,8 +19,13 @@ pub fn csv_summary(runs: &[Run]) -> String {
     let rows = runs
         .iter()
         .map(|run| fields(run).into_iter().map(|(_, value)| value).collect());
+    written(std::iter::once(heads).chain(rows))
+}
+
+/// Rows of equal length as CSV, lines ended by `\n`.
+pub(crate) fn written(rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    for row in std::iter::once::<Vec<String>>(heads).chain(rows) {
+    for row in rows {
         let written = writer.write_record(row);
         assert!(
             written.is_ok(),
@@ -78,7 +82,7 @@ fn fields(run: &Run) -> Vec<(String, String)> {
     }
     let stalls = Some(totals.page_fault_stalls_per_second);
     fields.push(named("page_fault_stalls_per_second", number(stalls)));
-    let worst = |stream| number(worst_average_ms(result, stream));
+    let worst = |stream| number(result.worst_average_ms(stream));
     let read = worst(Stream::DatabaseRead);
     fields.push(named("worst_database_read_average_ms", read));
     let log = worst(Stream::LogWrite);
@@ -97,19 +101,12 @@ const STREAM_COLUMNS: [IoMetric; 7] = [
     IoMetric::Max,
 ];
 
-/// The highest average latency among the databases.
-fn worst_average_ms(result: &RunResult, stream: Stream) -> Option<f64> {
-    let databases = result.databases.iter();
-    let averages = databases.filter_map(|one| one.figures.stream(stream).get(IoMetric::Average));
-    averages.reduce(f64::max)
-}
-
 fn named(name: &str, value: String) -> (String, String) {
     (name.to_string(), value)
 }
 
 /// Up to six digits after the point; empty when not measured.
-fn number(value: Option<f64>) -> String {
+pub(crate) fn number(value: Option<f64>) -> String {
     let Some(value) = value.filter(|value| value.is_finite()) else {
         return String::new();
     };

@@ -3,7 +3,8 @@
 use measure::metric::Unit;
 use measure::result::{CheckKind, ErrorKind, RunKind, RunResult, Verdict};
 
-use crate::number::{count, duration, quantity};
+use crate::number::{duration, quantity};
+use crate::run::Run;
 
 /// What stands at the top of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +19,8 @@ pub struct Headline {
 
 /// The verdict of a run as a word, a sentence and a reason.
 #[must_use]
-pub fn headline(result: &RunResult) -> Headline {
+pub fn headline(run: &Run) -> Headline {
+    let result = &run.result;
     if result.kind == RunKind::Trace {
         return headline_of_trace(result);
     }
@@ -30,9 +32,9 @@ pub fn headline(result: &RunResult) -> Headline {
         "{storage} meets the service levels of {}",
         workload_name(result)
     );
-    let unknown = |why: &str| format!("{why}, so the run does not show whether {meets}.");
+    let unknown = |why: &str| format!("{why}, so it does not show whether {meets}.");
     let (word, sentence) = match result.verdict {
-        Verdict::Pass => ("PASS", format!("{}{}.", capital(&meets), load_text(result))),
+        Verdict::Pass => ("PASS", format!("{}{}.", capital(&meets), load_text(run))),
         Verdict::Built => (
             "BUILT",
             format!(
@@ -41,12 +43,12 @@ pub fn headline(result: &RunResult) -> Headline {
             ),
         ),
         Verdict::Fail if only_mix_failed(result) => {
-            let why = "The transaction mix was not the one asked for";
+            let why = "The run had another transaction mix than the profile";
             ("FAIL", unknown(why))
         }
         Verdict::Fail => {
             let meets = meets.replacen(" meets", " does not meet", 1);
-            ("FAIL", format!("{}{}.", capital(&meets), load_text(result)))
+            ("FAIL", format!("{}{}.", capital(&meets), load_text(run)))
         }
         Verdict::Inconclusive => (
             "INCONCLUSIVE",
@@ -76,30 +78,15 @@ pub fn headline(result: &RunResult) -> Headline {
     }
 }
 
-/// The load that was judged: ` at 400 IOPS (4,000 mailboxes), 90 s`; empty when nothing was measured.
-fn load_text(result: &RunResult) -> String {
+/// The load that was judged: ` at 400 IOPS (16 clients), 90 s`; empty when nothing was measured.
+fn load_text(run: &Run) -> String {
+    let result = &run.result;
     if !was_measured(result) {
         return String::new();
     }
-    let throughput = &result.throughput;
-    let setting = |path: &str| result.workload.settings.get(path)?.as_u64();
-    let mailboxes = setting("mail.mailboxes_per_database")
-        .map(|each| each * result.databases.len() as u64)
-        .filter(|all| *all > 0);
-    let (rate, unit) = match result.server {
-        Some(_) => (
-            throughput.operations_per_second,
-            Unit::TransactionsPerSecond,
-        ),
-        None => (throughput.achieved_iops, Unit::Iops),
-    };
-    let size = match (&result.server, throughput.threads, mailboxes) {
-        (Some(_), Some(users), _) => format!(" ({} users)", count(users)),
-        (None, _, Some(all)) => format!(" ({} mailboxes)", count(all)),
-        _ => String::new(),
-    };
-    let length = duration(result.duration_s);
-    format!(" at {}{size}, {length}", quantity(rate, unit))
+    let load = run.contribution.load.clone();
+    let load = load.unwrap_or_else(|| quantity(result.throughput.achieved_iops, Unit::Iops));
+    format!(" at {load}, {}", duration(result.duration_s))
 }
 
 /// A trace has no service levels, so it neither passes nor fails.
@@ -173,7 +160,12 @@ fn only_mix_failed(result: &RunResult) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use measure::result::{Check, CheckId, DatabaseResult, ErrorKind, ErrorRecord};
+    use measure::display::Contribution;
+    use measure::result::{Check, CheckId, ErrorKind, ErrorRecord};
+
+    fn sentence_of(result: &RunResult) -> String {
+        headline(&Run::from_result("", result.clone())).sentence
+    }
 
     #[test]
     fn every_verdict_has_its_sentence() {
@@ -181,7 +173,7 @@ mod tests {
         result.workload.name = "exchange-2013".to_string();
         let mut sentence = |verdict| {
             result.verdict = verdict;
-            headline(&result).sentence
+            sentence_of(&result)
         };
         assert_eq!(
             sentence(Verdict::Pass),
@@ -196,44 +188,44 @@ mod tests {
         assert!(sentence(Verdict::Error).contains("cannot be trusted"));
         result.complete = true;
         result.verdict = Verdict::Interrupted;
-        assert!(headline(&result).sentence.contains("stopped"));
+        assert!(sentence_of(&result).contains("stopped"));
         result.verdict = Verdict::Error;
         result.errors.push(ErrorRecord {
             kind: ErrorKind::OutOfSpace,
             ..ErrorRecord::default()
         });
-        let sentence = headline(&result).sentence;
+        let sentence = sentence_of(&result);
         assert!(sentence.contains("ran out of space"), "{sentence}");
         assert!(!sentence.contains("trusted"), "{sentence}");
         result.errors[0].kind = ErrorKind::Inconsistent;
-        let sentence = headline(&result).sentence;
+        let sentence = sentence_of(&result);
         assert!(sentence.contains("lost committed data"), "{sentence}");
         result.errors[0].kind = ErrorKind::Unavailable;
-        let sentence = headline(&result).sentence;
+        let sentence = sentence_of(&result);
         assert!(sentence.contains("server did not come back"), "{sentence}");
         assert!(!sentence.contains("trusted"), "{sentence}");
     }
 
     #[test]
     fn the_headline_names_the_load() {
-        let mut result = RunResult {
-            verdict: Verdict::Pass,
-            duration_s: 90.0,
-            databases: vec![DatabaseResult::default(); 16],
-            ..RunResult::default()
+        let mut run = Run {
+            contribution: Contribution {
+                load: Some("400 IOPS (16 clients)".to_owned()),
+                ..Contribution::default()
+            },
+            ..Run::default()
         };
-        result.workload.name = "exchange-2013".to_string();
-        result.throughput.achieved_iops = 400.4;
-        let settings = &mut result.workload.settings;
-        settings.insert("mail.mailboxes_per_database".to_string(), 250.into());
+        run.result.verdict = Verdict::Pass;
+        run.result.duration_s = 90.0;
+        run.result.workload.name = "exchange-2013".to_string();
         assert_eq!(
-            headline(&result).sentence,
-            "The storage meets the service levels of exchange-2013 at 400 IOPS (4,000 mailboxes), \
+            headline(&run).sentence,
+            "The storage meets the service levels of exchange-2013 at 400 IOPS (16 clients), \
              1 min 30 s."
         );
-        result.kind = RunKind::Prediction;
-        result.verdict = Verdict::Fail;
-        let sentence = headline(&result).sentence;
+        run.result.kind = RunKind::Prediction;
+        run.result.verdict = Verdict::Fail;
+        let sentence = headline(&run).sentence;
         assert!(
             sentence.starts_with("The modelled array does not meet the service levels"),
             "{sentence}"
@@ -252,13 +244,13 @@ mod tests {
             checks: vec![failed(CheckId::MixDeviation)],
             ..RunResult::default()
         };
-        let sentence = headline(&result).sentence;
+        let sentence = sentence_of(&result);
         assert!(
-            sentence.starts_with("The transaction mix was not the one"),
+            sentence.starts_with("The run had another transaction mix"),
             "{sentence}"
         );
         result.checks.push(failed(CheckId::LogWriteAverage));
-        let sentence = headline(&result).sentence;
+        let sentence = sentence_of(&result);
         assert!(sentence.contains("does not meet"), "{sentence}");
     }
 }

@@ -180,7 +180,7 @@ proptest! {
             let found = strange_word(text);
             prop_assert!(found.is_none(), "{found:?} is printed");
         }
-        let headline = report::words::headline(&runs[0].result);
+        let headline = report::words::headline(&runs[0]);
         prop_assert!(texts[0].contains(headline.word) && texts[1].contains(headline.word));
     }
 }

@@ -77,7 +77,7 @@ fn every_check_stands_in_page_and_terminal_with_limit_and_value() {
                 );
             }
         }
-        assert!(text.contains(report::words::headline(&run.result).word));
+        assert!(text.contains(report::words::headline(&run).word));
     }
 }
 

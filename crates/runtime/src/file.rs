@@ -22,23 +22,23 @@ pub enum Persistence {
 /// What was asked of storage when it failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IoOperation {
-    /// Opening a file.
+    /// Opening a file that exists.
     Open,
-    /// Creating a file.
+    /// Creating a file that is not there yet.
     Create,
-    /// Reading bytes.
+    /// Reading bytes of a file.
     Read,
-    /// Writing bytes.
+    /// Writing bytes to a file.
     Write,
-    /// Making writes durable.
+    /// Making earlier writes durable.
     Sync,
     /// Changing a file's size.
     Resize,
-    /// Renaming a file.
+    /// Renaming a file within its directory.
     Rename,
-    /// Removing a file.
+    /// Removing a file from its directory.
     Remove,
-    /// Listing a directory.
+    /// Listing the files of a directory.
     List,
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for IoOperation {
     }
 }
 
-/// Why storage failed.
+/// Why a request to storage failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum IoFailure {
@@ -95,7 +95,7 @@ pub enum IoFailure {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{operation} {file} failed{}: {failure}", self.place())]
 pub struct IoError {
-    /// What was tried.
+    /// What was asked of storage.
     pub operation: IoOperation,
     /// The file's name as a person knows it.
     pub file: String,
@@ -103,7 +103,7 @@ pub struct IoError {
     pub offset_bytes: u64,
     /// How many bytes were asked for; 0 where no bytes move.
     pub length_bytes: u64,
-    /// Why it failed.
+    /// What went wrong with it.
     pub failure: IoFailure,
 }
 
@@ -235,7 +235,7 @@ pub trait Directory: Clone + 'static {
     /// Renames `from` to `to` in one atomic step, replacing a file already called `to`.
     async fn rename(&self, from: &str, to: &str) -> Result<(), IoError>;
 
-    /// Removes a file.
+    /// Removes the file of that name.
     async fn remove(&self, name: &str) -> Result<(), IoError>;
 
     /// The names of all files, sorted.

@@ -60,7 +60,7 @@ impl Semaphore {
         })
     }
 
-    /// Permits nobody holds.
+    /// Permits that nobody holds now.
     #[must_use]
     pub fn available(&self) -> usize {
         self.permits.get()
@@ -152,7 +152,7 @@ impl Drop for Acquire {
     }
 }
 
-/// A held permit.
+/// A held permit, given back when it is dropped.
 pub struct Permit {
     semaphore: Rc<Semaphore>,
 }
@@ -194,13 +194,13 @@ impl<T> Channel<T> {
         self.arrival.notify_all();
     }
 
-    /// Items waiting.
+    /// Items sent and not yet received.
     #[must_use]
     pub fn len(&self) -> usize {
         self.items.borrow().len()
     }
 
-    /// Whether nothing waits.
+    /// Whether there is no item to receive now.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.borrow().is_empty()

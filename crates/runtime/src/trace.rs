@@ -27,15 +27,15 @@ pub enum IoCause {
 /// Which way the bytes went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum IoDirection {
-    /// From the device.
+    /// From the device to memory.
     Read,
-    /// To the device.
+    /// From memory to the device.
     Write,
     /// A flush of the device's volatile cache; carries no bytes.
     Flush,
 }
 
-/// One completed request.
+/// A request that has completed, well or with an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IoEvent {
     /// Why it was made.
@@ -44,7 +44,7 @@ pub struct IoEvent {
     pub direction: IoDirection,
     /// Offset in the file, in bytes.
     pub offset_bytes: u64,
-    /// Length in bytes.
+    /// Bytes asked for; 0 for a flush.
     pub length_bytes: u64,
     /// When the request was handed to the device, on the runtime's clock.
     pub issued_ns: u64,

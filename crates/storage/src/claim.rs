@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use workload::Profile;
+use workload::{Profile, Workload};
 
 use crate::error::StorageError;
 use crate::marker::Marker;
@@ -15,8 +15,9 @@ use crate::{Layout, Place, device};
 #[derive(Debug)]
 pub struct Claim {
     layout: Layout,
-    /// Whether the directories were made for this run. What an earlier run kept is never removed.
-    fresh: bool,
+    /// The workload for which the directories were made; `None` when an earlier run made and kept
+    /// them, so that they are never removed.
+    made_for: Option<&'static dyn Workload>,
 }
 
 impl Claim {
@@ -29,7 +30,7 @@ impl Claim {
     ) -> Result<Self, StorageError> {
         let claim = Self {
             layout,
-            fresh: true,
+            made_for: Some(profile.workload()),
         };
         if let Err(failure) = claim.take_sites(workload, profile, erase_device) {
             // What was made so far is empty and goes again; the first failure is the one to report.
@@ -43,11 +44,11 @@ impl Claim {
     pub fn reuse(layout: Layout) -> Self {
         Self {
             layout,
-            fresh: false,
+            made_for: None,
         }
     }
 
-    /// Where everything goes.
+    /// Where databases and logs lie.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -83,13 +84,14 @@ impl Claim {
     /// because it did not make it.
     pub fn release(self) -> Result<Vec<PathBuf>, StorageError> {
         let mut left = Vec::new();
-        if !self.fresh {
+        let Some(workload) = self.made_for else {
             return Ok(left);
-        }
+        };
         for place in &self.layout.databases {
             for place in [&place.data, &place.log] {
                 if let Place::Directory(path) = place {
-                    remove_directory(path, &mut left).map_err(|error| unremovable(path, &error))?;
+                    remove_directory(path, workload, &mut left)
+                        .map_err(|error| unremovable(path, &error))?;
                 }
             }
         }
@@ -123,13 +125,11 @@ fn make_directories(target: &Path, names: &[String]) -> io::Result<()> {
     fs::File::open(target)?.sync_all()
 }
 
-/// Whether a file in one of our directories is one that Proofload makes: databases, logs with their
-/// checkpoint, and the state of a database.
-fn is_made_by_us(name: &str) -> bool {
-    name.ends_with(".edb") || name.starts_with("E00") || name.starts_with("mail.state")
-}
-
-fn remove_directory(path: &Path, left: &mut Vec<PathBuf>) -> io::Result<()> {
+fn remove_directory(
+    path: &Path,
+    workload: &dyn Workload,
+    left: &mut Vec<PathBuf>,
+) -> io::Result<()> {
     let entries = match fs::read_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries?,
@@ -137,7 +137,7 @@ fn remove_directory(path: &Path, left: &mut Vec<PathBuf>) -> io::Result<()> {
     let mut has_rest = false;
     for entry in entries {
         let entry = entry?;
-        let ours = is_made_by_us(&entry.file_name().to_string_lossy());
+        let ours = workload.makes_file(&entry.file_name().to_string_lossy());
         if ours && entry.file_type()?.is_file() {
             remove_if_there(&entry.path())?;
         } else {

@@ -8,7 +8,7 @@ pub enum StorageError {
     /// The paths or options do not fit each other, or what is there.
     #[error("{message}")]
     Usage {
-        /// What is wrong.
+        /// What is wrong, as a whole sentence.
         message: String,
         /// What would be right.
         help: String,
@@ -21,10 +21,10 @@ pub enum StorageError {
         /// What to do about it.
         help: String,
     },
-    /// The storage failed.
+    /// Storage failed, or what is on it is damaged.
     #[error("{message}")]
     Integrity {
-        /// What was found.
+        /// What was found, as a whole sentence.
         message: String,
         /// What to do about it.
         help: String,

@@ -50,7 +50,7 @@ pub struct Request<'a> {
     pub erase_device: bool,
 }
 
-/// Where everything goes.
+/// Where databases and logs of a run lie, and on which targets.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// Every target once, in the order given.
@@ -64,8 +64,6 @@ pub struct Layout {
 pub struct DatabasePlace {
     /// The database's name in messages and results.
     pub name: String,
-    /// Whether a database server keeps its files here, and not our own engine.
-    pub has_server: bool,
     /// The database file's place.
     pub data: Place,
     /// The log files' place.
@@ -197,7 +195,6 @@ fn lay_out(
         };
         places.push(DatabasePlace {
             name: format!("{}-{:03}", needs.prefix, number + 1),
-            has_server: false,
             data: place(&targets[data_target], needs.prefix),
             log: place(&targets[log_target], "log"),
             data_target,
@@ -223,7 +220,9 @@ fn lay_out_server(
     for (targets, option) in [(&on, "--on"), (&log_on, "--log-on")] {
         if let [first, _, ..] = targets.as_slice() {
             return Err(StorageError::usage(
-                format!("A brokerage has one database, and {option} names several directories."),
+                format!(
+                    "A database server has one database, and {option} names several directories."
+                ),
                 format!("Give {option} {}.", first.given.display()),
             ));
         }
@@ -257,7 +256,6 @@ fn lay_out_server(
     Ok(Layout {
         databases: vec![DatabasePlace {
             name: data_name.to_owned(),
-            has_server: true,
             data,
             log,
             data_target: 0,

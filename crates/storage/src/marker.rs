@@ -18,7 +18,7 @@ const SCHEMA: &str = "proofload/target/1";
 /// What Proofload has put into a directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {
-    /// `proofload/target/1`.
+    /// Always [`SCHEMA`] when written by this version.
     pub schema: String,
     /// The program that made it, with its version.
     pub program: String,

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use crate::error::StorageError;
 use crate::kernel;
 
-/// One target.
+/// A place that storage under test was given by: a directory or a block device.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// The path as it was typed.
     pub given: PathBuf,
     /// The path without symbolic links.
     pub path: PathBuf,
-    /// What it is.
+    /// Directory or block device.
     pub kind: TargetKind,
     /// What makes it the same as another path, whatever links and bind mounts lie between.
     pub identity: Identity,
@@ -24,11 +24,11 @@ pub struct Target {
 /// What a target is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetKind {
-    /// A directory.
+    /// A directory of a file system.
     Directory,
     /// A block device with its size.
     Device {
-        /// Bytes it holds.
+        /// Size of the device.
         size_bytes: u64,
     },
 }
@@ -38,9 +38,9 @@ pub enum TargetKind {
 pub enum Identity {
     /// A directory: its file system and its number there.
     Directory {
-        /// `st_dev`.
+        /// Device number of the file system (`st_dev`).
         file_system: u64,
-        /// `st_ino`.
+        /// Inode number of the directory (`st_ino`).
         number: u64,
     },
     /// A block device: `st_rdev`.

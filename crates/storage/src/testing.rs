@@ -87,7 +87,7 @@ impl LoopDevice {
             .then(|| Self(PathBuf::from(path.trim())))
     }
 
-    /// Its path.
+    /// Path of the loop device.
     pub fn path(&self) -> &Path {
         &self.0
     }

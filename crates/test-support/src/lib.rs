@@ -4,6 +4,12 @@
 //! browser, a loop device. Such a test calls [`skip`] and returns. The test runner then counts it as
 //! passed, so [`skip`] also writes a line to the file that [`SKIPPED_TESTS`] names; `scripts/test`
 //! sets it, and prints at its end how many tests were skipped and why.
+//!
+//! [`expect`] compares a text with one that is kept in the repository.
+
+mod expected;
+
+pub use expected::expect;
 
 use std::fmt::Display;
 use std::fs::OpenOptions;

@@ -39,7 +39,7 @@ struct ResponseTimes {
     model: Times,
 }
 
-/// Response times, ns.
+/// Response times in nanoseconds: all of them, or a histogram when there are many.
 #[derive(Debug, Clone)]
 enum Times {
     Kept(Vec<u64>),

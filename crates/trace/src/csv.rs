@@ -20,7 +20,7 @@ enum Column {
     Operation,
     /// Measured response time, in units of so many ns.
     Response(u64),
-    /// Something else.
+    /// A column of another name, which is not used.
     Other,
 }
 

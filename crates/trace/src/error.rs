@@ -10,29 +10,29 @@ pub enum TraceError {
     /// A line is wrong.
     #[error("{file}:{line}: {message}; {}", ended(help))]
     Line {
-        /// The trace.
+        /// Path of the trace.
         file: String,
         /// The line, from 1.
         line: u64,
-        /// What is wrong.
+        /// What is wrong with it.
         message: String,
-        /// What to do.
+        /// What to do about it.
         help: String,
     },
     /// The file as a whole is wrong.
     #[error("{file}: {message}; {}", ended(help))]
     File {
-        /// The trace.
+        /// Path of the trace.
         file: String,
-        /// What is wrong.
+        /// What is wrong with it.
         message: String,
-        /// What to do.
+        /// What to do about it.
         help: String,
     },
     /// The file cannot be read.
     #[error("{file} cannot be read: {error}.")]
     Unreadable {
-        /// The trace.
+        /// Path of the trace.
         file: String,
         /// What the system said.
         error: io::Error,

@@ -44,9 +44,9 @@ pub(super) struct Placed {
 /// What a line holds.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Parsed {
-    /// Nothing to replay.
+    /// Nothing to replay, such as a comment.
     Nothing,
-    /// A whole request.
+    /// A request in one line.
     Request(RawRequest),
     /// The begin of a request whose end may follow.
     Begun { request: RawRequest, sector: u64 },

@@ -55,7 +55,7 @@ fn exponential(digits: &str, unit_ns: u64) -> Option<i128> {
     (ns.is_finite() && ns < 1e30).then_some(ns as i128)
 }
 
-/// A whole number.
+/// A whole number that is not negative, also in the form 4096.0.
 pub(super) fn whole(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -8,7 +8,7 @@ const SECTOR_BYTES: u64 = 512;
 pub enum TraceOperation {
     /// Hand over what is stored there.
     Read,
-    /// Store something there.
+    /// Store new data there.
     Write,
     /// Make what was written before safe.
     Flush,

@@ -1,4 +1,4 @@
-//! The `trace.` settings.
+//! Settings of a replay, whose paths begin with `trace.`.
 
 use super::format::TraceFormat;
 use config::{
@@ -53,9 +53,9 @@ settings! {
 choice! {
     /// The format of a trace.
     pub enum FormatChoice {
-        /// As it looks.
+        /// The format that the file looks like.
         Auto = "auto",
-        /// Our CSV.
+        /// Proofload's own CSV, with a head that names the columns.
         Csv = "csv",
         /// An I/O log of fio.
         FioIolog = "fio-iolog",
@@ -67,7 +67,7 @@ choice! {
 }
 
 choice! {
-    /// Open or closed.
+    /// Whether requests come by the clock (open) or after earlier ones (closed).
     pub enum ReplayMode {
         /// Open where the trace has arrival times.
         Auto = "auto",
@@ -93,9 +93,9 @@ choice! {
     pub enum FirstWriteOfTrace {
         /// In one run of ascending addresses.
         Sequential = "sequential",
-        /// Here and there.
+        /// By writes at random addresses.
         Random = "random",
-        /// Not at all.
+        /// Not at all: nothing on them was ever written.
         None = "none",
     }
 }

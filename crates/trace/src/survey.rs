@@ -9,11 +9,11 @@ use super::request::TraceOperation;
 /// What a whole trace holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TraceSurvey {
-    /// All requests.
+    /// All requests of the trace.
     pub requests: u64,
-    /// Reads among them.
+    /// Reads among the requests.
     pub reads: u64,
-    /// Writes among them.
+    /// Writes among the requests.
     pub writes: u64,
     /// Requests that do not begin or end at a sector.
     pub unaligned: u64,
@@ -34,7 +34,7 @@ pub struct TraceSurvey {
 pub struct VolumeSurvey {
     /// Its name in the trace.
     pub name: String,
-    /// Requests to it.
+    /// Requests to this volume.
     pub requests: u64,
     /// Where the furthest request ends.
     pub end_bytes: u64,

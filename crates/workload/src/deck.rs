@@ -1,7 +1,8 @@
 //! The mix of operations, kept exactly: each deck of cards holds every kind in its exact share and
-//! is dealt to the end before the next one is shuffled.
+//! is dealt to the end before it is shuffled again. Users who share a deck keep the mix more exactly
+//! than users with a deck each.
 
-use crate::random::Dice;
+use crate::random::SeededRng;
 
 /// Cards in a deck: shares are kept to a tenth of a percent.
 const CARDS: usize = 1_000;
@@ -11,13 +12,13 @@ const CARDS: usize = 1_000;
 pub struct Deck<T> {
     cards: Vec<T>,
     dealt: usize,
-    dice: Dice,
+    rng: SeededRng,
 }
 
 impl<T: Copy> Deck<T> {
-    /// A deck whose cards come in proportion to their weights, by largest remainders.
+    /// A deck of 1,000 cards that come in proportion to their weights, by largest remainders.
     #[must_use]
-    pub fn new(weights: &[(T, f64)], dice: Dice) -> Self {
+    pub fn new(weights: &[(T, f64)], rng: SeededRng) -> Self {
         let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
         assert!(total > 0.0, "a deck needs a card");
         let exact: Vec<f64> = weights
@@ -31,21 +32,38 @@ impl<T: Copy> Deck<T> {
         for &index in by_remainder.iter().cycle().take(missing) {
             counts[index] += 1;
         }
-        let mut cards = Vec::with_capacity(CARDS);
-        for ((card, _), count) in weights.iter().zip(counts) {
-            cards.extend(std::iter::repeat_n(*card, count));
-        }
+        let cards = weights.iter().map(|&(card, _)| card);
+        Self::from_counts(cards.zip(counts), rng)
+    }
+
+    /// A deck with this many cards of each kind.
+    ///
+    /// # Panics
+    /// There is no card.
+    #[must_use]
+    pub fn from_counts(counts: impl IntoIterator<Item = (T, usize)>, rng: SeededRng) -> Self {
+        let counts = counts.into_iter();
+        let cards: Vec<T> = counts
+            .flat_map(|(card, count)| std::iter::repeat_n(card, count))
+            .collect();
+        assert!(!cards.is_empty(), "a deck needs a card");
         Self {
             dealt: cards.len(),
             cards,
-            dice,
+            rng,
         }
     }
 
-    /// The next card.
+    /// Number of cards in the deck.
+    #[must_use]
+    pub fn cards(&self) -> usize {
+        self.cards.len()
+    }
+
+    /// The next card; after the last one the deck is shuffled.
     pub fn deal(&mut self) -> T {
         if self.dealt == self.cards.len() {
-            self.dice.shuffle(&mut self.cards);
+            self.rng.shuffle(&mut self.cards);
             self.dealt = 0;
         }
         self.dealt += 1;
@@ -66,7 +84,7 @@ mod tests {
             ('r', 34.9),
             ('s', 0.1),
         ];
-        let mut deck = Deck::new(&weights, Dice::new(3, 0));
+        let mut deck = Deck::new(&weights, SeededRng::new(3, 0));
         let mut orders = Vec::new();
         for _ in 0..5 {
             let dealt: Vec<char> = (0..CARDS).map(|_| deck.deal()).collect();
@@ -80,7 +98,7 @@ mod tests {
 
     #[test]
     fn thirds_are_rounded_to_a_full_deck() {
-        let mut deck = Deck::new(&[(0, 1.0), (1, 1.0), (2, 1.0)], Dice::new(3, 0));
+        let mut deck = Deck::new(&[(0, 1.0), (1, 1.0), (2, 1.0)], SeededRng::new(3, 0));
         let dealt: Vec<usize> = (0..CARDS).map(|_| deck.deal()).collect();
         let mut counts = [0; 3];
         dealt.into_iter().for_each(|card| counts[card] += 1);

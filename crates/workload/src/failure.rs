@@ -20,6 +20,8 @@ pub enum FailureKind {
     OutOfSpace,
     /// The database server was gone and did not come back.
     Unavailable,
+    /// Nothing failed, but simulated time does not advance, so the run would never end.
+    ZeroDelayLoop,
     /// Nothing failed: the work was asked to stop.
     Stopped,
     /// The program itself did not do what it should.
@@ -34,7 +36,9 @@ impl From<FailureKind> for ErrorKind {
             FailureKind::Inconsistent => Self::Inconsistent,
             FailureKind::OutOfSpace => Self::OutOfSpace,
             FailureKind::Unavailable => Self::Unavailable,
-            FailureKind::Stopped | FailureKind::Internal => Self::Internal,
+            FailureKind::ZeroDelayLoop | FailureKind::Stopped | FailureKind::Internal => {
+                Self::Internal
+            }
         }
     }
 }

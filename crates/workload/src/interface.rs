@@ -10,6 +10,7 @@ use crate::progress::StopRequest;
 use array::Array;
 use array::bridge::VolumeFiles;
 use config::{ConfigError, Layers, Settings};
+use measure::display::Contribution;
 use measure::result::RunResult;
 use measure::service_level::ServiceLevels;
 use runtime::Handle;
@@ -53,6 +54,22 @@ pub trait Workload: Debug + Sync {
 
     /// Settings that cannot change between the build of a database and a run on it.
     fn built_with(&self) -> &'static [&'static str];
+
+    /// Name of the file of the database `name`; `None` when a server keeps its files itself.
+    fn database_file(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    /// Whether runs make files of this name in the directories of databases and logs, so that they
+    /// may be removed.
+    fn makes_file(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// What it adds to the report of a result of its own.
+    fn contribution(&self, _result: &RunResult) -> Contribution {
+        Contribution::default()
+    }
 }
 
 /// A profile that needs no file.
@@ -60,7 +77,7 @@ pub trait Workload: Debug + Sync {
 pub struct Bundled {
     /// The name to run it by.
     pub name: &'static str,
-    /// The commented TOML.
+    /// The profile as TOML, with a comment beside each number.
     pub toml: &'static str,
 }
 
@@ -69,7 +86,7 @@ pub trait DeclaredProfile {
     /// The profile of the workload itself, for code that knows which one it is.
     fn as_any(&self) -> &dyn Any;
 
-    /// A copy.
+    /// A copy of the profile.
     fn boxed(&self) -> Box<dyn Profile>;
 
     /// All settings in force by their dotted paths, as they stand in the TOML.
@@ -77,6 +94,9 @@ pub trait DeclaredProfile {
 
     /// All settings in force as commented TOML, which reads back to the same profile.
     fn to_toml(&self) -> String;
+
+    /// The JSON Schema of profiles of this workload; `extends` are the profiles to extend.
+    fn json_schema(&self, extends: &[&str]) -> serde_json::Value;
 }
 
 impl<T: Profile + Settings + Clone + 'static> DeclaredProfile for T {
@@ -94,6 +114,13 @@ impl<T: Profile + Settings + Clone + 'static> DeclaredProfile for T {
 
     fn to_toml(&self) -> String {
         config::to_toml(self)
+    }
+
+    fn json_schema(&self, extends: &[&str]) -> serde_json::Value {
+        let mut schema = config::json_schema::<T>("Workload profile", extends);
+        schema["properties"]["kind"]["const"] = self.workload().kind().into();
+        schema["required"] = ["kind"].as_slice().into();
+        schema
     }
 }
 
@@ -171,11 +198,11 @@ impl dyn Profile + '_ {
 /// An option that says how large the load is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadOption {
-    /// Sessions.
+    /// Number of sessions over all databases.
     Threads,
     /// Users of a database server.
     Users,
-    /// Number of databases.
+    /// Number of databases over which the load is spread.
     Databases,
     /// Data over all databases.
     TargetSize,
@@ -229,7 +256,7 @@ pub enum LoadAxis {
     Rate,
     /// A setting with the number of clients.
     Clients {
-        /// Its dotted path.
+        /// Dotted path of the setting.
         setting: &'static str,
         /// The most clients that are tried unless another range is given.
         most: f64,

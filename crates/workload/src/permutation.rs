@@ -41,7 +41,7 @@ impl Permutation {
         (self.low_mask + 1) * (self.high_mask + 1)
     }
 
-    /// Where `member` goes.
+    /// The member of the domain that `member` is mapped to.
     #[must_use]
     pub fn apply(&self, member: u64) -> u64 {
         debug_assert!(member < self.domain());

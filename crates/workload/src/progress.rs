@@ -12,7 +12,7 @@ use std::time::Duration;
 pub enum Phase {
     /// The databases of an earlier run are looked for.
     Finding,
-    /// New databases are filled with mail items.
+    /// New databases are filled.
     Building,
     /// Databases are opened; after an unclean end this includes recovery.
     Opening,
@@ -79,16 +79,30 @@ pub struct LiveSample {
 
 /// Who puts the load on the storage.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sessions {
-    /// Sessions of a mail store, or requests of a trace that are outstanding.
-    Threads(u32),
-    /// Users of a brokerage.
-    Users {
-        /// How many.
-        count: u32,
-        /// What they and the market have done in the interval.
-        transactions_per_second: f64,
-    },
+pub struct Sessions {
+    /// What they are called.
+    pub clients: Clients,
+    /// How many there are.
+    pub count: u32,
+    /// Operations per second in the interval, all together.
+    pub operations_per_second: f64,
+}
+
+/// What the sessions of a workload are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clients {
+    /// One of them, such as `user`; several with an `s`.
+    pub noun: &'static str,
+    /// What their operations are called, such as `transactions`; `None`: their rate is not shown.
+    pub operations: Option<&'static str>,
+}
+
+impl Clients {
+    /// Threads, of which the load on the storage is shown alone.
+    pub const THREADS: Self = Self {
+        noun: "thread",
+        operations: None,
+    };
 }
 
 /// What a phase without a fixed length waits for.
@@ -96,14 +110,14 @@ pub enum Sessions {
 pub struct Outlook {
     /// In words, such as `caches 43 % full, 95 % wanted`.
     pub text: String,
-    /// When it ends.
+    /// How much longer it takes.
     pub remaining: Remaining,
 }
 
 /// How much longer a phase takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remaining {
-    /// As it looks.
+    /// About so long, as far as it can be estimated.
     About(Duration),
     /// It may end at any time, and ends after so long.
     AtMost(Duration),

@@ -1,4 +1,4 @@
-//! Dice: the one source of chance of a workload, always from a seed.
+//! The random numbers of a workload, always from a seed.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -23,16 +23,16 @@ pub fn derive(seed: u64, stream: u64) -> u64 {
 
 /// A seeded generator with the draws that a workload makes.
 #[derive(Debug, Clone)]
-pub struct Dice(Xoshiro256PlusPlus);
+pub struct SeededRng(Xoshiro256PlusPlus);
 
-impl Dice {
-    /// Dice for the stream `stream` of the run's seed. Different streams are independent.
+impl SeededRng {
+    /// The generator of the stream `stream` of the run's seed. Different streams are independent.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(derive(seed, stream)))
     }
 
-    /// 64 random bits.
+    /// The next 64 bits of the stream.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
@@ -76,20 +76,20 @@ mod tests {
 
     #[test]
     fn draws_cover_their_range_evenly() {
-        let mut dice = Dice::new(7, 1);
+        let mut rng = SeededRng::new(7, 1);
         let mut counts = [0_u32; 10];
         for _ in 0..100_000 {
-            counts[dice.below(10) as usize] += 1;
+            counts[rng.below(10) as usize] += 1;
         }
         // Five standard deviations of a count are 474.
         assert!(counts.iter().all(|&count| (9_500..10_500).contains(&count)));
-        let mean = (0..100_000).map(|_| dice.exponential()).sum::<f64>() / 1e5;
+        let mean = (0..100_000).map(|_| rng.exponential()).sum::<f64>() / 1e5;
         assert!((0.98..1.02).contains(&mean), "{mean}");
     }
 
     #[test]
     fn streams_of_one_seed_differ_and_repeat() {
-        let draw = |seed, stream| Dice::new(seed, stream).bits();
+        let draw = |seed, stream| SeededRng::new(seed, stream).bits();
         assert_eq!(draw(1, 2), draw(1, 2));
         assert_ne!(draw(1, 2), draw(2, 1));
         assert_ne!(draw(1, 2), draw(1, 3));

@@ -16,7 +16,7 @@ use crate::pool::settings::{GroupFacts, PoolVolume};
 use crate::pool::{LinearPool, LinearVolume, PagedPool, Pool, PoolSettings};
 use crate::raid::Protection;
 use crate::settings::{ArraySettings, VolumeSettings, WritePolicy, ns_of_us};
-use crate::{Diagnostic, SECTOR_BYTES};
+use crate::{BrokenRule, SECTOR_BYTES};
 
 use super::controllers::Controllers;
 use super::counters::VolumeCounting;
@@ -98,7 +98,7 @@ fn build_backend<P: Payload>(
         }
         let Some(description) = settings.disks.get(name) else {
             let message = format!("There is no description of the disk '{name}'.");
-            return Err(ArrayError::Settings(vec![Diagnostic::new(
+            return Err(ArrayError::Settings(vec![BrokenRule::new(
                 "disks", message,
             )]));
         };
@@ -178,7 +178,7 @@ fn pool_volumes(settings: &ArraySettings, name: &str) -> Vec<PoolVolume> {
 
 /// Every rule that volumes, pools and disk groups break together, of settings that break none by
 /// themselves. Builds the disk groups, but nothing whose size depends on what they hold.
-pub(crate) fn check_places(settings: &ArraySettings) -> Result<Vec<Diagnostic>, ArrayError> {
+pub(crate) fn check_places(settings: &ArraySettings) -> Result<Vec<BrokenRule>, ArrayError> {
     let backend = build_backend::<()>(settings, 0)?;
     let mut diagnostics = Vec::new();
     if let Err(ArrayError::Settings(broken)) = place_linear(settings, &backend) {
@@ -203,7 +203,7 @@ fn check_pool_volumes(
     pool: &PoolSettings,
     facts: &[GroupFacts],
     volumes: &[PoolVolume],
-) -> Vec<Diagnostic> {
+) -> Vec<BrokenRule> {
     let sizes = facts.iter().filter(|facts| {
         let mut groups = pool.groups.iter();
         groups.any(|group| group.group == facts.name)
@@ -219,7 +219,7 @@ fn check_pool_volumes(
                 gb(volume.sectors),
                 gb(sectors)
             );
-            Diagnostic::new(format!("{}.capacity_mib", volume.path), message)
+            BrokenRule::new(format!("{}.capacity_mib", volume.path), message)
         })
         .collect()
 }
@@ -316,7 +316,7 @@ fn place_linear<P: Payload>(
                  smaller or the group larger.",
                 volume.capacity_mib, name
             );
-            diagnostics.push(Diagnostic::new(
+            diagnostics.push(BrokenRule::new(
                 format!("volumes.{number}.capacity_mib"),
                 message,
             ));

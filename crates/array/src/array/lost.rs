@@ -13,7 +13,7 @@ pub(super) struct LostSectors {
 }
 
 impl LostSectors {
-    /// Sectors ever lost.
+    /// Sectors lost since the array was made, those written again since included.
     pub fn ever_lost(&self) -> u64 {
         self.ever_lost
     }

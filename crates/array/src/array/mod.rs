@@ -36,7 +36,7 @@ use thiserror::Error;
 
 pub(crate) use build::check_places;
 
-use crate::Diagnostic;
+use crate::BrokenRule;
 use crate::controller::Ticket;
 use crate::disk::DiskError;
 use crate::event_queue::{Due, EventQueue};
@@ -59,8 +59,8 @@ use volumes::Volumes;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ArrayError {
     /// The description breaks rules.
-    #[error("The array cannot exist: {}", Diagnostic::join(.0))]
-    Settings(Vec<Diagnostic>),
+    #[error("The array cannot exist: {}", BrokenRule::join(.0))]
+    Settings(Vec<BrokenRule>),
     /// A disk cannot be built.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -287,19 +287,19 @@ impl<P: Payload> Array<P> {
         laid_out.map_err(|_| HostError::PoolFull)
     }
 
-    /// Checks the laws that must hold at any time.
+    /// Checks the invariants that must hold at any time.
     ///
     /// # Panics
     ///
-    /// If a request was made or lost inside, a cache's lists disagree with its lines, or Little's
-    /// law is broken anywhere.
-    pub fn check_laws(&self) {
+    /// If a request was made or lost inside, a cache's lists disagree with its lines, or Little's law
+    /// does not hold.
+    pub fn check_invariants(&self) {
         for controller in self.controllers.iter() {
-            controller.check_laws(self.now_ns);
+            controller.check_invariants(self.now_ns);
         }
         let mut inside = 0;
         for volume in self.volumes.iter() {
-            volume.counting.inside.check_laws(self.now_ns);
+            volume.counting.inside.check_invariants(self.now_ns);
             inside += volume.counting.inside.counters(self.now_ns).inside;
         }
         assert!(
@@ -313,7 +313,7 @@ impl<P: Payload> Array<P> {
             self.operations.in_flight(),
             "operations at the back end"
         );
-        if let Err(broken) = self.storage.check_laws() {
+        if let Err(broken) = self.storage.check_invariants() {
             panic!("{broken}");
         }
     }

@@ -132,7 +132,7 @@ impl Operations {
         ages.min()
     }
 
-    /// Operations in flight.
+    /// Operations at the back end that have not ended.
     pub fn in_flight(&self) -> usize {
         self.entries.in_use()
     }

@@ -70,7 +70,7 @@ pub(super) struct Route {
 /// What the controller that serves a request does for it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Service {
-    /// That controller.
+    /// Number of that controller.
     pub server: u8,
     /// Whether it works on the request.
     pub active: bool,
@@ -86,7 +86,7 @@ pub(super) struct Service {
     pub first_slot: u32,
 }
 
-/// A host request.
+/// A host request from its arrival to its completion.
 #[derive(Debug)]
 pub(super) struct Request<P> {
     pub tag: u64,
@@ -235,7 +235,6 @@ impl<P: Payload> Requests<P> {
         completed.append(&mut self.completed);
     }
 
-    /// Requests in flight.
     pub fn in_flight(&self) -> usize {
         self.entries.in_use()
     }

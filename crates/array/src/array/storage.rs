@@ -4,7 +4,7 @@ use crate::Incident;
 use crate::disk::{DiskDescription, DiskModel};
 use crate::event_queue::EventQueue;
 use crate::group::{
-    Backend, BackendLawBroken, GroupId, GroupState, GroupView, Piece, RebuildView, StationId,
+    Backend, BackendInvariantError, GroupId, GroupState, GroupView, Piece, RebuildView, StationId,
 };
 use crate::host::{FirstWrite, VolumeId};
 use crate::io::VolumeExtent;
@@ -202,7 +202,7 @@ impl<P: Payload> Storage<P> {
         self.pools.iter().map(Pool::counters).collect()
     }
 
-    pub fn check_laws(&self) -> Result<(), BackendLawBroken> {
-        self.backend.check_laws()
+    pub fn check_invariants(&self) -> Result<(), BackendInvariantError> {
+        self.backend.check_invariants()
     }
 }

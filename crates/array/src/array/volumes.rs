@@ -79,14 +79,14 @@ impl FastPath {
     }
 }
 
-/// A volume.
+/// A volume with the requests and streams on it.
 #[derive(Debug)]
 pub(super) struct Volume {
     pub pool: u16,
     pub capacity_sectors: u64,
     pub ownership: Ownership,
     pub policy: VolumePolicy,
-    /// Requests being served.
+    /// Host requests that a controller serves now.
     pub requests: u64,
     /// Reads and writes at the back end.
     pub operations: u64,

@@ -370,7 +370,7 @@ mod tests {
             sequential: false,
         };
         cache.write_reserved(write, extent, slot, &bytes(value, extent.sectors));
-        cache.check_laws();
+        cache.check_invariants();
     }
 
     fn read(cache: &mut DataCache<Bytes>, extent: VolumeExtent) -> Option<Vec<u8>> {
@@ -398,7 +398,7 @@ mod tests {
         assert!(!cache.discard(extent(10, 10)), "it is on its way to disk");
         cache.end_destage(unit, &lines, false, |_| panic!("nothing is lost"));
         assert!(!cache.has_unwritten(extent(0, 32)));
-        cache.check_laws();
+        cache.check_invariants();
     }
 
     #[test]
@@ -412,7 +412,7 @@ mod tests {
         cache.end_destage(unit, &lines, true, |extent| lost.push(extent));
         assert_eq!(lost, [extent(3, 4)]);
         assert_eq!(read(&mut cache, extent(3, 4)), None);
-        cache.check_laws();
+        cache.check_invariants();
     }
 
     #[test]
@@ -428,7 +428,7 @@ mod tests {
         assert_eq!(failed.len(), 0);
         assert_eq!(read(&mut partner, extent(0, 16)), Some(vec![1; 8192]));
         assert!(partner.has_unwritten(extent(0, 16)));
-        partner.check_laws();
+        partner.check_invariants();
     }
 
     #[test]

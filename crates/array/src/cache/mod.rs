@@ -77,7 +77,7 @@ pub(crate) struct LinePart {
     pub within: u32,
     /// First sector within the request.
     pub offset: u32,
-    /// Length.
+    /// Length in sectors; the part ends within the line.
     pub sectors: u32,
 }
 
@@ -453,7 +453,7 @@ impl<P: Payload> DataCache<P> {
         }
     }
 
-    /// Lines in use.
+    /// Lines in use, dirty and clean.
     pub fn len(&self) -> u64 {
         self.index.len() as u64
     }
@@ -463,7 +463,7 @@ impl<P: Payload> DataCache<P> {
     /// # Panics
     ///
     /// If they do not.
-    pub fn check_laws(&self) {
+    pub fn check_invariants(&self) {
         let mut unwritten = 0;
         let mut replaceable = 0;
         for slot in self.slots() {

@@ -33,7 +33,7 @@ impl OrderedBits {
         }
     }
 
-    /// Adds a number.
+    /// Adds a number; the set grows as needed.
     #[inline]
     pub fn insert(&mut self, number: u64) {
         let room = self

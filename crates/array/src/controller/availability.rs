@@ -72,7 +72,7 @@ impl Availability {
         self.battery_works = works;
     }
 
-    /// It fails.
+    /// The controller fails. Its generation changes, so that what it had sent is recognized as old.
     pub fn fail(&mut self) {
         debug_assert!(self.works(), "a failed controller cannot fail");
         self.state = State::Failed {
@@ -81,7 +81,7 @@ impl Availability {
         self.generation += 1;
     }
 
-    /// It is repaired.
+    /// The controller is repaired; it works again once what it had at the back end has ended.
     pub fn restore(&mut self) {
         debug_assert!(!self.works(), "only a failed controller is restored");
         self.state = State::Returning;

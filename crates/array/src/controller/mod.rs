@@ -37,24 +37,19 @@ pub(crate) struct Copies {
 
 const SECTORS_PER_MIB: f64 = 2048.0;
 
-/// One controller.
+/// A controller: the stations that requests pass, its cache, and what it works on.
 #[derive(Debug)]
 pub(crate) struct Controller<P> {
-    /// Its host ports.
     pub ports: Vec<Port>,
-    /// Its processor.
     pub processor: SerialStation,
     /// The direction of the link that leads to the failover partner.
     pub link: SerialStation,
-    /// Its data cache.
     pub cache: DataCache<P>,
-    /// Whether it works.
     pub availability: Availability,
     /// Host requests that wait for something of the cache.
     pub waiting: Waiting,
     /// What it works on.
     pub load: Load,
-    /// Its destages.
     pub destaging: Destaging,
     /// The copies of everything dirty that are on their way to a partner that is back, in the order
     /// in which the link carries them.
@@ -97,13 +92,13 @@ impl<P: Payload> Controller<P> {
     /// # Panics
     ///
     /// If a check fails.
-    pub fn check_laws(&self, now_ns: u64) {
-        self.processor.check_laws(now_ns);
-        self.link.check_laws(now_ns);
-        self.cache.check_laws();
+    pub fn check_invariants(&self, now_ns: u64) {
+        self.processor.check_invariants(now_ns);
+        self.link.check_invariants(now_ns);
+        self.cache.check_invariants();
         for port in &self.ports {
-            port.inbound.check_laws(now_ns);
-            port.outbound.check_laws(now_ns);
+            port.inbound.check_invariants(now_ns);
+            port.outbound.check_invariants(now_ns);
         }
     }
 

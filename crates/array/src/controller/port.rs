@@ -5,12 +5,11 @@ use crate::SECTOR_BYTES;
 use crate::host::HostOperation;
 use crate::settings::{PortSettings, ns_of_us};
 
-/// One port.
+/// The lanes of a port, and what they have carried.
 #[derive(Debug)]
 pub(crate) struct Port {
     /// Commands and written data.
     pub inbound: SerialStation,
-    /// Read data.
     pub outbound: SerialStation,
     ns_per_sector: f64,
     command_ns: u64,

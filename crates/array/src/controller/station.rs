@@ -90,12 +90,12 @@ impl SerialStation {
         counters
     }
 
-    /// The counters, after a check of the laws that must hold at any time.
+    /// The counters, after a check of the invariants that must hold at any time.
     ///
     /// # Panics
     ///
-    /// If things were made or lost inside, or Little's law is broken.
-    pub fn check_laws(&self, now_ns: u64) {
+    /// If things were made or lost inside, or Little's law does not hold.
+    pub fn check_invariants(&self, now_ns: u64) {
         let counters = self.counters(now_ns);
         assert_eq!(
             counters.arrivals,

@@ -95,7 +95,7 @@ impl Load {
 /// Destages of a controller, and when it looks for more.
 #[derive(Debug, Default)]
 pub(crate) struct Destaging {
-    /// Those under way.
+    /// Numbers of the destages under way.
     pub destages: Vec<u32>,
     /// Writes under way that pass the cache by, of volumes whose reads it holds.
     pub write_throughs: Vec<u32>,
@@ -123,7 +123,7 @@ impl Destaging {
         self.timer_ns.is_some()
     }
 
-    /// Sets that timer.
+    /// Has ages and idleness checked at that time.
     pub fn set_timer(&mut self, at_ns: u64) {
         debug_assert!(self.timer_ns.is_none(), "one timer at a time");
         self.timer_ns = Some(at_ns);

@@ -1,6 +1,6 @@
 //! Descriptions of arrays that are built in.
 
-/// A built-in description.
+/// A description that is part of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BundledArray {
     /// The name it goes by.

@@ -277,7 +277,7 @@ fn run(array: &mut Array<()>, offsets: &[u64]) -> String {
         array.submit(now_ns, request);
     }
     array.advance_to(12_000_000_000, &mut completed);
-    array.check_laws();
+    array.check_invariants();
     let ends = completed
         .iter()
         .map(|one| (one.tag, one.completed_ns, one.result));

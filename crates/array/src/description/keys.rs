@@ -55,7 +55,7 @@ settings! {
     pub struct EventKeys {
         /// When, from the begin of the measured part; for a trace, of the trace.
         pub at: TimeSpan, as within(TimeSpan(0)..=LATEST);
-        /// What happens.
+        /// What breaks or is repaired.
         pub what: EventWord;
         /// Number of the disk, from 0 as in `array.disks` of the result; with `group`, within the
         /// group: its disks, then its spares.
@@ -113,14 +113,14 @@ settings! {
         pub name: Option<String>;
         /// Equal pools of this kind; they belong to the controllers in turn.
         pub count: u32 = 1, as within(1..=COUNT_MAX);
-        /// Their disks.
+        /// Disks of each disk group.
         pub disks: DisksKeys, as flattened();
         /// Equal disk groups of this kind in each pool.
         pub group_count: u32 = 1, as within(1..=COUNT_MAX);
         /// The tier of the disks; by default what the disk is: SSD, 10,000 turns a minute or more,
         /// fewer.
         pub tier: Option<Tier>;
-        /// Further disk groups.
+        /// Further disk groups of each pool, such as those of another tier.
         pub group: Vec<PoolGroupKeys> = Vec::new();
         /// How pages are placed and moved.
         pub policy: PoolPolicy = PoolPolicy::default(), as flattened();
@@ -136,7 +136,7 @@ settings! {
         pub ssd_raid: Option<Level>;
         /// Their chunk; by default that of the disks.
         pub ssd_chunk_kib: Option<u32>;
-        /// Their hot spares.
+        /// Hot spares for the SSDs of each pool, not counted in `ssd_count`.
         pub ssd_spares: u16 = 0;
         /// How the read cache is filled.
         pub read_cache: ReadCachePolicy = ReadCachePolicy::default();
@@ -146,7 +146,7 @@ settings! {
 settings! {
     /// A further disk group of a pool.
     pub struct PoolGroupKeys {
-        /// Its disks.
+        /// Disks of the group.
         pub disks: DisksKeys, as flattened();
         /// Its tier, as in the pool.
         pub tier: Option<Tier>;
@@ -156,7 +156,7 @@ settings! {
 choice! {
     /// What the SSDs of a pool are for.
     pub enum SsdUse default None {
-        /// Nothing.
+        /// The pool has no SSDs besides its disks.
         None = "none",
         /// Copies of what is read.
         ReadCache = "read-cache",
@@ -168,9 +168,9 @@ choice! {
 settings! {
     /// A disk group outside of pools: the drive group of a RAID card, or the disk group of an EVA.
     pub struct GroupKeys {
-        /// Its name.
+        /// Name of the disk group, by which volumes refer to it.
         pub name: String;
-        /// Its disks.
+        /// Disks of the group.
         pub disks: DisksKeys, as flattened();
         /// Controller of its volumes, from 0; without it they are dealt over all.
         pub owner: Option<u32>;
@@ -212,9 +212,9 @@ settings! {
 choice! {
     /// How many volumes the databases get.
     pub enum DatabaseVolumes default Each {
-        /// One for each.
+        /// One volume for each database.
         Each = "each",
-        /// One for all.
+        /// One volume that holds all databases.
         One = "one",
     }
 }
@@ -222,9 +222,9 @@ choice! {
 choice! {
     /// How many volumes the logs get.
     pub enum LogVolumes default Each {
-        /// One for each.
+        /// One volume for each log.
         Each = "each",
-        /// One for all.
+        /// One volume that holds all logs.
         One = "one",
         /// None: a log lies on the volume of its database.
         WithDatabases = "with-databases",
@@ -235,9 +235,9 @@ settings! {
     /// A volume that is there whatever the workload is. Where there is one, the rule of `[volumes]`
     /// does not hold.
     pub struct VolumeKeys {
-        /// Its name.
+        /// Name of the volume, as results show it.
         pub name: String;
-        /// Its size.
+        /// Size of the volume.
         pub size_gb: f64, as within(SIZES_GB);
         /// Its pool or group; not needed where there is only one.
         pub on: Option<String>;
@@ -255,13 +255,13 @@ settings! {
 choice! {
     /// What is put on a volume.
     pub enum Holds default Databases {
-        /// Databases.
+        /// Database files only.
         Databases = "databases",
-        /// Logs.
+        /// Log streams only.
         Logs = "logs",
-        /// Both.
+        /// Database files and log streams.
         DatabasesAndLogs = "databases-and-logs",
-        /// Nothing.
+        /// No database and no log; the volume only takes room.
         Nothing = "nothing",
     }
 }

@@ -8,7 +8,7 @@ use super::keys::DescriptionKeys;
 use crate::VolumeId;
 use crate::disk::bundled_disk;
 
-/// Descriptions of arrays.
+/// Descriptions of arrays as the loader of `config` reads them: bundled by name, or from a file.
 static ARRAY: Format = Format {
     noun: "array",
     bundled: |name| bundled_array(name).map(|array| array.toml),
@@ -46,6 +46,11 @@ impl Description {
     /// Everything the sources come to, as one TOML document that extends nothing.
     pub fn to_toml(&self) -> String {
         self.document.written_toml()
+    }
+
+    /// All settings in force as commented TOML, those left at their defaults included.
+    pub fn resolved_toml(&self) -> String {
+        config::to_toml(&self.document.settings)
     }
 
     /// Writes out the array for these databases, and checks every rule it must keep.

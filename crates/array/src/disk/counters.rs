@@ -1,4 +1,4 @@
-//! What a disk counts, and the laws its counters obey.
+//! What a disk counts, and the invariants of its counters.
 
 use crate::Direction;
 use crate::disk::DiskRequest;
@@ -57,9 +57,9 @@ pub struct DiskCounters {
     pub last_change_ns: u64,
 }
 
-/// A law the counters do not obey: the model of the disk has an error.
+/// An invariant that does not hold: the model of the disk has an error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LawBroken {
+pub enum InvariantError {
     /// Little's law does not hold for the disk's queue.
     #[error(
         "Little's law does not hold: the integral of the number inside is {queue_integral_ns} ns, \
@@ -170,20 +170,20 @@ impl DiskCounters {
     ///
     /// # Errors
     ///
-    /// The law that does not hold.
-    pub fn check_laws(&self) -> Result<(), LawBroken> {
+    /// The invariant that does not hold.
+    pub fn check_invariants(&self) -> Result<(), InvariantError> {
         let so_far_ns = u64::from(self.inside)
             .wrapping_mul(self.last_change_ns)
             .wrapping_sub(self.arrivals_ns);
         let inside_time_ns = self.response_ns.wrapping_add(so_far_ns);
         if self.queue_integral_ns != inside_time_ns {
-            return Err(LawBroken::Little {
+            return Err(InvariantError::Little {
                 queue_integral_ns: self.queue_integral_ns,
                 inside_time_ns,
             });
         }
         if self.parts.total_ns() > self.service_ns {
-            return Err(LawBroken::Parts {
+            return Err(InvariantError::Parts {
                 parts_ns: self.parts.total_ns(),
                 service_ns: self.service_ns,
             });
@@ -191,7 +191,7 @@ impl DiskCounters {
         Ok(())
     }
 
-    /// The laws of [`DiskCounters::check_laws`], and the utilisation law of a single server that
+    /// The invariants of [`DiskCounters::check_invariants`], and the utilisation law of a single server that
     /// is never idle with work inside: once empty, the time busy is the sum of the service times.
     /// Commands served from the buffer are served beside the server, so with any of them the time busy
     /// is at most that sum. It does not apply to a drive that empties a write cache, which is work
@@ -199,16 +199,16 @@ impl DiskCounters {
     ///
     /// # Errors
     ///
-    /// The law that does not hold.
-    pub fn check_laws_of_one_server(&self) -> Result<(), LawBroken> {
-        self.check_laws()?;
+    /// The invariant that does not hold.
+    pub fn check_single_server_invariants(&self) -> Result<(), InvariantError> {
+        self.check_invariants()?;
         let is_broken = if self.buffer_hits == 0 {
             self.busy_ns != self.service_ns
         } else {
             self.busy_ns > self.service_ns
         };
         if self.inside == 0 && is_broken {
-            return Err(LawBroken::Utilisation {
+            return Err(InvariantError::Utilisation {
                 busy_ns: self.busy_ns,
                 service_ns: self.service_ns,
             });

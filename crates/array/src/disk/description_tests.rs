@@ -84,7 +84,7 @@ fn serve_a_few(disk: &mut DiskModel) {
     }
     assert_eq!(disk.queued(), 0);
     assert_eq!(disk.counters().completed(), 10);
-    disk.counters().check_laws().unwrap();
+    disk.counters().check_invariants().unwrap();
 }
 
 #[test]

@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::interface::assert_servable;
 use super::interface::capacity;
 use super::{Disk, DiskCompletion, DiskCounters, DiskRequest, ServiceParts};
-use crate::Diagnostic;
+use crate::BrokenRule;
 use crate::event_queue::EventQueue;
 
 choice! {
@@ -41,12 +41,12 @@ settings! {
 
 impl IdealDescription {
     /// Every rule this description breaks; paths start with `prefix`.
-    pub fn check(&self, prefix: &str) -> Vec<Diagnostic> {
-        let mut diagnostics = Diagnostic::out_of_bounds(self, prefix);
+    pub fn check(&self, prefix: &str) -> Vec<BrokenRule> {
+        let mut diagnostics = BrokenRule::out_of_bounds(self, prefix);
         if self.on_board_queue_depth < self.servers {
             let message = "The queue holds at least one request per server.";
             let path = format!("{prefix}.on_board_queue_depth");
-            diagnostics.push(Diagnostic::new(path, message));
+            diagnostics.push(BrokenRule::new(path, message));
         }
         diagnostics
     }

@@ -51,12 +51,12 @@ fn open_arrivals(disk: &mut DiskModel, gap_ns: f64, requests: u32, seed: u64) ->
             disk.complete(done_ns);
         }
         disk.submit(now_ns, read(tag));
-        disk.counters().check_laws().unwrap();
+        disk.counters().check_invariants().unwrap();
     }
     while let Some(done_ns) = disk.next_completion_ns() {
         disk.complete(done_ns);
     }
-    disk.counters().check_laws().unwrap();
+    disk.counters().check_invariants().unwrap();
     disk.counters().mean_response_ns()
 }
 
@@ -81,7 +81,7 @@ fn fixed_service_meets_pollaczek_khinchine() {
     let measured = open_arrivals(&mut disk, 100e3 / load, 400_000, 5);
     let expected = 100e3 * (1.0 + load / (2.0 * (1.0 - load)));
     assert!((measured / expected - 1.0).abs() < 0.015, "{measured}");
-    disk.counters().check_laws_of_one_server().unwrap();
+    disk.counters().check_single_server_invariants().unwrap();
 }
 
 #[test]

@@ -22,7 +22,7 @@ mod description_tests;
 mod ideal_tests;
 
 pub use bundled::{BUNDLED_DISKS, BundledDisk, bundled_disk};
-pub use counters::{DiskCounters, LawBroken, ServiceParts};
+pub use counters::{DiskCounters, InvariantError, ServiceParts};
 pub use description::DiskDescription;
 pub use hard_disk::{
     HardDisk, HardDiskDescription, MeasuredSeeks, MeasuredZone, ReadCacheDescription, Scheduler,

@@ -7,18 +7,18 @@ use super::ideal::IdealDisk;
 use super::interface::Disk;
 use super::solid_state::SolidState;
 use super::{DiskCompletion, DiskCounters, DiskDescription, DiskRequest};
-use crate::Diagnostic;
+use crate::BrokenRule;
 
 /// Why a disk cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiskError {
     /// The description breaks rules.
-    #[error("the disk '{title}' cannot exist: {}", Diagnostic::join(diagnostics))]
+    #[error("the disk '{title}' cannot exist: {}", BrokenRule::join(diagnostics))]
     Description {
         /// The title in the disk's description.
         title: String,
         /// Every rule the description breaks.
-        diagnostics: Vec<Diagnostic>,
+        diagnostics: Vec<BrokenRule>,
     },
 }
 

@@ -23,7 +23,7 @@ use tournament::Tournament;
 /// A time that never comes.
 const NEVER: u64 = u64::MAX;
 
-/// What is due.
+/// What the queue returns as next: a source or a scheduled event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Due<E> {
     /// The source of that number. It stays due until its time is set anew.
@@ -41,7 +41,7 @@ pub(crate) struct EventQueue<E> {
     scheduled: u64,
 }
 
-/// A scheduled event.
+/// A scheduled event with its time.
 #[derive(Debug, Clone, Copy)]
 struct Entry<E> {
     at_ns: u64,

@@ -3,7 +3,7 @@
 use crate::disk::{Disk, DiskModel};
 use crate::incident::IncidentLog;
 use crate::payload::Payload;
-use crate::station::{Station, StationLawBroken};
+use crate::station::{Station, StationInvariantError};
 
 use super::background::Background;
 use super::disks::{DiskEvent, Disks};
@@ -15,12 +15,12 @@ use super::table::GroupTable;
 use super::task::{Cuts, StripeTasks};
 use super::{BackendError, BackendSettings, GroupCompletion, GroupId};
 
-/// A law that the counters of a back end do not obey: the model has an error.
+/// An invariant of a back end's counters that does not hold: the model has an error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BackendLawBroken {
-    /// A law at one station or in its disk.
+pub enum BackendInvariantError {
+    /// An invariant of one station or of its disk.
     #[error(transparent)]
-    Station(#[from] StationLawBroken),
+    Station(#[from] StationInvariantError),
     /// What belongs together was not there together.
     #[error(
         "{requests} requests and {tasks} stripe tasks are in flight with {disk_requests} disk \
@@ -154,14 +154,14 @@ impl<P: Payload> Backend<P> {
     ///
     /// # Errors
     ///
-    /// The first law that does not hold.
-    pub fn check_laws(&self) -> Result<(), BackendLawBroken> {
-        self.disks.check_laws()?;
+    /// The first invariant that does not hold.
+    pub fn check_invariants(&self) -> Result<(), BackendInvariantError> {
+        self.disks.check_invariants()?;
         let (requests, tasks) = (self.requests.in_flight(), self.tasks.in_flight());
         let (disk_requests, locked) = (self.disks.in_flight(), self.tasks.any_locked());
         let idle = requests + tasks == 0;
         if idle && (disk_requests > 0 || locked) || tasks > 0 && !locked {
-            return Err(BackendLawBroken::LeftBehind {
+            return Err(BackendInvariantError::LeftBehind {
                 requests,
                 tasks,
                 disk_requests,

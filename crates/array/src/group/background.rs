@@ -42,7 +42,7 @@ pub(super) struct Rebuild {
     pub(super) number: u32,
     pub(super) set: u16,
     pub(super) member: u16,
-    /// The next step.
+    /// Where the next step begins.
     pub(super) cursor: Cursor,
     pub(super) in_flight: u32,
     pub(super) pacer: Pacer,

@@ -2,7 +2,7 @@
 
 use crate::raid::vraid::{MINIMUM_DISKS, ProtectionLevel};
 use crate::raid::{Level, Striped};
-use crate::{Diagnostic, SECTOR_BYTES};
+use crate::{BrokenRule, SECTOR_BYTES};
 
 use super::{BackendSettings, DiskGroupSettings};
 
@@ -24,8 +24,8 @@ pub(super) fn path(prefix: &str, key: &str) -> String {
 impl BackendSettings {
     /// Every rule these settings break by themselves; paths start with `prefix`, which may be
     /// empty.
-    pub fn check(&self, prefix: &str) -> Vec<Diagnostic> {
-        let mut diagnostics = Diagnostic::out_of_bounds(self, prefix);
+    pub fn check(&self, prefix: &str) -> Vec<BrokenRule> {
+        let mut diagnostics = BrokenRule::out_of_bounds(self, prefix);
         let mut disks = 0;
         for (number, disk_group) in self.disk_group.iter().enumerate() {
             let here = path(prefix, &format!("disk_group.{number}"));
@@ -39,12 +39,12 @@ impl BackendSettings {
                     "There is another disk group '{}'; give each a name of its own.",
                     disk_group.name
                 );
-                diagnostics.push(Diagnostic::new(path(&here, "name"), message));
+                diagnostics.push(BrokenRule::new(path(&here, "name"), message));
             }
         }
         if self.disk_group.is_empty() || disks > MAX_DISKS {
             let message = format!("There are {disks} disks; 1 to {MAX_DISKS} can be modelled.");
-            diagnostics.push(Diagnostic::new(path(prefix, "disk_group"), message));
+            diagnostics.push(BrokenRule::new(path(prefix, "disk_group"), message));
         }
         diagnostics
     }
@@ -57,10 +57,10 @@ impl DiskGroupSettings {
             .map_or(1, |chunk_kib| u64::from(chunk_kib) * 1024 / SECTOR_BYTES)
     }
 
-    fn check(&self, here: &str) -> Vec<Diagnostic> {
+    fn check(&self, here: &str) -> Vec<BrokenRule> {
         let mut diagnostics = Vec::new();
         let mut report = |key: &str, message: String| {
-            diagnostics.push(Diagnostic::new(path(here, key), message));
+            diagnostics.push(BrokenRule::new(path(here, key), message));
         };
         if self.level == Level::Vraid {
             self.check_vraid(here, &mut diagnostics);
@@ -124,9 +124,9 @@ impl DiskGroupSettings {
 }
 
 impl DiskGroupSettings {
-    fn check_vraid(&self, here: &str, diagnostics: &mut Vec<Diagnostic>) {
+    fn check_vraid(&self, here: &str, diagnostics: &mut Vec<BrokenRule>) {
         let mut report = |key: &str, message: String| {
-            diagnostics.push(Diagnostic::new(path(here, key), message));
+            diagnostics.push(BrokenRule::new(path(here, key), message));
         };
         if self.disks < MINIMUM_DISKS {
             let message = format!(

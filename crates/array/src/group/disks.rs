@@ -9,7 +9,7 @@ use crate::io::IoClass;
 use crate::payload::Payload;
 use crate::slab::Slab;
 use crate::station::{
-    DispatchSettings, Outcome, Parent, Station, StationLawBroken, StationRequest,
+    DispatchSettings, Outcome, Parent, Station, StationInvariantError, StationRequest,
 };
 
 use super::StationId;
@@ -205,8 +205,8 @@ impl<P: Payload> Disks<P> {
     }
 
     /// Little's law at every station and in every disk.
-    pub(super) fn check_laws(&self) -> Result<(), StationLawBroken> {
+    pub(super) fn check_invariants(&self) -> Result<(), StationInvariantError> {
         let mut stations = self.stations.iter().enumerate();
-        stations.try_for_each(|(number, station)| station.check_laws(number, &self.requests))
+        stations.try_for_each(|(number, station)| station.check_invariants(number, &self.requests))
     }
 }

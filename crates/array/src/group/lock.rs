@@ -23,7 +23,6 @@ pub(super) struct StripeRows {
 }
 
 impl StripeRows {
-    /// Number of rows.
     #[inline]
     pub(super) fn count(self) -> u32 {
         self.to - self.from

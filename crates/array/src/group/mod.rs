@@ -52,7 +52,7 @@ mod tests;
 
 pub use crate::io::IoClass;
 pub use crate::raid::{GroupId, GroupState};
-pub use backend::{Backend, BackendLawBroken};
+pub use backend::{Backend, BackendInvariantError};
 pub use interface::{Groups, Piece};
 pub use rebuild::RebuildView;
 pub use set::{GroupCounters, GroupView};

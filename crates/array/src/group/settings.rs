@@ -12,7 +12,7 @@ choice! {
     pub enum MirrorRead default LessBusy {
         /// The one whose disk has less to do; in turn when they have the same.
         LessBusy = "less_busy",
-        /// Each in turn.
+        /// Each copy in turn, whatever its disk has to do.
         Alternate = "alternate",
         /// Always the first that is there.
         First = "first",
@@ -109,11 +109,11 @@ settings! {
 }
 
 settings! {
-    /// A virtual disk.
+    /// A virtual disk of a Vraid, spread over all disks of the group.
     pub struct VirtualDiskSettings {
         /// Name, unique among groups.
         pub name: String;
-        /// Protection.
+        /// Protection of the virtual disk, which decides how much room it takes.
         pub level: Vraid;
         /// Size that hosts see.
         pub size_gib: f64, as within(1e-6..=1e7);

@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use crate::raid::parity::Columns;
 use crate::raid::vraid::DiskGroup;
 use crate::raid::{Layout, Level, Striped};
-use crate::{Diagnostic, SECTOR_BYTES};
+use crate::{BrokenRule, SECTOR_BYTES};
 
 use super::lock::StripeRows;
 use super::pace::Cursor;
@@ -19,7 +19,7 @@ fn layouts(
     member_sectors: u64,
 ) -> Result<(Vec<Layout>, Option<DiskGroup>), BackendError> {
     let diagnostic = |key: &str, message: String| BackendError::Settings {
-        diagnostics: vec![Diagnostic::new(
+        diagnostics: vec![BrokenRule::new(
             format!("disk_group.{number}.{key}"),
             message,
         )],

@@ -22,7 +22,7 @@ pub(super) const PARITY_SLOT: u32 = 1 << 16;
 pub(super) enum Goal {
     /// To read pieces that cannot be read directly.
     Read,
-    /// To write pieces.
+    /// To write pieces and the parity that belongs to them.
     Write,
     /// To compute what a member held and write it to the disk that takes its place. The number
     /// distinguishes this rebuild from earlier ones of the same member.
@@ -99,7 +99,7 @@ pub(super) struct ColumnRead<P> {
     pub(super) payload: P,
 }
 
-/// A stripe task.
+/// The state of one stripe task.
 #[derive(Debug, Clone)]
 pub(super) struct Task<P> {
     pub(super) goal: Goal,
@@ -251,7 +251,6 @@ impl<P: Payload> StripeTasks<P> {
         self.tasks.release(id);
     }
 
-    /// Tasks in flight.
     pub(super) fn in_flight(&self) -> usize {
         self.tasks.in_use()
     }

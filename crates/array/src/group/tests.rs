@@ -29,7 +29,7 @@ fn run(backend: &mut Backend<Bytes>, now_ns: &mut u64) {
         *now_ns = next_ns;
         backend.advance_one(next_ns);
     }
-    backend.check_laws().unwrap();
+    backend.check_invariants().unwrap();
 }
 
 #[test]
@@ -271,5 +271,5 @@ fn requests_beyond_the_end_and_to_lost_groups_get_an_error() {
         Err(GroupError::GroupFailed { group })
     );
     assert_eq!(backend.next_event_ns(), None);
-    backend.check_laws().unwrap();
+    backend.check_invariants().unwrap();
 }

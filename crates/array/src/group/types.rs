@@ -1,6 +1,6 @@
 //! What a back end is asked and what it answers.
 
-use crate::Diagnostic;
+use crate::BrokenRule;
 use crate::Direction;
 use crate::io::IoClass;
 use crate::raid::GroupId;
@@ -93,10 +93,10 @@ pub enum GroupError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BackendError {
     /// The settings break rules.
-    #[error("the disk groups cannot exist: {}", Diagnostic::join(diagnostics))]
+    #[error("the disk groups cannot exist: {}", BrokenRule::join(diagnostics))]
     Settings {
         /// Every rule the settings break.
-        diagnostics: Vec<Diagnostic>,
+        diagnostics: Vec<BrokenRule>,
     },
     /// There is not one disk per station.
     #[error("the disk groups need {needed} disks, {given} were given")]

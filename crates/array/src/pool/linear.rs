@@ -27,7 +27,7 @@ pub struct LinearVolume {
 /// Volumes that lie in one disk group each.
 #[derive(Debug)]
 pub struct LinearPool<P> {
-    /// By `VolumeId`.
+    /// Index is the number of the `VolumeId`; `None` where the volume lies elsewhere.
     volumes: Vec<Option<LinearVolume>>,
     operations: Operations<P>,
     batch: StripeBatch<P>,

@@ -44,7 +44,7 @@ impl<P: Payload> Operations<P> {
         })
     }
 
-    /// Adds a part.
+    /// The operation ends only when one part more is done.
     pub(crate) fn add_part(&mut self, operation: u32) {
         self.records.get_mut(operation).parts_missing += 1;
     }

@@ -80,7 +80,6 @@ impl<T> Records<T> {
         }
     }
 
-    /// Records kept now.
     pub(crate) fn len(&self) -> usize {
         self.taken
     }

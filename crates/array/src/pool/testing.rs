@@ -28,7 +28,7 @@ struct Pending<P> {
     result: Option<Result<P, GroupError>>,
 }
 
-/// Groups in memory.
+/// Disk groups in memory, whose requests complete when and as a test says.
 #[derive(Debug)]
 pub(crate) struct MemoryGroups<P> {
     pub(crate) groups: Vec<MemoryGroup<P>>,

@@ -8,7 +8,7 @@ choice! {
     /// Source: the tiers of the MSA 2040 family and its relatives (confirmed, ME4 guide p. 25).
     #[derive(Hash, PartialOrd, Ord)]
     pub enum Tier {
-        /// Solid state.
+        /// Solid-state disks, the highest tier.
         Performance = "performance",
         /// Enterprise disks, 10,000 or 15,000 turns a minute.
         Standard = "standard",

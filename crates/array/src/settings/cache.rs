@@ -3,7 +3,7 @@
 use config::{choice, settings, within};
 
 use super::Checker;
-use crate::{Diagnostic, SECTOR_BYTES};
+use crate::{BrokenRule, SECTOR_BYTES};
 
 settings! {
     /// The data cache of each controller.
@@ -37,7 +37,7 @@ choice! {
     pub enum FlushPolicy default Protected {
         /// Nothing while the cache keeps its contents without power; the disks while it does not.
         Protected = "protected",
-        /// Always the disks.
+        /// The disks, whether the cache is protected or not.
         Disks = "disks",
     }
 }
@@ -70,7 +70,7 @@ settings! {
         pub after_reads: u32 = 3, as within(1..=1_000);
         /// First window. It doubles each time the reader has used half of it up.
         pub min_window_kib: u32 = 256, as within(1..=65_536);
-        /// Largest window.
+        /// Largest window, at which doubling ends.
         pub max_window_kib: u32 = 4_096, as within(1..=65_536);
     }
 }
@@ -91,7 +91,7 @@ impl CacheSettings {
         (self.lines() as f64 * self.dirty_limit_percent / 100.0) as u64
     }
 
-    pub(crate) fn check(&self, path: &str) -> Vec<Diagnostic> {
+    pub(crate) fn check(&self, path: &str) -> Vec<BrokenRule> {
         let mut checker = Checker::new(self, path);
         checker.demand(
             self.line_kib.is_power_of_two(),

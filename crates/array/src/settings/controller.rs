@@ -3,7 +3,7 @@
 use config::{choice, optional, settings, within};
 
 use super::Checker;
-use crate::Diagnostic;
+use crate::BrokenRule;
 
 settings! {
     /// Ports, controllers and what connects them. All controllers are alike.
@@ -111,7 +111,7 @@ choice! {
 }
 
 impl ControllerSettings {
-    pub(crate) fn check(&self, path: &str) -> Vec<Diagnostic> {
+    pub(crate) fn check(&self, path: &str) -> Vec<BrokenRule> {
         let mut checker = Checker::new(self, path);
         checker.demand(
             self.count < 2 || self.link.is_some(),

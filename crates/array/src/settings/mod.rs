@@ -16,13 +16,13 @@ use std::collections::BTreeMap;
 
 use config::settings;
 
-use crate::Diagnostic;
+use crate::BrokenRule;
 use crate::disk::DiskDescription;
 use crate::group::BackendSettings;
 use crate::pool::PoolSettings;
 
 settings! {
-    /// A whole array.
+    /// All that a model of an array is built from. Loaders make it of a description.
     pub struct ArraySettings {
         /// The array's name for people.
         pub title: String;
@@ -32,7 +32,7 @@ settings! {
         pub cache: CacheSettings;
         /// Disks by the names that disk groups use; a loader adds those it knows from its profiles.
         pub disks: BTreeMap<String, DiskDescription> = BTreeMap::new();
-        /// The disk groups.
+        /// The disk groups with their disks, and how rebuilds and scrubs go on.
         pub backend: BackendSettings;
         /// Pools by name: disk groups that volumes are cut from page by page.
         pub pools: BTreeMap<String, PoolSettings> = BTreeMap::new();
@@ -43,19 +43,19 @@ settings! {
 
 impl ArraySettings {
     /// Every rule this description breaks; nothing when an array can be built of it.
-    pub fn check(&self) -> Vec<Diagnostic> {
+    pub fn check(&self) -> Vec<BrokenRule> {
         let mut diagnostics = self.controllers.check("controllers");
         diagnostics.extend(self.cache.check("cache"));
         diagnostics.extend(self.check_disks());
         diagnostics.extend(self.backend.check("backend"));
         if self.cache.mirror && self.controllers.count < 2 {
-            diagnostics.push(Diagnostic::new(
+            diagnostics.push(BrokenRule::new(
                 "cache.mirror",
                 "One controller has no partner to mirror to; set it to false.",
             ));
         }
         if self.volumes.is_empty() || self.volumes.len() > usize::from(u16::MAX) {
-            diagnostics.push(Diagnostic::new(
+            diagnostics.push(BrokenRule::new(
                 "volumes",
                 "An array has at least one volume and at most 65535.",
             ));
@@ -68,7 +68,7 @@ impl ArraySettings {
         diagnostics
     }
 
-    fn check_place(&self, path: &str, volume: &VolumeSettings) -> Vec<Diagnostic> {
+    fn check_place(&self, path: &str, volume: &VolumeSettings) -> Vec<BrokenRule> {
         let mut diagnostics = Vec::new();
         if let Some(group) = &volume.group {
             let in_pool = self.pools.values().any(|pool| {
@@ -77,10 +77,10 @@ impl ArraySettings {
             });
             if !self.backend.group_names().contains(&group.as_str()) {
                 let message = format!("There is no group '{group}'.");
-                diagnostics.push(Diagnostic::new(format!("{path}.group"), message));
+                diagnostics.push(BrokenRule::new(format!("{path}.group"), message));
             } else if in_pool {
                 let message = format!("Group '{group}' belongs to a pool; name the pool.");
-                diagnostics.push(Diagnostic::new(format!("{path}.group"), message));
+                diagnostics.push(BrokenRule::new(format!("{path}.group"), message));
             }
         }
         if let Some(pool) = volume
@@ -89,24 +89,24 @@ impl ArraySettings {
             .filter(|&pool| !self.pools.contains_key(pool))
         {
             let message = format!("There is no pool '{pool}'.");
-            diagnostics.push(Diagnostic::new(format!("{path}.pool"), message));
+            diagnostics.push(BrokenRule::new(format!("{path}.pool"), message));
         }
         diagnostics
     }
 
-    fn check_disks(&self) -> Vec<Diagnostic> {
+    fn check_disks(&self) -> Vec<BrokenRule> {
         let mut diagnostics = Vec::new();
         for (name, disk) in &self.disks {
             for diagnostic in disk.check() {
                 let path = format!("disks.{name}.{}", diagnostic.path);
-                diagnostics.push(Diagnostic::new(path, diagnostic.message));
+                diagnostics.push(BrokenRule::new(path, diagnostic.message));
             }
         }
         for (number, group) in self.backend.disk_group.iter().enumerate() {
             if !self.disks.contains_key(&group.disk) {
                 let message = format!("There is no disk '{}'.", group.disk);
                 let path = format!("backend.disk_group.{number}.disk");
-                diagnostics.push(Diagnostic::new(path, message));
+                diagnostics.push(BrokenRule::new(path, message));
             }
         }
         diagnostics
@@ -116,7 +116,7 @@ impl ArraySettings {
 /// Collects diagnostics about keys under one path.
 pub(crate) struct Checker {
     path: String,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: Vec<BrokenRule>,
 }
 
 impl Checker {
@@ -124,7 +124,7 @@ impl Checker {
     pub fn new<T: config::Settings>(settings: &T, path: &str) -> Self {
         Self {
             path: path.to_string(),
-            diagnostics: Diagnostic::out_of_bounds(settings, path),
+            diagnostics: BrokenRule::out_of_bounds(settings, path),
         }
     }
 
@@ -132,11 +132,11 @@ impl Checker {
     pub fn demand(&mut self, holds: bool, key: &str, rule: &str) {
         if !holds {
             self.diagnostics
-                .push(Diagnostic::new(format!("{}.{key}", self.path), rule));
+                .push(BrokenRule::new(format!("{}.{key}", self.path), rule));
         }
     }
 
-    pub fn finish(self) -> Vec<Diagnostic> {
+    pub fn finish(self) -> Vec<BrokenRule> {
         self.diagnostics
     }
 }

@@ -4,14 +4,14 @@ use config::{choice, flattened, settings, within};
 
 use super::{Checker, ControllerSettings};
 use crate::pool::settings::Affinity;
-use crate::{Diagnostic, SECTOR_BYTES};
+use crate::{BrokenRule, SECTOR_BYTES};
 
 settings! {
     /// A volume that hosts see.
     pub struct VolumeSettings {
         /// Its name for people.
         pub name: String;
-        /// Its capacity.
+        /// Capacity that hosts see.
         pub capacity_mib: u64, as within(1..=909_090_909_090);
         /// Name of the disk group, or of the virtual disk, it lies in. Either this or `pool`.
         pub group: Option<String>;
@@ -56,12 +56,12 @@ choice! {
 }
 
 impl VolumeSettings {
-    /// Capacity in sectors.
+    /// Capacity in sectors of 512 bytes.
     pub(crate) fn capacity_sectors(&self) -> u64 {
         self.capacity_mib * 1024 * 1024 / SECTOR_BYTES
     }
 
-    pub(crate) fn check(&self, path: &str, controllers: &ControllerSettings) -> Vec<Diagnostic> {
+    pub(crate) fn check(&self, path: &str, controllers: &ControllerSettings) -> Vec<BrokenRule> {
         let mut checker = Checker::new(self, path);
         let policy = &self.policy;
         checker.demand(!self.name.is_empty(), "name", "A volume has a name.");

@@ -51,7 +51,7 @@ impl<P: Payload> Contents<P> {
         payload
     }
 
-    /// Stores an extent.
+    /// Stores what an extent is to hold; without effect for payloads that carry no bytes.
     #[inline]
     pub(super) fn write(&mut self, first_sector: u64, sectors: u32, payload: &P) {
         if !P::CARRIES_BYTES {
@@ -65,7 +65,7 @@ impl<P: Payload> Contents<P> {
         }
     }
 
-    /// Forgets everything.
+    /// Forgets all blocks, so that every sector reads as zeros.
     pub(super) fn clear(&mut self) {
         self.blocks = FxHashMap::default();
     }

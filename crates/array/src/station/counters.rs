@@ -39,9 +39,9 @@ pub struct StationCounters {
     last_change_ns: u64,
 }
 
-/// A law that a station's counters do not obey: the model has an error.
+/// An invariant of a station's counters that does not hold: the model has an error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum StationLawBroken {
+pub enum StationInvariantError {
     /// Little's law at the station.
     #[error(
         "Little's law does not hold at station {station}: the integral of the number inside is \
@@ -65,13 +65,13 @@ pub enum StationLawBroken {
         /// By its queues and its disk.
         held: u64,
     },
-    /// A law inside the disk.
-    #[error("station {station}: {law}")]
+    /// An invariant of the disk.
+    #[error("station {station}: {violation}")]
     Disk {
         /// Number of the station.
         station: usize,
         /// The disk's own diagnostic.
-        law: crate::disk::LawBroken,
+        violation: crate::disk::InvariantError,
     },
 }
 
@@ -146,7 +146,7 @@ impl StationCounters {
 
     /// Little's law, exactly: the integral of the number inside is the sum of the times spent
     /// inside.
-    pub(super) fn check_little(&self, station: usize) -> Result<(), StationLawBroken> {
+    pub(super) fn check_little(&self, station: usize) -> Result<(), StationInvariantError> {
         let so_far_ns = u64::from(self.inside)
             .wrapping_mul(self.last_change_ns)
             .wrapping_sub(self.arrivals_ns);
@@ -155,7 +155,7 @@ impl StationCounters {
         if self.number_integral_ns == inside_time_ns {
             return Ok(());
         }
-        Err(StationLawBroken::Little {
+        Err(StationInvariantError::Little {
             station,
             number_integral_ns: self.number_integral_ns,
             inside_time_ns,

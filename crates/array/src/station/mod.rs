@@ -2,7 +2,7 @@
 //!
 //! - [`dispatch`]: which waiting request the disk gets next.
 //! - [`contents`]: the stored sectors.
-//! - [`counters`]: what is counted, and the laws the counters obey.
+//! - [`counters`]: what is counted, and the invariants of the counters.
 //!
 //! Requests lie in a slab that the back end owns; the queues here are lists through that slab.
 
@@ -13,7 +13,7 @@ mod dispatch;
 #[cfg(test)]
 mod tests;
 
-pub use counters::{StationCounters, StationLawBroken};
+pub use counters::{StationCounters, StationInvariantError};
 pub(crate) use dispatch::Dispatch;
 pub use dispatch::DispatchSettings;
 
@@ -55,7 +55,7 @@ pub(crate) enum Outcome {
     Done,
     /// Some of the sectors cannot be read.
     MediaError,
-    /// The disk failed.
+    /// The disk has failed; nothing was read or written.
     DiskFailed,
 }
 
@@ -342,11 +342,11 @@ impl<P: Payload> Station<P> {
     }
 
     /// Little's law at the station and inside the disk, and that the station holds what it counts.
-    pub(crate) fn check_laws(
+    pub(crate) fn check_invariants(
         &self,
         station: usize,
         requests: &Slab<StationRequest<P>>,
-    ) -> Result<(), StationLawBroken> {
+    ) -> Result<(), StationInvariantError> {
         self.counters.check_little(station)?;
         let mut held = u64::from(self.on_board.iter().sum::<u32>());
         for queue in &self.waiting {
@@ -358,14 +358,14 @@ impl<P: Payload> Station<P> {
         }
         let counted = u64::from(self.counters.inside);
         if held != counted {
-            return Err(StationLawBroken::Conservation {
+            return Err(StationInvariantError::Conservation {
                 station,
                 counted,
                 held,
             });
         }
         let disk = self.disk.counters();
-        disk.check_laws()
-            .map_err(|law| StationLawBroken::Disk { station, law })
+        disk.check_invariants()
+            .map_err(|violation| StationInvariantError::Disk { station, violation })
     }
 }

@@ -36,7 +36,7 @@ fn order(settings: &DispatchSettings, arrivals: &[(u64, IoClass)]) -> Vec<u32> {
             }
             (None, Some(_)) => unreachable!(),
         }
-        station.check_laws(0, &requests).unwrap();
+        station.check_invariants(0, &requests).unwrap();
     }
     order
 }

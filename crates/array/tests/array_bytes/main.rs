@@ -365,7 +365,7 @@ impl Trial {
             "seed {}: all requests end",
             self.seed
         );
-        self.array.check_laws();
+        self.array.check_invariants();
         self.repaired = true;
         self.read_everything();
         let counters = self.array.counters();

@@ -8,7 +8,7 @@ pub const VOLUMES: u16 = 2;
 /// How much may break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weather {
-    /// Nothing.
+    /// Nothing breaks.
     Calm,
     /// What the settings promise to survive, one thing after the other.
     Promised,

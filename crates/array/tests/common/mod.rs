@@ -7,7 +7,7 @@ use array::disk::{DiskDescription, DiskModel};
 use array::group::{Backend, BackendSettings};
 use array::payload::{Bytes, Payload};
 
-/// A textbook disk.
+/// A disk with `servers` servers and fixed or exponential service times, in place of a real one.
 pub fn ideal_disk(
     sectors: u64,
     service_us: f64,

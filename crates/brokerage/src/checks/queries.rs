@@ -14,7 +14,7 @@ pub(super) struct CheckQuery {
     pub name: &'static str,
     /// Returns the first violation and their number.
     pub query: Statement,
-    /// Formats a violation.
+    /// Formats the first violation as a sentence.
     pub message: fn(&Example<'_>) -> String,
 }
 

@@ -10,7 +10,7 @@ use crate::schema::{TABLES, TableName};
 use crate::session::Session;
 use crate::statement::Dialect;
 
-/// Timeout for connecting.
+/// How long connecting to a server may take.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Timeout for an answer, after which the server counts as gone.

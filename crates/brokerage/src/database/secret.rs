@@ -1,4 +1,4 @@
-//! A password.
+//! A password that cannot be printed by mistake.
 
 /// A secret text: it has no `Display`, and `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]

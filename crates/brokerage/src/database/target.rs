@@ -1,4 +1,4 @@
-//! The option `--database`.
+//! Parsing the option `--database`.
 
 use std::path::PathBuf;
 

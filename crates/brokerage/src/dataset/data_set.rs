@@ -3,7 +3,7 @@
 use super::name_lists::name_lists;
 use super::names::{self, AffinePermutation};
 use crate::{scale, skew};
-use workload::random::{Dice, derive};
+use workload::random::{SeededRng, derive};
 
 /// Customers per load unit, the granularity of a data set's size.
 pub const LOAD_UNIT: u32 = scale::LOAD_UNIT as u32;
@@ -184,16 +184,16 @@ impl DataSet {
 
     /// A customer, by weight ([`skew`]). Load units have equal weight.
     #[must_use]
-    pub fn draw_customer(&self, dice: &mut Dice) -> u32 {
-        let unit = dice.below(u64::from(self.load_units())) as u32;
-        skew::customer_of_ordinal(unit, skew::ordinal(dice))
+    pub fn draw_customer(&self, rng: &mut SeededRng) -> u32 {
+        let unit = rng.below(u64::from(self.load_units())) as u32;
+        skew::customer_of_ordinal(unit, skew::ordinal(rng))
     }
 
     /// One of the customer's accounts, with equal probability.
     #[must_use]
-    pub fn draw_account_of(&self, customer: u32, dice: &mut Dice) -> i64 {
+    pub fn draw_account_of(&self, customer: u32, rng: &mut SeededRng) -> i64 {
         let ids = self.accounts_of(customer);
-        ids.start + dice.below((ids.end - ids.start) as u64) as i64
+        ids.start + rng.below((ids.end - ids.start) as u64) as i64
     }
 }
 
@@ -237,11 +237,11 @@ mod tests {
 
     #[test]
     fn customers_are_chosen_by_weight() {
-        let (data_set, mut dice) = (DataSet::new(1_000, 1, 5), Dice::new(5, 5));
+        let (data_set, mut rng) = (DataSet::new(1_000, 1, 5), SeededRng::new(5, 5));
         let (mut tiers, mut tenths) = ([0_u32; 4], [0_u32; 10]);
         let draws = 400_000;
         for _ in 0..draws {
-            let customer = data_set.draw_customer(&mut dice);
+            let customer = data_set.draw_customer(&mut rng);
             tiers[usize::from(data_set.tier(customer))] += 1;
             tenths[skew::ordinal_of_customer(customer) as usize / 100] += 1;
         }

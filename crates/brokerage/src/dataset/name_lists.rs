@@ -49,7 +49,7 @@ fn joined(begins: &[&str], ends: &[&str], count: usize) -> Vec<String> {
     // Evenly spaced, not in alphabetical order.
     let step = name_lists.len() / count;
     let mut name_lists: Vec<String> = name_lists.into_iter().step_by(step).take(count).collect();
-    workload::random::Dice::new(count as u64, 0).shuffle(&mut name_lists);
+    workload::random::SeededRng::new(count as u64, 0).shuffle(&mut name_lists);
     name_lists
 }
 

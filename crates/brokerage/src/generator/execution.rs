@@ -18,7 +18,7 @@ pub(super) struct TradeCosts {
 
 /// Is called for each executed order.
 pub(super) trait ExecutionObserver {
-    /// Ends the execution.
+    /// What a method returns to end the execution.
     type Error;
 
     /// A completed order has opened, changed or closed a lot. Called in the order of completion.

@@ -9,7 +9,7 @@ use crate::dataset::names::{below, pick};
 use crate::dataset::row_counts::{NEWS_BYTES, NEWS_PER_COMPANY};
 use crate::dataset::trading_calendar::DAY_MS;
 use crate::error::DatabaseError;
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 /// Names of news sources.
 const SOURCES: [&str; 6] = [
@@ -21,7 +21,7 @@ const SOURCES: [&str; 6] = [
     "Evening Ticker",
 ];
 
-/// Events in headlines.
+/// What headlines say of a company.
 const EVENTS: [&str; 12] = [
     "raises its outlook",
     "opens a plant",
@@ -186,24 +186,24 @@ pub(super) fn items(
     let name_lists = name_lists();
     for company in companies_of(unit) {
         for id in ids(data_set, company) {
-            let dice = &mut Dice::new(data_set.random_bits(RandomField::News, id as u64), 0);
+            let rng = &mut SeededRng::new(data_set.random_bits(RandomField::News, id as u64), 0);
             writer.number(id);
             writer.compose(|text| {
                 data_set.write_company_name(company, text);
                 text.push(' ');
-                text.push_str(EVENTS[dice.below(EVENTS.len() as u64) as usize]);
+                text.push_str(EVENTS[rng.below(EVENTS.len() as u64) as usize]);
             });
-            let summary_bytes = 150 + dice.below(106) as usize;
-            writer.compose(|text| write_text(dice, summary_bytes, text));
-            let bytes = text_bytes(data_set, dice);
-            writer.compose(|text| write_text(dice, bytes, text));
-            let before_ms = dice.below(NEWS_DAYS * DAY_MS as u64) as i64;
+            let summary_bytes = 150 + rng.below(106) as usize;
+            writer.compose(|text| write_text(rng, summary_bytes, text));
+            let bytes = text_bytes(data_set, rng);
+            writer.compose(|text| write_text(rng, bytes, text));
+            let before_ms = rng.below(NEWS_DAYS * DAY_MS as u64) as i64;
             writer.number(data_set.opening_ms() - before_ms);
-            writer.text(SOURCES[dice.below(SOURCES.len() as u64) as usize]);
+            writer.text(SOURCES[rng.below(SOURCES.len() as u64) as usize]);
             writer.compose(|text| {
-                text.push_str(pick(&name_lists.first_names, dice.bits() as u32));
+                text.push_str(pick(&name_lists.first_names, rng.bits() as u32));
                 text.push(' ');
-                text.push_str(pick(&name_lists.last_names, dice.bits() as u32));
+                text.push_str(pick(&name_lists.last_names, rng.bits() as u32));
             });
             writer.end()?;
         }
@@ -227,20 +227,20 @@ pub(super) fn references(
 
 /// The length of a text, log-uniform: as many between 2,000 and 4,000 bytes as between 50,000 and
 /// 100,000.
-fn text_bytes(data_set: &DataSet, dice: &mut Dice) -> usize {
+fn text_bytes(data_set: &DataSet, rng: &mut SeededRng) -> usize {
     let least = f64::from(*NEWS_BYTES.start());
     let most = f64::from(data_set.longest_news_bytes());
-    (least * (most / least).powf(dice.unit())) as usize
+    (least * (most / least).powf(rng.unit())) as usize
 }
 
 /// Appends sentences of exactly this many bytes.
-fn write_text(dice: &mut Dice, bytes: usize, text: &mut String) {
+fn write_text(rng: &mut SeededRng, bytes: usize, text: &mut String) {
     let end = text.len() + bytes;
     let names = &name_lists().last_names;
     text.reserve(bytes + 32);
     let mut left_in_sentence = 0;
     while text.len() < end {
-        let random_bits = dice.bits();
+        let random_bits = rng.bits();
         if left_in_sentence == 0 {
             left_in_sentence = 6 + below(random_bits as u32, 12);
             text.push_str(pick(names, (random_bits >> 32) as u32));

@@ -15,7 +15,7 @@ use crate::market::price_wave::{HIGHEST_CENTS, LOWEST_CENTS};
 use crate::market::{PriceWave, execution_delay};
 use crate::skew;
 use crate::transactions::inputs::QUANTITIES;
-use workload::random::{Dice, mix};
+use workload::random::{SeededRng, mix};
 
 /// Mean execution delay of the exchange.
 const ANSWER_MS: f64 = 1_000.0;
@@ -68,7 +68,7 @@ pub(super) struct Order {
     pub kind: TradeKind,
     /// Account in the load unit, from 0.
     pub account: u32,
-    /// See [`Unit::securities`].
+    /// Index in [`Unit::securities`]: the pair of account and security.
     pub slot: u32,
     /// Who entered it, counted from 0.
     pub executor: u32,
@@ -140,7 +140,7 @@ impl Unit {
     pub fn orders(&self) -> Orders<'_> {
         Orders {
             unit: self,
-            dice: Dice::new(
+            rng: SeededRng::new(
                 self.data_set.random_bits(RandomField::Trades, self.number),
                 0,
             ),
@@ -155,7 +155,7 @@ impl Unit {
 #[derive(Debug)]
 pub(super) struct Orders<'a> {
     unit: &'a Unit,
-    dice: Dice,
+    rng: SeededRng,
     /// When trading opens on the day of the next order.
     day_ms: i64,
     next: u32,
@@ -179,7 +179,7 @@ impl Iterator for Orders<'_> {
         }
         // Each order has an interval of its own, so that they are ordered.
         let span_ms = TRADING_DAY_MS / per_day;
-        let random_bits = self.dice.bits();
+        let random_bits = self.rng.bits();
         let jitter_ms = below(random_bits as u32, span_ms as usize) as u64;
         let entered_at = self.day_ms + (of_day * span_ms + jitter_ms) as i64;
         self.next += 1;
@@ -195,9 +195,9 @@ impl Orders<'_> {
         let kind = kind(percent(random_bits >> 32));
         let quantity = QUANTITIES[(random_bits >> 48) as usize % QUANTITIES.len()];
         let is_cash = kind.is_sell() || percent((random_bits >> 50) << 2) >= MARGIN_PERCENT;
-        let ordinal = skew::ordinal(&mut self.dice) as usize;
+        let ordinal = skew::ordinal(&mut self.rng) as usize;
         let (first, count) = self.unit.by_ordinal[ordinal];
-        let random_bits = self.dice.bits();
+        let random_bits = self.rng.bits();
         let account_number = first + below(random_bits as u32, count as usize) as u32;
         let account = &self.unit.accounts[account_number as usize];
         let slot = below((random_bits >> 32) as u32, account.slots as usize) as u32;
@@ -211,7 +211,7 @@ impl Orders<'_> {
             LOWEST_CENTS + below(random_bits as u32, prices) as i64
         };
         let submitted_at = submitted_at(wave, kind, security, bid_cents, entered_at);
-        let answer_ms = execution_delay(&mut self.dice) * ANSWER_MS;
+        let answer_ms = execution_delay(&mut self.rng) * ANSWER_MS;
         let completed_at = submitted_at + answer_ms as i64;
         let market_cents = wave.price_cents(security, completed_at);
         Order {

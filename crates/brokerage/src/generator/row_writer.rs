@@ -16,7 +16,7 @@ impl<'a> RowWriter<'a> {
         Self { sink, text }
     }
 
-    /// Appends NULL.
+    /// Appends a column that is NULL.
     pub fn null(&mut self) {
         self.sink.null();
     }
@@ -26,7 +26,7 @@ impl<'a> RowWriter<'a> {
         self.sink.integer(number);
     }
 
-    /// Appends integer columns.
+    /// Appends an integer column for each number.
     pub fn numbers(&mut self, numbers: &[i64]) {
         numbers.iter().for_each(|&one| self.sink.integer(one));
     }
@@ -43,7 +43,7 @@ impl<'a> RowWriter<'a> {
         self.sink.text(&self.text);
     }
 
-    /// Ends the row.
+    /// Ends the row; all its columns have been appended.
     pub fn end(&mut self) -> Result<(), DatabaseError> {
         self.sink.end_row()
     }

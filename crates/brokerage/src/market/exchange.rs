@@ -6,15 +6,15 @@ use super::ticker::{FEED_ENTRIES, TickerEntry, TickerTape};
 use crate::kinds::TradeKind;
 use crate::profile::Market;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 /// Most ticker batches due at once; older ones are dropped.
 const MAX_OWN_FEEDS_DUE: usize = 64;
 
 /// The random delay until an order is executed, as a multiple of the mean: exponentially
 /// distributed, 5 at most.
-pub(crate) fn execution_delay(dice: &mut Dice) -> f64 {
-    dice.exponential().min(5.0)
+pub(crate) fn execution_delay(rng: &mut SeededRng) -> f64 {
+    rng.exponential().min(5.0)
 }
 
 /// Delays and periods of the exchange.
@@ -84,7 +84,7 @@ enum Place {
     Watched((i64, u64)),
     /// Its price has come; the brokerage has not submitted it yet.
     Triggered,
-    /// Being executed.
+    /// Submitted; the exchange has set the time of its result.
     Answered,
     /// Its result is being booked.
     Due { price_cents: i64 },
@@ -96,7 +96,7 @@ enum Place {
 pub struct Exchange {
     wave: PriceWave,
     answer_delay_ms: f64,
-    dice: Dice,
+    rng: SeededRng,
     tape: TickerTape,
     /// All orders by trade; never iterated over.
     orders: HashMap<i64, (Order, Place)>,
@@ -152,8 +152,8 @@ impl Exchange {
         Self {
             wave,
             answer_delay_ms: settings.answer_delay_ms,
-            dice: Dice::new(seed, 0),
-            tape: TickerTape::new(securities, wave, Dice::new(seed, 1)),
+            rng: SeededRng::new(seed, 0),
+            tape: TickerTape::new(securities, wave, SeededRng::new(seed, 1)),
             orders: HashMap::new(),
             early: HashSet::new(),
             watched: BTreeMap::new(),
@@ -212,7 +212,7 @@ impl Exchange {
                 }
             }
         }
-        let times = execution_delay(&mut self.dice);
+        let times = execution_delay(&mut self.rng);
         let due_ms = now_ms + (times * self.answer_delay_ms) as i64;
         let key = (due_ms, self.number());
         self.answers.insert(key, order.trade);

@@ -4,7 +4,7 @@ use super::*;
 use crate::kinds::TradeKind;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 const SECURITIES: u32 = 40;
 
@@ -20,7 +20,7 @@ fn settings(ticker_per_second: f64) -> Settings {
 /// A brokerage with its waiting orders.
 struct Brokerage {
     exchange: Exchange,
-    dice: Dice,
+    rng: SeededRng,
     waiting: BTreeMap<i64, Order>,
     submitted: BTreeSet<i64>,
     results: BTreeSet<i64>,
@@ -34,7 +34,7 @@ impl Brokerage {
     fn new(seed: u64, ticker_per_second: f64) -> Self {
         Self {
             exchange: Exchange::new(&settings(ticker_per_second), SECURITIES, seed, 0),
-            dice: Dice::new(seed, 7),
+            rng: SeededRng::new(seed, 7),
             waiting: BTreeMap::new(),
             submitted: BTreeSet::new(),
             results: BTreeSet::new(),
@@ -47,13 +47,13 @@ impl Brokerage {
 
     /// Enters an order. Some limit orders reach the exchange only after they are in the database.
     fn order(&mut self, trade: i64, now_ms: i64, late: &mut Vec<Order>) {
-        let kind = TradeKind::ALL[self.dice.below(5) as usize];
+        let kind = TradeKind::ALL[self.rng.below(5) as usize];
         let order = Order {
             trade,
-            security: self.dice.below(u64::from(SECURITIES)) as u32,
+            security: self.rng.below(u64::from(SECURITIES)) as u32,
             kind,
             quantity: 100,
-            bid_cents: 2_000 + self.dice.below(1_001) as i64,
+            bid_cents: 2_000 + self.rng.below(1_001) as i64,
             instruction: if kind.is_market() {
                 Instruction::Execute
             } else {
@@ -63,7 +63,7 @@ impl Brokerage {
         self.submitted.insert(trade);
         if order.instruction == Instruction::WaitForPrice {
             self.waiting.insert(trade, order);
-            if self.dice.happens(0.1) {
+            if self.rng.happens(0.1) {
                 late.push(order);
                 return;
             }
@@ -136,9 +136,9 @@ fn play(seed: u64, ticker_per_second: f64, steps: u32) -> Brokerage {
     let mut late = Vec::new();
     let mut now_ms = 0;
     for trade in 0..i64::from(steps) {
-        now_ms += brokerage.dice.below(60) as i64;
+        now_ms += brokerage.rng.below(60) as i64;
         brokerage.order(trade, now_ms, &mut late);
-        if brokerage.dice.happens(0.3) {
+        if brokerage.rng.happens(0.3) {
             brokerage.poll(now_ms);
         }
         if late.len() > 5 {

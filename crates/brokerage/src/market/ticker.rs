@@ -3,7 +3,7 @@
 use super::order::Order;
 use super::price_wave::PriceWave;
 use std::collections::VecDeque;
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 /// Entries of a market feed, each a database transaction.
 pub const FEED_ENTRIES: usize = 20;
@@ -31,18 +31,18 @@ pub(super) struct TickerTape {
     /// Entries of waiting orders whose price has come, in that order. They are sent before any
     /// random ones.
     triggered: VecDeque<TickerEntry>,
-    dice: Dice,
+    rng: SeededRng,
     securities: u32,
     wave: PriceWave,
 }
 
 impl TickerTape {
-    pub(super) fn new(securities: u32, wave: PriceWave, dice: Dice) -> Self {
+    pub(super) fn new(securities: u32, wave: PriceWave, rng: SeededRng) -> Self {
         assert!(securities > 0, "a market needs something to trade");
         Self {
             entries: VecDeque::new(),
             triggered: VecDeque::new(),
-            dice,
+            rng,
             securities,
             wave,
         }
@@ -72,11 +72,11 @@ impl TickerTape {
     }
 
     fn random_entry(&mut self, now_ms: i64) -> TickerEntry {
-        let security = self.dice.below(u64::from(self.securities)) as u32;
+        let security = self.rng.below(u64::from(self.securities)) as u32;
         TickerEntry {
             security,
             price_cents: self.wave.price_cents(security, now_ms),
-            quantity: OTHER_QUANTITIES[self.dice.below(2) as usize],
+            quantity: OTHER_QUANTITIES[self.rng.below(2) as usize],
         }
     }
 

@@ -41,11 +41,11 @@ settings! {
         pub mix: Mix = Mix::default();
         /// What the orders of customers are like.
         pub orders: Orders = Orders::default();
-        /// The exchange.
+        /// The exchange and what happens by the clock: answers, prices, data maintenance.
         pub market: Market = Market::default();
         /// How the database keeps its pages.
         pub database: Database = Database::default();
-        /// The machine.
+        /// The machine of a modelled database: processors, and what else was seen of it.
         pub server: Server = Server::default();
         /// Limits of single transactions.
         pub limits: Limits = Limits::default(), key "service_levels";

@@ -20,7 +20,7 @@ settings! {
         /// Values the accounts of a customer; half of them with the ten latest trades of one.
         pub customer_position_percent: f64 = 13.0,
             as within(0.0..=100.0), source DESCRIBED;
-        /// Enters an order.
+        /// Enters an order of a customer, to buy or to sell.
         pub trade_order_percent: f64 = 10.1,
             as within(0.0..=100.0), source DESCRIBED;
         /// Reads 20 old trades with everything about them.

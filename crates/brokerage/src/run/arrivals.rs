@@ -5,7 +5,7 @@ use runtime::thread::pause;
 use std::sync::Mutex;
 use std::time::Duration;
 use workload::pacing::arrivals::{Arrivals, Spacing};
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 /// Seconds of arrivals that may wait; later ones are counted and dropped.
 pub const BACKLOG_S: f64 = workload::controller::plan::BACKLOG_S;
@@ -41,9 +41,9 @@ struct Waiting {
 impl Due {
     /// Arrivals at this rate, from `now_ns` on.
     #[must_use]
-    pub fn new(per_second: f64, spacing: Spacing, dice: Dice, now_ns: u64) -> Self {
+    pub fn new(per_second: f64, spacing: Spacing, rng: SeededRng, now_ns: u64) -> Self {
         let waiting = Waiting {
-            arrivals: Arrivals::new(spacing, dice, now_ns),
+            arrivals: Arrivals::new(spacing, rng, now_ns),
             due_ns: std::collections::VecDeque::new(),
             shed: 0,
         };
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn spacing_decides_when_transactions_are_due() {
         let due_ns = |spacing| {
-            let due = Due::new(10.0, spacing, Dice::new(1, 1), 0);
+            let due = Due::new(10.0, spacing, SeededRng::new(1, 1), 0);
             let times = (0..5).map(|_| due.take(2_000_000_000).unwrap());
             times.collect::<Vec<u64>>()
         };
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn what_nobody_takes_is_dropped_beyond_the_backlog() {
-        let due = Due::new(10.0, Spacing::Even, Dice::new(1, 1), 0);
+        let due = Due::new(10.0, Spacing::Even, SeededRng::new(1, 1), 0);
         let at_12_s = || 12_000_000_000;
         let first = complete(due.wait(at_12_s, Duration::ZERO)).unwrap();
         assert!(first <= 200_000_000);

@@ -10,13 +10,14 @@ use crate::market::{Exchange, Settings};
 use crate::operation::Operation;
 use crate::parallel::lock;
 use crate::profile::Brokerage;
-use crate::transactions::{Deck, Inputs, MarketOrder, clean_up};
+use crate::transactions::{Inputs, MarketOrder, clean_up, mix_deck};
 use runtime::thread::pause;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use workload::deck::Deck;
 use workload::failure::{Failure, FailureKind};
-use workload::random::{Dice, derive};
+use workload::random::{SeededRng, derive};
 
 /// Random streams of the run; those of the users are counted from 0.
 const DECK_STREAM: u64 = u64::MAX;
@@ -83,7 +84,7 @@ impl RunContext {
             derive(seed, EXCHANGE_STREAM),
             start_ms,
         );
-        let deck = Deck::of_mix(&brokerage.mix, Dice::new(seed, DECK_STREAM));
+        let deck = mix_deck(&brokerage.mix, SeededRng::new(seed, DECK_STREAM));
         let clock_offset_ms = start_ms - (link.now_ns() / 1_000_000) as i64;
         let context = Self {
             link,

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 /// Poll interval of the exchange, at most and at least: the exchange takes a second for its
 /// answers, so some milliseconds more do not matter.
@@ -57,7 +57,7 @@ pub async fn work(context: &RunContext, queue: &ActionQueue, number: u32, seed: 
     let stream = STREAM + u64::from(number);
     let mut worker = MarketWorker {
         context,
-        session: RetryingSession::new(context, Dice::new(seed, stream)),
+        session: RetryingSession::new(context, SeededRng::new(seed, stream)),
         inputs: context.inputs(stream),
     };
     while let Some(action) = queue.next(context, number).await {

@@ -10,7 +10,7 @@ use runtime::thread::{elsewhere, pause};
 use std::sync::Arc;
 use std::time::Duration;
 use workload::controller::link::ShardMessage;
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 /// Serialization failures after which a transaction is cancelled.
 const MAX_CONFLICTS: u32 = 50;
@@ -25,7 +25,7 @@ const NO_SPACE_INTERVAL: Duration = Duration::from_secs(1);
 pub struct RetryingSession<'a> {
     context: &'a RunContext,
     session: Option<Box<dyn Session>>,
-    dice: Dice,
+    rng: SeededRng,
     /// Whether it was refused and has not been served since.
     in_outage: bool,
 }
@@ -33,11 +33,11 @@ pub struct RetryingSession<'a> {
 impl<'a> RetryingSession<'a> {
     /// Without a session yet.
     #[must_use]
-    pub fn new(context: &'a RunContext, dice: Dice) -> Self {
+    pub fn new(context: &'a RunContext, rng: SeededRng) -> Self {
         Self {
             context,
             session: None,
-            dice,
+            rng,
             in_outage: false,
         }
     }
@@ -139,7 +139,7 @@ impl<'a> RetryingSession<'a> {
 
     async fn back_off(&mut self, conflicts: u32) {
         let longest_us = (FIRST_BACK_OFF_US << conflicts.min(20)).min(MAX_BACK_OFF_US);
-        let rest_us = self.dice.below(longest_us);
+        let rest_us = self.rng.below(longest_us);
         pause(Duration::from_micros(rest_us)).await;
     }
 }

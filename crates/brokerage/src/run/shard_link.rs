@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
-use workload::controller::link::{Inbox, LOOK_NS, Orders, ShardMessage, Stage};
+use workload::controller::link::{Inbox, Orders, POLL_NS, ShardMessage, Stage};
 use workload::failure::{Failure, FailureKind};
 
 /// Number of the only shard, and of the only database.
@@ -187,7 +187,7 @@ fn tick(handler: &dyn StageHandler) {
 }
 
 fn sleep_one_poll() {
-    thread::sleep(Duration::from_nanos(LOOK_NS));
+    thread::sleep(Duration::from_nanos(POLL_NS));
 }
 
 /// Ends the reporting thread, also when a stage panics: nobody may wait for it forever.

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use workload::controller::RunPlan;
 use workload::controller::link::{ShardMessage, Stage};
 use workload::failure::{Failure, FailureKind};
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 /// Random stream of the arrivals.
 const ARRIVALS_STREAM: u64 = 1 << 34;
@@ -174,11 +174,11 @@ impl BrokerageRun {
         let seed = self.plan.run.seed;
         let run = &self.plan.run;
         let arrivals = self.parameters.transactions_per_second.map(|per_second| {
-            let dice = Dice::new(seed, ARRIVALS_STREAM);
+            let rng = SeededRng::new(seed, ARRIVALS_STREAM);
             Arc::new(Due::new(
                 per_second,
                 run.arrivals,
-                dice,
+                rng,
                 context.link.now_ns(),
             ))
         });

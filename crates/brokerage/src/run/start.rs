@@ -7,7 +7,8 @@ use super::stages::{BrokerageRun, Findings, RunParameters};
 use super::volume::Volume;
 use crate::database::Database;
 use crate::dataset::DataSet;
-use crate::operation::Operation;
+use crate::operation::{Operation, business_transactions_per_second};
+use crate::report::{CUSTOMERS, TRADE_DAYS};
 use measure::host::HostMonitor;
 use measure::metric::Metric;
 use measure::result::{Check, CheckId, RunResult, ServerResult};
@@ -16,7 +17,7 @@ use measure::service_level::add_checks;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use workload::controller::link::{Inbox, LOOK_NS, Orders};
+use workload::controller::link::{Inbox, Orders, POLL_NS};
 use workload::controller::run_controller::RunController;
 use workload::controller::{RunListener, RunPlan};
 use workload::progress::StopRequest;
@@ -62,8 +63,12 @@ pub fn run(
     let link = Arc::new(ShardLink::new(orders, inbox, recorder, started));
     let parameters = parts.parameters.clone();
     let server = ServerResult {
-        customers: u64::from(parts.data_set.customers()),
-        trade_days: u64::from(parts.data_set.trade_days()),
+        scale: [
+            (CUSTOMERS, parts.data_set.customers()),
+            (TRADE_DAYS, parts.data_set.trade_days()),
+        ]
+        .map(|(name, number)| (name.to_owned(), number.into()))
+        .into(),
         ..parts.server
     };
     let business = BrokerageRun::new(
@@ -78,11 +83,16 @@ pub fn run(
         scope.spawn(|| run_stages(&business));
         run_controller.begin(now_ns(), listener);
         while !run_controller.step(now_ns(), listener) {
-            thread::sleep(Duration::from_nanos(LOOK_NS));
+            thread::sleep(Duration::from_nanos(POLL_NS));
         }
     });
     let mut result = run_controller.finish(now_ns(), listener);
-    enter(&parameters, server, business.findings(), &mut result);
+    let margin_fraction = plan.service_levels.achieved_margin_fraction;
+    let rate_check = parameters
+        .transactions_per_second
+        .map(|target| rate_check(&result, target, margin_fraction));
+    let findings = business.findings();
+    enter(&parameters, server, findings, rate_check, &mut result);
     result
 }
 
@@ -91,12 +101,10 @@ fn enter(
     parameters: &RunParameters,
     server: ServerResult,
     findings: Findings,
+    rate_check: Option<Check>,
     result: &mut RunResult,
 ) {
     result.warnings.extend(findings.warnings);
-    let rate_check = parameters
-        .transactions_per_second
-        .map(|parameters| rate_check(result, parameters));
     let rate_reached = rate_check.as_ref().map(|check| check.passed == Some(true));
     let lengths = findings.outages.iter().map(|one| one.length_s);
     let without_service = lengths.fold(0.0, |sum, length_s| sum + length_s);
@@ -157,29 +165,15 @@ fn processors_busy(result: &RunResult) -> Option<f64> {
     busy.map(|counter| counter.average)
 }
 
-/// The check that users completed the target rate.
-fn rate_check(result: &RunResult, target: f64) -> Check {
-    let by_users = crate::operation::BY_USERS;
-    let names = by_users
-        .iter()
-        .copied()
-        .chain([Operation::TradeOrderRolledBack]);
-    let rate: f64 = names
-        .filter_map(|operation| {
-            let found = result
-                .operations
-                .iter()
-                .find(|one| one.name == operation.name());
-            found.map(|one| one.per_second)
-        })
-        .sum();
-    /// Tolerance for the randomness of arrivals in a short run.
-    const SHARE: f64 = 0.98;
-    let limit = target * SHARE;
+/// The check that users completed the target rate, less a margin.
+fn rate_check(result: &RunResult, target: f64, margin_fraction: f64) -> Check {
+    let rate = business_transactions_per_second(result);
     let rule = format!(
-        "Users complete at least 98 % of the target of {target} business transactions/s. Up to \
-         {BACKLOG_S:.0} s of arrivals may wait."
+        "Business transactions that users complete per second. Required: the target of {target} \
+         less a margin of {} %. Up to {BACKLOG_S:.0} s of arrivals may wait.",
+        (margin_fraction * 1e4).round() / 1e2
     );
+    let limit = target * (1.0 - margin_fraction);
     Check::of_run(CheckId::TransactionRate, limit, Some(rate), rule)
 }
 
@@ -189,4 +183,39 @@ fn service_check(without_service_s: f64) -> Check {
                 not full. Allowed: 0 s of downtime.";
     let downtime_s = Some(without_service_s);
     Check::of_run(CheckId::Downtime, 0.0, downtime_s, rule.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::result::OperationResult;
+
+    #[test]
+    fn the_margin_decides_whether_a_rate_was_achieved() {
+        let mut result = RunResult::new();
+        result.operations = vec![
+            OperationResult {
+                name: Operation::TradeStatus.name().to_owned(),
+                per_second: 90.0,
+                ..OperationResult::default()
+            },
+            OperationResult {
+                name: Operation::TradeOrderRolledBack.name().to_owned(),
+                per_second: 4.0,
+                ..OperationResult::default()
+            },
+            // What the market does is not what users were asked for.
+            OperationResult {
+                name: Operation::TradeResult.name().to_owned(),
+                per_second: 50.0,
+                ..OperationResult::default()
+            },
+        ];
+        for (margin_fraction, passes) in [(0.05, false), (0.06, true), (0.1, true)] {
+            let check = rate_check(&result, 100.0, margin_fraction);
+            assert_eq!(check.passed, Some(passes), "{check:?}");
+        }
+        let rule = rate_check(&result, 100.0, 0.07).rule;
+        assert!(rule.contains("a margin of 7 %"), "{rule}");
+    }
 }

@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::transactions::{Inputs, Request};
 use runtime::thread::pause;
 use std::time::Duration;
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 /// Poll interval of an idle user.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
@@ -21,7 +21,7 @@ pub async fn work(context: &RunContext, number: u32, seed: u64, arrivals: Option
     let stream = u64::from(number);
     let mut user = User {
         context,
-        session: RetryingSession::new(context, Dice::new(seed, REST_STREAM + stream)),
+        session: RetryingSession::new(context, SeededRng::new(seed, REST_STREAM + stream)),
         inputs: context.inputs(stream),
         next_trade: context.first_trade(number),
     };

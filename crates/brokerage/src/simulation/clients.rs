@@ -17,12 +17,21 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use workload::controller::link::Orders;
+use workload::controller::zero_delay_loop::ZeroDelayLoopDetector;
 use workload::deck::Deck;
 use workload::failure::Failure;
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 /// Name of the database in messages.
 pub(crate) const NAME: &str = "brokerage database";
+
+/// Transactions at one instant that are too many. A transaction reads hundreds of pages, so that
+/// users soon meet one that is not cached.
+const TRANSACTIONS_AT_ONE_INSTANT_MAX: u64 = 10_000;
+
+/// What helps where nothing reaches the array.
+const REMEDY: &str = "Make the database larger than the page cache (--target-size), make the page \
+    cache smaller, or let the users think (--set brokerage.think_time=1ms).";
 
 /// Index of the only database in the recorder.
 const DATABASE: usize = 0;
@@ -37,13 +46,14 @@ pub(crate) struct Clients<D: Directory> {
     processors: Rc<Semaphore>,
     plans: PlanPool,
     deck: RefCell<Deck<Operation>>,
-    dice: RefCell<Dice>,
+    rng: RefCell<SeededRng>,
     exchange: RefCell<Exchange>,
     running: Cell<bool>,
     /// Which users are running.
     alive: RefCell<Vec<bool>>,
     /// Users, results and feeds that have not ended.
     active: Cell<usize>,
+    zero_delay_loop: ZeroDelayLoopDetector,
     failure: RefCell<Option<Failure>>,
 }
 
@@ -63,17 +73,18 @@ impl<D: Directory> Clients<D> {
             handle: database.handle.clone(),
             processors: Semaphore::new(settings.server.processors as usize),
             plans: PlanPool::default(),
-            deck: RefCell::new(Deck::new(&weights, Dice::new(seed, 1))),
-            dice: RefCell::new(Dice::new(seed, 2)),
+            deck: RefCell::new(Deck::new(&weights, SeededRng::new(seed, 1))),
+            rng: RefCell::new(SeededRng::new(seed, 2)),
             exchange: RefCell::new(Exchange::new(
                 market.answer_delay.as_ns(),
                 market.price_period.as_ns(),
                 securities,
-                Dice::new(seed, 3),
+                SeededRng::new(seed, 3),
             )),
             running: Cell::new(false),
             alive: RefCell::default(),
             active: Cell::new(0),
+            zero_delay_loop: ZeroDelayLoopDetector::new(TRANSACTIONS_AT_ONE_INSTANT_MAX, REMEDY),
             failure: RefCell::default(),
             database,
             settings: settings.clone(),
@@ -82,7 +93,7 @@ impl<D: Directory> Clients<D> {
         })
     }
 
-    /// Starts the load.
+    /// Starts users, the ticker if there is one, and data maintenance.
     pub(crate) fn start(self: &Rc<Self>) {
         self.running.set(true);
         self.adjust();
@@ -122,7 +133,8 @@ impl<D: Directory> Clients<D> {
     }
 
     fn is_running(&self) -> bool {
-        self.running.get() && self.failure.borrow().is_none()
+        let may_begin = self.running.get() && !self.orders.is_stopped();
+        may_begin && self.failure.borrow().is_none()
     }
 
     /// Spawns a task that [`Clients::stop`] waits for.
@@ -145,7 +157,7 @@ impl<D: Directory> Clients<D> {
     async fn user(self: Rc<Self>, number: usize) -> Result<(), EngineError> {
         while self.is_running() && number < self.orders.sessions() as usize {
             let think_ns = self.settings.think_time.as_ns() as f64;
-            let think_ns = (self.dice.borrow_mut().exponential() * think_ns) as u64;
+            let think_ns = (self.rng.borrow_mut().exponential() * think_ns) as u64;
             if think_ns > 0 {
                 self.handle.sleep_ns(think_ns).await;
             } else {
@@ -159,18 +171,24 @@ impl<D: Directory> Clients<D> {
                     self.transact(other, plan, Commit::Durable).await?;
                 }
             }
+            if let Err(failure) = self
+                .zero_delay_loop
+                .count(&self.handle, self.orders.sessions())
+            {
+                self.failure.borrow_mut().get_or_insert(failure);
+            }
         }
         self.alive.borrow_mut()[number] = false;
         Ok(())
     }
 
-    /// Plans a transaction.
+    /// Plans a transaction, in memory of an earlier plan.
     fn plan(&self, what: impl FnOnce(&mut Planner<'_>)) -> Plan {
         let mut plan = self.plans.take();
         let trees: &Trees = &self.database.trees.borrow();
         what(&mut Planner {
             trees,
-            dice: &mut self.dice.borrow_mut(),
+            rng: &mut self.rng.borrow_mut(),
             plan: &mut plan,
         });
         plan
@@ -301,7 +319,7 @@ impl<D: Directory> Clients<D> {
         Ok(())
     }
 
-    /// Data maintenance.
+    /// Runs a data maintenance transaction at each interval until the load ends.
     async fn maintain(self: Rc<Self>) -> Result<(), EngineError> {
         const POLL_NS: u64 = 100_000_000;
         let interval_ns = self.settings.market.data_maintenance_every.as_ns();

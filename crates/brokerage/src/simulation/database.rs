@@ -27,7 +27,7 @@ const LOG_BUFFER: ByteSize = ByteSize::mib(1);
 
 type Keeper<D> = Checkpointer<(), StripedPages<<D as Directory>::File>, <D as Directory>::File>;
 
-/// An open database.
+/// A database of pages without contents that has been opened.
 pub(crate) struct Database<D: Directory> {
     pub(crate) handle: Handle,
     pub(crate) pool: Pool<(), StripedPages<D::File>>,
@@ -39,7 +39,7 @@ pub(crate) struct Database<D: Directory> {
     headers: HeaderKeeper<D::File>,
 }
 
-/// The engine's settings.
+/// Settings of the page cache and log for this profile.
 pub(crate) fn engine_settings(profile: &BrokerageProfile) -> EngineSettings {
     let database = &profile.brokerage.database;
     EngineSettings {

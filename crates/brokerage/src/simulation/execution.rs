@@ -24,7 +24,7 @@ static EMPTY_RECORD: [u8; 1 << 14] = [0; 1 << 14];
 pub(crate) struct NestedLoop {
     /// Fewest rows for read-ahead.
     pub(crate) from_rows: u32,
-    /// Concurrent lookups.
+    /// Lookups under way at the same time.
     pub(crate) depth: u32,
 }
 
@@ -40,7 +40,7 @@ pub(crate) enum Commit {
 /// The result of an execution.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Executed {
-    /// Pages accessed.
+    /// Page accesses, repeated ones and those served by the cache included.
     pub(crate) pages: u64,
     /// Rank of the trade that was appended, if any.
     pub(crate) trade: Option<u64>,
@@ -286,7 +286,7 @@ impl<D: Directory> Database<D> {
 pub(crate) struct PlanPool(RefCell<Vec<Plan>>);
 
 impl PlanPool {
-    /// An empty plan.
+    /// A plan without steps, with the memory of one that was returned if there is any.
     pub(crate) fn take(&self) -> Plan {
         self.0.borrow_mut().pop().unwrap_or_default()
     }

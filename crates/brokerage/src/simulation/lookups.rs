@@ -4,7 +4,7 @@ use super::plan::Planner;
 use super::schema::Table;
 use super::skew;
 
-/// Trades per transaction.
+/// Trades that one transaction reads or updates.
 const TRADES: u64 = 20;
 
 /// Hours of trading before the end of the initial trades at which the time windows end, by frame.
@@ -27,7 +27,7 @@ enum Update {
 impl Planner<'_> {
     /// Past trades, found in one of four ways.
     pub(super) fn trade_lookup(&mut self) {
-        match self.dice.below(100) {
+        match self.rng.below(100) {
             0..30 => self.by_id(Update::None),
             30..60 => self.by_account(Update::None),
             60..90 => self.by_security(Update::None),
@@ -37,23 +37,23 @@ impl Planner<'_> {
 
     /// Past trades, found in one of three ways and updated.
     pub(super) fn trade_update(&mut self) {
-        match self.dice.below(100) {
+        match self.rng.below(100) {
             0..33 => self.by_id(Update::Executor),
             33..66 => self.by_account(Update::CashType),
             _ => self.by_security(Update::CashName),
         }
     }
 
-    /// Trades by id.
+    /// Trades drawn one by one, by their ids.
     fn by_id(&mut self, update: Update) {
-        let rank = |_| skew::trade(self.dice, self.trees);
+        let rank = |_| skew::trade(self.rng, self.trees);
         let ranks: Vec<u64> = (0..TRADES).map(rank).collect();
         self.trades_with_all(&ranks, update);
     }
 
     /// Trades of one account from a time on.
     fn by_account(&mut self, update: Update) {
-        let account = skew::account(self.dice, self.trees);
+        let account = skew::account(self.rng, self.trees);
         let back = self.trades_back(ACCOUNT_BACK_OFF_HOURS, self.trees.trades_of_account());
         let end = self.row_at(Table::TradeByAccount, account + 1, self.trees.accounts());
         let found = TRADES.min(back + 1);
@@ -66,7 +66,7 @@ impl Planner<'_> {
 
     /// Trades in one security from a time on.
     fn by_security(&mut self, update: Update) {
-        let security = skew::security(self.dice, self.trees);
+        let security = skew::security(self.rng, self.trees);
         let back = self.trades_back(SECURITY_BACK_OFF_HOURS, self.trees.trades_of_security());
         let end = self.row_at(Table::TradeBySymbol, security + 1, self.trees.securities());
         let found = TRADES.min(back + 1);
@@ -79,13 +79,13 @@ impl Planner<'_> {
 
     /// How many of `trades` evenly spread ones come after a random time.
     fn trades_back(&mut self, back_off_hours: f64, trades: u64) -> u64 {
-        let time_in_history = skew::time_in_history(self.dice, self.trees, back_off_hours);
+        let time_in_history = skew::time_in_history(self.rng, self.trees, back_off_hours);
         ((1.0 - time_in_history) * trades as f64) as u64
     }
 
     /// The first trade of an account after a random time, and the history of its lots.
     fn first_of_account(&mut self) {
-        let account = skew::account(self.dice, self.trees);
+        let account = skew::account(self.rng, self.trees);
         let trades = self.trees.trades_of_account();
         let back = self.trades_back(FIRST_TRADE_BACK_OFF_HOURS, trades);
         let end = self.row_at(Table::TradeByAccount, account + 1, self.trees.accounts());
@@ -113,7 +113,7 @@ impl Planner<'_> {
             .look_up_all(Table::Settlement, settlements.iter().copied());
         // Purchases on margin move no cash.
         let mut paid = ranks.to_vec();
-        paid.retain(|_| self.dice.happens(0.92));
+        paid.retain(|_| self.rng.happens(0.92));
         let cash = of(self, Table::CashTransaction, &paid);
         self.plan
             .look_up_all(Table::CashTransaction, cash.iter().copied());

@@ -3,7 +3,7 @@
 use super::orders::Order;
 use crate::market::{FEED_ENTRIES, execution_delay};
 use std::collections::{BTreeMap, VecDeque};
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 /// One entry of a feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Exchange {
     answer_ns: f64,
     period_ns: u64,
     securities: u64,
-    dice: Dice,
+    rng: SeededRng,
     /// Pending orders, by the time at which their price comes and the order of arrival.
     waiting: BTreeMap<(u64, u64), Order>,
     entered: u64,
@@ -31,12 +31,12 @@ pub struct Exchange {
 impl Exchange {
     /// An exchange for this many securities.
     #[must_use]
-    pub fn new(answer_ns: u64, period_ns: u64, securities: u64, dice: Dice) -> Self {
+    pub fn new(answer_ns: u64, period_ns: u64, securities: u64, rng: SeededRng) -> Self {
         Self {
             answer_ns: answer_ns as f64,
             period_ns,
             securities,
-            dice,
+            rng,
             waiting: BTreeMap::new(),
             entered: 0,
             tape: VecDeque::new(),
@@ -45,13 +45,13 @@ impl Exchange {
 
     /// The random delay until a market order is executed.
     pub fn answer_delay_ns(&mut self) -> u64 {
-        (execution_delay(&mut self.dice) * self.answer_ns) as u64
+        (execution_delay(&mut self.rng) * self.answer_ns) as u64
     }
 
     /// Takes an order that waits for its price. Prices rise and fall evenly and limits are uniform,
     /// so the time until then is uniform within a period.
     pub fn wait_for_price(&mut self, now_ns: u64, order: Order) {
-        let at_ns = now_ns + self.dice.below(self.period_ns.max(1));
+        let at_ns = now_ns + self.rng.below(self.period_ns.max(1));
         self.entered += 1;
         self.waiting.insert((at_ns, self.entered), order);
     }
@@ -64,7 +64,7 @@ impl Exchange {
 
     /// Adds the entry of a result, and another one. True when a feed is full.
     pub fn add_result(&mut self, security: u64) -> bool {
-        let other = self.dice.below(self.securities);
+        let other = self.rng.below(self.securities);
         self.tape.extend([security, other]);
         self.tape.len() >= FEED_ENTRIES
     }
@@ -78,7 +78,7 @@ impl Exchange {
 
     /// A feed that no result has caused.
     pub fn unsolicited_feed(&mut self, now_ns: u64) -> Vec<Entry> {
-        let draw = |_| self.dice.below(self.securities);
+        let draw = |_| self.rng.below(self.securities);
         let securities: Vec<u64> = (0..FEED_ENTRIES).map(draw).collect();
         self.entries(now_ns, &securities)
     }
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn ten_results_fill_one_feed_and_due_orders_leave_once() {
-        let mut exchange = Exchange::new(1_000, 900, 50, Dice::new(5, 0));
+        let mut exchange = Exchange::new(1_000, 900, 50, SeededRng::new(5, 0));
         (0..4).for_each(|number| exchange.wait_for_price(0, order(100 + number)));
         let mut full = 0;
         for _ in 0..20 {
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn answers_come_after_their_average_and_never_late() {
-        let mut exchange = Exchange::new(1_000_000, 1, 50, Dice::new(6, 0));
+        let mut exchange = Exchange::new(1_000_000, 1, 50, SeededRng::new(6, 0));
         let delays: Vec<u64> = (0..100_000).map(|_| exchange.answer_delay_ns()).collect();
         let mean = delays.iter().sum::<u64>() as f64 / delays.len() as f64;
         assert!((mean / 0.993e6 - 1.0).abs() < 0.02, "{mean}");

@@ -23,13 +23,13 @@ pub struct Order {
 impl Planner<'_> {
     /// Draws a random order of a random account.
     pub fn order(&mut self, orders: &Orders) -> Order {
-        let account = skew::account(self.dice, self.trees);
-        let slot = self.dice.below(HELD);
+        let account = skew::account(self.rng, self.trees);
+        let slot = self.rng.below(HELD);
         Order {
             account,
             security: skew::held_security(self.trees, account, slot),
-            is_sell: self.dice.happens(0.5),
-            is_limit: !self.dice.happens(orders.market_percent / 100.0),
+            is_sell: self.rng.happens(0.5),
+            is_limit: !self.rng.happens(orders.market_percent / 100.0),
             trade: 0,
         }
     }
@@ -39,12 +39,12 @@ impl Planner<'_> {
         let trees = self.trees;
         self.owner_of(order.account);
         // Nine in ten are executed by the owner; the others need a permission.
-        if self.dice.happens(0.1) {
+        if self.rng.happens(0.1) {
             let row = self.row_at(Table::AccountPermission, order.account, trees.accounts());
             self.plan.look_up(Table::AccountPermission, row);
         }
         let company = order.security * trees.companies() / trees.securities();
-        if self.dice.happens(0.4) {
+        if self.rng.happens(0.4) {
             let by_name = workload::random::mix(company) % trees.companies();
             self.plan.look_up(Table::CompanyByName, by_name);
             let row = self.row_at(Table::SecurityByCompany, company, trees.companies());
@@ -57,13 +57,13 @@ impl Planner<'_> {
         self.plan
             .look_up(Table::CustomerTaxrate, order.account / ACCOUNTS * 2);
         self.read_fixed_rows(4);
-        if self.dice.happens(orders.margin_percent / 100.0) {
+        if self.rng.happens(orders.margin_percent / 100.0) {
             self.plan
                 .range(Table::HoldingSummary, order.account * HELD, HELD);
             let held = (0..HELD).map(|slot| skew::held_security(trees, order.account, slot));
             self.plan.look_up_all(Table::LastTrade, held);
         }
-        self.plan.rolls_back = self.dice.happens(orders.rollback_percent / 100.0);
+        self.plan.rolls_back = self.rng.happens(orders.rollback_percent / 100.0);
         if self.plan.rolls_back {
             return; // It is found out before anything is written.
         }
@@ -113,7 +113,7 @@ impl Planner<'_> {
         if order.is_sell {
             self.plan.remove(Table::Holding, holding);
             // The lots sold were bought long ago, and their history is there.
-            let bought = self.dice.below(trades);
+            let bought = self.rng.below(trades);
             let row = self.row_at(Table::HoldingHistory, bought, trades);
             self.plan.insert(Table::HoldingHistory, row);
             self.plan
@@ -132,7 +132,7 @@ impl Planner<'_> {
         let broker = order.account / ACCOUNTS / CUSTOMERS_OF_BROKER;
         self.plan.change(Table::Broker, broker);
         self.plan.append(Table::Settlement);
-        if self.dice.happens(0.92) {
+        if self.rng.happens(0.92) {
             self.plan.change(Table::CustomerAccount, order.account);
             self.plan.append(Table::CashTransaction);
         }

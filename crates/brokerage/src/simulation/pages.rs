@@ -6,7 +6,7 @@ use edb::position::PageNumber;
 use runtime::{File, Handle, IoCause, IoDirection, IoError, IoEvent, IoObserver, Persistence};
 use std::rc::Rc;
 
-/// Pages per extent.
+/// Pages in a row in one file before the next file follows.
 pub(crate) const EXTENT_PAGES: u64 = 8;
 
 /// Pages without contents in several files.

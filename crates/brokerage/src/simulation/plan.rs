@@ -3,7 +3,7 @@
 use super::schema::Table;
 use super::trees::Trees;
 use crate::operation::Operation;
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 /// One access. Rows of lookups are those of the plan from `from` to `until`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +126,7 @@ pub struct Planner<'a> {
     /// The trees, whose sizes decide the ranks.
     pub trees: &'a Trees,
     /// Source of random numbers.
-    pub dice: &'a mut Dice,
+    pub rng: &'a mut SeededRng,
     /// The plan under construction.
     pub plan: &'a mut Plan,
 }
@@ -154,7 +154,7 @@ impl Planner<'_> {
 
     /// A random row of a table, uniformly.
     pub(super) fn random_row(&mut self, table: Table) -> u64 {
-        self.dice.below(self.trees.tree(table).rows())
+        self.rng.below(self.trees.tree(table).rows())
     }
 
     /// The row of a table at the same relative position as `number` in `of`.

@@ -14,7 +14,7 @@ const POSITION_TRADES: u64 = 10;
 impl Planner<'_> {
     /// The 50 latest trades of an account, through their index, with the names around them.
     pub(super) fn trade_status(&mut self) {
-        let account = skew::account(self.dice, self.trees);
+        let account = skew::account(self.rng, self.trees);
         self.latest_trades(account, STATUS_TRADES);
         let trades = self.latest_ranks(account, STATUS_TRADES);
         let trees = self.trees;
@@ -53,12 +53,12 @@ impl Planner<'_> {
 
     /// The value of a watch list, an account or an industry, now and on a past day.
     pub(super) fn market_watch(&mut self) {
-        let securities = match self.dice.below(100) {
+        let securities = match self.rng.below(100) {
             0..60 => self.watched(),
             60..95 => self.held(),
             _ => self.securities_of_industry(),
         };
-        let day = skew::market_day(self.dice);
+        let day = skew::market_day(self.rng);
         let all = self.trees.securities();
         self.plan
             .look_up_all(Table::LastTrade, securities.iter().copied());
@@ -70,10 +70,10 @@ impl Planner<'_> {
 
     /// The securities on a customer's watch list.
     fn watched(&mut self) -> Vec<u64> {
-        let customer = skew::customer(self.dice, self.trees);
+        let customer = skew::customer(self.rng, self.trees);
         self.plan.look_up(Table::WatchList, customer);
         // Lists have 50 to 150 entries.
-        let watched = WATCHED / 2 + self.dice.below(WATCHED + 1);
+        let watched = WATCHED / 2 + self.rng.below(WATCHED + 1);
         self.plan
             .range(Table::WatchItem, customer * WATCHED, watched);
         let trees = self.trees;
@@ -85,7 +85,7 @@ impl Planner<'_> {
 
     /// The securities of an account.
     fn held(&mut self) -> Vec<u64> {
-        let account = skew::account(self.dice, self.trees);
+        let account = skew::account(self.rng, self.trees);
         self.plan.range(Table::HoldingSummary, account * HELD, HELD);
         let trees = self.trees;
         (0..HELD)
@@ -99,8 +99,8 @@ impl Planner<'_> {
         const COMPANIES: u64 = 500;
         self.read_fixed_rows(1);
         let all = self.trees.companies();
-        let first = self.dice.below(all.saturating_sub(COMPANIES).max(1));
-        let (within, start) = (COMPANIES.min(all), self.dice.below(INDUSTRIES));
+        let first = self.rng.below(all.saturating_sub(COMPANIES).max(1));
+        let (within, start) = (COMPANIES.min(all), self.rng.below(INDUSTRIES));
         self.plan.range(Table::Company, first, within);
         let of_industry = (start..within).step_by(INDUSTRIES as usize);
         let companies: Vec<u64> = of_industry.map(|number| first + number).collect();
@@ -118,7 +118,7 @@ impl Planner<'_> {
 
     /// Everything about one security and its company.
     pub(super) fn security_detail(&mut self) {
-        let security = skew::security(self.dice, self.trees);
+        let security = skew::security(self.rng, self.trees);
         let (securities, companies) = (self.trees.securities(), self.trees.companies());
         let company = security * companies / securities;
         self.plan.look_up(Table::Security, security);
@@ -128,19 +128,19 @@ impl Planner<'_> {
         self.plan.look_up(Table::Address, address);
         self.plan.range(Table::CompanyCompetitor, company * 3, 3);
         for _ in 0..3 {
-            let other = skew::company(self.dice, self.trees);
+            let other = skew::company(self.rng, self.trees);
             self.plan.look_up(Table::Company, other);
         }
         self.plan
             .range(Table::Financial, company * QUARTERS, QUARTERS);
-        let days = 5 + self.dice.below(16);
-        let day = self.dice.below(MARKET_DAYS - days);
+        let days = 5 + self.rng.below(16);
+        let day = self.rng.below(MARKET_DAYS - days);
         let from = security * MARKET_DAYS + day;
         self.plan.range(Table::DailyMarketBySymbol, from, days);
         self.plan.look_up(Table::LastTrade, security);
         self.plan.range(Table::NewsReference, company * 2, 2);
         self.plan.range(Table::NewsItem, company * 2, 2);
-        if self.dice.happens(0.01) {
+        if self.rng.happens(0.01) {
             let pieces = 2 * NEWS_BYTES / 7_400;
             let text = self.row_at(Table::NewsText, company, companies);
             self.plan.range(Table::NewsText, text, pieces);
@@ -149,8 +149,8 @@ impl Planner<'_> {
 
     /// The value of a customer's accounts.
     pub(super) fn customer_position(&mut self) {
-        let customer = skew::customer(self.dice, self.trees);
-        if self.dice.happens(0.5) {
+        let customer = skew::customer(self.rng, self.trees);
+        if self.rng.happens(0.5) {
             self.plan.look_up(
                 Table::CustomerByTaxId,
                 workload::random::mix(customer) % self.trees.customers,
@@ -166,8 +166,8 @@ impl Planner<'_> {
             let held = (0..HELD).map(|slot| skew::held_security(trees, account, slot));
             self.plan.look_up_all(Table::LastTrade, held);
         }
-        if self.dice.happens(0.5) {
-            let account = skew::account_of(self.dice, customer);
+        if self.rng.happens(0.5) {
+            let account = skew::account_of(self.rng, customer);
             self.latest_trades(account, POSITION_TRADES);
             let ranks = self.latest_ranks(account, POSITION_TRADES);
             let history: Vec<u64> = ranks.iter().map(|&rank| self.history_of(rank)).collect();
@@ -187,12 +187,12 @@ impl Planner<'_> {
     /// The pending orders of 20 to 40 brokers in one sector.
     pub(super) fn broker_volume(&mut self) {
         self.read_fixed_rows(6);
-        let brokers = 20 + self.dice.below(21);
+        let brokers = 20 + self.rng.below(21);
         let all = self.trees.tree(Table::Broker).rows();
         let requests = self.trees.tree(Table::TradeRequest).rows();
         let per_broker = (requests / all).clamp(1, 20);
         for _ in 0..brokers.min(all) {
-            let broker = self.dice.below(all);
+            let broker = self.rng.below(all);
             self.plan.look_up(Table::Broker, broker);
             let first = self.row_at(Table::TradeRequest, broker, all);
             self.plan.range(Table::TradeRequest, first, per_broker);
@@ -200,9 +200,9 @@ impl Planner<'_> {
         // One sector of twelve is selected: its orders lead to securities and companies.
         let found = brokers * per_broker / 12;
         for _ in 0..found {
-            let security = skew::security(self.dice, self.trees);
+            let security = skew::security(self.rng, self.trees);
             self.plan.look_up(Table::Security, security);
-            let company = skew::company(self.dice, self.trees);
+            let company = skew::company(self.rng, self.trees);
             self.plan.look_up(Table::Company, company);
         }
     }

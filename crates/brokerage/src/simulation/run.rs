@@ -5,7 +5,7 @@ use crate::profile::BrokerageProfile;
 use measure::result::RunResult;
 use runtime::{Directory, Handle};
 use std::sync::Arc;
-use workload::controller::{RunListener, RunPlan, conduct_on_virtual_clock};
+use workload::controller::{RunListener, RunPlan, run_shards_on_virtual_clock};
 use workload::progress::StopRequest;
 
 /// Runs a plan on a simulated database. The same seed gives the same run.
@@ -28,5 +28,5 @@ pub async fn run_on_virtual_clock<D: Directory>(
         let shard = Shard::new(handle, profile.clone(), plan, places.clone(), orders, inbox);
         drop(clock.spawn(shard.run()));
     };
-    conduct_on_virtual_clock(handle, plan, base, stop, listener, spawn).await
+    run_shards_on_virtual_clock(handle, plan, base, stop, listener, spawn).await
 }

@@ -83,7 +83,7 @@ pub struct Tree {
     rows_per_leaf: u64,
     max_rows_per_leaf: u64,
     fan_out: u64,
-    /// Levels, leaves first.
+    /// Levels of the tree, the leaves first, the root last.
     levels: Vec<Level>,
     /// Leaves with inserted rows, by their number.
     grown_leaves: FxHashMap<u64, GrownLeaf>,

@@ -47,7 +47,7 @@ impl<'a> Transaction<'a> {
         Ok(Answers::new(batch, answers))
     }
 
-    /// Rolls back intentionally.
+    /// Rolls back a transaction that is meant to be, which is no error.
     pub(crate) async fn roll_back(mut self) -> Result<(), DatabaseError> {
         self.is_open = false;
         self.session.rollback().await
@@ -174,12 +174,12 @@ impl<'a> Answer<'a> {
         self.all().next()
     }
 
-    /// Every row.
+    /// Rows of the answer in their order.
     pub(crate) fn all(self) -> impl Iterator<Item = Row<'a>> {
         (0..self.count()).map(move |row| Row { answer: self, row })
     }
 
-    /// Maps every row.
+    /// Maps each row; ends at the first error.
     pub(crate) fn collect<T>(
         self,
         each: impl Fn(Row<'a>) -> Result<T, DatabaseError>,

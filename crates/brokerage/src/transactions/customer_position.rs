@@ -20,9 +20,9 @@ pub struct Input {
 /// How the customer is identified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CustomerKey {
-    /// By customer id.
+    /// The customer with this id.
     Id(i64),
-    /// By tax id.
+    /// The customer with this tax id, to be looked up first.
     TaxId(String),
 }
 

@@ -1,86 +1,34 @@
-//! The transaction mix, kept exactly: a deck of cards has each kind in its share, and is dealt to
-//! the end before it is shuffled again.
+//! The transaction mix and the rollbacks, as decks with exact shares.
 
 use crate::operation::{BY_USERS, Operation};
 use crate::profile::Mix;
-use workload::random::Dice;
+use workload::deck::Deck;
+use workload::random::SeededRng;
 
 /// Resolution of shares: a ten-thousandth of a percent.
 const FINEST: u64 = 10_000;
 
-/// A shuffled deck. The mix is exact over each deck: users who share one keep it more exactly than
-/// users with a deck each.
-#[derive(Debug, Clone)]
-pub struct Deck<T> {
-    cards: Vec<T>,
-    dealt: usize,
-    dice: Dice,
+/// The deck of transactions that users begin: 890 cards for the published mix.
+///
+/// # Panics
+/// Every share is 0, which the profile does not allow.
+#[must_use]
+pub fn mix_deck(mix: &Mix, rng: SeededRng) -> Deck<Operation> {
+    let shares = mix.shares().map(|(_, share)| share);
+    Deck::from_counts(BY_USERS.into_iter().zip(card_counts(&shares)), rng)
 }
 
-impl Deck<Operation> {
-    /// The deck of transactions that users begin: 890 cards for the published mix.
-    ///
-    /// # Panics
-    /// Every share is 0, which the profile does not allow.
-    #[must_use]
-    pub fn of_mix(mix: &Mix, dice: Dice) -> Self {
-        let shares = mix.shares().map(|(_, share)| share);
-        let counts = card_counts(&shares);
-        let cards = BY_USERS.into_iter().zip(counts).collect::<Vec<_>>();
-        Self::new(&cards, dice)
-    }
-}
-
-impl Deck<bool> {
-    /// A deck in which a card is drawn with an exact share, in percent: 101 cards for the published
-    /// rollback of one in 101 orders.
-    #[must_use]
-    pub fn of_share(percent: f64, dice: Dice) -> Self {
-        let one_in = 100.0 / percent.clamp(1e-9, 100.0);
-        let is_whole = (one_in - one_in.round()).abs() < 1e-6 && one_in < 1e4;
-        let (drawn, all) = if is_whole {
-            (1, one_in.round() as usize)
-        } else {
-            ((percent.clamp(0.0, 100.0) * 10.0).round() as usize, 1_000)
-        };
-        Self::new(&[(true, drawn), (false, all - drawn)], dice)
-    }
-}
-
-impl<T: Copy> Deck<T> {
-    /// A deck with this many cards of each kind.
-    ///
-    /// # Panics
-    /// There is no card.
-    #[must_use]
-    pub fn new(counts: &[(T, usize)], dice: Dice) -> Self {
-        let cards: Vec<T> = counts
-            .iter()
-            .flat_map(|&(card, count)| std::iter::repeat_n(card, count))
-            .collect();
-        assert!(!cards.is_empty(), "a deck needs a card");
-        Self {
-            dealt: cards.len(),
-            cards,
-            dice,
-        }
-    }
-
-    /// Deals the next card; shuffles after the last one.
-    pub fn deal(&mut self) -> T {
-        if self.dealt == self.cards.len() {
-            self.dice.shuffle(&mut self.cards);
-            self.dealt = 0;
-        }
-        self.dealt += 1;
-        self.cards[self.dealt - 1]
-    }
-
-    /// Number of cards in the deck.
-    #[must_use]
-    pub fn cards(&self) -> usize {
-        self.cards.len()
-    }
+/// A deck in which a card is drawn with an exact share, in percent: 101 cards for the published
+/// rollback of one in 101 orders.
+pub(super) fn share_deck(percent: f64, rng: SeededRng) -> Deck<bool> {
+    let one_in = 100.0 / percent.clamp(1e-9, 100.0);
+    let is_whole = (one_in - one_in.round()).abs() < 1e-6 && one_in < 1e4;
+    let (drawn, all) = if is_whole {
+        (1, one_in.round() as usize)
+    } else {
+        ((percent.clamp(0.0, 100.0) * 10.0).round() as usize, 1_000)
+    };
+    Deck::from_counts([(true, drawn), (false, all - drawn)], rng)
 }
 
 /// The smallest numbers of cards with exactly these shares, given in percent.
@@ -113,7 +61,7 @@ mod tests {
 
     #[test]
     fn the_published_mix_is_dealt_exactly_by_each_deck() {
-        let mut deck = Deck::of_mix(&Mix::default(), Dice::new(1, 0));
+        let mut deck = mix_deck(&Mix::default(), SeededRng::new(1, 0));
         assert_eq!(deck.cards(), 890);
         for _ in 0..20 {
             let dealt: Vec<Operation> = (0..890).map(|_| deck.deal()).collect();
@@ -125,7 +73,7 @@ mod tests {
     #[test]
     fn a_hundred_thousand_cards_keep_the_mix_within_a_tenth_of_a_point() {
         let mix = Mix::default();
-        let mut deck = Deck::of_mix(&mix, Dice::new(2, 0));
+        let mut deck = mix_deck(&mix, SeededRng::new(2, 0));
         let mut counts = [0_u32; 8];
         (0..100_000).for_each(|_| counts[deck.deal() as usize] += 1);
         let total: f64 = mix.shares().iter().map(|(_, share)| share).sum();
@@ -147,12 +95,12 @@ mod tests {
 
     #[test]
     fn one_order_in_101_is_rolled_back() {
-        let mut deck = Deck::of_share(100.0 / 101.0, Dice::new(3, 0));
+        let mut deck = share_deck(100.0 / 101.0, SeededRng::new(3, 0));
         assert_eq!(deck.cards(), 101);
         let drawn = (0..101 * 7).filter(|_| deck.deal()).count();
         assert_eq!(drawn, 7);
         for (percent, expected) in [(0.0, 0), (100.0, 1_000), (12.5, 125)] {
-            let mut deck = Deck::of_share(percent, Dice::new(3, 0));
+            let mut deck = share_deck(percent, SeededRng::new(3, 0));
             assert_eq!((0..1_000).filter(|_| deck.deal()).count(), expected);
         }
     }

@@ -3,7 +3,7 @@
 //! They depend on the data set and the random stream alone; the database is not queried. Lookup
 //! windows are drawn in trading time and shrink with the trading days of small data sets.
 
-use super::deck::Deck;
+use super::deck::share_deck;
 use super::old_trades::{self, Chosen, Window};
 use super::trade_order::Executor;
 use super::{
@@ -16,9 +16,9 @@ use crate::kinds::TradeKind;
 use crate::market::price_wave::{HIGHEST_CENTS, LOWEST_CENTS};
 use crate::profile::Orders;
 use crate::skew::joined;
-use workload::random::{Dice, derive};
+use workload::deck::Deck;
+use workload::random::{SeededRng, derive};
 
-/// Milliseconds per hour.
 const HOUR_MS: u64 = 3_600_000;
 const MINUTE_MS: u64 = 60_000;
 
@@ -44,7 +44,7 @@ pub struct Inputs {
     data_set: DataSet,
     orders: Orders,
     rollbacks: Deck<bool>,
-    dice: Dice,
+    rng: SeededRng,
 }
 
 impl Inputs {
@@ -55,18 +55,18 @@ impl Inputs {
         Self {
             data_set,
             orders: orders.clone(),
-            rollbacks: Deck::of_share(orders.rollback_percent, Dice::new(seed, 0)),
-            dice: Dice::new(seed, 1),
+            rollbacks: share_deck(orders.rollback_percent, SeededRng::new(seed, 0)),
+            rng: SeededRng::new(seed, 1),
         }
     }
 
     fn below(&mut self, limit: u32) -> u32 {
-        self.dice.below(u64::from(limit)) as u32
+        self.rng.below(u64::from(limit)) as u32
     }
 
     fn account(&mut self) -> i64 {
-        let customer = self.data_set.draw_customer(&mut self.dice);
-        self.data_set.draw_account_of(customer, &mut self.dice)
+        let customer = self.data_set.draw_customer(&mut self.rng);
+        self.data_set.draw_account_of(customer, &mut self.rng)
     }
 
     fn symbol(&mut self) -> String {
@@ -88,9 +88,9 @@ impl Inputs {
 
     /// Draws the input of [`market_watch`].
     pub fn market_watch(&mut self) -> market_watch::Input {
-        let of = match self.dice.below(100) {
+        let of = match self.rng.below(100) {
             0..60 => {
-                let customer = self.data_set.draw_customer(&mut self.dice);
+                let customer = self.data_set.draw_customer(&mut self.rng);
                 market_watch::Watched::Customer(self.data_set.customer_id(customer))
             }
             60..95 => market_watch::Watched::Account(self.account()),
@@ -107,7 +107,7 @@ impl Inputs {
             }
         };
         let weeks = u64::from(self.data_set.price_weeks());
-        let week = joined(&mut self.dice, weeks, 1 << 8, 0) as u32;
+        let week = joined(&mut self.rng, weeks, 1 << 8, 0) as u32;
         let day = week * 5 + self.below(5);
         let day = self.data_set.price_day(day);
         market_watch::Input { of, day }
@@ -122,20 +122,20 @@ impl Inputs {
             symbol: self.symbol(),
             first_day: self.data_set.price_day(first),
             days: i64::from(days),
-            with_news_text: self.dice.happens(0.01),
+            with_news_text: self.rng.happens(0.01),
         }
     }
 
     /// Draws the input of [`customer_position`].
     pub fn customer_position(&mut self) -> customer_position::Input {
-        let customer = self.data_set.draw_customer(&mut self.dice);
-        let who = if self.dice.happens(0.5) {
+        let customer = self.data_set.draw_customer(&mut self.rng);
+        let who = if self.rng.happens(0.5) {
             customer_position::CustomerKey::TaxId(self.data_set.tax_id(customer))
         } else {
             customer_position::CustomerKey::Id(self.data_set.customer_id(customer))
         };
-        let with_history = self.dice.happens(0.5);
-        let account = self.data_set.draw_account_of(customer, &mut self.dice);
+        let with_history = self.rng.happens(0.5);
+        let account = self.data_set.draw_account_of(customer, &mut self.rng);
         customer_position::Input {
             customer: who,
             history_of: with_history.then_some(account),
@@ -168,7 +168,7 @@ impl Inputs {
 
     /// Draws the input of [`trade_lookup`].
     pub fn trade_lookup(&mut self) -> trade_lookup::Input {
-        match self.dice.below(100) {
+        match self.rng.below(100) {
             0..30 => trade_lookup::Input::Trades(self.trades_by_id()),
             30..60 => trade_lookup::Input::Trades(self.trades_by_account()),
             60..90 => trade_lookup::Input::Trades(self.trades_by_symbol()),
@@ -181,7 +181,7 @@ impl Inputs {
 
     /// Draws the input of [`trade_update`].
     pub fn trade_update(&mut self) -> trade_update::Input {
-        match self.dice.below(100) {
+        match self.rng.below(100) {
             0..33 => self.trades_by_id(),
             33..66 => self.trades_by_account(),
             _ => self.trades_by_symbol(),
@@ -194,7 +194,7 @@ impl Inputs {
         let wanted = old_trades::TRADES.min(built as usize);
         let mut ids = Vec::with_capacity(wanted);
         while ids.len() < wanted {
-            let id = 1 + joined(&mut self.dice, built, 1 << 16, 7) as i64;
+            let id = 1 + joined(&mut self.rng, built, 1 << 16, 7) as i64;
             if !ids.contains(&id) {
                 ids.push(id);
             }
@@ -219,7 +219,7 @@ impl Inputs {
     fn window(&mut self, back_off_ms: u64) -> Window {
         let all = self.data_set.trading_ms();
         let back_off_ms = back_off_ms.min(all / 4);
-        let begins = joined(&mut self.dice, all - back_off_ms, 1 << 12, 16);
+        let begins = joined(&mut self.rng, all - back_off_ms, 1 << 12, 16);
         Window {
             from_ms: self.data_set.timestamp_ms(begins),
             until_ms: self.data_set.opening_ms(),
@@ -230,15 +230,15 @@ impl Inputs {
     pub fn trade_order(&mut self, trade: i64, now_ms: i64) -> trade_order::Input {
         let account = self.account();
         let basket = self.data_set.basket(account);
-        let security = basket[self.dice.below(basket.len() as u64) as usize];
+        let security = basket[self.rng.below(basket.len() as u64) as usize];
         let kind = self.kind();
-        let by_company = self.dice.happens(0.4).then(|| {
+        let by_company = self.rng.happens(0.4).then(|| {
             let company = self.data_set.company_of_security(security);
             let issue = self.data_set.issue(security).to_owned();
             (self.data_set.company_name(company), issue)
         });
         let prices = (HIGHEST_CENTS - LOWEST_CENTS + 1) as u64;
-        let limit_cents = LOWEST_CENTS + self.dice.below(prices) as i64;
+        let limit_cents = LOWEST_CENTS + self.rng.below(prices) as i64;
         // Only purchases are on margin, and they are half of all orders.
         let margin = 2.0 * self.orders.margin_percent / 100.0;
         trade_order::Input {
@@ -248,18 +248,18 @@ impl Inputs {
             symbol: self.data_set.symbol(security),
             by_company,
             kind,
-            quantity: QUANTITIES[self.dice.below(QUANTITIES.len() as u64) as usize],
+            quantity: QUANTITIES[self.rng.below(QUANTITIES.len() as u64) as usize],
             limit_cents,
-            is_margin: self.dice.happens(margin) && !kind.is_sell(),
-            is_lifo: self.dice.happens(0.35),
+            is_margin: self.rng.happens(margin) && !kind.is_sell(),
+            is_lifo: self.rng.happens(0.35),
             rolls_back: self.rollbacks.deal(),
             now_ms,
         }
     }
 
     fn kind(&mut self) -> TradeKind {
-        let is_market = self.dice.happens(self.orders.market_percent / 100.0);
-        match (is_market, self.dice.below(4)) {
+        let is_market = self.rng.happens(self.orders.market_percent / 100.0);
+        match (is_market, self.rng.below(4)) {
             (true, 0..2) => TradeKind::MarketBuy,
             (true, _) => TradeKind::MarketSell,
             (false, 0..2) => TradeKind::LimitBuy,
@@ -271,10 +271,10 @@ impl Inputs {
     /// The permitted person who orders, unless it is the owner.
     fn executor(&mut self, account: i64) -> Option<Executor> {
         let mut permitted = self.data_set.permitted(account);
-        if permitted.is_empty() || !self.dice.happens(OTHERS_PERCENT / 100.0) {
+        if permitted.is_empty() || !self.rng.happens(OTHERS_PERCENT / 100.0) {
             return None;
         }
-        let number = self.dice.below(permitted.len() as u64) as usize;
+        let number = self.rng.below(permitted.len() as u64) as usize;
         let other = permitted.swap_remove(number);
         Some(Executor {
             tax_id: other.tax_id,
@@ -286,20 +286,20 @@ impl Inputs {
     /// Input of [`data_maintenance`]: the twelve tables come in turn.
     pub fn data_maintenance(&mut self, round: u64, now_ms: i64) -> data_maintenance::Input {
         use data_maintenance::Input;
-        let drawn = self.data_set.draw_customer(&mut self.dice);
+        let drawn = self.data_set.draw_customer(&mut self.rng);
         let customer = self.data_set.customer_id(drawn);
         let company = self.company();
         match round % data_maintenance::TABLES {
             0 => Input::Permissions(self.account()),
-            1 if self.dice.happens(0.67) => Input::AddressOfCustomer(customer),
+            1 if self.rng.happens(0.67) => Input::AddressOfCustomer(customer),
             1 => Input::AddressOfCompany(company),
             2 => Input::Company(company),
             3 => Input::Customer(customer),
             4 => Input::TaxRateOfCustomer(customer),
             5 => Input::DailyMarket {
                 symbol: self.symbol(),
-                day_of_thirty: self.dice.below(30) as i64,
-                more: self.dice.below(11) as i64 - 5,
+                day_of_thirty: self.rng.below(30) as i64,
+                more: self.rng.below(11) as i64 - 5,
             },
             6 => Input::Exchanges(now_ms),
             7 => Input::Reports(company),

@@ -36,7 +36,7 @@ pub mod trade_result;
 pub mod trade_status;
 pub mod trade_update;
 
-pub use deck::Deck;
+pub use deck::mix_deck;
 pub use inputs::Inputs;
 pub use market_order::MarketOrder;
 pub use output::{Digest, Output};

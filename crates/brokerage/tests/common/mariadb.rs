@@ -108,7 +108,7 @@ impl Server {
         }
     }
 
-    /// What it answers.
+    /// Rows that the server returns, through a connection of its own.
     pub fn ask(&self, sql: &str) -> Vec<Vec<Option<String>>> {
         let mut connection = Connection::open(&self.address(), None, TIMEOUT).unwrap();
         connection.ask(sql).unwrap()

@@ -27,7 +27,7 @@ pub fn room() -> TempDir {
     room
 }
 
-/// Small settings.
+/// A server with little memory and few connections.
 pub fn settings() -> Settings {
     let mut settings = Settings::with_memory(16 << 20);
     settings.connections = 30;

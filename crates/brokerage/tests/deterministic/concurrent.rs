@@ -10,12 +10,13 @@ use brokerage::operation::Operation;
 use brokerage::profile::Brokerage;
 use brokerage::session::Session;
 use brokerage::transactions::trade_result::{self, TradeResult};
-use brokerage::transactions::{Deck, Inputs, Request, market_feed};
+use brokerage::transactions::{Inputs, Request, market_feed, mix_deck};
 use runtime::thread::complete;
 use runtime::{Runtime, UringOptions};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use workload::random::Dice;
+use workload::deck::Deck;
+use workload::random::SeededRng;
 
 const USERS: u64 = 4;
 const TRANSACTIONS: u64 = 300;
@@ -143,7 +144,7 @@ pub fn work(database: &dyn Database, data_set: DataSet, from_ms: i64) {
     let office = Office {
         data_set,
         exchange: Mutex::new(Exchange::new(&settings, data_set.securities(), 9, from_ms)),
-        deck: Mutex::new(Deck::of_mix(&brokerage.mix, Dice::new(9, 9))),
+        deck: Mutex::new(mix_deck(&brokerage.mix, SeededRng::new(9, 9))),
         brokerage,
         next_trade: AtomicI64::new(before.last_trade() + 1),
         now_ms: AtomicI64::new(from_ms),

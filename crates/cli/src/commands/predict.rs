@@ -37,15 +37,15 @@ pub fn predict(options: &PredictOptions) -> Result<ExitStatus, CommandError> {
     if options.dry_run {
         return print(&prepared.describe());
     }
-    if !options.quiet {
+    if !options.output.quiet {
         prepared.notes().for_each(notify);
         if let Some(sample_warning) = prepared.sample_warning() {
             notify(sample_warning.trim_end());
         }
     }
     let stop = stop_on_signals()?;
-    let outcome = prepared.run(live::simulated_view(options.quiet), &stop)?;
-    report_outcome(&outcome, options.json, options.quiet)
+    let outcome = prepared.run(live::simulated_view(options.output.quiet), &stop)?;
+    report_outcome(&outcome, options.output.json, options.output.quiet)
 }
 
 /// Replays a trace and prints what comes out.
@@ -60,14 +60,14 @@ fn replay(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus, C
     if options.dry_run {
         return print(&prepared.describe());
     }
-    if !options.quiet {
+    if !options.output.quiet {
         prepared.notes().for_each(notify);
     }
     let stop = stop_on_signals()?;
     let path = options.responses.as_deref();
     let responses = path.map(open_responses).transpose()?;
     let outcome = prepared
-        .run(responses, live::view(options.quiet), &stop)
+        .run(responses, live::view(options.output.quiet), &stop)
         .map_err(|error| match (error, path) {
             (Error::Responses(error), Some(path)) => unwritable(path, &error),
             (error, _) => error.into(),
@@ -76,7 +76,7 @@ fn replay(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus, C
         // The rows are what was asked for; tables between them would spoil them.
         return Ok(ExitStatus::from(outcome.result.verdict));
     }
-    report_outcome(&outcome, options.json, options.quiet)
+    report_outcome(&outcome, options.output.json, options.output.quiet)
 }
 
 /// Opens the file of `--responses`, so that what can fail fails before the replay.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use measure::run_directory::REPORT_FILE;
 use report::{Run, Style};
 
+use super::run::load_run;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::ReportOptions;
@@ -84,7 +85,7 @@ fn load(path: &Path) -> Result<Run, CommandError> {
         let message = format!("{} does not exist.", path.display());
         return Err(CommandError::usage(message, help));
     }
-    Run::load(path).map_err(|error| CommandError::usage(format!("{error}."), help))
+    load_run(path).map_err(|error| CommandError::usage(format!("{error}."), help))
 }
 
 fn directory_of(path: &Path) -> PathBuf {

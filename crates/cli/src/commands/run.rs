@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use measure::result::RunResult;
-use measure::run_directory::REPORT_FILE;
-use proofload::Outcome;
+use measure::run_directory::{LoadError, REPORT_FILE};
 use proofload::run::Prepared;
+use proofload::{Outcome, WORKLOADS};
 use report::{Run, Style};
 
 use crate::error::CommandError;
@@ -22,11 +22,11 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
     if options.dry_run {
         return print(&prepared.describe()?);
     }
-    if let Some(sample_warning) = prepared.sample_warning().filter(|_| !options.quiet) {
+    if let Some(sample_warning) = prepared.sample_warning().filter(|_| !options.output.quiet) {
         notify(sample_warning.trim_end());
     }
-    let outcome = prepared.run(live::view(options.quiet), &stop_on_signals()?)?;
-    report_outcome(&outcome, options.json, options.quiet)
+    let outcome = prepared.run(live::view(options.output.quiet), &stop_on_signals()?)?;
+    report_outcome(&outcome, options.output.json, options.output.quiet)
 }
 
 /// Writes the report of a run, and prints the verdict or the result.
@@ -38,7 +38,7 @@ pub fn report_outcome(
     let result = &outcome.result;
     let storage = outcome.storage.as_deref().unwrap_or_default();
     if let Some(directory) = &outcome.directory {
-        let run = Run::load(directory).map_err(|error| {
+        let run = load_run(directory).map_err(|error| {
             CommandError::environment(format!("The results are unreadable: {error}."), "")
         })?;
         let page = directory.join(REPORT_FILE);
@@ -58,9 +58,14 @@ pub fn report_outcome(
     Ok(ExitStatus::from(result.verdict))
 }
 
+/// The run in a directory, with what its workload adds to the report.
+pub fn load_run(path: &Path) -> Result<Run, LoadError> {
+    Run::load(path, |result| WORKLOADS.contribution(result))
+}
+
 /// Writes the report of the run in a directory beside its results.
 pub fn write_report(directory: &Path) -> Result<(), CommandError> {
-    let run = Run::load(directory).map_err(|error| {
+    let run = load_run(directory).map_err(|error| {
         CommandError::environment(format!("The results are unreadable: {error}."), "")
     })?;
     write_page(&directory.join(REPORT_FILE), &report::html(&run))

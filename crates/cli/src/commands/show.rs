@@ -1,63 +1,129 @@
-//! `proofload show`: a profile as it is written, or as it comes out.
+//! `proofload show`: a document as it is written, all its settings in force, or the JSON Schema of
+//! its kind.
 
-use array::description::bundled_array;
-use array::disk::bundled_disk;
-use config::Source;
+use std::fs;
+use std::io;
+
+use array::description::{BUNDLED_ARRAYS, Description, DescriptionKeys, bundled_array};
+use array::disk::{DiskDescription, bundled_disk};
+use config::{ConfigError, Source, json_schema, to_toml};
+use serde_json::Value;
 
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::ShowOptions;
 use crate::print::print;
-use proofload::study::bundled_study;
+use proofload::study::{Study, bundled_study};
 use proofload::workloads;
 use proofload::{Scenario, WORKLOADS};
 
-/// Prints the commented TOML of a bundled profile, or the settings that a file comes to.
+/// Prints the commented TOML of a bundled document, the settings that a document comes to, or the
+/// schema of its kind.
 pub fn show(options: &ShowOptions) -> Result<ExitStatus, CommandError> {
-    let as_written = options.set.is_empty() && !options.resolved;
-    if let Some(text) = of_a_study(options) {
-        return match as_written {
-            true => print(text),
-            false => Err(CommandError::usage(
-                format!(
-                    "{} is a study; only profiles can be resolved.",
-                    options.workload
-                ),
-                "Try 'proofload study NAME' with the same --set.",
-            )),
-        };
-    }
-    if let Some(profile) = WORKLOADS.bundled(&options.workload).filter(|_| as_written) {
-        return print(profile.toml);
-    }
-    if let Some(text) = of_an_array(&options.workload) {
-        if !as_written {
-            return Err(CommandError::usage(
-                format!(
-                    "{} is not a profile; only profiles can be resolved.",
-                    options.workload
-                ),
-                "Try 'proofload predict WORKLOAD --array NAME --dry-run' with the same --set.",
-            ));
-        }
+    let name = options.name.as_str();
+    let kind = Kind::of(options);
+    let bundled = kind.bundled(name);
+    let as_written = options.set.is_empty() && !options.resolved && !options.schema;
+    if let Some(text) = bundled.filter(|_| as_written) {
         return print(text);
     }
-    let mut sources = vec![workloads::find(&Scenario::new(&options.workload))?];
+    let mut sources = vec![match bundled {
+        Some(text) => Source::file(name, text),
+        None => kind.file(name)?,
+    }];
+    if options.schema {
+        return print(&format!("{:#}\n", kind.schema(&sources)?));
+    }
     let set = options.set.iter();
     sources.extend(set.map(|text| Source::assignment("--set", text)));
-    print(&WORKLOADS.read(&sources)?.to_toml())
+    print(&kind.resolved_toml(&sources)?)
 }
 
-/// The text of a bundled study: when it is asked for, or when nothing else has the name.
-fn of_a_study(options: &ShowOptions) -> Option<&'static str> {
-    let name = &options.workload;
-    let taken = WORKLOADS.bundled(name).is_some() || of_an_array(name).is_some();
-    let study = bundled_study(name).filter(|_| options.study || !taken);
-    study.map(|study| study.toml)
+/// What a document describes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Profile,
+    Array,
+    Disk,
+    Study,
 }
 
-/// The text of a bundled array or disk.
-fn of_an_array(name: &str) -> Option<&'static str> {
-    let array = bundled_array(name).map(|array| array.toml);
-    array.or_else(|| bundled_disk(name).map(|disk| disk.toml))
+impl Kind {
+    /// The kind that the options name, or that a bundled document of the name has; profiles are the
+    /// first of them, and files are taken as such.
+    fn of(options: &ShowOptions) -> Self {
+        match (options.array, options.disk, options.study) {
+            (true, _, _) => return Self::Array,
+            (_, true, _) => return Self::Disk,
+            (_, _, true) => return Self::Study,
+            _ => {}
+        }
+        let kinds = [Self::Profile, Self::Array, Self::Disk, Self::Study];
+        let mut kinds = kinds.into_iter();
+        let named = kinds.find(|kind| kind.bundled(&options.name).is_some());
+        named.unwrap_or(Self::Profile)
+    }
+
+    /// The TOML of the bundled document of this kind and name.
+    fn bundled(self, name: &str) -> Option<&'static str> {
+        match self {
+            Self::Profile => WORKLOADS.bundled(name).map(|profile| profile.toml),
+            Self::Array => bundled_array(name).map(|array| array.toml),
+            Self::Disk => bundled_disk(name).map(|disk| disk.toml),
+            Self::Study => bundled_study(name).map(|study| study.toml),
+        }
+    }
+
+    /// The file at `path`.
+    fn file(self, path: &str) -> Result<Source, CommandError> {
+        let (noun, listed) = match self {
+            Self::Profile => return Ok(workloads::find(&Scenario::new(path))?),
+            Self::Array => ("array", "arrays"),
+            Self::Disk => ("disk", "disks"),
+            Self::Study => ("study", "studies"),
+        };
+        let text = fs::read_to_string(path).map_err(|error| {
+            let message = match error.kind() {
+                io::ErrorKind::NotFound => {
+                    format!("There is no bundled {noun} and no file called '{path}'.")
+                }
+                _ => format!("The {noun} {path} cannot be read: {error}."),
+            };
+            let help = format!(
+                "Give the path of a readable TOML file, or a name from 'proofload list {listed}'."
+            );
+            CommandError::usage(message, help)
+        })?;
+        Ok(Source::file(path, &text))
+    }
+
+    /// All settings in force as commented TOML, those left at their defaults included.
+    fn resolved_toml(self, sources: &[Source]) -> Result<String, ConfigError> {
+        Ok(match self {
+            Self::Profile => WORKLOADS.read(sources)?.to_toml(),
+            Self::Array => Description::load(sources)?.resolved_toml(),
+            Self::Disk => to_toml(&DiskDescription::load(sources)?),
+            Self::Study => to_toml(&Study::load(sources)?),
+        })
+    }
+
+    /// The JSON Schema of documents of this kind: of a profile, those of the same workload.
+    fn schema(self, sources: &[Source]) -> Result<Value, ConfigError> {
+        let array = || {
+            let names: Vec<&str> = BUNDLED_ARRAYS.iter().map(|array| array.name).collect();
+            json_schema::<DescriptionKeys>("Array", &names)
+        };
+        Ok(match self {
+            Self::Profile => {
+                let names: Vec<&str> = WORKLOADS.bundled_profiles().map(|one| one.name).collect();
+                let mut schema = WORKLOADS.read(sources)?.json_schema(&names);
+                // What breaks may stand in the profile; the array reads it.
+                schema["properties"]["event"] = array()["properties"]["event"].take();
+                schema
+            }
+            Self::Array => array(),
+            Self::Disk => json_schema::<DiskDescription>("Disk", &[]),
+            Self::Study => json_schema::<Study>("Study", &[]),
+        })
+    }
 }

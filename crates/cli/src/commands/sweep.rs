@@ -34,7 +34,10 @@ pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus
     }
     let stop = stop_on_signals()?;
     let reports = Reports::default();
-    let outcome = prepared.run(reports.write_with(SweepView::new(options.quiet)), &stop)?;
+    let outcome = prepared.run(
+        reports.write_with(SweepView::new(options.output.quiet)),
+        &stop,
+    )?;
     reports.written()?;
     let directory = outcome.directory.unwrap_or_default();
     write(options, &outcome.grid, &directory)?;
@@ -59,11 +62,11 @@ fn write(
             )
         })?;
     }
-    if options.json {
+    if options.output.json {
         let text = serde_json::to_string_pretty(grid)
             .map_err(|error| CommandError::environment(format!("The grid: {error}."), ""))?;
         print(&format!("{text}\n"))?;
-    } else if !options.quiet {
+    } else if !options.output.quiet {
         let tables = report::terminal_grid(grid, &Style::of_standard_output());
         let page = directory.join(REPORT_FILE);
         print(&format!("{tables}\nReport: {}\n", page.display()))?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use workload::progress::{ByteProgress, LiveSample, Outlook, Remaining, Sessions};
+use workload::progress::{ByteProgress, LiveSample, Outlook, Remaining};
 
 use measure::units;
 
@@ -15,17 +15,13 @@ pub fn sample(sample: &LiveSample) -> String {
     }];
     parts.push(format!("read {}", latency(sample.database_read_ms)));
     parts.push(format!("log write {}", latency(sample.log_write_ms)));
-    match sample.sessions {
-        Sessions::Threads(count) => parts.push(units::count(u64::from(count), "thread")),
-        Sessions::Users {
-            count,
-            transactions_per_second,
-        } => {
-            let transactions = rate(transactions_per_second);
-            parts.insert(0, format!("{transactions} transactions/s"));
-            parts.push(units::count(u64::from(count), "user"));
-        }
+    let sessions = sample.sessions;
+    if let Some(operations) = sessions.clients.operations {
+        let per_second = rate(sessions.operations_per_second);
+        parts.insert(0, format!("{per_second} {operations}/s"));
     }
+    let count = u64::from(sessions.count);
+    parts.push(units::count(count, sessions.clients.noun));
     parts.join(", ")
 }
 
@@ -95,6 +91,7 @@ pub fn clock(span: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use workload::progress::{Clients, Sessions};
 
     #[test]
     fn a_sample_reads_as_one_line() {
@@ -104,7 +101,11 @@ mod tests {
             target_iops: Some(1200.0),
             database_read_ms: Some(3.214),
             log_write_ms: None,
-            sessions: Sessions::Threads(1),
+            sessions: Sessions {
+                clients: Clients::THREADS,
+                count: 1,
+                operations_per_second: 0.0,
+            },
             failing: Vec::new(),
             outlook: None,
             without_service: None,
@@ -113,9 +114,13 @@ mod tests {
             sample(&given),
             "1234 of 1200 IOPS, read 3.21 ms, log write -, 1 thread"
         );
-        let users = Sessions::Users {
+        let users = Sessions {
+            clients: Clients {
+                noun: "user",
+                operations: Some("transactions"),
+            },
             count: 30,
-            transactions_per_second: 767.6,
+            operations_per_second: 767.6,
         };
         let of_users = LiveSample {
             sessions: users,

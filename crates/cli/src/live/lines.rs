@@ -179,7 +179,7 @@ impl<W: Write> LinesView<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workload::progress::Sessions;
+    use workload::progress::{Clients, Sessions};
 
     fn part(done_bytes: u64) -> ByteProgress {
         ByteProgress {
@@ -204,7 +204,11 @@ mod tests {
             target_iops: None,
             database_read_ms: Some(1.0),
             log_write_ms: Some(2.0),
-            sessions: Sessions::Threads(4),
+            sessions: Sessions {
+                clients: Clients::THREADS,
+                count: 4,
+                operations_per_second: 0.0,
+            },
             failing: Vec::new(),
             outlook: None,
             without_service: None,

@@ -150,8 +150,8 @@ impl TerminalView {
     fn progress(&mut self, progress: ByteProgress) {
         let line = &self.line;
         if line.length() != Some(progress.total_bytes) {
-            let template = "{spinner} {prefix} {elapsed} [{bar:20}] {eta} left\n  {decimal_bytes} \
-                            of {decimal_total_bytes}, {decimal_bytes_per_sec}";
+            let template = "{spinner} {prefix} {elapsed} [{bar:20}] {eta} left\n  {binary_bytes} \
+                            of {binary_total_bytes}, {binary_bytes_per_sec}";
             line.set_style(style(template).progress_chars("## "));
             line.set_length(progress.total_bytes);
         }

@@ -4,11 +4,13 @@
 // Documentation comments of options are the help that the terminal prints: plain text, not Markdown.
 #![allow(rustdoc::invalid_html_tags)]
 
+mod load;
+mod output;
 mod predict;
 #[cfg(test)]
 mod reference_tests;
 mod run;
-mod scenario;
+
 mod study;
 
 use std::path::PathBuf;
@@ -72,7 +74,8 @@ Exit status:
     2  usage or configuration: nothing was run
     3  environment: too little space, no permission, unsuitable storage
     4  an I/O error, a bad page or a full disk during the run; a failed consistency check
-    5  inconclusive: too few samples, or not steady where that is asked for
+    5  inconclusive: too few samples, not steady where that is asked for, or nothing reached
+       the storage
   130  interrupted; the partial result is saved";
 
 /// The commands.
@@ -83,12 +86,15 @@ pub enum Command {
     /// Predict how a workload would run on a modelled array, in simulated time.
     Predict(Box<PredictOptions>),
     /// Repeat published studies on modelled arrays: the model beside the paper.
+    ///
+    /// Cases that the directory of the results holds from an earlier call, with the same settings,
+    /// are not predicted again.
     Study(Box<StudyOptions>),
     /// Make the report of one run, or compare several.
     Report(ReportOptions),
     /// List what is built in.
     List(ListOptions),
-    /// Print a bundled profile, array, disk or study, or the settings that a profile comes to.
+    /// Print a profile, array, disk or study as it is written, or all its settings in force.
     Show(ShowOptions),
     /// Examine database files.
     Edb {
@@ -162,20 +168,32 @@ pub enum Listed {
   proofload show msa2040 > mine.toml
   proofload show msa2040 --study
   proofload show exchange-2010 --set mail.databases=12
-  proofload show ./mine.toml")]
+  proofload show msa2050-tier --resolved
+  proofload show ./mine.toml
+  proofload show ./my-array.toml --array
+  proofload show exchange-2010 --schema > profile.schema.json")]
 pub struct ShowOptions {
-    /// A bundled profile, array, disk or study, or the path of a profile file.
+    /// A bundled profile, array, disk or study, or the path of a file.
     #[arg(value_name = "NAME|FILE")]
-    pub workload: String,
-    /// Show the study of that name, also where an array has the same.
+    pub name: String,
+    /// The file describes an array, not a workload profile.
+    #[arg(long, conflicts_with_all = ["disk", "study"])]
+    pub array: bool,
+    /// The file describes a disk.
+    #[arg(long, conflicts_with = "study")]
+    pub disk: bool,
+    /// The file or the name is that of a study, also where an array has the same name.
     #[arg(long)]
     pub study: bool,
-    /// Show what the profile comes to with this setting changed.
+    /// Show all settings in force with this one changed.
     #[arg(long, value_name = "PATH.TO.KEY=VALUE")]
     pub set: Vec<String>,
-    /// Print every setting with its value, also those that the profile leaves at their default.
+    /// Print every setting with its value, also those that the file leaves at their default.
     #[arg(long)]
     pub resolved: bool,
+    /// Print the JSON Schema of files of this kind, by which editors complete and check them.
+    #[arg(long, conflicts_with_all = ["set", "resolved"])]
+    pub schema: bool,
 }
 
 /// The commands below `edb`.
@@ -183,13 +201,13 @@ pub struct ShowOptions {
 pub enum EdbCommand {
     /// Print headers, tables and space of database files.
     Info {
-        /// Database files.
+        /// Database files to examine.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
     /// Verify every page of database files, and the trees they form.
     Check {
-        /// Database files.
+        /// Database files to verify.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use proofload::{Axis, Error, Key, Scenario};
+use proofload::{Axis, Error, Scenario};
 
-use super::scenario::scenario;
+use super::load::LoadOptions;
+use super::output::OutputOptions;
 
 /// Options of `predict`.
 #[derive(Args, Clone, Debug, Default)]
@@ -40,32 +41,8 @@ pub struct PredictOptions {
     #[arg(long, value_name = "ARRAY")]
     pub array: String,
 
-    /// Length of the measured part, such as 10m or 2h, in simulated time.
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
-    pub duration: Option<String>,
-    /// Sessions over all databases, or "auto" to find the number that reaches the rate; users of a
-    /// brokerage.
-    #[arg(long, value_name = "N|auto", help_heading = "Load")]
-    pub threads: Option<String>,
-    /// Hold this rate of database reads and writes per second.
-    #[arg(long, value_name = "IOPS", help_heading = "Load")]
-    pub rate: Option<String>,
-    /// Number of databases.
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    pub databases: Option<String>,
-    /// Number of mailboxes over all databases, rounded up so that databases are alike.
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    pub mailboxes: Option<String>,
-    /// Data over all databases, such as 20GB: the same mailboxes and load, with less mail in each.
-    #[arg(long, value_name = "SIZE", help_heading = "Load")]
-    pub target_size: Option<String>,
-    /// Start of every random choice; the same seed gives the same prediction.
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    pub seed: Option<String>,
-    /// Change any setting of the profile or, with array. before it, of the array; may be given
-    /// several times.
-    #[arg(long, value_name = "PATH.TO.KEY=VALUE", help_heading = "Load")]
-    pub set: Vec<String>,
+    #[command(flatten)]
+    pub load: LoadOptions,
 
     /// Begin as after days of this load: tiers full, read caches warm. --find
     /// always does.
@@ -93,15 +70,8 @@ pub struct PredictOptions {
     /// Of a trace: write one row of each request with its response time; '-' is standard output.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub responses: Option<PathBuf>,
-    /// Directory for the results [default: proofload-runs/<workload>-<UTC time>].
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    pub out: Option<PathBuf>,
-    /// Print the result as JSON on standard output, and nothing else.
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-    /// Print no progress and no tables; see the exit status.
-    #[arg(long, help_heading = "Output")]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub output: OutputOptions,
 }
 
 /// What can be searched for.
@@ -128,16 +98,7 @@ impl PredictOptions {
     /// # Errors
     /// A `--set` without a value.
     pub fn scenario(&self) -> Result<Scenario, Error> {
-        let named = [
-            (Key::Duration, &self.duration),
-            (Key::Threads, &self.threads),
-            (Key::Rate, &self.rate),
-            (Key::Databases, &self.databases),
-            (Key::Mailboxes, &self.mailboxes),
-            (Key::TargetSize, &self.target_size),
-            (Key::Seed, &self.seed),
-        ];
-        let scenario = scenario(&self.workload, &self.set, named, self.out.as_ref())?;
+        let scenario = self.load.scenario(&self.workload, &self.output)?;
         Ok(Scenario {
             array: self.array.clone(),
             settled: self.settled,

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use proofload::{Error, Key, Scenario};
+use proofload::{Error, Scenario};
 
-use super::scenario::scenario;
+use super::load::LoadOptions;
+use super::output::OutputOptions;
 
 /// Options of `run`.
 #[derive(Args, Clone, Debug, Default)]
@@ -64,50 +65,10 @@ pub struct RunOptions {
     #[arg(long, conflicts_with = "reuse", help_heading = "Where")]
     pub build_only: bool,
 
-    /// Length of the measured part, such as 10m or 2h.
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
-    pub duration: Option<String>,
-    /// Sessions over all databases, or "auto" to find the number that reaches the rate.
-    #[arg(long, value_name = "N|auto", help_heading = "Load")]
-    pub threads: Option<String>,
-    /// Users of a brokerage.
-    #[arg(
-        long,
-        value_name = "N",
-        conflicts_with = "threads",
-        help_heading = "Load"
-    )]
-    pub users: Option<String>,
-    /// Hold this rate of database reads and writes per second (of a brokerage: of transactions that
-    /// its users begin).
-    #[arg(long, value_name = "IOPS", help_heading = "Load")]
-    pub rate: Option<String>,
-    /// Number of databases.
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    pub databases: Option<String>,
-    /// Number of mailboxes over all databases, rounded up so that databases are alike.
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    pub mailboxes: Option<String>,
-    /// Data over all databases, such as 20GB: the same mailboxes and the same load, with less mail
-    /// in each. Room to grow and the logs come on top.
-    #[arg(long, value_name = "SIZE", help_heading = "Load")]
-    pub target_size: Option<String>,
-    /// Start of every random choice, 0 to 2^63 - 1; the same seed makes the same choices.
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    pub seed: Option<String>,
-    /// Change any setting of the profile; may be given several times.
-    #[arg(long, value_name = "PATH.TO.KEY=VALUE", help_heading = "Load")]
-    pub set: Vec<String>,
-
-    /// Directory for the results [default: proofload-runs/<workload>-<UTC time>].
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    pub out: Option<PathBuf>,
-    /// Print the result as JSON on standard output, and nothing else.
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-    /// Print no progress and no tables; see the exit status.
-    #[arg(long, help_heading = "Output")]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub load: LoadOptions,
+    #[command(flatten)]
+    pub output: OutputOptions,
 }
 
 impl RunOptions {
@@ -116,19 +77,8 @@ impl RunOptions {
     /// # Errors
     /// A `--set` without a value.
     pub fn scenario(&self) -> Result<Scenario, Error> {
-        let named = [
-            (Key::Duration, &self.duration),
-            (Key::Threads, &self.threads),
-            (Key::Users, &self.users),
-            (Key::Rate, &self.rate),
-            (Key::Databases, &self.databases),
-            (Key::Mailboxes, &self.mailboxes),
-            (Key::TargetSize, &self.target_size),
-            (Key::Seed, &self.seed),
-        ];
-        scenario(&self.workload, &self.set, named, self.out.as_ref())
+        self.load.scenario(&self.workload, &self.output)
     }
-
     /// The storage under test.
     pub fn storage(&self) -> proofload::RunOptions {
         proofload::RunOptions {

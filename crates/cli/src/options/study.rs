@@ -1,11 +1,10 @@
 //! The options of `study`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use proofload::{Error, Value};
 
-use super::scenario::settings;
+use super::load::settings;
+use super::output::OutputOptions;
 
 /// Options of `study`.
 #[derive(Args, Clone, Debug, Default)]
@@ -47,16 +46,8 @@ pub struct StudyOptions {
     #[arg(long, value_name = "N", help_heading = "Cases")]
     pub jobs: Option<usize>,
 
-    /// Directory for the results [default: proofload-runs/study-<UTC time>]. Cases that it holds
-    /// from an earlier call, with the same settings, are not predicted again.
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    pub out: Option<PathBuf>,
-    /// Print one JSON object for each figure, in a list, on standard output, and nothing else.
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-    /// Print no progress and no tables; see the exit status.
-    #[arg(long, help_heading = "Output")]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub output: OutputOptions,
 }
 
 impl StudyOptions {
@@ -73,7 +64,7 @@ impl StudyOptions {
             settings: settings(&self.set)?,
             no_blind: self.no_blind,
             jobs: self.jobs,
-            out: self.out.clone(),
+            out: self.output.out.clone(),
         })
     }
 }

@@ -59,6 +59,25 @@ impl Scratch {
         let words = line.split_whitespace().map(|word| word.replace("{}", here));
         Ended::of(proofload(self.0.path()).args(words))
     }
+
+    /// As [`Scratch::proofload`], killed after so many seconds.
+    pub fn proofload_within(&self, seconds: u32, line: &str) -> Ended {
+        self.timed(&["--signal=KILL", &seconds.to_string()], line)
+    }
+
+    /// As [`Scratch::proofload`], asked by SIGTERM to stop after so many seconds, and killed when it
+    /// has not done so a minute later.
+    pub fn proofload_stopped_after(&self, seconds: u32, line: &str) -> Ended {
+        let limits = ["--preserve-status", "--kill-after=60", &seconds.to_string()];
+        self.timed(&limits, line)
+    }
+
+    fn timed(&self, limits: &[&str], line: &str) -> Ended {
+        let mut command = Command::new("timeout");
+        command.current_dir(self.0.path()).env("NO_COLOR", "1");
+        command.args(limits).arg(env!("CARGO_BIN_EXE_proofload"));
+        Ended::of(command.args(line.split_whitespace()))
+    }
 }
 
 /// The program, not yet started.
@@ -148,7 +167,8 @@ pub struct Ended {
     pub stdout: String,
     /// What it said on the way.
     pub stderr: String,
-    status: Option<i32>,
+    /// How it exited; `None` when a signal ended it.
+    pub status: Option<i32>,
 }
 
 impl Ended {
@@ -177,7 +197,7 @@ impl Ended {
         self
     }
 
-    /// It printed this.
+    /// Standard output has this text.
     #[track_caller]
     pub fn prints(self, text: &str) -> Self {
         assert!(
@@ -199,7 +219,7 @@ impl Ended {
         self
     }
 
-    /// It printed nothing.
+    /// Standard output is empty.
     #[track_caller]
     pub fn prints_nothing(self) -> Self {
         assert_eq!(self.stdout, "");

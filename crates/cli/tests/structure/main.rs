@@ -5,43 +5,9 @@ mod modules;
 mod tokens;
 
 use modules::{Modules, cycles};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Cycles that are left: the parent module, the modules in the cycle, and why it stays.
-const EXCEPTIONS: [(&str, &[&str], &str); 4] = [
-    (
-        "config",
-        &["codec", "declaration", "reader", "shape", "suggest"],
-        "a table is read value by value, and a value may be a table, so that the traits of both, \
-         the reader and the description of their shape mention each other",
-    ),
-    (
-        "proofload",
-        &[
-            "recorder",
-            "registry",
-            "results",
-            "run",
-            "scenario",
-            "workloads",
-        ],
-        "a scenario names the registry that its workload is found in, and a workload in the \
-         registry begins a run of a scenario",
-    ),
-    (
-        "proofload::study",
-        &["cases", "progress"],
-        "the threads of a study report to the progress, which counts their cases",
-    ),
-    (
-        "runtime::uring",
-        &["descriptor", "in_flight", "reactor", "tables"],
-        "the reactor owns the requests in flight, they own their file, and the file owns the \
-         reactor: nothing goes before the kernel is done with the memory of a request",
-    ),
-];
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -83,30 +49,13 @@ fn crates_depend_on_lower_layers_only() {
 #[test]
 fn modules_beside_each_other_form_no_cycle() {
     let mut diagnostics = Vec::new();
-    let mut excused = BTreeSet::new();
     for (name, directory) in crates() {
         let root = ["src/lib.rs", "src/main.rs"].map(|root| directory.join(root));
         let root = root.iter().find(|root| root.exists()).expect("a root");
         let mut modules = Modules::default();
         modules.read_file(&[name.replace('-', "_")], root);
-        for cycle in cycles(&modules.imports()) {
-            let members: Vec<_> = cycle.members.iter().map(String::as_str).collect();
-            let known = EXCEPTIONS
-                .iter()
-                .position(|(parent, named, _)| *parent == cycle.parent && *named == members);
-            match known {
-                Some(known) => drop(excused.insert(known)),
-                None => diagnostics.push(cycle.to_string()),
-            }
-        }
-    }
-    for (index, (parent, members, _)) in EXCEPTIONS.iter().enumerate() {
-        if !excused.contains(&index) {
-            diagnostics.push(format!(
-                "no longer a cycle: {parent}: {}",
-                members.join(", ")
-            ));
-        }
+        let found = cycles(&modules.imports());
+        diagnostics.extend(found.iter().map(ToString::to_string));
     }
     assert!(diagnostics.is_empty(), "\n{}", diagnostics.join("\n"));
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::Settings;
+use super::reader::Reader;
 use super::scalars::misfit;
 use super::{Codec, HasCodec};
-use crate::declaration::Settings;
 use crate::node::{Node, NodeValue};
-use crate::reader::Reader;
 use crate::shape::Shape;
 use crate::value::Value;
 

@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
+use super::reader::Reader;
 use super::{Choice, Codec, HasCodec};
 use crate::node::{Node, NodeValue};
 use crate::quantity::{ByteSize, TimeSpan};
-use crate::reader::Reader;
 use crate::shape::Shape;
 use crate::value::Value;
 
@@ -344,7 +344,7 @@ impl Codec<f64> for Limit {
     }
 }
 
-/// On or off.
+/// Reads `true` or `false`.
 #[derive(Clone, Copy, Debug)]
 pub struct Switch;
 
@@ -372,7 +372,7 @@ impl HasCodec for bool {
     }
 }
 
-/// Any text.
+/// Reads a string of any length.
 #[derive(Clone, Copy, Debug)]
 pub struct Text;
 

@@ -1,7 +1,8 @@
 //! The reference of every setting, as Markdown: one table for each section.
 
-use crate::declaration::{Absent, Field, Settings, Table};
+use crate::codec::Settings;
 use crate::shape::Shape;
+use crate::shape::{Absent, Field, Table};
 use crate::value::Value;
 
 /// The reference of every setting with the defaults of the declaration.

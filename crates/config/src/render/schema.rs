@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::declaration::{Absent, Settings, Table};
+use crate::codec::Settings;
 use crate::shape::Shape;
+use crate::shape::{Absent, Table};
 
 /// The JSON Schema (draft 2020-12) of documents with the settings `T`. `extends` are the names of
 /// what such a document may extend; if there are any, nothing must be written.
 #[must_use]
-pub fn json_schema<T: Settings>(title: &str, extends: &[&str]) -> String {
+pub fn json_schema<T: Settings>(title: &str, extends: &[&str]) -> Json {
     let declaration = T::declaration();
     let mut schema = table_schema(&declaration, extends.is_empty());
     if let Some(root) = schema.as_object_mut() {
@@ -24,9 +25,7 @@ pub fn json_schema<T: Settings>(title: &str, extends: &[&str]) -> String {
             "description": "The bundled document whose settings hold where this one says nothing.",
         });
     }
-    let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();
-    text.push('\n');
-    text
+    schema
 }
 
 fn table_schema(table: &Table, with_required: bool) -> Json {
@@ -85,10 +84,13 @@ fn shape_schema(shape: &Shape, with_required: bool) -> Json {
             { "type": "integer", "minimum": 0 },
             { "type": "string", "pattern": "^ *[0-9][0-9_.]* *([kKmMgGtTpP][iI]?)?[bB]? *$" },
         ]}),
-        Shape::Time { .. } => json!({
-            "type": "string",
-            "pattern": "^ *(0|([0-9][0-9_.]* *(ns|us|ms|s|m|min|h|d) *)+)$",
-        }),
+        Shape::Time { .. } => json!({ "anyOf": [
+            { "const": 0 },
+            {
+                "type": "string",
+                "pattern": "^ *(0|([0-9][0-9_.]* *(ns|us|ms|s|m|min|h|d) *)+)$",
+            },
+        ]}),
         Shape::Choice(names) => {
             json!({ "enum": names.iter().map(|(name, _)| *name).collect::<Vec<_>>() })
         }

@@ -1,7 +1,8 @@
 //! All settings in force as TOML, each below its meaning.
 
-use crate::declaration::{Field, Settings, Table};
+use crate::codec::Settings;
 use crate::shape::Shape;
+use crate::shape::{Field, Table};
 use crate::value::{Value, key_literal};
 
 /// Widest line of a comment.

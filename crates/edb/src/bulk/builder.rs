@@ -20,7 +20,7 @@ const ROOT_PAGES: u32 = 3;
 /// Rows looked at to estimate the size of the file.
 const SAMPLED_ROWS: u64 = 64;
 
-/// What was built.
+/// Size and contents of a finished database file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BuildReport {
     /// Size of the file.

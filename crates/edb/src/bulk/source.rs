@@ -7,7 +7,7 @@ use crate::format::page::{MAX_PAGE_NUMBER, PAGE_SIZES_BYTES};
 use crate::format::record::{Field, RecordError};
 use crate::format::schema::{ColumnType, TableDefinition};
 
-/// What to build.
+/// The table to build, and the page size and signature of its file.
 #[derive(Debug, Clone)]
 pub struct BuildPlan {
     /// Page size of the file.
@@ -25,7 +25,7 @@ pub struct BuildPlan {
 /// Why a database could not be built. The file is left as a "just created" one, to be removed.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// The storage failed.
+    /// A read or write of the file failed, or the file could not grow.
     #[error("building the database failed: {0}")]
     Io(#[from] IoError),
     /// A row does not fit the table.
@@ -33,7 +33,7 @@ pub enum BuildError {
     Row {
         /// Number of the row, from 0.
         row: u64,
-        /// What is wrong.
+        /// Why its values do not make a record.
         error: RecordError,
     },
     /// A record does not fit a page.

@@ -41,7 +41,7 @@ impl<F: File> Checker<F> {
         }
     }
 
-    /// Reports progress.
+    /// Counts `pages` as done and reports that to the caller of the check, with the total.
     pub(super) fn advance(&mut self, pages: u32) {
         self.done_pages += u64::from(pages);
         let total = u64::from(self.reader.last_page).max(self.done_pages);

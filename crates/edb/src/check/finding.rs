@@ -52,13 +52,13 @@ pub enum FindingKind {
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// Its kind.
+    /// What the finding is about: a page, the space of a tree, an index and so on.
     pub kind: FindingKind,
     /// The page where it was found, if it is about one.
     pub page: Option<u32>,
     /// The table, index or other object, such as "table messages"; empty if it is none.
     pub object: String,
-    /// What is wrong.
+    /// What is wrong, as the end of a line that begins with page and object.
     pub sentence: String,
 }
 
@@ -77,7 +77,7 @@ impl fmt::Display for Finding {
 /// Findings kept in full; further ones are only counted.
 const MAX_KEPT: usize = 1000;
 
-/// Collects findings.
+/// The findings of a check: the first [`MAX_KEPT`] in full, a count of the others.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) kept: Vec<Finding>,

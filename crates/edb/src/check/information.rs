@@ -43,9 +43,9 @@ pub struct TableInfo {
 pub struct TreeInfo {
     /// Such as "index ByToken of table messages".
     pub name: String,
-    /// Object id.
+    /// Object id in the catalog and on each page of the tree.
     pub object_id: u32,
-    /// Root page.
+    /// Number of the root page.
     pub root: u32,
     /// Pages from root to leaf; 0 if a page on the way cannot be read.
     pub levels: u32,

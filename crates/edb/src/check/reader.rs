@@ -9,13 +9,13 @@ use crate::format::page::{PageDamage, PageView, StructureError, verify};
 /// Why a file cannot be looked into at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CheckError {
-    /// The storage failed.
+    /// A read of the file failed.
     #[error("{0}")]
     Io(#[from] IoError),
     /// Not a database, or both headers are damaged.
     #[error("neither header of {file} can be used: {damage}")]
     Header {
-        /// The file.
+        /// Name of the file, such as a path.
         file: String,
         /// What is wrong with the first.
         damage: HeaderDamage,
@@ -23,13 +23,13 @@ pub enum CheckError {
     /// The file needs recovery.
     #[error("{file} was not closed properly; open it once, so that the log is applied, then check")]
     NotClean {
-        /// The file.
+        /// Name of the file, such as a path.
         file: String,
     },
     /// The build of the file was interrupted.
     #[error("{file} was never finished: its build was interrupted; remove it and build it again")]
     Unfinished {
-        /// The file.
+        /// Name of the file, such as a path.
         file: String,
     },
 }
@@ -66,7 +66,7 @@ pub(super) struct Reader<F: File> {
 }
 
 impl<F: File> Reader<F> {
-    /// Reads both headers.
+    /// Reads both copies of the header; one that is whole is enough.
     pub(super) async fn open(file: &F) -> Result<Self, CheckError> {
         let file_size_bytes = file.size_bytes().await?;
         let name = file.name();
@@ -150,7 +150,7 @@ impl<F: File> Reader<F> {
         }
     }
 
-    /// Reads one page.
+    /// Reads one page and verifies its checksum.
     pub(super) async fn page(&self, number: u32) -> Result<Page, PageProblem> {
         let page = self.pages(number, 1).await.pop();
         page.unwrap_or(Err(PageProblem::Damage(PageDamage::NeverWritten)))

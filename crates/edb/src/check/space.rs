@@ -11,9 +11,9 @@ use crate::format::space::{Extent, SpaceHeader, SpaceKind, extents_of};
 /// The space of one tree.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TreeSpace {
-    /// Sorted.
+    /// Extents the tree owns, in ascending order.
     pub(super) owned: Vec<Extent>,
-    /// Sorted.
+    /// Free extents among those, in ascending order.
     pub(super) available: Vec<Extent>,
     /// Whether both lists could be read completely.
     pub(super) complete: bool,

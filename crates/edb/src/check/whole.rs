@@ -23,9 +23,9 @@ const SCAN_PAGES: u32 = 16;
 pub struct CheckReport {
     /// What is wrong, at most 1,000 findings.
     pub findings: Vec<Finding>,
-    /// Findings beyond those.
+    /// Number of findings that were only counted because there are 1,000 in `findings`.
     pub further_findings: u64,
-    /// Pages in use.
+    /// Pages that are part of a tree.
     pub used_pages: u64,
     /// Page slots in the file.
     pub file_pages: u64,

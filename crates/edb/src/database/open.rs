@@ -1,4 +1,4 @@
-//! An existing database.
+//! Opening an existing database, with recovery if it was not closed properly.
 
 use super::parts::{LateLog, Parts};
 use super::{Database, LOG_PREFIX};

@@ -16,7 +16,7 @@ pub struct EngineStatistics {
     pub dirty_bytes: u64,
     /// The log: records, bytes, writes.
     pub log: LogStatistics,
-    /// The background scan.
+    /// The background scan of page checksums: passes, batches, pages.
     pub maintenance: MaintenanceStatistics,
     /// The log file being written.
     pub log_generation: u32,

@@ -16,7 +16,7 @@ const NO_SORT_VERSION: u64 = u64::MAX;
 /// What distinguishes one database or log stream from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Signature {
-    /// A random number.
+    /// Makes signatures created at the same time differ.
     pub random: u32,
     /// When it was created.
     pub created: LogTime,
@@ -29,7 +29,7 @@ pub enum DatabaseState {
     JustCreated,
     /// In use, or not closed properly: the log is needed to open it.
     Dirty,
-    /// Closed properly.
+    /// Closed properly: the file can be opened without its log.
     Clean,
 }
 
@@ -46,7 +46,7 @@ impl DatabaseState {
 /// When and where something happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Moment {
-    /// Time.
+    /// When it was; 0 if it has not happened.
     pub time: LogTime,
     /// Place in the log.
     pub position: HeaderLogPosition,
@@ -101,7 +101,7 @@ pub enum HeaderDamage {
     /// A page size the format does not have, or one larger than the bytes given.
     #[error("the header names a page size of {0} bytes")]
     PageSize(u32),
-    /// Damaged or torn.
+    /// The header is damaged, or was written only in part when the power failed.
     #[error("the checksum of the database header is wrong")]
     WrongChecksum,
     /// Another format or a later revision.
@@ -109,9 +109,9 @@ pub enum HeaderDamage {
         "the format is {version:#x}, revision {revision:#x}; only 0x620, revision 0x14 is known"
     )]
     Version {
-        /// Format version.
+        /// Format version in the header.
         version: u32,
-        /// Format revision.
+        /// Format revision in the header.
         revision: u32,
     },
     /// A state no database is left in.

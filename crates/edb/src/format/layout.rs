@@ -27,7 +27,7 @@ pub fn last_page(file_size_bytes: u64, page_size_bytes: usize) -> u32 {
 pub struct SystemTree {
     /// Name of the table or index.
     pub name: &'static str,
-    /// Object id.
+    /// Object id on the pages of the tree.
     pub object_id: u32,
     /// Its root; the extent trees, if any, are rooted in the two pages after it.
     pub root: u32,
@@ -48,7 +48,7 @@ pub const DATABASE_ROOT: SystemTree = SystemTree {
     primary_pages: 254,
     multiple_extents: true,
 };
-/// The catalog.
+/// The catalog: a row for each table, column, index and long value tree.
 pub const CATALOG: SystemTree = SystemTree {
     name: "MSysObjects",
     object_id: 2,

@@ -48,12 +48,12 @@ pub fn chunk_key(id: u32, offset: u32) -> [u8; 8] {
 pub enum LongValueKey {
     /// The root node of a value.
     Root {
-        /// Long value id.
+        /// Number of the long value, unique in its table.
         id: u32,
     },
-    /// A chunk.
+    /// A node with part of the value's bytes.
     Chunk {
-        /// Long value id.
+        /// Number of the long value, unique in its table.
         id: u32,
         /// Where in the value it starts.
         offset: u32,

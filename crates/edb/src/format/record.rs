@@ -65,9 +65,9 @@ pub enum RecordError {
     /// Not one value per column.
     #[error("{given} values for a table of {columns} columns")]
     Count {
-        /// Values.
+        /// Number of values given.
         given: usize,
-        /// Columns.
+        /// Number of columns of the table.
         columns: usize,
     },
     /// A value of another type than its column, or too long for it.
@@ -79,7 +79,7 @@ pub enum RecordError {
     /// The bytes are no record of this table.
     #[error("the record's {part} are damaged")]
     Damaged {
-        /// Which part.
+        /// The part of the record, in the plural: it completes the message.
         part: &'static str,
     },
 }
@@ -152,7 +152,7 @@ impl RecordLayout {
         }
     }
 
-    /// Number of columns.
+    /// Columns of the table, which is also the number of values of a row.
     #[must_use]
     pub fn column_count(&self) -> usize {
         self.columns.len()

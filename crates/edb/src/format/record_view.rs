@@ -1,4 +1,4 @@
-//! Reading a record.
+//! Reading single columns out of the bytes of a record.
 
 use super::record::{Column, Field, NULL_BIT, RecordError, RecordLayout, TAG_SEPARATED};
 use super::schema::{ColumnStorage, ColumnType};

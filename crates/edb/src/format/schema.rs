@@ -127,16 +127,16 @@ pub const CODE_PAGE_1252: u32 = 1252;
 /// Code page of UTF-16, little-endian.
 pub const CODE_PAGE_UTF16: u32 = 1200;
 
-/// One column.
+/// Number, name and type of one column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnDefinition {
     /// Number in records; see [`ColumnStorage`].
     pub id: u16,
-    /// ASCII name.
+    /// Name in the catalog, ASCII only.
     pub name: String,
     /// Type of the values.
     pub column_type: ColumnType,
-    /// `COLUMN_*` flags.
+    /// Sum of `COLUMN_*` flags.
     pub flags: u32,
     /// Code page of text columns, 0 for others.
     pub code_page: u32,
@@ -153,7 +153,7 @@ impl ColumnDefinition {
 /// One index, primary or secondary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexDefinition {
-    /// ASCII name.
+    /// Name in the catalog, ASCII only.
     pub name: String,
     /// Ids of the key columns, most significant first, all ascending.
     pub columns: Vec<u16>,
@@ -168,7 +168,7 @@ pub struct IndexDefinition {
 /// One table with its columns and indexes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableDefinition {
-    /// ASCII name.
+    /// Name in the catalog, ASCII only.
     pub name: String,
     /// Columns in id order.
     pub columns: Vec<ColumnDefinition>,

@@ -14,7 +14,7 @@ pub enum SpaceKind {
         /// Map of free pages.
         free_map: u32,
     },
-    /// Extent trees.
+    /// Any number of extents, listed in two trees: owned ones and available ones.
     Multiple {
         /// Root of the owned extents; the available extents are rooted one page later.
         owned_root: u32,
@@ -95,9 +95,9 @@ impl SpaceHeader {
 /// A run of pages, as an OE or AE node holds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Extent {
-    /// The last page.
+    /// Number of its last page, which is the key of the node.
     pub last: u32,
-    /// Number of pages.
+    /// Length in pages, at least 1.
     pub pages: u32,
 }
 
@@ -115,7 +115,7 @@ impl Extent {
         }
     }
 
-    /// The first page.
+    /// Number of its first page.
     #[must_use]
     pub fn first(self) -> u32 {
         self.last + 1 - self.pages

@@ -6,7 +6,7 @@ use thiserror::Error;
 /// Why the log could not be written or read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LogError {
-    /// The storage failed.
+    /// A request to a log file or to the directory of the log failed.
     #[error("The log failed: {0}.")]
     Io(#[from] IoError),
     /// No space is left for the next log file. What is under way is finished in the reserve files; new
@@ -31,7 +31,7 @@ pub enum LogError {
         "The log file of generation {generation} is missing in {directory}. Restore it from a backup."
     )]
     MissingGeneration {
-        /// The generation.
+        /// Number of the missing file; the first file of a log is 1.
         generation: u32,
         /// Where it was looked for.
         directory: String,
@@ -39,7 +39,7 @@ pub enum LogError {
     /// A log file is not what was written.
     #[error("Log file {file} is damaged: {problem}.")]
     Damaged {
-        /// The file.
+        /// Name of the file within the directory of the log.
         file: String,
         /// What is wrong, and where.
         problem: String,
@@ -49,13 +49,13 @@ pub enum LogError {
         "Log file {file} belongs to another set of log files. Remove it or restore the right one."
     )]
     Foreign {
-        /// The file.
+        /// Name of the file within the directory of the log.
         file: String,
     },
     /// There is a log where a new one was to be made.
     #[error("There is a log in {directory} already ({file}). Choose an empty directory.")]
     Exists {
-        /// The directory.
+        /// Path of the directory of the log.
         directory: String,
         /// One of its files.
         file: String,

@@ -32,7 +32,7 @@ pub(super) struct CurrentFile<F> {
     pub(super) created: LogTime,
 }
 
-/// The next file.
+/// How far the file to follow the current one is prepared.
 pub(super) enum Next<F> {
     /// Nobody has begun to prepare it.
     Missing,

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// Where a log ends: what [`super::Log::open`] needs to go on with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogEnd {
-    /// The last file.
+    /// Generation of the last file of the log.
     pub generation: u32,
     /// The segment of it after the last valid one; `None` if the file is complete.
     pub next_segment: Option<u32>,

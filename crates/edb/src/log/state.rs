@@ -17,13 +17,13 @@ use std::rc::Rc;
 /// What the log has done since it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LogStatistics {
-    /// Records taken.
+    /// Records accepted, written or not.
     pub records: u64,
     /// Their bytes, without framing.
     pub record_bytes: u64,
     /// Write requests to the log stream.
     pub writes: u64,
-    /// Bytes of those.
+    /// Bytes of those requests, with framing and padding.
     pub written_bytes: u64,
     /// Of those writes, the ones begun only because the buffer was half full.
     pub capacity_writes: u64,
@@ -37,7 +37,7 @@ pub struct LogStatistics {
     pub files_created: u64,
     /// Released files used again.
     pub files_reused: u64,
-    /// Released files removed.
+    /// Released files removed because there were enough for new files.
     pub files_removed: u64,
     /// Reserve files used because the disk was full.
     pub reserves_used: u64,

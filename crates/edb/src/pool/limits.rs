@@ -14,7 +14,7 @@ pub(super) const CLOSING_URGENCY: u32 = 25;
 
 /// The settings, converted once.
 pub(super) struct Limits {
-    /// Frames.
+    /// Frames of the cache: the most pages it can hold.
     pub(super) capacity: usize,
     /// Free frames below which an allocation evicts for itself.
     pub(super) low: usize,

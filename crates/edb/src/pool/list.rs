@@ -1,6 +1,6 @@
 //! Doubly linked lists of slots, so that a slot moves between lists in constant time.
 
-/// No slot.
+/// Marks the end of a list.
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]

@@ -253,7 +253,7 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
         }
     }
 
-    /// The store below.
+    /// The store that pages are read from and written to.
     #[must_use]
     pub fn store(&self) -> &S {
         &self.inner.store

@@ -23,7 +23,7 @@ impl<P: Payload> PageRef<P> {
         Self { frame, core }
     }
 
-    /// The page's number.
+    /// Number of the page in the file.
     #[must_use]
     pub fn page(&self) -> PageNumber {
         self.frame.page

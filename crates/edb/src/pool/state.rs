@@ -349,7 +349,8 @@ impl<P: Payload> State<P> {
         }
     }
 
-    /// Forgets every page.
+    /// Drops all pages, dirty ones too, without writing them. Reads under way are ignored when they
+    /// end.
     pub(super) fn clear(&mut self) {
         for entry in self.slots.iter().flatten() {
             entry.frame.resident.set(false);

@@ -31,7 +31,7 @@ pub struct PoolStatistics {
     pub preread_unused: u64,
     /// Pages made without a read.
     pub created: u64,
-    /// Write requests.
+    /// Write requests, each of one page or of several in a row.
     pub writes: u64,
     /// Pages written, clean bridge pages included.
     pub pages_written: u64,

@@ -107,7 +107,7 @@ pub trait PageImages<P>: 'static {
 /// What is wrong with a page.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PageProblem {
-    /// The storage failed.
+    /// The read or write of the page failed.
     #[error("{0}")]
     Io(IoError),
     /// The bytes are not what was written.
@@ -123,7 +123,7 @@ pub struct PageError {
     pub file: String,
     /// Which page; the first of a request that failed as a whole.
     pub page: PageNumber,
-    /// Why.
+    /// Whether the request failed or the page is damaged.
     pub problem: PageProblem,
 }
 

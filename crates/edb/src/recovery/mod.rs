@@ -26,11 +26,11 @@ pub struct RecoveryReport {
     pub was_clean: bool,
     /// What is wrong with one of the two copies of the header, which is written anew from the other.
     pub damaged_header: Option<String>,
-    /// Log files read.
+    /// Log files from that of the first record read to the last one.
     pub generations: u32,
-    /// Log records read.
+    /// Log records read from those files.
     pub records: u64,
-    /// Page operations repeated.
+    /// Page operations repeated because the page in the file was older.
     pub redone: u64,
     /// Page operations the pages had seen already.
     pub skipped: u64,

@@ -23,7 +23,7 @@ struct Found {
 /// A deleted node that may wait to be removed.
 type Deleted = (u32, Rc<[u8]>, LogPosition);
 
-/// Recovery under way.
+/// The state of recovery while it reads the log record by record.
 pub(crate) struct Recovery<'a, D: Directory> {
     pool: &'a Pool<Page, FileStore<D::File>>,
     file_name: &'a str,

@@ -1,4 +1,4 @@
-//! Giving pages back.
+//! Giving a free page back to the tree that owns it.
 
 use super::available::{first_from, put_extent};
 use super::{Extent, SpaceHeader, SpaceKind, extent_of, space_header};

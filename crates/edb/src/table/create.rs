@@ -30,7 +30,7 @@ const TABLE_PAGES: u32 = 16;
 const SMALL_TREE_PAGES: u32 = 4;
 
 impl<D: Directory> Core<D> {
-    /// Creates a table.
+    /// Writes the catalog rows and the empty trees of a table in one log record.
     pub(crate) async fn create_table(
         &self,
         definition: &TableDefinition,

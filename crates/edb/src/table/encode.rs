@@ -1,4 +1,4 @@
-//! Rows into records.
+//! Converting rows into records and index keys, and records into rows.
 
 use super::value::Value;
 use crate::catalog::TableState;
@@ -11,7 +11,6 @@ use crate::format::schema::COLUMN_NOT_NULL;
 
 /// A row ready to be written.
 pub(crate) struct EncodedRow {
-    /// The record.
     pub(crate) record: Vec<u8>,
     /// Key of each secondary index.
     pub(crate) index_keys: Vec<Vec<u8>>,
@@ -133,7 +132,7 @@ fn longest_inside(table: &TableState, fields: &[Field<'_>]) -> Option<(usize, us
     lengths.max_by_key(|&(length, position)| (length, std::cmp::Reverse(position)))
 }
 
-/// Decodes a record.
+/// The values of a record, one per column of the table.
 pub(crate) fn decode_row(table: &TableState, record: &[u8]) -> Result<Vec<Value>, EngineError> {
     let view = table.layout.view(record);
     let view = view.map_err(|error| EngineError::damaged(table.name(), &error))?;

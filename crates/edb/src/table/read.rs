@@ -19,7 +19,7 @@ pub enum LongValues {
     Leave,
 }
 
-/// A row.
+/// A row with its key, as the reader's transaction sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// Its number: the value of the key column.

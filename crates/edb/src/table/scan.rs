@@ -21,18 +21,18 @@ use std::ops::{Bound, RangeBounds};
 /// Which way a scan goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Ascending keys.
+    /// From the lowest key to the highest.
     Forward,
-    /// Descending keys.
+    /// From the highest key to the lowest.
     Backward,
 }
 
 /// How a range is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScanOptions {
-    /// Rows at most.
+    /// The scan ends after so many rows.
     pub limit: usize,
-    /// Which way.
+    /// Whether keys ascend or descend.
     pub direction: Direction,
     /// Whether coming pages are read ahead from the start (many at once). Otherwise read-ahead
     /// starts by itself, with fewer pages, once enough has been read in sequence.

@@ -1,4 +1,4 @@
-//! Values of columns.
+//! The values of a row, with or without bytes of their own.
 
 use crate::format::record::{Cell, Field};
 

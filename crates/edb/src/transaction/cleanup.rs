@@ -14,7 +14,8 @@ use runtime::Directory;
 use std::rc::Rc;
 
 impl<D: Directory> Core<D> {
-    /// Starts the task.
+    /// Starts the task that removes deleted nodes. It ends when the database closes or takes no
+    /// more work.
     pub(crate) fn spawn_cleanup(self: &Rc<Self>) {
         let core = Rc::downgrade(self);
         self.handle.spawn(async move {

@@ -17,7 +17,7 @@ pub enum Commit {
     /// At once. The log follows within so many milliseconds; a crash before that loses the
     /// transaction, together with all that were committed after it.
     Lazy {
-        /// The longest time.
+        /// Milliseconds until the commit is durable at the latest.
         within_ms: u64,
     },
 }

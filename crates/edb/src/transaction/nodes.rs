@@ -15,7 +15,7 @@ use std::rc::Rc;
 pub(crate) struct ReadView {
     /// The newest commit it sees.
     pub(crate) snapshot: CommitNumber,
-    /// Itself.
+    /// Number of the transaction, whose own changes are visible to it.
     pub(crate) transaction: u64,
 }
 
@@ -53,14 +53,12 @@ pub(crate) enum NodeChange<'a> {
     Insert(&'a [u8]),
     /// Give it these data.
     Replace(&'a [u8]),
-    /// Delete it.
     Delete,
 }
 
 /// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriteOutcome {
-    /// It is done.
     Done,
     /// A node to insert is there already.
     Exists,
@@ -75,7 +73,7 @@ struct Present {
 }
 
 impl<D: Directory> Core<D> {
-    /// Reads one node.
+    /// Calls `show` with the data of the node that the reader sees; `None` if it sees none.
     pub(crate) async fn read_node<T>(
         &self,
         tree: u32,

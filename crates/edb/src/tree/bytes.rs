@@ -2,13 +2,10 @@
 
 /// Appends numbers and strings to a record.
 pub(crate) trait PutBytes {
-    /// Appends one byte.
     fn put_u8(&mut self, value: u8);
-    /// Appends two bytes.
+    /// Appends the lower 16 bits.
     fn put_u16(&mut self, value: usize);
-    /// Appends four bytes.
     fn put_u32(&mut self, value: u32);
-    /// Appends eight bytes.
     fn put_u64(&mut self, value: u64);
     /// Appends a string with its length in two bytes.
     fn put_string(&mut self, value: &[u8]);
@@ -55,23 +52,20 @@ impl<'a> TakeBytes<'a> {
         self.take(N)?.try_into().ok()
     }
 
-    /// One byte.
     pub(crate) fn u8(&mut self) -> Option<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
 
-    /// Two bytes.
+    /// A number of 16 bits.
     pub(crate) fn u16(&mut self) -> Option<usize> {
         self.array()
             .map(|bytes| usize::from(u16::from_le_bytes(bytes)))
     }
 
-    /// Four bytes.
     pub(crate) fn u32(&mut self) -> Option<u32> {
         self.array().map(u32::from_le_bytes)
     }
 
-    /// Eight bytes.
     pub(crate) fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_le_bytes)
     }

@@ -10,9 +10,7 @@ const MAX_DEPTH: usize = 24;
 
 /// The leaf in which a key lies, or would lie.
 pub(crate) struct Leaf {
-    /// Its number.
     pub(crate) number: u32,
-    /// Its contents.
     pub(crate) page: Rc<Page>,
     /// What the pages above show of its keys.
     range: KeyRange,
@@ -36,7 +34,6 @@ impl Leaf {
 
 /// A key found in a leaf.
 pub(crate) struct Found {
-    /// The leaf.
     pub(crate) leaf: Leaf,
     /// The node on it.
     pub(crate) index: usize,
@@ -99,7 +96,6 @@ pub(crate) fn find(step: &Step<'_>, root: u32, key: &[u8]) -> Result<Option<Foun
 /// One internal page on the way to a leaf.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Level {
-    /// The page.
     pub(crate) number: u32,
     /// Which child the way goes on to.
     pub(crate) index: usize,
@@ -109,7 +105,6 @@ pub(crate) struct Level {
 pub(crate) struct Path {
     /// Internal pages, root first.
     pub(crate) levels: Vec<Level>,
-    /// The leaf.
     pub(crate) leaf: Leaf,
     /// Whether the way takes the last child everywhere.
     pub(crate) is_rightmost: bool,

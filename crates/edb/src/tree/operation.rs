@@ -14,34 +14,22 @@ pub(crate) enum PageOperation<'a> {
     Format(PageContent<'a>),
     /// Inserts a node before node `index`.
     Insert {
-        /// Where.
         index: usize,
-        /// Node flags.
         flags: NodeFlags,
-        /// The whole key.
         key: &'a [u8],
-        /// The data.
         data: &'a [u8],
     },
     /// Takes nodes `first..first + count` out.
-    Remove {
-        /// The first one.
-        first: usize,
-        /// How many.
-        count: usize,
-    },
+    Remove { first: usize, count: usize },
     /// Replaces the middle of a node's data; both ends stay.
     Replace {
-        /// Which node.
         index: usize,
-        /// Its data.
         change: DataChange<'a>,
     },
     /// Sets the flags of a node.
     Flag {
-        /// Which node.
         index: usize,
-        /// All its flags.
+        /// All its flags, the unchanged ones too.
         flags: NodeFlags,
     },
     /// Sets the left neighbour of a leaf.

@@ -23,15 +23,9 @@ use crate::tree::Page;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Pending {
     /// A new node with so much data.
-    Insert {
-        /// Bytes of data.
-        data_bytes: usize,
-    },
+    Insert { data_bytes: usize },
     /// The node that has the key gets so much data.
-    Grow {
-        /// Bytes of data.
-        data_bytes: usize,
-    },
+    Grow { data_bytes: usize },
 }
 
 /// Makes one step towards room for `pending` at `key`, using `new_page`.

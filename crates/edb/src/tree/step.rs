@@ -66,7 +66,7 @@ impl ShortKey {
 pub(crate) trait Pages {
     /// The page, if it is in the cache.
     fn cached(&self, page: u32) -> Option<Rc<Page>>;
-    /// A zeroed page.
+    /// A zeroed page, not yet in the cache.
     fn blank(&self) -> Page;
     /// The database time of the newest change.
     fn dbtime(&self) -> u64;
@@ -102,7 +102,6 @@ pub(crate) struct Step<'p> {
 pub(crate) struct StepOperations {
     /// Database time of the first operation; each further one is later by one.
     pub(crate) first_dbtime: u64,
-    /// Number of operations.
     pub(crate) count: u32,
     bytes: Vec<u8>,
 }
@@ -274,7 +273,7 @@ impl<'p> Step<'p> {
 }
 
 impl StepOperations {
-    /// Bytes [`Self::encode`] appends.
+    /// Length of what [`Self::encode`] appends.
     pub(crate) fn encoded_bytes(&self) -> usize {
         12 + self.bytes.len()
     }
@@ -300,13 +299,11 @@ impl StepOperations {
 /// One page operation of a log record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LoggedOperation<'a> {
-    /// The page.
     pub(crate) page: u32,
     /// Its database time before; 0 for an operation that formats the page.
     pub(crate) before: u64,
     /// Its database time afterwards.
     pub(crate) after: u64,
-    /// What is done.
     pub(crate) operation: PageOperation<'a>,
 }
 

@@ -73,7 +73,7 @@ impl Version {
     }
 }
 
-/// Oldest first.
+/// The versions of one record, oldest first.
 type Chain = Vec<Version>;
 
 /// What a reader sees of a record.
@@ -81,7 +81,7 @@ type Chain = Vec<Version>;
 pub(crate) enum Seen {
     /// What the page holds.
     Newest,
-    /// An older state.
+    /// What the record was before a change that the reader may not see.
     Before(BeforeImage),
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct VersionStore {
 }
 
 impl VersionStore {
-    /// Bytes in use.
+    /// Memory that versions take, estimated.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }

@@ -10,7 +10,6 @@ use std::rc::Rc;
 pub(crate) struct Update {
     /// Root of the tree.
     pub(crate) tree: u32,
-    /// The key.
     pub(crate) key: Rc<[u8]>,
     /// Whether the node carries the deleted flag since.
     pub(crate) deletes: bool,
@@ -23,15 +22,15 @@ pub(crate) struct Update {
 
 /// What was there before a change.
 pub(crate) enum FormerState {
-    /// No node.
+    /// There was no node: the change inserted it.
     Nothing,
-    /// A node.
+    /// There was one, perhaps with the deleted flag.
     Node {
         /// With the deleted flag.
         deleted: bool,
         /// Bytes of its data that are still the same, at the front and at the back.
         kept: (usize, usize),
-        /// Its other bytes.
+        /// The bytes in between, as they were.
         middle: Box<[u8]>,
     },
 }
@@ -71,9 +70,8 @@ impl Update {
 
 /// A transaction that has not ended.
 pub(crate) struct OpenTransaction {
-    /// Who writes.
     pub(crate) writer: Rc<Writer>,
-    /// What it sees.
+    /// The newest commit it sees.
     pub(crate) snapshot: CommitNumber,
     /// Where its first record begins, once there is one.
     pub(crate) begin: Option<LogPosition>,
@@ -85,7 +83,6 @@ pub(crate) struct OpenTransaction {
 pub(crate) struct Cleanup {
     /// Root of the tree.
     pub(crate) tree: u32,
-    /// The key.
     pub(crate) key: Rc<[u8]>,
     /// The log position that recovery needs to know of it.
     pub(crate) begin: LogPosition,
@@ -103,7 +100,7 @@ struct Committed {
 
 /// All transactions of one database.
 pub(crate) struct Transactions {
-    /// Before-images.
+    /// What records were before the changes that someone may not see yet.
     pub(crate) versions: VersionStore,
     last_commit: CommitNumber,
     next_id: u64,

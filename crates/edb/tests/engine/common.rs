@@ -1,4 +1,4 @@
-//! Databases for tests.
+//! Databases with small settings that the tests of the engine share.
 
 use config::ByteSize;
 use edb::format::schema::{COLUMN_AUTO_INCREMENT, ColumnType};

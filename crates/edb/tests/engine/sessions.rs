@@ -44,7 +44,7 @@ impl RowModel {
     }
 }
 
-/// One committed transaction.
+/// What a committed transaction changed, to be looked for after a crash.
 pub struct Committed {
     pub effects: Vec<(i64, Option<RowModel>)>,
     /// Whether the caller was informed that it is durable.

@@ -53,7 +53,7 @@ settings! {
         pub mix: Mix = Mix::default();
         /// The shape of one mail item.
         pub item: Item = Item::default();
-        /// The hot set.
+        /// Which items are read and changed more often than others.
         pub access: Access = Access::default();
     }
 }

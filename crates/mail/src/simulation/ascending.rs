@@ -42,7 +42,7 @@ impl NodePlaces {
 /// A leaf whose nodes lie on another one now, or that is gone.
 const GONE: i16 = i16::MAX;
 
-/// The tree.
+/// A tree whose new nodes are appended behind all others.
 #[derive(Debug)]
 pub(crate) struct Ascending {
     pub(crate) name: TreeName,
@@ -64,7 +64,7 @@ pub(crate) struct Ascending {
 /// A leaf that became sparse or empty, and what can be done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LeafCleanup {
-    /// Nothing.
+    /// Nothing is done to it.
     Leave,
     /// Nothing either, but one of the two is sparse, and they are looked at to see that they do not
     /// fit one page.

@@ -7,7 +7,7 @@ use runtime::Directory;
 use std::rc::Rc;
 
 impl<D: Directory> Core<D> {
-    /// Starts the task.
+    /// Starts the task that removes deleted nodes.
     pub(crate) fn spawn_cleanup(self: &Rc<Self>) {
         let core = Rc::downgrade(self);
         drop(self.handle.spawn(async move {

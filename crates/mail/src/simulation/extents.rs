@@ -10,7 +10,7 @@ pub(crate) struct Extents {
 }
 
 impl Extents {
-    /// Free pages.
+    /// Pages in all free extents together.
     pub(crate) fn pages(&self) -> u32 {
         self.pages
     }

@@ -182,7 +182,7 @@ fn index_key(value: &[u8; INDEX_KEY_BYTES]) -> Vec<u8> {
     key
 }
 
-/// Fills pages.
+/// Counts the nodes that fit pages, by filling one.
 struct Measure {
     page_bytes: usize,
     reserve: usize,

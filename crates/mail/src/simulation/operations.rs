@@ -15,7 +15,7 @@ use std::rc::Rc;
 /// A row as operations know it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowPlace {
-    /// Its number.
+    /// Number of the row.
     pub(crate) row: u64,
     /// Where its key lies in the index.
     pub(crate) place: Place,

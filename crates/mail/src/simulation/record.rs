@@ -48,7 +48,7 @@ fn data_change(bytes: usize) -> usize {
     4 + string(bytes)
 }
 
-/// A new node.
+/// Bytes of an operation that adds a node.
 pub(crate) fn insert(key: usize, data: usize) -> usize {
     PAGE + 1 + 2 + 1 + string(key) + string(data)
 }
@@ -58,7 +58,7 @@ pub(crate) fn replace(changed: usize) -> usize {
     PAGE + 1 + 2 + data_change(changed)
 }
 
-/// Nodes go.
+/// Bytes of an operation that removes nodes.
 pub(crate) const REMOVE: usize = PAGE + 1 + 2 + 2;
 
 /// A node gets other flags.
@@ -77,5 +77,5 @@ pub(crate) fn add_child(separator: usize) -> usize {
     replace(2) + insert(separator, 4)
 }
 
-/// A child less.
+/// Bytes of the operations that take a child from an internal page.
 pub(crate) const DROP_CHILD: usize = PAGE + 1 + 2 + 6 + 2 + REMOVE;

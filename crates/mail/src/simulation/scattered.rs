@@ -8,7 +8,7 @@
 use super::geometry::Fill;
 use super::levels::{LeafPages, Levels, Numbering};
 
-/// No further part.
+/// Marks the end of a list of parts.
 const NONE: u32 = u32::MAX;
 
 /// Where a key lies among all keys: the first bytes of the key as a number.
@@ -31,7 +31,7 @@ struct BuiltLeaf {
     is_split: bool,
 }
 
-/// The tree.
+/// A tree whose keys are random.
 #[derive(Debug)]
 pub(crate) struct Scattered {
     pub(crate) fill: Fill,
@@ -44,16 +44,16 @@ pub(crate) struct Scattered {
     split: std::collections::BTreeMap<u32, u32>,
 }
 
-/// A leaf, found.
+/// A leaf that a key was looked up in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryLeaf {
     /// Its number as built.
     pub(crate) built: u32,
     /// Part of it, if it was split.
     part: u32,
-    /// Its page.
+    /// Number of its page.
     pub(crate) page: u32,
-    /// Entries on it.
+    /// Entries on the leaf.
     pub(crate) entries: u32,
 }
 

@@ -24,7 +24,6 @@ pub(crate) enum Node {
 /// What happens to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// It is added.
     Insert,
     /// Its data become others of the same length.
     Replace,
@@ -65,7 +64,7 @@ impl PageList {
 /// What a step has done.
 #[derive(Debug)]
 pub(crate) struct StepWork {
-    /// Pages that change.
+    /// Pages that the step changes.
     pub(crate) changed: PageList,
     /// Pages that begin anew, so that nobody reads them first.
     pub(crate) created: PageList,

@@ -26,7 +26,7 @@ struct Inner<D: Directory> {
     open: OpenSimulation<D>,
     keys: RowKeys,
     order: KeyOrder,
-    /// Rows ever inserted.
+    /// Rows inserted so far, deleted ones included.
     rows: Cell<u64>,
 }
 

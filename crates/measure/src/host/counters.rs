@@ -24,11 +24,11 @@ pub struct HostSample {
 /// One block device over one interval: all its traffic, not only that of the run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DeviceSample {
-    /// Kernel name.
+    /// Name in the kernel, such as `sda` or `nvme0n1p1`.
     pub name: String,
-    /// Reads per second.
+    /// Reads that ended, per second.
     pub reads_per_second: f64,
-    /// Writes per second.
+    /// Writes that ended, per second.
     pub writes_per_second: f64,
     /// Bytes read per second.
     pub read_bytes_per_second: f64,

@@ -234,6 +234,27 @@ mod tests {
     }
 
     #[test]
+    fn a_stack_of_devices_is_looked_through_to_a_depth() {
+        let root = tempfile::tempdir().unwrap();
+        let device = |number: usize| root.path().join(format!("dm-{number}"));
+        for number in 0..20 {
+            let members = device(number).join("slaves");
+            fs::create_dir_all(&members).unwrap();
+            symlink(device(number + 1), members.join("below")).unwrap();
+        }
+        fs::create_dir_all(device(20)).unwrap();
+        let below = |from: usize| {
+            let mut names = Vec::new();
+            let (proc, depth) = (Path::new("/proc"), DEEPEST_STACK);
+            add_below(&device(from), proc, root.path(), depth, &mut names);
+            names
+        };
+        assert_eq!(below(18), ["dm-19", "dm-20"]);
+        assert_eq!((below(0).len(), below(4).len()), (16, 16));
+        assert_eq!(below(0).last().unwrap(), "dm-16");
+    }
+
+    #[test]
     fn a_file_system_without_a_device_has_none() {
         let (sys, proc) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         write(

@@ -133,7 +133,21 @@ mod tests {
                 .iter()
                 .all(|d| d.targets.len() == 1 && d.size_bytes > 0)
         );
+        for found in &facts.devices {
+            let device = BlockDevice::under(&here).unwrap();
+            assert_eq!((&found.name, &found.model), (&device.name, &device.model));
+            assert_eq!(
+                (found.rotational, &found.scheduler),
+                (device.rotational, &device.scheduler)
+            );
+            assert_eq!(found.underlying_devices, device.underlying_devices);
+        }
         let target = describe_target(&here);
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let mount = mount_of(&mounts, here.to_str().unwrap()).unwrap();
+        assert_eq!(target.file_system, mount.file_system);
+        let space = rustix::fs::statvfs(&here).unwrap();
+        assert_eq!(target.capacity_bytes, space.f_blocks * space.f_frsize);
         assert_eq!(target.kind, "directory");
         assert!(target.capacity_bytes >= target.free_bytes && target.capacity_bytes > 0);
         assert_eq!(target.device, facts.devices.first().map(|d| d.name.clone()));

@@ -190,20 +190,30 @@ mod tests {
             "diskstats",
             "8 0 sda 100 0 1000 500 10 0 80 20 0 400 520\n",
         );
+        record(proc.path(), "pressure/io", "some avg10=0.00 total=500000\n");
         let devices = vec!["sda".to_owned(), "gone".to_owned()];
         let monitor = HostMonitor::with_proc(proc.path().to_owned(), devices);
         record(proc.path(), "stat", "cpu  150 0 150 840 60 0 0 0 0 0\n");
         record(
             proc.path(),
             "diskstats",
-            "8 0 sda 300 0 5000 2500 10 0 80 20 0 900 2520\n",
+            "8 0 sda 300 0 5000 2500 17 0 580 70 0 900 2520\n",
         );
-        let now = monitor.read();
+        record(proc.path(), "pressure/io", "some avg10=0.00 total=900000\n");
+        record(proc.path(), "meminfo", "MemAvailable: 1000 kB\n");
+        let stat = format!("1 (a b) S{} 7 0\n", " 0".repeat(20));
+        record(proc.path(), "self/stat", &stat);
+        let mut now = monitor.read();
+        now.process_cpu = monitor.last.process_cpu + Duration::from_millis(500);
         let sample = monitor.difference(&now, 2.0);
+        assert_eq!(sample.length_s, 2.0);
         assert_eq!(sample.cpu_busy_percent, Some(50.0));
         assert_eq!(sample.cpu_io_wait_percent, Some(30.0));
-        assert_eq!(sample.process_resident_bytes, None);
-        assert_eq!(sample.available_memory_bytes, None);
+        assert_eq!(sample.io_pressure_percent, Some(20.0));
+        assert_eq!(sample.process_cpu_percent, Some(25.0));
+        let page_bytes = rustix::param::page_size() as f64;
+        assert_eq!(sample.process_resident_bytes, Some(7.0 * page_bytes));
+        assert_eq!(sample.available_memory_bytes, Some(1_024_000.0));
         assert_eq!(
             sample.devices.len(),
             1,
@@ -212,15 +222,24 @@ mod tests {
         let expected = DeviceSample {
             name: "sda".to_owned(),
             reads_per_second: 100.0,
-            writes_per_second: 0.0,
+            writes_per_second: 3.5,
             read_bytes_per_second: 1_024_000.0,
-            write_bytes_per_second: 0.0,
+            write_bytes_per_second: 128_000.0,
             average_read_ms: Some(10.0),
-            average_write_ms: None,
+            average_write_ms: Some(50.0 / 7.0),
             average_queue_depth: 1.0,
             busy_fraction: 0.25,
         };
         assert_eq!(sample.devices[0], expected);
+        // Nothing moved since, and the device worked all the time: no latency, and no more than all.
+        record(
+            proc.path(),
+            "diskstats",
+            "8 0 sda 100 0 1000 500 10 0 80 20 0 4400 520\n",
+        );
+        let idle = &monitor.difference(&monitor.read(), 2.0).devices[0];
+        let latencies = (idle.average_read_ms, idle.average_write_ms);
+        assert_eq!((latencies, idle.busy_fraction), ((None, None), 1.0));
     }
 
     #[test]

@@ -7,7 +7,7 @@ pub struct CpuTicks {
     pub busy: u64,
     /// Ticks in which a processor was idle while I/O was outstanding.
     pub io_wait: u64,
-    /// All ticks.
+    /// All ticks: busy, idle and waiting for I/O, over all processors.
     pub total: u64,
 }
 
@@ -62,15 +62,15 @@ pub fn pressure_us(pressure: &str) -> Option<u64> {
 /// Counters of one block device since boot (kernel documentation, admin-guide/iostats).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DiskCounters {
-    /// Reads that ended.
+    /// Reads that ended since boot.
     pub reads: u64,
-    /// 512-byte sectors read.
+    /// Sectors of 512 bytes read.
     pub read_sectors: u64,
     /// Sum of the latencies of all reads in milliseconds.
     pub read_ms: u64,
-    /// Writes that ended.
+    /// Writes that ended since boot.
     pub writes: u64,
-    /// 512-byte sectors written.
+    /// Sectors of 512 bytes written.
     pub write_sectors: u64,
     /// Sum of the latencies of all writes in milliseconds.
     pub write_ms: u64,

@@ -18,7 +18,7 @@ macro_rules! io_metrics {
                 match self { $(IoMetric::$variant => $id,)* }
             }
 
-            /// The unit.
+            /// Unit in which the value is written and shown.
             pub fn unit(self) -> Unit {
                 match self { $(IoMetric::$variant => Unit::$unit,)* }
             }

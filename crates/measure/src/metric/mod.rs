@@ -23,7 +23,7 @@ use std::borrow::Cow;
 pub enum Merge {
     /// They are added up.
     Sum,
-    /// The highest counts.
+    /// The highest one counts.
     Max,
     /// The last counts: a state, not a flow.
     Last,
@@ -54,17 +54,24 @@ macro_rules! metrics {
             /// Every metric that is not about a stream.
             const SINGLE: &'static [Metric] = &[$(Metric::$variant,)*];
 
-            fn declared(self) -> Option<Declared> {
+            fn declared(self) -> Declared {
                 match self {
-                    Metric::Io(..) => None,
-                    $(Metric::$variant => Some(Declared {
+                    Metric::Io(_, metric) => Declared {
+                        id: metric.id(),
+                        unit: metric.unit(),
+                        merge: metric.merge(),
+                        scopes: &[RowScope::Total, RowScope::Database],
+                        label: metric.label(),
+                        meaning: metric.meaning(),
+                    },
+                    $(Metric::$variant => Declared {
                         id: $id,
                         unit: Unit::$unit,
                         merge: Merge::$merge,
                         scopes: &[$(RowScope::$scope),*],
                         label: $label,
                         meaning: $meaning,
-                    }),)*
+                    },)*
                 }
             }
         }
@@ -216,51 +223,36 @@ impl Metric {
 
     /// Name of the column in `samples.csv`: the last part is the unit.
     pub fn id(self) -> Cow<'static, str> {
-        match (self, self.declared()) {
-            (Metric::Io(stream, metric), _) => {
-                Cow::Owned(format!("{}_{}", stream.column(), metric.id()))
-            }
-            (_, declared) => Cow::Borrowed(declared.map_or("", |declared| declared.id)),
+        let id = self.declared().id;
+        match self {
+            Metric::Io(stream, _) => Cow::Owned(format!("{}_{id}", stream.column())),
+            _ => Cow::Borrowed(id),
         }
     }
 
-    /// The unit.
+    /// Unit of the value, which the end of [`Self::id`] names.
     pub fn unit(self) -> Unit {
-        match (self, self.declared()) {
-            (Metric::Io(_, metric), _) => metric.unit(),
-            (_, declared) => declared.map_or(Unit::Count, |declared| declared.unit),
-        }
+        self.declared().unit
     }
 
     /// How reports call it.
     pub fn label(self) -> &'static str {
-        match (self, self.declared()) {
-            (Metric::Io(_, metric), _) => metric.label(),
-            (_, declared) => declared.map_or("", |declared| declared.label),
-        }
+        self.declared().label
     }
 
     /// What it means, as a sentence.
     pub fn meaning(self) -> &'static str {
-        match (self, self.declared()) {
-            (Metric::Io(_, metric), _) => metric.meaning(),
-            (_, declared) => declared.map_or("", |declared| declared.meaning),
-        }
+        self.declared().meaning
     }
 
     /// How several values become one.
     pub fn merge(self) -> Merge {
-        match (self, self.declared()) {
-            (Metric::Io(_, metric), _) => metric.merge(),
-            (_, declared) => declared.map_or(Merge::Sum, |declared| declared.merge),
-        }
+        self.declared().merge
     }
 
     /// What a row must be about to have it.
     pub fn scopes(self) -> &'static [RowScope] {
-        let of_streams = &[RowScope::Total, RowScope::Database];
-        self.declared()
-            .map_or(of_streams, |declared| declared.scopes)
+        self.declared().scopes
     }
 
     /// The rate that weights it when it is a mean over requests.
@@ -306,6 +298,26 @@ mod tests {
                 !metric.label().is_empty() && !metric.scopes().is_empty(),
                 "{id}"
             );
+        }
+    }
+
+    #[test]
+    fn each_mean_is_weighted_by_the_rate_of_its_requests() {
+        let stream = Stream::LogWrite;
+        for (mean, rate) in [
+            (
+                Metric::Io(stream, IoMetric::Average),
+                Some(Metric::Io(stream, IoMetric::Rate)),
+            ),
+            (Metric::Io(stream, IoMetric::P50), None),
+            (Metric::OperationAverage, Some(Metric::OperationRate)),
+            (Metric::DeviceReadAverage, Some(Metric::DeviceReads)),
+            (Metric::DeviceWriteAverage, Some(Metric::DeviceWrites)),
+            (Metric::ArrayReadHits, Some(Metric::ArrayReads)),
+            (Metric::ArrayWriteLatency, Some(Metric::ArrayWrites)),
+            (Metric::CpuBusy, None),
+        ] {
+            assert_eq!(mean.weight(), rate, "{mean:?}");
         }
     }
 

@@ -1,54 +1,43 @@
 //! What rows of `samples.csv` are about.
 
-/// What a row of `samples.csv` is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RowScope {
-    /// All databases together, and the host.
-    Total,
-    /// One database.
-    Database,
-    /// One kind of operation, all databases together.
-    Operation,
-    /// One block device.
-    Device,
-    /// A controller of a modelled array.
-    ArrayController,
-    /// A volume of a modelled array.
-    ArrayVolume,
-    /// A pool of a modelled array.
-    ArrayPool,
-    /// A disk group of a modelled array.
-    ArrayGroup,
-    /// A disk of a modelled array.
-    ArrayDisk,
+/// Declares the scopes with their words in the `scope` column.
+macro_rules! row_scopes {
+    ($($(#[$about:meta])* $name:ident $word:literal,)*) => {
+        /// What a row of `samples.csv` is about.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum RowScope {
+            $($(#[$about])* $name,)*
+        }
+
+        impl RowScope {
+            /// Every scope, in the order of the enum.
+            pub const ALL: &[RowScope] = &[$(RowScope::$name,)*];
+
+            /// Word in the `scope` column.
+            pub fn name(self) -> &'static str {
+                match self { $(RowScope::$name => $word,)* }
+            }
+        }
+    };
 }
 
-impl RowScope {
-    /// Every scope.
-    pub const ALL: [RowScope; 9] = [
-        RowScope::Total,
-        RowScope::Database,
-        RowScope::Operation,
-        RowScope::Device,
-        RowScope::ArrayController,
-        RowScope::ArrayVolume,
-        RowScope::ArrayPool,
-        RowScope::ArrayGroup,
-        RowScope::ArrayDisk,
-    ];
-
-    /// Word in the `scope` column.
-    pub fn name(self) -> &'static str {
-        match self {
-            RowScope::Total => "total",
-            RowScope::Database => "database",
-            RowScope::Operation => "operation",
-            RowScope::Device => "device",
-            RowScope::ArrayController => "array-controller",
-            RowScope::ArrayVolume => "array-volume",
-            RowScope::ArrayPool => "array-pool",
-            RowScope::ArrayGroup => "array-group",
-            RowScope::ArrayDisk => "array-disk",
-        }
-    }
+row_scopes! {
+    /// All databases together, and the host.
+    Total "total",
+    /// One database, with its log.
+    Database "database",
+    /// One kind of operation, all databases together.
+    Operation "operation",
+    /// One block device of the host.
+    Device "device",
+    /// A controller of a modelled array.
+    ArrayController "array-controller",
+    /// A volume of a modelled array.
+    ArrayVolume "array-volume",
+    /// A pool of a modelled array.
+    ArrayPool "array-pool",
+    /// A disk group of a modelled array.
+    ArrayGroup "array-group",
+    /// A disk of a modelled array.
+    ArrayDisk "array-disk",
 }

@@ -4,88 +4,67 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A stream of device requests of one database, by direction and cause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stream {
+/// Declares the streams: tag in `histograms.hlog`, first part of the columns in `samples.csv`, label.
+macro_rules! streams {
+    ($($(#[$about:meta])* $name:ident $tag:literal $column:literal $label:literal;)*) => {
+        /// A stream of device requests of one database, by direction and cause.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Stream {
+            $($(#[$about])* $name,)*
+        }
+
+        impl Stream {
+            /// Number of streams, for arrays with an entry for each.
+            pub const COUNT: usize = [$($tag),*].len();
+
+            /// Every stream, in the order of the enum.
+            pub const ALL: [Stream; Stream::COUNT] = [$(Stream::$name),*];
+
+            /// Name in tags of `histograms.hlog`.
+            pub fn tag(self) -> &'static str {
+                match self { $(Stream::$name => $tag,)* }
+            }
+
+            /// First part of the column names in `samples.csv`.
+            pub fn column(self) -> &'static str {
+                match self { $(Stream::$name => $column,)* }
+            }
+
+            /// How reports call its requests.
+            pub fn label(self) -> &'static str {
+                match self { $(Stream::$name => $label,)* }
+            }
+        }
+    };
+}
+
+streams! {
     /// Reads of database pages on behalf of the workload.
-    DatabaseRead,
+    DatabaseRead "database-read" "database_read" "database reads";
     /// Writes of database pages.
-    DatabaseWrite,
+    DatabaseWrite "database-write" "database_write" "database writes";
     /// Writes of the transaction log.
-    LogWrite,
+    LogWrite "log-write" "log_write" "log writes";
     /// Reads of the transaction log: log replication reads, and those of recovery before the load.
-    LogRead,
+    LogRead "log-read" "log_read" "log replication reads";
     /// Reads of the background database maintenance.
-    MaintenanceRead,
+    MaintenanceRead "maintenance-read" "maintenance_read" "maintenance reads";
     /// Writes of database headers and checkpoint files.
-    HeaderWrite,
+    HeaderWrite "header-write" "header_write" "header writes";
     /// Requests that prepare room or order: zero fill of the next log file, growth of a file,
     /// flushes of a volatile cache (which carry no bytes).
-    OtherWrite,
+    OtherWrite "other-write" "other_write" "other writes";
 }
 
 impl Stream {
-    /// Number of streams.
-    pub const COUNT: usize = 7;
-
-    /// Every stream, in the order of the enum.
-    pub const ALL: [Stream; Stream::COUNT] = [
-        Stream::DatabaseRead,
-        Stream::DatabaseWrite,
-        Stream::LogWrite,
-        Stream::LogRead,
-        Stream::MaintenanceRead,
-        Stream::HeaderWrite,
-        Stream::OtherWrite,
-    ];
-
-    /// Position in [`Stream::ALL`].
+    /// Position in [`Stream::ALL`], below [`Stream::COUNT`].
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// Name in tags of `histograms.hlog`.
-    pub fn tag(self) -> &'static str {
-        match self {
-            Stream::DatabaseRead => "database-read",
-            Stream::DatabaseWrite => "database-write",
-            Stream::LogWrite => "log-write",
-            Stream::LogRead => "log-read",
-            Stream::MaintenanceRead => "maintenance-read",
-            Stream::HeaderWrite => "header-write",
-            Stream::OtherWrite => "other-write",
-        }
-    }
-
-    /// First part of the column names in `samples.csv`.
-    pub fn column(self) -> &'static str {
-        match self {
-            Stream::DatabaseRead => "database_read",
-            Stream::DatabaseWrite => "database_write",
-            Stream::LogWrite => "log_write",
-            Stream::LogRead => "log_read",
-            Stream::MaintenanceRead => "maintenance_read",
-            Stream::HeaderWrite => "header_write",
-            Stream::OtherWrite => "other_write",
-        }
-    }
-
-    /// How reports call its requests.
-    pub fn label(self) -> &'static str {
-        match self {
-            Stream::DatabaseRead => "database reads",
-            Stream::DatabaseWrite => "database writes",
-            Stream::LogWrite => "log writes",
-            Stream::LogRead => "log replication reads",
-            Stream::MaintenanceRead => "maintenance reads",
-            Stream::HeaderWrite => "header writes",
-            Stream::OtherWrite => "other writes",
-        }
-    }
-
-    /// Whether the requests count as transactional I/O: database reads and writes, as in a mail
-    /// sizing, without log, maintenance and headers.
+    /// Whether the requests count as transactional I/O: database reads and writes, without
+    /// log, maintenance and headers, as in Jetstress.
     pub fn is_transactional(self) -> bool {
         matches!(self, Stream::DatabaseRead | Stream::DatabaseWrite)
     }

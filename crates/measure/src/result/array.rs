@@ -32,6 +32,32 @@ pub struct ArrayResult {
     pub lost_sectors: u64,
 }
 
+impl ArrayResult {
+    /// Share of the time that the busiest disk was busy; `None` without disk groups.
+    pub fn busiest_disk_fraction(&self) -> Option<f64> {
+        let groups = self.groups.iter();
+        groups.map(|group| group.max_busy_fraction).reduce(f64::max)
+    }
+
+    /// Share of the reads that SSD read caches served, mean over the pools that have one.
+    pub fn read_cache_hit_fraction(&self) -> Option<f64> {
+        let pools = self.pools.iter();
+        let hits: Vec<f64> = pools
+            .filter_map(|pool| pool.read_cache_hit_fraction)
+            .collect();
+        (!hits.is_empty()).then(|| hits.iter().sum::<f64>() / hits.len() as f64)
+    }
+
+    /// Share of the pages that lie on performance tiers; `None` without such tiers or pages.
+    pub fn performance_tier_fraction(&self) -> Option<f64> {
+        let sum = |pages: fn(&ArrayPool) -> u64| self.pools.iter().map(pages).sum::<u64>();
+        let high = sum(|pool| pool.performance_pages);
+        let all = high + sum(|pool| pool.standard_pages + pool.archive_pages);
+        let has_tier = sum(|pool| pool.performance_slots) > 0;
+        (has_tier && all > 0).then(|| high as f64 / all as f64)
+    }
+}
+
 /// A controller with its ports and its data cache.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -64,15 +90,15 @@ pub struct ArrayController {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArrayVolume {
-    /// Its name.
+    /// Name, given in the description or made from what lies on the volume.
     pub name: String,
     /// The pool or group it lies in.
     pub place: String,
     /// The controller that owns it by its description.
     pub owner: u64,
-    /// Reads per second.
+    /// Reads that hosts sent, per second.
     pub reads_per_second: f64,
-    /// Writes per second.
+    /// Writes that hosts sent, per second.
     pub writes_per_second: f64,
     /// Bytes read per second.
     pub read_bytes_per_second: f64,
@@ -88,7 +114,7 @@ pub struct ArrayVolume {
     pub average_write_ms: Option<f64>,
     /// Mean number of requests inside the array.
     pub average_queue_depth: f64,
-    /// Requests that failed.
+    /// Requests that ended with an error.
     pub errors: u64,
 }
 
@@ -96,7 +122,7 @@ pub struct ArrayVolume {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArrayPool {
-    /// Its name.
+    /// Name, given in the description or a letter.
     pub name: String,
     /// Size of a page.
     pub page_bytes: u64,
@@ -132,7 +158,7 @@ pub struct ArrayPool {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArrayGroup {
-    /// Its name.
+    /// Name, as `--dry-run` lists it.
     pub name: String,
     /// Its level, such as `RAID 6`.
     pub level: String,
@@ -156,19 +182,19 @@ pub struct ArrayGroup {
     pub average_drive_queue_depth: f64,
 }
 
-/// A disk.
+/// A disk of a group, spares included.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ArrayDisk {
     /// Its number, from 0.
     pub number: u64,
-    /// Its disk group.
+    /// Name of its disk group.
     pub group: String,
     /// Whether it is online.
     pub online: bool,
-    /// Reads per second.
+    /// Reads per second that it served, those of background tasks included.
     pub reads_per_second: f64,
-    /// Writes per second.
+    /// Writes per second that it served, those of background tasks included.
     pub writes_per_second: f64,
     /// Bytes read per second.
     pub read_bytes_per_second: f64,

@@ -62,7 +62,7 @@ impl fmt::Display for Verdict {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Check {
-    /// Which service level.
+    /// Which service level, for programs to compare.
     pub id: CheckId,
     /// The operation, or the share of the mix, that is judged; empty where the level is not about
     /// one of several.
@@ -129,163 +129,79 @@ impl Check {
     }
 }
 
-/// Which service level a [`Check`] is about: what programs compare, where people read the name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CheckId {
-    /// Average database read latency of one database.
-    #[default]
-    DatabaseReadAverage,
-    /// 99th percentile of the database read latency of one database.
-    DatabaseReadP99,
-    /// Highest sample average of the database read latency of one database.
-    DatabaseReadMax,
-    /// Average log write latency of one database.
-    LogWriteAverage,
-    /// 99th percentile of the log write latency of one database.
-    LogWriteP99,
-    /// Highest sample average of the log write latency of one database.
-    LogWriteMax,
-    /// Page-fault stalls per second of one database.
-    PageFaultStalls,
-    /// 90th percentile of the service time of one kind of operation.
-    OperationP90,
-    /// How far the share of one kind of operation is from what the mix asks for.
-    MixDeviation,
-    /// Achieved transactional I/O against its target.
-    AchievedIops,
-    /// Achieved transactions per second against the rate that was asked for.
-    TransactionRate,
-    /// How long the database server did not serve.
-    Downtime,
-    /// Failed requests and bad pages.
-    Errors,
+/// Declares the service levels: what is judged in words, what sort of thing it is, at what sort of
+/// place, which side of the limit is good, and the unit of limit and value.
+macro_rules! check_ids {
+    ($($(#[$about:meta])* $name:ident $label:literal $kind:ident $scope:ident $bound:ident
+        $unit:ident;)*) => {
+        /// Which service level a [`Check`] is about: what programs compare, where people read the
+        /// name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum CheckId {
+            $($(#[$about])* $name,)*
+        }
+
+        impl CheckId {
+            /// Every service level, in the order in which people read them.
+            pub const ALL: &[CheckId] = &[$(CheckId::$name,)*];
+
+            /// What is judged, in words.
+            pub fn label(self) -> &'static str {
+                match self { $(CheckId::$name => $label,)* }
+            }
+
+            /// What sort of thing is judged.
+            pub fn kind(self) -> CheckKind {
+                match self { $(CheckId::$name => CheckKind::$kind,)* }
+            }
+
+            /// What sort of place it is judged at.
+            pub fn scope(self) -> Scope {
+                match self { $(CheckId::$name => Scope::$scope,)* }
+            }
+
+            /// Which side of the limit is good.
+            pub fn bound(self) -> Bound {
+                match self { $(CheckId::$name => Bound::$bound,)* }
+            }
+
+            /// The unit of limit and value.
+            pub fn unit(self) -> Unit {
+                match self { $(CheckId::$name => Unit::$unit,)* }
+            }
+        }
+    };
 }
 
-/// A line of the table of checks.
-struct Declared(&'static str, CheckKind, Scope, Bound, Unit);
-
-impl CheckId {
-    /// Every service level, in the order in which people read them.
-    pub const ALL: [CheckId; 13] = [
-        CheckId::DatabaseReadAverage,
-        CheckId::DatabaseReadP99,
-        CheckId::DatabaseReadMax,
-        CheckId::LogWriteAverage,
-        CheckId::LogWriteP99,
-        CheckId::LogWriteMax,
-        CheckId::PageFaultStalls,
-        CheckId::OperationP90,
-        CheckId::MixDeviation,
-        CheckId::AchievedIops,
-        CheckId::TransactionRate,
-        CheckId::Downtime,
-        CheckId::Errors,
-    ];
-
-    /// What is judged, in words.
-    pub fn label(self) -> &'static str {
-        self.declared().0
-    }
-
-    /// What sort of thing is judged.
-    pub fn kind(self) -> CheckKind {
-        self.declared().1
-    }
-
-    /// What sort of place it is judged at.
-    pub fn scope(self) -> Scope {
-        self.declared().2
-    }
-
-    /// Which side of the limit is good.
-    pub fn bound(self) -> Bound {
-        self.declared().3
-    }
-
-    /// The unit of limit and value.
-    pub fn unit(self) -> Unit {
-        self.declared().4
-    }
-
-    fn declared(self) -> Declared {
-        use Bound::{AtLeast, AtMost};
-        use CheckKind::{
-            Integrity, Latency, Mix, Percentile, Resource, Service, Spike, Throughput,
-        };
-        use Scope::{Database, Log, Run};
-        use Unit::{
-            Errors, Iops, Milliseconds, PercentagePoints, Seconds, StallsPerSecond,
-            TransactionsPerSecond,
-        };
-        match self {
-            CheckId::DatabaseReadAverage => Declared(
-                "average database read latency",
-                Latency,
-                Database,
-                AtMost,
-                Milliseconds,
-            ),
-            CheckId::DatabaseReadP99 => Declared(
-                "p99 database read latency",
-                Percentile,
-                Database,
-                AtMost,
-                Milliseconds,
-            ),
-            CheckId::DatabaseReadMax => Declared(
-                "maximum database read latency",
-                Spike,
-                Database,
-                AtMost,
-                Milliseconds,
-            ),
-            CheckId::LogWriteAverage => Declared(
-                "average log write latency",
-                Latency,
-                Log,
-                AtMost,
-                Milliseconds,
-            ),
-            CheckId::LogWriteP99 => Declared(
-                "p99 log write latency",
-                Percentile,
-                Log,
-                AtMost,
-                Milliseconds,
-            ),
-            CheckId::LogWriteMax => Declared(
-                "maximum log write latency",
-                Spike,
-                Log,
-                AtMost,
-                Milliseconds,
-            ),
-            CheckId::PageFaultStalls => Declared(
-                "page-fault stalls",
-                Resource,
-                Database,
-                AtMost,
-                StallsPerSecond,
-            ),
-            CheckId::OperationP90 => {
-                Declared("p90 service time", Percentile, Run, AtMost, Milliseconds)
-            }
-            CheckId::MixDeviation => Declared("mix deviation", Mix, Run, AtMost, PercentagePoints),
-            CheckId::AchievedIops => {
-                Declared("achieved transactional I/O", Throughput, Run, AtLeast, Iops)
-            }
-            CheckId::TransactionRate => Declared(
-                "transaction rate",
-                Throughput,
-                Run,
-                AtLeast,
-                TransactionsPerSecond,
-            ),
-            CheckId::Downtime => Declared("downtime", Service, Run, AtMost, Seconds),
-            CheckId::Errors => Declared("I/O errors and bad pages", Integrity, Run, AtMost, Errors),
-        }
-    }
+check_ids! {
+    /// Average database read latency of one database.
+    #[default]
+    DatabaseReadAverage "average database read latency" Latency Database AtMost Milliseconds;
+    /// 99th percentile of the database read latency of one database.
+    DatabaseReadP99 "p99 database read latency" Percentile Database AtMost Milliseconds;
+    /// Highest sample average of the database read latency of one database.
+    DatabaseReadMax "maximum database read latency" Spike Database AtMost Milliseconds;
+    /// Average log write latency of one database.
+    LogWriteAverage "average log write latency" Latency Log AtMost Milliseconds;
+    /// 99th percentile of the log write latency of one database.
+    LogWriteP99 "p99 log write latency" Percentile Log AtMost Milliseconds;
+    /// Highest sample average of the log write latency of one database.
+    LogWriteMax "maximum log write latency" Spike Log AtMost Milliseconds;
+    /// Page-fault stalls per second of one database.
+    PageFaultStalls "page-fault stalls" Resource Database AtMost StallsPerSecond;
+    /// 90th percentile of the service time of one kind of operation.
+    OperationP90 "p90 service time" Percentile Run AtMost Milliseconds;
+    /// How far the share of one kind of operation is from what the mix asks for.
+    MixDeviation "mix deviation" Mix Run AtMost PercentagePoints;
+    /// Achieved transactional I/O against its target.
+    AchievedIops "achieved transactional I/O" Throughput Run AtLeast Iops;
+    /// Achieved transactions per second against the rate that was asked for.
+    TransactionRate "transaction rate" Throughput Run AtLeast TransactionsPerSecond;
+    /// How long the database server did not serve.
+    Downtime "downtime" Service Run AtMost Seconds;
+    /// Failed requests and bad pages.
+    Errors "I/O errors and bad pages" Integrity Run AtMost Errors;
 }
 
 /// What sort of thing a [`Check`] judges.
@@ -314,7 +230,7 @@ pub enum CheckKind {
 pub enum Scope {
     /// The run as a whole.
     Run,
-    /// One database file.
+    /// One database file, without its log.
     Database,
     /// The log stream of one database.
     Log,

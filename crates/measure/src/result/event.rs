@@ -25,7 +25,7 @@ pub struct EventResult {
 pub struct RebuildResult {
     /// Number of the disk that was filled.
     pub disk: u64,
-    /// Its disk group.
+    /// Name of its disk group.
     pub group: String,
     /// When it began, in seconds since the measured phase began.
     pub began_s: f64,

@@ -51,15 +51,15 @@ pub struct LatencyFigures {
     /// Half-width of the 95 % confidence interval of `average_ms` by batch means; null when there
     /// were too few samples.
     pub average_half_width_ms: Option<f64>,
-    /// Median.
+    /// Median, from the histogram.
     pub p50_ms: f64,
-    /// 90th percentile.
+    /// 90th percentile, from the histogram.
     pub p90_ms: f64,
-    /// 95th percentile.
+    /// 95th percentile, from the histogram.
     pub p95_ms: f64,
-    /// 99th percentile.
+    /// 99th percentile, from the histogram.
     pub p99_ms: f64,
-    /// 99.9th percentile.
+    /// 99.9th percentile, from the histogram.
     pub p99_9_ms: f64,
     /// The longest single latency.
     pub max_ms: f64,
@@ -97,7 +97,7 @@ pub struct DatabaseResult {
     pub path: String,
     /// Directory of its log.
     pub log_path: String,
-    /// What was measured.
+    /// The figures, which in `result.json` stand beside the name.
     #[serde(flatten)]
     pub figures: DatabaseFigures,
 }
@@ -112,9 +112,9 @@ pub struct DatabaseFigures {
     pub size_end_bytes: u64,
     /// Database reads on behalf of the workload.
     pub reads: IoFigures,
-    /// Database writes.
+    /// Database writes, log and headers not included.
     pub writes: IoFigures,
-    /// Log writes.
+    /// Log writes, one per request to the log stream.
     pub log_writes: IoFigures,
     /// Log replication reads: full log files, read once for each further copy of the database.
     pub log_reads: IoFigures,
@@ -147,7 +147,7 @@ impl DatabaseFigures {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OperationResult {
-    /// `insert`, `delete`, `replace`, `read`, `commit-durable`, `commit-lazy`.
+    /// What its workload calls it, such as `insert`.
     pub name: String,
     /// Operations that ended well in the measured phase.
     pub count: u64,
@@ -162,19 +162,19 @@ pub struct OperationResult {
     pub response_time: Option<LatencyFigures>,
 }
 
-/// Achieved against target.
+/// The achieved rate and the rate that the workload asks for.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Throughput {
     /// Database reads plus database writes per second, all databases, without log, maintenance
-    /// and header traffic: what a mail sizing calls transactional I/O per second.
+    /// and header traffic: what Jetstress calls transactional I/O per second.
     pub achieved_iops: f64,
     /// Half-width of the 95 % confidence interval of `achieved_iops` by batch means; null when there
     /// were too few samples.
     pub achieved_half_width_iops: Option<f64>,
     /// What the workload asks for; null when the test looks for the maximum.
     pub target_iops: Option<f64>,
-    /// `achieved_iops` / `target_iops`.
+    /// `achieved_iops` / `target_iops`; null when there is no target.
     pub achieved_fraction: Option<f64>,
     /// Operations of the workload per second (commits not counted).
     pub operations_per_second: f64,
@@ -196,7 +196,7 @@ pub struct SteadyState {
     pub steady: Option<bool>,
     /// Mean of the tracked variable in each round of the judged window.
     pub rounds: Vec<f64>,
-    /// Mean of `rounds`.
+    /// Mean of `rounds`, in the unit of the tracked variable.
     pub mean: f64,
     /// (highest - lowest round) / mean.
     pub range_fraction: f64,

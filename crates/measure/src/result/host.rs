@@ -12,11 +12,11 @@ pub struct HostResult {
     pub name: String,
     /// Operating system as it names itself, such as `Debian GNU/Linux 12 (bookworm)`.
     pub operating_system: String,
-    /// Kernel release.
+    /// Release of the kernel, as `uname -r` prints it.
     pub kernel: String,
     /// Model name of the processor.
     pub cpu_model: String,
-    /// Logical processors.
+    /// Number of logical processors.
     pub cpus: u64,
     /// Memory of the machine.
     pub memory_bytes: u64,
@@ -44,9 +44,9 @@ pub struct CounterSummary {
     pub unit: Unit,
     /// Mean over the samples, a long one counting for more than a short one.
     pub average: f64,
-    /// Lowest sample.
+    /// Lowest of the samples.
     pub minimum: f64,
-    /// Highest sample.
+    /// Highest of the samples.
     pub maximum: f64,
 }
 
@@ -70,9 +70,9 @@ pub struct DeviceResult {
     pub underlying_devices: Vec<String>,
     /// The targets of the run that lie on this device.
     pub targets: Vec<String>,
-    /// Reads per second.
+    /// Reads that ended, per second.
     pub reads_per_second: f64,
-    /// Writes per second.
+    /// Writes that ended, per second.
     pub writes_per_second: f64,
     /// Bytes read per second.
     pub read_bytes_per_second: f64,

@@ -39,11 +39,13 @@ pub use trace::{DemeritPoint, DemeritResult, TraceResult};
 
 use serde::{Deserialize, Serialize};
 
+use crate::metric::{IoMetric, Stream};
+
 /// The schema that this version writes. The number after the last slash is the major version.
 pub const SCHEMA: &str = "proofload/result/2";
 
 /// What one run found out: the whole of `result.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunResult {
     /// Always [`SCHEMA`] when written by this version.
@@ -54,7 +56,7 @@ pub struct RunResult {
     pub kind: RunKind,
     /// False while the run goes on, so also after a crash; true once the run has ended.
     pub complete: bool,
-    /// The answer.
+    /// Whether the run met the service levels, or why that cannot be said.
     pub verdict: Verdict,
     /// One sentence that says why the verdict is what it is.
     pub verdict_reason: String,
@@ -127,52 +129,13 @@ pub enum RunKind {
     Trace,
 }
 
-impl Default for RunResult {
-    fn default() -> Self {
-        RunResult {
-            schema: String::new(),
-            version: String::new(),
-            kind: RunKind::Run,
-            complete: false,
-            verdict: Verdict::Inconclusive,
-            verdict_reason: String::new(),
-            exit_status: Verdict::Inconclusive.exit_status(),
-            checks: Vec::new(),
-            workload: WorkloadResult::default(),
-            target: TargetResult::default(),
-            seed: 0,
-            started: String::new(),
-            duration_s: 0.0,
-            phases: Vec::new(),
-            samples: SamplesSummary::default(),
-            throughput: Throughput::default(),
-            databases: Vec::new(),
-            totals: DatabaseFigures::default(),
-            operations: Vec::new(),
-            steady_state: None,
-            host: HostResult::default(),
-            tuning: None,
-            errors: Vec::new(),
-            warnings: Vec::new(),
-            notes: Vec::new(),
-            simulated_seconds: None,
-            wall_seconds: None,
-            host_requests: None,
-            array: None,
-            events: Vec::new(),
-            rebuilds: Vec::new(),
-            server: None,
-            trace: None,
-        }
-    }
-}
-
 impl RunResult {
     /// An empty result of this version's schema: inconclusive and not complete.
     pub fn new() -> RunResult {
         RunResult {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            exit_status: Verdict::Inconclusive.exit_status(),
             ..RunResult::default()
         }
     }
@@ -205,6 +168,14 @@ impl RunResult {
     /// consequences.
     pub fn ended_by(&self) -> Option<ErrorKind> {
         self.errors.first().map(|error| error.kind)
+    }
+
+    /// The highest average latency of a stream among the databases.
+    pub fn worst_average_ms(&self, stream: Stream) -> Option<f64> {
+        let databases = self.databases.iter();
+        let averages =
+            databases.filter_map(|one| one.figures.stream(stream).get(IoMetric::Average));
+        averages.reduce(f64::max)
     }
 
     /// The checks that failed, in order.

@@ -17,10 +17,9 @@ pub struct ServerResult {
     pub origin: String,
     /// The settings of the server that matter for its storage, as it reports them.
     pub settings: BTreeMap<String, String>,
-    /// Customers in the database.
-    pub customers: u64,
-    /// Trading days in the database before the run.
-    pub trade_days: u64,
+    /// How large the data of the workload are before the run, in names of its own.
+    #[serde(flatten)]
+    pub scale: BTreeMap<String, serde_json::Value>,
     /// Bytes of the database before the run.
     pub size_begin_bytes: u64,
     /// Bytes of the database after the run; null when the server did not say.
@@ -55,9 +54,9 @@ pub struct ServerResult {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TransactionCounts {
-    /// Transactions committed.
+    /// Transactions that ended with a commit.
     pub committed: u64,
-    /// Orders that the workload rolls back intentionally.
+    /// Transactions that the workload rolls back intentionally.
     pub intentional_rollbacks: u64,
     /// Attempts that ended with a serialization failure or a deadlock; each was retried.
     pub serialization_failures: u64,
@@ -101,11 +100,11 @@ pub struct ServerIo {
     pub temporary_bytes: Option<u64>,
 }
 
-/// The server's log.
+/// What the server wrote to its transaction log (WAL).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerLog {
-    /// Bytes of log.
+    /// Bytes written to the log.
     pub bytes: u64,
     /// Whole pages among them, written at the first change after a checkpoint; null when the server
     /// writes none.
@@ -120,7 +119,7 @@ pub struct ServerLog {
     pub average_sync_ms: Option<f64>,
 }
 
-/// Checkpoints.
+/// Checkpoints of the server, by what began them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerCheckpoints {
@@ -150,14 +149,14 @@ pub struct OutageResult {
     pub reason: String,
 }
 
-/// A consistency check.
+/// A condition that the data must meet whatever transactions were run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConsistencyCheck {
     /// The check as a sentence.
     pub rule: String,
-    /// Whether it passed.
+    /// Whether no violation was found.
     pub passed: bool,
-    /// What was found.
+    /// `ok`, or the violation that was found.
     pub found: String,
 }

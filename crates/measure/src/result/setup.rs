@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What was run.
+/// The workload that was run: its profile and all of its settings.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkloadResult {
@@ -31,9 +31,9 @@ pub struct TargetResult {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TargetPath {
-    /// The path.
+    /// Path as the user gave it.
     pub path: String,
-    /// `directory` or `block-device`.
+    /// What the path is: `directory` or `block-device`.
     pub kind: String,
     /// Type of the file system, such as `ext4`; empty for a block device.
     pub file_system: String,

@@ -51,7 +51,7 @@ pub struct DemeritResult {
     pub demerit_fraction: Option<f64>,
     /// Whether it comes from single response times; otherwise from histograms of three digits.
     pub exact: bool,
-    /// Both distributions.
+    /// Both distributions, by ascending percentile.
     pub points: Vec<DemeritPoint>,
 }
 
@@ -61,8 +61,8 @@ pub struct DemeritResult {
 pub struct DemeritPoint {
     /// So many percent of the requests took at most so long.
     pub percentile: f64,
-    /// Measured.
+    /// Measured response time at this percentile.
     pub measured_ms: f64,
-    /// Modelled.
+    /// Modelled response time at this percentile.
     pub model_ms: f64,
 }

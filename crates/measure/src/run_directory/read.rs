@@ -18,13 +18,13 @@ pub enum LoadError {
          run has written"
     )]
     NoResult {
-        /// The directory.
+        /// The path that was given.
         path: PathBuf,
     },
     /// A file could not be read.
     #[error("{path} cannot be read: {error}")]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// What the system said.
         error: io::Error,
@@ -34,7 +34,7 @@ pub enum LoadError {
         "{path} is not a result document: {error}; restore the file, or run the workload again"
     )]
     Malformed {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// What is wrong, with line and column.
         error: serde_json::Error,
@@ -45,7 +45,7 @@ pub enum LoadError {
          or use the version that wrote it"
     )]
     Schema {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// What the document says.
         found: String,
@@ -53,17 +53,17 @@ pub enum LoadError {
     /// The samples are damaged.
     #[error("{path} is damaged: {error}; remove the file to read the result without its samples")]
     Samples {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong, and in which row.
         error: RowError,
     },
     /// The histograms are damaged.
     #[error("{path} is damaged: {error}; remove the file to read the result without it")]
     Histograms {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// What is wrong with the interval log.
         error: IntervalLogError,
     },
 }

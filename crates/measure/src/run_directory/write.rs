@@ -24,19 +24,19 @@ pub enum RunDirectoryError {
          directory with --out"
     )]
     NotEmpty {
-        /// The directory.
+        /// The directory that was asked for.
         path: PathBuf,
     },
     /// The name belongs to something that is not a directory.
     #[error("{path} is not a directory; name a new or empty directory with --out")]
     NotADirectory {
-        /// The path.
+        /// The path that was asked for.
         path: PathBuf,
     },
     /// The directory could not be made.
     #[error("the run directory {path} cannot be made: {error}; name another one with --out")]
     Create {
-        /// The directory.
+        /// The directory that was asked for.
         path: PathBuf,
         /// What the system said.
         error: io::Error,
@@ -44,7 +44,7 @@ pub enum RunDirectoryError {
     /// A file could not be written.
     #[error("{path} cannot be written: {error}; is the file system full or read-only?")]
     Write {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// What the system said.
         error: io::Error,
@@ -52,17 +52,17 @@ pub enum RunDirectoryError {
     /// The samples could not be written.
     #[error("{path} cannot be written: {error}; is the file system full or read-only?")]
     Samples {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What went wrong.
+        /// What the system or the CSV writer reported.
         error: RowError,
     },
     /// The histograms could not be written.
     #[error("{path} cannot be written: {error}; is the file system full or read-only?")]
     Histograms {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What went wrong.
+        /// What the system or the encoder reported.
         error: IntervalLogError,
     },
     /// The result holds a value that JSON cannot express.
@@ -131,7 +131,7 @@ impl RunDirectory {
         Ok(directory)
     }
 
-    /// The directory.
+    /// Path of the directory, as it was given.
     pub fn path(&self) -> &Path {
         &self.path
     }

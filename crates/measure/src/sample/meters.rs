@@ -16,7 +16,7 @@ use crate::result::ArrayResult;
 pub struct IoMeter {
     /// Latency of the requests that ended well; its count is their number.
     pub latency: LatencyHistogram,
-    /// Bytes they moved.
+    /// Bytes that those requests moved.
     pub bytes: u64,
     /// Requests that ended with an error.
     pub errors: u64,

@@ -24,7 +24,7 @@ pub struct Recorder {
 /// The counts of one shard over one interval, on their way to the [`super::Collector`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShardSample {
-    /// The shard.
+    /// Number of the shard, from 0.
     pub shard: usize,
     /// What the run was doing.
     pub phase: Phase,

@@ -16,9 +16,7 @@ pub(super) struct Spread {
     weights: f64,
     sum: f64,
     last: f64,
-    /// The lowest sample.
     pub(super) minimum: f64,
-    /// The highest sample.
     pub(super) maximum: f64,
 }
 
@@ -27,7 +25,6 @@ impl Rollup {
     pub(super) fn add(&mut self, values: &Values, length_s: f64) {
         for (metric, value) in values.iter() {
             let weight = match metric.merge() {
-                Merge::Histogram | Merge::BatchMeans => continue,
                 Merge::ByRequests => {
                     let rate = metric.weight().and_then(|rate| values.get(rate));
                     length_s * rate.unwrap_or(0.0)

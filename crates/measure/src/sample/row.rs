@@ -20,7 +20,7 @@ pub struct SampleRow {
     /// Name of the database, operation, device or part of the array; `all` in a row of scope
     /// `total`.
     pub name: String,
-    /// What was measured.
+    /// Values of the metrics that rows of this scope have.
     pub values: Values,
 }
 

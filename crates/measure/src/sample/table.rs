@@ -93,7 +93,7 @@ impl<W: Write> SampleWriter<W> {
     }
 }
 
-/// Reads `samples.csv`.
+/// Reads the rows of a `samples.csv`, also of one that a crash cut short.
 pub struct SampleReader;
 
 impl SampleReader {
@@ -147,7 +147,8 @@ impl Record<'_> {
             .into_iter()
             .find(|p| p.name() == self.text(phase));
         let found_scope = RowScope::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .find(|s| s.name() == self.text(scope));
         Ok(SampleRow {
             sample: self.text(sample).parse().map_err(|_| self.bad(sample))?,

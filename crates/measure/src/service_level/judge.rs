@@ -8,7 +8,7 @@ use crate::result::{Bound, Check, CheckKind, ErrorKind, RunResult, Verdict};
 /// The verdict and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
-    /// The answer.
+    /// Whether the run met its service levels, or why that cannot be said.
     pub verdict: Verdict,
     /// One sentence or two.
     pub reason: String,

@@ -10,7 +10,7 @@ use crate::sample::RunTotals;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OperationLevels {
-    /// Highest 90th percentiles.
+    /// The longest 90th percentile that an operation may have, by operation.
     pub p90: Vec<PercentileLevel>,
     /// Shares of groups of operations.
     pub shares: Vec<ShareLevel>,
@@ -30,7 +30,7 @@ pub struct PercentileLevel {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShareLevel {
-    /// What is shared, in words, such as `share of trade-status`.
+    /// What is shared, in words, such as `share of read`.
     pub name: String,
     /// Names of the operations that are counted.
     pub of: Vec<String>,
@@ -47,7 +47,6 @@ pub struct ShareLevel {
 }
 
 impl OperationLevels {
-    /// Judges every level.
     pub(super) fn checks(&self, totals: &RunTotals) -> Vec<Check> {
         let percentiles = self.p90.iter().map(|level| level.check(totals));
         let shares = self.shares.iter().map(|level| level.check(totals));

@@ -6,7 +6,7 @@ use crate::metric::Stream;
 use crate::result::{Check, CheckId, ErrorRecord, SteadyState};
 use crate::sample::{DatabaseTotals, RunTotals};
 
-/// What is judged.
+/// What service levels are compared with.
 #[derive(Debug, Clone, Copy)]
 pub struct Measured<'a> {
     /// Totals of the measured phase.

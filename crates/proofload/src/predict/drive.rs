@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use array::Array;
 use array::bridge::{ArrayHost, VolumeFiles};
-use array::description::PlannedArray;
 use jiff::Timestamp;
 use measure::result::RunResult;
 use runtime::Runtime;
@@ -42,7 +41,7 @@ pub fn run<L: RunListener + 'static>(
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     let host = ArrayHost::new(&handle, model);
-    let places = places(&host, &plan.planned)?;
+    let places = places(&host, plan)?;
     let inside = Inside::new(&plan.array, &plan.description, &plan.planned.settings);
     let shared = Rc::new(RefCell::new(Inspector::new(
         listener,
@@ -70,14 +69,13 @@ pub fn run<L: RunListener + 'static>(
     }
 }
 
-/// The directories of every database. Those on one volume share its table of files.
-fn places(
-    host: &ArrayHost<(), Array<()>>,
-    planned: &PlannedArray,
-) -> Result<Vec<SimulatedPlace>, Error> {
+/// The directories of every demand of the workload. Those on one volume share its table of files.
+fn places(host: &ArrayHost<(), Array<()>>, plan: &Plan) -> Result<Vec<SimulatedPlace>, Error> {
+    let planned = &plan.planned;
+    let demands = plan.profile.volume_demands();
     let mut roots: BTreeMap<u16, SimulatedFiles> = BTreeMap::new();
     let mut places = Vec::new();
-    for (number, place) in planned.placement.iter().enumerate() {
+    for (demand, place) in demands.iter().zip(&planned.placement) {
         for volume in [place.data, place.log] {
             if roots.contains_key(&volume.0) {
                 continue;
@@ -89,9 +87,8 @@ fn places(
             let files = VolumeFiles::in_partition(opened, settings.policy.partition_offset_sectors);
             roots.insert(volume.0, files);
         }
-        let name = format!("mail-{:03}", number + 1);
-        let data = roots[&place.data.0].directory(&name);
-        let log = roots[&place.log.0].directory(&name);
+        let data = roots[&place.data.0].directory(&demand.name);
+        let log = roots[&place.log.0].directory(&demand.name);
         places.push(SimulatedPlace { data, log });
     }
     Ok(places)

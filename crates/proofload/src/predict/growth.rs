@@ -197,8 +197,8 @@ fn rooms(plan: &Plan) -> Vec<Room> {
 fn remedy(room: &Room, needed_bytes: f64) -> String {
     let needed_gb = (needed_bytes * SPARE / room.volumes as f64 / 1e9).ceil();
     format!(
-        "At this load the whole time takes volumes of about {needed_gb:.0} GB, and they have {}: \
-         --set array.volumes.database_size_gb={needed_gb:.0} makes them so large (size_gb where \
+        "Volumes of {} are too small for the whole time at this load: \
+         --set array.volumes.database_size_gb={needed_gb:.0} makes them large enough (size_gb where \
          they are listed as [[volume]]); less load (--rate) or time (--duration) needs less.",
         units::size(room.volume_bytes)
     )

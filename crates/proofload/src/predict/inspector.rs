@@ -24,7 +24,7 @@ pub struct Inspector<L> {
     sampled: ArrayCounters,
 }
 
-/// What is sampled.
+/// The array, with what is derived from it at each sample.
 struct SampledState {
     host: ArrayHost<(), Array<()>>,
     inside: Inside,

@@ -36,9 +36,10 @@ use crate::clock;
 use crate::error::Error;
 use crate::events::{Observer, ignore};
 use crate::outcome::Outcome;
+use crate::output::Output;
 use crate::recorder::Recorder;
 use crate::results;
-use crate::scenario::{Output, Scenario};
+use crate::scenario::Scenario;
 
 /// The description of the array, beside the settings of the workload.
 pub const ARRAY_FILE: &str = "array.toml";

@@ -30,6 +30,10 @@ const WARM_UP_BY_RANK: TimeSpan = TimeSpan(600_000_000_000);
 /// A tier that lacks less than this share of its pages is full.
 const FULL_SHARE: f64 = 0.95;
 
+/// What follows from a pool that is still filling.
+const NOT_SETTLED: &str = "Latencies in days of this load will be other than these; --settled \
+    begins with what such days leave.";
+
 /// A tier is still filling when pages went up at this share of what the engine may move.
 const FILLING_SHARE: f64 = 0.5;
 
@@ -159,7 +163,7 @@ pub fn warnings(plan: &Plan, result: &RunResult) -> Vec<String> {
 
 /// How fast a tiering engine moves pages.
 struct Pace {
-    /// At most.
+    /// Most bytes that it moves per second.
     bytes_per_s: f64,
     /// Whether it moves no faster, its head start being over.
     is_kept: bool,
@@ -181,16 +185,15 @@ fn tier_is_filling(pool: &ArrayPool, counted_s: f64, pace: &Pace) -> Option<Stri
     let left_s = low_pages as f64 * pool.page_bytes as f64 / pace.bytes_per_s;
     let left = match pace.is_kept {
         true => format!(
-            ", and all that is still below would take {} at the {:.1} MB/s that its engine moves at \
-             most",
+            "; at the {}/s that the tiering engine may move, the rest takes {}",
+            units::size(pace.bytes_per_s as u64),
             units::rough_time(left_s),
-            pace.bytes_per_s / 1e6
         ),
         false => String::new(),
     };
     Some(format!(
         "The performance tier of pool {} was still filling: {percent:.1} % of it is in use{left}. \
-         These figures are of its beginning; add --settled to begin as after days.",
+         {NOT_SETTLED}",
         pool.name,
     ))
 }
@@ -203,8 +206,8 @@ fn cache_is_filling(pool: &ArrayPool) -> Option<String> {
     }
     let percent = 100.0 * pool.read_cache_lines as f64 / pool.read_cache_lines_max as f64;
     Some(format!(
-        "The read cache of pool {} was still filling: {percent:.1} % of it is in use. These \
-         figures are of its beginning; add --settled to begin as after days.",
+        "The read cache of pool {} was still filling: {percent:.1} % of it is in use. \
+         {NOT_SETTLED}",
         pool.name
     ))
 }
@@ -229,15 +232,16 @@ mod tests {
     #[test]
     fn the_time_that_filling_takes_does_not_hang_on_how_it_began() {
         let pace = Pace {
-            bytes_per_s: 4e6,
+            bytes_per_s: 4.0 * 1024.0 * 1024.0,
             is_kept: true,
         };
         let warning = |promoted_bytes| tier_is_filling(&filling(promoted_bytes), 100.0, &pace);
         let slowly = warning(220_000_000).expect("a warning");
         assert_eq!(slowly, warning(400_000_000).expect("a warning"));
-        // 900 pages of 4.19 MB at 4 MB/s.
+        // 900 pages of 4 MiB.
         assert!(
-            slowly.contains("would take 16 min at the 4.0 MB/s"),
+            slowly
+                .contains("at the 4 MiB/s that the tiering engine may move, the rest takes 15 min"),
             "{slowly}"
         );
         assert_eq!(warning(100_000_000), None);
@@ -246,12 +250,12 @@ mod tests {
     #[test]
     fn no_time_is_reported_while_a_head_start_lasts() {
         let pace = Pace {
-            bytes_per_s: 4e6,
+            bytes_per_s: 4.0 * 1024.0 * 1024.0,
             is_kept: false,
         };
         let warning = tier_is_filling(&filling(400_000_000), 100.0, &pace).expect("a warning");
         assert!(
-            warning.contains("10.0 % of it is in use. These"),
+            warning.contains("10.0 % of it is in use. Latencies"),
             "{warning}"
         );
     }

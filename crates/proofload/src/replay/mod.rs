@@ -144,7 +144,7 @@ impl Scenario {
 /// A trace opened for reading.
 type TraceFile = BufReader<Box<dyn Read>>;
 
-/// Opens a trace.
+/// Opens a trace: a file in memory, or one of the file system.
 fn open_trace(files: &Files, path: &Path) -> Result<TraceFile, Error> {
     let file = files.open(path).map_err(|error| {
         Error::usage(

@@ -138,7 +138,7 @@ impl Plan {
         }
     }
 
-    /// Sentences worth knowing.
+    /// What a reader of the figures should know of the array, as sentences.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
         self.planned.notes.iter().map(String::as_str)
     }

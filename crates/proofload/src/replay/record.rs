@@ -9,7 +9,7 @@ use measure::result::{ErrorKind, ErrorRecord, RunResult};
 use measure::sample::{Collector, Layout, Phase, Recorder as Counts};
 use trace::{Comparison, TraceOperation};
 use workload::controller::RunListener;
-use workload::progress::{LiveSample, Phase as LivePhase, Sessions};
+use workload::progress::{Clients, LiveSample, Phase as LivePhase, Sessions};
 
 use super::arrivals::Due;
 use super::outcome::{self, Counted, Ended};
@@ -85,7 +85,7 @@ impl Record {
         }
     }
 
-    /// The clock starts.
+    /// The clock starts; counters are taken relative to this moment.
     pub fn begin(&mut self, array: &mut Array<()>) {
         self.watch.begin(array, 0);
         self.from = array.counters();
@@ -180,7 +180,11 @@ impl Record {
             target_iops: None,
             database_read_ms: figures.database_read_ms,
             log_write_ms: None,
-            sessions: Sessions::Threads(outstanding.min(u64::from(u32::MAX)) as u32),
+            sessions: Sessions {
+                clients: Clients::THREADS,
+                count: outstanding.min(u64::from(u32::MAX)) as u32,
+                operations_per_second: 0.0,
+            },
             failing: Vec::new(),
             outlook: None,
             without_service: None,

@@ -5,7 +5,7 @@
 pub struct BundledStudy {
     /// The name it goes by.
     pub name: &'static str,
-    /// Its TOML.
+    /// The study as TOML, with the source of each figure.
     pub toml: &'static str,
 }
 
@@ -18,7 +18,7 @@ macro_rules! bundled {
     };
 }
 
-/// Every built-in study.
+/// Every built-in study, in the order in which they are repeated.
 pub const BUNDLED_STUDIES: &[BundledStudy] =
     bundled!["msa2050", "msa2042", "s3500", "msa2040", "eva5000"];
 

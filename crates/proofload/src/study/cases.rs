@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use measure::result::{RunResult, Verdict};
 use measure::run_directory::{CONFIG_FILE, RESULT_FILE};
@@ -10,21 +10,22 @@ use workload::progress::StopRequest;
 
 use super::description::Case;
 use super::measures::CaseResult;
-use super::progress::{Progress, Watch};
+use super::progress::{Entry, Progress, Watch, lock};
 use crate::error::Error;
 use crate::events::{Event, Observer};
 use crate::options::StudyOptions;
+use crate::output::Output;
 use crate::predict::{self, ARRAY_FILE, Plan, config};
 use crate::recorder::Recorder;
-use crate::scenario::{Output, Scenario};
+use crate::scenario::Scenario;
 use crate::setting::{Key, Setting, Value};
 use crate::{clock, workers};
 
 /// A case with everything that is needed to predict it.
 pub struct Task {
-    /// The study.
+    /// Name of the study.
     pub study: String,
-    /// The case.
+    /// Name of the case in the study.
     pub case: String,
     /// Whether the family's assumptions are replaced.
     pub blind: bool,
@@ -112,6 +113,11 @@ impl Task {
         self.plan.profile.run().warm_up.minimum.as_seconds()
     }
 
+    /// Its line in the progress.
+    fn entry(&self) -> Entry {
+        Entry::new(self.title(), self.warm_up_s(), self.simulated_s())
+    }
+
     /// What an earlier study found with the same settings, if it came to its end.
     fn kept(&self) -> Option<CaseResult> {
         let same = |file: &str, text: String| {
@@ -172,7 +178,7 @@ pub fn predict_all(
     observer: &mut dyn Observer,
     stop: &StopRequest,
 ) -> Result<Vec<Option<CaseResult>>, Error> {
-    let progress = Arc::new(Mutex::new(Progress::new(tasks)));
+    let progress = Arc::new(Mutex::new(Progress::new(tasks.iter().map(Task::entry))));
     let work = |number: usize| {
         let watch = Watch::new(Arc::clone(&progress), number);
         let predicted = tasks[number].predict(watch, stop.clone());
@@ -192,9 +198,4 @@ pub fn predict_all(
     let runs = workers::compute(jobs, tasks.len(), stop, work, report)?;
     let runs = runs.into_iter().map(|run| run.map(|(run, _)| run));
     Ok(runs.collect())
-}
-
-/// What a worker that panicked held is as good as ever: it is replaced as a whole.
-pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -20,7 +20,7 @@ settings! {
         pub defaults: Case = Case::default();
         /// The cases by name: a workload on an array.
         pub case: BTreeMap<String, Case>;
-        /// The published figures.
+        /// The published figures, each with what of the cases it is compared with.
         pub figure: Vec<Figure>;
         /// The charts of the report.
         pub chart: Vec<ChartPlan> = Vec::new();
@@ -32,23 +32,23 @@ settings! {
     pub struct Case {
         /// What it is called in tables and charts.
         pub title: Option<String> = None;
-        /// As `predict WORKLOAD`.
+        /// Profile of the workload, as in `predict WORKLOAD`.
         pub workload: Option<String> = None;
-        /// As `--array`.
+        /// Array, as with `--array`.
         pub array: Option<String> = None;
-        /// As `--duration`.
+        /// Length of the measured part, as with `--duration`.
         pub duration: Option<String> = None;
-        /// As `--threads`.
+        /// Sessions, as with `--threads`.
         pub threads: Option<String> = None, as optional(number_or_text());
-        /// As `--rate`.
+        /// Rate to hold, as with `--rate`.
         pub rate: Option<String> = None, as optional(number_or_text());
-        /// As `--databases`.
+        /// Number of databases, as with `--databases`.
         pub databases: Option<String> = None, as optional(number_or_text());
-        /// As `--mailboxes`.
+        /// Number of mailboxes, as with `--mailboxes`.
         pub mailboxes: Option<String> = None, as optional(number_or_text());
-        /// As `--target-size`.
+        /// Data over all databases, as with `--target-size`.
         pub target_size: Option<String> = None;
-        /// As `--seed`.
+        /// Seed of random choices, as with `--seed`.
         pub seed: Option<String> = None, as optional(number_or_text());
         /// As `--set`, each of them; those of the defaults come first.
         pub set: Vec<String> = Vec::new();
@@ -56,17 +56,17 @@ settings! {
 }
 
 settings! {
-    /// A published figure.
+    /// A published figure, and which measure of which cases stands for it.
     pub struct Figure {
         /// Its number, the same in every list of the figures and unique over all studies.
         pub id: String;
         /// What was measured, in words.
         pub metric: String;
-        /// On what.
+        /// On which configuration it was measured, in words.
         pub configuration: String;
         /// Unit of `paper`. A measure of time is in us if this is us, else in ms.
         pub unit: String;
-        /// The published value.
+        /// The published value, in `unit`.
         pub paper: f64, as within(-1e15..=1e15);
         /// Whether the paper measured it or compares two configurations.
         pub kind: Kind;
@@ -96,7 +96,7 @@ settings! {
 choice! {
     /// Where a figure comes from.
     pub enum Kind {
-        /// It was measured.
+        /// The paper measured the value itself.
         Measured = "measured",
         /// It compares two measured values.
         Ratio = "ratio",
@@ -136,9 +136,9 @@ choice! {
         Mean = "mean",
         /// Their mean by the database requests of each: the mean over all requests of such a test.
         MeanByRequests = "mean-by-requests",
-        /// The least.
+        /// The least of them.
         Least = "least",
-        /// The greatest.
+        /// The greatest of them.
         Greatest = "greatest",
     }
 }
@@ -146,7 +146,7 @@ choice! {
 settings! {
     /// A chart of the report: paper beside model.
     pub struct ChartPlan {
-        /// Its title.
+        /// Title above the chart.
         pub title: String;
         /// Unit of the vertical axis.
         pub unit: String;
@@ -156,7 +156,7 @@ settings! {
         pub at: Vec<f64> = Vec::new();
         /// The cases' names under the chart, when they stand side by side.
         pub names: Vec<String> = Vec::new();
-        /// The lines.
+        /// Lines of the chart, each with a name.
         pub line: Vec<LinePlan>;
     }
 }
@@ -164,7 +164,7 @@ settings! {
 settings! {
     /// A line of a chart: a measure of cases, or published figures.
     pub struct LinePlan {
-        /// Its name.
+        /// Name of the line in the legend.
         pub name: String;
         /// What is drawn of the cases.
         pub measure: Option<Measure>;

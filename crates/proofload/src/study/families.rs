@@ -23,13 +23,13 @@ settings! {
     pub struct Family {
         /// Its name for people.
         pub title: String;
-        /// Its assumptions.
+        /// Parameters of the family that no public source gives.
         pub assumption: Vec<Assumption> = Vec::new();
     }
 }
 
 settings! {
-    /// One assumed parameter.
+    /// A parameter that no public source gives, and what stands for it in a blind prediction.
     pub struct Assumption {
         /// Path of the key in the description of an array.
         pub key: String;

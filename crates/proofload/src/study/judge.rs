@@ -24,7 +24,7 @@ pub struct Judged {
     pub configuration: String,
     /// Unit of `paper`, `model` and `blind_model`.
     pub unit: String,
-    /// The published value.
+    /// The published value, in `unit`.
     pub paper: f64,
     /// The predicted value; null when it cannot be modelled.
     pub model: Option<f64>,
@@ -35,7 +35,7 @@ pub struct Judged {
     pub within: bool,
     /// The value with the family's assumptions taken from the other families.
     pub blind_model: Option<f64>,
-    /// `blind_model` / `paper`.
+    /// `blind_model` / `paper`; null when either is missing or the paper says zero.
     pub blind_ratio: Option<f64>,
     /// What the figure is, how it is judged, and what is to be known of it.
     pub note: String,

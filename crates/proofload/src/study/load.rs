@@ -17,7 +17,7 @@ impl BundledStudy {
     /// # Errors
     /// Everything that is wrong with its TOML, which tests keep empty.
     pub fn title(self) -> Result<String, ConfigError> {
-        parse(self.name, self.toml).map(|study| study.title)
+        Study::load(&[Source::file(self.name, self.toml)]).map(|study| study.title)
     }
 }
 
@@ -26,7 +26,7 @@ impl BundledStudy {
 pub struct Named {
     /// The bundled name, or the stem of the file's name.
     pub name: String,
-    /// What it says.
+    /// Cases, figures and charts of the study.
     pub study: Study,
 }
 
@@ -43,7 +43,7 @@ pub fn load(names: &[String]) -> Result<Vec<Named>, Error> {
         if studies.iter().any(|study| study.name == name) {
             continue;
         }
-        let study = parse(&name, &text)?;
+        let study = Study::load(&[Source::file(&name, &text)])?;
         studies.push(Named { name, study });
     }
     Ok(studies)
@@ -76,16 +76,17 @@ fn text_of(name: &str) -> Result<(String, String), Error> {
     }
 }
 
-/// The study that the text called `name` describes.
-///
-/// # Errors
-/// Everything that is wrong with it, each with its line.
-pub fn parse(name: &str, text: &str) -> Result<Study, ConfigError> {
-    static STUDY: Format = Format::plain("study");
-    let sources = [Source::file(name, text)];
-    let document = Document::load_with_rules(&STUDY, &sources, broken)?;
-    let found = broken(&document);
-    Ok(document.accept(found)?.settings)
+impl Study {
+    /// Reads a study: files and assignments, each over those before it.
+    ///
+    /// # Errors
+    /// Everything that is wrong, each with its place.
+    pub fn load(sources: &[Source]) -> Result<Self, ConfigError> {
+        static STUDY: Format = Format::plain("study");
+        let document = Document::load_with_rules(&STUDY, sources, broken)?;
+        let found = broken(&document);
+        Ok(document.accept(found)?.settings)
+    }
 }
 
 /// The rules that a study breaks.

@@ -79,11 +79,11 @@ choice! {
 /// What the prediction of a case gave.
 #[derive(Clone, Debug, Default)]
 pub struct CaseResult {
-    /// The result document.
+    /// Result document of the prediction.
     pub result: RunResult,
     /// The samples of the measured phase.
     pub samples: Vec<ReadSample>,
-    /// Its run directory.
+    /// Run directory of the case.
     pub directory: PathBuf,
 }
 

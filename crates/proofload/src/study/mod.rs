@@ -58,7 +58,7 @@ pub struct Prepared {
 
 /// What several studies give.
 pub struct StudiesOutcome {
-    /// Each study.
+    /// The outcome of each study, in the order of the call.
     pub studies: Vec<StudyOutcome>,
     /// Whether every figure is inside its tolerance.
     pub verdict: Verdict,

@@ -1,19 +1,18 @@
 //! How far the cases of a study are.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use workload::progress::Phase;
 
-use super::cases::{Task, lock};
 use crate::clock::Stopwatch;
 use crate::events::{CaseProgress, Event, Observer};
 
 /// All cases of a call.
 pub struct Progress(Vec<Entry>);
 
-/// One case.
-struct Entry {
+/// How far one case is.
+pub struct Entry {
     title: String,
     /// Simulated seconds of the shortest warm-up, and of that with the measured phase.
     warm_up_s: f64,
@@ -26,19 +25,9 @@ struct Entry {
 }
 
 impl Progress {
-    /// None of these tasks has begun.
-    pub fn new(tasks: &[Task]) -> Self {
-        let entries = tasks.iter().map(|task| Entry {
-            title: task.title(),
-            warm_up_s: task.warm_up_s(),
-            simulated_s: task.simulated_s(),
-            began: None,
-            took: None,
-            phase: None,
-            elapsed: Duration::ZERO,
-            iops: 0.0,
-        });
-        Self(entries.collect())
+    /// None of these cases has begun.
+    pub fn new(cases: impl Iterator<Item = Entry>) -> Self {
+        Self(cases.collect())
     }
 
     /// Notes the end of a task.
@@ -66,6 +55,21 @@ impl Progress {
 }
 
 impl Entry {
+    /// A case that has not begun; simulated seconds of the shortest warm-up, and of that with the
+    /// measured phase.
+    pub fn new(title: String, warm_up_s: f64, simulated_s: f64) -> Self {
+        Self {
+            title,
+            warm_up_s,
+            simulated_s,
+            began: None,
+            took: None,
+            phase: None,
+            elapsed: Duration::ZERO,
+            iops: 0.0,
+        }
+    }
+
     /// How much of the simulated time has passed, as far as it is known beforehand.
     fn completed_fraction(&self) -> f64 {
         let elapsed_s = self.elapsed.as_secs_f64();
@@ -79,7 +83,7 @@ impl Entry {
     }
 }
 
-/// Follows one case.
+/// Follows the events of one case, and notes how far it is.
 pub struct Watch {
     progress: Arc<Mutex<Progress>>,
     number: usize,
@@ -108,4 +112,9 @@ impl Observer for Watch {
             _ => {}
         }
     }
+}
+
+/// What a worker that panicked held is as good as ever: it is replaced as a whole.
+pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

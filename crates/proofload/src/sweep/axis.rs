@@ -14,7 +14,7 @@ const HELP: &str = "Write --sweep threads=8..40:8, --sweep array.pool.ssd_count=
 /// A setting with the values to predict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
-    /// Which setting.
+    /// Which setting is varied.
     pub key: Key,
     /// Its values, none twice.
     pub values: Vec<Value>,

@@ -12,8 +12,8 @@ use workload::progress::{Phase, StopRequest};
 use super::point::Point;
 use crate::error::Error;
 use crate::events::{Event, Observer};
+use crate::output::Output;
 use crate::recorder::Recorder;
-use crate::scenario::Output;
 use crate::{clock, predict, workers};
 
 /// How far each point has come: the share of its measured phase, as the bits of a number.

@@ -28,7 +28,8 @@ use workload::progress::StopRequest;
 use crate::clock::Stopwatch;
 use crate::error::Error;
 use crate::events::{Event, Observer, ignore};
-use crate::scenario::{Output, Scenario};
+use crate::output::Output;
+use crate::scenario::Scenario;
 use crate::setting::Key;
 use crate::{clock, results, workers, workloads};
 use compute::Computation;
@@ -43,7 +44,7 @@ const MOST_POINTS: usize = 10_000;
 
 /// What there is to compute.
 enum Task {
-    /// Every point.
+    /// Every point, in the order of the axes.
     Grid(Vec<Point>),
     /// As many as the answers need.
     Find(Vec<Question>),
@@ -296,7 +297,7 @@ impl Task {
     }
 }
 
-/// Computes every point.
+/// Computes every point and adds it to the grid.
 fn all(
     points: &[Point],
     computation: &Computation<'_>,

@@ -17,7 +17,7 @@ pub struct Point {
     pub name: String,
     /// The value of each setting that is varied.
     pub values: BTreeMap<String, String>,
-    /// What is computed.
+    /// The prediction as it was checked, ready to be computed.
     pub plan: Plan,
 }
 

@@ -101,6 +101,7 @@ impl Story {
             timeline: samples::timeline(self),
             distributions: self.distributions(),
             result,
+            ..Run::default()
         }
     }
 
@@ -267,7 +268,7 @@ impl Story {
     }
 }
 
-/// A latency whose logarithm is spread like the sum of four dice, with a heavy tail now and then.
+/// A latency whose logarithm is spread like the sum of four uniform draws, with a heavy tail now and then.
 pub fn latency_ms(random: &mut Xoshiro256PlusPlus, average_ms: f64, spread: f64) -> f64 {
     let bell = (0..4).map(|_| uniform(random)).sum::<f64>() - 2.0;
     let tail = if uniform(random) < 0.004 {

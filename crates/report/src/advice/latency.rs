@@ -1,5 +1,6 @@
 //! Rules about latency: is it the device, the path to it, the log, or one place alone?
 
+use measure::display::LoadWords;
 use measure::metric::Metric;
 use measure::result::{CheckKind, DatabaseResult, DeviceResult, RunResult, Scope};
 
@@ -17,13 +18,13 @@ const DEVICE_SHARE: f64 = 0.6;
 const DIFFERS: f64 = 1.5;
 
 /// Database reads are too slow: at the device, or above it?
-pub(super) fn database_reads(result: &RunResult) -> Option<Advice> {
+pub(super) fn database_reads(result: &RunResult, words: &LoadWords) -> Option<Advice> {
     let check = worst_failed(result, CheckKind::Latency, Scope::Database)?;
     let slow = database(result, &check.place)?;
     let engine_ms = average_ms(&slow.figures.reads)?;
     let Some(device) = device_under(result, &slow.path) else {
         return Some(Advice::new(
-            AdviceId::NoDevice,
+            AdviceId::NO_DEVICE,
             "Database reads are too slow, and there is no block device to compare with",
             format!(
                 "{} has an average read latency of {}. The kernel shows no block device under {}, \
@@ -37,20 +38,19 @@ pub(super) fn database_reads(result: &RunResult) -> Option<Advice> {
     };
     let device_ms = device.average_read_ms.filter(|value| value.is_finite())?;
     if device_ms >= engine_ms * DEVICE_SHARE {
-        return Some(device_is_slow(result, slow, engine_ms, device, device_ms));
+        return Some(device_is_slow(words, slow, engine_ms, device, device_ms));
     }
     Some(host_is_slow(result, slow, engine_ms, device, device_ms))
 }
 
 fn device_is_slow(
-    result: &RunResult,
+    words: &LoadWords,
     slow: &DatabaseResult,
     engine_ms: f64,
     device: &DeviceResult,
     device_ms: f64,
 ) -> Advice {
-    let is_mail = result.server.is_none();
-    let load = if is_mail { "mailboxes" } else { "users" };
+    let load = words.fewer;
     let kind = if device.rotational == Some(true) {
         format!("More or faster disks, flash in front of them, or fewer {load} help.")
     } else {
@@ -60,7 +60,7 @@ fn device_is_slow(
         )
     };
     Advice::new(
-        AdviceId::DeviceSlow,
+        AdviceId::DEVICE_SLOW,
         "The device itself is too slow for this load",
         format!(
             "{} has an average read latency of {}, of which device {} takes {}, at a queue depth \
@@ -72,11 +72,7 @@ fn device_is_slow(
             latency(device_ms),
             figure(device.average_queue_depth),
             percent(device.busy_fraction),
-            if is_mail {
-                "--threads auto"
-            } else {
-                "fewer --users"
-            }
+            words.to_sustain
         ),
     )
 }
@@ -97,7 +93,7 @@ fn host_is_slow(
     );
     match host_average(result, Metric::CpuBusy) {
         Some(busy) if busy >= BUSY_PROCESSOR_PERCENT => Advice::new(
-            AdviceId::HostBusy,
+            AdviceId::HOST_BUSY,
             "The host is the bottleneck, not the storage",
             format!(
                 "{facts} The CPUs are {} % busy, so requests wait for the host. Stop other programs, \
@@ -106,7 +102,7 @@ fn host_is_slow(
             ),
         ),
         _ => Advice::new(
-            AdviceId::QueueAboveDevice,
+            AdviceId::QUEUE_ABOVE_DEVICE,
             "Requests queue above the device",
             format!(
                 "{facts} The difference is queueing above it: in the file system, in multipath, in \
@@ -134,7 +130,7 @@ pub(super) fn log_slow_database_fast(result: &RunResult) -> Option<Advice> {
         format!(", its database reads only {}", latency(value))
     });
     Some(Advice::new(
-        AdviceId::LogSlow,
+        AdviceId::LOG_SLOW,
         "Log writes are slow, database reads are not",
         format!(
             "Log writes of {} take {} on average{read_ms}. A log write is small and must be on \
@@ -159,7 +155,7 @@ pub(super) fn log_and_database_slow(result: &RunResult) -> Option<Advice> {
     let under_log = device_under(result, &slow.log_path)?;
     (under_database.name == under_log.name).then(|| {
         Advice::new(
-            AdviceId::SharedDevice,
+            AdviceId::SHARED_DEVICE,
             "Log and database share one device",
             format!(
                 "Both are too slow, and both are on {}. Small synchronous log writes queue behind \
@@ -201,7 +197,7 @@ pub(super) fn one_place_differs(result: &RunResult) -> Option<Advice> {
         })
         .collect();
     Some(Advice::new(
-        AdviceId::DatabaseDiffers,
+        AdviceId::DATABASE_DIFFERS,
         if slow.len() == 1 {
             "One database differs"
         } else {
@@ -245,7 +241,7 @@ pub(super) fn spikes(result: &RunResult) -> Option<Advice> {
             )
         });
     Some(Advice::new(
-        AdviceId::LatencySpikes,
+        AdviceId::LATENCY_SPIKES,
         "Latency spikes: the average is within its limit, single samples are not",
         format!(
             "The {what} of {} exceed the limit for single samples.{highest} Find the time in the \
@@ -273,7 +269,7 @@ pub(super) fn slow_tail(result: &RunResult) -> Option<Advice> {
         "database reads"
     };
     Some(Advice::new(
-        AdviceId::TailLatency,
+        AdviceId::TAIL_LATENCY,
         "Tail latency: the average is within its limit, p99 is not",
         format!(
             "The p99 latency of the {what} of {} is {}, although their average is within its limit. \

@@ -1,5 +1,6 @@
 //! Rules about the load and the run itself: errors, cache, target rate, steadiness, length.
 
+use measure::display::{Contribution, LoadWords};
 use measure::metric::Stream;
 use measure::metric::{Metric, Unit};
 use measure::result::{
@@ -25,16 +26,16 @@ const OWN_SHARE: f64 = 40.0;
 const OTHER_TRAFFIC: f64 = 1.25;
 
 /// Errors come before any number.
-pub(super) fn errors(result: &RunResult) -> Option<Advice> {
+pub(super) fn errors(result: &RunResult, own: &Contribution) -> Option<Advice> {
     let Some(first) = result.errors.first() else {
         return failed_requests(result);
     };
-    match first.kind {
+    let id = match first.kind {
         ErrorKind::OutOfSpace => return Some(out_of_space(result, first)),
-        ErrorKind::Unavailable => return Some(server_gone(first)),
-        ErrorKind::Inconsistent => return Some(super::consistency::failed(result, first)),
-        _ => {}
-    }
+        ErrorKind::Unavailable => AdviceId::SERVER_UNAVAILABLE,
+        ErrorKind::Inconsistent => AdviceId::INCONSISTENT,
+        _ => AdviceId::ERRORS,
+    };
     let page = first
         .page
         .map_or(String::new(), |page| format!(", page {}", count(page)));
@@ -43,8 +44,9 @@ pub(super) fn errors(result: &RunResult) -> Option<Advice> {
     } else {
         &first.operation
     };
+    let check = own.check_command.as_ref();
     Some(Advice::new(
-        AdviceId::Errors,
+        id,
         "Resolve the errors first; the figures are not valid",
         format!(
             "{} failed on {}{page}: {} Check the kernel log of this time, the error counters of the \
@@ -52,78 +54,31 @@ pub(super) fn errors(result: &RunResult) -> Option<Advice> {
             capital(what),
             first.file,
             sentence(&first.error),
-            if is_database(first) {
-                format!(
-                    "; `proofload edb check {}` reads every page again",
-                    first.file
-                )
-            } else {
-                String::new()
-            }
+            check.map_or(String::new(), |check| format!(
+                "; `{check}` reads every page again"
+            ))
         ),
     ))
 }
 
-/// Whether an error is about a database, which can be checked, and not about a log or another file.
-fn is_database(error: &ErrorRecord) -> bool {
-    error.page.is_some() || error.file.ends_with(".edb")
-}
-
 /// A full disk says nothing against the storage.
 fn out_of_space(result: &RunResult, error: &ErrorRecord) -> Advice {
-    if result.array.is_some() {
-        return Advice::new(
-            AdviceId::OutOfSpace,
+    let (title, remedy) = match &result.array {
+        Some(_) => (
             "Make the volumes larger, then predict again",
-            format!(
-                "No space was left for {}: more messages arrived than the volume was sized for. \
-                 Give the databases larger volumes with `--set \
-                 array.volumes.database_size_gb=N`, hold a `--rate`, or predict a shorter time.",
-                error.file
-            ),
-        );
-    }
-    if result.server.is_some() {
-        return Advice::new(
-            AdviceId::OutOfSpace,
+            "Give the data larger volumes, or predict a shorter time.",
+        ),
+        None => (
             "Free space, then run again",
-            format!(
-                "No space was left for {}: {}. `proofload run --dry-run` shows how much is needed \
-                 where.",
-                error.file,
-                error.error.trim_end_matches('.')
-            ),
-        );
-    }
-    let (place, _) = error.file.rsplit_once('/').unwrap_or((".", &error.file));
-    let remedy = if is_database(error) {
-        "Databases grow while messages arrive: free space for the whole run, or run for a shorter \
-         time or with a smaller --target-size"
-    } else {
-        "Every commit writes to the log: free space there, or reuse old log files with \
-         engine.circular_logging"
+            "`proofload run --dry-run` shows how much is needed where.",
+        ),
     };
     Advice::new(
-        AdviceId::OutOfSpace,
-        "Free space, then run again",
+        AdviceId::OUT_OF_SPACE,
+        title,
         format!(
-            "No space was left for {} in {place}. {remedy}. `proofload run --dry-run` shows how \
-             much is needed where. The databases are intact: --reuse recovers them and continues.",
-            error.file
-        ),
-    )
-}
-
-/// A server that is down says nothing yet about the storage, which may be why it went down.
-fn server_gone(error: &ErrorRecord) -> Advice {
-    Advice::new(
-        AdviceId::ServerUnavailable,
-        "Find out why the server went down, then run again",
-        format!(
-            "It did not come back while {}: {} Its log says why it ended, the kernel's log whether \
-             memory ran out or the storage failed. The figures until then are in the tables; the \
-             consistency checks were not made.",
-            error.operation,
+            "No space was left for {}: {} {remedy}",
+            error.file,
             sentence(&error.error)
         ),
     )
@@ -134,7 +89,7 @@ fn failed_requests(result: &RunResult) -> Option<Advice> {
     let mut failed = result.failed_checks();
     let failed = failed.find(|check| check.id == CheckId::Errors)?;
     Some(Advice::new(
-        AdviceId::Errors,
+        AdviceId::ERRORS,
         "Resolve the errors first; the figures are not valid",
         format!(
             "{} were counted. Check log.txt beside the report, the kernel log of this time and the \
@@ -156,7 +111,7 @@ pub(super) fn not_sustained(result: &RunResult) -> Option<Advice> {
     });
     let (name, service_ms, response_ms) = late?;
     Some(Advice::new(
-        AdviceId::LoadNotSustained,
+        AdviceId::LOAD_NOT_SUSTAINED,
         "The load is not sustained: operations queue before they start",
         format!(
             "At the held rate of {}, {name} has a p99 response time of {} including queueing, but a \
@@ -181,7 +136,7 @@ pub(super) fn interrupted(result: &RunResult) -> Option<Advice> {
             false => "The run was stopped before it measured anything.",
         };
         Advice::new(
-            AdviceId::Interrupted,
+            AdviceId::INTERRUPTED,
             "The run was stopped",
             format!(
                 "{figures} Run again; --reuse takes the databases that are already built, if they \
@@ -196,7 +151,7 @@ pub(super) fn page_fault_stalls(result: &RunResult) -> Option<Advice> {
     let mut failed = result.failed_checks();
     let failed = failed.find(|check| check.id == CheckId::PageFaultStalls)?;
     Some(Advice::new(
-        AdviceId::CacheTooSmall,
+        AdviceId::CACHE_TOO_SMALL,
         "The cache is too small for this load",
         format!(
             "Reads waited for a free page of the cache ({}): dirty pages were not written back as \
@@ -225,7 +180,7 @@ pub(super) fn target_missed(result: &RunResult) -> Option<Advice> {
     );
     if slow {
         return Some(Advice::new(
-            AdviceId::Saturated,
+            AdviceId::SATURATED,
             "The target rate was not achieved, and latency exceeds its limit",
             format!(
                 "{facts} The storage is saturated: more threads would add queueing, not throughput. \
@@ -254,7 +209,7 @@ pub(super) fn target_missed(result: &RunResult) -> Option<Advice> {
         },
     );
     Some(Advice::new(
-        AdviceId::TargetMissed,
+        AdviceId::TARGET_MISSED,
         "The target rate was not achieved, although latency is within its limits",
         text,
     ))
@@ -291,7 +246,7 @@ pub(super) fn not_steady(result: &RunResult) -> Option<Advice> {
         _ => "",
     };
     Some(Advice::new(
-        AdviceId::NotSteady,
+        AdviceId::NOT_STEADY,
         "The run did not reach steady state",
         format!(
             "The tracked variable{} has a range of {} % and a slope of {} % of its \
@@ -315,7 +270,7 @@ pub(super) fn too_few_samples(result: &RunResult) -> Option<Advice> {
     let is_run = !matches!(result.verdict, Verdict::Error | Verdict::Built);
     (short && is_run).then(|| {
         Advice::new(
-            AdviceId::ShortRun,
+            AdviceId::SHORT_RUN,
             "The run is short",
             format!(
                 "{} taken. To sign off storage, run at least 2 hours, and 24 hours to include \
@@ -350,7 +305,7 @@ pub(super) fn maintenance_share(result: &RunResult) -> Option<Advice> {
         .sum();
     (maintenance.is_finite() && maintenance > rest && rest > 0.0).then(|| {
         Advice::new(
-            AdviceId::MaintenanceShare,
+            AdviceId::MAINTENANCE_SHARE,
             "Background maintenance moves more data than the workload",
             format!(
                 "It reads {}, all other I/O together moves {}. It is part of the real load, so it \
@@ -375,7 +330,7 @@ pub(super) fn other_traffic(result: &RunResult) -> Option<Advice> {
     let much = seen > own * OTHER_TRAFFIC && seen - own > 1_048_576.0;
     (own > 0.0 && seen.is_finite() && much).then(|| {
         Advice::new(
-            AdviceId::OtherIo,
+            AdviceId::OTHER_IO,
             "Other I/O on these devices",
             format!(
                 "The devices moved {}, the run only {}. Find out what else uses them (backups, \
@@ -398,7 +353,7 @@ fn lowest_devices(result: &RunResult) -> impl Iterator<Item = &DeviceResult> {
 }
 
 /// How close a passed run came to its nearest limit.
-pub(super) fn headroom(result: &RunResult) -> Option<Advice> {
+pub(super) fn headroom(result: &RunResult, words: &LoadWords) -> Option<Advice> {
     let share = |check: &&measure::result::Check| {
         let value = check.value.filter(|value| value.is_finite())?;
         let of_latency = matches!(check.kind(), CheckKind::Latency | CheckKind::Percentile);
@@ -418,16 +373,17 @@ pub(super) fn headroom(result: &RunResult) -> Option<Advice> {
         bounded(nearest.limit, nearest.unit)
     );
     let next = if used > 0.8 {
-        " That is little headroom for growth, a rebuild or a failed path; test those too before \
+        "That is little headroom for growth, a rebuild or a failed path; test those too before \
          signing off."
-    } else if result.server.is_some() {
-        " A run with more --users shows the maximum. Before signing off, run 24 hours, and once \
-         more with a failed disk or path."
+            .to_owned()
     } else {
-        " --threads auto finds the maximum. Before signing off, run 24 hours, and once more with a \
-         failed disk or path."
+        format!(
+            "{} Before signing off, run 24 hours, and once more with a failed disk or path.",
+            words.to_find_most
+        )
     };
-    Some(Advice::new(AdviceId::Headroom, "Headroom", text + next))
+    let text = format!("{text} {next}");
+    Some(Advice::new(AdviceId::HEADROOM, "Headroom", text))
 }
 
 /// An error text ends like a sentence.

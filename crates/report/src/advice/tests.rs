@@ -1,10 +1,14 @@
 use super::load::FEW_SAMPLES;
-use super::*;
+use measure::display::{Advice, AdviceId, Contribution};
 use measure::metric::Metric;
 use measure::result::{
     Check, CheckId, CounterSummary, DatabaseFigures, DatabaseResult, DeviceResult, ErrorKind,
-    ErrorRecord, IoFigures, LatencyFigures, SteadyState,
+    ErrorRecord, IoFigures, LatencyFigures, RunResult, SteadyState, Verdict,
 };
+
+fn advice(result: &RunResult) -> Vec<Advice> {
+    super::advice(result, &Contribution::default())
+}
 
 fn requests(average_ms: f64) -> IoFigures {
     let latency = LatencyFigures {
@@ -71,16 +75,16 @@ fn failed(id: CheckId, value: f64) -> Check {
 #[test]
 fn a_slow_device_is_named() {
     let list = advice(&slow_run(31.0, 28.0, 3.0));
-    assert_eq!(list[0].id, AdviceId::DeviceSlow);
+    assert_eq!(list[0].id, AdviceId::DEVICE_SLOW);
     assert!(list[0].text.contains("31.0 ms") && list[0].text.contains("sda"));
 }
 
 #[test]
 fn a_fast_device_points_above_it() {
     let mut result = slow_run(31.0, 2.0, 3.0);
-    assert!(ids(&result).contains(&AdviceId::QueueAboveDevice));
+    assert!(ids(&result).contains(&AdviceId::QUEUE_ABOVE_DEVICE));
     result.host.counters = vec![counter(Metric::CpuBusy, 97.0)];
-    assert!(ids(&result).contains(&AdviceId::HostBusy));
+    assert!(ids(&result).contains(&AdviceId::HOST_BUSY));
 }
 
 fn counter(metric: Metric, average: f64) -> CounterSummary {
@@ -95,9 +99,9 @@ fn counter(metric: Metric, average: f64) -> CounterSummary {
 #[test]
 fn the_log_alone_points_at_flushes() {
     let found = ids(&slow_run(5.0, 4.0, 18.0));
-    assert!(found.contains(&AdviceId::LogSlow));
+    assert!(found.contains(&AdviceId::LOG_SLOW));
     let both = ids(&slow_run(25.0, 24.0, 18.0));
-    assert!(both.contains(&AdviceId::SharedDevice) && !both.contains(&AdviceId::LogSlow));
+    assert!(both.contains(&AdviceId::SHARED_DEVICE) && !both.contains(&AdviceId::LOG_SLOW));
 }
 
 #[test]
@@ -108,9 +112,9 @@ fn one_slow_database_is_named() {
         other.name = format!("db{index}");
         result.databases.push(other);
     }
-    assert!(of(&result, AdviceId::DatabaseDiffers).is_none());
+    assert!(of(&result, AdviceId::DATABASE_DIFFERS).is_none());
     result.databases[3].figures.reads = requests(15.0);
-    let found = of(&result, AdviceId::DatabaseDiffers).expect("there is advice");
+    let found = of(&result, AdviceId::DATABASE_DIFFERS).expect("there is advice");
     assert_eq!(found.title, "One database differs");
     assert!(found.text.contains("db4"));
 }
@@ -123,11 +127,11 @@ fn stalls_point_at_the_cache_and_a_missed_target_at_threads() {
         .checks
         .extend([stalls, failed(CheckId::AchievedIops, 100.0)]);
     let found = ids(&result);
-    assert!(found.contains(&AdviceId::CacheTooSmall));
-    assert!(found.contains(&AdviceId::TargetMissed) && !found.contains(&AdviceId::Saturated));
+    assert!(found.contains(&AdviceId::CACHE_TOO_SMALL));
+    assert!(found.contains(&AdviceId::TARGET_MISSED) && !found.contains(&AdviceId::SATURATED));
     result.checks[0].passed = Some(false);
     let found = ids(&result);
-    assert!(found.contains(&AdviceId::Saturated) && !found.contains(&AdviceId::TargetMissed));
+    assert!(found.contains(&AdviceId::SATURATED) && !found.contains(&AdviceId::TARGET_MISSED));
 }
 
 #[test]
@@ -142,7 +146,7 @@ fn an_unsteady_run_should_be_longer() {
         ..SteadyState::default()
     });
     let text = |result: &RunResult| {
-        of(result, AdviceId::NotSteady)
+        of(result, AdviceId::NOT_STEADY)
             .expect("there is advice")
             .text
     };
@@ -169,32 +173,49 @@ fn errors_come_first() {
         ..ErrorRecord::default()
     });
     let first = &advice(&result)[0];
-    assert_eq!(first.id, AdviceId::Errors);
+    assert_eq!(first.id, AdviceId::ERRORS);
     assert!(first.text.contains("page 1,234") && first.text.contains("db1.edb"));
-    assert!(first.text.contains("edb check /mnt/a/db1.edb"));
-    result.errors[0].file = "/mnt/a/log-001/E00tmp.log".into();
-    result.errors[0].page = None;
-    let first = &advice(&result)[0];
-    assert!(!first.text.contains("edb check"), "{}", first.text);
+    assert!(!first.text.contains("reads every page"), "{}", first.text);
+    let own = Contribution {
+        check_command: Some("check /mnt/a/db1.edb".to_owned()),
+        ..Contribution::default()
+    };
+    let text = &super::advice(&result, &own)[0].text;
+    assert!(text.contains("; `check /mnt/a/db1.edb` reads"), "{text}");
 }
 
 #[test]
-fn a_full_disk_asks_for_space() {
+fn a_full_disk_says_nothing_against_the_storage() {
     let mut result = slow_run(31.0, 28.0, 3.0);
-    for (file, remedy) in [
-        ("/mnt/a/mail-001/mail-001.edb", "--target-size"),
-        ("/mnt/a/log-001/E00tmp.log", "circular_logging"),
-    ] {
-        result.errors = vec![ErrorRecord {
-            kind: ErrorKind::OutOfSpace,
-            file: file.into(),
-            ..ErrorRecord::default()
-        }];
-        let first = &advice(&result)[0];
-        assert_eq!(first.id, AdviceId::OutOfSpace);
-        assert!(first.text.contains(file) && first.text.contains(remedy));
-        assert!(!first.text.contains("edb check"), "{}", first.text);
-    }
+    result.errors = vec![ErrorRecord {
+        kind: ErrorKind::OutOfSpace,
+        file: "/mnt/a/data".into(),
+        error: "the file system is full".into(),
+        ..ErrorRecord::default()
+    }];
+    let first = &advice(&result)[0];
+    assert_eq!(first.id, AdviceId::OUT_OF_SPACE);
+    let full = "No space was left for /mnt/a/data: the file system is full. `proofload run";
+    assert!(first.text.starts_with(full), "{}", first.text);
+}
+
+#[test]
+fn advice_of_the_workload_comes_first_or_takes_the_place_of_a_general_one() {
+    let mut result = slow_run(31.0, 28.0, 3.0);
+    result.verdict = Verdict::Interrupted;
+    let of_workload = |id| Advice::new(id, "of the workload", String::new());
+    let own = Contribution {
+        advice: vec![
+            of_workload(AdviceId("own-1")),
+            of_workload(AdviceId::DEVICE_SLOW),
+            of_workload(AdviceId("own-2")),
+        ],
+        ..Contribution::default()
+    };
+    let list = super::advice(&result, &own);
+    let ids: Vec<&str> = list.iter().map(|one| one.id.0).collect();
+    assert_eq!(ids, ["interrupted", "own-1", "own-2", "device-slow"]);
+    assert_eq!(list[3].title, "of the workload");
 }
 
 #[test]
@@ -202,7 +223,7 @@ fn a_pass_says_how_much_headroom_is_left() {
     let mut result = slow_run(5.0, 4.0, 9.5);
     result.verdict = Verdict::Pass;
     let last = advice(&result).pop().expect("there is advice");
-    assert_eq!(last.id, AdviceId::Headroom);
+    assert_eq!(last.id, AdviceId::HEADROOM);
     assert!(last.text.contains("log write") && last.text.contains("95.0 %"));
 }
 
@@ -213,8 +234,8 @@ fn a_slow_tail_behind_a_good_average_is_found() {
     let tail = Check::of(id, "db1", 50.0, Some(61.0), String::new());
     result.checks.push(tail);
     let found = ids(&result);
-    assert!(found.contains(&AdviceId::TailLatency));
-    assert!(!found.contains(&AdviceId::DeviceSlow));
+    assert!(found.contains(&AdviceId::TAIL_LATENCY));
+    assert!(!found.contains(&AdviceId::DEVICE_SLOW));
 }
 
 #[test]
@@ -232,7 +253,7 @@ fn operations_that_queue_are_found() {
         response_time: latency(480.0),
         ..Default::default()
     });
-    let late = |result: &RunResult| of(result, AdviceId::LoadNotSustained);
+    let late = |result: &RunResult| of(result, AdviceId::LOAD_NOT_SUSTAINED);
     assert!(late(&result).is_none(), "no rate was held");
     result.throughput.rate_iops = Some(900.0);
     let text = late(&result).expect("there is advice").text;
@@ -265,10 +286,10 @@ fn traffic_of_stacked_devices_counts_once() {
         device("loop0", &["sda2", "sda"], own),
         device("sda2", &["sda"], own),
     ];
-    assert!(of(&result, AdviceId::OtherIo).is_none());
+    assert!(of(&result, AdviceId::OTHER_IO).is_none());
     // Two partitions of one disk that is no target itself.
     result.host.devices[0] = device("sda1", &["sda"], own);
-    assert!(of(&result, AdviceId::OtherIo).is_some());
+    assert!(of(&result, AdviceId::OTHER_IO).is_some());
 }
 
 #[test]
@@ -288,7 +309,7 @@ fn busy_processors_are_attributed() {
             counter(Metric::CpuBusy, 97.0),
             counter(Metric::ProcessCpu, own),
         ];
-        let found = of(&result, AdviceId::TargetMissed).expect("there is advice");
+        let found = of(&result, AdviceId::TARGET_MISSED).expect("there is advice");
         assert!(found.text.contains(words), "{}", found.text);
     }
 }
@@ -302,10 +323,10 @@ fn a_run_without_samples_claims_nothing() {
         (19, "19 samples"),
     ] {
         result.samples.count = samples;
-        let found = of(&result, AdviceId::ShortRun).expect("there is advice");
+        let found = of(&result, AdviceId::SHORT_RUN).expect("there is advice");
         assert!(found.text.starts_with(words), "{}", found.text);
         assert!(!found.text.contains("works"), "{}", found.text);
     }
     result.samples.count = FEW_SAMPLES;
-    assert!(of(&result, AdviceId::ShortRun).is_none());
+    assert!(of(&result, AdviceId::SHORT_RUN).is_none());
 }

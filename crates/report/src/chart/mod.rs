@@ -22,17 +22,17 @@ pub use thin::{Point, thin};
 pub struct Chart {
     /// Name of the element on the page, unique there: small letters, digits and `-`.
     pub identity: Cow<'static, str>,
-    /// What is shown.
+    /// What is shown, as the head of the chart.
     pub title: String,
     /// The unit of the vertical axis.
     pub unit: Cow<'static, str>,
-    /// The horizontal axis.
+    /// What the horizontal axis stands for.
     pub across: HorizontalAxis,
     /// Whether the vertical axis may switch to a logarithmic scale to hold lines and limits.
     pub upright: VerticalAxis,
     /// The value at the top of a linear vertical axis, where there is a natural one.
     pub top: Option<f64>,
-    /// The lines.
+    /// The lines, in the order of the legend.
     pub series: Vec<Series>,
     /// The limits drawn across the chart.
     pub limits: Vec<Limit>,
@@ -62,9 +62,9 @@ pub enum HorizontalAxis {
 /// The vertical axis of a chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerticalAxis {
-    /// From zero, evenly.
+    /// Evenly divided, from zero.
     Linear,
-    /// Always logarithmic.
+    /// Always logarithmic, so without zero.
     Logarithmic,
     /// Linear, unless the lines would lie flat on the ground under the lowest limit.
     ByLimits,
@@ -86,11 +86,11 @@ pub struct Series {
 /// How a series is drawn. Lines differ by more than colour, so that nobody needs to distinguish colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A full line.
+    /// A full line through the points.
     Line,
     /// A thin dashed line, for a quantity that goes with another (a maximum, a percentile).
     Dashed,
-    /// Separate dots.
+    /// Separate dots, not joined by a line.
     Dots,
     /// Dots joined by a line, for few points.
     LineAndDots,
@@ -110,11 +110,11 @@ pub struct Limit {
 /// A named span of the horizontal axis.
 #[derive(Clone, Debug)]
 pub struct Band {
-    /// What happened there.
+    /// What happened in the span.
     pub label: String,
-    /// Where it starts.
+    /// Where it starts, in the unit of the horizontal axis.
     pub from: f64,
-    /// Where it ends.
+    /// Where it ends, in the unit of the horizontal axis.
     pub to: f64,
 }
 
@@ -123,7 +123,7 @@ pub struct Band {
 pub struct Moment {
     /// What happened, as a sentence.
     pub label: String,
-    /// When.
+    /// When, in the unit of the horizontal axis.
     pub at: f64,
 }
 

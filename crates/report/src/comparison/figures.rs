@@ -1,5 +1,6 @@
 //! The figures that are compared.
 
+use measure::display::{Better, ResultMetric};
 use measure::metric::Stream;
 use measure::metric::{IoMetric, Unit};
 use measure::result::{ArrayGroup, ArrayVolume, RunResult};
@@ -8,25 +9,14 @@ use super::Comparison;
 use crate::number::{self, quantity};
 use crate::table::{Cell, Column, Table};
 
-/// Which way is better.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Better {
-    Higher,
-    Lower,
-}
-
 /// A figure: its name, its unit, which way is better, and where it comes from.
-struct Figure {
-    name: &'static str,
-    unit: Unit,
-    better: Better,
-    value: fn(&RunResult) -> Option<f64>,
-}
+struct Figure(&'static str, Unit, Better, fn(&RunResult) -> Option<f64>);
 
 /// Changes smaller than this share are not called better or worse.
 const WORTH_A_WORD: f64 = 0.01;
 
-const FIGURES: [Figure; 31] = [
+/// What is compared of the storage.
+const OF_STORAGE: [Figure; 16] = [
     higher("transactional I/O", Unit::Iops, |run| {
         Some(run.throughput.achieved_iops)
     }),
@@ -89,28 +79,10 @@ const FIGURES: [Figure; 31] = [
     lower("page-fault stalls", Unit::StallsPerSecond, |run| {
         Some(run.totals.page_fault_stalls_per_second)
     }),
-    higher("trade results", Unit::TransactionsPerSecond, |run| {
-        run.server.as_ref()?;
-        let results = run.operations.iter().find(|one| one.name == "trade-result");
-        results.map(|one| one.per_second)
-    }),
-    lower("sessions waiting for storage", Unit::Percent, |run| {
-        let waits = &run.server.as_ref()?.waits;
-        let of_storage = waits.iter().filter(|wait| wait.class == "storage");
-        (!waits.is_empty()).then(|| of_storage.map(|wait| wait.share_percent).sum())
-    }),
-    lower(
-        "serialization failures per 1,000 transactions",
-        Unit::Count,
-        |run| {
-            let transactions = &run.server.as_ref()?.transactions;
-            let committed = transactions.committed.max(1) as f64;
-            Some(1_000.0 * transactions.serialization_failures as f64 / committed)
-        },
-    ),
-    lower("downtime", Unit::Seconds, |run| {
-        Some(run.server.as_ref()?.downtime_s)
-    }),
+];
+
+/// What is compared below the metrics of the workloads.
+const OF_ARRAY: [Figure; 11] = [
     lower("service levels failed", Unit::Count, |run| {
         Some(run.failed_checks().count() as f64)
     }),
@@ -122,8 +94,7 @@ const FIGURES: [Figure; 31] = [
         )
     }),
     lower("array: disk utilization, max", Unit::Fraction, |run| {
-        let groups = run.array.as_ref()?.groups.iter();
-        groups.map(|group| group.max_busy_fraction).reduce(f64::max)
+        run.array.as_ref()?.busiest_disk_fraction()
     }),
     lower("array: drive latency, average", Unit::Milliseconds, |run| {
         let requests = |group: &ArrayGroup| group.reads_per_second + group.writes_per_second;
@@ -149,21 +120,10 @@ const FIGURES: [Figure; 31] = [
         of_volumes(run, reads, |volume| volume.read_hit_fraction)
     }),
     higher("array: SSD read cache hits, reads", Unit::Fraction, |run| {
-        let pools = run.array.as_ref()?.pools.iter();
-        let hits: Vec<f64> = pools
-            .filter_map(|pool| pool.read_cache_hit_fraction)
-            .collect();
-        (!hits.is_empty()).then(|| hits.iter().sum::<f64>() / hits.len() as f64)
+        run.array.as_ref()?.read_cache_hit_fraction()
     }),
     higher("array: data on the SSD tier", Unit::Fraction, |run| {
-        let pools = &run.array.as_ref()?.pools;
-        let slots: u64 = pools.iter().map(|pool| pool.performance_slots).sum();
-        let high: u64 = pools.iter().map(|pool| pool.performance_pages).sum();
-        let low = pools
-            .iter()
-            .map(|pool| pool.standard_pages + pool.archive_pages);
-        let all = high + low.sum::<u64>();
-        (slots > 0 && all > 0).then(|| high as f64 / all as f64)
+        run.array.as_ref()?.performance_tier_fraction()
     }),
     lower("array: migrated between tiers", Unit::Bytes, |run| {
         let pools = &run.array.as_ref()?.pools;
@@ -183,10 +143,7 @@ const FIGURES: [Figure; 31] = [
 
 /// The highest average latency among the databases; `None` with a single one.
 fn worst_average(run: &RunResult, stream: Stream) -> Option<f64> {
-    let databases = run.databases.iter();
-    let averages = databases.filter_map(|one| one.figures.stream(stream).get(IoMetric::Average));
-    averages
-        .reduce(f64::max)
+    run.worst_average_ms(stream)
         .filter(|_| run.databases.len() > 1)
 }
 
@@ -225,23 +182,11 @@ fn misses(volume: &ArrayVolume) -> f64 {
 }
 
 const fn higher(name: &'static str, unit: Unit, value: fn(&RunResult) -> Option<f64>) -> Figure {
-    let better = Better::Higher;
-    Figure {
-        name,
-        unit,
-        better,
-        value,
-    }
+    Figure(name, unit, Better::Higher, value)
 }
 
 const fn lower(name: &'static str, unit: Unit, value: fn(&RunResult) -> Option<f64>) -> Figure {
-    let better = Better::Lower;
-    Figure {
-        name,
-        unit,
-        better,
-        value,
-    }
+    Figure(name, unit, Better::Lower, value)
 }
 
 /// What a table of figures shows of each run.
@@ -249,22 +194,50 @@ const fn lower(name: &'static str, unit: Unit, value: fn(&RunResult) -> Option<f
 pub enum Shown {
     /// The values, and the changes of each later run against the first.
     Both,
-    /// The values alone.
+    /// Only the values of each run.
     Values,
-    /// The changes alone.
+    /// Only the changes against the first run.
     Changes,
 }
 
 /// One row for each figure that any run has.
 pub(super) fn table(comparison: &Comparison, shown: Shown) -> Table {
     let mut table = Table::new(heads(comparison, shown, "figure"));
-    for figure in &FIGURES {
-        let values = comparison.of_each(figure.value);
+    let mut add = |name, unit, better, values: Vec<Option<f64>>| {
         if is_known(&values) {
-            table.push(row(figure.name, figure.unit, figure.better, &values, shown));
+            table.push(row(name, unit, better, &values, shown));
         }
+    };
+    for Figure(name, unit, better, value) in OF_STORAGE {
+        add(name, unit, better, comparison.of_each(value));
+    }
+    for metric in own_metrics(comparison) {
+        let values = comparison.runs().iter().map(|run| {
+            let mut own = run.contribution.metrics.iter();
+            let own = own.find(|own| own.id == metric.id)?;
+            (own.value)(&run.result)
+        });
+        add(metric.label, metric.unit, metric.better, values.collect());
+    }
+    for Figure(name, unit, better, value) in OF_ARRAY {
+        add(name, unit, better, comparison.of_each(value));
     }
     table
+}
+
+/// The metrics of the workloads of all runs, each once.
+fn own_metrics(comparison: &Comparison) -> Vec<&'static ResultMetric> {
+    let mut all: Vec<&ResultMetric> = Vec::new();
+    for metric in comparison
+        .runs()
+        .iter()
+        .flat_map(|run| run.contribution.metrics)
+    {
+        if !all.iter().any(|known| known.id == metric.id) {
+            all.push(metric);
+        }
+    }
+    all
 }
 
 /// Columns for a name, a unit, and what is shown of each run.

@@ -2,7 +2,7 @@
 
 mod charts;
 mod figures;
-mod transactions;
+mod operations;
 
 pub use charts::comparison_charts;
 pub use figures::Shown;
@@ -12,9 +12,9 @@ use measure::result::RunResult;
 use crate::number::{ABSENT, duration, moment};
 use crate::run::Run;
 use crate::settings::chosen;
-use crate::table::{Cell, Column, Table, not_comparable};
+use crate::table::{Cell, Column, Table};
 use crate::tone::Tone;
-use crate::words::{headline, target_text, workload_name};
+use crate::words::{capital, headline, target_text, workload_name};
 
 /// Runs to be compared; the first is the base.
 pub struct Comparison<'a> {
@@ -43,7 +43,7 @@ impl<'a> Comparison<'a> {
         Self { runs, names }
     }
 
-    /// The runs.
+    /// The compared runs, the first of which is the reference.
     #[must_use]
     pub fn runs(&self) -> &'a [Run] {
         self.runs
@@ -68,7 +68,7 @@ impl<'a> Comparison<'a> {
         ]);
         for (run, name) in self.runs.iter().zip(&self.names) {
             let tone = Tone::of_verdict(run.result.verdict);
-            let word = headline(&run.result).word;
+            let word = headline(run).word;
             let word = if tone == Tone::Fail {
                 word.to_string()
             } else {
@@ -90,20 +90,19 @@ impl<'a> Comparison<'a> {
         table
     }
 
-    /// The notice that belongs to these workloads' results, once.
+    /// What must be said with results of these workloads, once.
     #[must_use]
-    pub fn not_comparable(&self) -> Option<&'static str> {
-        self.runs.iter().find_map(|run| not_comparable(&run.result))
+    pub fn notice(&self) -> Option<&'static str> {
+        self.runs.iter().find_map(|run| run.contribution.notice)
     }
 
-    /// One row for the database server and each setting that are not the same in all runs.
+    /// One row for each setting, and for what else was chosen, that is not the same in all runs.
     #[must_use]
     pub fn settings_table(&self) -> Table {
         let mut heads = vec![Column::text("setting")];
         heads.extend(self.names.iter().map(|name| Column::text(name)));
         let mut table = Table::new(heads);
-        let all: Vec<Vec<(String, String)>> =
-            self.runs.iter().map(|run| described(&run.result)).collect();
+        let all: Vec<Vec<(String, String)>> = self.runs.iter().map(described).collect();
         let mut paths: Vec<&String> = Vec::new();
         for (path, _) in all.iter().flatten() {
             if !paths.contains(&path) {
@@ -126,11 +125,16 @@ impl<'a> Comparison<'a> {
         table
     }
 
-    /// Response times of each transaction of a brokerage, average and 90th percentile; empty for
-    /// other workloads.
+    /// Latency of each operation, average and 90th percentile, of workloads that compare them.
     #[must_use]
-    pub fn transactions_table(&self, shown: Shown) -> Table {
-        transactions::table(self, shown)
+    pub fn operations_table(&self, shown: Shown) -> Table {
+        operations::table(self, shown)
+    }
+
+    /// The head of that table.
+    #[must_use]
+    pub fn operations_title(&self) -> String {
+        format!("{} latency", capital(operations::noun(self)))
     }
 
     /// A value of each run.
@@ -145,13 +149,11 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// The database server of a run, where it has one, and the settings that were chosen.
-fn described(result: &RunResult) -> Vec<(String, String)> {
-    let server = result.server.as_ref().map(|server| {
-        let name = format!("{} {}", server.name, server.version);
-        ("database server".to_owned(), name.trim().to_owned())
-    });
-    server.into_iter().chain(chosen(result)).collect()
+/// What was chosen for a run: what its workload names, and the settings.
+fn described(run: &Run) -> Vec<(String, String)> {
+    let own = run.contribution.chosen.iter();
+    let own = own.map(|(name, value)| ((*name).to_owned(), value.clone()));
+    own.chain(chosen(&run.result)).collect()
 }
 
 #[cfg(test)]

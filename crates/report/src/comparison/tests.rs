@@ -130,7 +130,7 @@ fn the_short_rest_of_a_phase_is_no_point_of_a_curve() {
 }
 
 #[test]
-fn transactions_are_compared_by_average_and_90th_percentile() {
+fn operations_are_compared_by_average_and_90th_percentile() {
     let with = |name, operations: &[(&str, f64)]| {
         let mut run = run(name, 1, 1.0);
         run.result.operations = operations
@@ -145,33 +145,31 @@ fn transactions_are_compared_by_average_and_90th_percentile() {
                 ..Default::default()
             })
             .collect();
+        run.contribution.compared_operation = Some("transaction");
         run
     };
     let runs = [
-        with("a", &[("trade-result", 8.0)]),
-        with("b", &[("trade-result", 4.0), ("trade-order", 1.0)]),
+        with("a", &[("read", 8.0)]),
+        with("b", &[("read", 4.0), ("insert", 1.0)]),
     ];
     let comparison = Comparison::new(&runs);
     assert_eq!(
-        texts(&comparison.transactions_table(Shown::Both)),
+        texts(&comparison.operations_table(Shown::Both)),
         [
             vec![
-                "trade-result, average",
+                "read, average",
                 "8.00 ms",
                 "4.00 ms",
                 "50.0 % lower (better)"
             ],
-            vec![
-                "trade-result, p90",
-                "16.0 ms",
-                "8.00 ms",
-                "50.0 % lower (better)"
-            ],
-            vec!["trade-order, average", "-", "1.00 ms", "-"],
-            vec!["trade-order, p90", "-", "2.00 ms", "-"],
+            vec!["read, p90", "16.0 ms", "8.00 ms", "50.0 % lower (better)"],
+            vec!["insert, average", "-", "1.00 ms", "-"],
+            vec!["insert, p90", "-", "2.00 ms", "-"],
         ]
     );
-    let of_mail = [with("c", &[("read", 8.0)])];
-    let table = Comparison::new(&of_mail).transactions_table(Shown::Both);
+    assert_eq!(comparison.operations_title(), "Transaction latency");
+    let mut others = [with("c", &[("read", 8.0)])];
+    others[0].contribution.compared_operation = None;
+    let table = Comparison::new(&others).operations_table(Shown::Both);
     assert!(table.is_empty());
 }

@@ -9,7 +9,6 @@ mod grid;
 mod replay;
 mod run_charts;
 mod sections;
-mod server;
 mod tables;
 mod verdict;
 
@@ -22,7 +21,6 @@ use crate::chart::Chart;
 use crate::comparison::{Comparison, Shown, comparison_charts};
 use crate::document::Document;
 use crate::run::Run;
-use crate::table::not_comparable;
 use crate::words::{headline, target_text, workload_name};
 
 /// The look of the page.
@@ -36,34 +34,35 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 #[must_use]
 pub fn html(run: &Run) -> String {
     let result = &run.result;
-    let advice = advice(result);
-    let title = format!("{}: {}", headline(result).word, workload_name(result));
+    let own = &run.contribution;
+    let advice = advice(result, own);
+    let title = format!("{}: {}", headline(run).word, workload_name(result));
     let top = html! {
         span { (workload_name(result)) " on " (target_text(result)) }
         @if !result.started.is_empty() { span { "started " (crate::number::moment(&result.started)) } }
         @if !result.host.name.is_empty() { span { "on host " (result.host.name) } }
     };
     let body = html! {
-        (verdict::banner(result))
-        (verdict::tiles(result))
+        (verdict::banner(run))
+        (verdict::tiles(run))
         (sections::troubles(result))
         (tables::checks(result))
         @if !advice.is_empty() {
             h2 id="findings" { "Findings" }
             ol.advice {
                 @for advice in &advice {
-                    li id={ "finding-" (advice.id.name()) } { b { (advice.title) } p { (with_commands(&advice.text)) } }
+                    li id={ "finding-" (advice.id.0) } { b { (advice.title) } p { (with_commands(&advice.text)) } }
                 }
             }
         }
         (replay::section(result))
-        (server::section(result))
-        @if let Some(words) = not_comparable(result) { p.quiet { (words) } }
+        @for section in &own.sections { (sections::own(section)) }
+        @if let Some(words) = own.notice { p.quiet { (words) } }
         (events::section(result))
         (charts("Charts", &run_charts::charts(run)))
         (array::section(run))
         (sections::databases(result))
-        (sections::operations(result))
+        @if !own.shows_operations { (sections::operations(result)) }
         (sections::tuning(run))
         (sections::steadiness(result))
         (sections::host(result))
@@ -78,7 +77,7 @@ pub fn html(run: &Run) -> String {
 pub fn html_comparison(runs: &[Run]) -> String {
     let comparison = Comparison::new(runs);
     let settings = comparison.settings_table();
-    let transactions = comparison.transactions_table(Shown::Both);
+    let operations = comparison.operations_table(Shown::Both);
     let title = format!("Comparison of {} runs", runs.len());
     let body = html! {
         h1.lone { (title) }
@@ -95,15 +94,15 @@ pub fn html_comparison(runs: &[Run]) -> String {
         (tables::table(&comparison.figures_table(Shown::Both)))
         p.quiet { "Changes are against " (comparison.names().first().map_or("", String::as_str))
             ", the first run." }
-        @if !transactions.is_empty() {
-            h2 { "Transaction latency" }
-            (tables::table(&transactions))
+        @if !operations.is_empty() {
+            h2 { (comparison.operations_title()) }
+            (tables::table(&operations))
         }
-        @if let Some(words) = comparison.not_comparable() { p.quiet { (words) } }
+        @if let Some(words) = comparison.notice() { p.quiet { (words) } }
         (charts("Charts", &comparison_charts(&comparison)))
         h2 { "Service levels" }
         @for (run, name) in runs.iter().zip(comparison.names()) {
-            h3 { (name) ": " (headline(&run.result).sentence) }
+            h3 { (name) ": " (headline(run).sentence) }
             (tables::grouped_checks(&run.result))
         }
     };

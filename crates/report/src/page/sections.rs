@@ -1,8 +1,10 @@
-//! The sections below the charts: databases, operations, tuning, host, phases, configuration.
+//! The sections of a page: those of the workload itself, databases, operations, tuning, host,
+//! phases, configuration.
 
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
+use measure::display::{Medium, Section};
 use measure::result::{RunResult, TargetPath};
 
 use super::{charts, tables};
@@ -81,14 +83,31 @@ pub(super) fn databases(result: &RunResult) -> Markup {
     }
 }
 
-/// The operations of the workload.
-pub(super) fn operations(result: &RunResult) -> Markup {
-    // A real database has its transactions in a section of its own.
+/// A section that the workload of a run brings: its sentences, tables and facts.
+pub(super) fn own(section: &Section) -> Markup {
     html! {
-        @if result.server.is_none() {
-            (section("Operations of the workload", &operations_table(result)))
+        h2 id=(section.id) { (section.title) }
+        @for sentence in &section.sentences { p { (sentence) } }
+        @for part in &section.parts {
+            @if part.medium != Medium::Terminal && !part.table.is_empty() {
+                h3 { (part.title) }
+                (tables::table(&part.table))
+            }
+        }
+        @if let Some((title, facts)) = &section.folded {
+            details {
+                summary { (title) }
+                dl.facts {
+                    @for (name, value) in facts { dt { (name) } dd { (value) } }
+                }
+            }
         }
     }
+}
+
+/// The operations of the workload.
+pub(super) fn operations(result: &RunResult) -> Markup {
+    section("Operations of the workload", &operations_table(result))
 }
 
 /// The steps of tuning: charts over the number of threads, and a table.

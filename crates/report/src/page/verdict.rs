@@ -6,15 +6,17 @@ use measure::metric::{IoMetric, Unit};
 use measure::result::{CheckId, RunResult};
 
 use crate::number::{
-    ABSENT, bounded, bytes, count, duration, figure, latency, latency_or_absent, percent,
+    ABSENT, bounded, bytes, count, counted, duration, figure, in_column, latency,
+    latency_or_absent, percent,
 };
+use crate::run::Run;
 use crate::tone::Tone;
 use crate::words::headline;
 
 /// The verdict in a coloured frame, with a sign and a word.
-pub(super) fn banner(result: &RunResult) -> Markup {
-    let headline = headline(result);
-    let tone = Tone::of_verdict(result.verdict);
+pub(super) fn banner(run: &Run) -> Markup {
+    let headline = headline(run);
+    let tone = Tone::of_verdict(run.result.verdict);
     html! {
         section class={ "verdict " (tone.class()) } {
             (sign(tone))
@@ -42,7 +44,8 @@ pub(super) fn sign(tone: Tone) -> Markup {
 }
 
 /// The few numbers that people ask for first.
-pub(super) fn tiles(result: &RunResult) -> Markup {
+pub(super) fn tiles(run: &Run) -> Markup {
+    let result = &run.result;
     let throughput = &result.throughput;
     let target = match (throughput.target_iops, throughput.achieved_fraction) {
         (Some(target), Some(share)) => share_of_target(share, target),
@@ -64,28 +67,15 @@ pub(super) fn tiles(result: &RunResult) -> Markup {
     let log = worst_average(result, Stream::LogWrite);
     html! {
         ul.tiles {
-            @if let Some(server) = &result.server {
-                (tile("Transactions", &figure(throughput.operations_per_second), "/s",
-                    &bottleneck(&server.bottleneck)))
+            @for own in &run.contribution.tiles {
+                (tile(own.name, &in_column(own.value, own.unit), own.short_unit, &own.beside))
             }
             (tile("Transactional I/O", &figure(throughput.achieved_iops), "IOPS", &target))
             (tile("Database read latency, average", &read.0, "", &read.1))
             (tile("Log write latency, average", &log.0, "", &log.1))
             (tile("Measured phase", &duration(result.duration_s), "", &samples))
-            (tile("Databases", &count(result.databases.len() as u64), "", &sizes(result)))
+            (tile("Databases", &count(result.databases.len() as u64), "", &sizes(run)))
         }
-    }
-}
-
-/// What limits the transactions, in few words.
-fn bottleneck(by: &str) -> String {
-    match by {
-        "storage" => "limited by storage".to_owned(),
-        "locks" => "limited by lock waits".to_owned(),
-        "processor" => "limited by CPU".to_owned(),
-        "outage" => "limited by downtime".to_owned(),
-        "nothing" => "limited by the users or the rate".to_owned(),
-        _ => String::new(),
     }
 }
 
@@ -109,16 +99,14 @@ fn tile(name: &str, value: &str, unit: &str, beside: &str) -> Markup {
     }
 }
 
-fn sizes(result: &RunResult) -> String {
+fn sizes(run: &Run) -> String {
+    let result = &run.result;
     let size = bytes(result.totals.size_end_bytes as f64);
-    let noun = match (&result.server, result.throughput.threads) {
-        (Some(_), Some(1)) => "user",
-        (Some(_), _) => "users",
-        (None, Some(1)) => "thread",
-        (None, _) => "threads",
-    };
     match result.throughput.threads {
-        Some(threads) => format!("{size}, {} {noun}", count(threads)),
+        Some(clients) => format!(
+            "{size}, {}",
+            counted(clients, run.contribution.words.client)
+        ),
         None => size,
     }
 }

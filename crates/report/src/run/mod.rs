@@ -6,19 +6,22 @@ use std::path::Path;
 
 pub use load::{Distributions, load_distributions, percentiles, timeline};
 
+use measure::display::Contribution;
 use measure::metric::{IoMetric, Metric};
 use measure::metric::{RowScope, Stream};
 use measure::result::RunResult;
 use measure::run_directory::LoadError;
 use measure::sample::{Phase, SampleRow};
 
-/// One run.
+/// A run as reports need it: its result, samples and distributions.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     /// What the run is called in a comparison, such as the name of its directory.
     pub name: String,
-    /// The result document.
+    /// The result document, `result.json`.
     pub result: RunResult,
+    /// What its workload adds to the report.
+    pub contribution: Contribution,
     /// The samples, in order of time; empty when they are missing.
     pub timeline: Vec<Sample>,
     /// Latency distributions of the measured phase; empty when they are missing.
@@ -70,7 +73,7 @@ impl Sample {
 /// The distribution of the latency of one stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
-    /// The requests.
+    /// Stream that the requests belong to.
     pub stream: Stream,
     /// Percentile and latency in milliseconds, both ascending.
     pub points: Vec<(f64, f64)>,
@@ -94,11 +97,14 @@ impl Run {
     }
 
     /// A run from its directory, or from the path of the `result.json` in it. The run is called by
-    /// the name of the directory.
+    /// the name of the directory; `contribution` gives what its workload adds to the report.
     ///
     /// # Errors
     /// When there is no result, or a file is damaged or of another version.
-    pub fn load(path: &Path) -> Result<Self, LoadError> {
+    pub fn load(
+        path: &Path,
+        contribution: impl FnOnce(&RunResult) -> Contribution,
+    ) -> Result<Self, LoadError> {
         let (result, rows) = measure::run_directory::load(path)?;
         let distributions = load_distributions(path)?;
         let directory = if path.is_file() {
@@ -114,7 +120,11 @@ impl Run {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        Ok(Self::new(&name, result, rows, distributions))
+        let contribution = contribution(&result);
+        Ok(Self {
+            contribution,
+            ..Self::new(&name, result, rows, distributions)
+        })
     }
 
     /// A run of which only the result is known. The distributions are then the few percentiles
@@ -145,6 +155,7 @@ impl Run {
         Self {
             name: name.to_string(),
             result,
+            contribution: Contribution::default(),
             timeline: Vec::new(),
             distributions,
         }

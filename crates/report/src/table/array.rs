@@ -170,7 +170,7 @@ fn bytes_or_zero(size: u64) -> String {
     }
 }
 
-/// Every disk.
+/// A table with a row for each disk of the array.
 #[must_use]
 pub fn array_disks_table(array: &ArrayResult) -> Table {
     let mut table = Table::new(vec![

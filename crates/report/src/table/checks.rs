@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mix_is_one_row_with_its_worst_transaction() {
+    fn the_mix_is_one_row_with_its_worst_operation() {
         let of = |subject: &str, value| {
             check(
                 CheckId::MixDeviation,
@@ -211,9 +211,9 @@ mod tests {
             .about(subject)
         };
         let checks = [
-            of("trade-status", 0.2),
+            of("insert", 0.2),
             check(READ, "db1", Some(4.0), Some(true)),
-            of("trade-result", 1.7),
+            of("read", 1.7),
         ];
         for table in [checks_table(&checks), grouped_checks_table(&checks)] {
             let texts: Vec<&str> = table.rows[1]
@@ -221,7 +221,7 @@ mod tests {
                 .map(|cell| cell.text.as_str())
                 .collect();
             assert_eq!(table.rows.len(), 2);
-            assert_eq!(texts[..2], ["mix deviation", "worst of 2: trade-result"]);
+            assert_eq!(texts[..2], ["mix deviation", "worst of 2: read"]);
             assert_eq!(texts[3..], ["1.70 percentage points", "FAIL"]);
         }
     }

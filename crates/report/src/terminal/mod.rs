@@ -9,6 +9,7 @@ mod style;
 
 pub use style::Style;
 
+use measure::display::{Medium, Section};
 use measure::grid::GridResult;
 use measure::metric::Unit;
 use measure::result::RunResult;
@@ -17,12 +18,11 @@ use crate::advice::advice;
 use crate::comparison::{Comparison, Shown};
 use crate::document::Document;
 use crate::grid;
-use crate::number::{bytes, count, duration, figure, limit, quantity};
+use crate::number::{bytes, count, counted, duration, figure, limit, quantity};
 use crate::run::Run;
 use crate::table::{
-    Detail, Table, checks_table, consistency_sentence, consistency_table, databases_table,
-    demerit_table, grouped_checks_table, not_comparable, outages_table, replay_sentence,
-    server_sentences, transactions_table, waits_table,
+    Detail, Table, checks_table, databases_table, demerit_table, grouped_checks_table,
+    replay_sentence,
 };
 use crate::tone::Tone;
 use crate::words::{headline, target_text, was_measured, workload_name};
@@ -40,8 +40,9 @@ const MOST_RUNS_BESIDE: usize = 3;
 pub fn terminal(run: &Run, style: &Style) -> String {
     let result = &run.result;
     let mut text = Text::new(style);
-    verdict(&mut text, result);
-    facts(&mut text, result);
+    let own = &run.contribution;
+    text.verdict(&headline(run), Tone::of_verdict(result.verdict));
+    facts(&mut text, run);
     if !result.checks.is_empty() {
         let few = result.checks.len() <= MOST_CHECKS;
         let table = if few {
@@ -54,10 +55,10 @@ pub fn terminal(run: &Run, style: &Style) -> String {
     }
     databases(&mut text, result);
     replay(&mut text, result);
-    server(&mut text, result);
-    not_comparable(result)
-        .iter()
-        .for_each(|words| text.line(words));
+    for section in &own.sections {
+        own_section(&mut text, section);
+    }
+    own.notice.iter().for_each(|words| text.line(words));
     for error in result.errors.iter().take(5) {
         let page = error
             .page
@@ -71,7 +72,7 @@ pub fn terminal(run: &Run, style: &Style) -> String {
     for warning in &result.warnings {
         text.item("warning:", warning, Some(Tone::Open));
     }
-    let advice = advice(result);
+    let advice = advice(result, own);
     if !advice.is_empty() {
         text.head("Findings");
         for (index, advice) in advice.iter().enumerate() {
@@ -102,11 +103,11 @@ pub fn terminal_comparison(runs: &[Run], style: &Style) -> String {
     changes(&mut text, "Results", runs, |shown| {
         comparison.figures_table(shown)
     });
-    changes(&mut text, "Transaction latency", runs, |shown| {
-        comparison.transactions_table(shown)
+    changes(&mut text, &comparison.operations_title(), runs, |shown| {
+        comparison.operations_table(shown)
     });
     comparison
-        .not_comparable()
+        .notice()
         .iter()
         .for_each(|words| text.line(words));
     text.finish()
@@ -189,12 +190,8 @@ pub fn terminal_grid(grid: &GridResult, style: &Style) -> String {
     text.finish()
 }
 
-fn verdict(text: &mut Text, result: &RunResult) {
-    let headline = headline(result);
-    text.verdict(&headline, Tone::of_verdict(result.verdict));
-}
-
-fn facts(text: &mut Text, result: &RunResult) {
+fn facts(text: &mut Text, run: &Run) {
+    let result = &run.result;
     let mut facts = vec![format!(
         "{} on {}",
         workload_name(result),
@@ -223,10 +220,8 @@ fn facts(text: &mut Text, result: &RunResult) {
         return;
     }
     let throughput = &result.throughput;
-    if result.server.is_some() {
-        let rate = throughput.operations_per_second;
-        facts.push(quantity(rate, Unit::TransactionsPerSecond));
-    }
+    let tiles = run.contribution.tiles.iter();
+    facts.extend(tiles.map(|own| quantity(own.value, own.unit)));
     let half = throughput.achieved_half_width_iops;
     let half = half.map_or(String::new(), |half| format!(" (+- {})", figure(half)));
     let target = throughput.target_iops.map_or(String::new(), |target| {
@@ -235,14 +230,10 @@ fn facts(text: &mut Text, result: &RunResult) {
     let achieved = quantity(throughput.achieved_iops, Unit::Iops);
     facts.push(format!("achieved {achieved}{half}{target}"));
     if let Some(threads) = throughput.threads {
-        let noun = match (&result.trace, &result.server) {
-            (Some(_), _) => " outstanding",
-            (None, Some(_)) if threads == 1 => " user",
-            (None, Some(_)) => " users",
-            (None, None) if threads == 1 => " thread",
-            (None, None) => " threads",
-        };
-        facts.push(format!("{}{noun}", count(threads)));
+        facts.push(match result.trace {
+            Some(_) => format!("{} outstanding", count(threads)),
+            None => counted(threads, run.contribution.words.client),
+        });
     }
     text.line(&facts.join("; "));
 }
@@ -259,30 +250,18 @@ fn replay(text: &mut Text, result: &RunResult) {
     }
 }
 
-/// A run on a real database: transactions, wait events, downtime, and consistency checks that failed.
-fn server(text: &mut Text, result: &RunResult) {
-    let Some(server) = &result.server else {
-        return;
-    };
-    let mut part = |title: &str, table: &Table| {
-        if !table.is_empty() {
-            text.head(title);
-            text.table(table);
+/// A section that the workload brings: its tables, then its sentences.
+fn own_section(text: &mut Text, section: &Section) {
+    for part in &section.parts {
+        if part.medium != Medium::Page && !part.table.is_empty() {
+            text.head(part.title);
+            text.table(&part.table);
         }
-    };
-    part("Transactions", &transactions_table(result));
-    part("Wait events", &waits_table(result));
-    part("Downtime", &outages_table(result));
-    if server.consistency_checks.iter().any(|check| !check.passed) {
-        part("Consistency checks", &consistency_table(result));
     }
-    text.head("Database server");
-    for sentence in server_sentences(result) {
-        text.line(&sentence);
+    text.head(section.title);
+    for sentence in &section.sentences {
+        text.line(sentence);
     }
-    consistency_sentence(server)
-        .iter()
-        .for_each(|sentence| text.line(sentence));
 }
 
 fn databases(text: &mut Text, result: &RunResult) {

@@ -30,7 +30,7 @@ enum Home {
     Slot { arena: Rc<ArenaMemory>, slot: u32 },
 }
 
-/// Aligned bytes.
+/// Bytes aligned for direct I/O, from an arena or from the heap.
 pub struct Buffer {
     /// The first of `length` initialised bytes that belong to this buffer alone until it is
     /// dropped. Aligned to [`BLOCK_BYTES`].

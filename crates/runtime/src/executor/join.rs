@@ -23,7 +23,7 @@ pub(super) fn pair<T>() -> (JoinHandle<T>, Finish<T>) {
     (join, Finish { outcome })
 }
 
-/// The task's end.
+/// The side of the task: where it leaves its result.
 pub(super) struct Finish<T> {
     outcome: Rc<Outcome<T>>,
 }

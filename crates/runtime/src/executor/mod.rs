@@ -363,7 +363,7 @@ impl Handle {
         slot
     }
 
-    /// Waits for `duration_ns`.
+    /// Waits for so many nanoseconds on the runtime's clock.
     #[must_use = "a sleep does nothing unless awaited"]
     pub fn sleep_ns(&self, duration_ns: u64) -> Sleep {
         self.sleep_until_ns(self.now_ns().saturating_add(duration_ns))

@@ -1,4 +1,4 @@
-//! A real directory.
+//! A directory of a file system, with direct I/O.
 
 use super::error::{OpenError, failure_of};
 use super::file::HostFile;
@@ -47,7 +47,7 @@ impl HostDirectory {
         })
     }
 
-    /// The directory's path.
+    /// Absolute path of the directory, without symbolic links.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

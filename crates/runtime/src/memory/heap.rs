@@ -13,7 +13,7 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
-    /// Allocates `length` bytes.
+    /// Allocates `length` bytes of zeros; an error if memory is short.
     pub(crate) fn new(length: usize) -> std::io::Result<Self> {
         let layout = Layout::from_size_align(length.max(1), 4096)
             .map_err(|_| Error::from(ErrorKind::OutOfMemory))?;

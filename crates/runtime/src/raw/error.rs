@@ -16,7 +16,7 @@ pub enum RawError {
          (format {version}); use that version or format it again, which erases it"
     )]
     UnknownVersion {
-        /// The format's number.
+        /// The format's version according to the label.
         version: u32,
     },
     /// There is not enough room.
@@ -32,7 +32,7 @@ pub enum RawError {
     /// What is on the device contradicts itself.
     #[error("the device's file table is damaged: {0}; format it again, which erases it")]
     Damaged(String),
-    /// The device failed.
+    /// A request to the device failed.
     #[error(transparent)]
     Io(#[from] IoError),
 }

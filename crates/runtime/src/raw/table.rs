@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// Slots read in one request when the table is loaded: 1 MiB.
 const SLOTS_PER_READ: u32 = 256;
 
-/// An open device.
+/// The file table of an open device.
 pub(super) struct Table<F> {
     pub(super) device: F,
     pub(super) label: Label,

@@ -21,13 +21,13 @@ use std::rc::Rc;
 pub struct LoggedOperation {
     /// When the operation ended, on the runtime's clock.
     pub at_ns: u64,
-    /// What was asked.
+    /// What was asked of the disk.
     pub operation: IoOperation,
     /// Of which file; the directory for operations on directories.
     pub file: String,
     /// Where in the file; the new size for a change of size.
     pub offset_bytes: u64,
-    /// How many bytes.
+    /// Bytes asked for; 0 where no bytes move.
     pub length_bytes: u64,
     /// `done`, or what went wrong (silent faults included).
     pub outcome: String,

@@ -3,7 +3,7 @@
 use crate::file::{IoFailure, IoOperation};
 use std::cell::Cell;
 
-/// What goes wrong.
+/// What happens to a request that the fault strikes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FaultEffect {
     /// The request fails and changes nothing. A flush that fails also forgets the writes it should
@@ -37,7 +37,7 @@ pub struct Fault {
     pub from: u64,
     /// How many matching requests in a row are struck; `u64::MAX` means all that follow.
     pub count: u64,
-    /// What goes wrong.
+    /// What happens to these requests.
     pub effect: FaultEffect,
 }
 

@@ -84,7 +84,7 @@ pub(super) fn rename_in(names: &mut BTreeMap<String, FileId>, change: &Change) {
     }
 }
 
-/// The whole disk.
+/// Files and names of the disk, as they are and as a power cut would leave them.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) names: BTreeMap<String, FileId>,

@@ -1,7 +1,7 @@
 //! Sets shards and run controller going: threads on the wall clock, or tasks on the virtual one.
 
 use super::host::DatabaseHost;
-use super::link::{Inbox, LOOK_NS, Orders, ShardMessage, Stage};
+use super::link::{Inbox, Orders, POLL_NS, ShardMessage, Stage};
 use super::listener::RunListener;
 use super::plan::RunPlan;
 use super::run_controller::RunController;
@@ -32,7 +32,8 @@ where
     F: Fn(usize) -> Result<(Runtime, H), Failure> + Sync,
 {
     let plan = Arc::new(plan);
-    let orders = new_orders(&plan);
+    let tick_ns = RunController::tick_ns(&plan);
+    let orders: Vec<_> = plan.shards.iter().map(|_| Orders::new(tick_ns)).collect();
     let inbox = Inbox::default();
     let begun = Instant::now();
     let now_ns = move || begun.elapsed().as_nanos() as u64;
@@ -67,7 +68,7 @@ where
         }
         run_controller.begin(now_ns(), listener);
         while !run_controller.step(now_ns(), listener) {
-            std::thread::sleep(Duration::from_nanos(LOOK_NS));
+            std::thread::sleep(Duration::from_nanos(POLL_NS));
         }
     });
     run_controller.finish(now_ns(), listener)
@@ -94,12 +95,12 @@ where
         let shard = Shard::new(number, handle, make(number), plan, orders, inbox, 0);
         drop(clock.spawn(shard.run()));
     };
-    conduct_on_virtual_clock(handle, plan, base, stop, listener, spawn).await
+    run_shards_on_virtual_clock(handle, plan, base, stop, listener, spawn).await
 }
 
 /// Conducts shards of any make on one runtime with a virtual clock. `spawn` starts the shard of
 /// that number, which follows these orders and reports to this inbox.
-pub async fn conduct_on_virtual_clock(
+pub async fn run_shards_on_virtual_clock(
     handle: Handle,
     plan: Arc<RunPlan>,
     base: RunResult,
@@ -107,7 +108,9 @@ pub async fn conduct_on_virtual_clock(
     mut listener: Box<dyn RunListener>,
     spawn: impl Fn(usize, Arc<Orders>, Inbox),
 ) -> RunResult {
-    let orders = new_orders(&plan);
+    let tick_ns = RunController::tick_ns(&plan);
+    let orders = |_| Orders::in_simulated_time(tick_ns, stop.clone());
+    let orders: Vec<_> = plan.shards.iter().map(orders).collect();
     let inbox = Inbox::default();
     let mut run_controller =
         RunController::new(plan, orders.clone(), inbox.clone(), None, base, stop);
@@ -116,14 +119,9 @@ pub async fn conduct_on_virtual_clock(
     }
     run_controller.begin(handle.now_ns(), &mut *listener);
     while !run_controller.step(handle.now_ns(), &mut *listener) {
-        handle.sleep_ns(LOOK_NS).await;
+        handle.sleep_ns(POLL_NS).await;
     }
     run_controller.finish(handle.now_ns(), &mut *listener)
-}
-
-fn new_orders(plan: &RunPlan) -> Vec<Arc<Orders>> {
-    let tick_ns = RunController::tick_ns(plan);
-    plan.shards.iter().map(|_| Orders::new(tick_ns)).collect()
 }
 
 /// A shard without a host: it says why and follows the orders without doing anything.
@@ -133,7 +131,7 @@ fn refuse(number: usize, failure: Failure, orders: &Orders, inbox: &Inbox) {
         let stage = loop {
             match orders.stage(stage_number) {
                 Some(stage) => break stage,
-                None => std::thread::sleep(Duration::from_nanos(LOOK_NS)),
+                None => std::thread::sleep(Duration::from_nanos(POLL_NS)),
             }
         };
         inbox.report(number, ShardMessage::Done(stage));

@@ -1,6 +1,6 @@
 //! What every shard has in common: it follows the orders, counts every tick, and reports.
 
-use super::link::{Inbox, LOOK_NS, Orders, ShardMessage, Stage};
+use super::link::{Inbox, Orders, POLL_NS, ShardMessage, Stage};
 use crate::failure::{Failure, FailureKind};
 use measure::sample::{Phase, Recorder};
 use runtime::Handle;
@@ -20,7 +20,7 @@ pub trait ShardTasks: 'static {
     /// What ends the run.
     async fn carry_out(&self, stage: Stage) -> Result<(), Failure>;
 
-    /// Looks after the load, [`LOOK_NS`] after the last look, and reports what has failed.
+    /// Looks after the load, [`POLL_NS`] after the last look, and reports what has failed.
     fn look_after(&self);
 
     /// Takes over what the load and its storage count themselves.
@@ -113,7 +113,7 @@ impl Follower {
             if let Some(stage) = self.orders.stage(number) {
                 return stage;
             }
-            self.handle.sleep_ns(LOOK_NS).await;
+            self.handle.sleep_ns(POLL_NS).await;
         }
     }
 }
@@ -152,7 +152,7 @@ async fn tick<D: ShardTasks>(shard: &D) {
         .next_tick_ns
         .set(handle.now_ns() + orders.tick_ns());
     while !follower.ended.get() {
-        handle.sleep_ns(LOOK_NS).await;
+        handle.sleep_ns(POLL_NS).await;
         shard.look_after();
         let now_ns = handle.now_ns();
         if now_ns >= follower.next_tick_ns.get() {

@@ -4,6 +4,7 @@
 //! milliseconds. So it works the same between threads and within one runtime on the virtual clock.
 
 use crate::failure::Failure;
+use crate::progress::StopRequest;
 use measure::sample::ShardSample;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,14 +13,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub const WITHOUT_SERVICE: &str = "downtime";
 
 /// How often orders and reports are looked for.
-pub const LOOK_NS: u64 = 10_000_000;
+pub const POLL_NS: u64 = 10_000_000;
 
 /// The command to a shard. Every shard gets the same stages in the same order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Build the databases that are not there.
     Build,
-    /// Open them.
+    /// Open the databases, and recover them when needed.
     Open,
     /// Run sessions until the caches are warm.
     WarmUp,
@@ -43,13 +44,24 @@ pub struct Orders {
     transactions_per_second: AtomicU64,
     tick_ns: AtomicU64,
     abandoned: AtomicBool,
+    stop: StopRequest,
 }
 
 impl Orders {
     /// Orders with a first tick length.
     #[must_use]
     pub fn new(tick_ns: u64) -> Arc<Self> {
-        let orders = Self::default();
+        Self::in_simulated_time(tick_ns, StopRequest::new())
+    }
+
+    /// Orders of sessions in simulated time. They look at `stop` themselves: nobody knows how long
+    /// it takes until the run controller has its next look.
+    #[must_use]
+    pub fn in_simulated_time(tick_ns: u64, stop: StopRequest) -> Arc<Self> {
+        let orders = Self {
+            stop,
+            ..Self::default()
+        };
         orders.set_tick_ns(tick_ns);
         Arc::new(orders)
     }
@@ -74,6 +86,12 @@ impl Orders {
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed)
+    }
+
+    /// Whether sessions in simulated time shall begin nothing more.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_stopped()
     }
 
     /// Sets how many sessions run (closed loop) or may run at once (open loop).
@@ -101,7 +119,7 @@ impl Orders {
 
     /// Sets how often counts are reported.
     pub fn set_tick_ns(&self, tick_ns: u64) {
-        self.tick_ns.store(tick_ns.max(LOOK_NS), Ordering::Relaxed);
+        self.tick_ns.store(tick_ns.max(POLL_NS), Ordering::Relaxed);
     }
 
     /// How often counts are reported.
@@ -128,7 +146,7 @@ pub enum ShardMessage {
     Backlog {
         /// Arrivals dropped because the backlog was full.
         shed: u64,
-        /// Arrivals that wait.
+        /// Arrivals that wait for a session.
         waiting: u64,
     },
     /// What the shard does in the present stage.

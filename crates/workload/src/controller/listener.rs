@@ -29,7 +29,7 @@ impl<'a> InterimResult<'a> {
         self.interval_s
     }
 
-    /// The result document.
+    /// The result document, worked out from what was counted so far.
     #[must_use]
     pub fn result(&self) -> RunResult {
         (self.work_out)()
@@ -58,7 +58,7 @@ pub trait RunListener {
     fn note(&mut self, _text: &str) {}
 }
 
-/// Listens to nothing.
+/// A listener that ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoListener;
 

@@ -2,10 +2,11 @@
 
 use super::host::LoadedDatabase;
 use super::link::Orders;
+use super::zero_delay_loop::ZeroDelayLoopDetector;
 use crate::failure::Failure;
 use crate::pacing::arrivals::{Arrivals, Spacing};
 use crate::pacing::backlog::{Admission, Backlog};
-use crate::random::Dice;
+use crate::random::SeededRng;
 use runtime::Handle;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -45,10 +46,18 @@ impl Pause {
 }
 
 /// The longest the pacer sleeps, so that it notices a new rate.
-const PACER_LOOK_NS: u64 = 20_000_000;
+const PACER_POLL_NS: u64 = 20_000_000;
 
 /// The longest a session sleeps, so that a long rest does not hold up the end of the load.
 const REST_LOOK_NS: u64 = 100_000_000;
+
+/// Transactions at one instant that are too many: where one in ten thousand meets a page that is not
+/// cached, a session never comes to them.
+const TRANSACTIONS_AT_ONE_INSTANT_MAX: u64 = 1_000_000;
+
+/// What helps where nothing reaches the array.
+const REMEDY: &str = "Make the databases larger than the page cache (--target-size), make the page \
+    cache smaller, or hold a rate (--rate).";
 
 /// The load of one shard. It runs in tasks of its own.
 pub struct Load<D: LoadedDatabase> {
@@ -61,6 +70,7 @@ pub struct Load<D: LoadedDatabase> {
     alive: RefCell<Vec<bool>>,
     backlog: RefCell<Backlog>,
     turn: Cell<usize>,
+    zero_delay_loop: ZeroDelayLoopDetector,
     failure: RefCell<Option<Failure>>,
 }
 
@@ -81,17 +91,18 @@ impl<D: LoadedDatabase> Load<D> {
             alive: RefCell::default(),
             backlog: RefCell::new(Backlog::new(limit)),
             turn: Cell::new(0),
+            zero_delay_loop: ZeroDelayLoopDetector::new(TRANSACTIONS_AT_ONE_INSTANT_MAX, REMEDY),
             failure: RefCell::new(None),
         })
     }
 
-    /// Starts the load.
-    pub fn start(self: &Rc<Self>, dice: Dice) {
+    /// Starts the load: sessions, or arrivals at the held rate.
+    pub fn start(self: &Rc<Self>, rng: SeededRng) {
         self.running.set(true);
         match self.how {
             Loop::Closed(_) => self.adjust(),
             Loop::Open { spacing, .. } => {
-                let arrivals = Arrivals::new(spacing, dice, self.handle.now_ns());
+                let arrivals = Arrivals::new(spacing, rng, self.handle.now_ns());
                 let load = Rc::clone(self);
                 self.handle.spawn(async move { load.pace(arrivals).await });
             }
@@ -127,7 +138,11 @@ impl<D: LoadedDatabase> Load<D> {
             let database = self.databases[turn % self.databases.len()].clone();
             turn += 1;
             let (begun, begun_ns) = (self.handle.turns(), self.handle.now_ns());
-            if let Err(failure) = database.transact(None).await {
+            let ended = database.transact(None).await;
+            let sessions = self.orders.sessions();
+            if let Err(failure) =
+                ended.and_then(|_| self.zero_delay_loop.count(&self.handle, sessions))
+            {
                 self.fail(failure);
             }
             let pause_ns = pause.after_ns(self.handle.now_ns() - begun_ns);
@@ -159,12 +174,14 @@ impl<D: LoadedDatabase> Load<D> {
         while self.goes_on() {
             let now_ns = self.handle.now_ns();
             let rate = self.orders.transactions_per_second();
-            while let Some(due_ns) = arrivals.next_until(now_ns, rate) {
+            while self.goes_on()
+                && let Some(due_ns) = arrivals.next_until(now_ns, rate)
+            {
                 self.arrive(due_ns);
             }
             let next_ns = arrivals.expected_ns(rate).saturating_add(1);
-            let look_ns = self.handle.now_ns() + PACER_LOOK_NS;
-            self.handle.sleep_until_ns(next_ns.min(look_ns)).await;
+            let poll_ns = self.handle.now_ns() + PACER_POLL_NS;
+            self.handle.sleep_until_ns(next_ns.min(poll_ns)).await;
         }
     }
 
@@ -193,7 +210,8 @@ impl<D: LoadedDatabase> Load<D> {
     }
 
     fn goes_on(&self) -> bool {
-        self.running.get() && self.failure.borrow().is_none()
+        let may_begin = self.running.get() && !self.orders.is_stopped();
+        may_begin && self.failure.borrow().is_none()
     }
 
     fn fail(&self, failure: Failure) {

@@ -4,9 +4,9 @@
 //! clock, beside the others on one) and takes its databases through the stages of the run; its
 //! sessions are a [`load::Load`]. The [`run_controller::RunController`] orders the stages, joins the counts,
 //! steers the load ([`load_control`]), reports the phases (`phase_notice`) and gives the result
-//! ([`outcome`]). Orders and news go over [`link`]; what every shard does with them is in `follower`.
-//! [`drive`] sets everything going; what it needs of real or simulated storage is a
-//! [`host::DatabaseHost`].
+//! ([`outcome`]). A load of which no session ever waits is ended by [`zero_delay_loop`].
+//! Orders and news go over [`link`]; what every shard does with them is in `follower`. [`drive`] sets
+//! everything going; what it needs of real or simulated storage is a [`host::DatabaseHost`].
 
 pub mod drive;
 pub mod follower;
@@ -23,7 +23,8 @@ pub mod run_controller;
 mod service;
 pub mod shard;
 pub mod ticks;
+pub mod zero_delay_loop;
 
-pub use drive::{conduct_on_virtual_clock, run_on_threads, run_on_virtual_clock};
+pub use drive::{run_on_threads, run_on_virtual_clock, run_shards_on_virtual_clock};
 pub use listener::{InterimResult, NoListener, RunListener};
 pub use plan::RunPlan;

@@ -3,7 +3,7 @@
 use super::load::Loop;
 use super::load_control::LoadControl;
 use super::plan::{RunPlan, SteadyBy};
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureKind};
 use measure::metric::Stream;
 use measure::result::{Check, ErrorRecord, PhaseResult, RunResult, SteadyState, Verdict};
 use measure::sample::RunTotals;
@@ -13,17 +13,17 @@ use std::time::Duration;
 /// The phases that the result lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Span {
-    /// Databases are built.
+    /// Databases that are missing are built.
     Build,
     /// Databases are opened, and recovered when needed.
     Open,
-    /// The caches fill.
+    /// Sessions run until the caches are warm.
     WarmUp,
     /// The number of sessions is searched.
     Tuning,
     /// The load that is judged.
     Measured,
-    /// Databases are closed.
+    /// Databases are closed, their caches written.
     Close,
     /// Every page is verified.
     Checksum,
@@ -49,6 +49,8 @@ pub struct Account {
     spans: Vec<(Span, u64, u64)>,
     open_span: Option<(Span, u64)>,
     errors: Vec<ErrorRecord>,
+    /// Why simulated time does not advance, if it does not.
+    zero_delay_loop: Option<String>,
     interrupted: bool,
     warnings: Vec<String>,
     notes: Vec<String>,
@@ -64,6 +66,7 @@ impl Account {
             spans: Vec::new(),
             open_span: None,
             errors: Vec::new(),
+            zero_delay_loop: None,
             interrupted: false,
             warnings: Vec::new(),
             notes: Vec::new(),
@@ -71,7 +74,7 @@ impl Account {
         }
     }
 
-    /// A phase begins.
+    /// Notes the time at which a phase begins.
     pub fn begin_span(&mut self, span: Span, now_ns: u64) {
         self.open_span = Some((span, now_ns));
     }
@@ -83,8 +86,14 @@ impl Account {
         }
     }
 
-    /// Notes an error that ends the run.
+    /// Notes a failure that ends the run. A zero-delay loop says nothing against the storage, so it
+    /// is no error of it.
     pub fn fail(&mut self, failure: &Failure, now_ns: u64) {
+        if failure.kind == FailureKind::ZeroDelayLoop {
+            self.zero_delay_loop
+                .get_or_insert_with(|| failure.error.clone());
+            return;
+        }
         self.errors.push(ErrorRecord {
             at_s: now_ns as f64 / 1e9,
             kind: failure.kind.into(),
@@ -110,10 +119,10 @@ impl Account {
         self.notes.push(text);
     }
 
-    /// Whether an error has happened.
+    /// Whether a failure has ended the run.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        !self.errors.is_empty()
+        self.zero_delay_loop.is_some() || !self.errors.is_empty()
     }
 
     /// Whether the run ends before its time.
@@ -158,7 +167,7 @@ impl Account {
         }
     }
 
-    /// The result document.
+    /// The result document of the run so far.
     #[must_use]
     pub fn result(
         &self,
@@ -210,6 +219,14 @@ impl Account {
             return result;
         }
         enter(judgement, checks, &mut result, totals);
+        if let Some(reason) = &self.zero_delay_loop {
+            match result.verdict {
+                Verdict::Pass | Verdict::Inconclusive => {
+                    result.set_verdict(Verdict::Inconclusive, reason.clone());
+                }
+                _ => result.warnings.push(reason.clone()),
+            }
+        }
         if !complete {
             result.mark_unfinished();
         }

@@ -2,6 +2,7 @@
 
 use super::load::Loop;
 use crate::profile::{Run, Tuning};
+use crate::progress::Clients;
 use measure::sample::Layout;
 use measure::service_level::ServiceLevels;
 use std::sync::Arc;
@@ -19,15 +20,6 @@ pub enum SteadyBy {
     ReadLatency,
 }
 
-/// What the sessions of a workload are called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clients {
-    /// Threads, of which the load on the storage is shown.
-    Threads,
-    /// Users, whose transactions are shown too.
-    Users,
-}
-
 /// Everything that the course of a run depends on. The same for all of its threads.
 #[derive(Debug, Clone)]
 pub struct RunPlan {
@@ -37,13 +29,13 @@ pub struct RunPlan {
     pub tuning: Tuning,
     /// The limits that decide the verdict.
     pub service_levels: ServiceLevels,
-    /// Databases and operations.
+    /// Names of the databases and of the operations.
     pub layout: Arc<Layout>,
     /// The databases of each shard.
     pub shards: Vec<Vec<usize>>,
     /// What the sessions are called.
     pub clients: Clients,
-    /// How transactions begin.
+    /// When transactions begin: after the last one, or at a held rate.
     pub how: Loop,
     /// Operations in one transaction.
     pub operations_per_transaction: u32,

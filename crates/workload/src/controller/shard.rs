@@ -7,7 +7,7 @@ use super::load::Load;
 use super::observer::{CountingObserver, FirstFailure};
 use super::plan::RunPlan;
 use crate::failure::Failure;
-use crate::random::Dice;
+use crate::random::SeededRng;
 use measure::sample::{Phase, Recorder};
 use runtime::{Handle, IoObserver};
 use std::cell::{Cell, RefCell};
@@ -150,7 +150,7 @@ impl<H: DatabaseHost> Shard<H> {
     fn start(&self) {
         if let (Some(load), false) = (self.load.borrow().as_ref(), self.follower.has_failed()) {
             let stream = 0x7061_6365 + self.number as u64;
-            load.start(Dice::new(self.plan.run.seed, stream));
+            load.start(SeededRng::new(self.plan.run.seed, stream));
         }
     }
 

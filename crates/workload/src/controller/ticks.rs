@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct Tick {
     /// What the run was doing.
     pub phase: Phase,
-    /// Requests and latencies.
+    /// Requests, latencies and stalls, as tuning takes them.
     pub io: TuningSample,
     /// Operations that ended, commits not counted.
     pub operations: u64,

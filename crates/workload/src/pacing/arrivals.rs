@@ -1,12 +1,12 @@
 //! The instants at which transactions are due.
 
-use crate::random::Dice;
+use crate::random::SeededRng;
 use config::choice;
 
 choice! {
     /// How arrivals are spread over time.
     pub enum Spacing default Even {
-        /// At equal distances.
+        /// At equal distances in time.
         Even = "even",
         /// At random and independently of each other (a Poisson process), as many users cause them.
         Poisson = "poisson",
@@ -17,7 +17,7 @@ choice! {
 #[derive(Debug, Clone)]
 pub struct Arrivals {
     spacing: Spacing,
-    dice: Dice,
+    rng: SeededRng,
     /// What is left until the next arrival, in units of the mean distance.
     remaining: f64,
     /// Up to when `remaining` has been counted down.
@@ -27,16 +27,16 @@ pub struct Arrivals {
 impl Arrivals {
     /// A stream that begins at `now_ns`.
     #[must_use]
-    pub fn new(spacing: Spacing, mut dice: Dice, now_ns: u64) -> Self {
+    pub fn new(spacing: Spacing, mut rng: SeededRng, now_ns: u64) -> Self {
         // The first of even arrivals comes at a random part of the distance, so that the streams
         // of several shards do not march in step.
         let remaining = match spacing {
-            Spacing::Even => dice.unit(),
-            Spacing::Poisson => dice.exponential(),
+            Spacing::Even => rng.unit(),
+            Spacing::Poisson => rng.exponential(),
         };
         Self {
             spacing,
-            dice,
+            rng,
             remaining,
             counted_ns: now_ns as f64,
         }
@@ -56,7 +56,7 @@ impl Arrivals {
         self.counted_ns = due_ns;
         self.remaining = match self.spacing {
             Spacing::Even => 1.0,
-            Spacing::Poisson => self.dice.exponential(),
+            Spacing::Poisson => self.rng.exponential(),
         };
         Some(due_ns as u64)
     }
@@ -91,7 +91,10 @@ mod tests {
 
     #[test]
     fn even_arrivals_keep_their_distance_over_ticks() {
-        let due = all(Arrivals::new(Spacing::Even, Dice::new(1, 1), 0), &[7.0; 10]);
+        let due = all(
+            Arrivals::new(Spacing::Even, SeededRng::new(1, 1), 0),
+            &[7.0; 10],
+        );
         assert_eq!(due.len(), 70);
         for pair in due.windows(2) {
             assert!((pair[1] - pair[0]).abs_diff(142_857_142) <= 2, "{pair:?}");
@@ -101,7 +104,7 @@ mod tests {
     #[test]
     fn random_arrivals_have_the_rate_and_the_spread_of_a_poisson_process() {
         let due = all(
-            Arrivals::new(Spacing::Poisson, Dice::new(2, 1), 0),
+            Arrivals::new(Spacing::Poisson, SeededRng::new(2, 1), 0),
             &[1000.0; 100],
         );
         // 100,000 expected, standard deviation 316.
@@ -118,7 +121,7 @@ mod tests {
 
     #[test]
     fn the_rate_may_change_and_stop_at_any_time() {
-        let arrivals = Arrivals::new(Spacing::Even, Dice::new(3, 1), 0);
+        let arrivals = Arrivals::new(Spacing::Even, SeededRng::new(3, 1), 0);
         let due = all(arrivals, &[10.0, 0.0, 0.0, 100.0]);
         let late = due.iter().filter(|&&at| at > 3_000_000_000).count();
         let early = due.iter().filter(|&&at| at <= 1_000_000_000).count();

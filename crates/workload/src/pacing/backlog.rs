@@ -65,13 +65,13 @@ impl Backlog {
         count
     }
 
-    /// Sessions at work.
+    /// Sessions at work on an arrival.
     #[must_use]
     pub fn at_work(&self) -> usize {
         self.at_work
     }
 
-    /// Arrivals that wait.
+    /// Arrivals that wait for a session.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()

@@ -24,11 +24,11 @@ const CORRECTION: f64 = 0.25;
 pub struct Counted {
     /// Length of the interval in seconds.
     pub length_s: f64,
-    /// Database reads.
+    /// Database reads that ended.
     pub reads: u64,
-    /// Database writes.
+    /// Database writes that ended.
     pub writes: u64,
-    /// Operations that ended.
+    /// Operations of the workload that ended.
     pub operations: u64,
 }
 
@@ -128,7 +128,7 @@ impl RateController {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Dice;
+    use crate::random::SeededRng;
 
     /// A storage whose writes come `lag` seconds after their operations, one per operation, beside
     /// `reads` reads per operation.
@@ -136,7 +136,7 @@ mod tests {
         reads: f64,
         lag: usize,
         done: Vec<f64>,
-        dice: Dice,
+        rng: SeededRng,
     }
 
     impl Lagging {
@@ -147,7 +147,7 @@ mod tests {
                 self.done.push(operations);
                 let causing = self.done.len().checked_sub(1 + self.lag);
                 let writes = causing.map_or(0.0, |second| self.done[second]);
-                let chance = 0.95 + 0.1 * self.dice.unit();
+                let chance = 0.95 + 0.1 * self.rng.unit();
                 let (reads, writes) = (operations * self.reads * chance, writes * chance);
                 total += reads + writes;
                 controller.update(Counted {
@@ -165,12 +165,12 @@ mod tests {
     fn the_mean_is_held_within_one_percent_even_when_writes_lag() {
         for (reads, lag) in [(1.3, 0), (1.3, 20), (1.0, 40), (3.0, 5)] {
             let mut controller = RateController::new(1000.0, 2.0);
-            let dice = Dice::new(1, 1);
+            let rng = SeededRng::new(1, 1);
             let mut storage = Lagging {
                 reads,
                 lag,
                 done: Vec::new(),
-                dice,
+                rng,
             };
             storage.mean_iops(&mut controller, 180);
             controller.forget_shortfall();

@@ -48,7 +48,8 @@ settings! {
         /// cache.
         pub page_fault_stalls_per_second: f64 = 1.0,
             as within(0.0..=1e6), source "The failure text of Jetstress 2013: not higher than 1.";
-        /// How far below the rate to reach the achieved one may stay, as a fraction of it.
+        /// How far below the rate to reach the achieved one may stay, as a fraction of it: a rate of
+        /// I/O, or the rate of transactions that users of a database server hold.
         pub achieved_margin_fraction: f64 = 0.05,
             as within(0.0..=1.0), source "JetstressConfig.xml 2013, MarginIops.";
         /// I/O errors and bad pages that are allowed.

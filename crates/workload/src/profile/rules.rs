@@ -8,7 +8,7 @@ use config::{ConfigError, Layers, Settings};
 pub struct Rule {
     /// The settings it is about; the fault is shown at the one that was given last.
     pub paths: &'static [&'static str],
-    /// What is wrong.
+    /// What is wrong, in words.
     pub message: String,
     /// What would be right.
     pub help: String,

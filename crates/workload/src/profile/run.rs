@@ -41,7 +41,7 @@ settings! {
             source "JetstressConfig.xml 2013, VerifyChecksum.";
         /// What must hold before measuring begins.
         pub warm_up: WarmUp = WarmUp::default();
-        /// The steady-state test.
+        /// When the measured phase counts as steady.
         pub steady_state: SteadyState = SteadyState::default();
     }
 }
@@ -52,7 +52,7 @@ settings! {
         /// How full every cache must be; a database smaller than its cache must be cached as far.
         pub cache_fill_percent: f64 = 90.0,
             as within(0.0..=99.0), source "JetstressConfig.xml 2013, PreloadJetCache 0.9.";
-        /// The shortest warm-up.
+        /// The shortest warm-up, even if the caches are full before.
         pub minimum: TimeSpan = TimeSpan::seconds(0),
             as within(TimeSpan(0)..=YEAR), source "A setting.";
         /// The longest warm-up; measuring then begins with the caches as they are.
@@ -106,7 +106,7 @@ settings! {
         /// Longest time for one thread count to settle.
         pub settle_limit: TimeSpan = TimeSpan::seconds(600),
             as within(TimeSpan::millis(10)..=YEAR), source SLOPE_POST;
-        /// Longest tuning.
+        /// Longest time for the whole of tuning.
         pub total_limit: TimeSpan = TimeSpan::seconds(3600),
             as within(TimeSpan::millis(10)..=YEAR), source SLOPE_POST;
         /// How near the achieved rate must come to the rate to reach. Tuning keeps to half of it,

@@ -25,7 +25,7 @@ pub struct CycleSettings {
 /// What was counted over one tuning sample.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TuningSample {
-    /// Length in seconds.
+    /// Length of the sample in seconds.
     pub length_s: f64,
     /// Database reads plus writes.
     pub ios: u64,
@@ -38,11 +38,11 @@ pub struct TuningSample {
 /// Latencies of one database over one sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct DatabaseLatency {
-    /// Database reads.
+    /// Number of database reads.
     pub reads: u64,
     /// Sum of their latencies in ms.
     pub read_total_ms: f64,
-    /// Log writes.
+    /// Number of log writes.
     pub log_writes: u64,
     /// Sum of their latencies in ms.
     pub log_write_total_ms: f64,

@@ -1,7 +1,7 @@
 //! Holds what was written out against every rule, and leads diagnostics back to their lines.
 
 use super::Expansion;
-use crate::Diagnostic;
+use crate::BrokenRule;
 use crate::array::{ArrayError, check_places};
 use crate::description::keys::COUNT_MAX;
 use crate::group::BackendError;
@@ -66,7 +66,7 @@ impl Expansion<'_> {
                 }
                 Err(ArrayError::Backend(BackendError::Settings { diagnostics })) => {
                     let diagnostics = diagnostics.into_iter().map(|diagnostic| {
-                        Diagnostic::new(format!("backend.{}", diagnostic.path), diagnostic.message)
+                        BrokenRule::new(format!("backend.{}", diagnostic.path), diagnostic.message)
                     });
                     self.lead_back(diagnostics.collect(), &before);
                 }
@@ -77,7 +77,7 @@ impl Expansion<'_> {
 
     /// Reports diagnostics about settings at the keys they came from, but for those at places where
     /// something was wrong `before`, of which they are consequences.
-    fn lead_back(&mut self, diagnostics: Vec<Diagnostic>, before: &[config::Diagnostic]) {
+    fn lead_back(&mut self, diagnostics: Vec<BrokenRule>, before: &[config::Diagnostic]) {
         for diagnostic in diagnostics {
             let path = self.key_of(&diagnostic.path);
             let location = self.document.location(&path);

@@ -12,7 +12,7 @@ use crate::raid::Level;
 pub struct PlannedEvent {
     /// When, ns since the measured part began.
     pub at_ns: u64,
-    /// What.
+    /// What fails or is repaired.
     pub fault: Fault,
     /// The same as a sentence without its time, such as `disk 3 of group 'a-disks' fails`.
     pub text: String,

@@ -29,7 +29,7 @@ use crate::settings::ArraySettings;
 /// A database that a workload wants to put on an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatabaseDemand {
-    /// Its name.
+    /// Name of the database, which its volumes are named after.
     pub name: String,
     /// Room for its file as it may grow.
     pub data_bytes: u64,
@@ -49,7 +49,7 @@ pub struct DatabasePlacement {
 /// An array that can be built, and where the databases of a workload lie on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedArray {
-    /// The array.
+    /// Settings of the array, with the volumes of the databases.
     pub settings: ArraySettings,
     /// In the order of the demands.
     pub placement: Vec<DatabasePlacement>,
@@ -90,7 +90,7 @@ struct Place {
     kind: PlaceKind,
     /// The controller that owns its volumes; without one they are dealt over all.
     owner: Option<u32>,
-    /// Its key.
+    /// Key of the description that made it, for diagnostics.
     path: String,
 }
 

@@ -3,18 +3,18 @@
 use super::description::{HardDiskDescription, MeasuredSeeks, SheetSeeks};
 use super::seek::{SeekCurve, SeekTimes};
 use super::zones::sheet_zones;
-use crate::{Diagnostic, SECTOR_BYTES};
+use crate::{BrokenRule, SECTOR_BYTES};
 
 /// Collects diagnostics under a common path.
 struct Diagnostics<'a> {
     prefix: &'a str,
-    list: Vec<Diagnostic>,
+    list: Vec<BrokenRule>,
 }
 
 impl Diagnostics<'_> {
     fn say(&mut self, key: &str, message: impl Into<String>) {
         let path = format!("{}.{key}", self.prefix);
-        self.list.push(Diagnostic::new(path, message));
+        self.list.push(BrokenRule::new(path, message));
     }
 
     fn unless(&mut self, holds: bool, key: &str, message: &str) {
@@ -28,8 +28,8 @@ impl Diagnostics<'_> {
 const MOST_TURNS: f64 = 15.0;
 
 /// Every rule that is broken; paths start with `prefix`.
-pub(super) fn check(disk: &HardDiskDescription, prefix: &str) -> Vec<Diagnostic> {
-    let list = Diagnostic::out_of_bounds(disk, prefix);
+pub(super) fn check(disk: &HardDiskDescription, prefix: &str) -> Vec<BrokenRule> {
+    let list = BrokenRule::out_of_bounds(disk, prefix);
     // What follows divides by these.
     if !list.is_empty() {
         return list;

@@ -12,7 +12,7 @@ settings! {
     pub struct HardDiskDescription {
         /// Capacity; whole sectors are used.
         pub capacity_bytes: u64, as capacity();
-        /// Turns per minute.
+        /// Turns of the platters per minute.
         pub rpm: u32, as within(1_000..=60_000);
         /// Surfaces with a head.
         pub heads: u32, as within(1..=64);
@@ -71,7 +71,7 @@ settings! {
     /// Seek times of a data sheet.
     #[derive(Copy)]
     pub struct SheetSeeks {
-        /// Reads.
+        /// Seek times of reads.
         pub read: SeekTimes;
         /// Writes, which settle longer.
         pub write: SeekTimes;
@@ -89,7 +89,7 @@ settings! {
 }
 
 settings! {
-    /// A measured zone.
+    /// Neighbouring cylinders whose tracks have the same number of sectors, as measured.
     #[derive(Copy, Eq)]
     pub struct MeasuredZone {
         /// Cylinders of the zone.

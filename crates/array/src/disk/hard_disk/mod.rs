@@ -31,7 +31,7 @@ pub use seek::{SeekCurve, SeekRow, SeekTimes};
 
 impl HardDiskDescription {
     /// Every rule this description breaks; paths start with `prefix`.
-    pub fn check(&self, prefix: &str) -> Vec<crate::Diagnostic> {
+    pub fn check(&self, prefix: &str) -> Vec<crate::BrokenRule> {
         check::check(self, prefix)
     }
 }

@@ -10,7 +10,7 @@ struct Segment {
     end_sector: u64,
 }
 
-/// The segments.
+/// The segments of the buffer that hold what was read, with what was read ahead.
 #[derive(Debug, Clone)]
 pub(super) struct ReadCache {
     segments: Vec<Segment>,

@@ -81,7 +81,7 @@ impl Near {
     }
 }
 
-/// The on-board queue.
+/// The commands in the on-board queue, of which the next is chosen.
 #[derive(Debug, Clone)]
 pub(super) struct Queue {
     candidates: Vec<Candidate>,

@@ -109,7 +109,7 @@ settings! {
     /// One measured row of a seek table.
     #[derive(Copy)]
     pub struct SeekRow {
-        /// Distance in tracks.
+        /// Distance in tracks, ascending from row to row.
         pub tracks: u32;
         /// Seek time of a read.
         pub time_ms: f64;

@@ -87,7 +87,7 @@ fn run(disk: &mut HardDisk, load: &Load) -> f64 {
     while let Some(done_ns) = disk.next_completion_ns() {
         disk.complete(done_ns);
     }
-    disk.counters().check_laws_of_one_server().unwrap();
+    disk.counters().check_single_server_invariants().unwrap();
     assert_eq!(disk.counters().parts.total_ns(), disk.counters().service_ns);
     rate
 }
@@ -188,7 +188,7 @@ fn stream(
         // The first positioning is not part of the stream.
         began_ns.get_or_insert(now_ns);
     }
-    drive.counters().check_laws_of_one_server().unwrap();
+    drive.counters().check_single_server_invariants().unwrap();
     let bytes = (total_sectors - u64::from(length)) * SECTOR_BYTES;
     bytes as f64 / ((now_ns - began_ns.unwrap()) as f64 / 1e9)
 }

@@ -2,17 +2,17 @@
 
 use super::description::SolidStateDescription;
 use super::flash::WriteFit;
-use crate::Diagnostic;
+use crate::BrokenRule;
 
 /// Every rule that is broken; paths start with `prefix`.
-pub(super) fn check(disk: &SolidStateDescription, prefix: &str) -> Vec<Diagnostic> {
-    let mut diagnostics = Diagnostic::out_of_bounds(disk, prefix);
+pub(super) fn check(disk: &SolidStateDescription, prefix: &str) -> Vec<BrokenRule> {
+    let mut diagnostics = BrokenRule::out_of_bounds(disk, prefix);
     // What follows divides by these.
     if !diagnostics.is_empty() {
         return diagnostics;
     }
     let mut report = |key: &str, message: &str| {
-        diagnostics.push(Diagnostic::new(format!("{prefix}.{key}"), message));
+        diagnostics.push(BrokenRule::new(format!("{prefix}.{key}"), message));
     };
     if !disk.page_bytes.is_power_of_two() {
         report("page_bytes", "The bytes of a page are a power of two.");

@@ -36,7 +36,7 @@ settings! {
         pub write_latency_us: f64, as within(0.0..=1e4);
         /// Random reads of 4 KiB at full depth: the commands the controller can take.
         pub random_read_4k_per_s: f64, as within(100.0..=1e8);
-        /// Sequential writes, sustained.
+        /// Sequential writes, at the rate that lasts once the write buffer is full.
         pub sequential_write_mb_per_s: f64, as within(0.1..=1e6);
         /// Random writes of 4 KiB over the whole span, sustained.
         pub random_write_4k_per_s: f64, as within(1.0..=1e8);

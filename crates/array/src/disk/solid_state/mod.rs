@@ -17,7 +17,7 @@ pub use drive::SolidState;
 
 impl SolidStateDescription {
     /// Every rule this description breaks; paths start with `prefix`.
-    pub fn check(&self, prefix: &str) -> Vec<crate::Diagnostic> {
+    pub fn check(&self, prefix: &str) -> Vec<crate::BrokenRule> {
         check::check(self, prefix)
     }
 

@@ -83,7 +83,7 @@ fn run(disk: &mut SolidState, load: Load, seed: u64) -> (f64, f64) {
     while let Some(done_ns) = disk.next_completion_ns() {
         disk.complete(done_ns);
     }
-    disk.counters().check_laws().unwrap();
+    disk.counters().check_invariants().unwrap();
     (rate, response_ns)
 }
 

@@ -15,7 +15,7 @@ use crate::pool::tier::Tier;
 struct Slot {
     /// The page of the pool that lies there, or `NOBODY`, or `RESERVED`.
     owner: u32,
-    /// Requests in flight.
+    /// Requests in flight on the page.
     reads: u16,
     writes: u16,
 }
@@ -62,7 +62,7 @@ impl GroupSpace {
         }
     }
 
-    /// Slots in all.
+    /// Slots of the group, free ones included.
     pub(crate) fn slots(&self) -> u32 {
         self.states.len() as u32
     }

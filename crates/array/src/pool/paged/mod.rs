@@ -98,7 +98,7 @@ struct LineUpdate<P> {
 pub struct PagedPool<P> {
     map: PageMap,
     settings: PoolSettings,
-    /// By `VolumeId`.
+    /// Index is the number of the `VolumeId`.
     affinities: Vec<Affinity>,
     tiering: AnyTiering,
     interval_ns: u64,

@@ -14,7 +14,7 @@ use crate::pool::settings::{Affinity, GroupFacts, PoolSettings, PoolVolume, Tier
 use crate::pool::stripes::StripeBatch;
 use crate::pool::tier::Tier;
 use crate::pool::tiering::{AnyTiering, TieringPolicy};
-use crate::{Diagnostic, FirstWrite, VolumeId};
+use crate::{BrokenRule, FirstWrite, VolumeId};
 
 impl<P: Payload> PagedPool<P> {
     /// The pool that `settings` describe, with all pages of its thick volumes taken. `groups` are
@@ -28,7 +28,7 @@ impl<P: Payload> PagedPool<P> {
         settings: &PoolSettings,
         groups: &[GroupFacts],
         volumes: &[PoolVolume],
-    ) -> Result<Self, Vec<Diagnostic>> {
+    ) -> Result<Self, Vec<BrokenRule>> {
         let diagnostics = settings.check(path, groups, volumes);
         if !diagnostics.is_empty() {
             return Err(diagnostics);

@@ -1,6 +1,6 @@
 //! From the number of a line to its node: four to eight bytes per line.
 
-/// No node.
+/// Marks a free place of the table.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// An open-addressing table of nodes. The numbers of the lines themselves are kept by the owner,

@@ -41,7 +41,7 @@ pub(crate) trait Replacement {
     /// Takes a line out, because it was written or trimmed; says which slot it held.
     fn remove(&mut self, line: u32) -> Option<u32>;
 
-    /// Forgets everything.
+    /// Forgets every line, and what was known of those that left.
     fn clear(&mut self);
 
     /// Lines in the cache.

@@ -25,7 +25,7 @@ pub(crate) struct S3Fifo {
     small_target: u32,
     index: LineIndex,
     lines: Vec<u32>,
-    /// Uses, and `IN_MAIN`.
+    /// By slot: how often the line was used since it came, and the bit `IN_MAIN`.
     marks: Vec<u8>,
     links: Links,
     small: List,

@@ -21,7 +21,7 @@ fn take(queue: &mut VecDeque<u32>, line: u32) -> bool {
     place.and_then(|place| queue.remove(place)).is_some()
 }
 
-/// Newest first.
+/// Least recently used, written plainly; the newest line is in front.
 struct SlowLru {
     capacity: usize,
     lines: VecDeque<u32>,

@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 
 use super::{GroupFacts, PoolSettings, PoolVolume, ReadCacheSettings, Tier, gib_in_sectors};
-use crate::Diagnostic;
+use crate::BrokenRule;
 use crate::pool::page::{GROUPS_MAX, SLOTS_MAX};
 
 /// Diagnostics about one pool, collected under its path.
 struct Diagnostics<'a> {
     path: &'a str,
-    list: Vec<Diagnostic>,
+    list: Vec<BrokenRule>,
 }
 
 impl Diagnostics<'_> {
     fn add(&mut self, key: &str, message: String) {
         self.list
-            .push(Diagnostic::new(format!("{}.{key}", self.path), message));
+            .push(BrokenRule::new(format!("{}.{key}", self.path), message));
     }
 
     fn require(&mut self, holds: bool, key: &str, message: &str) {
@@ -33,10 +33,10 @@ impl PoolSettings {
         path: &str,
         groups: &[GroupFacts],
         volumes: &[PoolVolume],
-    ) -> Vec<Diagnostic> {
+    ) -> Vec<BrokenRule> {
         let mut diagnostics = Diagnostics {
             path,
-            list: Diagnostic::out_of_bounds(self, path),
+            list: BrokenRule::out_of_bounds(self, path),
         };
         diagnostics.require(
             self.policy.page_size_kib.is_power_of_two(),
@@ -123,7 +123,7 @@ impl PoolSettings {
                 );
                 diagnostics
                     .list
-                    .push(Diagnostic::new(&volume.path, message));
+                    .push(BrokenRule::new(&volume.path, message));
             }
         }
         if virtual_pages > u64::from(u32::MAX / 2) {

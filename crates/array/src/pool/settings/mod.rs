@@ -49,7 +49,7 @@ settings! {
 /// A volume cut from a pool, as the pool must know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolVolume {
-    /// The volume.
+    /// Number of the volume in the array.
     pub id: VolumeId,
     /// The key of the description that gives its size, as in `volumes.3.capacity_mib`: for
     /// diagnostics.

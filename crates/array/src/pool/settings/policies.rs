@@ -43,7 +43,7 @@ impl TieringName {
 settings! {
     /// How pages move between tiers. Each rule uses the numbers that concern it.
     pub struct TieringSettings {
-        /// The rule.
+        /// The rule that decides which pages move.
         pub policy: TieringName = TieringName::Off;
         /// Time between two plans.
         pub interval_s: f64 = 5.0, as within(1e-3..=1e6),
@@ -124,7 +124,7 @@ choice! {
         /// As `invalidate`, and the write ranks the line as a read would: one that is not in the
         /// cache takes a place, for the next read of it to fill: r C/D.
         Track = "track",
-        /// Writes it, too.
+        /// The write goes to the copy, too, which stays valid.
         Update = "update",
     }
 }

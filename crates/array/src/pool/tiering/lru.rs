@@ -1,8 +1,10 @@
-//! The pages used last are on the highest tier: LRU over pages.
+//! The pages used last, or whose last use but one is most recent, are on the highest tier: LRU and
+//! LRU-2 over pages.
 //!
-//! Source: the textbook rule of caches, applied to tiers for comparison; no array is known to do
-//! it. Pages that are used alike change places for ever, as fast as the limit lets them: that is
-//! what the rule does.
+//! Sources: the textbook rule of caches, and O'Neil, O'Neil, Weikum, "The LRU-K page replacement
+//! algorithm for database disk buffering", SIGMOD 1993, applied to tiers for comparison; no array is
+//! known to do it. By LRU, pages that are used alike change places for ever, as fast as the limit
+//! lets them: that is what the rule does. By LRU-2, one use alone promotes nothing.
 
 use super::plan::{PlannedMove, TierSpace, plan_moves};
 use super::recency::{RankedBy, Recency};
@@ -10,25 +12,25 @@ use super::{TieringPolicy, Touch};
 use crate::pool::settings::{Affinity, TieringSettings};
 use crate::pool::tier::Tier;
 
-/// Pages by their last use.
+/// Pages by their last use, or by their last use but one.
 #[derive(Debug)]
-pub(crate) struct Lru {
+pub(crate) struct LruTiering {
     recency: Recency,
     counted_sectors_max: u32,
     free_pages: u32,
 }
 
-impl Lru {
-    pub(crate) fn new(settings: &TieringSettings) -> Self {
+impl LruTiering {
+    pub(super) fn new(ranked_by: RankedBy, settings: &TieringSettings) -> Self {
         Self {
-            recency: Recency::new(RankedBy::LastUse),
+            recency: Recency::new(ranked_by),
             counted_sectors_max: settings.counted_io_max_kib.saturating_mul(2),
             free_pages: settings.free_pages,
         }
     }
 }
 
-impl TieringPolicy for Lru {
+impl TieringPolicy for LruTiering {
     fn add_pages(&mut self, pages: u32, affinity: Affinity) {
         self.recency.add_pages(pages, affinity);
     }

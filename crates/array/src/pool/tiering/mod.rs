@@ -3,9 +3,7 @@
 //! A rule is notified of what is done with each page and is asked for a plan once per interval. The pool
 //! carries the plan out.
 
-mod heat;
 mod lru;
-mod lru2;
 mod off;
 mod plan;
 mod ranked;
@@ -18,6 +16,9 @@ use enum_dispatch::enum_dispatch;
 
 use super::settings::{Affinity, TieringName, TieringSettings};
 use super::tier::Tier;
+use lru::LruTiering;
+use recency::RankedBy;
+use scan_rank_move::ScanRankMove;
 
 pub(crate) use plan::{PlannedMove, TierSpace};
 
@@ -59,12 +60,14 @@ pub(crate) trait TieringPolicy {
 /// The rules by name, without indirection on the way of a request.
 #[enum_dispatch(TieringPolicy)]
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a pool has one, and it is never moved; a box would cost every request a step"
+)]
 pub(crate) enum AnyTiering {
     Off(off::Off),
-    ScanRankMove(scan_rank_move::ScanRankMove),
-    Heat(heat::Heat),
-    Lru(lru::Lru),
-    Lru2(lru2::Lru2),
+    ScanRankMove(ScanRankMove),
+    Lru(LruTiering),
 }
 
 impl AnyTiering {
@@ -72,12 +75,12 @@ impl AnyTiering {
     pub(crate) fn new(policy: TieringName, settings: &TieringSettings) -> Self {
         match policy {
             TieringName::Off => Self::Off(off::Off),
-            TieringName::ScanRankMove => {
-                Self::ScanRankMove(scan_rank_move::ScanRankMove::new(settings))
+            TieringName::ScanRankMove => Self::ScanRankMove(ScanRankMove::new(settings, 0.0)),
+            TieringName::Heat => {
+                Self::ScanRankMove(ScanRankMove::new(settings, settings.cold_score))
             }
-            TieringName::Heat => Self::Heat(heat::Heat::new(settings)),
-            TieringName::Lru => Self::Lru(lru::Lru::new(settings)),
-            TieringName::Lru2 => Self::Lru2(lru2::Lru2::new(settings)),
+            TieringName::Lru => Self::Lru(LruTiering::new(RankedBy::LastUse, settings)),
+            TieringName::Lru2 => Self::Lru(LruTiering::new(RankedBy::LastButOne, settings)),
         }
     }
 }

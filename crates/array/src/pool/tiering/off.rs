@@ -5,7 +5,7 @@ use super::{PlannedMove, TierSpace, TieringPolicy, Touch};
 use crate::pool::settings::Affinity;
 use crate::pool::tier::Tier;
 
-/// No tiering.
+/// The rule that never moves a page.
 #[derive(Debug)]
 pub(crate) struct Off;
 

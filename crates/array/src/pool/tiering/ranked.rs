@@ -11,7 +11,7 @@
 
 use crate::pool::tier::Tier;
 
-/// No page.
+/// Marks the end of a bucket's list.
 const NONE: u32 = u32::MAX;
 /// Buckets: all values of the top 11 bits of a positive `f32`.
 const BUCKETS: usize = 1 << 11;

@@ -17,7 +17,7 @@ type Clock = u64;
 /// Which use of a page ranks it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RankedBy {
-    /// The last one.
+    /// Its last use: plain LRU.
     LastUse,
     /// The last but one.
     LastButOne,

@@ -6,6 +6,13 @@
 //! random I/O counts, streams being filtered out, and at most 80 MB move per five seconds. Not
 //! public: how scores fade, the threshold, and what keeps equal pages from changing places for
 //! ever; here an exponential half-life, and a page must beat another by a ratio and a margin.
+//!
+//! With other numbers (`interval_s = 300`, a half-life of many hours, I/O up to 64 KB) and cold
+//! demotion it is the heat of small I/O over a long window. Source: IBM Easy Tier as its manuals
+//! describe it (Storwize V5020, p. 465; confirmed): statistics per extent in periods of five minutes,
+//! averaged over a rolling day, I/O up to 64 KB counted; promotion, swap, and demotion of what has
+//! become cold. Here an extent is a page, the rolling day an exponential one, and warm demotion (of
+//! an overloaded tier) is left out.
 
 use super::plan::{Movable, PlannedMove, Ranking, TierSpace, plan_moves};
 use super::ranked::RankedPages;
@@ -13,16 +20,11 @@ use super::{TieringPolicy, Touch, growth_per_interval};
 use crate::pool::settings::{Affinity, TieringSettings};
 use crate::pool::tier::Tier;
 
-/// Scores of random I/O, fading with age.
+/// Ranked pages and the thresholds their scores are held against. Scores are of random I/O and fade
+/// with age.
 #[derive(Debug)]
 pub(crate) struct ScanRankMove {
-    scores: Scores,
-}
-
-/// Ranked pages and the thresholds their scores are held against.
-#[derive(Debug)]
-pub(super) struct Scores {
-    pub(super) ranked: RankedPages,
+    ranked: RankedPages,
     /// I/Os of the running interval, by page: a request costs one count, and the scan at the end
     /// of the interval ranks the pages that were counted.
     counts: Vec<u16>,
@@ -38,7 +40,8 @@ pub(super) struct Scores {
     cold_score: f32,
 }
 
-impl Scores {
+impl ScanRankMove {
+    /// Pages below `cold_score` leave a full tier though nothing waits; 0: none does.
     pub(super) fn new(settings: &TieringSettings, cold_score: f32) -> Self {
         Self {
             ranked: RankedPages::new(growth_per_interval(settings)),
@@ -55,38 +58,8 @@ impl Scores {
         }
     }
 
-    pub(super) fn add_pages(&mut self, pages: u32, affinity: Affinity) {
-        self.ranked.resize(pages);
-        self.counts.resize(pages as usize, 0);
-        self.affinities.resize(pages as usize, affinity);
-    }
-
-    /// Counts a request, if it is short and not part of a stream.
-    #[inline]
-    pub(super) fn touched(&mut self, touch: Touch) {
-        if touch.sequential || touch.sectors > self.counted_sectors_max {
-            return;
-        }
-        let count = &mut self.counts[touch.page as usize];
-        if *count == 0 {
-            self.counted.push(touch.page);
-        }
-        *count = count.saturating_add(1);
-    }
-
-    /// Ends the interval: ranks what was counted and plans.
-    pub(super) fn plan(&mut self, room: &TierSpace, movable: Movable<'_>) -> Vec<PlannedMove> {
-        for page in self.counted.drain(..) {
-            let count = std::mem::take(&mut self.counts[page as usize]);
-            self.ranked.count(page, f32::from(count));
-        }
-        let moves = plan_moves(self, room, self.free_pages, movable);
-        self.ranked.tick();
-        moves
-    }
-
     /// Whether a page reaches the score from which it is worth promoting, as of the last interval.
-    pub(super) fn promotable(&self, page: u32) -> bool {
+    fn promotable(&self, page: u32) -> bool {
         let threshold = match self.affinities[page as usize] {
             Affinity::None => self.promote_score,
             Affinity::Performance => self.promote_score_preferred,
@@ -96,7 +69,7 @@ impl Scores {
     }
 }
 
-impl Ranking for Scores {
+impl Ranking for ScanRankMove {
     fn hottest(&mut self, tier: Tier, limit: usize, pages: &mut Vec<u32>, movable: Movable<'_>) {
         // Below the lower of both thresholds nothing is promotable.
         let threshold = self.promote_score.min(self.promote_score_preferred);
@@ -133,37 +106,46 @@ impl Ranking for Scores {
     }
 }
 
-impl ScanRankMove {
-    pub(crate) fn new(settings: &TieringSettings) -> Self {
-        Self {
-            scores: Scores::new(settings, 0.0),
-        }
-    }
-}
-
 impl TieringPolicy for ScanRankMove {
     fn add_pages(&mut self, pages: u32, affinity: Affinity) {
-        self.scores.add_pages(pages, affinity);
+        self.ranked.resize(pages);
+        self.counts.resize(pages as usize, 0);
+        self.affinities.resize(pages as usize, affinity);
     }
 
+    /// Counts a request, if it is short and not part of a stream.
     #[inline]
     fn touched(&mut self, touch: Touch) {
-        self.scores.touched(touch);
+        if touch.sequential || touch.sectors > self.counted_sectors_max {
+            return;
+        }
+        let count = &mut self.counts[touch.page as usize];
+        if *count == 0 {
+            self.counted.push(touch.page);
+        }
+        *count = count.saturating_add(1);
     }
 
     fn placed(&mut self, page: u32, tier: Tier) {
-        self.scores.ranked.place(page, tier);
+        self.ranked.place(page, tier);
     }
 
     fn removed(&mut self, page: u32) {
-        self.scores.ranked.remove(page);
+        self.ranked.remove(page);
     }
 
-    fn plan(&mut self, room: &TierSpace, movable: &dyn Fn(u32) -> bool) -> Vec<PlannedMove> {
-        self.scores.plan(room, movable)
+    /// Ends the interval: ranks what was counted and plans.
+    fn plan(&mut self, room: &TierSpace, movable: Movable<'_>) -> Vec<PlannedMove> {
+        for page in self.counted.drain(..) {
+            let count = std::mem::take(&mut self.counts[page as usize]);
+            self.ranked.count(page, f32::from(count));
+        }
+        let moves = plan_moves(self, room, self.free_pages, movable);
+        self.ranked.tick();
+        moves
     }
 
     fn is_hot(&self, page: u32) -> bool {
-        self.scores.promotable(page)
+        self.promotable(page)
     }
 }

@@ -22,7 +22,7 @@ const BLOBS: std::ops::RangeInclusive<u8> = 249..=252;
 const VAR_STRING: u8 = 253;
 const STRING: u8 = 254;
 
-/// COM_STMT_EXECUTE.
+/// Command byte of a call of a prepared statement (COM_STMT_EXECUTE).
 const EXECUTE: u8 = 0x17;
 
 /// Encodes a call of a prepared statement; `places` has the parameter for each placeholder.

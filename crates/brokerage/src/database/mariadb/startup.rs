@@ -1,4 +1,4 @@
-//! The handshake.
+//! The handshake with a MariaDB or MySQL server: capabilities and authentication.
 
 use sha1::Sha1;
 use sha2::{Digest, Sha256};

@@ -8,7 +8,7 @@ use crate::database::endpoint::Endpoint;
 use crate::database::socket::Socket;
 use crate::error::DatabaseError;
 
-/// Bytes per read.
+/// Most bytes taken from the socket at once.
 const READ_BYTES: usize = 32 * 1024;
 
 /// A packet of this length is continued in the next.
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
         bytes
     }
 
-    /// A length-encoded integer.
+    /// A length-encoded integer: one byte, or a marker and 2, 3 or 8 bytes.
     pub fn counted(&mut self) -> u64 {
         match self.number(1) {
             0xfc => self.number(2),

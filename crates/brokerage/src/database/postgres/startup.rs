@@ -1,4 +1,4 @@
-//! The handshake.
+//! The handshake with a PostgreSQL server, and authentication.
 
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::authentication::md5_hash;

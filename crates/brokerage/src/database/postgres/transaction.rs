@@ -28,7 +28,7 @@ use crate::session::{AfterBatch, Answering, Call, Isolation, Session};
 /// reader.
 const PART_BYTES: usize = 64 * 1024;
 
-/// Kinds of messages.
+/// First bytes of the messages that answer a statement.
 const DATA_ROW: u8 = b'D';
 const COMMAND_COMPLETE: u8 = b'C';
 const BIND_COMPLETE: u8 = b'2';

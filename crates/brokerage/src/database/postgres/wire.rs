@@ -12,7 +12,7 @@ use crate::error::DatabaseError;
 /// Bytes of a message's header: kind and length.
 const HEAD_BYTES: usize = 5;
 
-/// Bytes per read.
+/// Most bytes taken from the socket at once.
 const READ_BYTES: usize = 32 * 1024;
 
 /// No message is longer than this: a server that claims so is no PostgreSQL.

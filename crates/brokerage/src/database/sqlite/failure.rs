@@ -1,4 +1,4 @@
-//! Classifies SQLite's errors.
+//! Sorts errors of SQLite into conflicts, which are retried, and others.
 
 use rusqlite::ErrorCode;
 

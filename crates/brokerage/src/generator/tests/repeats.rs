@@ -7,7 +7,7 @@ use crate::value::Value;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use workload::random::Dice;
+use workload::random::SeededRng;
 
 /// A hash of the rows of a part, in order.
 fn hash(generator: &Generator, table: TableName, part: u32) -> u64 {
@@ -36,7 +36,7 @@ fn many_workers_in_any_order_make_what_one_makes() {
         .map(|&(table, part)| ((table, part), hash(&Generator::new(data_set), table, part)))
         .collect();
     let mut shuffled = all;
-    Dice::new(31, 0).shuffle(&mut shuffled);
+    SeededRng::new(31, 0).shuffle(&mut shuffled);
     let next = AtomicUsize::new(0);
     let work = || {
         let generator = Generator::new(data_set);

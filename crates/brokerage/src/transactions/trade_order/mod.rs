@@ -43,7 +43,7 @@ pub struct Input {
     pub now_ms: i64,
 }
 
-/// A permitted person.
+/// The person who enters an order in place of the owner of the account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // The fields are columns and are named like them in `schema`.
 pub struct Executor {
@@ -55,7 +55,7 @@ pub struct Executor {
 /// How the transaction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Entered and committed.
+    /// The order was entered and committed.
     Entered,
     /// Entered and rolled back intentionally.
     RolledBack,

@@ -44,7 +44,7 @@ pub enum TradeResult {
     Missing,
 }
 
-/// A booked result.
+/// What booking the result of a trade has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // The fields are columns and are named like them in `schema`.
 pub struct Booked {
@@ -94,7 +94,7 @@ struct Trade {
     booked: Booked,
     quantity: i64,
     is_sell: bool,
-    /// Shares held before.
+    /// Shares of the security in the account before the trade.
     held: i64,
     closing: Closing,
 }

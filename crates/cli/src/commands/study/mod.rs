@@ -24,7 +24,7 @@ pub fn study(options: &StudyOptions) -> Result<ExitStatus, CommandError> {
     let prepared = Prepared::new(&options.request()?)?;
     let stop = stop_on_signals()?;
     let reports = Reports::default();
-    let view = StudyView::new(prepared.jobs(), options.quiet);
+    let view = StudyView::new(prepared.jobs(), options.output.quiet);
     let outcome = prepared.run(reports.write_with(view), &stop)?;
     reports.written()?;
     let page = outcome.directory.join(PAGE_FILE);
@@ -35,9 +35,9 @@ pub fn study(options: &StudyOptions) -> Result<ExitStatus, CommandError> {
             "Name another directory with --out.",
         )
     })?;
-    if options.json {
+    if options.output.json {
         print(&format!("{}\n", outcome.figures_json()?))?;
-    } else if !options.quiet {
+    } else if !options.output.quiet {
         let tables = tables::summary(&outcome.studies);
         let text = report::terminal_document(&tables, &Style::of_standard_output());
         print(&format!("{text}\nReport: {}\n", page.display()))?;

@@ -5,6 +5,7 @@ use report::chart::{Chart, HorizontalAxis, Mark, Point};
 use report::comparison::{Comparison, comparison_charts};
 use report::{Document, Run, Section};
 
+use super::super::run::load_run;
 use super::tables;
 
 /// Everything that came out, as a page.
@@ -75,7 +76,7 @@ fn time_series(outcome: &StudyOutcome) -> Option<Section> {
     let runs = outcome.own.iter().filter_map(|(name, case)| {
         let title = study.case.get(name).and_then(|case| case.title.clone());
         // Its result was read a moment ago; should that fail now, the figures are there without it.
-        let run = Run::load(&case.directory).ok()?;
+        let run = load_run(&case.directory).ok()?;
         let name = title.unwrap_or_else(|| name.clone());
         Some(Run { name, ..run })
     });

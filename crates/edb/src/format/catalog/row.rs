@@ -26,7 +26,7 @@ impl ObjectKind {
 pub struct CatalogRow {
     /// Object id of the table the row belongs to.
     pub table_object_id: u32,
-    /// What it describes.
+    /// Whether the row describes a table, a column, an index or a long value tree.
     pub kind: ObjectKind,
     /// Object id of the table, index or long value tree; column id of a column.
     pub id: u32,
@@ -40,7 +40,7 @@ pub struct CatalogRow {
     pub pages_or_locale: u32,
     /// Offset of a fixed column in records.
     pub record_offset: Option<u16>,
-    /// ASCII name.
+    /// Name of the table, column or index, in ASCII.
     pub name: String,
     /// Column ids of an index.
     pub key_columns: Vec<u16>,

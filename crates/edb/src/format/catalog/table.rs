@@ -24,7 +24,7 @@ const LONG_VALUE_NAME: &str = "LV";
 pub struct StoredTree {
     /// Object id on its pages.
     pub object_id: u32,
-    /// Root page.
+    /// Number of the root page.
     pub root: u32,
     /// Pages of its first extent; 1 for indexes, of which the catalog does not record it.
     pub initial_pages: u32,
@@ -33,7 +33,7 @@ pub struct StoredTree {
 /// A table that exists in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredTable {
-    /// Columns and indexes.
+    /// Columns and indexes, as the rows of the catalog describe them.
     pub definition: TableDefinition,
     /// Catalog flags; 0 for user tables.
     pub flags: u32,
@@ -49,9 +49,9 @@ pub struct StoredTable {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the catalog's rows of object {table_object_id} make no sense: {reason}")]
 pub struct CatalogError {
-    /// The table.
+    /// Object id of the table in the catalog.
     pub table_object_id: u32,
-    /// What is wrong.
+    /// Which row is missing or wrong.
     pub reason: String,
 }
 

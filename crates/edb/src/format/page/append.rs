@@ -10,7 +10,7 @@ use super::{MAX_TAGS, PAGE_HEADER_BYTES, PAGE_SIZES_BYTES, TAG_BYTES};
 /// What a page is, besides its nodes.
 #[derive(Debug, Clone, Copy)]
 pub struct PageHead<'a> {
-    /// Its number.
+    /// Number in the file, from 1: checksums depend on it.
     pub page_number: u32,
     /// Object id of its tree.
     pub object_id: u32,
@@ -69,7 +69,7 @@ impl PageAppend {
         }
     }
 
-    /// Nodes so far.
+    /// Nodes appended so far, the external header not counted.
     #[must_use]
     pub fn node_count(&self) -> usize {
         self.tags - 1

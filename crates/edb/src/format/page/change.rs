@@ -12,9 +12,9 @@ use super::{MAX_TAGS, PAGE_HEADER_BYTES, PageView, TAG_BYTES};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("page {page_number} has {free_bytes} free bytes where {needed_bytes} are needed; split it")]
 pub struct PageFull {
-    /// The page.
+    /// Number of the page in the file.
     pub page_number: u32,
-    /// Its free bytes.
+    /// Free bytes of the page, those between its values included.
     pub free_bytes: usize,
     /// What the change would take.
     pub needed_bytes: usize,

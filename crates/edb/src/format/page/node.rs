@@ -9,7 +9,7 @@ use super::TAG_BYTES;
 pub struct NodeFlags(pub u8);
 
 impl NodeFlags {
-    /// No flag.
+    /// Present, without older versions, with the whole key in the node.
     pub const NONE: Self = Self(0);
     /// Older versions of this node are in the version store.
     pub const VERSION: Self = Self(1);
@@ -46,7 +46,7 @@ impl Node<'_> {
         self.prefix.len() + self.suffix.len()
     }
 
-    /// The whole key.
+    /// Prefix and suffix joined, as the key was given when the node was inserted.
     #[must_use]
     pub fn key(&self) -> Vec<u8> {
         [self.prefix, self.suffix].concat()

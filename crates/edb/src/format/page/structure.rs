@@ -17,11 +17,11 @@ pub enum StructureError {
     /// A value lies outside the data area.
     #[error("the value of tag {tag} (offset {offset}, {size} bytes) is outside the page")]
     ValueOutside {
-        /// Tag.
+        /// Number of the tag; 0 is the external header.
         tag: usize,
         /// Offset from the end of the header.
         offset: usize,
-        /// Size.
+        /// Bytes of the value.
         size: usize,
     },
     /// Two values share bytes.
@@ -29,41 +29,41 @@ pub enum StructureError {
     ValuesOverlap {
         /// The tag with the lower offset.
         first: usize,
-        /// The other one.
+        /// The tag with the higher offset.
         second: usize,
     },
     /// The free bytes in the header are not what the tags leave.
     #[error("the header says {stated} free bytes, the tags leave {actual}")]
     FreeBytes {
-        /// In the header.
+        /// Free bytes according to the header.
         stated: usize,
-        /// By the definition.
+        /// Free bytes counted from the tags.
         actual: usize,
     },
     /// A node's key lengths do not fit its value or the prefix.
     #[error("the key lengths of node {node} do not fit")]
     KeyLength {
-        /// Node.
+        /// Number of the node, from 0.
         node: usize,
     },
     /// A compressed key on a root page, whose external header is no prefix.
     #[error("node {node} of a root has a compressed key")]
     CompressedOnRoot {
-        /// Node.
+        /// Number of the node, from 0.
         node: usize,
     },
     /// An internal node whose data is not a page number.
     #[error("node {node} of an internal page has {bytes} data bytes instead of a page number")]
     Child {
-        /// Node.
+        /// Number of the node, from 0.
         node: usize,
-        /// Its data bytes.
+        /// Bytes of the node's data, instead of four.
         bytes: usize,
     },
     /// The flags contradict each other or are unknown.
     #[error("the page flags {flags:#x} make no sense")]
     Flags {
-        /// The flags.
+        /// All flags of the page.
         flags: u32,
     },
     /// An internal page with neighbours, or without children, or whose last key is not empty.

@@ -1,4 +1,4 @@
-//! Reading a page.
+//! Reading the header, the tags and the nodes of a page.
 
 use super::header::{self, PageFlags, u16_at, u32_at, u64_at};
 use super::node::{self, Node, NodeFlags};
@@ -57,7 +57,7 @@ impl<'a> PageView<'a> {
         u32_at(self.bytes, header::OBJECT_ID)
     }
 
-    /// The page flags.
+    /// Whether the page is a root, a leaf, the parent of leaves, and so on.
     #[must_use]
     #[inline]
     pub fn flags(self) -> PageFlags {

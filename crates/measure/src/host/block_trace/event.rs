@@ -6,9 +6,9 @@ use super::page::number_at;
 /// What a request does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// It reads.
+    /// Moves data from the device.
     Read,
-    /// It writes.
+    /// Moves data to the device.
     Write,
     /// It empties the device's cache, and moves no data.
     Flush,

@@ -16,7 +16,7 @@ pub struct DeviceExtent {
     pub minor: u32,
     /// First sector of 512 bytes.
     pub first_sector: u64,
-    /// Number of sectors.
+    /// Length in sectors of 512 bytes.
     pub sectors: u64,
 }
 
@@ -122,5 +122,47 @@ mod tests {
         };
         let found = DeviceExtent::under_with_sys(root.path(), root.path());
         assert_eq!(found, Some(part));
+    }
+
+    #[test]
+    fn a_device_that_passes_requests_on_is_not_traced() {
+        let root = tempfile::tempdir().unwrap();
+        let number = fs::metadata(root.path()).unwrap().dev();
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        let mapped = root
+            .path()
+            .join("dev/block")
+            .join(format!("{major}:{minor}"));
+        fs::create_dir_all(mapped.join("slaves")).unwrap();
+        fs::write(mapped.join("size"), "500\n").unwrap();
+        let found = || DeviceExtent::under_with_sys(root.path(), root.path());
+        assert!(found().is_some());
+        fs::create_dir(mapped.join("slaves/sda")).unwrap();
+        assert_eq!(found(), None);
+    }
+
+    #[test]
+    fn a_part_of_a_device_holds_its_own_sectors() {
+        let part = DeviceExtent {
+            major: 8,
+            minor: 1,
+            first_sector: 100,
+            sectors: 50,
+        };
+        let place = |major, minor, sector| Place {
+            major,
+            minor,
+            sector,
+        };
+        let held = [99, 100, 149, 150].map(|sector| part.holds(&place(8, 1, sector)));
+        assert_eq!(held, [false, true, true, false]);
+        assert!(!part.holds(&place(8, 0, 100)) && !part.holds(&place(9, 1, 100)));
+        assert!(part.is_on(&place(8, 1, 0)) && !part.is_on(&place(8, 0, 100)));
+        let other = DeviceExtent {
+            first_sector: 0,
+            ..part
+        };
+        assert!(part.shares_device(&other));
+        assert!(!part.shares_device(&DeviceExtent { minor: 2, ..part }));
     }
 }

@@ -48,15 +48,15 @@ pub enum BlockTraceError {
     /// A trace file could not be used.
     #[error("{path}: {error}")]
     File {
-        /// Which one.
+        /// Path of the trace file.
         path: PathBuf,
-        /// What happened.
+        /// What the system reported when it was read or written.
         error: io::Error,
     },
     /// The kernel describes its events in a way that is not known here.
     #[error("the kernel's description of its events ({path}) is of an unknown kind")]
     Unknown {
-        /// Where it is.
+        /// Path of the kernel's description.
         path: PathBuf,
     },
 }
@@ -283,6 +283,7 @@ mod tests {
         let mut seen = Vec::new();
         trace.poll(|request| seen.push(request)).unwrap();
         assert!(trace.fullness() > 0.0 && trace.fullness() <= 1.0);
+        assert_eq!(trace.lost(), 0);
         let mine: Vec<&DeviceRequest> = seen
             .iter()
             .filter(|request| request.direction == Direction::Write)

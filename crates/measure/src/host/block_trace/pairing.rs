@@ -18,11 +18,11 @@ pub struct DeviceRequest {
     /// In which of the parts of devices that are traced it lies, counted from 0; for a flush, the
     /// first of them on its device.
     pub extent: usize,
-    /// What it did.
+    /// Whether it read, wrote, flushed or did something else.
     pub direction: Direction,
     /// Whether somebody waits for it, as the flags of the request say.
     pub is_synchronous: bool,
-    /// Bytes moved.
+    /// Bytes moved; 0 when the request carries no data.
     pub bytes: u64,
     /// From being handed to the device to coming back.
     pub latency_ns: u64,
@@ -43,7 +43,7 @@ struct Open {
     request: DeviceRequest,
 }
 
-/// Requests under way.
+/// Matches the begin of each request with its end; keeps what is under way.
 #[derive(Debug)]
 pub(super) struct Pairing {
     extents: Vec<DeviceExtent>,

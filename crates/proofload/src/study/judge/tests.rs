@@ -3,7 +3,7 @@
 use measure::result::{IoFigures, LatencyFigures};
 
 use super::*;
-use crate::study::load::parse;
+use config::Source;
 
 fn results(cases: &[(&str, f64)]) -> Results {
     let runs = cases.iter().map(|(name, read_ms)| {
@@ -29,7 +29,8 @@ fn judged(lines: &str) -> Judged {
          {{}}\nc = {{}}\n[[figure]]\nid = 'F'\nmetric = 'm'\nconfiguration = 'k'\nkind = \
          'measured'\n{lines}"
     );
-    let study = parse("mine", &text).unwrap_or_else(|problem| panic!("{problem}"));
+    let study =
+        Study::load(&[Source::file("mine", &text)]).unwrap_or_else(|problem| panic!("{problem}"));
     let own = results(&[("a", 8.0), ("b", 2.0), ("c", 4.0)]);
     let blind = results(&[("a", 16.0), ("b", 2.0), ("c", 2.0)]);
     let mut found = judge("s", &study, &own, &blind);

@@ -34,7 +34,9 @@ of = ["one"]
 "#;
 
 fn diagnostic(text: &str) -> String {
-    parse("mine", text).expect_err("a fault").to_string()
+    Study::load(&[Source::file("mine", text)])
+        .expect_err("a fault")
+        .to_string()
 }
 
 #[test]
@@ -57,7 +59,7 @@ fn every_measured_figure_and_ratio_stands_in_exactly_one_study() {
 
 #[test]
 fn a_case_is_what_it_says_over_what_holds_for_all() {
-    let study = parse("mine", SOUND).unwrap();
+    let study = Study::load(&[Source::file("mine", SOUND)]).unwrap();
     let two = study.case["two"].over(&study.defaults);
     assert_eq!(two.workload.as_deref(), Some("exchange-2013"));
     assert_eq!(two.threads.as_deref(), Some("8"));

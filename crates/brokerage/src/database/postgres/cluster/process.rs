@@ -27,7 +27,7 @@ const WATCH: &str = "read -r over && exit; kill -INT \"$1\"; \
 
 const POLL: Duration = Duration::from_millis(5);
 
-/// Shutdown modes.
+/// How the server is shut down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     /// Fast shutdown: sessions are terminated, everything is written.

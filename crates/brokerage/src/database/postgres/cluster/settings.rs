@@ -46,7 +46,7 @@ impl Settings {
         }
     }
 
-    /// `maintenance_work_mem`.
+    /// `maintenance_work_mem`: a quarter of the shared buffers, from 16 MiB to 1 GiB.
     fn maintenance_bytes(&self) -> u64 {
         (self.shared_buffers_bytes / 4).clamp(16 * MIB, GIB)
     }

@@ -1,0 +1,126 @@
+//! What the mail workload adds to the reports of its runs.
+
+use crate::edb_host::is_database_file;
+use measure::display::number::{counted, quantity};
+use measure::display::{Advice, AdviceId, Contribution, LoadWords};
+use measure::metric::Unit;
+use measure::result::{ErrorKind, ErrorRecord, RunResult};
+
+const WORDS: LoadWords = LoadWords {
+    client: "thread",
+    fewer: "mailboxes",
+    to_sustain: "--threads auto",
+    to_find_most: "--threads auto finds the maximum.",
+};
+
+/// What reports of a result show besides the storage.
+pub(crate) fn contribution(result: &RunResult) -> Contribution {
+    let error = result.errors.first();
+    let full = error.filter(|error| error.kind == ErrorKind::OutOfSpace);
+    let damaged = error.filter(|error| is_database(error));
+    Contribution {
+        words: WORDS,
+        load: load(result),
+        advice: Vec::from_iter(full.map(|error| out_of_space(result, error))),
+        check_command: damaged.map(|error| format!("proofload edb check {}", error.file)),
+        ..Contribution::default()
+    }
+}
+
+/// The rate with the mailboxes that made it; `None` when their number is not known.
+fn load(result: &RunResult) -> Option<String> {
+    let settings = &result.workload.settings;
+    let each = settings.get("mail.mailboxes_per_database")?.as_u64()?;
+    let mailboxes = each * result.databases.len() as u64;
+    let rate = quantity(result.throughput.achieved_iops, Unit::Iops);
+    (mailboxes > 0).then(|| format!("{rate} ({})", counted(mailboxes, "mailbox")))
+}
+
+/// Whether an error is about a database, which can be checked, and not about a log or another file.
+fn is_database(error: &ErrorRecord) -> bool {
+    error.page.is_some() || is_database_file(&error.file)
+}
+
+/// A full disk says nothing against the storage.
+fn out_of_space(result: &RunResult, error: &ErrorRecord) -> Advice {
+    if result.array.is_some() {
+        return Advice::new(
+            AdviceId::OUT_OF_SPACE,
+            "Make the volumes larger, then predict again",
+            format!(
+                "No space was left for {}: more messages arrived than the volume was sized for. \
+                 Give the databases larger volumes with `--set \
+                 array.volumes.database_size_gb=N`, hold a `--rate`, or predict a shorter time.",
+                error.file
+            ),
+        );
+    }
+    let (place, _) = error.file.rsplit_once('/').unwrap_or((".", &error.file));
+    let remedy = if is_database(error) {
+        "Databases grow while messages arrive: free space for the whole run, or run for a shorter \
+         time or with a smaller --target-size"
+    } else {
+        "Every commit writes to the log: free space there, or reuse old log files with \
+         engine.circular_logging"
+    };
+    Advice::new(
+        AdviceId::OUT_OF_SPACE,
+        "Free space, then run again",
+        format!(
+            "No space was left for {} in {place}. {remedy}. `proofload run --dry-run` shows how \
+             much is needed where. The databases are intact: --reuse recovers them and continues.",
+            error.file
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::result::DatabaseResult;
+
+    fn failed(kind: ErrorKind, file: &str) -> RunResult {
+        let mut result = RunResult::default();
+        result.errors.push(ErrorRecord {
+            kind,
+            file: file.into(),
+            ..ErrorRecord::default()
+        });
+        result
+    }
+
+    #[test]
+    fn a_full_disk_asks_for_space() {
+        for (file, remedy) in [
+            ("/mnt/a/mail-001/mail-001.edb", "--target-size"),
+            ("/mnt/a/log-001/E00tmp.log", "circular_logging"),
+        ] {
+            let own = contribution(&failed(ErrorKind::OutOfSpace, file));
+            assert_eq!(own.advice[0].id, AdviceId::OUT_OF_SPACE);
+            let text = &own.advice[0].text;
+            assert!(text.contains(file) && text.contains(remedy), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_database_can_be_checked_and_a_log_cannot() {
+        let command = |file| contribution(&failed(ErrorKind::Io, file)).check_command;
+        let check = "proofload edb check /mnt/a/db1.edb".to_owned();
+        assert_eq!(command("/mnt/a/db1.edb"), Some(check));
+        assert_eq!(command("/mnt/a/log-001/E00tmp.log"), None);
+    }
+
+    #[test]
+    fn the_load_is_the_rate_with_the_mailboxes() {
+        let mut result = RunResult {
+            databases: vec![DatabaseResult::default(); 16],
+            ..RunResult::default()
+        };
+        result.throughput.achieved_iops = 400.4;
+        assert_eq!(contribution(&result).load, None);
+        let settings = &mut result.workload.settings;
+        settings.insert("mail.mailboxes_per_database".to_string(), 250.into());
+        let load = contribution(&result).load;
+        assert_eq!(load.unwrap(), "400 IOPS (4,000 mailboxes)");
+    }
+}

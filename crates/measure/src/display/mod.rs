@@ -1,0 +1,13 @@
+//! How results are shown: [`number`] writes figures with their units, [`Table`] holds them, [`Tone`]
+//! says pass or fail. A [`Contribution`] is what a workload adds to the reports of its runs.
+
+mod contribution;
+pub mod number;
+mod table;
+pub mod tone;
+
+pub use contribution::{
+    Advice, AdviceId, Better, Contribution, LoadWords, Medium, Part, ResultMetric, Section, Tile,
+};
+pub use table::{Cell, Column, Table};
+pub use tone::Tone;

@@ -1,0 +1,289 @@
+//! Numbers as people read them: about three significant digits, thousands separators, a unit that
+//! fits. A value that was not measured (`NaN`, infinite) is a dash, never a word.
+
+use crate::metric::Unit;
+use crate::units::grouped as group;
+pub use crate::units::{ABSENT, bytes, figure};
+
+/// A value with its unit: `12.3 ms`, `1.94 us`, `4,489 IOPS`, `42.1 %`, `1.50 GiB`.
+#[must_use]
+pub fn quantity(value: f64, unit: Unit) -> String {
+    let number = in_column(value, unit);
+    match column_unit(unit) {
+        "" => number,
+        _ if number == ABSENT => number,
+        unit => format!("{number} {unit}"),
+    }
+}
+
+/// A value in a column whose head says [`column_unit`]: latencies, sizes and times carry their own
+/// unit, which depends on how large they are.
+#[must_use]
+pub fn in_column(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Milliseconds => latency(value),
+        Unit::Seconds => duration(value),
+        Unit::Bytes => bytes(value),
+        Unit::BytesPerSecond if value.is_finite() => format!("{}/s", bytes(value)),
+        Unit::Fraction => percent(value),
+        Unit::Count | Unit::Pages | Unit::Errors => limit(value),
+        _ => figure(value),
+    }
+}
+
+/// What stands in the head of a column of [`in_column`] values; empty where each has its own unit.
+#[must_use]
+pub fn column_unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Milliseconds | Unit::Seconds | Unit::Bytes | Unit::BytesPerSecond => "",
+        Unit::Fraction => "%",
+        other => other.text(),
+    }
+}
+
+/// A limit with its unit; whole numbers stay whole: `20 ms`, `1 stalls/s`.
+#[must_use]
+pub fn bounded(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Bytes | Unit::BytesPerSecond | Unit::Fraction => quantity(value, unit),
+        Unit::Milliseconds if value < 1.0 => latency(value),
+        _ => format!("{} {}", limit(value), unit.text())
+            .trim_end()
+            .to_string(),
+    }
+}
+
+/// A latency given in milliseconds: `1.94 us`, `0.250 ms`, `12.3 ms`, `4,210 ms`, `12.3 s`.
+#[must_use]
+pub fn latency(value_ms: f64) -> String {
+    match value_ms.abs() {
+        size if !size.is_finite() => ABSENT.to_string(),
+        size if size > 0.0 && size < 0.1 => format!("{} us", figure(value_ms * 1e3)),
+        size if size >= 1e4 => format!("{} s", figure(value_ms / 1e3)),
+        _ => format!("{} ms", figure(value_ms)),
+    }
+}
+
+/// A [`latency`] that may be missing.
+#[must_use]
+pub fn latency_or_absent(value_ms: Option<f64>) -> String {
+    value_ms.map_or_else(|| ABSENT.to_string(), latency)
+}
+
+/// A limit: whole numbers stay whole (`20`), others are [`figure`]s.
+#[must_use]
+pub fn limit(value: f64) -> String {
+    if value.is_finite() && value.fract() == 0.0 && value.abs() < 1e15 {
+        return group(&format!("{value:.0}"));
+    }
+    figure(value)
+}
+
+/// A figure that may be missing.
+#[must_use]
+pub fn figure_or_absent(value: Option<f64>) -> String {
+    value.map_or_else(|| ABSENT.to_string(), figure)
+}
+
+/// A whole number with thousands separators.
+#[must_use]
+pub fn count(value: u64) -> String {
+    group(&value.to_string())
+}
+
+/// A whole number of things: `1 thread`, `4,000 boxes` of the noun `box`.
+#[must_use]
+pub fn counted(number: u64, noun: &str) -> String {
+    let ending = match number {
+        1 => "",
+        _ if noun.ends_with('x') => "es",
+        _ => "s",
+    };
+    format!("{} {noun}{ending}", count(number))
+}
+
+/// A share between 0 and 1 as percent, without the sign: `0.4213` is `42.1`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    if !value.is_finite() {
+        return ABSENT.to_string();
+    }
+    let decimals = usize::from(value.abs() < 99.95);
+    group(&format!("{value:.decimals$}"))
+}
+
+/// A change against a base in percent, always with its sign: `+12.3 %`, `-4.5 %`, `0 %`.
+///
+/// A dash when there is no base to compare with.
+#[must_use]
+pub fn change(value: f64, base: f64) -> String {
+    if !value.is_finite() || !base.is_finite() || base == 0.0 {
+        return ABSENT.to_string();
+    }
+    let percent = (value / base - 1.0) * 100.0;
+    if !percent.is_finite() {
+        return ABSENT.to_string();
+    }
+    if percent.abs() < 0.05 {
+        return "0 %".to_string();
+    }
+    let decimals = usize::from(percent.abs() < 99.95);
+    let digits = group(&format!("{:.decimals$}", percent.abs()));
+    format!("{}{digits} %", if percent < 0.0 { "-" } else { "+" })
+}
+
+/// A span of time: `0.25 s`, `45 s`, `2 min`, `2 min 5 s`, `2 h 15 min`, `3 d 4 h`.
+#[must_use]
+pub fn duration(seconds: f64) -> String {
+    if !seconds.is_finite() || seconds < 0.0 {
+        return ABSENT.to_string();
+    }
+    if seconds < 59.5 {
+        return if seconds.fract() == 0.0 || seconds >= 9.95 {
+            format!("{seconds:.0} s")
+        } else {
+            format!("{} s", figure(seconds))
+        };
+    }
+    let whole = seconds.round();
+    // A day of 24 hours is still written in hours, as people plan it.
+    let days = if whole >= 172_800.0 {
+        (whole / 86_400.0).floor()
+    } else {
+        0.0
+    };
+    let hours = ((whole - days * 86_400.0) / 3_600.0).floor();
+    let (minutes, rest) = ((whole % 3_600.0 / 60.0).floor(), whole % 60.0);
+    let pair = if days > 0.0 {
+        [(days, "d"), (hours, "h")]
+    } else if hours > 0.0 {
+        [(hours, "h"), (minutes, "min")]
+    } else {
+        [(minutes, "min"), (rest, "s")]
+    };
+    let second = if pair[1].0 > 0.0 {
+        format!(" {:.0} {}", pair[1].0, pair[1].1)
+    } else {
+        String::new()
+    };
+    format!(
+        "{} {}{second}",
+        group(&format!("{:.0}", pair[0].0)),
+        pair[0].1
+    )
+}
+
+/// A moment given by RFC 3339 in UTC, to the second: `2026-11-21 21:26:12 UTC`. Any other text stays
+/// as it is.
+#[must_use]
+pub fn moment(text: &str) -> String {
+    let known = text.strip_suffix('Z').and_then(|rest| rest.split_once('T'));
+    let Some((date, time)) = known else {
+        return text.to_string();
+    };
+    let second = time.split_once('.').map_or(time, |(second, _)| second);
+    format!("{date} {second} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_about_three_digits() {
+        let cases = [
+            (0.0, "0"),
+            (0.000_012_3, "0.000012"),
+            (0.004_2, "0.0042"),
+            (0.0423, "0.042"),
+            (1.0, "1.00"),
+            (9.996, "10.0"),
+            (12.345, "12.3"),
+            (99.96, "100"),
+            (1234.5, "1,234"),
+            (-1_234_567.0, "-1,234,567"),
+            (1.234e21, "1.23e21"),
+            (f64::NAN, "-"),
+            (f64::INFINITY, "-"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(figure(value), text, "of {value}");
+        }
+    }
+
+    #[test]
+    fn quantities_have_a_fitting_unit() {
+        let cases = [
+            (0.001_938, Unit::Milliseconds, "1.94 us"),
+            (0.000_4, Unit::Milliseconds, "0.400 us"),
+            (0.25, Unit::Milliseconds, "0.250 ms"),
+            (12.34, Unit::Milliseconds, "12.3 ms"),
+            (4_210.0, Unit::Milliseconds, "4,210 ms"),
+            (12_345.0, Unit::Milliseconds, "12.3 s"),
+            (0.0, Unit::Milliseconds, "0 ms"),
+            (f64::NAN, Unit::Milliseconds, "-"),
+            (4_489.3, Unit::Iops, "4,489 IOPS"),
+            (f64::INFINITY, Unit::Iops, "-"),
+            (0.421, Unit::Fraction, "42.1 %"),
+            (3.0, Unit::Errors, "3 errors"),
+            (2_684_354.0, Unit::Bytes, "2.56 MiB"),
+            (1_048_576.0, Unit::BytesPerSecond, "1 MiB/s"),
+            (90.0, Unit::Seconds, "1 min 30 s"),
+            (12.0, Unit::Count, "12"),
+        ];
+        for (value, unit, text) in cases {
+            assert_eq!(quantity(value, unit), text, "of {value} {unit:?}");
+        }
+        assert_eq!(bounded(20.0, Unit::Milliseconds), "20 ms");
+        assert_eq!(bounded(0.02, Unit::Milliseconds), "20.0 us");
+        assert_eq!(bounded(836.0, Unit::Iops), "836 IOPS");
+        assert_eq!(bounded(0.0, Unit::Seconds), "0 s");
+    }
+
+    #[test]
+    fn whole_limits_stay_whole() {
+        assert_eq!(limit(20.0), "20");
+        assert_eq!(limit(1_000.0), "1,000");
+        assert_eq!(limit(0.5), "0.500");
+        assert_eq!(limit(f64::NAN), "-");
+    }
+
+    #[test]
+    fn changes_carry_their_sign() {
+        assert_eq!(change(112.3, 100.0), "+12.3 %");
+        assert_eq!(change(95.5, 100.0), "-4.5 %");
+        assert_eq!(change(100.01, 100.0), "0 %");
+        assert_eq!(change(2_000.0, 100.0), "+1,900 %");
+        assert_eq!(change(1.0, 0.0), "-");
+        assert_eq!(change(f64::NAN, 1.0), "-");
+    }
+
+    #[test]
+    fn moments_are_written_to_the_second() {
+        assert_eq!(
+            moment("2026-11-21T21:26:12.845924789Z"),
+            "2026-11-21 21:26:12 UTC"
+        );
+        assert_eq!(moment("2026-11-21T21:26:12Z"), "2026-11-21 21:26:12 UTC");
+        assert_eq!(moment("yesterday"), "yesterday");
+        assert_eq!(moment(""), "");
+    }
+
+    #[test]
+    fn bytes_and_durations_read_well() {
+        assert_eq!(bytes(512.0), "512 B");
+        assert_eq!(bytes(32.0 * 1024.0), "32 KiB");
+        assert_eq!(bytes(1.5 * 1024.0 * 1024.0 * 1024.0), "1.50 GiB");
+        assert_eq!(duration(0.25), "0.250 s");
+        assert_eq!(duration(45.0), "45 s");
+        assert_eq!(duration(59.7), "1 min");
+        assert_eq!(duration(120.0), "2 min");
+        assert_eq!(duration(125.0), "2 min 5 s");
+        assert_eq!(duration(7_200.0), "2 h");
+        assert_eq!(duration(8_100.0), "2 h 15 min");
+        assert_eq!(duration(86_400.0), "24 h");
+        assert_eq!(duration(86_400.0 * 3.0 + 4.0 * 3_600.0), "3 d 4 h");
+        assert_eq!(duration(-1.0), "-");
+    }
+}

@@ -1,0 +1,226 @@
+//! Tables of text with heads and units, the same in the terminal and on the page.
+
+use super::number::{ABSENT, column_unit, in_column};
+use super::tone::Tone;
+use crate::metric::{IoMetric, Unit};
+use crate::result::IoFigures;
+
+/// A table of text.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// The columns from left to right, with head and unit.
+    pub columns: Vec<Column>,
+    /// So many columns from the first on name a row.
+    pub names: usize,
+    /// The rows, each as long as `columns`.
+    pub rows: Vec<Vec<Cell>>,
+    /// A last row of sums, empty when there is none.
+    pub sums: Vec<Cell>,
+}
+
+/// The head of a column.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// What this column and its neighbours are about; empty when the head says all.
+    pub group: String,
+    /// What stands in the column.
+    pub head: String,
+    /// The unit of its numbers; empty for text.
+    pub unit: String,
+    /// Whether the cells are numbers, which stand to the right.
+    pub numeric: bool,
+}
+
+/// A text of a [`Table`] with what reports highlight about it.
+#[derive(Clone, Debug, Default)]
+pub struct Cell {
+    /// What is shown; numbers are formatted already, without their unit.
+    pub text: String,
+    /// Pass or fail, when the cell says so.
+    pub tone: Option<Tone>,
+    /// Whether the number is beyond its limit, or the value differs from the first run's.
+    pub notable: bool,
+}
+
+impl Column {
+    /// A column of text.
+    #[must_use]
+    pub fn text(head: &str) -> Self {
+        Self {
+            group: String::new(),
+            head: head.to_string(),
+            unit: String::new(),
+            numeric: false,
+        }
+    }
+
+    /// A column of numbers.
+    #[must_use]
+    pub fn number(head: &str, unit: &str) -> Self {
+        let (head, unit) = (head.to_string(), unit.to_string());
+        Self {
+            group: String::new(),
+            head,
+            unit,
+            numeric: true,
+        }
+    }
+
+    /// A column of values of this unit, as [`Cell::of`] writes them.
+    #[must_use]
+    pub fn of_unit(head: &str, unit: Unit) -> Self {
+        Self::number(head, column_unit(unit))
+    }
+
+    /// A column of a metric of requests.
+    #[must_use]
+    pub fn io(metric: IoMetric) -> Self {
+        match column_unit(metric.unit()) {
+            unit if unit == metric.label() => Self::number(metric.label(), ""),
+            unit => Self::number(metric.label(), unit),
+        }
+    }
+
+    /// The same column as one of a group.
+    #[must_use]
+    pub fn of(mut self, group: &str) -> Self {
+        self.group = group.to_string();
+        self
+    }
+}
+
+impl Cell {
+    /// A cell of text.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            tone: None,
+            notable: false,
+        }
+    }
+
+    /// A value in a column of its unit; a dash when it was not measured.
+    #[must_use]
+    pub fn of(value: Option<f64>, unit: Unit) -> Self {
+        Self::new(in_column(value.unwrap_or(f64::NAN), unit))
+    }
+
+    /// A metric of requests.
+    #[must_use]
+    pub fn io(figures: &IoFigures, metric: IoMetric) -> Self {
+        Self::of(figures.get(metric), metric.unit())
+    }
+
+    /// A cell that says pass or fail.
+    #[must_use]
+    pub fn verdict(tone: Tone) -> Self {
+        Self {
+            text: tone.word().to_string(),
+            tone: Some(tone),
+            notable: tone == Tone::Fail,
+        }
+    }
+
+    /// The same cell, made to stand out when `notable`.
+    #[must_use]
+    pub fn notable_when(mut self, notable: bool) -> Self {
+        self.notable = notable;
+        self
+    }
+}
+
+impl Table {
+    /// A table with these heads.
+    #[must_use]
+    pub fn new(columns: Vec<Column>) -> Self {
+        Self {
+            columns,
+            names: 1,
+            rows: Vec::new(),
+            sums: Vec::new(),
+        }
+    }
+
+    /// Adds a row, which must have a cell for each column.
+    pub fn push(&mut self, row: Vec<Cell>) {
+        assert_eq!(row.len(), self.columns.len(), "a row fits its heads");
+        self.rows.push(row);
+    }
+
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The groups of neighbouring columns with the number of columns in each; empty when no column
+    /// belongs to one.
+    #[must_use]
+    pub fn groups(&self) -> Vec<(&str, usize)> {
+        let mut groups: Vec<(&str, usize)> = Vec::new();
+        for column in &self.columns {
+            match groups.last_mut() {
+                Some((group, count)) if *group == column.group => *count += 1,
+                _ => groups.push((&column.group, 1)),
+            }
+        }
+        if groups.iter().all(|(group, _)| group.is_empty()) {
+            Vec::new()
+        } else {
+            groups
+        }
+    }
+
+    /// Leaves out number columns in which all values are zero or missing, unless they name the rows.
+    #[must_use]
+    pub fn without_empty_columns(mut self) -> Self {
+        let says = |cell: &Cell| !is_empty_value(&cell.text);
+        let keep: Vec<bool> = (0..self.columns.len())
+            .map(|index| {
+                index < self.names
+                    || !self.columns[index].numeric
+                    || self.rows.iter().any(|row| says(&row[index]))
+            })
+            .collect();
+        let mut kept = keep.iter();
+        self.columns
+            .retain(|_| kept.next().copied().unwrap_or(true));
+        for row in self.rows.iter_mut().chain(std::iter::once(&mut self.sums)) {
+            let mut kept = keep.iter();
+            row.retain(|_| kept.next().copied().unwrap_or(true));
+        }
+        self
+    }
+}
+
+/// A dash, or a zero with or without a unit.
+fn is_empty_value(text: &str) -> bool {
+    text == ABSENT || text == "0" || text.starts_with("0 ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_zeros_are_left_out_and_others_stay() {
+        let heads = ["name", "zero", "zero ms", "missing", "one value", "text"];
+        let mut columns: Vec<Column> = heads.iter().map(|head| Column::number(head, "")).collect();
+        columns[5] = Column::text("text");
+        let mut table = Table::new(columns);
+        for row in [
+            ["0", "0", "0 ms", "-", "0", "0"],
+            ["0", "0", "-", "-", "0.5", "0"],
+        ] {
+            table.push(row.map(Cell::new).to_vec());
+        }
+        table.sums = ["all", "7", "0 ms", "-", "0.5", ""].map(Cell::new).to_vec();
+        let table = table.without_empty_columns();
+        let kept: Vec<&str> = table.columns.iter().map(|one| one.head.as_str()).collect();
+        assert_eq!(kept, ["name", "one value", "text"]);
+        let texts = |row: &[Cell]| row.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>();
+        assert_eq!(texts(&table.rows[1]), ["0", "0.5", "0"]);
+        assert_eq!(texts(&table.sums), ["all", "0.5", ""]);
+    }
+}

@@ -1,0 +1,121 @@
+//! A workload on real storage.
+//!
+//! [`Prepared::new`] refuses everything that can be refused before anything is written: the
+//! profile, the targets, the kernel, the directory of the results. [`Prepared::run`] claims the
+//! targets, runs the workload and gives the targets back.
+
+use config::Source;
+use workload::Profile;
+use workload::progress::StopRequest;
+
+use crate::error::Error;
+use crate::events::{Observer, ignore};
+use crate::options::RunOptions;
+use crate::outcome::Outcome;
+use crate::registry::Registered;
+use crate::results;
+use crate::scenario::Scenario;
+use crate::setting::Key;
+use crate::storage_run::{Prepare, RunRequest, StorageRun, foreign};
+use crate::workloads::{self, Purpose};
+
+/// A run that can begin.
+pub struct Prepared {
+    profile: Box<dyn Profile>,
+    build_only: bool,
+    run: Box<dyn StorageRun>,
+}
+
+impl Prepared {
+    /// Checks everything. Writes nothing.
+    ///
+    /// # Errors
+    /// The first thing that is in the way.
+    pub fn new(scenario: &Scenario, options: &RunOptions) -> Result<Self, Error> {
+        let purpose = Purpose::Run {
+            kept: kept_settings(scenario, options)?,
+            has_server: options.database.is_some(),
+        };
+        let profile = workloads::resolve(scenario, purpose)?;
+        refuse_events(scenario)?;
+        let prepare = prepare_of(scenario.registry.workloads, &*profile)?;
+        let request = RunRequest {
+            workload: scenario.workload.clone(),
+            name: workloads::short_name(scenario.registry, &scenario.workload),
+            is_sized: scenario.value_of(&Key::TargetSize).is_some(),
+            output: scenario.output.clone(),
+        };
+        Ok(Self {
+            run: prepare(&request, options, &*profile)?,
+            build_only: options.build_only,
+            profile,
+        })
+    }
+
+    /// What would be built and where, as text.
+    ///
+    /// # Errors
+    /// When a file system does not say how much room it has.
+    pub fn describe(&self) -> Result<String, Error> {
+        self.run.describe()
+    }
+
+    /// What this run cannot give, known before hours are spent on it.
+    #[must_use]
+    pub fn sample_warning(&self) -> Option<String> {
+        let is_measured = !self.build_only;
+        is_measured
+            .then(|| results::sample_warning(&*self.profile))
+            .flatten()
+    }
+
+    /// Runs the workload to its end, or until somebody asks it to `stop`.
+    ///
+    /// # Errors
+    /// When the storage cannot be prepared or the results cannot be written.
+    pub fn run(self, observer: Box<dyn Observer>, stop: &StopRequest) -> Result<Outcome, Error> {
+        self.run.run(observer, stop.clone())
+    }
+}
+
+/// The settings that kept databases were built with, which hold where the scenario says nothing.
+fn kept_settings(scenario: &Scenario, options: &RunOptions) -> Result<Vec<Source>, Error> {
+    if !options.reuse {
+        return Ok(Vec::new());
+    }
+    let workload = workloads::workload_of(scenario)?;
+    let name = workloads::short_name(scenario.registry, &scenario.workload);
+    let built_with = workload.built_with();
+    Ok(storage::kept_settings(&options.on, &name, built_with))
+}
+
+/// How a run of this profile begins.
+fn prepare_of(workloads: &[Registered], profile: &dyn Profile) -> Result<Prepare, Error> {
+    let kind = profile.workload().kind();
+    let mut workloads = workloads.iter();
+    let found = workloads.find(|one| one.workload.kind() == kind);
+    Ok(found.ok_or_else(foreign)?.prepare)
+}
+
+impl Scenario {
+    /// Runs the workload on real storage, without an observer.
+    ///
+    /// # Errors
+    /// The first thing that is in the way.
+    pub fn run(&self, options: &RunOptions) -> Result<Outcome, Error> {
+        Prepared::new(self, options)?.run(ignore(), &StopRequest::new())
+    }
+}
+
+fn refuse_events(scenario: &Scenario) -> Result<(), Error> {
+    if workloads::events(scenario).is_none() {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!(
+            "{} has [[event]] tables, and real storage does not break on command.",
+            scenario.workload
+        ),
+        "Take them out, or predict the workload on a modelled array.",
+    ))
+}

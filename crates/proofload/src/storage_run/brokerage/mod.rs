@@ -1,0 +1,469 @@
+//! `proofload run brokerage`: the brokerage on a real database.
+//!
+//! As for mail, everything that can be refused is refused before anything is written. Then the
+//! target is claimed, a server is started on it (or one that is there is asked), the data set is
+//! built, runs, and its books are checked; in the end everything that was made is removed, unless
+//! it is to be kept.
+//!
+//! - [`size`]: the data set that fits the size asked for.
+//! - [`server`]: the database: a server of our own, a file, or one that is there.
+
+mod server;
+mod size;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use brokerage::database::{State, Target, missing_tables};
+use brokerage::dataset::DataSet;
+use brokerage::profile::BrokerageProfile;
+use brokerage::run::stages::RunParameters;
+use brokerage::run::start::{self, PreparedRun};
+use brokerage::run::volume::Volume;
+use brokerage::run_plan::run_plan;
+use jiff::Timestamp;
+use measure::host::HostMonitor;
+use measure::result::{ErrorKind, RunResult, Verdict};
+use workload::Profile;
+use workload::progress::StopRequest;
+
+use crate::error::Error;
+use crate::events::{Event, Observer};
+use crate::options::RunOptions;
+use crate::outcome::Outcome;
+use crate::recorder::Recorder;
+use crate::results;
+use crate::storage_run::RunRequest;
+use crate::storage_run::{StorageRun, base, own, warn_of_left_files};
+use measure::units;
+use server::{Opened, Place, Watched};
+use size::SizedDatabase;
+use storage::{Claim, Layout, Request};
+
+/// A run of a brokerage that can begin.
+struct Prepared {
+    request: RunRequest,
+    options: RunOptions,
+    profile: BrokerageProfile,
+    target: Target,
+    layout: Option<Layout>,
+    sized_database: SizedDatabase,
+}
+
+/// Checks everything that a run needs. Writes nothing.
+///
+/// # Errors
+/// The first thing that is in the way.
+pub fn prepare_brokerage(
+    request: &RunRequest,
+    options: &RunOptions,
+    profile: &dyn Profile,
+) -> Result<Box<dyn StorageRun>, Error> {
+    let profile: &BrokerageProfile = own(profile)?;
+    let target = wanted_database(options)?;
+    let layout = survey(options, profile, &target)?;
+    let dialect = server::dialect(&target, layout.as_ref());
+    let sized_database = size::sized_database(profile, dialect)?;
+    if let Some(layout) = &layout {
+        base::refuse_on_target(&request.output, layout)?;
+        size::check_space(layout, &sized_database, profile, options.reuse)?;
+    }
+    results::check(&request.output)?;
+    Ok(Box::new(Prepared {
+        request: request.clone(),
+        options: options.clone(),
+        profile: profile.clone(),
+        target,
+        layout,
+        sized_database,
+    }))
+}
+
+impl StorageRun for Prepared {
+    fn describe(&self) -> Result<String, Error> {
+        let layout = self.layout.as_ref();
+        Ok(size::describe(
+            &self.request,
+            &self.profile,
+            &self.sized_database,
+            layout,
+        ))
+    }
+
+    fn run(
+        self: Box<Self>,
+        observer: Box<dyn Observer>,
+        stop: StopRequest,
+    ) -> Result<Outcome, Error> {
+        let Self {
+            request,
+            options,
+            profile,
+            target,
+            layout,
+            sized_database,
+        } = *self;
+        let (request, options, profile) = (&request, &options, &profile);
+        let started = Timestamp::now();
+        let claim = layout
+            .map(|layout| claim(request, options, profile, layout))
+            .transpose()?;
+        let watched = Watched {
+            data: options.on.first().map(PathBuf::as_path),
+            log: options.log_on.first().map(PathBuf::as_path),
+        };
+        let layout = claim.as_ref().map(Claim::layout);
+        let opened = server::open(profile, &sized_database, &target, watched, layout);
+        let opened = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                // Nothing of use was made: the first error is the one to report.
+                let _ = claim.map(Claim::release);
+                return Err(error);
+            }
+        };
+        let layout = claim.as_ref().map(Claim::layout);
+        let ready = prepare(request, options, profile, sized_database, &opened).and_then(
+            |sized_database| {
+                let directory = results::open(
+                    &request.output,
+                    &request.name,
+                    started,
+                    &base::config_of_run(profile),
+                )?;
+                let base = base(request, profile, &opened, layout, started);
+                results::begin(directory.as_ref(), &base)?;
+                Ok((sized_database, directory, base))
+            },
+        );
+        let (sized_database, directory, base) = match ready {
+            Ok(ready) => ready,
+            Err(error) => {
+                let fresh = !options.reuse;
+                let _ = opened.close(fresh && claim.is_some());
+                let _ = claim.map(Claim::release);
+                return Err(error);
+            }
+        };
+        let path = directory
+            .as_ref()
+            .map(|directory| directory.path().to_owned());
+        let recorder = Recorder::new(observer, directory, stop.clone());
+        let (mut observer, result) = drive(
+            options,
+            profile,
+            sized_database,
+            &opened,
+            base,
+            recorder,
+            stop,
+        );
+        let kept = release(options, claim, opened, result.as_ref().ok(), &mut *observer)?;
+        Ok(Outcome {
+            result: result?,
+            directory: path,
+            storage: Some(kept),
+        })
+    }
+}
+
+/// What `--database` names, and whether `--on` goes with it.
+fn wanted_database(options: &RunOptions) -> Result<Target, Error> {
+    let target = match &options.database {
+        None => Target::Auto,
+        Some(text) => Target::parse(text)
+            .map_err(|error| Error::usage(format!("{}.", units::sentence(&error)), ""))?,
+    };
+    let is_there = matches!(target, Target::PostgreSql(_) | Target::MariaDb(_));
+    if !is_there && options.on.is_empty() {
+        return Err(Error::usage(
+            "A brokerage needs storage to run on.",
+            "Name an empty directory on it with --on DIR, or a server that is there with \
+             --database postgres://user@host/database.",
+        ));
+    }
+    for (option, paths) in [("--on", &options.on), ("--log-on", &options.log_on)] {
+        if is_there && let Some(missing) = paths.iter().find(|path| !path.exists()) {
+            return Err(Error::usage(
+                format!("{} does not exist.", missing.display()),
+                format!(
+                    "Give {option} a directory on the volume of the server's files, to have it \
+                     measured, or leave {option} away."
+                ),
+            ));
+        }
+        if is_there && paths.len() > 1 {
+            return Err(Error::usage(
+                format!("A brokerage has one database, and {option} names several directories."),
+                format!("Give {option} {}.", paths[0].display()),
+            ));
+        }
+    }
+    if is_there && options.on.is_empty() && !options.log_on.is_empty() {
+        return Err(Error::usage(
+            "--log-on names the volume of a server's log, and --on, for its data, is missing.",
+            "Give both, or leave --log-on away.",
+        ));
+    }
+    if target == Target::Sqlite && !options.log_on.is_empty() {
+        return Err(Error::usage(
+            "--log-on does not go with --database sqlite, which keeps its log beside its file.",
+            "Leave --log-on away.",
+        ));
+    }
+    if options.erase_device {
+        return Err(Error::usage(
+            "--erase-device does not go with a brokerage: a database server needs a file system.",
+            "Make one on the device, mount it, and name a directory on it with --on.",
+        ));
+    }
+    Ok(target)
+}
+
+/// Looks at the storage under test. A server that is there has its data where it has it: `--on`
+/// then only says which volume to watch, and nothing is made there.
+fn survey(
+    options: &RunOptions,
+    profile: &BrokerageProfile,
+    target: &Target,
+) -> Result<Option<Layout>, Error> {
+    if matches!(target, Target::PostgreSql(_) | Target::MariaDb(_)) {
+        return Ok(None);
+    }
+    storage::survey(&Request {
+        on: &options.on,
+        log_on: &options.log_on,
+        profile,
+        reuse: options.reuse,
+        erase_device: false,
+    })
+    .map(Some)
+    .map_err(Error::from)
+}
+
+fn claim(
+    request: &RunRequest,
+    options: &RunOptions,
+    profile: &BrokerageProfile,
+    layout: Layout,
+) -> Result<Claim, Error> {
+    if options.reuse {
+        return Ok(Claim::reuse(layout));
+    }
+    let workload = request.name.clone();
+    Ok(Claim::make(layout, &workload, profile, false)?)
+}
+
+/// Makes sure that what is there is what was asked for; returns the data set of the run.
+fn prepare(
+    request: &RunRequest,
+    options: &RunOptions,
+    profile: &BrokerageProfile,
+    sized_database: SizedDatabase,
+    opened: &Opened,
+) -> Result<SizedDatabase, Error> {
+    let data_set = look(request, options, sized_database.data_set, opened)?;
+    let sized_database = SizedDatabase {
+        data_set,
+        ..sized_database
+    };
+    if !options.reuse {
+        let allowed = opened.database.check_permission();
+        allowed.map_err(|error| server::refusal(&error))?;
+    }
+    if opened.was_there {
+        if let Some(place) = opened.place.as_ref().filter(|_| !options.reuse) {
+            size::check_room(&place.data, &place.data, &sized_database, profile)?;
+        }
+        let users = profile.brokerage.users;
+        let sessions = match options.build_only {
+            true => server::loaders_for(users) as u32,
+            false => server::sessions_for(users),
+        };
+        let admitted = opened.database.check_admission(sessions);
+        admitted.map_err(|error| server::refusal(&error))?;
+    }
+    Ok(sized_database)
+}
+
+/// Looks at what is there; returns the data set of the run.
+fn look(
+    request: &RunRequest,
+    options: &RunOptions,
+    data_set: DataSet,
+    opened: &Opened,
+) -> Result<DataSet, Error> {
+    let state = opened.database.state();
+    match state.map_err(|error| server::refusal(&error))? {
+        State::Absent if options.reuse => Err(Error::usage(
+            "--reuse finds no brokerage there.",
+            "Build one first with --keep or --build-only, or leave --reuse away.",
+        )),
+        State::Absent => Ok(data_set),
+        // A place of our own is nobody else's: its server did not run.
+        State::Building(_) if !opened.was_there => Err(Error::environment(
+            "There is a brokerage whose building was interrupted.",
+            "Remove what is there (the same command without --reuse says how), and build anew.",
+        )),
+        // Another run may be at it: it is ours, but not ours alone.
+        State::Building(_) => Err(Error::environment(
+            "There is a brokerage whose building was interrupted, or still goes on.",
+            "If no other run is at it, remove it with 'DROP DATABASE proofload_brokerage' (or the \
+             name of the database that --database names) and build anew.",
+        )),
+        State::Ready(build) if options.reuse => {
+            let kept = DataSet::new(build.customers, build.trade_days, build.seed);
+            let scale = |data_set: &DataSet| (data_set.customers(), data_set.trade_days());
+            if request.is_sized && scale(&kept) != scale(&data_set) {
+                let described = |(customers, days)| {
+                    let customers = units::count_of(u64::from(customers));
+                    let days = units::count(u64::from(days), "day");
+                    format!("{customers} customers with {days} of trading")
+                };
+                return Err(Error::usage(
+                    format!(
+                        "The brokerage there has {}, and --target-size asks for {}.",
+                        described(scale(&kept)),
+                        described(scale(&data_set))
+                    ),
+                    "Leave --target-size away to run on it as it is.",
+                ));
+            }
+            let missing = missing_tables(&*opened.database);
+            let missing = missing.map_err(|error| server::refusal(&error))?;
+            if !missing.is_empty() {
+                return Err(Error::environment(
+                    format!(
+                        "The brokerage there has lost tables: {}.",
+                        missing.join(", ")
+                    ),
+                    "Somebody has removed them since it was built. Remove what is left of it, and \
+                     build it anew.",
+                ));
+            }
+            Ok(kept)
+        }
+        State::Ready(build) => Err(Error::environment(
+            format!(
+                "There is a brokerage of {} customers already, which an earlier run kept.",
+                units::count_of(u64::from(build.customers))
+            ),
+            "Run on it with --reuse, name another place, or remove it (for a server: 'DROP \
+             DATABASE proofload_brokerage').",
+        )),
+    }
+}
+
+/// What is known before the run.
+fn base(
+    request: &RunRequest,
+    profile: &BrokerageProfile,
+    opened: &Opened,
+    layout: Option<&Layout>,
+    started: Timestamp,
+) -> RunResult {
+    match layout {
+        Some(layout) => base::base(request, profile, layout, started),
+        None => base::base_of(
+            request,
+            profile,
+            opened.place.as_ref().map(|place| place.data.as_path()),
+            started,
+        ),
+    }
+}
+
+/// Runs the plan to its end and writes the result.
+fn drive(
+    options: &RunOptions,
+    profile: &BrokerageProfile,
+    sized_database: SizedDatabase,
+    opened: &Opened,
+    base: RunResult,
+    mut recorder: Recorder,
+    stop: StopRequest,
+) -> (Box<dyn Observer>, Result<RunResult, Error>) {
+    let devices = base.host.devices.iter().map(|device| device.name.clone());
+    let monitor = HostMonitor::new(devices);
+    let mut profile = profile.clone();
+    // The brokerage holds a rate of transactions itself; the run controller holds rates of I/O.
+    let transactions_per_second = profile.run.held_rate.take();
+    let mut plan = run_plan(&profile);
+    // A server's cache is its own affair: nobody sees whether a page had to wait for room there.
+    plan.service_levels.page_fault_stalls_per_second = f64::INFINITY;
+    plan.build_only = options.build_only;
+    plan.reuse = options.reuse;
+    plan.database_bytes = sized_database.bytes();
+    let parts = PreparedRun {
+        database: Arc::clone(&opened.database),
+        data_set: sized_database.data_set,
+        volume: volume(opened.place.as_ref()),
+        parameters: RunParameters {
+            brokerage: profile.brokerage.clone(),
+            is_built: opened.when_built(),
+            revive: opened.when_gone(),
+            transactions_per_second,
+            loading_threads: server::loaders_for(profile.brokerage.users),
+        },
+        server: opened.server.clone(),
+    };
+    let result = start::run(plan, base, Some(monitor), stop, &mut recorder, parts);
+    let (observer, written) = recorder.finish(&result);
+    (observer, written.map(|()| result))
+}
+
+fn volume(place: Option<&Place>) -> Volume {
+    match place {
+        Some(place) => Volume::watch(&place.data, &place.log),
+        None => Volume::unknown(),
+    }
+}
+
+/// Stops what was started and removes what was made, unless it is to be kept; says in a sentence
+/// which of both.
+fn release(
+    options: &RunOptions,
+    claim: Option<Claim>,
+    opened: Opened,
+    result: Option<&RunResult>,
+    observer: &mut dyn Observer,
+) -> Result<String, Error> {
+    let went_wrong = result.is_none_or(|result| result.verdict == Verdict::Error);
+    let interrupted = result.is_some_and(|result| result.verdict == Verdict::Interrupted);
+    let built = options.build_only && !interrupted && !went_wrong;
+    // What an earlier run kept is never removed, nor what cannot be looked at.
+    // A data set that was incomplete when its server went is of no use to anybody.
+    let was_whole = result
+        .and_then(|result| result.server.as_ref())
+        .is_some_and(|server| server.size_begin_bytes > 0);
+    let keeps = match opened.database.state() {
+        _ if options.reuse => true,
+        Ok(State::Ready(_)) => options.keep || built || went_wrong,
+        Ok(State::Absent | State::Building(_)) => false,
+        Err(_) => was_whole || opened.was_there,
+    };
+    let name = opened.describe();
+    if let Err(left) = opened.close(!keeps) {
+        // What came out of the run is worth more than what is left of it, so this ends nothing.
+        if result.is_none() {
+            observer.event(Event::Warning(&left));
+        }
+        return Ok(left);
+    }
+    if keeps {
+        let is_broken = result.and_then(RunResult::ended_by) == Some(ErrorKind::Inconsistent);
+        let next = if is_broken {
+            "look at its tables there, and remove it before you build anew"
+        } else if went_wrong {
+            "once the cause is fixed, --reuse runs on it again"
+        } else {
+            "run on it again with --reuse"
+        };
+        return Ok(format!("The brokerage is kept in {name}: {next}."));
+    }
+    let left = claim.map(Claim::release).transpose()?.unwrap_or_default();
+    warn_of_left_files(&left, observer);
+    Ok(format!(
+        "The brokerage was removed from {name}; --keep keeps it for the next run."
+    ))
+}

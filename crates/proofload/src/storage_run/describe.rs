@@ -1,0 +1,77 @@
+//! `run --dry-run`: what would be built and where.
+
+use mail::profile::MailProfile;
+use mail::state_file::Condition;
+use workload::Profile;
+use workload::StorageNeeds;
+
+use super::storage_under_test::{self, Kept};
+use crate::error::Error;
+use crate::options::RunOptions;
+use crate::storage_run::RunRequest;
+use measure::units;
+use storage::{Layout, TargetKind, space};
+
+/// The plan as text.
+///
+/// # Errors
+/// When a file system does not say how much room it has.
+pub fn describe(
+    request: &RunRequest,
+    options: &RunOptions,
+    profile: &MailProfile,
+    layout: &Layout,
+) -> Result<String, Error> {
+    let mail = &profile.mail;
+    let mut text = format!(
+        "{}: {}, {} of {} per database\n",
+        request.workload,
+        profile.describe_data(),
+        units::count(u64::from(mail.mailboxes_per_database), "mailbox").replace("xs", "xes"),
+        units::size(mail.mailbox_size.bytes()),
+    );
+    let kept = match options.reuse {
+        true => storage_under_test::kept(layout)?
+            .iter()
+            .map(condition)
+            .collect(),
+        false => Vec::new(),
+    };
+    for (number, place) in layout.databases.iter().enumerate() {
+        text.push_str(&format!(
+            "  {}: {}, log in {}{}\n",
+            place.name,
+            place.data.path().display(),
+            place.log.path().display(),
+            kept.get(number).copied().unwrap_or_default()
+        ));
+    }
+    if let StorageNeeds::Databases(needs) = profile.storage_needs() {
+        for need in space::needs(layout, &needs)? {
+            text.push_str(&format!("Space: {need}\n"));
+        }
+    }
+    let devices = layout.targets.iter().filter(|_| options.erase_device);
+    for target in devices.filter(|target| target.kind != TargetKind::Directory) {
+        text.push_str(&format!(
+            "Everything on {} will be overwritten\n",
+            target.given.display()
+        ));
+    }
+    let load = profile.describe_load();
+    text.push_str(&format!(
+        "Load: {load}, measured for {} in samples of {}\n",
+        profile.run.duration, profile.run.sample_interval
+    ));
+    Ok(text)
+}
+
+/// What a run would find of a database, and what it would do with it.
+fn condition(kept: &Kept) -> &'static str {
+    match kept.state.as_ref().map(|state| state.condition) {
+        None => "; not built yet, will be built",
+        Some(Condition::Building) => "; its build was cut off, will be built anew",
+        Some(Condition::InUse) => "; a run on it was cut off, will be recovered",
+        Some(Condition::Ready) => "; kept, complete",
+    }
+}

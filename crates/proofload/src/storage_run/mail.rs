@@ -1,0 +1,157 @@
+//! Runs of the mail workload: databases of our own engine on directories or block devices.
+
+use jiff::Timestamp;
+use mail::plan::MailPlan;
+use mail::profile::MailProfile;
+use measure::result::{RunResult, Verdict};
+use runtime::Runtime;
+use storage::{Claim, Layout, Request};
+use workload::Profile;
+use workload::progress::StopRequest;
+
+use super::{StorageRun, base, describe, drive, own, warn_of_left_files};
+use crate::error::Error;
+use crate::events::Observer;
+use crate::options::RunOptions;
+use crate::outcome::Outcome;
+use crate::recorder::Recorder;
+use crate::results;
+use crate::storage_run::RunRequest;
+
+/// A run on databases of the mail engine that can begin.
+struct MailRun {
+    request: RunRequest,
+    options: RunOptions,
+    profile: MailProfile,
+    layout: Layout,
+    plan: MailPlan,
+}
+
+/// Checks everything that a run needs. Writes nothing.
+///
+/// # Errors
+/// The first thing that is in the way.
+pub fn prepare_mail(
+    request: &RunRequest,
+    options: &RunOptions,
+    profile: &dyn Profile,
+) -> Result<Box<dyn StorageRun>, Error> {
+    let layout = storage::survey(&Request {
+        on: &options.on,
+        log_on: &options.log_on,
+        profile,
+        reuse: options.reuse,
+        erase_device: options.erase_device,
+    })?;
+    base::refuse_on_target(&request.output, &layout)?;
+    results::check(&request.output)?;
+    if options.reuse {
+        check_kernel()?;
+    }
+    let profile: &MailProfile = own(profile)?;
+    Ok(Box::new(MailRun {
+        plan: drive::plan(options, profile, &layout)?,
+        request: request.clone(),
+        options: options.clone(),
+        profile: profile.clone(),
+        layout,
+    }))
+}
+
+impl StorageRun for MailRun {
+    fn describe(&self) -> Result<String, Error> {
+        let plan = describe::describe(&self.request, &self.options, &self.profile, &self.layout)?;
+        let is_measured = !self.options.build_only;
+        let sample_warning = is_measured
+            .then(|| results::sample_warning(&self.profile))
+            .flatten();
+        Ok(format!("{plan}{}", sample_warning.unwrap_or_default()))
+    }
+
+    fn run(
+        self: Box<Self>,
+        observer: Box<dyn Observer>,
+        stop: StopRequest,
+    ) -> Result<Outcome, Error> {
+        let Self {
+            request,
+            options,
+            profile,
+            layout,
+            plan,
+        } = *self;
+        check_kernel()?;
+        let started = Timestamp::now();
+        let directory = results::open(
+            &request.output,
+            &request.name,
+            started,
+            &base::config_of_run(&profile),
+        )?;
+        let begun = base::base(&request, &profile, &layout, started);
+        results::begin(directory.as_ref(), &begun)?;
+        let claim = match options.reuse {
+            true => Claim::reuse(layout),
+            false => Claim::make(layout, &begun.workload.name, &profile, options.erase_device)?,
+        };
+        let path = directory
+            .as_ref()
+            .map(|directory| directory.path().to_owned());
+        let recorder = Recorder::new(observer, directory, stop.clone());
+        let fresh = !options.reuse;
+        let (mut observer, result) =
+            drive::drive(plan, claim.layout(), fresh, begun, recorder, stop);
+        let kept = release(&options, claim, result.as_ref().ok(), &mut *observer)?;
+        Ok(Outcome {
+            result: result?,
+            directory: path,
+            storage: Some(kept),
+        })
+    }
+}
+
+/// The kernel must let us use io_uring; better said now than from every thread.
+fn check_kernel() -> Result<(), Error> {
+    Runtime::wall_clock(&runtime::UringOptions::default())
+        .map(drop)
+        .map_err(|error| Error::environment(format!("The run cannot begin: {error}."), ""))
+}
+
+/// Gives the targets back, and says in a sentence whether the databases are still there. They stay
+/// when they were to be kept, when an earlier run kept them, and when something went wrong.
+fn release(
+    options: &RunOptions,
+    claim: Claim,
+    result: Option<&RunResult>,
+    observer: &mut dyn Observer,
+) -> Result<String, Error> {
+    let went_wrong = result.is_none_or(|result| result.verdict == Verdict::Error);
+    let interrupted = result.is_some_and(|result| result.verdict == Verdict::Interrupted);
+    let built = options.build_only && !interrupted;
+    let places = places(claim.layout());
+    if options.keep || options.reuse || built || went_wrong {
+        let next = match (went_wrong, interrupted && !options.reuse) {
+            (true, _) => {
+                "once the cause is fixed, --reuse recovers them; 'proofload edb check' examines \
+                 closed ones"
+            }
+            (false, true) => "--reuse completes their build and runs on them",
+            (false, false) => "run on them again with --reuse",
+        };
+        return Ok(format!("Databases kept in {places}: {next}."));
+    }
+    warn_of_left_files(&claim.release()?, observer);
+    Ok(format!(
+        "Databases removed from {places}; --keep keeps them for the next run."
+    ))
+}
+
+/// The targets that hold databases or logs, as they were given.
+fn places(layout: &Layout) -> String {
+    let given: Vec<String> = layout
+        .targets
+        .iter()
+        .map(|site| site.given.display().to_string())
+        .collect();
+    given.join(", ")
+}

@@ -1,0 +1,66 @@
+//! An open file as the ring knows it.
+
+use super::Reactor;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
+
+/// A file descriptor, registered with the ring where there is room. Requests hold it, so that it
+/// is closed only after the last of them.
+pub(crate) struct Descriptor {
+    reactor: Rc<Reactor>,
+    fd: OwnedFd,
+    registered: Option<u32>,
+}
+
+impl Descriptor {
+    /// Takes a file into the ring's table.
+    pub(crate) fn registered(reactor: Rc<Reactor>, fd: OwnedFd) -> Self {
+        let registered = reactor.register_file(fd.as_raw_fd());
+        Self {
+            reactor,
+            fd,
+            registered,
+        }
+    }
+
+    /// Keeps a file out of the table, for directories: requests that carry names cannot use it.
+    pub(crate) fn unregistered(reactor: Rc<Reactor>, fd: OwnedFd) -> Self {
+        Self {
+            reactor,
+            fd,
+            registered: None,
+        }
+    }
+
+    pub(crate) fn reactor(&self) -> &Rc<Reactor> {
+        &self.reactor
+    }
+
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
+    /// The number that ring entries name the file by.
+    pub(super) fn ring_number(&self) -> i32 {
+        match self.registered {
+            Some(index) => index as i32, // The table is far smaller than i32::MAX.
+            None => self.fd.as_raw_fd(),
+        }
+    }
+
+    pub(super) fn is_registered(&self) -> bool {
+        self.registered.is_some()
+    }
+
+    pub(super) fn ring_identity(&self) -> u64 {
+        self.reactor.identity()
+    }
+}
+
+impl Drop for Descriptor {
+    fn drop(&mut self) {
+        if let Some(index) = self.registered {
+            self.reactor.unregister_file(index);
+        }
+    }
+}

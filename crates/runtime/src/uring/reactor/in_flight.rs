@@ -1,0 +1,229 @@
+//! What a request carries, and the ring entries made of it.
+//!
+//! A [`InFlight`] owns everything that the kernel may touch while it works on a request. The reactor
+//! keeps it until the completion arrives, whether or not anybody still waits for it; that is what
+//! makes the pointers in the entries valid.
+
+use super::descriptor::Descriptor;
+use crate::buffer::{Buffer, SharedBuffer};
+use crate::file::Persistence;
+use io_uring::{opcode, squeue, types};
+use std::ffi::CString;
+use std::rc::Rc;
+
+/// Buffers that one request may carry (IOV_MAX of Linux).
+const BUFFERS_MAX: usize = 1024;
+
+/// The memory of a request. Moving it does not move the bytes.
+pub(crate) enum Memory {
+    /// None: a request that moves no bytes, such as a flush.
+    None,
+    /// The target of a read.
+    Read(Buffer),
+    /// The targets of a read.
+    ReadMany(Vec<Buffer>, Vectors),
+    /// The source of a write.
+    Write(SharedBuffer),
+    /// The sources of a write.
+    WriteMany(Vec<SharedBuffer>, Vectors),
+    /// The old and the new name of a file; the second is empty for a removal.
+    Names(CString, CString),
+}
+
+/// The list of pieces that the kernel reads when it takes a vectored request.
+#[derive(Default)]
+pub(crate) struct Vectors(Vec<libc::iovec>);
+
+impl Vectors {
+    /// Lists `pieces` without their first `skip` bytes.
+    fn fill<'a>(&mut self, pieces: impl Iterator<Item = &'a [u8]>, mut skip: usize) {
+        self.0.clear();
+        for piece in pieces {
+            let skipped = skip.min(piece.len());
+            skip -= skipped;
+            let rest = &piece[skipped..];
+            if !rest.is_empty() {
+                self.0.push(libc::iovec {
+                    iov_base: rest.as_ptr().cast_mut().cast(),
+                    iov_len: rest.len(),
+                });
+            }
+        }
+        assert!(
+            self.0.len() <= BUFFERS_MAX,
+            "a request has at most {BUFFERS_MAX} buffers"
+        );
+    }
+
+    fn count(&self) -> u32 {
+        self.0.len() as u32 // At most BUFFERS_MAX.
+    }
+}
+
+/// What the kernel is asked to do.
+#[derive(Clone, Copy)]
+pub(crate) enum Operation {
+    /// Fill the memory from this offset on.
+    Read { offset_bytes: u64 },
+    /// Write the memory at this offset.
+    Write {
+        offset_bytes: u64,
+        persistence: Persistence,
+    },
+    /// Flush data and what is needed to find it; with `names`, everything about a directory.
+    Sync { names: bool },
+    /// Reserve space and grow the file.
+    Allocate {
+        offset_bytes: u64,
+        length_bytes: u64,
+    },
+    /// Rename the first name to the second, inside the directory.
+    Rename,
+    /// Remove the first name from the directory.
+    Remove,
+}
+
+/// Everything that must outlive the request.
+pub(crate) struct InFlight {
+    pub(crate) descriptor: Rc<Descriptor>,
+    pub(crate) memory: Memory,
+}
+
+impl InFlight {
+    /// The ring entry for `operation`, leaving out the first `done` bytes, which an earlier request
+    /// has moved already. The entry points into this request's buffers.
+    pub(crate) fn entry(&mut self, operation: Operation, done: usize) -> squeue::Entry {
+        let fd = types::Fd(self.descriptor.ring_number());
+        let entry = match operation {
+            Operation::Read { offset_bytes } => self.read(fd, offset_bytes, done),
+            Operation::Write {
+                offset_bytes,
+                persistence,
+            } => {
+                let flags = match persistence {
+                    Persistence::Volatile => 0,
+                    Persistence::Durable => libc::RWF_DSYNC,
+                };
+                self.write(fd, offset_bytes, done, flags)
+            }
+            Operation::Sync { names: false } => opcode::Fsync::new(fd)
+                .flags(types::FsyncFlags::DATASYNC)
+                .build(),
+            Operation::Sync { names: true } => opcode::Fsync::new(fd).build(),
+            Operation::Allocate {
+                offset_bytes,
+                length_bytes,
+            } => opcode::Fallocate::new(fd, length_bytes)
+                .offset(offset_bytes)
+                .build(),
+            Operation::Rename => {
+                let (from, to) = self.names();
+                opcode::RenameAt::new(fd, from, fd, to).build()
+            }
+            Operation::Remove => opcode::UnlinkAt::new(fd, self.names().0).build(),
+        };
+        if self.descriptor.is_registered() {
+            entry.flags(squeue::Flags::FIXED_FILE)
+        } else {
+            entry
+        }
+    }
+
+    fn names(&self) -> (*const libc::c_char, *const libc::c_char) {
+        let Memory::Names(from, to) = &self.memory else {
+            unreachable!("requests on directories carry names");
+        };
+        (from.as_ptr(), to.as_ptr())
+    }
+
+    fn read(&mut self, fd: types::Fd, offset_bytes: u64, done: usize) -> squeue::Entry {
+        let offset_bytes = offset_bytes + done as u64;
+        match &mut self.memory {
+            Memory::Read(buffer) => {
+                let fixed = buffer.fixed_index(self.descriptor.ring_identity());
+                let rest = &mut buffer[done..];
+                let (pointer, length) = (rest.as_mut_ptr(), request_length(rest.len()));
+                match fixed {
+                    Some(index) => opcode::ReadFixed::new(fd, pointer, length, index)
+                        .offset(offset_bytes)
+                        .build(),
+                    None => opcode::Read::new(fd, pointer, length)
+                        .offset(offset_bytes)
+                        .build(),
+                }
+            }
+            Memory::ReadMany(buffers, vectors) => {
+                vectors.fill(buffers.iter().map(|buffer| &**buffer), done);
+                let (pieces, count) = (vectors.0.as_ptr(), vectors.count());
+                match self.descriptor.reactor().fixed_index_of(buffers.iter()) {
+                    Some(index) => opcode::ReadvFixed::new(fd, pieces, count, index)
+                        .offset(offset_bytes)
+                        .build(),
+                    None => opcode::Readv::new(fd, pieces, count)
+                        .offset(offset_bytes)
+                        .build(),
+                }
+            }
+            _ => unreachable!("a read carries buffers of its own"),
+        }
+    }
+
+    fn write(
+        &mut self,
+        fd: types::Fd,
+        offset_bytes: u64,
+        done: usize,
+        flags: i32,
+    ) -> squeue::Entry {
+        let offset_bytes = offset_bytes + done as u64;
+        match &mut self.memory {
+            Memory::Write(buffer) => {
+                let rest = &buffer[done..];
+                let (pointer, length) = (rest.as_ptr(), request_length(rest.len()));
+                match buffer.fixed_index(self.descriptor.ring_identity()) {
+                    Some(index) => opcode::WriteFixed::new(fd, pointer, length, index)
+                        .offset(offset_bytes)
+                        .rw_flags(flags)
+                        .build(),
+                    None => opcode::Write::new(fd, pointer, length)
+                        .offset(offset_bytes)
+                        .rw_flags(flags)
+                        .build(),
+                }
+            }
+            Memory::WriteMany(buffers, vectors) => {
+                vectors.fill(buffers.iter().map(|buffer| &***buffer), done);
+                let (pieces, count) = (vectors.0.as_ptr(), vectors.count());
+                let reactor = self.descriptor.reactor();
+                match reactor.fixed_index_of(buffers.iter().map(|buffer| &**buffer)) {
+                    Some(index) => opcode::WritevFixed::new(fd, pieces, count, index)
+                        .offset(offset_bytes)
+                        .rw_flags(flags)
+                        .build(),
+                    None => opcode::Writev::new(fd, pieces, count)
+                        .offset(offset_bytes)
+                        .rw_flags(flags)
+                        .build(),
+                }
+            }
+            _ => unreachable!("a write carries shared buffers"),
+        }
+    }
+}
+
+fn request_length(bytes: usize) -> u32 {
+    u32::try_from(bytes).expect("no buffer is 4 GiB long")
+}
+
+impl Memory {
+    /// How many bytes a request with this memory moves.
+    pub(crate) fn length_bytes(&self) -> usize {
+        match self {
+            Self::None | Self::Names(..) => 0,
+            Self::Read(buffer) => buffer.len(),
+            Self::ReadMany(buffers, _) => buffers.iter().map(|buffer| buffer.len()).sum(),
+            Self::Write(buffer) => buffer.len(),
+            Self::WriteMany(buffers, _) => buffers.iter().map(|buffer| buffer.len()).sum(),
+        }
+    }
+}
