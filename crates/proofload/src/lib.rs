@@ -1,9 +1,8 @@
 //! The library: scenarios of storage under a workload, run or predicted.
 //!
 //! - `run` puts a workload on real storage (`storage_run` has each workload), [`predict`] on a
-//!   modelled array in simulated time,
-//!   [`replay`] a block trace on a modelled array. [`sweep`] makes many predictions, or searches for
-//!   the limit; [`study`] repeats published evaluations.
+//!   modelled array in simulated time, [`replay`] a block trace on a modelled array. [`sweep`] makes
+//!   many predictions, or searches for the limit; [`study`] repeats published evaluations.
 //! - Each of them has a `Prepared`: `new` checks everything and writes nothing, `describe` says in
 //!   words what would be done, `run` does it.
 //! - [`events`] is what happens meanwhile, for whoever shows or logs it. [`Error`] is what can go
