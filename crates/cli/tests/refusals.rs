@@ -20,6 +20,13 @@ fn a_dry_run_says_what_would_be_built_and_writes_nothing() {
     .prints("1 database of 16.0 MiB")
     .prints("mail-001")
     .prints("3 threads");
+    for workload in ["exchange-2013", "brokerage --database sqlite"] {
+        here.proofload(&format!(
+            "run {workload} --on target --target-size 1GB --duration 1m --dry-run"
+        ))
+        .exits(0)
+        .prints("4 samples of 15s fit into 1m");
+    }
     assert_eq!(fs::read_dir(target).expect("the target").count(), 0);
     assert!(!here.path("proofload-runs").exists());
 }

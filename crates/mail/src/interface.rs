@@ -176,8 +176,8 @@ impl Profile for MailProfile {
             (Some(rate), _) => format!("{rate} IOPS held"),
             (None, Some(threads)) => units::count(u64::from(threads), "thread"),
             (None, None) => format!(
-                "as many threads as reach {:.2} IOPS",
-                self.mail.target_iops()
+                "as many threads as reach {} IOPS",
+                units::figure(self.mail.target_iops())
             ),
         }
     }

@@ -57,7 +57,11 @@ impl Prepared {
     /// # Errors
     /// When a file system does not say how much room it has.
     pub fn describe(&self) -> Result<String, Error> {
-        self.run.describe()
+        let plan = self.run.describe()?;
+        Ok(format!(
+            "{plan}{}",
+            self.sample_warning().unwrap_or_default()
+        ))
     }
 
     /// What this run cannot give, known before hours are spent on it.

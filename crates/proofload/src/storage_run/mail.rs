@@ -60,12 +60,7 @@ pub fn prepare_mail(
 
 impl StorageRun for MailRun {
     fn describe(&self) -> Result<String, Error> {
-        let plan = describe::describe(&self.request, &self.options, &self.profile, &self.layout)?;
-        let is_measured = !self.options.build_only;
-        let sample_warning = is_measured
-            .then(|| results::sample_warning(&self.profile))
-            .flatten();
-        Ok(format!("{plan}{}", sample_warning.unwrap_or_default()))
+        describe::describe(&self.request, &self.options, &self.profile, &self.layout)
     }
 
     fn run(

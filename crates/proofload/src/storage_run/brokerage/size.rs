@@ -204,13 +204,15 @@ pub fn describe(
             );
         }
     }
-    let load = match profile.run.held_rate {
-        Some(rate) => format!("{rate} transactions per second, by up to"),
-        None => "as fast as they can,".to_owned(),
+    let rate = match profile.run.held_rate {
+        Some(rate) => format!("held at {rate} transactions/s"),
+        None => "no rate limit".to_owned(),
     };
     text += &format!(
-        "Load: {load} {} users, measured for {} in samples of {}\n",
-        profile.brokerage.users, profile.run.duration, profile.run.sample_interval
+        "Load: {}, {rate}, measured for {} in samples of {}\n",
+        units::count(u64::from(profile.brokerage.users), "user"),
+        profile.run.duration,
+        profile.run.sample_interval
     );
     text
 }
