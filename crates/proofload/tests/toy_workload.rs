@@ -147,10 +147,7 @@ impl Workload for ToyWorkload {
         let per_client = per_client(result);
         let mut table = Table::new(vec![Column::text("file"), Column::number("reads", "")]);
         for one in &result.operations {
-            table.push(vec![
-                Cell::new(FILE),
-                Cell::of(Some(one.count as f64), Unit::Count),
-            ]);
+            table.push(vec![Cell::new(FILE), Cell::count(one.count)]);
         }
         Contribution {
             words: LoadWords {

@@ -3,9 +3,7 @@
 
 use super::{CUSTOMERS, TRADE_DAYS};
 use crate::operation::Operation;
-use measure::display::number::{
-    ABSENT, bytes, count, duration, figure, latency, percent, quantity,
-};
+use measure::display::number::{bytes, count, duration, figure, latency, quantity};
 use measure::display::{Cell, Column, Table, Tone};
 use measure::metric::{IoMetric, Unit};
 use measure::result::{RunResult, ServerResult, TransactionCounts};
@@ -44,13 +42,9 @@ pub(super) fn transactions(result: &RunResult, server: &ServerResult) -> Table {
         let share = operation.count as f64 / all.max(1) as f64;
         let mut row = vec![
             Cell::new(operation.name.clone()),
-            Cell::new(count(operation.count)),
-            Cell::new(if of_mix(number) {
-                percent(share)
-            } else {
-                ABSENT.to_owned()
-            }),
-            Cell::new(figure(operation.per_second)),
+            Cell::count(operation.count),
+            Cell::of(of_mix(number).then_some(share), Unit::Fraction),
+            Cell::of(operation.per_second, Unit::TransactionsPerSecond),
         ];
         row.extend(SHOWN.map(|metric| {
             let value = operation
@@ -58,7 +52,7 @@ pub(super) fn transactions(result: &RunResult, server: &ServerResult) -> Table {
                 .and_then(|latency| latency.get(metric));
             Cell::of(value, metric.unit())
         }));
-        row.push(Cell::new(count(conflicts)));
+        row.push(Cell::count(conflicts));
         table.push(row);
     }
     table.without_empty_columns()

@@ -79,12 +79,6 @@ pub fn limit(value: f64) -> String {
     figure(value)
 }
 
-/// A figure that may be missing.
-#[must_use]
-pub fn figure_or_absent(value: Option<f64>) -> String {
-    value.map_or_else(|| ABSENT.to_string(), figure)
-}
-
 /// A whole number with thousands separators.
 #[must_use]
 pub fn count(value: u64) -> String {

@@ -1,6 +1,6 @@
 //! Tables of text with heads and units, the same in the terminal and on the page.
 
-use super::number::{ABSENT, column_unit, in_column};
+use super::number::{column_unit, count, figure, in_column};
 use super::tone::Tone;
 use crate::metric::{IoMetric, Unit};
 use crate::result::IoFigures;
@@ -40,6 +40,8 @@ pub struct Cell {
     pub tone: Option<Tone>,
     /// Whether the number is beyond its limit, or the value differs from the first run's.
     pub notable: bool,
+    /// Whether it is a number that is zero or was not measured.
+    pub is_empty: bool,
 }
 
 impl Column {
@@ -95,15 +97,42 @@ impl Cell {
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
-            tone: None,
-            notable: false,
+            ..Self::default()
         }
     }
 
     /// A value in a column of its unit; a dash when it was not measured.
     #[must_use]
-    pub fn of(value: Option<f64>, unit: Unit) -> Self {
-        Self::new(in_column(value.unwrap_or(f64::NAN), unit))
+    pub fn of(value: impl Into<Option<f64>>, unit: Unit) -> Self {
+        Self::number(value.into(), |value| in_column(value, unit))
+    }
+
+    /// A number without a unit, such as a ratio; a dash when it was not measured.
+    #[must_use]
+    pub fn figure(value: impl Into<Option<f64>>) -> Self {
+        Self::number(value.into(), figure)
+    }
+
+    /// A whole number.
+    #[must_use]
+    pub fn count(value: u64) -> Self {
+        Self::number(Some(value as f64), |_| count(value))
+    }
+
+    fn number(value: Option<f64>, text: impl Fn(f64) -> String) -> Self {
+        let value = value.unwrap_or(f64::NAN);
+        Self {
+            text: text(value),
+            is_empty: value == 0.0 || !value.is_finite(),
+            ..Self::default()
+        }
+    }
+
+    /// The same value or verdict, written as `text`.
+    #[must_use]
+    pub fn written(mut self, text: String) -> Self {
+        self.text = text;
+        self
     }
 
     /// A metric of requests.
@@ -119,6 +148,7 @@ impl Cell {
             text: tone.word().to_string(),
             tone: Some(tone),
             notable: tone == Tone::Fail,
+            is_empty: false,
         }
     }
 
@@ -175,12 +205,11 @@ impl Table {
     /// Leaves out number columns in which all values are zero or missing, unless they name the rows.
     #[must_use]
     pub fn without_empty_columns(mut self) -> Self {
-        let says = |cell: &Cell| !is_empty_value(&cell.text);
         let keep: Vec<bool> = (0..self.columns.len())
             .map(|index| {
                 index < self.names
                     || !self.columns[index].numeric
-                    || self.rows.iter().any(|row| says(&row[index]))
+                    || self.rows.iter().any(|row| !row[index].is_empty)
             })
             .collect();
         let mut kept = keep.iter();
@@ -194,11 +223,6 @@ impl Table {
     }
 }
 
-/// A dash, or a zero with or without a unit.
-fn is_empty_value(text: &str) -> bool {
-    text == ABSENT || text == "0" || text.starts_with("0 ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,18 +233,32 @@ mod tests {
         let mut columns: Vec<Column> = heads.iter().map(|head| Column::number(head, "")).collect();
         columns[5] = Column::text("text");
         let mut table = Table::new(columns);
-        for row in [
-            ["0", "0", "0 ms", "-", "0", "0"],
-            ["0", "0", "-", "-", "0.5", "0"],
-        ] {
-            table.push(row.map(Cell::new).to_vec());
+        let ms = |value| Cell::of(value, Unit::Milliseconds);
+        for (zero_ms, one_value) in [(Some(0.0), 0.0), (None, 0.5)] {
+            table.push(vec![
+                Cell::count(0),
+                Cell::count(0),
+                ms(zero_ms),
+                Cell::figure(f64::INFINITY),
+                Cell::figure(one_value),
+                Cell::new("0"),
+            ]);
         }
         table.sums = ["all", "7", "0 ms", "-", "0.5", ""].map(Cell::new).to_vec();
         let table = table.without_empty_columns();
         let kept: Vec<&str> = table.columns.iter().map(|one| one.head.as_str()).collect();
         assert_eq!(kept, ["name", "one value", "text"]);
         let texts = |row: &[Cell]| row.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>();
-        assert_eq!(texts(&table.rows[1]), ["0", "0.5", "0"]);
+        assert_eq!(texts(&table.rows[1]), ["0", "0.500", "0"]);
         assert_eq!(texts(&table.sums), ["all", "0.5", ""]);
+    }
+
+    #[test]
+    fn a_text_that_reads_like_zero_keeps_its_column() {
+        let mut table = Table::new(vec![Column::text("name"), Column::number("share", "%")]);
+        table.push(vec![Cell::new("a"), Cell::new("0")]);
+        assert_eq!(table.clone().without_empty_columns().columns.len(), 2);
+        table.rows[0][1] = Cell::of(0.0, Unit::Fraction).written("0.0 +- 0.1".to_owned());
+        assert_eq!(table.without_empty_columns().columns.len(), 1);
     }
 }

@@ -76,11 +76,7 @@ impl<'a> Comparison<'a> {
             };
             table.push(vec![
                 Cell::new(name.clone()),
-                Cell {
-                    text: word,
-                    tone: Some(tone),
-                    notable: tone == Tone::Fail,
-                },
+                Cell::verdict(tone).written(word),
                 Cell::new(workload_name(&run.result)),
                 Cell::new(target_text(&run.result)),
                 Cell::new(moment(&run.result.started)),

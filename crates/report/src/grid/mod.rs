@@ -10,7 +10,7 @@ use measure::grid::{GridAxis, GridPoint, GridResult};
 use measure::metric::Unit;
 use measure::result::Verdict;
 
-use crate::number::{ABSENT, bytes, figure, latency, percent};
+use crate::number::{ABSENT, figure, latency};
 use crate::table::{Cell, Column, Table};
 use crate::tone::Tone;
 
@@ -58,29 +58,26 @@ fn row(grid: &GridResult, point: &GridPoint) -> Vec<Cell> {
         .iter()
         .map(|axis| Cell::new(value(axis)))
         .collect();
-    let share = |value: Option<f64>| value.map_or_else(|| ABSENT.to_string(), percent);
     let over = |value: Option<f64>, limit: Option<f64>| {
         value.zip(limit).is_some_and(|(value, limit)| value > limit)
     };
     let read_over = over(point.database_read_ms, point.database_read_limit_ms);
     cells.push(verdict(point.verdict));
     let rate = with_half_width(point.achieved_iops, point.achieved_half_width_iops, figure);
-    cells.push(Cell::new(rate));
+    cells.push(Cell::of(point.achieved_iops, Unit::Iops).written(rate));
     let read = with_half_width(
         point.database_read_ms,
         point.database_read_half_width_ms,
         latency,
     );
-    cells.push(Cell::new(read).notable_when(read_over));
+    let read = Cell::of(point.database_read_ms, Unit::Milliseconds).written(read);
+    cells.push(read.notable_when(read_over));
     cells.push(Cell::of(point.database_read_p99_ms, Unit::Milliseconds));
     cells.push(Cell::of(point.log_write_ms, Unit::Milliseconds));
-    cells.push(Cell::new(share(point.busiest_disk_fraction)));
-    cells.push(Cell::new(share(point.read_cache_hit_fraction)));
-    cells.push(Cell::new(share(point.performance_tier_fraction)));
-    cells.push(Cell::new(match point.flash_bytes {
-        0 => figure(0.0),
-        flash => bytes(flash as f64),
-    }));
+    cells.push(Cell::of(point.busiest_disk_fraction, Unit::Fraction));
+    cells.push(Cell::of(point.read_cache_hit_fraction, Unit::Fraction));
+    cells.push(Cell::of(point.performance_tier_fraction, Unit::Fraction));
+    cells.push(Cell::of(point.flash_bytes as f64, Unit::Bytes));
     cells
 }
 
@@ -96,15 +93,10 @@ fn verdict(verdict: Option<Verdict>) -> Cell {
     };
     let tone = Tone::of_verdict(verdict);
     let word = verdict.as_str();
-    Cell {
-        text: if tone == Tone::Fail {
-            word.to_uppercase()
-        } else {
-            word.to_string()
-        },
-        tone: Some(tone),
-        notable: tone == Tone::Fail,
-    }
+    Cell::verdict(tone).written(match tone {
+        Tone::Fail => word.to_uppercase(),
+        _ => word.to_string(),
+    })
 }
 
 /// Why points did not pass: name and reason.

@@ -1,17 +1,28 @@
 //! The inside of a modelled array over the measured phase.
 
 use measure::metric::Unit;
-use measure::result::{ArrayPool, ArrayResult};
+use measure::result::ArrayResult;
 
 use super::{Cell, Column, Table};
-use crate::number::{ABSENT, bytes, count, figure, latency_or_absent, percent};
 
-fn share(value: Option<f64>) -> String {
-    value.map_or_else(|| ABSENT.to_string(), percent)
+fn iops(value: f64) -> Cell {
+    Cell::of(value, Unit::Iops)
 }
 
-fn part(of: u64, all: u64) -> String {
+fn latency(value_ms: Option<f64>) -> Cell {
+    Cell::of(value_ms, Unit::Milliseconds)
+}
+
+fn share(value: impl Into<Option<f64>>) -> Cell {
+    Cell::of(value, Unit::Fraction)
+}
+
+fn part(of: u64, all: u64) -> Cell {
     share((all > 0).then(|| of as f64 / all as f64))
+}
+
+fn bytes(size: u64) -> Cell {
+    Cell::of(size as f64, Unit::Bytes)
 }
 
 fn online(online: bool) -> Cell {
@@ -37,14 +48,14 @@ pub fn array_groups_table(array: &ArrayResult) -> Table {
         table.push(vec![
             Cell::new(group.name.clone()),
             Cell::new(group.level.clone()),
-            Cell::new(count(group.disks)),
+            Cell::count(group.disks),
             Cell::new(group.disk.clone()),
-            Cell::new(figure(group.reads_per_second)),
-            Cell::new(figure(group.writes_per_second)),
-            Cell::new(percent(group.average_busy_fraction)),
-            Cell::new(percent(group.max_busy_fraction)),
-            Cell::new(latency_or_absent(group.average_drive_latency_ms)),
-            Cell::new(figure(group.average_drive_queue_depth)),
+            iops(group.reads_per_second),
+            iops(group.writes_per_second),
+            share(group.average_busy_fraction),
+            share(group.max_busy_fraction),
+            latency(group.average_drive_latency_ms),
+            Cell::figure(group.average_drive_queue_depth),
         ]);
     }
     table
@@ -70,16 +81,15 @@ pub fn array_volumes_table(array: &ArrayResult) -> Table {
         table.push(vec![
             Cell::new(volume.name.clone()),
             Cell::new(volume.place.clone()),
-            // A controller's number is a name; 0 says something.
             Cell::new(format!("#{}", volume.owner)),
-            Cell::new(figure(volume.reads_per_second)),
-            Cell::new(share(volume.read_hit_fraction)),
-            Cell::new(latency_or_absent(volume.average_read_hit_ms)),
-            Cell::new(latency_or_absent(volume.average_read_miss_ms)),
-            Cell::new(figure(volume.writes_per_second)),
-            Cell::new(latency_or_absent(volume.average_write_ms)),
-            Cell::new(figure(volume.average_queue_depth)),
-            Cell::new(count(volume.errors)).notable_when(volume.errors > 0),
+            iops(volume.reads_per_second),
+            share(volume.read_hit_fraction),
+            latency(volume.average_read_hit_ms),
+            latency(volume.average_read_miss_ms),
+            iops(volume.writes_per_second),
+            latency(volume.average_write_ms),
+            Cell::figure(volume.average_queue_depth),
+            Cell::count(volume.errors).notable_when(volume.errors > 0),
         ]);
     }
     table.without_empty_columns()
@@ -105,17 +115,14 @@ pub fn array_controllers_table(array: &ArrayResult) -> Table {
         table.push(vec![
             Cell::new(format!("#{}", controller.number)),
             online(controller.online),
-            Cell::new(figure(controller.requests_per_second)),
-            Cell::of(
-                Some(controller.received_bytes_per_second),
-                Unit::BytesPerSecond,
-            ),
-            Cell::of(Some(controller.sent_bytes_per_second), Unit::BytesPerSecond),
-            Cell::new(percent(controller.processor_busy_fraction)),
-            Cell::new(percent(controller.link_busy_fraction)),
-            Cell::new(part(controller.cache_lines, most)),
-            Cell::new(part(controller.cache_dirty_lines, most)),
-            Cell::new(count(controller.waiting_writers)),
+            iops(controller.requests_per_second),
+            Cell::of(controller.received_bytes_per_second, Unit::BytesPerSecond),
+            Cell::of(controller.sent_bytes_per_second, Unit::BytesPerSecond),
+            share(controller.processor_busy_fraction),
+            share(controller.link_busy_fraction),
+            part(controller.cache_lines, most),
+            part(controller.cache_dirty_lines, most),
+            Cell::count(controller.waiting_writers),
         ]);
     }
     table
@@ -139,35 +146,23 @@ pub fn array_pools_table(array: &ArrayResult) -> Table {
         Column::number("invalidated", "lines"),
     ]);
     for pool in &array.pools {
-        let size = |pages: u64| bytes_or_none(pages, pool);
+        let size = |pages: u64| bytes(pages * pool.page_bytes);
         table.push(vec![
             Cell::new(pool.name.clone()),
-            Cell::new(size(pool.performance_pages)),
-            Cell::new(size(pool.performance_slots)),
-            Cell::new(size(pool.standard_pages)),
-            Cell::new(size(pool.archive_pages)),
-            Cell::new(bytes_or_zero(pool.promoted_bytes)),
-            Cell::new(bytes_or_zero(pool.demoted_bytes)),
-            Cell::new(share(pool.read_cache_hit_fraction)),
-            Cell::new(part(pool.read_cache_lines, pool.read_cache_lines_max)),
-            Cell::new(count(pool.read_cache_fills)),
-            Cell::new(count(pool.read_cache_evictions)),
-            Cell::new(count(pool.read_cache_invalidations)),
+            size(pool.performance_pages),
+            size(pool.performance_slots),
+            size(pool.standard_pages),
+            size(pool.archive_pages),
+            bytes(pool.promoted_bytes),
+            bytes(pool.demoted_bytes),
+            share(pool.read_cache_hit_fraction),
+            part(pool.read_cache_lines, pool.read_cache_lines_max),
+            Cell::count(pool.read_cache_fills),
+            Cell::count(pool.read_cache_evictions),
+            Cell::count(pool.read_cache_invalidations),
         ]);
     }
     table.without_empty_columns()
-}
-
-fn bytes_or_none(pages: u64, pool: &ArrayPool) -> String {
-    bytes_or_zero(pages * pool.page_bytes)
-}
-
-/// A zero without a unit, so that a column of them can be left out.
-fn bytes_or_zero(size: u64) -> String {
-    match size {
-        0 => "0".to_string(),
-        size => bytes(size as f64),
-    }
 }
 
 /// A table with a row for each disk of the array.
@@ -191,14 +186,14 @@ pub fn array_disks_table(array: &ArrayResult) -> Table {
             Cell::new(format!("#{}", disk.number)),
             Cell::new(disk.group.clone()),
             online(disk.online),
-            Cell::new(figure(disk.reads_per_second)),
-            Cell::new(figure(disk.writes_per_second)),
-            Cell::new(percent(disk.busy_fraction)),
-            Cell::new(latency_or_absent(disk.average_drive_latency_ms)),
-            Cell::new(latency_or_absent(disk.average_latency_ms)),
-            Cell::new(figure(disk.average_drive_queue_depth)),
-            Cell::new(share(disk.seek_fraction)),
-            Cell::new(share(disk.rotation_fraction)),
+            iops(disk.reads_per_second),
+            iops(disk.writes_per_second),
+            share(disk.busy_fraction),
+            latency(disk.average_drive_latency_ms),
+            latency(disk.average_latency_ms),
+            Cell::figure(disk.average_drive_queue_depth),
+            share(disk.seek_fraction),
+            share(disk.rotation_fraction),
         ]);
     }
     table.without_empty_columns()

@@ -82,7 +82,7 @@ fn row(
     let mut cells = vec![Cell::new(name)];
     if full {
         let size = figures.size_end_bytes as f64;
-        cells.push(Cell::of(Some(size), Unit::Bytes));
+        cells.push(Cell::of(size, Unit::Bytes));
     }
     for stream in STREAMS {
         for metric in shown {
@@ -93,7 +93,7 @@ fn row(
     if full {
         cells.push(Cell::io(&figures.maintenance_reads, IoMetric::Rate));
         let stalls = figures.page_fault_stalls_per_second;
-        cells.push(Cell::of(Some(stalls), Unit::StallsPerSecond));
+        cells.push(Cell::of(stalls, Unit::StallsPerSecond));
     }
     cells
 }

@@ -5,7 +5,7 @@ use measure::metric::{IoMetric, Unit};
 use measure::result::{LatencyFigures, RunResult};
 
 use super::{Cell, Column, Table};
-use crate::number::{count, duration, figure, figure_or_absent, moment};
+use crate::number::moment;
 
 /// One row for each kind of operation.
 #[must_use]
@@ -33,12 +33,12 @@ pub fn operations_table(result: &RunResult) -> Table {
         };
         let mut row = vec![
             Cell::new(operation.name.clone()),
-            Cell::new(count(operation.count)),
-            Cell::new(figure(operation.per_second)),
+            Cell::count(operation.count),
+            Cell::of(operation.per_second, Unit::OperationsPerSecond),
         ];
         row.extend(SHOWN.map(|metric| figure_of(operation.service_time, metric)));
         row.push(figure_of(operation.response_time, IoMetric::P99));
-        row.push(Cell::new(count(operation.failures)).notable_when(operation.failures > 0));
+        row.push(Cell::count(operation.failures).notable_when(operation.failures > 0));
         table.push(row);
     }
     table.without_empty_columns()
@@ -86,7 +86,7 @@ pub fn phases_table(result: &RunResult) -> Table {
         table.push(vec![
             Cell::new(phase.name.clone()),
             Cell::new(moment(&phase.started)),
-            Cell::new(duration(phase.duration_s)),
+            Cell::of(phase.duration_s, Unit::Seconds),
         ]);
     }
     table
@@ -107,12 +107,12 @@ pub fn tuning_table(result: &RunResult) -> Table {
     ]);
     for step in result.tuning.iter().flat_map(|tuning| &tuning.steps) {
         table.push(vec![
-            Cell::new(count(step.threads)),
-            Cell::new(figure_or_absent(step.rate_iops)),
-            Cell::new(figure(step.achieved_iops)),
+            Cell::count(step.threads),
+            Cell::of(step.rate_iops, Unit::Iops),
+            Cell::of(step.achieved_iops, Unit::Iops),
             Cell::of(step.average_database_read_ms, Unit::Milliseconds),
             Cell::of(step.average_log_write_ms, Unit::Milliseconds),
-            Cell::new(duration(step.duration_s)),
+            Cell::of(step.duration_s, Unit::Seconds),
             Cell::new(if step.steady { "yes" } else { "no" }),
             Cell::new(step.conclusion.clone()),
         ]);

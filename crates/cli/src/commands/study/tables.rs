@@ -2,7 +2,7 @@
 
 use measure::units;
 use proofload::study::{Bound, Kind, StudyOutcome, TOLERANCE};
-use report::number::{figure, figure_or_absent};
+use report::number::figure;
 use report::table::{Cell, Column, Table};
 use report::tone::Tone;
 use report::{Document, Section};
@@ -84,15 +84,11 @@ pub fn table(outcome: &StudyOutcome) -> Table {
             Cell::new(judged.configuration.clone()),
             Cell::new(judged.unit.clone()),
             Cell::new(format!("{}{}", sign(described.bound), figure(judged.paper))),
-            Cell::new(figure_or_absent(judged.model)),
-            Cell::new(figure_or_absent(judged.ratio)),
-            Cell {
-                text: word.to_owned(),
-                tone: Some(tone),
-                notable: tone == Tone::Fail,
-            },
-            Cell::new(figure_or_absent(judged.blind_model)),
-            Cell::new(figure_or_absent(judged.blind_ratio)),
+            Cell::figure(judged.model),
+            Cell::figure(judged.ratio),
+            Cell::verdict(tone).written(word.to_owned()),
+            Cell::figure(judged.blind_model),
+            Cell::figure(judged.blind_ratio),
         ]);
     }
     table.without_empty_columns()
