@@ -24,9 +24,8 @@ impl BrokenRule {
     /// may be empty.
     pub(crate) fn out_of_bounds<T: config::Settings>(settings: &T, prefix: &str) -> Vec<Self> {
         let found = config::out_of_bounds(settings).into_iter();
-        let dot = if prefix.is_empty() { "" } else { "." };
         found
-            .map(|(path, message)| Self::new(format!("{prefix}{dot}{path}"), message))
+            .map(|(path, message)| Self::new(join_path(prefix, &path), message))
             .collect()
     }
 
@@ -40,5 +39,66 @@ impl BrokenRule {
 impl fmt::Display for BrokenRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.path, self.message)
+    }
+}
+
+/// Collects the broken rules of the settings under one path.
+pub(crate) struct Checker<'a> {
+    /// Empty where the settings are a whole document.
+    path: &'a str,
+    broken_rules: Vec<BrokenRule>,
+}
+
+impl<'a> Checker<'a> {
+    /// Begins with what is out of the declared bounds of `settings`.
+    pub(crate) fn new<T: config::Settings>(settings: &T, path: &'a str) -> Self {
+        Self {
+            path,
+            broken_rules: BrokenRule::out_of_bounds(settings, path),
+        }
+    }
+
+    /// Begins without a broken rule.
+    pub(crate) fn empty(path: &'a str) -> Self {
+        Self {
+            path,
+            broken_rules: Vec::new(),
+        }
+    }
+
+    /// Reports that `key` breaks a rule.
+    pub(crate) fn add(&mut self, key: &str, message: impl Into<String>) {
+        self.add_at(&join_path(self.path, key), message);
+    }
+
+    /// Reports that the key at the whole path `path` breaks a rule.
+    pub(crate) fn add_at(&mut self, path: &str, message: impl Into<String>) {
+        self.broken_rules.push(BrokenRule::new(path, message));
+    }
+
+    /// Reports `key` unless the rule `holds`.
+    pub(crate) fn require(&mut self, holds: bool, key: &str, message: &str) {
+        if !holds {
+            self.add(key, message);
+        }
+    }
+
+    /// Whether no rule is broken so far.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.broken_rules.is_empty()
+    }
+
+    /// Every broken rule, in the order in which they were found.
+    pub(crate) fn finish(self) -> Vec<BrokenRule> {
+        self.broken_rules
+    }
+}
+
+/// Joins a path, which may be empty, and a key by a dot.
+pub(crate) fn join_path(path: &str, key: &str) -> String {
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
     }
 }

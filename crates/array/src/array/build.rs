@@ -35,11 +35,11 @@ impl<P: Payload> Array<P> {
     ///
     /// # Errors
     ///
-    /// When the settings break a rule: all diagnostics, with the paths of the keys.
+    /// When the settings break a rule: all broken rules, with the paths of the keys.
     pub fn new(settings: &ArraySettings, seed: u64) -> Result<Self, ArrayError> {
-        let diagnostics = settings.check();
-        if !diagnostics.is_empty() {
-            return Err(ArrayError::Settings(diagnostics));
+        let broken_rules = settings.check();
+        if !broken_rules.is_empty() {
+            return Err(ArrayError::Settings(broken_rules));
         }
         let backend = build_backend(settings, seed)?;
         let (pools, places) = build_pools(settings, &backend)?;
@@ -143,17 +143,17 @@ fn build_pools<P: Payload>(
 ) -> Result<(Vec<Pool<P>>, Vec<VolumePlace>), ArrayError> {
     let linear = place_linear(settings, backend)?;
     let mut pools = vec![Pool::Linear(LinearPool::new(&linear))];
-    let mut diagnostics = Vec::new();
+    let mut broken_rules = Vec::new();
     let facts = group_facts(settings, backend);
     for (name, pool) in &settings.pools {
         let volumes = pool_volumes(settings, name);
         match PagedPool::new(&format!("pools.{name}"), pool, &facts, &volumes) {
             Ok(pool) => pools.push(Pool::Paged(Box::new(pool))),
-            Err(broken) => diagnostics.extend(broken),
+            Err(broken) => broken_rules.extend(broken),
         }
     }
-    if !diagnostics.is_empty() {
-        return Err(ArrayError::Settings(diagnostics));
+    if !broken_rules.is_empty() {
+        return Err(ArrayError::Settings(broken_rules));
     }
     let places = (0..settings.volumes.len())
         .map(|number| volume_place(settings, backend, &linear, number))
@@ -180,21 +180,21 @@ fn pool_volumes(settings: &ArraySettings, name: &str) -> Vec<PoolVolume> {
 /// themselves. Builds the disk groups, but nothing whose size depends on what they hold.
 pub(crate) fn check_places(settings: &ArraySettings) -> Result<Vec<BrokenRule>, ArrayError> {
     let backend = build_backend::<()>(settings, 0)?;
-    let mut diagnostics = Vec::new();
+    let mut broken_rules = Vec::new();
     if let Err(ArrayError::Settings(broken)) = place_linear(settings, &backend) {
-        diagnostics.extend(broken);
+        broken_rules.extend(broken);
     }
     let facts = group_facts(settings, &backend);
     for (name, pool) in &settings.pools {
         let volumes = pool_volumes(settings, name);
         let broken = pool.check(&format!("pools.{name}"), &facts, &volumes);
         let is_sound = broken.is_empty();
-        diagnostics.extend(broken);
+        broken_rules.extend(broken);
         if is_sound {
-            diagnostics.extend(check_pool_volumes(name, pool, &facts, &volumes));
+            broken_rules.extend(check_pool_volumes(name, pool, &facts, &volumes));
         }
     }
-    Ok(diagnostics)
+    Ok(broken_rules)
 }
 
 /// A thin pool may promise more than it has, but no volume may be larger than all of it.
@@ -298,7 +298,7 @@ fn place_linear<P: Payload>(
 ) -> Result<Vec<LinearVolume>, ArrayError> {
     let mut taken_sectors = vec![0u64; backend.group_count()];
     let mut places = Vec::new();
-    let mut diagnostics = Vec::new();
+    let mut broken_rules = Vec::new();
     for (number, volume) in settings.volumes.iter().enumerate() {
         let Some(name) = &volume.group else { continue };
         let Some(group) = group_number(settings, name) else {
@@ -316,7 +316,7 @@ fn place_linear<P: Payload>(
                  smaller or the group larger.",
                 volume.capacity_mib, name
             );
-            diagnostics.push(BrokenRule::new(
+            broken_rules.push(BrokenRule::new(
                 format!("volumes.{number}.capacity_mib"),
                 message,
             ));
@@ -334,10 +334,10 @@ fn place_linear<P: Payload>(
             sectors,
         });
     }
-    if diagnostics.is_empty() {
+    if broken_rules.is_empty() {
         Ok(places)
     } else {
-        Err(ArrayError::Settings(diagnostics))
+        Err(ArrayError::Settings(broken_rules))
     }
 }
 

@@ -115,9 +115,9 @@ fn broken_rules_are_reported_with_the_key_that_breaks_them() {
             Ok(description) => description,
             Err(error) => return error.diagnostics.into_iter().map(|d| d.message).collect(),
         };
-        let diagnostics = description.check();
+        let broken_rules = description.check();
         assert!(DiskModel::new(&description, 1).is_err());
-        diagnostics.into_iter().map(|c| c.path).collect::<Vec<_>>()
+        broken_rules.into_iter().map(|c| c.path).collect::<Vec<_>>()
     };
     let hdd = |old, new| diagnostics_of("sas-10k-600gb", old, new);
     assert_eq!(
@@ -209,16 +209,16 @@ fn try_disk(table: &Table) -> bool {
     let Ok(description) = config::from_toml::<DiskDescription>(&text) else {
         return false;
     };
-    let diagnostics = description.check();
+    let broken_rules = description.check();
     match DiskModel::new(&description, 1) {
         Ok(mut disk) => {
-            assert_eq!(diagnostics, []);
+            assert_eq!(broken_rules, []);
             serve_a_few(&mut disk);
             true
         }
         Err(error) => {
             assert!(
-                !diagnostics.is_empty(),
+                !broken_rules.is_empty(),
                 "refused without a diagnostic: {error}"
             );
             false

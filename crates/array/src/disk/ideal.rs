@@ -11,6 +11,7 @@ use super::interface::assert_servable;
 use super::interface::capacity;
 use super::{Disk, DiskCompletion, DiskCounters, DiskRequest, ServiceParts};
 use crate::BrokenRule;
+use crate::broken_rule::Checker;
 use crate::event_queue::EventQueue;
 
 choice! {
@@ -42,13 +43,13 @@ settings! {
 impl IdealDescription {
     /// Every rule this description breaks; paths start with `prefix`.
     pub fn check(&self, prefix: &str) -> Vec<BrokenRule> {
-        let mut diagnostics = BrokenRule::out_of_bounds(self, prefix);
-        if self.on_board_queue_depth < self.servers {
-            let message = "The queue holds at least one request per server.";
-            let path = format!("{prefix}.on_board_queue_depth");
-            diagnostics.push(BrokenRule::new(path, message));
-        }
-        diagnostics
+        let mut checker = Checker::new(self, prefix);
+        checker.require(
+            self.on_board_queue_depth >= self.servers,
+            "on_board_queue_depth",
+            "The queue holds at least one request per server.",
+        );
+        checker.finish()
     }
 }
 

@@ -114,8 +114,8 @@ fn impossible_stations_are_refused_with_their_keys() {
         solid_state: None,
         ideal: Some(ideal),
     };
-    let diagnostics = description.check();
-    let paths: Vec<&str> = diagnostics.iter().map(|c| c.path.as_str()).collect();
+    let broken_rules = description.check();
+    let paths: Vec<&str> = broken_rules.iter().map(|c| c.path.as_str()).collect();
     assert_eq!(
         paths,
         [

@@ -13,12 +13,12 @@ use crate::BrokenRule;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiskError {
     /// The description breaks rules.
-    #[error("the disk '{title}' cannot exist: {}", BrokenRule::join(diagnostics))]
+    #[error("the disk '{title}' cannot exist: {}", BrokenRule::join(broken_rules))]
     Description {
         /// The title in the disk's description.
         title: String,
         /// Every rule the description breaks.
-        diagnostics: Vec<BrokenRule>,
+        broken_rules: Vec<BrokenRule>,
     },
 }
 
@@ -39,17 +39,17 @@ impl DiskModel {
     ///
     /// # Errors
     ///
-    /// [`DiskError::Description`] with every diagnostic of [`DiskDescription::check`].
+    /// [`DiskError::Description`] with every broken rule of [`DiskDescription::check`].
     pub fn new(description: &DiskDescription, seed: u64) -> Result<Self, DiskError> {
-        let diagnostics = description.check();
-        if diagnostics.is_empty()
+        let broken_rules = description.check();
+        if broken_rules.is_empty()
             && let Some(disk) = Self::build(description, seed)
         {
             return Ok(disk);
         }
         Err(DiskError::Description {
             title: description.title.clone(),
-            diagnostics,
+            broken_rules,
         })
     }
 

@@ -64,9 +64,9 @@ impl<P: Payload> Backend<P> {
     ///
     /// [`BackendError`] with every diagnostic, or when the number of disks is another.
     pub fn new(settings: &BackendSettings, disks: Vec<DiskModel>) -> Result<Self, BackendError> {
-        let diagnostics = settings.check("");
-        if !diagnostics.is_empty() {
-            return Err(BackendError::Settings { diagnostics });
+        let broken_rules = settings.check("");
+        if !broken_rules.is_empty() {
+            return Err(BackendError::Settings { broken_rules });
         }
         let needed = settings.disk_names().len();
         if disks.len() != needed {

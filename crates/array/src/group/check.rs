@@ -1,5 +1,6 @@
 //! Which rules the description of a back end breaks.
 
+use crate::broken_rule::{Checker, join_path};
 use crate::raid::vraid::{MINIMUM_DISKS, ProtectionLevel};
 use crate::raid::{Level, Striped};
 use crate::{BrokenRule, SECTOR_BYTES};
@@ -12,25 +13,16 @@ const MAX_DISKS: usize = 4096;
 /// Stripes with more than a pair of disks are at most that wide.
 const MAX_STRIPE_DISKS: u16 = 32;
 
-/// Joins a prefix and a key by a dot.
-pub(super) fn path(prefix: &str, key: &str) -> String {
-    if prefix.is_empty() {
-        key.to_string()
-    } else {
-        format!("{prefix}.{key}")
-    }
-}
-
 impl BackendSettings {
     /// Every rule these settings break by themselves; paths start with `prefix`, which may be
     /// empty.
     pub fn check(&self, prefix: &str) -> Vec<BrokenRule> {
-        let mut diagnostics = BrokenRule::out_of_bounds(self, prefix);
+        let mut broken_rules = BrokenRule::out_of_bounds(self, prefix);
         let mut disks = 0;
         for (number, disk_group) in self.disk_group.iter().enumerate() {
-            let here = path(prefix, &format!("disk_group.{number}"));
+            let here = join_path(prefix, &format!("disk_group.{number}"));
             disks += usize::from(disk_group.disks) + usize::from(disk_group.spares);
-            diagnostics.extend(disk_group.check(&here));
+            broken_rules.extend(disk_group.check(&here));
             let duplicate = self.disk_group[..number]
                 .iter()
                 .any(|other| other.name == disk_group.name);
@@ -39,14 +31,14 @@ impl BackendSettings {
                     "There is another disk group '{}'; give each a name of its own.",
                     disk_group.name
                 );
-                diagnostics.push(BrokenRule::new(path(&here, "name"), message));
+                broken_rules.push(BrokenRule::new(join_path(&here, "name"), message));
             }
         }
         if self.disk_group.is_empty() || disks > MAX_DISKS {
             let message = format!("There are {disks} disks; 1 to {MAX_DISKS} can be modelled.");
-            diagnostics.push(BrokenRule::new(path(prefix, "disk_group"), message));
+            broken_rules.push(BrokenRule::new(join_path(prefix, "disk_group"), message));
         }
-        diagnostics
+        broken_rules
     }
 }
 
@@ -58,21 +50,18 @@ impl DiskGroupSettings {
     }
 
     fn check(&self, here: &str) -> Vec<BrokenRule> {
-        let mut diagnostics = Vec::new();
-        let mut report = |key: &str, message: String| {
-            diagnostics.push(BrokenRule::new(path(here, key), message));
-        };
+        let mut checker = Checker::empty(here);
         if self.level == Level::Vraid {
-            self.check_vraid(here, &mut diagnostics);
-            return diagnostics;
+            self.check_vraid(&mut checker);
+            return checker.finish();
         }
         if self.protection_level != ProtectionLevel::None {
             let message = "Only a Vraid has a protection level; other groups have spares.";
-            report("protection_level", message.into());
+            checker.add("protection_level", message);
         }
         if !self.virtual_disk.is_empty() {
             let message = "Virtual disks are laid out over a disk group of level = \"vraid\".";
-            report("virtual_disk", message.into());
+            checker.add("virtual_disk", message);
         }
         let minimum = Striped::minimum_members(self.level);
         if self.disks < minimum {
@@ -81,11 +70,11 @@ impl DiskGroupSettings {
                 self.level.title(),
                 self.disks
             );
-            report("disks", message);
+            checker.add("disks", message);
         }
         if self.level == Level::Raid10 && !self.disks.is_multiple_of(2) {
             let message = format!("RAID 10 pairs its disks; {} is an odd number.", self.disks);
-            report("disks", message);
+            checker.add("disks", message);
         }
         let wide = matches!(self.level, Level::Raid1 | Level::Raid5 | Level::Raid6);
         if wide && self.disks > MAX_STRIPE_DISKS {
@@ -94,7 +83,7 @@ impl DiskGroupSettings {
                 self.level.title(),
                 self.disks
             );
-            report("disks", message);
+            checker.add("disks", message);
         }
         let striped = !matches!(self.level, Level::Linear | Level::Raid1);
         match self.chunk_kib {
@@ -103,46 +92,43 @@ impl DiskGroupSettings {
                     "{} stripes over its disks; say in what chunks, as in chunk_kib = 64.",
                     self.level.title()
                 );
-                report("chunk_kib", message);
+                checker.add("chunk_kib", message);
             }
             Some(_) if !striped => {
                 let message = format!(
                     "{} does not stripe; leave chunk_kib out.",
                     self.level.title()
                 );
-                report("chunk_kib", message);
+                checker.add("chunk_kib", message);
             }
             Some(chunk_kib) if !chunk_kib.is_power_of_two() || chunk_kib > 16_384 => {
                 let message =
                     format!("A chunk is a power of two from 1 to 16384 KiB, not {chunk_kib}.");
-                report("chunk_kib", message);
+                checker.add("chunk_kib", message);
             }
             _ => {}
         }
-        diagnostics
+        checker.finish()
     }
 }
 
 impl DiskGroupSettings {
-    fn check_vraid(&self, here: &str, diagnostics: &mut Vec<BrokenRule>) {
-        let mut report = |key: &str, message: String| {
-            diagnostics.push(BrokenRule::new(path(here, key), message));
-        };
+    fn check_vraid(&self, checker: &mut Checker<'_>) {
         if self.disks < MINIMUM_DISKS {
             let message = format!(
                 "A Vraid disk group has at least {MINIMUM_DISKS} disks, this one has {}.",
                 self.disks
             );
-            report("disks", message);
+            checker.add("disks", message);
         }
         if self.spares > 0 && self.protection_level != ProtectionLevel::None {
             let message = "A protection level keeps room free on all disks; leave spares out.";
-            report("protection_level", message.into());
+            checker.add("protection_level", message);
         }
         let largest_kib = self.placement.segment_kib;
         if !largest_kib.is_power_of_two() {
             let message = "A segment is a power of two from 1 KiB to 1 GiB long.";
-            report("placement.segment_kib", message.into());
+            checker.add("placement.segment_kib", message);
         }
         let chunk_kib = self.chunk_kib.unwrap_or(0);
         if !chunk_kib.is_power_of_two() || chunk_kib > largest_kib {
@@ -150,11 +136,11 @@ impl DiskGroupSettings {
                 "Vraids stripe in chunks of a power of two from 1 to {largest_kib} KiB, \
                  as in chunk_kib = 128."
             );
-            report("chunk_kib", message);
+            checker.add("chunk_kib", message);
         }
         if self.virtual_disk.is_empty() {
             let message = "A Vraid disk group without virtual disks stores nothing; add one.";
-            report("virtual_disk", message.into());
+            checker.add("virtual_disk", message);
         }
         for (number, disk) in self.virtual_disk.iter().enumerate() {
             let duplicate = self.virtual_disk[..number]
@@ -162,7 +148,7 @@ impl DiskGroupSettings {
                 .any(|other| other.name == disk.name);
             if duplicate {
                 let message = format!("There is another virtual disk '{}'.", disk.name);
-                report(&format!("virtual_disk.{number}.name"), message);
+                checker.add(&format!("virtual_disk.{number}.name"), message);
             }
         }
     }

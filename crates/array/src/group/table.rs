@@ -18,8 +18,8 @@ fn layouts(
     number: u16,
     member_sectors: u64,
 ) -> Result<(Vec<Layout>, Option<DiskGroup>), BackendError> {
-    let diagnostic = |key: &str, message: String| BackendError::Settings {
-        diagnostics: vec![BrokenRule::new(
+    let broken_rule = |key: &str, message: String| BackendError::Settings {
+        broken_rules: vec![BrokenRule::new(
             format!("disk_group.{number}.{key}"),
             message,
         )],
@@ -30,7 +30,7 @@ fn layouts(
         let striped = Striped::new(level, disks, member_sectors, chunk_sectors);
         if striped.geometry().capacity_sectors() == 0 {
             let message = "The disks do not hold a single chunk; take a smaller one.";
-            return Err(diagnostic("chunk_kib", message.into()));
+            return Err(broken_rule("chunk_kib", message.into()));
         }
         return Ok((vec![Layout::Striped(striped)], None));
     }
@@ -51,7 +51,7 @@ fn layouts(
                  the part of the stroke it may use, before redundancy.",
                 disk.name
             );
-            return Err(diagnostic(
+            return Err(broken_rule(
                 &format!("virtual_disk.{disk_number}.size_gib"),
                 message,
             ));

@@ -81,10 +81,10 @@ fn what_was_written_is_read_over_all_disks() {
     }
 }
 
-fn diagnostics(settings: &str) -> Vec<(String, String)> {
+fn broken_rules(settings: &str) -> Vec<(String, String)> {
     let settings: BackendSettings = config::from_toml(settings).unwrap();
-    let diagnostics = settings.check("array");
-    diagnostics
+    let broken_rules = settings.check("array");
+    broken_rules
         .into_iter()
         .map(|diagnostic| (diagnostic.path, diagnostic.message))
         .collect()
@@ -95,10 +95,10 @@ fn group(text: &str) -> String {
 }
 
 fn assert_refused(settings: &str, path: &str) {
-    let diagnostics = diagnostics(settings);
-    let paths: Vec<&str> = diagnostics.iter().map(|(path, _)| path.as_str()).collect();
+    let broken_rules = broken_rules(settings);
+    let paths: Vec<&str> = broken_rules.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(paths, [path], "{settings}");
-    assert!(diagnostics[0].1.ends_with('.'), "{diagnostics:?}");
+    assert!(broken_rules[0].1.ends_with('.'), "{broken_rules:?}");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn groups_that_cannot_exist_are_refused_with_their_keys() {
     for (settings, path) in cases {
         assert_refused(&settings, path);
     }
-    assert!(diagnostics(&group("disks=4\nlevel='raid6'\nchunk_kib=64")).is_empty());
+    assert!(broken_rules(&group("disks=4\nlevel='raid6'\nchunk_kib=64")).is_empty());
 }
 
 #[test]
@@ -213,10 +213,10 @@ fn virtual_disks_larger_than_their_disks_are_refused() {
     let enough = 256 * 2048;
     assert!(Backend::<()>::new(&settings, disks(enough)).is_ok());
     let refused = Backend::<()>::new(&settings, disks(enough - 1)).unwrap_err();
-    let BackendError::Settings { diagnostics } = refused else {
+    let BackendError::Settings { broken_rules } = refused else {
         panic!("{refused}");
     };
-    assert_eq!(diagnostics[0].path, "disk_group.0.virtual_disk.0.size_gib");
+    assert_eq!(broken_rules[0].path, "disk_group.0.virtual_disk.0.size_gib");
     let refused = Backend::<()>::new(&settings, Vec::new()).unwrap_err();
     let counts = BackendError::Disks {
         needed: 8,

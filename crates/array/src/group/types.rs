@@ -93,10 +93,10 @@ pub enum GroupError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BackendError {
     /// The settings break rules.
-    #[error("the disk groups cannot exist: {}", BrokenRule::join(diagnostics))]
+    #[error("the disk groups cannot exist: {}", BrokenRule::join(broken_rules))]
     Settings {
         /// Every rule the settings break.
-        diagnostics: Vec<BrokenRule>,
+        broken_rules: Vec<BrokenRule>,
     },
     /// There is not one disk per station.
     #[error("the disk groups need {needed} disks, {given} were given")]

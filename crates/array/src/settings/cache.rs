@@ -2,7 +2,7 @@
 
 use config::{choice, settings, within};
 
-use super::Checker;
+use crate::broken_rule::Checker;
 use crate::{BrokenRule, SECTOR_BYTES};
 
 settings! {
@@ -93,24 +93,24 @@ impl CacheSettings {
 
     pub(crate) fn check(&self, path: &str) -> Vec<BrokenRule> {
         let mut checker = Checker::new(self, path);
-        checker.demand(
+        checker.require(
             self.line_kib.is_power_of_two(),
             "line_kib",
             "A line has 1, 2, 4, 8, 16, 32 or 64 KiB.",
         );
         if let Some(limit_mib) = self.limit_mib {
-            checker.demand(
+            checker.require(
                 self.capacity_mib <= limit_mib,
                 "capacity_mib",
                 &format!("This product's cache has at most {limit_mib} MiB of each controller."),
             );
         }
-        checker.demand(
+        checker.require(
             self.destage.low_watermark_percent <= self.destage.high_watermark_percent,
             "destage.low_watermark_percent",
             "The low watermark is not above the high one.",
         );
-        checker.demand(
+        checker.require(
             self.read_ahead.min_window_kib <= self.read_ahead.max_window_kib,
             "read_ahead.max_window_kib",
             "The largest window is not smaller than min_window_kib.",

@@ -2,8 +2,8 @@
 
 use config::{choice, optional, settings, within};
 
-use super::Checker;
 use crate::BrokenRule;
+use crate::broken_rule::Checker;
 
 settings! {
     /// Ports, controllers and what connects them. All controllers are alike.
@@ -113,7 +113,7 @@ choice! {
 impl ControllerSettings {
     pub(crate) fn check(&self, path: &str) -> Vec<BrokenRule> {
         let mut checker = Checker::new(self, path);
-        checker.demand(
+        checker.require(
             self.count < 2 || self.link.is_some(),
             "link",
             "Two controllers need a link; add the table with rate_mb_per_s and transfer_us.",

@@ -44,32 +44,32 @@ settings! {
 impl ArraySettings {
     /// Every rule this description breaks; nothing when an array can be built of it.
     pub fn check(&self) -> Vec<BrokenRule> {
-        let mut diagnostics = self.controllers.check("controllers");
-        diagnostics.extend(self.cache.check("cache"));
-        diagnostics.extend(self.check_disks());
-        diagnostics.extend(self.backend.check("backend"));
+        let mut broken_rules = self.controllers.check("controllers");
+        broken_rules.extend(self.cache.check("cache"));
+        broken_rules.extend(self.check_disks());
+        broken_rules.extend(self.backend.check("backend"));
         if self.cache.mirror && self.controllers.count < 2 {
-            diagnostics.push(BrokenRule::new(
+            broken_rules.push(BrokenRule::new(
                 "cache.mirror",
                 "One controller has no partner to mirror to; set it to false.",
             ));
         }
         if self.volumes.is_empty() || self.volumes.len() > usize::from(u16::MAX) {
-            diagnostics.push(BrokenRule::new(
+            broken_rules.push(BrokenRule::new(
                 "volumes",
                 "An array has at least one volume and at most 65535.",
             ));
         }
         for (number, volume) in self.volumes.iter().enumerate() {
             let path = format!("volumes.{number}");
-            diagnostics.extend(volume.check(&path, &self.controllers));
-            diagnostics.extend(self.check_place(&path, volume));
+            broken_rules.extend(volume.check(&path, &self.controllers));
+            broken_rules.extend(self.check_place(&path, volume));
         }
-        diagnostics
+        broken_rules
     }
 
     fn check_place(&self, path: &str, volume: &VolumeSettings) -> Vec<BrokenRule> {
-        let mut diagnostics = Vec::new();
+        let mut broken_rules = Vec::new();
         if let Some(group) = &volume.group {
             let in_pool = self.pools.values().any(|pool| {
                 let cache = pool.read_cache.as_ref().map(|cache| &cache.group);
@@ -77,10 +77,10 @@ impl ArraySettings {
             });
             if !self.backend.group_names().contains(&group.as_str()) {
                 let message = format!("There is no group '{group}'.");
-                diagnostics.push(BrokenRule::new(format!("{path}.group"), message));
+                broken_rules.push(BrokenRule::new(format!("{path}.group"), message));
             } else if in_pool {
                 let message = format!("Group '{group}' belongs to a pool; name the pool.");
-                diagnostics.push(BrokenRule::new(format!("{path}.group"), message));
+                broken_rules.push(BrokenRule::new(format!("{path}.group"), message));
             }
         }
         if let Some(pool) = volume
@@ -89,55 +89,27 @@ impl ArraySettings {
             .filter(|&pool| !self.pools.contains_key(pool))
         {
             let message = format!("There is no pool '{pool}'.");
-            diagnostics.push(BrokenRule::new(format!("{path}.pool"), message));
+            broken_rules.push(BrokenRule::new(format!("{path}.pool"), message));
         }
-        diagnostics
+        broken_rules
     }
 
     fn check_disks(&self) -> Vec<BrokenRule> {
-        let mut diagnostics = Vec::new();
+        let mut broken_rules = Vec::new();
         for (name, disk) in &self.disks {
-            for diagnostic in disk.check() {
-                let path = format!("disks.{name}.{}", diagnostic.path);
-                diagnostics.push(BrokenRule::new(path, diagnostic.message));
+            for broken_rule in disk.check() {
+                let path = format!("disks.{name}.{}", broken_rule.path);
+                broken_rules.push(BrokenRule::new(path, broken_rule.message));
             }
         }
         for (number, group) in self.backend.disk_group.iter().enumerate() {
             if !self.disks.contains_key(&group.disk) {
                 let message = format!("There is no disk '{}'.", group.disk);
                 let path = format!("backend.disk_group.{number}.disk");
-                diagnostics.push(BrokenRule::new(path, message));
+                broken_rules.push(BrokenRule::new(path, message));
             }
         }
-        diagnostics
-    }
-}
-
-/// Collects diagnostics about keys under one path.
-pub(crate) struct Checker {
-    path: String,
-    diagnostics: Vec<BrokenRule>,
-}
-
-impl Checker {
-    /// Begins with what is out of the bounds of `settings`.
-    pub fn new<T: config::Settings>(settings: &T, path: &str) -> Self {
-        Self {
-            path: path.to_string(),
-            diagnostics: BrokenRule::out_of_bounds(settings, path),
-        }
-    }
-
-    /// Reports `key` unless `holds`.
-    pub fn demand(&mut self, holds: bool, key: &str, rule: &str) {
-        if !holds {
-            self.diagnostics
-                .push(BrokenRule::new(format!("{}.{key}", self.path), rule));
-        }
-    }
-
-    pub fn finish(self) -> Vec<BrokenRule> {
-        self.diagnostics
+        broken_rules
     }
 }
 

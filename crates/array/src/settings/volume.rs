@@ -2,7 +2,8 @@
 
 use config::{choice, flattened, settings, within};
 
-use super::{Checker, ControllerSettings};
+use super::ControllerSettings;
+use crate::broken_rule::Checker;
 use crate::pool::settings::Affinity;
 use crate::{BrokenRule, SECTOR_BYTES};
 
@@ -64,28 +65,28 @@ impl VolumeSettings {
     pub(crate) fn check(&self, path: &str, controllers: &ControllerSettings) -> Vec<BrokenRule> {
         let mut checker = Checker::new(self, path);
         let policy = &self.policy;
-        checker.demand(!self.name.is_empty(), "name", "A volume has a name.");
-        checker.demand(
+        checker.require(!self.name.is_empty(), "name", "A volume has a name.");
+        checker.require(
             self.owner < controllers.count,
             "owner",
             "The owner is the number of a controller, from zero.",
         );
-        checker.demand(
+        checker.require(
             self.group.is_some() != self.pool.is_some(),
             "group",
             "A volume is in a group or in a pool; name one of them.",
         );
-        checker.demand(
+        checker.require(
             self.group.is_none() || !policy.thick,
             "thick",
             "Only volumes of a pool are thick or thin.",
         );
-        checker.demand(
+        checker.require(
             policy.partition_offset_sectors < self.capacity_sectors(),
             "partition_offset_sectors",
             "A partition begins within its volume.",
         );
-        checker.demand(
+        checker.require(
             !policy.direct_io || policy.write_policy == WritePolicy::WriteThrough,
             "direct_io",
             "Direct I/O needs write_policy = \"write-through\".",

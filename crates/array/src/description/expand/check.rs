@@ -1,4 +1,4 @@
-//! Holds what was written out against every rule, and leads diagnostics back to their lines.
+//! Holds what was written out against every rule, and leads broken rules back to their lines.
 
 use super::Expansion;
 use crate::BrokenRule;
@@ -48,41 +48,41 @@ impl Expansion<'_> {
         // The array's own disks are checked even where no group uses them.
         for (name, disk) in &self.document.settings.disks {
             let of_no_group = !self.settings.disks.contains_key(name);
-            for diagnostic in disk.check().into_iter().filter(|_| of_no_group) {
-                let path = format!("disks.{name}.{}", diagnostic.path);
-                self.report(&path, diagnostic.message, None);
+            for rule in disk.check().into_iter().filter(|_| of_no_group) {
+                let path = format!("disks.{name}.{}", rule.path);
+                self.report(&path, rule.message, None);
             }
         }
-        let mut diagnostics = self.settings.check();
+        let mut broken_rules = self.settings.check();
         if !before.is_empty() {
             // Those that could not be placed are missing.
-            diagnostics.retain(|diagnostic| diagnostic.path != "volumes");
+            broken_rules.retain(|rule| rule.path != "volumes");
         }
-        self.lead_back(diagnostics, &before);
+        self.lead_back(broken_rules, &before);
         if self.diagnostics.is_empty() {
             match check_places(&self.settings) {
-                Ok(diagnostics) | Err(ArrayError::Settings(diagnostics)) => {
-                    self.lead_back(diagnostics, &before);
+                Ok(broken_rules) | Err(ArrayError::Settings(broken_rules)) => {
+                    self.lead_back(broken_rules, &before);
                 }
-                Err(ArrayError::Backend(BackendError::Settings { diagnostics })) => {
-                    let diagnostics = diagnostics.into_iter().map(|diagnostic| {
-                        BrokenRule::new(format!("backend.{}", diagnostic.path), diagnostic.message)
+                Err(ArrayError::Backend(BackendError::Settings { broken_rules })) => {
+                    let broken_rules = broken_rules.into_iter().map(|rule| {
+                        BrokenRule::new(format!("backend.{}", rule.path), rule.message)
                     });
-                    self.lead_back(diagnostics.collect(), &before);
+                    self.lead_back(broken_rules.collect(), &before);
                 }
                 Err(other) => self.report("", other.to_string(), None),
             }
         }
     }
 
-    /// Reports diagnostics about settings at the keys they came from, but for those at places where
+    /// Reports broken rules of settings at the keys they came from, but for those at places where
     /// something was wrong `before`, of which they are consequences.
-    fn lead_back(&mut self, diagnostics: Vec<BrokenRule>, before: &[config::Diagnostic]) {
-        for diagnostic in diagnostics {
-            let path = self.key_of(&diagnostic.path);
+    fn lead_back(&mut self, broken_rules: Vec<BrokenRule>, before: &[config::Diagnostic]) {
+        for rule in broken_rules {
+            let path = self.key_of(&rule.path);
             let location = self.document.location(&path);
             if !before.iter().any(|known| known.location == location) {
-                self.report(&path, diagnostic.message, None);
+                self.report(&path, rule.message, None);
             }
         }
     }

@@ -3,52 +3,33 @@
 use super::description::{HardDiskDescription, MeasuredSeeks, SheetSeeks};
 use super::seek::{SeekCurve, SeekTimes};
 use super::zones::sheet_zones;
+use crate::broken_rule::Checker;
 use crate::{BrokenRule, SECTOR_BYTES};
-
-/// Collects diagnostics under a common path.
-struct Diagnostics<'a> {
-    prefix: &'a str,
-    list: Vec<BrokenRule>,
-}
-
-impl Diagnostics<'_> {
-    fn say(&mut self, key: &str, message: impl Into<String>) {
-        let path = format!("{}.{key}", self.prefix);
-        self.list.push(BrokenRule::new(path, message));
-    }
-
-    fn unless(&mut self, holds: bool, key: &str, message: &str) {
-        if !holds {
-            self.say(key, message);
-        }
-    }
-}
 
 /// The longest seek that the model can hold, turns of the platters.
 const MOST_TURNS: f64 = 15.0;
 
 /// Every rule that is broken; paths start with `prefix`.
 pub(super) fn check(disk: &HardDiskDescription, prefix: &str) -> Vec<BrokenRule> {
-    let list = BrokenRule::out_of_bounds(disk, prefix);
+    let mut checker = Checker::new(disk, prefix);
     // What follows divides by these.
-    if !list.is_empty() {
-        return list;
+    if !checker.is_empty() {
+        return checker.finish();
     }
-    let mut diagnostics = Diagnostics { prefix, list };
-    check_tracks(disk, &mut diagnostics);
-    check_seeks(disk, &mut diagnostics);
-    check_caches(disk, &mut diagnostics);
-    diagnostics.list
+    check_tracks(disk, &mut checker);
+    check_seeks(disk, &mut checker);
+    check_caches(disk, &mut checker);
+    checker.finish()
 }
 
-fn check_tracks(disk: &HardDiskDescription, diagnostics: &mut Diagnostics<'_>) {
+fn check_tracks(disk: &HardDiskDescription, checker: &mut Checker<'_>) {
     if disk.zones.is_empty() {
         let bytes = disk.capacity_bytes as f64
             / (f64::from(disk.heads) * f64::from(disk.tracks_per_surface));
         if let Some(stated) = disk.average_bytes_per_track
             && (stated as f64 / bytes - 1.0).abs() > 0.02
         {
-            diagnostics.say(
+            checker.add(
                 "average_bytes_per_track",
                 format!(
                     "Capacity, heads and tracks_per_surface make {bytes:.0} bytes per track, \
@@ -59,18 +40,18 @@ fn check_tracks(disk: &HardDiskDescription, diagnostics: &mut Diagnostics<'_>) {
         let fits = sheet_zones(disk)
             .iter()
             .all(|(_, sectors)| (2..=200_000).contains(sectors));
-        diagnostics.unless(
+        checker.require(
             fits,
             "tracks_per_surface",
             "Capacity, heads and tracks_per_surface make tracks of fewer than 2 or more than \
              200000 sectors.",
         );
     } else {
-        check_zones(disk, diagnostics);
+        check_zones(disk, checker);
     }
 }
 
-fn check_zones(disk: &HardDiskDescription, diagnostics: &mut Diagnostics<'_>) {
+fn check_zones(disk: &HardDiskDescription, checker: &mut Checker<'_>) {
     let (mut cylinders, mut sectors) = (0_u64, 0_u64);
     for (index, zone) in disk.zones.iter().enumerate() {
         let per_track = zone.sectors_per_track;
@@ -78,7 +59,7 @@ fn check_zones(disk: &HardDiskDescription, diagnostics: &mut Diagnostics<'_>) {
             (zone.track_skew_sectors, "track_skew_sectors"),
             (zone.cylinder_skew_sectors, "cylinder_skew_sectors"),
         ] {
-            diagnostics.unless(
+            checker.require(
                 skew.is_none_or(|skew| skew <= per_track),
                 &format!("zones.{index}.{key}"),
                 "A skew is not longer than the track.",
@@ -88,13 +69,13 @@ fn check_zones(disk: &HardDiskDescription, diagnostics: &mut Diagnostics<'_>) {
         let tracks = u64::from(zone.cylinders) * u64::from(disk.heads);
         sectors = sectors.saturating_add(tracks.saturating_mul(u64::from(per_track)));
     }
-    diagnostics.unless(
+    checker.require(
         disk.zones.len() <= 1_024,
         "zones",
         "A disk has at most 1024 zones.",
     );
     if cylinders != u64::from(disk.tracks_per_surface) {
-        diagnostics.say(
+        checker.add(
             "zones",
             format!(
                 "The zones have {cylinders} cylinders together, tracks_per_surface says {}; the \
@@ -104,7 +85,7 @@ fn check_zones(disk: &HardDiskDescription, diagnostics: &mut Diagnostics<'_>) {
         );
     }
     if sectors < disk.capacity_bytes / SECTOR_BYTES {
-        diagnostics.say(
+        checker.add(
             "zones",
             format!(
                 "The zones hold {} bytes together, less than capacity_bytes.",
@@ -114,12 +95,12 @@ fn check_zones(disk: &HardDiskDescription, diagnostics: &mut Diagnostics<'_>) {
     }
 }
 
-fn check_seeks(disk: &HardDiskDescription, diagnostics: &mut Diagnostics<'_>) {
+fn check_seeks(disk: &HardDiskDescription, checker: &mut Checker<'_>) {
     let most_ms = MOST_TURNS * 60_000.0 / f64::from(disk.rpm);
     match (&disk.seek, &disk.measured_seek) {
-        (Some(sheet), None) => check_sheet(sheet, disk.tracks_per_surface, most_ms, diagnostics),
-        (None, Some(measured)) => check_measured(measured, disk, most_ms, diagnostics),
-        _ => diagnostics.say(
+        (Some(sheet), None) => check_sheet(sheet, disk.tracks_per_surface, most_ms, checker),
+        (None, Some(measured)) => check_measured(measured, disk, most_ms, checker),
+        _ => checker.add(
             "seek",
             "A drive has its seek times in exactly one of the tables `seek` (data sheet) and \
              `measured_seek`.",
@@ -127,7 +108,7 @@ fn check_seeks(disk: &HardDiskDescription, diagnostics: &mut Diagnostics<'_>) {
     }
 }
 
-fn check_sheet(sheet: &SheetSeeks, tracks: u32, most_ms: f64, diagnostics: &mut Diagnostics<'_>) {
+fn check_sheet(sheet: &SheetSeeks, tracks: u32, most_ms: f64, checker: &mut Checker<'_>) {
     for (times, name) in [(&sheet.read, "read"), (&sheet.write, "write")] {
         let SeekTimes {
             single_track_ms,
@@ -139,7 +120,7 @@ fn check_sheet(sheet: &SheetSeeks, tracks: u32, most_ms: f64, diagnostics: &mut 
             && average_ms < full_stroke_ms
             && full_stroke_ms <= most_ms;
         if !ascend {
-            diagnostics.say(
+            checker.add(
                 &format!("seek.{name}"),
                 format!(
                     "Single track, average and full stroke ascend from above 0 to at most \
@@ -147,7 +128,7 @@ fn check_sheet(sheet: &SheetSeeks, tracks: u32, most_ms: f64, diagnostics: &mut 
                 ),
             );
         } else if let Err((least, most)) = SeekCurve::fit(times, tracks) {
-            diagnostics.say(
+            checker.add(
                 &format!("seek.{name}.average_ms"),
                 format!(
                     "Between these single-track and full-stroke times the average of an arm \
@@ -162,22 +143,22 @@ fn check_measured(
     measured: &MeasuredSeeks,
     disk: &HardDiskDescription,
     most_ms: f64,
-    diagnostics: &mut Diagnostics<'_>,
+    checker: &mut Checker<'_>,
 ) {
     let rows = &measured.rows;
-    diagnostics.unless(
+    checker.require(
         rows.len() >= 2 && rows[0].tracks >= 1,
         "measured_seek.rows",
         "A seek table has at least two rows, the first over at least one track.",
     );
     for (index, row) in rows.iter().enumerate() {
-        diagnostics.unless(
+        checker.require(
             (0.0..=most_ms).contains(&row.time_ms),
             &format!("measured_seek.rows.{index}.time_ms"),
             "A seek takes between 0 ms and 15 turns.",
         );
         let ascends = index == 0 || rows[index - 1].tracks < row.tracks;
-        diagnostics.unless(
+        checker.require(
             ascends,
             &format!("measured_seek.rows.{index}.tracks"),
             "The rows of a seek table ascend in distance.",
@@ -185,19 +166,19 @@ fn check_measured(
     }
     // The table reaches close enough to the full stroke for its last slope to be continued.
     let reach = rows.last().map_or(0, |row| row.tracks);
-    diagnostics.unless(
+    checker.require(
         u64::from(reach) * 2 >= u64::from(disk.tracks_per_surface),
         "measured_seek.rows",
         "The last row of a seek table covers at least half of the tracks.",
     );
 }
 
-fn check_caches(disk: &HardDiskDescription, diagnostics: &mut Diagnostics<'_>) {
+fn check_caches(disk: &HardDiskDescription, checker: &mut Checker<'_>) {
     let fits = disk
         .read_cache
         .as_ref()
         .is_none_or(|cache| cache.read_ahead_bytes <= cache.bytes / u64::from(cache.segments));
-    diagnostics.unless(
+    checker.require(
         fits,
         "read_cache.read_ahead_bytes",
         "What is read ahead fits into one segment, which is bytes / segments.",

@@ -22,16 +22,16 @@ impl<P: Payload> PagedPool<P> {
     ///
     /// # Errors
     ///
-    /// All diagnostics, when the settings break a rule; their paths begin with `path`.
+    /// All broken rules, when the settings break a rule; their paths begin with `path`.
     pub fn new(
         path: &str,
         settings: &PoolSettings,
         groups: &[GroupFacts],
         volumes: &[PoolVolume],
     ) -> Result<Self, Vec<BrokenRule>> {
-        let diagnostics = settings.check(path, groups, volumes);
-        if !diagnostics.is_empty() {
-            return Err(diagnostics);
+        let broken_rules = settings.check(path, groups, volumes);
+        if !broken_rules.is_empty() {
+            return Err(broken_rules);
         }
         let facts = |name: &str| groups.iter().find(|facts| facts.name == name);
         let page_sectors = settings.page_sectors();

@@ -4,26 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{GroupFacts, PoolSettings, PoolVolume, ReadCacheSettings, Tier, gib_in_sectors};
 use crate::BrokenRule;
+use crate::broken_rule::Checker;
 use crate::pool::page::{GROUPS_MAX, SLOTS_MAX};
-
-/// Diagnostics about one pool, collected under its path.
-struct Diagnostics<'a> {
-    path: &'a str,
-    list: Vec<BrokenRule>,
-}
-
-impl Diagnostics<'_> {
-    fn add(&mut self, key: &str, message: String) {
-        self.list
-            .push(BrokenRule::new(format!("{}.{key}", self.path), message));
-    }
-
-    fn require(&mut self, holds: bool, key: &str, message: &str) {
-        if !holds {
-            self.add(key, message.to_owned());
-        }
-    }
-}
 
 impl PoolSettings {
     /// Every rule this pool breaks. `path` is where it stands in the description, as in
@@ -34,37 +16,34 @@ impl PoolSettings {
         groups: &[GroupFacts],
         volumes: &[PoolVolume],
     ) -> Vec<BrokenRule> {
-        let mut diagnostics = Diagnostics {
-            path,
-            list: BrokenRule::out_of_bounds(self, path),
-        };
-        diagnostics.require(
+        let mut checker = Checker::new(self, path);
+        checker.require(
             self.policy.page_size_kib.is_power_of_two(),
             "page_size_kib",
             "A page must be a power of two from 4 KiB to 1 GiB.",
         );
-        if !diagnostics.list.is_empty() {
-            return diagnostics.list;
+        if !checker.is_empty() {
+            return checker.finish();
         }
-        let pages = self.check_groups(groups, &mut diagnostics);
-        self.check_volumes(volumes, pages, &mut diagnostics);
-        self.check_tiering(&mut diagnostics);
+        let pages = self.check_groups(groups, &mut checker);
+        self.check_volumes(volumes, pages, &mut checker);
+        self.check_tiering(&mut checker);
         if let Some(cache) = &self.read_cache {
-            self.check_read_cache(cache, groups, volumes, &mut diagnostics);
+            self.check_read_cache(cache, groups, volumes, &mut checker);
         }
-        diagnostics.require(
+        checker.require(
             self.policy
                 .warning_levels_percent
                 .is_sorted_by(|low, high| low < high),
             "warning_levels_percent",
             "Warning levels must ascend.",
         );
-        diagnostics.list
+        checker.finish()
     }
 
     /// Checks the groups; says how many pages they hold if all of them are known.
-    fn check_groups(&self, groups: &[GroupFacts], diagnostics: &mut Diagnostics) -> Option<u64> {
-        diagnostics.require(
+    fn check_groups(&self, groups: &[GroupFacts], checker: &mut Checker<'_>) -> Option<u64> {
+        checker.require(
             !self.groups.is_empty() && self.groups.len() <= GROUPS_MAX,
             "groups",
             &format!("A pool needs 1 to {GROUPS_MAX} disk groups."),
@@ -74,11 +53,11 @@ impl PoolSettings {
         for (index, entry) in self.groups.iter().enumerate() {
             let key = format!("groups.{index}.group");
             if !names.insert(&entry.group) {
-                diagnostics.add(&key, format!("Disk group {:?} appears twice.", entry.group));
+                checker.add(&key, format!("Disk group {:?} appears twice.", entry.group));
             }
             let Some(facts) = groups.iter().find(|facts| facts.name == entry.group) else {
                 pages = None;
-                diagnostics.add(&key, unknown_group(&entry.group, groups));
+                checker.add(&key, unknown_group(&entry.group, groups));
                 continue;
             };
             let slots = facts.usable_sectors / self.page_sectors();
@@ -88,10 +67,10 @@ impl PoolSettings {
                     "Disk group {:?} holds {slots} pages; it must hold 1 to {SLOTS_MAX}.",
                     entry.group
                 );
-                diagnostics.add(&key, message);
+                checker.add(&key, message);
             }
             let key = format!("groups.{index}.tier");
-            diagnostics.require(
+            checker.require(
                 (entry.tier == Tier::Performance) == facts.solid_state,
                 &key,
                 "The performance tier is made of SSDs, and SSDs are the performance tier; put \
@@ -101,12 +80,7 @@ impl PoolSettings {
         pages
     }
 
-    fn check_volumes(
-        &self,
-        volumes: &[PoolVolume],
-        pages: Option<u64>,
-        diagnostics: &mut Diagnostics,
-    ) {
+    fn check_volumes(&self, volumes: &[PoolVolume], pages: Option<u64>, checker: &mut Checker<'_>) {
         let (mut virtual_pages, mut thick_pages) = (0_u64, 0_u64);
         for volume in volumes {
             let needed = volume.sectors.div_ceil(self.page_sectors());
@@ -121,31 +95,29 @@ impl PoolSettings {
                      pool has {pages}; make the volume smaller or thin, or add disks.",
                     self.policy.page_size_kib
                 );
-                diagnostics
-                    .list
-                    .push(BrokenRule::new(&volume.path, message));
+                checker.add_at(&volume.path, message);
             }
         }
         if virtual_pages > u64::from(u32::MAX / 2) {
             let message = "The volumes of a pool may have at most 2,147,483,647 pages together; \
                            make them smaller or the pages larger.";
-            diagnostics.add("page_size_kib", message.to_owned());
+            checker.add("page_size_kib", message.to_owned());
         }
     }
 
-    fn check_tiering(&self, diagnostics: &mut Diagnostics) {
+    fn check_tiering(&self, checker: &mut Checker<'_>) {
         let tiering = &self.policy.tiering;
-        diagnostics.require(
+        checker.require(
             tiering.half_life_s == 0.0 || tiering.half_life_s * 16.0 >= tiering.interval_s,
             "tiering.half_life_s",
             "The half-life must be 0 (no fading) or at least a sixteenth of the interval.",
         );
-        diagnostics.require(
+        checker.require(
             tiering.aged_h == 0.0 || tiering.head_start_s > 0.0,
             "tiering.aged_h",
             "A tier that has hours behind it needs a head start: set tiering.head_start_s, too.",
         );
-        diagnostics.require(
+        checker.require(
             u64::from(tiering.move_limit_mib) * 1024 >= u64::from(self.policy.page_size_kib),
             "tiering.move_limit_mib",
             "The limit must allow at least one page per interval.",
@@ -157,16 +129,16 @@ impl PoolSettings {
         cache: &ReadCacheSettings,
         groups: &[GroupFacts],
         volumes: &[PoolVolume],
-        diagnostics: &mut Diagnostics,
+        checker: &mut Checker<'_>,
     ) {
-        diagnostics.require(
+        checker.require(
             self.groups.iter().all(|entry| entry.group != cache.group),
             "read_cache.group",
             "The read cache needs a disk group of its own; this one holds pages.",
         );
         let line_fits = cache.policy.line_kib.is_power_of_two()
             && cache.policy.line_kib <= self.policy.page_size_kib;
-        diagnostics.require(
+        checker.require(
             line_fits,
             "read_cache.line_kib",
             "A line must be a power of two, 1 KiB to a page.",
@@ -176,43 +148,43 @@ impl PoolSettings {
             let pages = volume.sectors.div_ceil(self.page_sectors());
             pages.saturating_mul(page_lines)
         });
-        diagnostics.require(
+        checker.require(
             !line_fits || pages.fold(0, u64::saturating_add) < u64::from(u32::MAX),
             "read_cache.line_kib",
             "The volumes of the pool have more than 4,294,967,294 such lines; use longer ones.",
         );
         let policy = self.policy.tiering.policy;
-        diagnostics.require(
+        checker.require(
             !cache.policy.fill.hot_pages_only || policy.scores_pages(),
             "read_cache.fill.hot_pages_only",
             "Pages are hot by a tiering policy that scores them: scan-rank-move or heat.",
         );
         let Some(facts) = groups.iter().find(|facts| facts.name == cache.group) else {
-            diagnostics.add("read_cache.group", unknown_group(&cache.group, groups));
+            checker.add("read_cache.group", unknown_group(&cache.group, groups));
             return;
         };
-        diagnostics.require(
+        checker.require(
             facts.solid_state,
             "read_cache.group",
             "A read cache is made of SSDs.",
         );
-        check_cache_size(cache, facts, diagnostics);
+        check_cache_size(cache, facts, checker);
     }
 }
 
-fn check_cache_size(cache: &ReadCacheSettings, facts: &GroupFacts, diagnostics: &mut Diagnostics) {
+fn check_cache_size(cache: &ReadCacheSettings, facts: &GroupFacts, checker: &mut Checker<'_>) {
     let line_sectors = u64::from(cache.policy.line_kib) * 2;
     let size = cache
         .policy
         .size_gib
         .map_or(facts.usable_sectors, gib_in_sectors);
-    diagnostics.require(
+    checker.require(
         size >= line_sectors && size <= facts.usable_sectors,
         "read_cache.size_gib",
         "The cache must hold at least one line and fit into its disk group.",
     );
     if let Some(size_gib) = cache.policy.size_gib {
-        diagnostics.require(
+        checker.require(
             size_gib <= cache.policy.limit_gib,
             "read_cache.size_gib",
             &format!(

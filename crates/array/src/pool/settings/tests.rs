@@ -43,15 +43,15 @@ fn reported(text: &str, thick_gib: u64) -> Vec<String> {
         thick: true,
         affinity: Affinity::None,
     };
-    let diagnostics = settings.check("pools.0", &facts(), &[volume]);
-    diagnostics
+    let broken_rules = settings.check("pools.0", &facts(), &[volume]);
+    broken_rules
         .into_iter()
         .map(|diagnostic| diagnostic.path)
         .collect()
 }
 
 #[test]
-fn a_good_description_has_no_diagnostics() {
+fn a_good_description_breaks_no_rule() {
     assert_eq!(reported(GOOD, 1000), [""; 0]);
 }
 
@@ -164,8 +164,8 @@ fn what_code_sets_is_held_to_the_declared_bounds() {
     let mut settings: PoolSettings = config::from_toml(GOOD).unwrap();
     settings.policy.tiering.swap_ratio = f32::NAN;
     settings.read_cache.as_mut().unwrap().policy.fill.at_miss = 0;
-    let diagnostics = settings.check("pools.0", &facts(), &[]);
-    let paths: Vec<&str> = diagnostics.iter().map(|one| one.path.as_str()).collect();
+    let broken_rules = settings.check("pools.0", &facts(), &[]);
+    let paths: Vec<&str> = broken_rules.iter().map(|one| one.path.as_str()).collect();
     assert_eq!(
         paths,
         [
