@@ -6,6 +6,7 @@
 //! memory that has gone.
 
 use crate::buffer::{Buffer, SharedBuffer};
+use enum_dispatch::enum_dispatch;
 use std::fmt;
 use thiserror::Error;
 
@@ -135,6 +136,7 @@ impl IoError {
 ///
 /// Offsets and lengths are whole blocks of [`crate::buffer::BLOCK_BYTES`]. Requests may be
 /// carried out in any order unless the caller waits for one before making the next.
+#[enum_dispatch]
 #[allow(async_fn_in_trait)] // Single-threaded by design: no caller needs `Send` futures.
 pub trait File: Clone + 'static {
     /// Fills `buffer` from `offset_bytes`, or fails; never a short read.

@@ -3,7 +3,7 @@
 use crate::Direction;
 use crate::payload::Payload;
 use crate::raid::parity::{Columns, recover};
-use crate::raid::{Place, Protection};
+use crate::raid::{Place, Protection, StripeLayout};
 use crate::station::{Outcome, Parent};
 
 use super::backend::Backend;

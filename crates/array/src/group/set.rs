@@ -1,7 +1,7 @@
 //! Disk groups as the back end runs them: members that can be missing, and the groups on them.
 
 use crate::raid::vraid::{DiskGroup, Segment, VirtualDisk};
-use crate::raid::{Geometry, Layout, Place};
+use crate::raid::{Geometry, Layout, Place, StripeLayout};
 
 use super::{GroupId, GroupState};
 

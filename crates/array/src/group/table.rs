@@ -4,7 +4,7 @@ use std::ops::{Index, IndexMut};
 
 use crate::raid::parity::Columns;
 use crate::raid::vraid::DiskGroup;
-use crate::raid::{Layout, Level, Striped};
+use crate::raid::{Layout, Level, StripeLayout, Striped};
 use crate::{BrokenRule, SECTOR_BYTES};
 
 use super::lock::StripeRows;

@@ -24,21 +24,27 @@ pub enum Pool<P> {
     Paged(Box<PagedPool<P>>),
 }
 
+/// The same call of either kind of pool.
+macro_rules! either {
+    ($self:ident, $pool:ident => $call:expr) => {
+        match $self {
+            Self::Linear($pool) => $call,
+            Self::Paged($pool) => $call,
+        }
+    };
+}
+
 impl<P: Payload> Pool<P> {
     /// Appends where a stretch of a volume lies now.
     pub fn map(&self, volume: VolumeId, first_sector: u64, sectors: u32, out: &mut Vec<Extent>) {
-        match self {
-            Self::Linear(pool) => pool.map(volume, first_sector, sectors, out),
-            Self::Paged(pool) => pool.map(volume, first_sector, sectors, out),
-        }
+        either!(self, pool => pool.map(volume, first_sector, sectors, out))
     }
 
     /// Has the processor fetch what a request at that sector will be looked up in.
     #[inline]
     pub(crate) fn prefetch(&self, volume: VolumeId, sector: u64) {
-        match self {
-            Self::Linear(_) => {}
-            Self::Paged(pool) => pool.prefetch(volume, sector),
+        if let Self::Paged(pool) = self {
+            pool.prefetch(volume, sector);
         }
     }
 
@@ -46,9 +52,8 @@ impl<P: Payload> Pool<P> {
     /// what [`Pool::prefetch`] has asked for is there.
     #[inline]
     pub(crate) fn prefetch_slot(&self, volume: VolumeId, sector: u64) {
-        match self {
-            Self::Linear(_) => {}
-            Self::Paged(pool) => pool.prefetch_slot(volume, sector),
+        if let Self::Paged(pool) = self {
+            pool.prefetch_slot(volume, sector);
         }
     }
 
@@ -90,10 +95,7 @@ impl<P: Payload> Pool<P> {
 
     /// Reads a stretch of a volume. What was never written reads as zeros.
     pub fn read(&mut self, now_ns: u64, read: PoolRead, groups: &mut impl Groups<P>) {
-        match self {
-            Self::Linear(pool) => pool.read(now_ns, read, groups),
-            Self::Paged(pool) => pool.read(now_ns, read, groups),
-        }
+        either!(self, pool => pool.read(now_ns, read, groups))
     }
 
     /// Writes pieces of a volume, best in ascending order; those in one stripe are written
@@ -105,10 +107,7 @@ impl<P: Payload> Pool<P> {
         pieces: &[Piece<P>],
         groups: &mut impl Groups<P>,
     ) {
-        match self {
-            Self::Linear(pool) => pool.write(now_ns, write, pieces, groups),
-            Self::Paged(pool) => pool.write(now_ns, write, pieces, groups),
-        }
+        either!(self, pool => pool.write(now_ns, write, pieces, groups))
     }
 
     /// A group request of this pool is done.
@@ -126,10 +125,7 @@ impl<P: Payload> Pool<P> {
 
     /// The next completion nobody has fetched.
     pub fn pop_done(&mut self) -> Option<PoolCompletion<P>> {
-        match self {
-            Self::Linear(pool) => pool.pop_done(),
-            Self::Paged(pool) => pool.pop_done(),
-        }
+        either!(self, pool => pool.pop_done())
     }
 
     /// When the pool wants to do something of itself.
@@ -142,26 +138,23 @@ impl<P: Payload> Pool<P> {
 
     /// Does what is due at `now_ns`.
     pub fn on_timer(&mut self, now_ns: u64, groups: &mut impl Groups<P>) {
-        match self {
-            Self::Linear(_) => {}
-            Self::Paged(pool) => pool.on_timer(now_ns, groups),
+        if let Self::Paged(pool) = self {
+            pool.on_timer(now_ns, groups);
         }
     }
 
     /// Gives pages that lie wholly in this stretch back; they read as zeros from now on. What
     /// lies in other pages stays as it is.
     pub fn trim(&mut self, volume: VolumeId, first_sector: u64, sectors: u64) {
-        match self {
-            Self::Linear(_) => {}
-            Self::Paged(pool) => pool.trim(volume, first_sector, sectors),
+        if let Self::Paged(pool) = self {
+            pool.trim(volume, first_sector, sectors);
         }
     }
 
     /// The controller that runs the pool fails over: the contents of a read cache are lost.
     pub fn fail_over(&mut self) {
-        match self {
-            Self::Linear(_) => {}
-            Self::Paged(pool) => pool.fail_over(),
+        if let Self::Paged(pool) = self {
+            pool.fail_over();
         }
     }
 
@@ -175,9 +168,6 @@ impl<P: Payload> Pool<P> {
 
     /// Reads and writes that are not complete.
     pub fn in_flight(&self) -> usize {
-        match self {
-            Self::Linear(pool) => pool.in_flight(),
-            Self::Paged(pool) => pool.in_flight(),
-        }
+        either!(self, pool => pool.in_flight())
     }
 }

@@ -21,6 +21,7 @@ pub use state::{GroupId, GroupState};
 pub use striped::Striped;
 
 use config::choice;
+use enum_dispatch::enum_dispatch;
 
 choice! {
     /// How a disk group is laid out.
@@ -142,40 +143,26 @@ pub struct Place {
     pub first_sector: u64,
 }
 
+/// What every layout answers.
+#[enum_dispatch]
+pub trait StripeLayout {
+    /// The shape of the group.
+    fn geometry(&self) -> &Geometry;
+
+    /// Where a column of a stripe lies.
+    fn place(&self, stripe: u64, column: u16) -> Place;
+
+    /// The failure domain a member is in: stripes lie within one domain, so each domain bears the
+    /// loss of [`Geometry::tolerance`] members. Member 0's is 0.
+    fn domain(&self, member: u16) -> u16;
+}
+
 /// The layout of a group, whatever its level.
+#[enum_dispatch(StripeLayout)]
 #[derive(Debug, Clone)]
 pub enum Layout {
     /// Linear, RAID 0, 1, 10, 5, 6.
     Striped(Striped),
     /// A virtual disk of a Vraid.
     Virtual(vraid::VirtualDisk),
-}
-
-impl Layout {
-    /// The shape of the group.
-    #[inline]
-    pub fn geometry(&self) -> &Geometry {
-        match self {
-            Self::Striped(layout) => layout.geometry(),
-            Self::Virtual(layout) => layout.geometry(),
-        }
-    }
-
-    /// Where a column of a stripe lies.
-    #[inline]
-    pub fn place(&self, stripe: u64, column: u16) -> Place {
-        match self {
-            Self::Striped(layout) => layout.place(stripe, column),
-            Self::Virtual(layout) => layout.place(stripe, column),
-        }
-    }
-
-    /// The failure domain a member is in: stripes lie within one domain, so each domain bears the
-    /// loss of [`Geometry::tolerance`] members. Member 0's is 0.
-    pub fn domain(&self, member: u16) -> u16 {
-        match self {
-            Self::Striped(layout) => layout.domain(member),
-            Self::Virtual(layout) => layout.domain(member),
-        }
-    }
 }

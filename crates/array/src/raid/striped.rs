@@ -1,6 +1,6 @@
 //! Layouts over whole disks: linear, RAID 0, 1, 10, 5 and 6.
 
-use super::{Geometry, Level, Place, Protection};
+use super::{Geometry, Level, Place, Protection, StripeLayout};
 
 /// A mirror is cut into regions of 4 MiB, the unit that writes are ordered by. They follow each
 /// other on the disks as they do in the group, so nothing shows outside.
@@ -66,20 +66,19 @@ impl Striped {
             Level::Vraid => panic!("a Vraid is laid out over storage sets"),
         }
     }
+}
 
-    /// The shape of the group.
+impl StripeLayout for Striped {
     #[inline]
-    pub fn geometry(&self) -> &Geometry {
+    fn geometry(&self) -> &Geometry {
         &self.geometry
     }
 
-    /// Where a column of a stripe lies.
-    ///
     /// Parity rotates as in the "left symmetric" arrangement: it moves one disk to the left with
     /// every stripe, and the data starts on the disk after it, so that a sequential read of any
     /// length uses all disks in turn.
     #[inline]
-    pub fn place(&self, stripe: u64, column: u16) -> Place {
+    fn place(&self, stripe: u64, column: u16) -> Place {
         let count = self.members;
         let column = u64::from(column);
         let chunk = self.geometry.chunk_sectors;
@@ -121,8 +120,8 @@ impl Striped {
         }
     }
 
-    /// The failure domain of a member: the pair in RAID 10, else the whole group.
-    pub fn domain(&self, member: u16) -> u16 {
+    /// The pair in RAID 10, else the whole group.
+    fn domain(&self, member: u16) -> u16 {
         match self.level {
             Level::Raid10 => member / 2,
             _ => 0,

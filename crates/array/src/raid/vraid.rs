@@ -15,7 +15,7 @@
 
 use config::choice;
 
-use super::{Geometry, Place, Protection};
+use super::{Geometry, Place, Protection, StripeLayout};
 
 /// Fewest disks in a disk group: those of the smallest storage set.
 pub const MINIMUM_DISKS: u16 = 6;
@@ -95,16 +95,14 @@ pub struct VirtualDisk {
     domains: Vec<u16>,
 }
 
-impl VirtualDisk {
-    /// The shape of the virtual disk.
+impl StripeLayout for VirtualDisk {
     #[inline]
-    pub fn geometry(&self) -> &Geometry {
+    fn geometry(&self) -> &Geometry {
         &self.geometry
     }
 
-    /// Where a column of a stripe lies.
     #[inline]
-    pub fn place(&self, stripe: u64, column: u16) -> Place {
+    fn place(&self, stripe: u64, column: u16) -> Place {
         let column = u64::from(column);
         let rows = self.rows;
         let (store, segment, row) = match self.vraid {
@@ -133,6 +131,13 @@ impl VirtualDisk {
         }
     }
 
+    /// Its pair in Vraid1, else its storage set.
+    fn domain(&self, member: u16) -> u16 {
+        self.domains[usize::from(member)]
+    }
+}
+
+impl VirtualDisk {
     /// The protection of the virtual disk.
     pub fn vraid(&self) -> Vraid {
         self.vraid
@@ -165,11 +170,6 @@ impl VirtualDisk {
             Vraid::Vraid5 => (store * rows, 1),
         };
         (0..rows).map(move |row| first + row * step)
-    }
-
-    /// The failure domain of a member: its pair in Vraid1, else its storage set.
-    pub fn domain(&self, member: u16) -> u16 {
-        self.domains[usize::from(member)]
     }
 }
 
