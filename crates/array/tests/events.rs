@@ -3,6 +3,7 @@
 use array::description::{Description, PlannedArray};
 use array::{Array, Fault, FirstWrite, HostOperation, HostRequest, IncidentKind, VolumeId};
 use config::Source;
+use test_support::set;
 
 /// Eight fast little disks of 64 MiB and a spare, two controllers.
 const ARRAY: &str = r#"
@@ -216,17 +217,14 @@ fn events_of_a_workload_join_those_of_the_array() {
         said.starts_with("mine.toml:5: there is no disk 9"),
         "{said}"
     );
-    let set = Source::assignment("--set array.", "event.1.disk=1");
-    let sources = [sources[0].clone(), sources[1].clone(), set];
+    let disk = Source::value("--set array.", "event.1.disk", "1");
+    let sources = [sources[0].clone(), sources[1].clone(), disk];
     let planned = Description::load(&sources)
         .expect("a description")
         .plan(&[]);
     assert_eq!(planned.expect("a plan").events.len(), 2);
     let inline = "event=[{at=\"1s\", what=\"disk-fails\", disk=0}]";
-    let sources = [
-        Source::file("small.toml", ARRAY),
-        Source::assignment("--set ", inline),
-    ];
+    let sources = [Source::file("small.toml", ARRAY), set(inline)];
     let description = Description::load(&sources).expect("a description");
     assert_eq!(description.plan(&[]).expect("a plan").events.len(), 1);
     let again = [Source::file("again.toml", &description.to_toml())];

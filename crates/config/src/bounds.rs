@@ -23,11 +23,11 @@ pub fn out_of_bounds<T: Settings>(settings: &T) -> Vec<(String, String)> {
 }
 
 /// What is called with a setting's path, what may be written for it and what it is.
-type Visit<'a> = dyn FnMut(&str, &Shape, Option<&Value>) + 'a;
+pub type Visit<'a> = dyn FnMut(&str, &Shape, Option<&Value>) + 'a;
 
 /// Calls `visit` for every setting in the order of the declaration. Tables that are left out are
 /// not looked into.
-pub(crate) fn each_setting<T: Settings>(settings: &T, visit: &mut Visit<'_>) {
+pub fn each_setting<T: Settings>(settings: &T, visit: &mut Visit<'_>) {
     of_table(&T::declaration(), &settings.to_value(), "", visit);
 }
 

@@ -81,8 +81,14 @@ impl Layers {
         for source in sources {
             match &source.kind {
                 SourceKind::File => layers.add_file(source, 0),
-                SourceKind::Assignment => layers.assign(source),
-                SourceKind::Option(path) => layers.add_option(source, path),
+                SourceKind::Assignment(path_bytes) => {
+                    let path = &source.text[..*path_bytes];
+                    let value = path_bytes + 1..source.text.len();
+                    layers.put(source, path, 0..*path_bytes, value);
+                }
+                SourceKind::Option(path) => {
+                    layers.put(source, path, 0..0, 0..source.text.len());
+                }
                 SourceKind::List(key) => layers.add_list(source, key),
                 SourceKind::Table(path) => layers.add_table(source, path),
             }
@@ -235,27 +241,6 @@ impl Layers {
         self.root.put(key, joined);
     }
 
-    fn assign(&mut self, source: &Source) {
-        let text = &source.text;
-        let path = text.split_once('=').map(|(path, _)| path);
-        let Some(path) = path.filter(|_| text.len() <= TEXT_BYTES_MAX) else {
-            let number = self.sources.len();
-            self.sources.push(source.clone());
-            let whole = Location {
-                source: number,
-                span: 0..text.len(),
-            };
-            let help = format!("write {text}=VALUE");
-            self.report(Some(whole), "the setting needs a value".into(), Some(help));
-            return;
-        };
-        self.put(source, path, 0..path.len(), path.len() + 1..text.len());
-    }
-
-    fn add_option(&mut self, source: &Source, path: &str) {
-        self.put(source, path, 0..0, 0..source.text.len());
-    }
-
     /// Takes the stretch `value` of a source's text as the value at `path`.
     fn put(&mut self, source: &Source, path: &str, key: Range<usize>, value: Range<usize>) {
         let number = self.sources.len();
@@ -297,9 +282,8 @@ impl Layers {
     fn report_conflict(&mut self, parts: &[&str], later: Location, message: String) {
         let earlier = self.root.nearest(&parts.join("."));
         let source = self.sources.get(earlier.source);
-        let assignment = source.filter(|source| source.kind == SourceKind::Assignment);
-        let conflict = assignment.map(|source| {
-            let path = source.text.split('=').next().unwrap_or_default().trim();
+        let assigned = source.and_then(|source| Some((source, source.assigned_path()?.trim())));
+        let conflict = assigned.map(|(source, path)| {
             (
                 earlier.key_location(),
                 format!("'{path}' cannot have a value and settings below it"),

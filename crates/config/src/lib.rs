@@ -11,8 +11,7 @@
 //!   something was written, [`Document::located`] at the line to change;
 //! - writing: [`to_toml`] (all settings in force, commented), [`settings_by_path`],
 //!   [`reference`](reference()) (Markdown) and [`json_schema`];
-//! - tests: [`alternatives`] lists every setting with other valid values, so that a test can change
-//!   one after the other and see what each does;
+//! - every setting with what may be written for it: [`each_setting`];
 //! - bounds of settings that code has set, by [`out_of_bounds`].
 //!
 //! How a value is written is the business of its [`Codec`]. Plain types have one; a declaration names
@@ -48,7 +47,7 @@
 //! static POOL: Format = Format::plain("pool");
 //! let sources = [
 //!     Source::file("mine.toml", "disk_count = 8\nraid = 'raid6'"),
-//!     Source::assignment("--set", "cache=1GiB"),
+//!     Source::value("--set", "cache", "1GiB"),
 //! ];
 //! let error = Document::<Pool>::load(&POOL, &sources).unwrap_err();
 //! assert_eq!(
@@ -58,7 +57,6 @@
 //! );
 //! ```
 
-mod alternatives;
 mod bounds;
 mod cause;
 pub mod codec;
@@ -73,8 +71,7 @@ mod source;
 mod suggest;
 mod value;
 
-pub use alternatives::{Alternatives, alternatives};
-pub use bounds::out_of_bounds;
+pub use bounds::{each_setting, out_of_bounds};
 pub use codec::{
     Choice, Codec, HasCodec, Keys, Quantity, Reader, Settings, flattened, limit_ms, limit_s, list,
     named, number_or_text, optional, or_word, within,

@@ -17,8 +17,8 @@ pub struct Source {
 pub(crate) enum SourceKind {
     /// A whole TOML document.
     File,
-    /// Text of the form `path.to.key=value`.
-    Assignment,
+    /// The value of a setting: `path.to.key=value`, with so many bytes of path.
+    Assignment(usize),
     /// The value of the setting at this path, given by an option of its own.
     Option(&'static str),
     /// A whole TOML document of which only this list is taken, beside what there is of it.
@@ -42,11 +42,12 @@ impl Source {
         Self::new(name, text, SourceKind::File)
     }
 
-    /// One `path.to.key=value`. A value that is not TOML counts as text, so that
-    /// `pool.raid=raid6` needs no quotes. `name` is the option it was given with.
+    /// The value of the setting at `path`, such as `pool.raid`. A value that is not TOML counts as
+    /// text, so that `raid6` needs no quotes. `name` is the option it was given with.
     #[must_use]
-    pub fn assignment(name: &str, text: &str) -> Self {
-        Self::new(name, text, SourceKind::Assignment)
+    pub fn value(name: &str, path: &str, value: &str) -> Self {
+        let kind = SourceKind::Assignment(path.len());
+        Self::new(name, &format!("{path}={value}"), kind)
     }
 
     /// The value of an option such as `--duration` that stands for the setting at `path`.
@@ -72,7 +73,15 @@ impl Source {
     /// Whether this is a value given on the command line and no file.
     #[must_use]
     pub fn is_given_by_option(&self) -> bool {
-        matches!(self.kind, SourceKind::Assignment | SourceKind::Option(_))
+        matches!(self.kind, SourceKind::Assignment(_) | SourceKind::Option(_))
+    }
+
+    /// The path of the setting that it is the value of, if it is one by [`Source::value`].
+    pub(crate) fn assigned_path(&self) -> Option<&str> {
+        match self.kind {
+            SourceKind::Assignment(path_bytes) => self.text.get(..path_bytes),
+            _ => None,
+        }
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use config::{
-    ByteSize, TimeSpan, alternatives, choice, list, named, optional, or_word, out_of_bounds,
-    settings, within,
+    ByteSize, TimeSpan, choice, list, named, optional, or_word, out_of_bounds, settings, within,
 };
+use test_support::alternatives;
 
 choice! {
     /// A colour.

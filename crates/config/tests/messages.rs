@@ -6,6 +6,7 @@ mod sample;
 
 use config::{ConfigError, Diagnostic, Document, Format, Layers, Source, choice, settings, within};
 use sample::{Raid, SERVER, Server};
+use test_support::set;
 
 settings! {
     /// What is kept.
@@ -198,7 +199,7 @@ fn texts_and_paths_may_have_a_certain_length_and_no_more() {
 
     let deep = |parts: usize| {
         let path = vec!["a"; parts].join(".");
-        let assignment = Source::assignment("--set", &format!("{path}=1"));
+        let assignment = set(&format!("{path}=1"));
         server(&[file("title = 'x'"), assignment])
             .unwrap_err()
             .to_string()
@@ -233,9 +234,9 @@ fn the_kind_of_a_document_can_be_asked_before_it_is_read() {
 
 #[test]
 fn a_table_that_is_assigned_goes_over_the_keys_it_has() {
-    let set = Source::assignment("--set", "cache={ age = '9s' }");
+    let cache = set("cache={ age = '9s' }");
     let text = "title = 'x'\n[cache]\nage = '1s'\nsize = '2MiB'";
-    let cache = server(&[file(text), set]).unwrap().settings.cache;
+    let cache = server(&[file(text), cache]).unwrap().settings.cache;
     assert_eq!((cache.age.as_seconds(), cache.size.0), (9.0, 2 << 20));
 }
 
@@ -316,9 +317,9 @@ fn each_element_of_a_list_has_its_own_line() {
     // An assignment reaches all of them, and is named once.
     let text = "title = 'x'\n[[pool]]\ndisk_count = 3\n[[pool]]\ndisk_count = 2\n[[pool]]\n\
                 disk_count = 1";
-    let set = Source::assignment("--set", "pool.raid=raid5");
+    let raid = set("pool.raid=raid5");
     assert_eq!(
-        broken(&SERVER, &[file(text), set]),
+        broken(&SERVER, &[file(text), raid]),
         "--set pool.raid=raid5: pool 1: RAID 5 needs three disks"
     );
     // What differs by more than names and numbers is another fault.
@@ -328,9 +329,9 @@ fn each_element_of_a_list_has_its_own_line() {
         "mine:4: '100' is too much; take less\nmine:4: '100' is far too much"
     );
     let repair = "title = 'x'\n[[pool]]\ndisk_count = 3\nraid = 'raid5'";
-    let set = Source::assignment("--set", "pool.0.disk_count=2");
+    let count = set("pool.0.disk_count=2");
     assert_eq!(
-        broken(&SERVER, &[file(repair), set]),
+        broken(&SERVER, &[file(repair), count]),
         "--set pool.0.disk_count=2: pool 0: RAID 5 needs three disks; this does not go with `raid = \
          'raid5'` in mine"
     );

@@ -3,11 +3,12 @@
 mod sample;
 
 use config::{
-    Document, Source, TimeSpan, alternatives, from_toml, json_schema, out_of_bounds, reference,
-    reference_of, settings_by_path, to_toml,
+    Document, Source, TimeSpan, from_toml, json_schema, out_of_bounds, reference, reference_of,
+    settings_by_path, to_toml,
 };
 use proptest::prelude::*;
 use sample::{Cache, Disk, Disks, Link, Pool, Raid, SERVER, Server};
+use test_support::{alternatives, set};
 
 fn server() -> Server {
     let text = "title = 'x'\n[[pool]]\ndisk_count = 4\n[[pool]]\ndisk_count = 5\nchunk_kib = 8\n\
@@ -100,8 +101,8 @@ proptest! {
     fn no_text_panics(text in "(\\[{0,2}[a-z._]{0,12}\\]{0,2}\n?|[a-z_.]{1,10} ?= ?[^\n]{0,12}\n){0,12}") {
         let sources = [
             Source::file("any", &text),
-            Source::assignment("--set", &text),
-            Source::assignment("--set", &format!("pool.0.disk_count={text}")),
+            Source::value("--set", &text, "1"),
+            Source::value("--set", "pool.0.disk_count", &text),
         ];
         if let Err(error) = Document::<Server>::load(&SERVER, &sources) {
             prop_assert!(!error.diagnostics.is_empty());
@@ -198,10 +199,7 @@ fn every_setting_has_valid_alternatives_that_change_it() {
     for one in all.iter().filter(|one| !one.path.contains("a b")) {
         assert!(!one.others.is_empty(), "{}", one.path);
         for assignment in one.assignments() {
-            let sources = [
-                Source::file("all", &text),
-                Source::assignment("--set", &assignment),
-            ];
+            let sources = [Source::file("all", &text), set(&assignment)];
             let changed = Document::<Server>::load(&SERVER, &sources);
             let changed = changed.unwrap_or_else(|error| panic!("{assignment}: {error}"));
             assert_ne!(changed.settings, server, "{assignment}");

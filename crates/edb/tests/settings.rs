@@ -7,12 +7,13 @@ use std::cell::RefCell;
 use std::fmt::Write;
 use std::rc::Rc;
 
-use config::{ByteSize, TimeSpan, alternatives, settings};
+use config::{ByteSize, TimeSpan, settings};
 use edb::format::schema::{COLUMN_AUTO_INCREMENT, ColumnType};
 use edb::settings::{Engine, EngineSettings, Maintenance};
 use edb::{Commit, Database, LongValues, ScanOptions, TableDefinition, Value};
 use runtime::time::SECOND_NS;
 use runtime::{Directory, IoEvent, IoObserver, Runtime, SimulatedDisk, SimulatedOptions};
+use test_support::{alternatives, set};
 
 settings! {
     /// What a profile has of the engine.
@@ -134,10 +135,7 @@ fn every_setting_has_an_effect() {
     let mut left = Vec::new();
     for setting in alternatives(&sections) {
         let changes = setting.assignments().any(|assignment| {
-            let sources = [
-                config::Source::file("small", &written),
-                config::Source::assignment("--set", &assignment),
-            ];
+            let sources = [config::Source::file("small", &written), set(&assignment)];
             let layers = config::Layers::join(&PLAIN, &sources);
             let Ok(changed) = layers.read::<Sections>(None) else {
                 return false;

@@ -182,7 +182,7 @@ impl Setting {
         };
         self.key.is_of_array().then(|| {
             let path = path.strip_prefix(ARRAY).unwrap_or(path);
-            Source::assignment("--set array.", &format!("{path}={}", self.value))
+            Source::value("--set array.", path, self.value.as_str())
         })
     }
 
@@ -200,7 +200,7 @@ impl Setting {
         let of = |option| workload.setting_of(option);
         let (option, path) = match &self.key {
             Key::Path(_) if self.key.is_of_array() => return None,
-            Key::Path(_) => return Some(Source::assignment("--set", &self.to_string())),
+            Key::Path(path) => return Some(Source::value("--set", path, self.value.as_str())),
             Key::Duration => ("--duration", Some("run.duration")),
             Key::Seed => ("--seed", Some("run.seed")),
             Key::Rate => ("--rate", Some("run.held_rate")),

@@ -6,12 +6,12 @@
 use std::time::{Duration, Instant};
 
 use brokerage::profile::BrokerageProfile;
-use config::{Alternatives, alternatives};
 use mail::plan::MailPlan;
 use mail::profile::MailProfile;
 use measure::result::{HostResult, RunResult, Verdict};
 use proofload::workloads::Purpose;
 use proofload::{Event, Scenario, Setting, StopRequest, predict, workloads};
+use test_support::{Alternatives, alternatives};
 use workload::Profile;
 use workload::controller::RunListener;
 use workload::progress::Phase;

@@ -5,10 +5,14 @@
 //! passed, so [`skip`] also writes a line to the file that [`SKIPPED_TESTS`] names; `scripts/test`
 //! sets it, and prints at its end how many tests were skipped and why.
 //!
-//! [`expect`] compares a text with one that is kept in the repository.
+//! [`expect`] compares a text with one that is kept in the repository. [`alternatives()`] lists every
+//! setting with other valid values, so that a test can change one after the other; [`set`] makes a
+//! source of `path=value`.
 
+mod alternatives;
 mod expected;
 
+pub use alternatives::{Alternatives, alternatives, set};
 pub use expected::expect;
 
 use std::fmt::Display;

@@ -139,7 +139,7 @@ impl TraceSettings {
     /// A sentence that says what is wrong and what would be right.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), String> {
         static TRACE: Format = Format::plain("trace");
-        let source = Source::assignment("--set", &format!("{key}={text}"));
+        let source = Source::value("--set", key, text);
         match Layers::join(&TRACE, &[source]).read(Some(self)) {
             Ok(document) => {
                 *self = document.settings;

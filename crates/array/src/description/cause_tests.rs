@@ -2,6 +2,7 @@
 
 use super::tests::{bundled, demands, faults, load};
 use config::Source;
+use test_support::set;
 
 #[test]
 fn types_and_rules_are_listed_together_in_the_order_of_lines() {
@@ -41,8 +42,8 @@ fn a_clash_with_what_is_extended_is_shown_at_ones_own_line() {
     }
     let sources = [
         bundled("msa2040"),
-        Source::assignment("--set", "pool.disk_count=9"),
-        Source::assignment("--set", "controllers.count=1"),
+        set("pool.disk_count=9"),
+        set("controllers.count=1"),
     ];
     let error = load(&sources)
         .plan(&demands(1, 10))

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use config::{ConfigError, Settings as _, Shape, Source, Table};
+use test_support::{alternatives, set};
 
 use super::*;
 use crate::{Array, FirstWrite, HostOperation, HostRequest, VolumeId};
@@ -160,7 +161,7 @@ const CASES: &[(&[&str], &[&str])] = &[
     ),
 ];
 
-/// Further values, where those that `config::alternatives` finds name what is not there.
+/// Further values, where those that `test_support::alternatives` finds name what is not there.
 const FURTHER: &[(&str, &str)] = &[
     ("pool.group.disk", "\"hdd\""),
     ("event.group", "\"b-disks\""),
@@ -316,10 +317,10 @@ fn every_setting_of_an_array_and_of_a_disk_has_an_effect() {
     }
     for (case, prefixes) in CASES {
         let mut sources = vec![Source::file("tier", TIER)];
-        sources.extend(case.iter().map(|text| Source::assignment("--set", text)));
+        sources.extend(case.iter().map(|text| set(text)));
         let base = outcome(&sources).unwrap_or_else(|error| panic!("{case:?}\n{error}"));
         let description = Description::load(&sources).expect("it was loaded");
-        for setting in config::alternatives(&description.document.settings) {
+        for setting in alternatives(&description.document.settings) {
             let path = declared(&setting.path);
             let is_meant = prefixes.iter().any(|prefix| path.starts_with(prefix));
             if !is_meant || !idle.contains(&path) {
@@ -329,7 +330,7 @@ fn every_setting_of_an_array_and_of_a_disk_has_an_effect() {
             let further = further.map(|(_, value)| format!("{}={value}", setting.path));
             let is_refusing = REFUSING.contains(&path.as_str());
             let has_effect = further.chain(setting.assignments()).any(|assignment| {
-                sources.push(Source::assignment("--set", &assignment));
+                sources.push(set(&assignment));
                 let changed = outcome(&sources);
                 sources.pop();
                 changed.map_or(is_refusing, |changed| changed != base)

@@ -2,6 +2,7 @@
 
 use config::Source;
 use proptest::prelude::*;
+use test_support::set;
 
 use super::*;
 use crate::settings::WritePolicy;
@@ -28,11 +29,7 @@ pub(super) fn bundled(name: &str) -> Source {
 
 fn plan(name: &str, assignments: &[&str]) -> PlannedArray {
     let mut sources = vec![bundled(name)];
-    sources.extend(
-        assignments
-            .iter()
-            .map(|text| Source::assignment("--set", text)),
-    );
+    sources.extend(assignments.iter().map(|text| set(text)));
     let planned = load(&sources).plan(&demands(6, 10));
     planned.unwrap_or_else(|error| panic!("{name}: {error}"))
 }
@@ -178,8 +175,8 @@ fn assignments_change_every_pool_or_one() {
     let text = format!("extends = 'msa2040'\n{split}");
     let sources = [
         Source::file("mine.toml", &text),
-        Source::assignment("--set", "pool.1.disk_count=6"),
-        Source::assignment("--set", "volumes.database_size_gb=20"),
+        set("pool.1.disk_count=6"),
+        set("volumes.database_size_gb=20"),
     ];
     let planned = load(&sources).plan(&demands(2, 10)).unwrap();
     let groups = &planned.settings.backend.disk_group;
@@ -328,13 +325,12 @@ fn all_faults_are_listed_together() {
 fn assignments_that_fit_nowhere_are_refused() {
     for (assignment, words) in [
         ("pool.ssd_cuont=2", "did you mean 'ssd_count'"),
-        ("pool", "needs a value"),
         ("pool..x=1", "not the path"),
         ("title.x=1", "has no key 'x'"),
         ("extends=msa2050", "no setting"),
         ("pool.disk_count=three", "the text \"three\" does not fit"),
     ] {
-        let sources = [bundled("msa2040"), Source::assignment("--set", assignment)];
+        let sources = [bundled("msa2040"), set(assignment)];
         let error = Description::load(&sources).unwrap_err().to_string();
         assert!(error.contains(words), "{assignment}: {error}");
     }
@@ -413,7 +409,7 @@ proptest! {
     #[test]
     fn no_text_panics(text in ANY_LINES) {
         holds(&[Source::file("any", &text)]);
-        holds(&[bundled("msa2040"), Source::assignment("--set", &text)]);
+        holds(&[bundled("msa2040"), Source::value("--set", &text, "1")]);
     }
 
     #[test]
@@ -441,7 +437,7 @@ proptest! {
         path in SOME_PATHS,
         value in any_value(),
     ) {
-        let assignment = format!("{path}={value}");
-        holds(&[bundled(BUNDLED_ARRAYS[which].name), Source::assignment("--set", &assignment)]);
+        let changed = Source::value("--set", &path, &value);
+        holds(&[bundled(BUNDLED_ARRAYS[which].name), changed]);
     }
 }

@@ -15,7 +15,7 @@ use crate::options::ShowOptions;
 use crate::print::print;
 use proofload::study::{Study, bundled_study};
 use proofload::workloads;
-use proofload::{Scenario, WORKLOADS};
+use proofload::{Scenario, Setting, WORKLOADS};
 
 /// Prints the commented TOML of a bundled document, the settings that a document comes to, or the
 /// schema of its kind.
@@ -34,8 +34,10 @@ pub fn show(options: &ShowOptions) -> Result<ExitStatus, CommandError> {
     if options.schema {
         return print(&format!("{:#}\n", kind.schema(&sources)?));
     }
-    let set = options.set.iter();
-    sources.extend(set.map(|text| Source::assignment("--set", text)));
+    for text in &options.set {
+        let Setting { key, value } = Setting::parse(text)?;
+        sources.push(Source::value("--set", &key.to_string(), value.as_str()));
+    }
     print(&kind.resolved_toml(&sources)?)
 }
 

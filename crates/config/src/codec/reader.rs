@@ -3,7 +3,7 @@
 use super::{Codec, Settings};
 use crate::node::{Node, NodeValue};
 use crate::shape::Table;
-use crate::source::{Diagnostic, Source, SourceKind};
+use crate::source::{Diagnostic, Source};
 use crate::suggest;
 
 /// What is read, for messages, and what was found to be wrong.
@@ -107,7 +107,7 @@ impl Reader<'_> {
         }
         let message = format!("'{path}' is a section, not a setting");
         let source = self.sources.get(node.source);
-        let help = match source.filter(|source| source.kind == SourceKind::Assignment) {
+        let help = match source.filter(|source| source.assigned_path().is_some()) {
             Some(source) => format!("write {} {path}.SETTING=VALUE", source.name),
             None => format!("write [{path}] and its settings below"),
         };

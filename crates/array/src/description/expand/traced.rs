@@ -43,8 +43,8 @@ pub fn one_disk_of_file(path: &str, text: &str) -> Vec<Source> {
 
 fn alone(name: &str) -> Vec<Source> {
     let whole = Source::file(name, include_str!("../one_disk.toml"));
-    let disk = Source::assignment(name, &format!("group.0.disk=\"{name}\""));
-    let title = Source::assignment(name, &format!("title=\"One disk: {name}\""));
+    let disk = Source::value(name, "group.0.disk", &format!("\"{name}\""));
+    let title = Source::value(name, "title", &format!("\"One disk: {name}\""));
     vec![whole, disk, title]
 }
 

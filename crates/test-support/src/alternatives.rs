@@ -1,11 +1,7 @@
 //! Every setting with other values that are valid for it, so that a test can change one after the
 //! other and see what each does.
 
-use crate::bounds::each_setting;
-use crate::codec::Settings;
-use crate::quantity::{ByteSize, TimeSpan};
-use crate::shape::Shape;
-use crate::value::Value;
+use config::{ByteSize, Settings, Shape, Source, TimeSpan, Value, each_setting};
 
 /// A setting, and what else may be written for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +20,17 @@ impl Alternatives {
         let others = self.others.iter();
         others.map(|value| format!("{}={}", self.path, value.literal()))
     }
+}
+
+/// The source that `--set` with `path=value` is.
+///
+/// # Panics
+///
+/// Without a value.
+#[must_use]
+pub fn set(assignment: &str) -> Source {
+    let (path, value) = assignment.split_once('=').expect("PATH=VALUE");
+    Source::value("--set", path, value)
 }
 
 /// Every setting in `settings`, in the order of the declaration, with other values that each can
