@@ -26,7 +26,7 @@ pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus
     let axes = options.axes()?;
     let jobs = options.jobs.map(|jobs| jobs as usize);
     let prepared = match options.find {
-        Some(find) => Prepared::search(scenario, find.into(), &axes, jobs)?,
+        Some(find) => Prepared::search(scenario, find, &axes, jobs)?,
         None => Prepared::new(scenario, &axes, jobs)?,
     };
     if options.dry_run {

@@ -4,13 +4,13 @@
 // Documentation comments of options are the help that the terminal prints: plain text, not Markdown.
 #![allow(rustdoc::invalid_html_tags)]
 
+mod axis;
 mod load;
 mod output;
 mod predict;
 #[cfg(test)]
 mod reference_tests;
 mod run;
-
 mod study;
 
 use std::path::PathBuf;

@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use proofload::{Axis, Error, Scenario};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use config::Choice;
+use proofload::{Axis, Error, Find, Scenario};
 
+use super::axis::axis;
 use super::load::LoadOptions;
 use super::output::OutputOptions;
 
@@ -57,7 +60,7 @@ pub struct PredictOptions {
     /// Search for the most load that passes (over --sweep rate=.., threads=.. or brokerage.users=.., else any rate), or
     /// for the least flash that lets this load pass (over --sweep array.KEY=.., else the SSDs of
     /// the pools).
-    #[arg(long, value_enum, help_heading = "What if")]
+    #[arg(long, value_parser = choice::<Find>(), help_heading = "What if")]
     pub find: Option<Find>,
     /// Predictions computed at once [default: one for each processor].
     #[arg(long, value_name = "N", help_heading = "What if")]
@@ -74,22 +77,14 @@ pub struct PredictOptions {
     pub output: OutputOptions,
 }
 
-/// What can be searched for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Find {
-    /// The most load that passes.
-    MaxIops,
-    /// The least flash that lets this load pass.
-    MinFlash,
-}
-
-impl From<Find> for proofload::Find {
-    fn from(find: Find) -> Self {
-        match find {
-            Find::MaxIops => Self::MaxIops,
-            Find::MinFlash => Self::MinFlash,
-        }
-    }
+/// Reads one of the named values of a type; help and completions show what each means.
+fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    let names = T::NAMES.iter();
+    let names = names.map(|(name, _, meaning)| {
+        PossibleValue::new(*name).help(meaning.trim().trim_end_matches('.'))
+    });
+    PossibleValuesParser::new(names.collect::<Vec<_>>())
+        .try_map(|name| T::of_name(&name).ok_or("there is no such value"))
 }
 
 impl PredictOptions {
@@ -111,6 +106,6 @@ impl PredictOptions {
     /// # Errors
     /// A `--sweep` that is none.
     pub fn axes(&self) -> Result<Vec<Axis>, Error> {
-        self.sweep.iter().map(|text| Axis::parse(text)).collect()
+        self.sweep.iter().map(|text| axis(text)).collect()
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use config::{Choice as _, choice};
 use measure::grid::{GridAnswer, GridPoint};
 use measure::result::Verdict;
 use measure::units::figure;
@@ -27,23 +28,13 @@ const SSD_COUNTS: [u32; 12] = [0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24];
 /// The setting whose path is searched over when flash is looked for.
 const SSD_COUNT: &str = "array.pool.ssd_count";
 
-/// What a search looks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Find {
-    /// The most load that passes.
-    MaxIops,
-    /// The least flash that lets this load pass.
-    MinFlash,
-}
-
-impl Find {
-    /// The word for it, as on the command line and in results.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::MaxIops => "max-iops",
-            Self::MinFlash => "min-flash",
-        }
+choice! {
+    /// What a search looks for.
+    pub enum Find {
+        /// The most load that passes.
+        MaxIops = "max-iops",
+        /// The least flash that lets this load pass.
+        MinFlash = "min-flash",
     }
 }
 

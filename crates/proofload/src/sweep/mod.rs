@@ -19,6 +19,7 @@ pub use find::Find;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use config::Choice as _;
 use measure::grid::{GRID_SCHEMA, GridAxis, GridPoint, GridResult};
 use measure::result::Verdict;
 use measure::run_directory::new_directory;
