@@ -10,7 +10,7 @@ use super::ledger::VersionLedger;
 use super::operation::Operation;
 use super::population::Population;
 use super::store::{Durability, LongColumn, MailStore, MessageNumber, ScanRequest, StoreError};
-use measure::sample::{Layout, Recorder};
+use measure::sample::{Layout, OperationKind, Recorder};
 use runtime::Handle;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -26,8 +26,11 @@ pub const COMMIT_LAZY: &str = "commit-lazy";
 /// The operations of a mail run in the order in which a [`Recorder`] knows them.
 #[must_use]
 pub fn layout(databases: impl IntoIterator<Item = String>) -> Layout {
-    let operations = Operation::ALL.iter().map(|operation| operation.name());
-    Layout::new(databases, operations.chain([COMMIT_DURABLE, COMMIT_LAZY]))
+    let operations = Operation::ALL
+        .iter()
+        .map(|operation| operation.name().into());
+    let commits = [COMMIT_DURABLE, COMMIT_LAZY].map(OperationKind::outside_total);
+    Layout::new(databases, operations.chain(commits))
 }
 
 const COMMIT_DURABLE_INDEX: usize = Operation::ALL.len();

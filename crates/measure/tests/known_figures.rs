@@ -12,7 +12,7 @@ use measure::result::{
     DeviceResult, IoFigures, LatencyFigures, RunResult, Verdict,
 };
 use measure::sample::{
-    Collector, DatabaseMeters, Layout, Phase, Recorder, RunTotals, Sample, rows_of,
+    Collector, DatabaseMeters, Layout, OperationKind, Phase, Recorder, RunTotals, Sample, rows_of,
 };
 
 const MS: u64 = 1_000_000;
@@ -154,7 +154,10 @@ fn array() -> ArrayResult {
 }
 
 fn sample(phase: Phase, times: u64, length_s: f64) -> Sample {
-    let layout = Layout::new(["first", "second"], ["insert", "commit-lazy"]);
+    let layout = Layout::new(
+        ["first", "second"],
+        ["insert".into(), OperationKind::outside_total("commit-lazy")],
+    );
     Sample {
         databases: databases(&layout, times),
         layout: Arc::new(layout),
@@ -301,13 +304,13 @@ fn totals_without_a_sample_are_empty() {
 }
 
 #[test]
-fn the_live_line_has_the_figures_of_the_last_interval() {
-    let layout = Arc::new(Layout::new(["first", "second"], ["insert", "commit-lazy"]));
+fn a_sample_has_the_figures_of_the_live_line() {
+    let layout = Arc::new(Layout::new(
+        ["first", "second"],
+        ["insert".into(), OperationKind::outside_total("commit-lazy")],
+    ));
     let mut recorder = Recorder::new(Arc::clone(&layout), 0, Phase::WarmUp, 2 * S);
-    let mut collector = Collector::new(layout, 1, 60.0, None);
-    assert_eq!(collector.live().phase, None);
-    recorder.io(0, Stream::DatabaseRead, 1, 99 * MS);
-    collector.accept(recorder.take(4 * S));
+    let mut collector = Collector::new(layout, 1, 4.0, None);
     for (database, ms) in [(0, 2), (0, 4), (1, 12)] {
         recorder.io(database, Stream::DatabaseRead, 1, ms * MS);
         recorder.operation(database, 0, MS, None);
@@ -315,16 +318,12 @@ fn the_live_line_has_the_figures_of_the_last_interval() {
     }
     recorder.io(1, Stream::DatabaseWrite, 1, MS);
     recorder.io(1, Stream::LogWrite, 1, 3 * MS);
-    collector.accept(recorder.take(8 * S));
-    let live = collector.live();
-    assert_eq!((live.phase, live.ends_s), (Some(Phase::WarmUp), 8.0));
-    assert_eq!((live.iops, live.operations_per_second), (1.0, 0.75));
-    assert_eq!(
-        (live.database_read_ms, live.log_write_ms),
-        (Some(6.0), Some(3.0))
-    );
-    collector.accept(recorder.take(9 * S));
-    assert_eq!(collector.live().database_read_ms, None);
+    let sample = collector.accept(recorder.take(6 * S)).pop().unwrap();
+    assert_eq!((sample.iops(), sample.operations_per_second()), (1.0, 0.75));
+    assert_eq!(sample.average_ms(Stream::DatabaseRead), Some(6.0));
+    assert_eq!(sample.average_ms(Stream::LogWrite), Some(3.0));
+    let idle = collector.accept(recorder.take(10 * S)).pop().unwrap();
+    assert_eq!(idle.average_ms(Stream::DatabaseRead), None);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use measure::metric::{RowScope, Stream};
 use measure::result::RunResult;
 use measure::sample::{
-    Collector, Layout, Phase, Recorder, Sample, SampleReader, SampleRow, SampleWriter, ShardSample,
-    rows_of,
+    Collector, Layout, OperationKind, Phase, Recorder, Sample, SampleReader, SampleRow,
+    SampleWriter, ShardSample, rows_of,
 };
 use proptest::prelude::*;
 
@@ -14,7 +14,14 @@ const NS_PER_S: u64 = 1_000_000_000;
 
 fn layout(databases: usize) -> Arc<Layout> {
     let names: Vec<String> = (1..=databases).map(|d| format!("database {d}")).collect();
-    Arc::new(Layout::new(names, ["insert", "read", "commit-lazy"]))
+    Arc::new(Layout::new(
+        names,
+        [
+            "insert".into(),
+            "read".into(),
+            OperationKind::outside_total("commit-lazy"),
+        ],
+    ))
 }
 
 /// One request of a generated run.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{DatabaseMeters, Layout, LiveFigures, RunTotals, Sample, ShardSample};
+use super::{DatabaseMeters, Layout, RunTotals, Sample, ShardSample};
 use crate::host::HostMonitor;
 
 /// Nanoseconds in a second.
@@ -22,7 +22,6 @@ pub struct Collector {
     waiting: BTreeMap<Key, Vec<ShardSample>>,
     current: Option<Sample>,
     next_number: u64,
-    live: LiveFigures,
     monitor: Option<HostMonitor>,
     totals: RunTotals,
 }
@@ -53,7 +52,6 @@ impl Collector {
             waiting: BTreeMap::new(),
             current: None,
             next_number: 0,
-            live: LiveFigures::default(),
             monitor,
         }
     }
@@ -85,11 +83,6 @@ impl Collector {
         let mut samples = self.join_complete();
         samples.extend(self.emit());
         samples
-    }
-
-    /// The latest figures, for a live line.
-    pub fn live(&self) -> &LiveFigures {
-        &self.live
     }
 
     /// Totals of the measured phase so far.
@@ -162,7 +155,6 @@ impl Collector {
         {
             samples.extend(self.emit());
         }
-        self.live = LiveFigures::of(&tick);
         let tick_s = tick.length_s;
         match &mut self.current {
             Some(current) => current.extend(tick),

@@ -67,6 +67,31 @@ pub struct OperationKind {
     pub in_total: bool,
 }
 
+impl OperationKind {
+    /// A kind that is left out when all operations are added up.
+    pub fn outside_total(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            in_total: false,
+        }
+    }
+}
+
+impl From<String> for OperationKind {
+    fn from(name: String) -> Self {
+        Self {
+            name,
+            in_total: true,
+        }
+    }
+}
+
+impl From<&str> for OperationKind {
+    fn from(name: &str) -> Self {
+        name.to_owned().into()
+    }
+}
+
 /// The names behind the indices that a [`super::Recorder`] takes: the same for all shards of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
@@ -77,22 +102,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// A layout of these databases and operations. Operations whose name begins with `commit`
-    /// are left out of the total (see [`OperationKind::in_total`]).
-    pub fn new<D: Into<String>, O: Into<String>>(
+    /// A layout of these databases and operations.
+    pub fn new<D: Into<String>, O: Into<OperationKind>>(
         databases: impl IntoIterator<Item = D>,
         operations: impl IntoIterator<Item = O>,
     ) -> Layout {
         Layout {
             databases: databases.into_iter().map(Into::into).collect(),
-            operations: operations
-                .into_iter()
-                .map(Into::into)
-                .map(|name: String| OperationKind {
-                    in_total: !name.starts_with("commit"),
-                    name,
-                })
-                .collect(),
+            operations: operations.into_iter().map(Into::into).collect(),
         }
     }
 

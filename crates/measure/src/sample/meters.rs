@@ -216,6 +216,28 @@ impl Sample {
         count as f64 / self.length_s
     }
 
+    /// Operations of all databases per second, those outside the total not counted.
+    pub fn operations_per_second(&self) -> f64 {
+        let kinds = self.layout.operations.iter().enumerate();
+        let in_total = kinds.filter(|(_, kind)| kind.in_total);
+        let meters = in_total.flat_map(|(number, _)| {
+            let databases = self.databases.iter();
+            databases.filter_map(move |database| database.operation(number))
+        });
+        meters.map(OperationMeter::count).sum::<u64>() as f64 / self.length_s
+    }
+
+    /// Mean latency of a stream over all databases; `None` without requests.
+    pub fn average_ms(&self, stream: Stream) -> Option<f64> {
+        let meters = self.databases.iter().filter_map(|one| one.stream(stream));
+        let (count, total_ns) = meters.fold((0_u64, 0_u64), |(count, total_ns), meter| {
+            let latency = &meter.latency;
+            let total_ns = total_ns.saturating_add(latency.total_ns());
+            (count + latency.count(), total_ns)
+        });
+        (count > 0).then(|| total_ns as f64 / count as f64 / 1e6)
+    }
+
     /// Appends the counts of a sample that follows this one.
     pub(super) fn extend(&mut self, next: Sample) {
         self.length_s += next.length_s;

@@ -12,7 +12,6 @@ mod array_rows;
 mod collector;
 mod host_totals;
 mod layout;
-mod live;
 mod meters;
 mod recorder;
 mod rollup;
@@ -24,7 +23,6 @@ mod totals_result;
 
 pub use collector::Collector;
 pub use layout::{Layout, OperationKind, Phase};
-pub use live::LiveFigures;
 pub use meters::{DatabaseMeters, IoMeter, OperationMeter, Sample};
 pub use recorder::{Recorder, ShardSample};
 pub use row::{SampleRow, Values};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use array::{Array, ArrayCounters};
 use measure::metric::Stream;
 use measure::result::{ErrorKind, ErrorRecord, RunResult};
-use measure::sample::{Collector, Layout, Phase, Recorder as Counts};
+use measure::sample::{Collector, Layout, Phase, Recorder as Counts, Sample};
 use trace::{Comparison, TraceOperation};
 use workload::controller::RunListener;
 use workload::progress::{Clients, LiveSample, Phase as LivePhase, Sessions};
@@ -157,7 +157,7 @@ impl Record {
         let part = self.counts.take(now_ns);
         for mut sample in self.collector.accept(part) {
             sample.array = Some(inside.clone());
-            let live = self.live(now_ns);
+            let live = self.live(&sample, now_ns);
             let wants_result = self.recorder.wants_result();
             let so_far = wants_result.then(|| self.result(now_ns, None));
             self.recorder.live(&live);
@@ -171,14 +171,13 @@ impl Record {
         });
     }
 
-    fn live(&self, now_ns: u64) -> LiveSample {
-        let figures = self.collector.live();
+    fn live(&self, sample: &Sample, now_ns: u64) -> LiveSample {
         let outstanding = self.counted.sent - self.counted.ended;
         LiveSample {
             elapsed: Duration::from_nanos(now_ns),
-            iops: figures.iops,
+            iops: sample.iops(),
             target_iops: None,
-            database_read_ms: figures.database_read_ms,
+            database_read_ms: sample.average_ms(Stream::DatabaseRead),
             log_write_ms: None,
             sessions: Sessions {
                 clients: Clients::THREADS,

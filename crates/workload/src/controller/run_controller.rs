@@ -18,7 +18,7 @@ use crate::profile::{TimeSpan, WarmUp};
 use crate::progress::{ByteProgress, LiveSample, Outlook, Phase, Remaining, Sessions, StopRequest};
 use measure::host::HostMonitor;
 use measure::result::RunResult;
-use measure::sample::{Collector, LiveFigures, Phase as SamplePhase, Sample};
+use measure::sample::{Collector, Phase as SamplePhase, Sample};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -119,7 +119,10 @@ impl RunController {
             self.go_on(now_ns, listener);
         }
         self.phase_notice.notify_when_due(now_ns, listener);
-        if let Some((text, _)) = self.doing.take_if(|doing| doing.1 + PATIENCE_NS <= now_ns) {
+        if let Some((text, _)) = self
+            .doing
+            .take_if(|doing| doing.1 + PATIENCE_NS <= now_ns)
+        {
             listener.doing(&text);
         }
         self.ended == self.orders.len()
@@ -400,7 +403,7 @@ impl RunController {
             target_iops: self.plan.rate_to_reach(),
             database_read_ms: latency(measure::metric::Stream::DatabaseRead),
             log_write_ms: latency(measure::metric::Stream::LogWrite),
-            sessions: self.sessions(LiveFigures::of(sample).operations_per_second),
+            sessions: self.sessions(sample.operations_per_second()),
             failing: self.failing(),
             outlook: self.outlook(sample.phase, elapsed),
             without_service: self.service.out_for((ends_s * 1e9) as u64),
