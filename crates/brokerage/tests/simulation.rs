@@ -60,7 +60,7 @@ fn run(profile: &BrokerageProfile, read_ns: u64) -> RunResult {
             plan,
             base,
             stop,
-            Box::new(NoListener),
+            workload::controller::shared(NoListener),
             places,
         )
         .await

@@ -72,7 +72,7 @@ fn run(case: Case) -> RunResult {
             plan,
             RunResult::new(),
             stop,
-            Box::new(NoListener),
+            workload::controller::shared(NoListener),
             make,
         )
         .await

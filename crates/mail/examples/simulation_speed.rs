@@ -86,7 +86,7 @@ fn main() {
             plan,
             RunResult::new(),
             stop,
-            Box::new(NoListener),
+            workload::controller::shared(NoListener),
             make,
         )
         .await

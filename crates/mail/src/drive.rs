@@ -6,7 +6,7 @@ use measure::host::HostMonitor;
 use measure::result::RunResult;
 use runtime::{Handle, Runtime};
 use std::sync::Arc;
-use workload::controller::{self, RunListener};
+use workload::controller::{self, RunListener, SharedListener};
 use workload::failure::Failure;
 use workload::progress::StopRequest;
 
@@ -41,7 +41,7 @@ pub async fn run_on_virtual_clock<H, F>(
     plan: MailPlan,
     base: RunResult,
     stop: StopRequest,
-    listener: Box<dyn RunListener>,
+    listener: SharedListener,
     make: F,
 ) -> RunResult
 where

@@ -194,7 +194,15 @@ fn run_with(
             kept,
             fail_after,
         };
-        run_on_virtual_clock(handle, plan, base, stop, Box::new(heard), make).await
+        run_on_virtual_clock(
+            handle,
+            plan,
+            base,
+            stop,
+            workload::controller::shared(heard),
+            make,
+        )
+        .await
     })
 }
 

@@ -123,7 +123,7 @@ fn run<P: FilePayload, M: VolumeModel<P>, H: StoreHost>(
             plan,
             RunResult::new(),
             stop,
-            Box::new(NoListener),
+            workload::controller::shared(NoListener),
             make_host,
         )
         .await
@@ -336,7 +336,7 @@ fn a_simulation_runs_on_directories_that_know_nothing_of_it() {
             plan,
             RunResult::new(),
             stop,
-            Box::new(NoListener),
+            workload::controller::shared(NoListener),
             make,
         )
         .await

@@ -4,7 +4,7 @@
 //! of its profiles is a [`Profile`], which knows what storage a run takes
 //! and runs the page-level simulation of a prediction.
 
-use crate::controller::RunListener;
+use crate::controller::SharedListener;
 use crate::profile::Run;
 use crate::progress::StopRequest;
 use array::Array;
@@ -334,7 +334,7 @@ pub struct Simulation {
     /// How it is asked to stop.
     pub stop: StopRequest,
     /// Who is notified of what happens.
-    pub listener: Box<dyn RunListener>,
+    pub listener: SharedListener,
 }
 
 /// A simulation under way: the result is `base` with everything that the run found out.

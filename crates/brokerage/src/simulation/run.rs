@@ -5,7 +5,7 @@ use crate::profile::BrokerageProfile;
 use measure::result::RunResult;
 use runtime::{Directory, Handle};
 use std::sync::Arc;
-use workload::controller::{RunListener, RunPlan, run_shards_on_virtual_clock};
+use workload::controller::{RunPlan, SharedListener, run_shards_on_virtual_clock};
 use workload::progress::StopRequest;
 
 /// Runs a plan on a simulated database. The same seed gives the same run.
@@ -18,7 +18,7 @@ pub async fn run_on_virtual_clock<D: Directory>(
     plan: RunPlan,
     base: RunResult,
     stop: StopRequest,
-    listener: Box<dyn RunListener>,
+    listener: SharedListener,
     places: Places<D>,
 ) -> RunResult {
     let plan = Arc::new(plan);

@@ -97,7 +97,7 @@ pub fn carry_out(runtime: &Runtime, disk: &SimulatedDisk, plan: MailPlan) -> Out
             plan,
             RunResult::new(),
             stop,
-            Box::new(NoListener),
+            workload::controller::shared(NoListener),
             make,
         )
         .await

@@ -10,13 +10,13 @@ use jiff::Timestamp;
 use measure::result::RunResult;
 use runtime::Runtime;
 
-use workload::controller::RunListener;
+use workload::controller::{RunListener, SharedListener};
 use workload::progress::StopRequest;
 use workload::{SimulatedFiles, SimulatedPlace, Simulation};
 
 use super::growth::Growth;
 use super::inside::Inside;
-use super::inspector::{Inspector, Shared};
+use super::inspector::Inspector;
 use super::plan::Plan;
 use super::settle;
 use super::watch::Watch;
@@ -50,14 +50,13 @@ pub fn run<L: RunListener + 'static>(
         Watch::new(&plan.planned),
         Growth::new(plan),
     )));
-    let heard = Shared(Rc::clone(&shared));
     let base = plan.base(started);
     let mut result = runtime.block_on(plan.profile.simulate(Simulation {
         handle,
         places,
         base,
         stop,
-        listener: Box::new(heard),
+        listener: Rc::clone(&shared) as SharedListener,
     }));
     shared.borrow_mut().complete(&mut result);
     let unsettled = settle::warnings(plan, &result);

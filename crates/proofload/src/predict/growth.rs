@@ -32,7 +32,7 @@ struct SizeSample {
 pub struct Growth {
     rooms: Vec<Room>,
     duration_s: f64,
-    /// The look from which growth is counted, and the last one.
+    /// The sample from which growth is counted, and the last one.
     from: SizeSample,
     last: SizeSample,
     /// When the measured part began.
@@ -64,7 +64,7 @@ impl Growth {
         }
     }
 
-    /// The measured part begins: growth is counted from the next look on.
+    /// The measured part begins: growth is counted from the next sample on.
     pub fn begin(&mut self, now_s: f64) {
         self.measured_from_s = Some(now_s);
         self.from = SizeSample {
@@ -74,7 +74,7 @@ impl Growth {
     }
 
     /// Takes in a sample; says once when the databases will not have room enough.
-    pub fn look(&mut self, sample: &Sample) -> Option<String> {
+    pub fn observe(&mut self, sample: &Sample) -> Option<String> {
         let sizes = sample.databases.iter().map(|database| database.size_bytes);
         let sizes_bytes: Vec<u64> = sizes.collect::<Option<_>>()?;
         self.last = SizeSample {
@@ -140,7 +140,7 @@ impl Growth {
     }
 
     fn bytes_per_s(&self, room: &Room) -> f64 {
-        let [from, until] = [&self.from, &self.last].map(|look| room.bytes(&look.sizes_bytes));
+        let [from, until] = [&self.from, &self.last].map(|one| room.bytes(&one.sizes_bytes));
         let passed_s = self.last.at_s - self.from.at_s;
         if passed_s <= 0.0 {
             return 0.0;
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    fn look(at_s: f64, each_bytes: u64) -> SizeSample {
+    fn size_sample(at_s: f64, each_bytes: u64) -> SizeSample {
         SizeSample {
             at_s,
             sizes_bytes: vec![each_bytes; 2],
@@ -233,7 +233,10 @@ mod tests {
     #[test]
     fn the_room_for_the_whole_time_is_worked_out() {
         // Two databases grow by 100 MB/s each, and 90 s are left.
-        let (from, last) = (look(10.0, 1_000_000_000), look(20.0, 2_000_000_000));
+        let (from, last) = (
+            size_sample(10.0, 1_000_000_000),
+            size_sample(20.0, 2_000_000_000),
+        );
         let growth = growth(8_000_000_000, from, last);
         let (room, needed_bytes) = growth.shortage(110.0).expect("a shortage");
         assert!((needed_bytes - 22e9).abs() < 1.0, "{needed_bytes}");
@@ -246,7 +249,10 @@ mod tests {
 
     #[test]
     fn what_fits_is_no_shortage() {
-        let (from, last) = (look(10.0, 1_000_000_000), look(20.0, 2_000_000_000));
+        let (from, last) = (
+            size_sample(10.0, 1_000_000_000),
+            size_sample(20.0, 2_000_000_000),
+        );
         let growth = growth(23_000_000_000, from, last);
         assert!(growth.shortage(110.0).is_none());
     }

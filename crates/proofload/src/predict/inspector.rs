@@ -1,7 +1,5 @@
 //! Samples the array while a prediction runs, and reports to its listener what is there.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::time::Duration;
 
 use array::bridge::ArrayHost;
@@ -19,7 +17,7 @@ use crate::clock::Stopwatch;
 /// Passes everything on to a listener, with the inside of the array in what it passes.
 pub struct Inspector<L> {
     listener: L,
-    scene: SampledState,
+    state: SampledState,
     /// Counters at the end of the last sample.
     sampled: ArrayCounters,
 }
@@ -46,7 +44,7 @@ impl<L: RunListener> Inspector<L> {
     ) -> Self {
         Self {
             listener,
-            scene: SampledState {
+            state: SampledState {
                 host,
                 inside,
                 watch,
@@ -67,14 +65,14 @@ impl<L: RunListener> Inspector<L> {
     /// Adds what only a prediction has.
     pub fn complete(&mut self, result: &mut RunResult) {
         self.poll();
-        self.scene.complete(result);
-        let now_s = self.scene.host.handle().now_ns() as f64 / 1e9;
-        self.scene.growth.conclude(result, now_s);
+        self.state.complete(result);
+        let now_s = self.state.host.handle().now_ns() as f64 / 1e9;
+        self.state.growth.conclude(result, now_s);
     }
 
     /// Reports what has broken and been repaired since the last call.
     fn poll(&mut self) {
-        let SampledState { host, watch, .. } = &mut self.scene;
+        let SampledState { host, watch, .. } = &mut self.state;
         let sentences = host.with(|array| watch.poll(array));
         sentences.iter().for_each(|text| self.listener.note(text));
     }
@@ -101,16 +99,16 @@ impl SampledState {
 
 impl<L: RunListener> RunListener for Inspector<L> {
     fn begins(&mut self, phase: Phase) {
-        let scene = &mut self.scene;
+        let state = &mut self.state;
         match phase {
             Phase::Measuring => {
-                scene.from = Some(scene.counters());
-                let now_ns = scene.host.handle().now_ns();
-                scene.growth.begin(now_ns as f64 / 1e9);
-                scene.host.with(|array| scene.watch.begin(array, now_ns));
+                state.from = Some(state.counters());
+                let now_ns = state.host.handle().now_ns();
+                state.growth.begin(now_ns as f64 / 1e9);
+                state.host.with(|array| state.watch.begin(array, now_ns));
             }
-            _ if scene.from.is_some() && scene.until.is_none() => {
-                scene.until = Some(scene.counters());
+            _ if state.from.is_some() && state.until.is_none() => {
+                state.until = Some(state.counters());
             }
             _ => {}
         }
@@ -136,19 +134,19 @@ impl<L: RunListener> RunListener for Inspector<L> {
 
     fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: InterimResult<'_>) {
         self.poll();
-        if let Some(text) = self.scene.growth.look(sample) {
+        if let Some(text) = self.state.growth.observe(sample) {
             self.listener.note(&text);
         }
-        let scene = &self.scene;
-        let now = scene.counters();
+        let state = &self.state;
+        let now = state.counters();
         let mut sample = sample.clone();
-        let mut inside = scene.inside.between(&self.sampled, &now);
-        scene.watch.enter(&mut inside);
+        let mut inside = state.inside.between(&self.sampled, &now);
+        state.watch.enter(&mut inside);
         sample.array = Some(inside);
         self.sampled = now;
         let work_out = || {
             let mut result = so_far.result();
-            scene.complete(&mut result);
+            state.complete(&mut result);
             result
         };
         let so_far = InterimResult::new(so_far.interval_s(), &work_out);
@@ -157,38 +155,5 @@ impl<L: RunListener> RunListener for Inspector<L> {
 
     fn note(&mut self, text: &str) {
         self.listener.note(text);
-    }
-}
-
-/// A listener that can be taken back afterwards.
-pub struct Shared<L>(pub Rc<RefCell<L>>);
-
-impl<L: RunListener> RunListener for Shared<L> {
-    fn begins(&mut self, phase: Phase) {
-        self.0.borrow_mut().begins(phase);
-    }
-
-    fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
-        self.0.borrow_mut().phase(phase, expected);
-    }
-
-    fn progress(&mut self, progress: ByteProgress) {
-        self.0.borrow_mut().progress(progress);
-    }
-
-    fn doing(&mut self, text: &str) {
-        self.0.borrow_mut().doing(text);
-    }
-
-    fn live(&mut self, figures: &LiveSample) {
-        self.0.borrow_mut().live(figures);
-    }
-
-    fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: InterimResult<'_>) {
-        self.0.borrow_mut().sample(sample, figures, so_far);
-    }
-
-    fn note(&mut self, text: &str) {
-        self.0.borrow_mut().note(text);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::host::DatabaseHost;
 use super::link::{Inbox, Orders, POLL_NS, ShardMessage, Stage};
-use super::listener::RunListener;
+use super::listener::{RunListener, SharedListener};
 use super::plan::RunPlan;
 use super::run_controller::RunController;
 use super::shard::Shard;
@@ -81,7 +81,7 @@ pub async fn run_on_virtual_clock<H, F>(
     plan: RunPlan,
     base: RunResult,
     stop: StopRequest,
-    listener: Box<dyn RunListener>,
+    listener: SharedListener,
     make: F,
 ) -> RunResult
 where
@@ -105,7 +105,7 @@ pub async fn run_shards_on_virtual_clock(
     plan: Arc<RunPlan>,
     base: RunResult,
     stop: StopRequest,
-    mut listener: Box<dyn RunListener>,
+    listener: SharedListener,
     spawn: impl Fn(usize, Arc<Orders>, Inbox),
 ) -> RunResult {
     let tick_ns = RunController::tick_ns(&plan);
@@ -117,11 +117,11 @@ pub async fn run_shards_on_virtual_clock(
     for (number, orders) in orders.into_iter().enumerate() {
         spawn(number, orders, inbox.clone());
     }
-    run_controller.begin(handle.now_ns(), &mut *listener);
-    while !run_controller.step(handle.now_ns(), &mut *listener) {
+    run_controller.begin(handle.now_ns(), &mut *listener.borrow_mut());
+    while !run_controller.step(handle.now_ns(), &mut *listener.borrow_mut()) {
         handle.sleep_ns(POLL_NS).await;
     }
-    run_controller.finish(handle.now_ns(), &mut *listener)
+    run_controller.finish(handle.now_ns(), &mut *listener.borrow_mut())
 }
 
 /// A shard without a host: it says why and follows the orders without doing anything.

@@ -3,6 +3,8 @@
 use crate::progress::{ByteProgress, LiveSample, Phase};
 use measure::result::RunResult;
 use measure::sample::Sample;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// The result of a run so far. It is worked out when somebody asks for it: over a long run it takes
@@ -56,6 +58,14 @@ pub trait RunListener {
     fn sample(&mut self, _sample: &Sample, _figures: &LiveSample, _so_far: InterimResult<'_>) {}
     /// Something worth a line of its own.
     fn note(&mut self, _text: &str) {}
+}
+
+/// A listener of a run on a virtual clock, which its owner looks at afterwards.
+pub type SharedListener = Rc<RefCell<dyn RunListener>>;
+
+/// The listener for a run on a virtual clock.
+pub fn shared(listener: impl RunListener + 'static) -> SharedListener {
+    Rc::new(RefCell::new(listener))
 }
 
 /// A listener that ignores everything.

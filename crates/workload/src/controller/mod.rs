@@ -26,5 +26,5 @@ pub mod ticks;
 pub mod zero_delay_loop;
 
 pub use drive::{run_on_threads, run_on_virtual_clock, run_shards_on_virtual_clock};
-pub use listener::{InterimResult, NoListener, RunListener};
+pub use listener::{InterimResult, NoListener, RunListener, SharedListener, shared};
 pub use plan::RunPlan;
