@@ -23,7 +23,6 @@
 //! - [`transactions`]: the ten transactions of the mix, data maintenance and clean-up.
 //! - [`checks`]: the consistency checks after a run.
 //! - [`run`]: a measured run.
-//! - [`deterministic`]: one user on a logical clock, to compare databases.
 //!
 //! Amounts of money are cents, timestamps are milliseconds since 1970, days are days since 1970,
 //! all of them integers: three databases then calculate alike, to the last digit.
@@ -35,7 +34,6 @@ pub mod database;
 #[cfg(feature = "host")]
 pub mod dataset;
 #[cfg(feature = "host")]
-pub mod deterministic;
 #[cfg(feature = "host")]
 pub mod error;
 #[cfg(feature = "host")]

@@ -13,6 +13,7 @@ use brokerage::dataset::DataSet;
 use brokerage::kinds::{Status, TradeKind};
 use brokerage::market::Instruction;
 use brokerage::profile::Orders;
+use brokerage::run::recovery;
 use brokerage::session::Session;
 use brokerage::transactions::trade_order::{self, Executor, Outcome, TradeOrder};
 use brokerage::transactions::trade_result::{self, TradeResult};
@@ -47,8 +48,10 @@ impl ActionQueue {
         complete(trade_order::run(&mut *self.session, input)).unwrap()
     }
 
+    /// What a run finds when the commit of an order was not answered.
     fn was_entered(&mut self, trade: i64) -> bool {
-        complete(trade_order::was_entered(&mut *self.session, trade)).unwrap()
+        let found = complete(recovery::entered(&mut *self.session, trade));
+        found.unwrap().is_some()
     }
 
     fn result(&mut self, trade: i64) -> TradeResult {

@@ -4,17 +4,19 @@
 
 mod common;
 mod data_set;
+#[path = "deterministic/run.rs"]
+mod deterministic;
 
 use brokerage::checks::{self, Before};
 use brokerage::database::Database;
 use brokerage::database::sqlite::Sqlite;
 use brokerage::dataset::DataSet;
-use brokerage::deterministic::{self, Plan};
 use brokerage::error::DatabaseError;
 use brokerage::profile::Brokerage;
 use brokerage::row::Answers;
 use brokerage::session::{AfterBatch, Answering, Call, Isolation, Session};
 use brokerage::statement::Statement;
+use deterministic::Plan;
 use runtime::thread::complete;
 
 /// A session within a transaction that stays open, although its user commits.

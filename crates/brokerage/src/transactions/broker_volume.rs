@@ -1,7 +1,6 @@
 //! Broker volume: the value of the pending orders of some brokers in one sector. Read-only.
 
 use super::batch::{Batch, ask};
-use super::output::output;
 use crate::error::DatabaseError;
 use crate::schema::Type;
 use crate::session::{Isolation, Session};
@@ -26,8 +25,6 @@ pub struct BrokerVolume<'a> {
     /// Brokers with pending orders and their value, the largest first.
     pub volumes: Vec<(&'a str, i64)>,
 }
-
-output!(BrokerVolume<'_>: volumes);
 
 pub(super) static VOLUMES: Statement = Statement {
     name: "broker_volume",

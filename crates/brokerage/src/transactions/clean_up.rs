@@ -1,7 +1,6 @@
 //! Clean-up before a run: cancels the orders that an earlier run left open.
 
 use super::batch::{Batch, ask, values};
-use super::output::output;
 use crate::error::DatabaseError;
 use crate::schema::Type;
 use crate::session::{Isolation, Session};
@@ -25,8 +24,6 @@ pub struct CleanUp {
     /// Rows deleted from `trade_request`.
     pub requests: u64,
 }
-
-output!(CleanUp: cancelled, requests);
 
 // 3 is submitted, 4 pending, 5 cancelled.
 pub(super) static STEPS: Statement = Statement {

@@ -2,7 +2,6 @@
 //! trades of one of them. Read-only.
 
 use super::batch::{Answer, Batch, ask, values};
-use super::output::output;
 use crate::error::DatabaseError;
 use crate::schema::Type;
 use crate::session::{Isolation, Session};
@@ -69,11 +68,6 @@ pub struct Step<'a> {
     pub status: &'a str,
     pub at_ms: i64,
 }
-
-output!(CustomerPosition<'_>: id, tax_id, status, last_name, first_name, middle_name, gender, tier,
-    birth_day, address, phones, emails, accounts, history);
-output!(Account: id, balance_cents, assets_cents);
-output!(Step<'_>: trade, symbol, quantity, status, at_ms);
 
 const CUSTOMER: &[Type] = &[
     Type::Big,

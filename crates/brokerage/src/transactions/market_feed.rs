@@ -3,7 +3,6 @@
 
 use super::batch::{Answer, Batch, Transaction, ask, values};
 use super::market_order::MarketOrder;
-use super::output::output;
 use super::trade_order::statements::STEP;
 use crate::error::DatabaseError;
 use crate::kinds::{Status, TradeKind};
@@ -31,8 +30,6 @@ pub struct FeedEntry {
     /// Orders to be sent to the market after the commit, by trade id.
     pub market_orders: Vec<MarketOrder>,
 }
-
-output!(FeedEntry: market_orders);
 
 pub(super) static PRICE: Statement = Statement {
     name: "market_feed_price",

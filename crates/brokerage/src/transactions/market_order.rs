@@ -1,6 +1,5 @@
 //! Orders to be sent to the market after a commit.
 
-use super::output::{Digest, Output};
 use crate::dataset::DataSet;
 use crate::kinds::TradeKind;
 use crate::market::{Instruction, Order};
@@ -34,16 +33,5 @@ impl MarketOrder {
             bid_cents: self.bid_cents,
             instruction: self.instruction,
         })
-    }
-}
-
-impl Output for MarketOrder {
-    fn add_to(&self, digest: &mut Digest) {
-        self.trade.add_to(digest);
-        self.symbol.add_to(digest);
-        self.kind.id().add_to(digest);
-        self.quantity.add_to(digest);
-        self.bid_cents.add_to(digest);
-        (self.instruction == Instruction::Execute).add_to(digest);
     }
 }

@@ -2,7 +2,6 @@
 //! Read-only.
 
 use super::batch::{Batch, ask, values};
-use super::output::output;
 use crate::error::DatabaseError;
 use crate::schema::Type;
 use crate::session::{Isolation, Session};
@@ -47,8 +46,6 @@ pub struct MarketWatch {
     /// The rise in hundredths of a percent, rounded towards zero; 0 if there was no value.
     pub rise_hundredths: i64,
 }
-
-output!(MarketWatch: securities, then_cents, now_cents, rise_hundredths);
 
 const COLUMNS: &[Type] = &[Type::Big, Type::Big, Type::Big];
 

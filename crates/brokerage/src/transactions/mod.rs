@@ -8,7 +8,6 @@
 //!   [`trade_update`], [`market_feed`]; outside of the mix [`data_maintenance`] and [`clean_up`].
 //! - [`request`]: any of them with its input, ready to run and to be retried.
 //! - [`inputs`] draws the inputs; [`deck`] deals the mix exactly.
-//! - [`output`]: a fingerprint of everything that a transaction returned.
 //! - [`lots`]: which lots a trade closes. [`old_trades`]: trades with their settlement, cash and
 //!   history.
 //! - [`market_order`]: orders to be sent to the market after a commit.
@@ -26,7 +25,6 @@ pub mod market_feed;
 pub mod market_order;
 pub mod market_watch;
 pub mod old_trades;
-pub mod output;
 pub mod request;
 pub mod security_detail;
 pub mod statements;
@@ -39,5 +37,4 @@ pub mod trade_update;
 pub use deck::mix_deck;
 pub use inputs::Inputs;
 pub use market_order::MarketOrder;
-pub use output::{Digest, Output};
 pub use request::{Done, Request};

@@ -2,7 +2,6 @@
 //! them.
 
 use super::batch::{Answer, Batch, values};
-use super::output::output;
 use crate::error::DatabaseError;
 use crate::schema::Type;
 use crate::statement::Statement;
@@ -56,10 +55,6 @@ pub struct OldTrade<'a> {
     /// Status and timestamp of each history row.
     pub history: Vec<(i64, i64)>,
 }
-
-output!(OldTrade<'_>: id, account, symbol, quantity, kind, is_market, is_cash, at_ms, bid_cents,
-    price_cents, executor, settled_cents, due_day, cash_type, cash_cents, cash_at_ms, cash_name,
-    history);
 
 const TRADE_COLUMNS: &[Type] = &[
     Type::Big,

@@ -1,9 +1,10 @@
 //! A transaction with its input, ready to run on any session, and to be retried after a
 //! serialization failure.
 
+use std::fmt::Debug;
+
 use super::inputs::Inputs;
 use super::market_order::MarketOrder;
-use super::output::{Digest, Output};
 use super::trade_result::TradeResult;
 use super::{
     broker_volume, customer_position, data_maintenance, market_feed, market_watch, security_detail,
@@ -88,62 +89,56 @@ impl Request {
         }
     }
 
-    /// Runs it once, and adds its output to `digest`, if there is one.
+    /// Runs it once, and shows its output to `inspect`, if there is such a function: to compare what
+    /// two databases answer.
     ///
     /// # Errors
     /// Those of the session. After [`DatabaseError::Conflict`] it can be retried. After
     /// [`DatabaseError::Unavailable`] the outcome of the commit is unknown: results may be repeated
-    /// all the same, orders are found by [`trade_order::was_entered`], feed entries by
+    /// all the same, a run finds orders by their trade ids and feed entries by
     /// [`market_feed::sent_on`], and repeating any other does no harm.
     pub async fn run(
         &self,
         session: &mut dyn Session,
-        digest: Option<&mut Digest>,
+        inspect: Option<&mut dyn FnMut(&dyn Debug)>,
     ) -> Result<Done, DatabaseError> {
         let mut done = Done {
             operation: self.operation(),
             market_orders: Vec::new(),
             trade_result: None,
         };
-        let add = |operation: Operation, output: &dyn Output| {
-            if let Some(digest) = digest {
-                digest.bytes(&[operation as u8]);
-                output.add_to(digest);
+        let show = |output: &dyn Debug| {
+            if let Some(inspect) = inspect {
+                inspect(output);
             }
         };
         match self {
-            Self::TradeStatus(of) => add(done.operation, &trade_status::run(session, of).await?),
-            Self::MarketWatch(of) => add(done.operation, &market_watch::run(session, of).await?),
-            Self::SecurityDetail(of) => {
-                add(done.operation, &security_detail::run(session, of).await?);
-            }
-            Self::CustomerPosition(of) => {
-                add(done.operation, &customer_position::run(session, of).await?);
-            }
+            Self::TradeStatus(of) => show(&trade_status::run(session, of).await?),
+            Self::MarketWatch(of) => show(&market_watch::run(session, of).await?),
+            Self::SecurityDetail(of) => show(&security_detail::run(session, of).await?),
+            Self::CustomerPosition(of) => show(&customer_position::run(session, of).await?),
             Self::TradeOrder(of) => {
                 let order = trade_order::run(session, of).await?;
                 if order.outcome != trade_order::Outcome::Entered {
                     done.operation = Operation::TradeOrderRolledBack;
                 }
-                add(done.operation, &order);
+                show(&order);
                 done.market_orders.extend(order.market_orders);
             }
-            Self::TradeLookup(of) => add(done.operation, &trade_lookup::run(session, of).await?),
-            Self::BrokerVolume(of) => add(done.operation, &broker_volume::run(session, of).await?),
-            Self::TradeUpdate(of) => add(done.operation, &trade_update::run(session, of).await?),
+            Self::TradeLookup(of) => show(&trade_lookup::run(session, of).await?),
+            Self::BrokerVolume(of) => show(&broker_volume::run(session, of).await?),
+            Self::TradeUpdate(of) => show(&trade_update::run(session, of).await?),
             Self::TradeResult(of) => {
                 let result = trade_result::run(session, of).await?;
-                add(done.operation, &result);
+                show(&result);
                 done.trade_result = Some(result);
             }
             Self::FeedEntry(of) => {
                 let entry = market_feed::run(session, of).await?;
-                add(done.operation, &entry);
+                show(&entry);
                 done.market_orders = entry.market_orders;
             }
-            Self::DataMaintenance(of) => {
-                add(done.operation, &data_maintenance::run(session, of).await?);
-            }
+            Self::DataMaintenance(of) => show(&data_maintenance::run(session, of).await?),
         }
         Ok(done)
     }

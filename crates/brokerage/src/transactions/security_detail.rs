@@ -1,7 +1,6 @@
 //! Security detail: everything about one security, its company and its prices. Read-only.
 
 use super::batch::{Answer, Answers, Batch, ask, values};
-use super::output::output;
 use crate::error::DatabaseError;
 use crate::schema::Type;
 use crate::session::{Isolation, Session};
@@ -49,9 +48,6 @@ pub struct News<'a> {
     /// The full text, or headline and summary.
     pub texts: Vec<&'a str>,
 }
-
-output!(SecurityDetail<'_>: texts, numbers, competitors, reports, days, last_trade, news);
-output!(News<'_>: at_ms, source, author, texts);
 
 /// Columns of a report, of a day and of the last trade.
 const REPORT: usize = REPORTS.columns.len();

@@ -64,7 +64,6 @@ fn orders() -> Vec<&'static Statement> {
         &say::ENTER,
         &say::STEP,
         &say::REQUEST,
-        &say::STATUS,
     ]
 }
 

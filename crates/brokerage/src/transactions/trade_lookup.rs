@@ -3,7 +3,6 @@
 
 use super::batch::{Batch, ask, values};
 use super::old_trades::{self, Chosen, OldTrade};
-use super::output::{Digest, Output, output};
 use crate::error::DatabaseError;
 use crate::schema::Type;
 use crate::session::{Isolation, Session};
@@ -45,24 +44,6 @@ pub struct HoldingStep {
     pub trade: i64,
     pub before: i64,
     pub after: i64,
-}
-
-output!(HoldingStep: holding, trade, before, after);
-
-impl Output for TradeLookup<'_> {
-    fn add_to(&self, digest: &mut Digest) {
-        match self {
-            Self::Trades(trades) => {
-                digest.bytes(&[0]);
-                trades.add_to(digest);
-            }
-            Self::FirstTrade { trade, holdings } => {
-                digest.bytes(&[1]);
-                trade.add_to(digest);
-                holdings.add_to(digest);
-            }
-        }
-    }
 }
 
 pub(super) static FIRST: Statement = Statement {

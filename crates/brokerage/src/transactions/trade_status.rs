@@ -1,7 +1,6 @@
 //! Trade status: the 50 latest trades of an account. Read-only.
 
 use super::batch::{Batch, ask, values};
-use super::output::output;
 use crate::error::DatabaseError;
 use crate::schema::Type;
 use crate::session::{Isolation, Session};
@@ -40,10 +39,6 @@ pub struct Trade<'a> {
     pub security: &'a str,
     pub exchange: &'a str,
 }
-
-output!(TradeStatus<'_>: customer_last_name, customer_first_name, broker_name, trades);
-output!(Trade<'_>: id, at_ms, status, kind, symbol, quantity, executor, charge_cents, security,
-    exchange);
 
 pub(super) static OWNER: Statement = Statement {
     name: "trade_status_owner",

@@ -3,7 +3,6 @@
 
 use super::batch::{Answer, Batch, Transaction};
 use super::old_trades::{self, Chosen, OldTrade, TRADES, id_parameters};
-use super::output::output;
 use crate::error::DatabaseError;
 use crate::schema::Type;
 use crate::session::{Isolation, Session};
@@ -21,8 +20,6 @@ pub struct TradeUpdate {
     /// Number of rows changed.
     pub corrected: u64,
 }
-
-output!(TradeUpdate: trades, corrected);
 
 // REPLACE is case-sensitive in every database, LIKE is not.
 pub(super) static EXECUTORS: Statement = Statement {

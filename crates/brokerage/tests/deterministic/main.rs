@@ -8,16 +8,17 @@ mod common;
 mod concurrent;
 #[path = "../data_set/mod.rs"]
 mod data_set;
+mod run;
 
 use brokerage::checks::{self, Before};
 use brokerage::database::Database;
 use brokerage::database::mariadb::MariaDb;
 use brokerage::database::sqlite::Sqlite;
 use brokerage::dataset::DataSet;
-use brokerage::deterministic::{self, Plan, RunOutputs};
 use brokerage::operation::Operation;
 use brokerage::profile::Brokerage;
 use brokerage::transactions::clean_up;
+use run::{Plan, RunOutputs};
 use std::time::Instant;
 
 /// Builds a database, runs on it and checks its consistency.
@@ -40,7 +41,7 @@ fn run_deterministic(database: &dyn Database) -> RunOutputs {
         transactions: 2_000,
         step_ms: 50,
     };
-    let outputs = deterministic::run(&mut *session, &plan).unwrap();
+    let outputs = run::run(&mut *session, &plan).unwrap();
     eprintln!("ran after {:?}", started.elapsed());
     let after = checks::check(&mut *session, &before).unwrap();
     assert_eq!(after.violations, [], "after the run");

@@ -3,7 +3,6 @@
 pub(super) mod statements;
 
 use super::batch::{Batch, Transaction, ask, values};
-use super::output::output;
 use crate::dataset::rates::COUNTRY_RATES;
 use crate::dataset::trading_calendar;
 use crate::error::DatabaseError;
@@ -61,8 +60,6 @@ pub struct DataMaintenance {
     /// The new values, where they depend on the old ones.
     pub now: Vec<String>,
 }
-
-output!(DataMaintenance: changed, now);
 
 /// Runs a round.
 ///

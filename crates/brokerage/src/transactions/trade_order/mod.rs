@@ -3,10 +3,9 @@
 
 pub(super) mod statements;
 
-use super::batch::{Answers, Batch, Transaction, ask, values};
+use super::batch::{Answers, Batch, Transaction, values};
 use super::lots::{self, Closing, Lot};
 use super::market_order::MarketOrder;
-use super::output::{Digest, Output, output};
 use crate::dataset::rates::{commission_cents, tax_cents};
 use crate::error::DatabaseError;
 use crate::kinds::{Status, TradeKind};
@@ -95,16 +94,6 @@ pub struct TradeOrder {
     pub market_orders: Option<MarketOrder>,
 }
 
-impl Output for Outcome {
-    fn add_to(&self, digest: &mut Digest) {
-        digest.bytes(&[*self as u8]);
-    }
-}
-
-output!(TradeOrder: outcome, trade, account_name, broker, broker_name, customer, executor, access,
-    company, security, symbol, status, market_cents, asked_cents, bought_cents, sold_cents,
-    tax_cents, charge_cents, commission_cents, assets_cents, market_orders);
-
 /// Numbers of the result sets of the first batch.
 struct Questions {
     account: usize,
@@ -158,8 +147,8 @@ fn questions(input: &Input, batch: &mut Batch) -> Questions {
 /// Runs the transaction: one batch of queries, one of changes.
 ///
 /// # Errors
-/// Those of the session. After [`DatabaseError::Unavailable`] the outcome of the commit is unknown:
-/// [`was_entered`] finds it.
+/// Those of the session. After [`DatabaseError::Unavailable`] the outcome of the commit is unknown;
+/// a run then looks for the trade by its id.
 pub async fn run(session: &mut dyn Session, input: &Input) -> Result<TradeOrder, DatabaseError> {
     let mut transaction = Transaction::begin(session, Isolation::RepeatableRead)?;
     let mut batch = Batch::new();
@@ -324,15 +313,4 @@ fn changes(input: &Input, order: &TradeOrder) -> Batch {
         );
     }
     batch
-}
-
-/// Whether a trade exists: the outcome of an order whose commit was not answered.
-///
-/// # Errors
-/// Those of the session.
-pub async fn was_entered(session: &mut dyn Session, trade: i64) -> Result<bool, DatabaseError> {
-    let mut batch = Batch::new();
-    batch.add(&say::STATUS, values![trade]);
-    let answers = ask(session, Isolation::ReadCommitted, batch).await?;
-    Ok(answers.of(0).count() > 0)
 }

@@ -180,10 +180,3 @@ VALUES ($1, $2, $3, $4, $5, $6)",
     ],
     columns: &[],
 };
-
-pub(in crate::transactions) static STATUS: Statement = Statement {
-    name: "trade_status_of",
-    sql: "SELECT status_id FROM trade WHERE id = $1",
-    parameters: &[Type::Big],
-    columns: &[Type::Small],
-};

@@ -5,7 +5,6 @@ pub(super) mod statements;
 
 use super::batch::{Batch, Row, Transaction, values};
 use super::lots::{self, Closing, Lot};
-use super::output::{Digest, Output, output};
 use super::trade_order::statements::STEP;
 use crate::dataset::rates::{cash_type, commission_cents, settlement_cents, tax_cents};
 use crate::dataset::trading_calendar::DAY_MS;
@@ -67,26 +66,6 @@ pub struct Booked {
     pub balance_cents: i64,
     /// Lots that were closed or reduced, with their remaining shares.
     pub lots: Vec<(i64, i64)>,
-}
-
-output!(Booked: account, customer, broker, symbol, security, kind, is_cash, held, bought_cents,
-    sold_cents, tax_cents, charge_cents, commission_cents, settled_cents, balance_cents, lots);
-
-impl Output for TradeResult {
-    fn add_to(&self, digest: &mut Digest) {
-        match self {
-            Self::Booked(booked) => {
-                digest.bytes(&[0]);
-                booked.add_to(digest);
-            }
-            Self::BookedBefore => digest.bytes(&[1]),
-            Self::NotSubmitted { status } => {
-                digest.bytes(&[2]);
-                status.add_to(digest);
-            }
-            Self::Missing => digest.bytes(&[3]),
-        }
-    }
 }
 
 /// The trade as read.
