@@ -166,12 +166,6 @@ impl EngineError {
         }
     }
 
-    /// Whether trying the transaction again may help.
-    #[must_use]
-    pub fn is_transient(&self) -> bool {
-        matches!(self, Self::WriteConflict | Self::VersionStoreFull { .. })
-    }
-
     pub(crate) fn of_record(table: &str, error: &RecordError) -> Self {
         Self::Row {
             table: table.to_owned(),

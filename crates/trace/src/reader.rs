@@ -33,7 +33,6 @@ pub struct TraceReader<R> {
     file: String,
     input: R,
     line: u64,
-    bytes: u64,
     text: Vec<u8>,
     parser: Box<dyn LineParser>,
     volumes: Volumes,
@@ -59,7 +58,6 @@ impl<R: BufRead> TraceReader<R> {
             file: file.to_owned(),
             input,
             line: 0,
-            bytes: 0,
             text: Vec::new(),
             parser,
             volumes: Volumes::default(),
@@ -74,11 +72,6 @@ impl<R: BufRead> TraceReader<R> {
     /// Names of the volumes seen so far, in the order in which they appeared.
     pub fn volumes(&self) -> &[String] {
         self.volumes.names()
-    }
-
-    /// Bytes of the file read so far.
-    pub fn bytes_read(&self) -> u64 {
-        self.bytes
     }
 
     /// What messages call the trace.
@@ -120,7 +113,6 @@ impl<R: BufRead> TraceReader<R> {
             self.is_at_end = true;
             return Ok(());
         }
-        self.bytes += read as u64;
         self.line += 1;
         self.parse()
             .map_err(|wrong| wrong.at(&self.file, self.line))

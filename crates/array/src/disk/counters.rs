@@ -103,16 +103,6 @@ impl DiskCounters {
         self.response_ns as f64 / self.completed().max(1) as f64
     }
 
-    /// Mean service time, nanoseconds; zero before the first completion.
-    pub fn mean_service_ns(&self) -> f64 {
-        self.service_ns as f64 / self.completed().max(1) as f64
-    }
-
-    /// Share of the time until the last change during which something was inside.
-    pub fn utilisation(&self) -> f64 {
-        self.busy_ns as f64 / self.last_change_ns.max(1) as f64
-    }
-
     /// Brings the integrals to `now_ns`, with nothing arriving or leaving.
     #[inline]
     pub(crate) fn pass_time(&mut self, now_ns: u64) {

@@ -39,11 +39,6 @@ impl Bytes {
         &mut self.0
     }
 
-    /// Gives the bytes away.
-    pub fn into_vec(self) -> Vec<u8> {
-        self.0
-    }
-
     /// The place of `other` when it lies at `at_sector` of this extent.
     fn window(&mut self, at_sector: u32, other: &Self) -> &mut [u8] {
         let start = at_sector as usize * SECTOR;

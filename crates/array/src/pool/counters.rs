@@ -1,7 +1,5 @@
 //! What a pool counts. All numbers but the states are cumulative.
 
-use super::tier::Tier;
-
 /// Counters and state of a pool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PoolCounters {
@@ -53,11 +51,6 @@ impl PoolCounters {
     /// Bytes that arrived on a lower tier.
     pub fn bytes_moved_down(&self) -> u64 {
         self.pages_moved_down * self.page_bytes
-    }
-
-    /// Pages that lie on `tier` now.
-    pub fn pages_on(&self, tier: Tier) -> u64 {
-        self.pages[tier.rank()]
     }
 }
 

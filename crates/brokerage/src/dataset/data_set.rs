@@ -116,13 +116,6 @@ impl DataSet {
         i64::from(customer) + 1
     }
 
-    /// The customer with this id, if there is one.
-    #[must_use]
-    pub fn customer_of_id(&self, id: i64) -> Option<u32> {
-        let customer = u32::try_from(id.checked_sub(1)?).ok()?;
-        (customer < self.customers).then_some(customer)
-    }
-
     /// The customer's unique tax id.
     #[must_use]
     pub fn tax_id(&self, customer: u32) -> String {

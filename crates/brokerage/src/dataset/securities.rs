@@ -114,15 +114,7 @@ impl DataSet {
         })
     }
 
-    /// The name of a security: that of its company and of the issue.
-    #[must_use]
-    pub fn security_name(&self, security: u32) -> String {
-        let mut text = String::with_capacity(70);
-        self.write_security_name(security, &mut text);
-        text
-    }
-
-    /// Appends [`Self::security_name`] to a text.
+    /// Appends the name of a security to a text: that of its company and of the issue.
     pub fn write_security_name(&self, security: u32, text: &mut String) {
         self.write_company_name(self.company_of_security(security), text);
         text.push(' ');

@@ -87,19 +87,6 @@ impl<D: Directory> Database<D> {
         table.ok_or_else(|| EngineError::NoSuchTable(name.to_owned()))
     }
 
-    /// The names of all tables, sorted.
-    #[must_use]
-    pub fn table_names(&self) -> Vec<String> {
-        self.inner
-            .core
-            .catalog
-            .borrow()
-            .tables
-            .keys()
-            .cloned()
-            .collect()
-    }
-
     /// Begins a transaction. It sees everything committed so far.
     #[must_use]
     pub fn begin(&self) -> Transaction<D> {

@@ -7,9 +7,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 
-use super::{
-    CONFIG_FILE, DEFAULT_PARENT, HISTOGRAMS_FILE, LOG_FILE, REPORT_FILE, RESULT_FILE, SAMPLES_FILE,
-};
+use super::{CONFIG_FILE, DEFAULT_PARENT, HISTOGRAMS_FILE, LOG_FILE, RESULT_FILE, SAMPLES_FILE};
 use crate::histogram::{IntervalLog, IntervalLogError};
 use crate::metric::Stream;
 use crate::result::RunResult;
@@ -134,11 +132,6 @@ impl RunDirectory {
     /// Path of the directory, as it was given.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Where the report belongs.
-    pub fn report_path(&self) -> PathBuf {
-        self.path.join(REPORT_FILE)
     }
 
     /// Writes a line into `log.txt`, with the present time before it.

@@ -96,15 +96,6 @@ impl<'a> PageChange<'a> {
         set_u32(self.bytes, header::FLAGS, flags.0);
     }
 
-    /// Sets how many of the free bytes a rollback may take back. 0 in a clean file.
-    ///
-    /// # Panics
-    /// If more bytes are named than are free.
-    pub fn set_uncommitted_free(&mut self, bytes: usize) {
-        assert!(bytes <= self.view().free_bytes());
-        set_u16(self.bytes, header::UNCOMMITTED_FREE, bytes as u16);
-    }
-
     /// Replaces the external header of a root (its space header).
     ///
     /// # Errors
