@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A word and the terms to use instead.
-const AVOIDED: [(&str, &str); 26] = [
+const AVOIDED: [(&str, &str); 35] = [
     ("blame", "cause, reason"),
     ("blamed", "caused by"),
     ("complain", "report"),
@@ -12,20 +12,29 @@ const AVOIDED: [(&str, &str); 26] = [
     ("complaints", "diagnostics"),
     ("conductor", "controller"),
     ("crew", "workers"),
+    ("crews", "workers"),
     ("fate", "outcome"),
     ("fates", "outcomes"),
     ("foresee", "predict"),
     ("foreseen", "predicted"),
     ("heir", "failover partner"),
+    ("heirs", "failover partners"),
     ("house", "brokerage, data set"),
     ("houses", "brokerages, data sets"),
+    ("inquiries", "queries"),
+    ("inquiry", "query"),
     ("mend", "repair"),
     ("mended", "repaired"),
     ("mends", "repairs"),
+    ("patience", "timeout, delay"),
     ("premises", "data set, directory"),
+    ("scene", "state"),
+    ("scenes", "states"),
     ("seam", "interface"),
+    ("seams", "interfaces"),
     ("tell", "report, print, notify"),
     ("teller", "reporter"),
+    ("tellers", "reporters"),
     ("telling", "reporting"),
     ("tells", "reports, shows"),
     ("told", "reported"),

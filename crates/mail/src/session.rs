@@ -124,7 +124,7 @@ struct Planned {
     by_index: bool,
 }
 
-/// What is known about an attempt that went through, for the books.
+/// What is known about an attempt that went through, to be counted.
 #[derive(Default)]
 struct Attempt {
     steps: Vec<AttemptedStep>,
@@ -403,7 +403,7 @@ impl<S: MailStore> Shared<S> {
         })
     }
 
-    /// Writes a committed transaction into the books.
+    /// Counts a committed transaction.
     fn settle(&self, plan: &[Planned], attempt: &Attempt, lateness_ns: Option<u64>) {
         let state = &mut *self.state.borrow_mut();
         for planned in plan {

@@ -109,8 +109,8 @@ impl Socket {
             readable.await;
             return true;
         };
-        let patience_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
-        let (mut readable, mut late) = (pin!(readable), pin!(handle.sleep_ns(patience_ns)));
+        let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+        let (mut readable, mut late) = (pin!(readable), pin!(handle.sleep_ns(timeout_ns)));
         poll_fn(|context| {
             if readable.as_mut().poll(context).is_ready() {
                 return Poll::Ready(true);

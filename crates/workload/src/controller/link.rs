@@ -142,7 +142,7 @@ pub enum ShardMessage {
     Progress(u64),
     /// How full the least filled cache is, of what it could hold; 0 to 1.
     CacheFill(f64),
-    /// The open loop's books so far.
+    /// What the open loop has counted so far.
     Backlog {
         /// Arrivals dropped because the backlog was full.
         shed: u64,

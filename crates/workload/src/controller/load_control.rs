@@ -75,7 +75,7 @@ impl LoadControl {
         operations / self.operations_per_transaction
     }
 
-    /// Begins the books of the held rate anew.
+    /// Counts what the held rate falls short by anew.
     pub fn forget_shortfall(&mut self) {
         if let Some(rate) = &mut self.rate {
             rate.forget_shortfall();

@@ -9,7 +9,7 @@ use measure::sample::Phase as SamplePhase;
 use std::time::Duration;
 
 /// The longest time that a phase waits for the counts of the one before it.
-const PATIENCE_NS: u64 = 500_000_000;
+const LONGEST_DELAY_NS: u64 = 500_000_000;
 
 /// A phase that has begun and may not have been reported yet.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ impl PhaseNotice {
         self.waiting = Some(Waiting {
             phase,
             expected,
-            due_ns: now_ns + PATIENCE_NS,
+            due_ns: now_ns + LONGEST_DELAY_NS,
         });
         if !with_counts {
             self.notify(listener);

@@ -26,7 +26,7 @@ use std::time::Duration;
 const LONGEST_TICK_NS: u64 = 1_000_000_000;
 
 /// An activity shorter than this is not reported.
-const PATIENCE_NS: u64 = 1_000_000_000;
+const SHORTEST_ACTIVITY_NS: u64 = 1_000_000_000;
 
 /// Leads one run through its stages.
 pub struct RunController {
@@ -121,7 +121,7 @@ impl RunController {
         self.phase_notice.notify_when_due(now_ns, listener);
         if let Some((text, _)) = self
             .doing
-            .take_if(|doing| doing.1 + PATIENCE_NS <= now_ns)
+            .take_if(|doing| doing.1 + SHORTEST_ACTIVITY_NS <= now_ns)
         {
             listener.doing(&text);
         }

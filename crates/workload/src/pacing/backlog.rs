@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// A bounded queue of due times, with books.
+/// A bounded queue of due times, with counts of those that were late or dropped.
 #[derive(Debug, Default)]
 pub struct Backlog {
     waiting: VecDeque<u64>,

@@ -2,7 +2,7 @@
 //!
 //! As for mail, everything that can be refused is refused before anything is written. Then the
 //! target is claimed, a server is started on it (or one that is there is asked), the data set is
-//! built, runs, and its books are checked; in the end everything that was made is removed, unless
+//! built, runs, and its data are checked; in the end everything that was made is removed, unless
 //! it is to be kept.
 //!
 //! - [`size`]: the data set that fits the size asked for.
@@ -262,7 +262,7 @@ fn prepare(
     sized_database: SizedDatabase,
     opened: &Opened,
 ) -> Result<SizedDatabase, Error> {
-    let data_set = look(request, options, sized_database.data_set, opened)?;
+    let data_set = existing_data_set(request, options, sized_database.data_set, opened)?;
     let sized_database = SizedDatabase {
         data_set,
         ..sized_database
@@ -286,8 +286,8 @@ fn prepare(
     Ok(sized_database)
 }
 
-/// Looks at what is there; returns the data set of the run.
-fn look(
+/// The data set of the run: the one that is there with `--reuse`, else that of the profile.
+fn existing_data_set(
     request: &RunRequest,
     options: &RunOptions,
     data_set: DataSet,
