@@ -137,7 +137,7 @@ fn fail_reason(failed: &[&Check], all: usize) -> String {
         .value
         .map_or("nothing".to_owned(), |value| rounded(value, first.unit));
     let limit = rounded(first.limit, first.unit);
-    let at = if first.place == "run" {
+    let at = if first.scope() == crate::result::Scope::Run {
         String::new()
     } else {
         format!(" of {}", first.place)

@@ -285,14 +285,14 @@ pub(super) fn row(
 
 /// The change against the first run in words: `14.7 % lower (better)`, `0 %`.
 fn change(value: f64, base: f64, better: Better) -> String {
+    let change = value / base - 1.0;
     let text = number::change(value, base);
-    let (digits, direction) = match text.split_at_checked(1) {
-        Some(("+", digits)) => (digits, "higher"),
-        Some(("-", digits)) if !digits.is_empty() => (digits, "lower"),
-        _ => return text,
+    let Some(digits) = text.strip_prefix(['+', '-']).filter(|_| change.is_finite()) else {
+        return text;
     };
-    let is_better = (direction == "higher") == (better == Better::Higher);
-    let judgement = match (value / base - 1.0).abs() < WORTH_A_WORD {
+    let direction = if change > 0.0 { "higher" } else { "lower" };
+    let is_better = (change > 0.0) == (better == Better::Higher);
+    let judgement = match change.abs() < WORTH_A_WORD {
         true => "",
         false if is_better => " (better)",
         false => " (worse)",
