@@ -91,10 +91,9 @@ fn measured(totals: &RunTotals) -> Measured<'_> {
 
 /// The default levels without any tolerated spike.
 fn strict() -> ServiceLevels {
-    ServiceLevels {
-        allowed_maximum_violations: 0,
-        ..ServiceLevels::default()
-    }
+    let mut levels = ServiceLevels::default();
+    levels.allowed_maximum_violations = 0;
+    levels
 }
 
 fn find(checks: &[Check], id: CheckId) -> &Check {
@@ -216,10 +215,8 @@ fn where_log_writes_are_not_separate_all_writes_are_judged() {
 
 #[test]
 fn each_database_is_judged_on_its_own() {
-    let mut levels = ServiceLevels {
-        fewest_samples: 1,
-        ..strict()
-    };
+    let mut levels = strict();
+    levels.fewest_samples = 1;
     let run = Run {
         databases: 3,
         ..Run::default()
@@ -449,8 +446,8 @@ proptest! {
         allowed in 0u32..8,
     ) {
         let above = reads_ms.iter().filter(|&&ms| ms > 100).count();
-        let levels =
-            ServiceLevels { allowed_maximum_violations: allowed, ..ServiceLevels::default() };
+        let mut levels = ServiceLevels::default();
+        levels.allowed_maximum_violations = allowed;
         let (_, _, checks) = Run { reads_ms, ..Run::default() }.verdict(&levels);
         let passed = find(&checks, CheckId::DatabaseReadMax).passed;
         prop_assert_eq!(passed, Some(above <= allowed as usize));

@@ -68,11 +68,9 @@ fn rule(checks: &[Check], id: CheckId) -> &str {
 #[test]
 fn each_rule_can_be_checked_by_hand() {
     let totals = totals(&[10, 100, 101, 30, 40]);
-    let levels = ServiceLevels {
-        p99_database_read_ms: 50.0,
-        allowed_errors: 1_000,
-        ..ServiceLevels::default()
-    };
+    let mut levels = ServiceLevels::default();
+    levels.p99_database_read_ms = 50.0;
+    levels.allowed_errors = 1_000;
     let checks = evaluate(&levels, &measured(&totals));
     for (id, wanted) in [
         (
@@ -121,10 +119,8 @@ fn each_rule_can_be_checked_by_hand() {
             (CheckId::Errors, Some(0.0), 1_000.0),
         ]
     );
-    let tolerant = ServiceLevels {
-        allowed_maximum_violations: 1,
-        ..levels.clone()
-    };
+    let mut tolerant = levels.clone();
+    tolerant.allowed_maximum_violations = 1;
     let checks = evaluate(&tolerant, &measured(&totals));
     assert_eq!(
         rule(&checks, CheckId::DatabaseReadMax),
@@ -137,10 +133,8 @@ fn each_rule_can_be_checked_by_hand() {
         (4, Some(10.0), Some(true)),
         (5, None, Some(true)),
     ] {
-        let levels = ServiceLevels {
-            allowed_maximum_violations: allowed,
-            ..levels.clone()
-        };
+        let mut levels = levels.clone();
+        levels.allowed_maximum_violations = allowed;
         let checks = evaluate(&levels, &measured(&totals));
         let check = checks
             .iter()
@@ -385,10 +379,8 @@ fn what_ended_a_run_is_its_reason() {
             (judgement.verdict, judgement.reason.as_str()),
             (Verdict::Error, reason)
         );
-        let allowing = ServiceLevels {
-            allowed_errors: errors.len() as u64,
-            ..ServiceLevels::default()
-        };
+        let mut allowing = ServiceLevels::default();
+        allowing.allowed_errors = errors.len() as u64;
         assert_eq!(judge(&allowing, &measured, &[]).verdict, Verdict::Pass);
         let so_far = |levels| verdict_so_far(levels, &measured, &[]);
         assert_eq!(so_far(&allowing), Some(Verdict::Pass));

@@ -72,7 +72,7 @@ fn sentence(text: &str) -> String {
 pub fn sample_warning(profile: &dyn Profile) -> Option<String> {
     let interval_s = profile.run().sample_interval.as_seconds();
     let samples = (profile.run().duration.as_seconds() / interval_s) as u64;
-    let fewest = profile.service_levels().fewest_samples as u64;
+    let fewest = u64::from(profile.service_levels().fewest_samples);
     (samples < fewest).then(|| {
         format!(
             "Caution: this will be inconclusive at best. {} of {} fit into {}, and a verdict needs \

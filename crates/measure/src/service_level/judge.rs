@@ -176,7 +176,7 @@ fn end_sentence(text: String) -> String {
 /// Why a run without failure says nothing yet.
 fn doubt(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> Option<String> {
     let samples = measured.totals.full_samples();
-    if samples < levels.fewest_samples {
+    if samples < levels.fewest_samples as usize {
         return Some(format!(
             "Only {samples} {} taken and {} are needed: run longer, or sample more often.",
             if samples == 1 {

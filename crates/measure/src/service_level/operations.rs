@@ -1,14 +1,11 @@
 //! Levels of single kinds of operations: response times, shares of the mix, shares of rollbacks.
 
-use serde::{Deserialize, Serialize};
-
 use crate::result::{Check, CheckId};
 use crate::sample::RunTotals;
 
 /// Levels of single kinds of operations. A level of an operation that a run does not know is an
 /// error of the program.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct OperationLevels {
     /// The longest 90th percentile that an operation may have, by operation.
     pub p90: Vec<PercentileLevel>,
@@ -17,8 +14,7 @@ pub struct OperationLevels {
 }
 
 /// The time that 90 of 100 operations of a kind must keep.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct PercentileLevel {
     /// Name of the operation.
     pub operation: String,
@@ -27,8 +23,7 @@ pub struct PercentileLevel {
 }
 
 /// How many of some operations are of some kinds.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct ShareLevel {
     /// What is shared, in words, such as `share of read`.
     pub name: String,

@@ -4,11 +4,10 @@
 //! [`Tuning`] and [`Levels`]. Whoever does not care which workload it is sees it as a
 //! [`Profile`](crate::Profile).
 
-mod levels;
 mod rules;
 mod run;
 
 pub use config::{ByteSize, TimeSpan};
-pub use levels::Levels;
+pub use measure::service_level::Levels;
 pub use rules::{Rule, common_rules, read};
 pub use run::{Run, SteadyState, Tuning, WarmUp};

@@ -1,7 +1,8 @@
 //! `[service_levels]`: the limits that decide the verdict.
 
 use config::{TimeSpan, limit_ms, limit_s, settings, within};
-use measure::service_level::{OperationLevels, ServiceLevels};
+
+use super::{OperationLevels, ServiceLevels};
 
 const THRESHOLDS: &str = "JetstressConfig.xml 2013, Thresholds.";
 const YEAR: TimeSpan = TimeSpan::seconds(365 * 86_400);
@@ -66,20 +67,7 @@ impl Levels {
     #[must_use]
     pub fn with(&self, operations: OperationLevels) -> ServiceLevels {
         ServiceLevels {
-            average_database_read_ms: self.average_database_read_ms,
-            average_log_write_ms: self.average_log_write_ms,
-            maximum_database_read_strict_ms: self.maximum_database_read_strict_ms,
-            maximum_database_read_lenient_ms: self.maximum_database_read_lenient_ms,
-            maximum_log_write_strict_ms: self.maximum_log_write_strict_ms,
-            maximum_log_write_lenient_ms: self.maximum_log_write_lenient_ms,
-            lenient_above_s: self.lenient_above_s,
-            allowed_maximum_violations: self.allowed_maximum_violations,
-            page_fault_stalls_per_second: self.page_fault_stalls_per_second,
-            achieved_margin_fraction: self.achieved_margin_fraction,
-            allowed_errors: self.allowed_errors,
-            p99_database_read_ms: self.p99_database_read_ms,
-            p99_log_write_ms: self.p99_log_write_ms,
-            fewest_samples: self.fewest_samples as usize,
+            levels: self.clone(),
             operations,
         }
     }
