@@ -4,6 +4,10 @@
 //! profile. [`Internals`] are numbers that only tests vary, and the constants are those that nothing
 //! varies: all as in ESE, whose source Microsoft has published (2022 tree).
 
+mod rules;
+
+pub use rules::BrokenRule;
+
 use config::{ByteSize, TimeSpan, choice, or_word, settings, within};
 
 choice! {
@@ -205,88 +209,5 @@ impl Engine {
     #[must_use]
     pub const fn cache_pages(&self) -> usize {
         (self.cache_size_per_database.bytes() / self.page_size.bytes()) as usize
-    }
-}
-
-impl EngineSettings {
-    /// Finds out whether an engine works with these settings.
-    ///
-    /// # Errors
-    /// A whole sentence about the first number that cannot work, with one that can.
-    pub fn check(&self) -> Result<(), String> {
-        let engine = &self.engine;
-        let page = engine.page_size;
-        if !page.bytes().is_power_of_two()
-            || !(ByteSize::kib(4)..=ByteSize::kib(32)).contains(&page)
-        {
-            return Err(format!(
-                "engine.page_size is {page}; choose 4KiB, 8KiB, 16KiB or 32KiB."
-            ));
-        }
-        if engine.cache_pages() < 64 {
-            return Err(format!(
-                "engine.cache_size_per_database holds {} pages; give it at least 64 ({}).",
-                engine.cache_pages(),
-                ByteSize(64 * page.bytes())
-            ));
-        }
-        let log_file = engine.log_file_size;
-        if !(ByteSize::kib(64)..=ByteSize::mib(32)).contains(&log_file)
-            || !log_file.bytes().is_multiple_of(4 * KIB)
-        {
-            return Err(format!(
-                "engine.log_file_size is {log_file}; choose whole blocks of 4KiB from 64KiB to 32MiB."
-            ));
-        }
-        if log_file.bytes() < 3 * page.bytes() {
-            return Err(format!(
-                "engine.log_file_size is {log_file}, too small for the largest records; choose at \
-                 least {}.",
-                ByteSize(3 * page.bytes())
-            ));
-        }
-        if engine.checkpoint_depth < log_file {
-            return Err(format!(
-                "engine.checkpoint_depth is {}; it must be at least one log file ({log_file}).",
-                engine.checkpoint_depth
-            ));
-        }
-        if engine.max_coalesced_read < page || engine.max_coalesced_write < page {
-            return Err(format!(
-                "engine.max_coalesced_read and engine.max_coalesced_write must hold one page of \
-                 {page}."
-            ));
-        }
-        let (start, stop) = (engine.start_flush_percent, engine.stop_flush_percent);
-        if !(start > 0.0 && start < stop && stop <= 25.0) {
-            return Err(format!(
-                "engine.start_flush_percent is {start} and engine.stop_flush_percent {stop}; both \
-                 must be above 0, the second larger than the first and at most 25."
-            ));
-        }
-        let internals = &self.internals;
-        for bytes in [
-            internals.zero_fill_write_bytes,
-            internals.log_replication_read_bytes,
-        ] {
-            if bytes == 0 || !bytes.is_multiple_of(4 * KIB) {
-                return Err("Zero fill and log replication need whole blocks of 4KiB.".to_owned());
-            }
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn defaults_are_valid_and_mistakes_are_named() {
-        let mut settings = EngineSettings::default();
-        assert_eq!(settings.check(), Ok(()));
-        settings.engine.log_file_size = ByteSize(5000);
-        let message = settings.check().unwrap_err();
-        assert!(message.contains(&ByteSize(5000).to_string()), "{message}");
     }
 }
