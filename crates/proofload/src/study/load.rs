@@ -103,6 +103,10 @@ fn broken(document: &Document<Study>) -> Vec<Diagnostic> {
 }
 
 fn check_cases(study: &Study, report: &mut impl FnMut(&str, String)) {
+    if study.defaults.title.is_some() {
+        let message = "the title of all cases would be the same; give each its own";
+        report("defaults.title", message.to_owned());
+    }
     for (name, case) in &study.case {
         let path = format!("case.{name}");
         let case = case.over(&study.defaults);
