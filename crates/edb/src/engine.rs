@@ -2,6 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::error::EngineError;
+use crate::integrity::Damage;
 use crate::log::{Log, LogError};
 use crate::pool::{PageError, PageRef, Pool};
 use crate::position::{LogSpan, PageNumber};
@@ -11,6 +12,7 @@ use crate::tree::{Need, Page, Pages, Step, StepOperations};
 use crate::versions::Transactions;
 use runtime::sync::{Notify, Semaphore};
 use runtime::{Directory, Handle};
+use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -59,8 +61,10 @@ pub(crate) struct Core<D: Directory> {
     /// The first failure after which nothing may be written any more.
     failure: RefCell<Option<EngineError>>,
     pub(crate) closing: Cell<bool>,
-    /// The first damaged page met by work that nobody waits for.
-    pub(crate) damage: RefCell<Option<PageError>>,
+    /// What work that nobody waits for has met and nobody has taken yet.
+    pub(crate) damage: RefCell<Vec<Damage>>,
+    /// Pages that have been noted, so that none is reported in each pass anew.
+    damaged_pages: RefCell<FxHashSet<u32>>,
     /// Raised when there is something to clean up, or the database closes.
     pub(crate) cleanup_wanted: Notify,
     /// Only one cleanup at a time.
@@ -91,7 +95,8 @@ impl<D: Directory> Core<D> {
             growth: Growth::new(),
             failure: RefCell::new(None),
             closing: Cell::new(false),
-            damage: RefCell::new(None),
+            damage: RefCell::default(),
+            damaged_pages: RefCell::default(),
             cleanup_wanted: Notify::default(),
             cleanup_turn: Semaphore::new(1),
             rollbacks: Cell::new(0),
@@ -122,10 +127,16 @@ impl<D: Directory> Core<D> {
         self.cleanup_wanted.notify_all();
     }
 
-    /// Notes a damaged page that work in the background has met.
+    /// Notes a damaged page that work in the background has met, unless it has been noted before.
     pub(crate) fn note_damage(&self, error: &PageError) {
-        let mut damage = self.damage.borrow_mut();
-        damage.get_or_insert_with(|| error.clone());
+        if self.damaged_pages.borrow_mut().insert(error.page.0) {
+            self.note(Damage::Page(error.clone()));
+        }
+    }
+
+    /// Notes something that is wrong with the files.
+    pub(crate) fn note(&self, damage: Damage) {
+        self.damage.borrow_mut().push(damage);
     }
 
     /// Reads pages, fetching those that are missing. `work` runs from its beginning after each

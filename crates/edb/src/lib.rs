@@ -4,6 +4,7 @@
 //! - [`mod@format`]: the bytes on disk.
 //! - [`store`] is the database file, [`pool`] the page cache above it.
 //! - [`log`]: what must be on disk before a page may be; [`checkpoint`]: where recovery begins in it.
+//! - [`integrity`]: what the storage must return for each page, and what is wrong when it does not.
 //! - [`maintenance`]: the endless scan that verifies every page.
 //! - [`bulk`]: a whole database in one sequential pass; [`check`]: looking into one from outside.
 //! - `tree` is B+ trees whose changes come in atomic steps, `space` the pages they take and give
@@ -22,6 +23,7 @@ pub mod database;
 mod engine;
 mod error;
 pub mod format;
+pub mod integrity;
 pub mod log;
 mod log_record;
 pub mod maintenance;

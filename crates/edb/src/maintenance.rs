@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 /// The smallest batch. Source: ESE.
 const LEAST_BATCH_BYTES: u64 = 64 * 1024;
-/// How often a page that seems damaged is read again: it may have been on its way to the disk.
+/// How often a page of a request that failed is read again.
 const MOST_READS_AGAIN: u32 = 3;
 /// Wait for a page that is on its way to the disk.
 const WRITE_WAIT_NS: u64 = MILLISECOND_NS;
@@ -144,11 +144,13 @@ impl<P: Payload, S: PageStore<P>> Task<P, S> {
 
     async fn scan_batch(&self, pool: &Pool<P, S>, first: PageNumber, count: u32) {
         let results = pool.store().read(first, count, IoCause::Maintenance).await;
-        let (mut never_written, mut suspects) = (0, Vec::new());
+        let (mut never_written, mut damaged, mut suspects) = (0, Vec::new(), Vec::new());
         for (page, result) in (first.0..).map(PageNumber).zip(results) {
             match result {
                 Ok(_) => {}
                 Err(error) if error.is_never_written() => never_written += 1,
+                // The store has read it again before it said so.
+                Err(error) if error.finding().is_some() => damaged.push(error),
                 Err(_) => suspects.push(page),
             }
         }
@@ -158,14 +160,15 @@ impl<P: Payload, S: PageStore<P>> Task<P, S> {
             statistics.never_written += never_written;
         });
         for page in suspects {
-            if let Err(error) = self.read_again(pool, page).await {
-                self.count(|statistics| statistics.damaged += 1);
-                self.target.damaged(&error);
-            }
+            damaged.extend(self.read_again(pool, page).await.err());
+        }
+        for error in damaged {
+            self.count(|statistics| statistics.damaged += 1);
+            self.target.damaged(&error);
         }
     }
 
-    /// Reads one page until it is whole, or until it is damaged beyond doubt.
+    /// Reads one page of a request that failed by itself, until it is read or there is no hope.
     async fn read_again(&self, pool: &Pool<P, S>, page: PageNumber) -> Result<(), PageError> {
         let mut last = Ok(());
         for _ in 0..MOST_READS_AGAIN {

@@ -123,6 +123,16 @@ settings! {
         pub max_rate_per_second: Option<ByteSize> = None,
             as or_word("none", within(ByteSize::kib(64)..=ByteSize::gib(64))),
             source "Jetstress bounds its scan by the pause alone.";
+        /// Rate at which full log files are read back and verified while the database is in use, per
+        /// database and second. Afterwards all that are left are read in full.
+        pub log_read_back_rate: Option<ByteSize> = Some(ByteSize::mib(1)),
+            as or_word("none", within(ByteSize::kib(64)..=ByteSize::gib(64))),
+            source "Ours; ESE reads its log back only in recovery.";
+        /// How often the copies of the database header and of the checkpoint are read back and
+        /// compared with what was written last. "none" leaves them until after the run.
+        pub header_read_back_interval: Option<TimeSpan> = Some(TimeSpan::seconds(10)),
+            as or_word("none", within(TimeSpan::millis(100)..=TimeSpan::seconds(3600))),
+            source "Ours; ESE reads its headers only when it opens a database.";
     }
 }
 

@@ -1,15 +1,30 @@
 //! The database file as the pool sees it: pages read and verified, sealed and written.
+//!
+//! Every read is held against the table of page versions. A page that is wrong is read again, three
+//! times within a second: so that it is known whether the storage holds it wrong or returned it wrong
+//! once, and so that a write under way can end first.
 
 use crate::accounting::{Shape, notify_observer};
-use crate::format::page;
+use crate::format::page::{self, PageView};
+use crate::integrity::{
+    Evidence, Judgement, PageFinding, Persistence as Lasting, ReadInProgress, VersionTable,
+    classify,
+};
 use crate::pool::{PageError, PageProblem, PageStore};
 use crate::position::PageNumber;
 use crate::settings::{EngineSettings, WritePolicy};
+use runtime::time::MILLISECOND_NS;
 use runtime::{
     Buffer, BufferArena, File, Handle, IoCause, IoDirection, IoError, IoObserver, Persistence,
     SharedBuffer,
 };
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+
+/// Waits before each of the reads that follow one that returned a wrong page, in milliseconds.
+const READ_AGAIN_AFTER_MS: [u64; 3] = [1, 100, 800];
+/// Wait for a write of the page to end, in milliseconds.
+const WRITE_WAIT_MS: u64 = 1;
 
 /// Pages in a file. Every page is verified after each read and sealed before each write; every
 /// request is reported to the observer.
@@ -23,6 +38,17 @@ pub struct FileStore<F: File> {
     /// Memory of pages, known to the device where that is possible.
     arena: Option<BufferArena>,
     observer: Rc<dyn IoObserver>,
+    versions: Rc<VersionTable>,
+    shared: Rc<Shared>,
+}
+
+/// What all clones of a store have in common.
+#[derive(Default)]
+struct Shared {
+    /// Pages that were wrong once and right when they were read again: whoever asked got them.
+    transient: RefCell<Vec<PageError>>,
+    /// Whether a wrong page is returned at once instead of being read again.
+    reads_once: Cell<bool>,
 }
 
 /// Slots of the arena beyond the cache: pages being read or copied, and over-commitment.
@@ -53,7 +79,28 @@ impl<F: File> FileStore<F> {
                 WritePolicy::FlushAtCheckpoint => Persistence::Volatile,
             },
             observer,
+            versions: VersionTable::new(handle),
+            shared: Rc::default(),
         }
+    }
+
+    /// What is known of the versions of pages.
+    #[must_use]
+    pub fn versions(&self) -> &Rc<VersionTable> {
+        &self.versions
+    }
+
+    /// The pages that were wrong once and right when they were read again, and have not been taken
+    /// yet.
+    #[must_use]
+    pub fn take_transient(&self) -> Vec<PageError> {
+        self.shared.transient.take()
+    }
+
+    /// Whether wrong pages are returned at once instead of being read again: while a restart goes
+    /// over pages that a power cut may have torn, and has their images.
+    pub(crate) fn set_reads_once(&self, once: bool) {
+        self.shared.reads_once.set(once);
     }
 
     /// The database file, headers included.
@@ -87,6 +134,9 @@ impl<F: File> FileStore<F> {
             .after(1)
             .offset_bytes(self.page_size_bytes);
         let mut offset = self.file.size_bytes().await?;
+        let first = (offset / self.page_size_bytes as u64)
+            .saturating_sub(1)
+            .max(1) as u32;
         let zeros = Rc::new(Buffer::zeroed(self.zero_fill_write_bytes));
         while offset < end {
             let length = (end - offset).min(zeros.len() as u64);
@@ -102,7 +152,10 @@ impl<F: File> FileStore<F> {
             result?;
             offset += length;
         }
-        self.file.sync().await
+        self.file.sync().await?;
+        self.versions
+            .zero_filled(first, (pages + 1).saturating_sub(first));
+        Ok(())
     }
 
     /// Writes `header`, one page long, over one of the two copies of the database header (0 or 1) and
@@ -156,25 +209,168 @@ impl<F: File> FileStore<F> {
         }
     }
 
-    fn verified(&self, page: PageNumber, bytes: Buffer) -> Result<Buffer, PageError> {
-        match page::verify(&bytes, page.0) {
-            Ok(()) => Ok(bytes),
-            Err(damage) => Err(self.failed(page, PageProblem::Damaged(damage))),
+    fn damaged(&self, finding: PageFinding) -> PageError {
+        let page = PageNumber(finding.page);
+        self.failed(page, PageProblem::Damaged(Box::new(finding)))
+    }
+
+    fn finding(&self, evidence: &Evidence) -> PageFinding {
+        classify(evidence, &self.versions, self.page_size_bytes)
+    }
+
+    /// Looks at one page of a request. `Err`: it has to be read again, or is wrong.
+    #[inline]
+    fn examined(
+        &self,
+        reading: &ReadInProgress,
+        page: PageNumber,
+        bytes: &Buffer,
+    ) -> Result<(), Suspicion> {
+        let evidence = Evidence::of(bytes, page.0);
+        match self.versions.judge(reading, page.0, evidence.contents) {
+            Judgement::Right => Ok(()),
+            Judgement::NeverWritten => Err(Suspicion::NeverWritten(self.finding(&evidence))),
+            Judgement::Disturbed => Err(Suspicion::Disturbed),
+            Judgement::Wrong => Err(Suspicion::Wrong(self.finding(&evidence))),
         }
     }
-}
 
-impl<F: File> PageStore<Buffer> for FileStore<F> {
-    async fn read_page(&self, page: PageNumber, cause: IoCause) -> Result<Buffer, PageError> {
+    /// Goes into the suspicions of one request, whose pages share the waits: puts in the place of
+    /// each the page if it is right after all, or what is wrong with it.
+    #[cold]
+    async fn investigate(
+        &self,
+        suspicions: Vec<(usize, PageNumber, Suspicion)>,
+        results: &mut [Result<Buffer, PageError>],
+        cause: IoCause,
+    ) {
+        let mut suspects = Vec::new();
+        for (place, page, suspicion) in suspicions {
+            match suspicion {
+                Suspicion::NeverWritten(finding) => results[place] = Err(self.damaged(finding)),
+                Suspicion::Wrong(finding) if self.shared.reads_once.get() => {
+                    results[place] = Err(self.damaged(finding));
+                }
+                Suspicion::Wrong(finding) => suspects.push(Suspect {
+                    place,
+                    page,
+                    wrong: Some(finding),
+                    wrong_reads: 1,
+                }),
+                Suspicion::Disturbed => suspects.push(Suspect {
+                    place,
+                    page,
+                    wrong: None,
+                    wrong_reads: 0,
+                }),
+            }
+        }
+        while !suspects.is_empty() {
+            let most = suspects.iter().map(|suspect| suspect.wrong_reads).max();
+            let wait_ms = READ_AGAIN_AFTER_MS[most.unwrap_or(0).saturating_sub(1) as usize];
+            self.handle.sleep_ns(wait_ms * MILLISECOND_NS).await;
+            for mut suspect in std::mem::take(&mut suspects) {
+                match self.read_again(&mut suspect, cause).await {
+                    Some(result) => results[suspect.place] = result,
+                    None => suspects.push(suspect),
+                }
+            }
+        }
+    }
+
+    /// Reads a suspect again. `None`: it is not settled yet.
+    async fn read_again(
+        &self,
+        suspect: &mut Suspect,
+        cause: IoCause,
+    ) -> Option<Result<Buffer, PageError>> {
+        let page = suspect.page;
+        while self.versions.is_writing(page.0) {
+            self.handle.sleep_ns(WRITE_WAIT_MS * MILLISECOND_NS).await;
+        }
+        let reading = self.versions.begin_read();
+        let bytes = match self.read_one(page, cause).await {
+            Ok(bytes) => bytes,
+            Err(error) => return Some(Err(error)),
+        };
+        match self.examined(&reading, page, &bytes) {
+            Ok(()) => {
+                if let Some(finding) = suspect.wrong.take() {
+                    self.note_transient(finding, suspect.wrong_reads);
+                }
+                Some(Ok(bytes))
+            }
+            Err(Suspicion::NeverWritten(finding)) => Some(Err(self.damaged(finding))),
+            Err(Suspicion::Disturbed) => None,
+            Err(Suspicion::Wrong(mut finding)) => {
+                suspect.wrong_reads += 1;
+                if suspect.wrong_reads as usize <= READ_AGAIN_AFTER_MS.len() {
+                    suspect.wrong = Some(finding);
+                    return None;
+                }
+                let reads = suspect.wrong_reads;
+                finding.persistence = Lasting::Medium { reads };
+                Some(Err(self.damaged(finding)))
+            }
+        }
+    }
+
+    fn note_transient(&self, finding: PageFinding, wrong_reads: u32) {
+        let error = self.damaged(PageFinding {
+            persistence: Lasting::Transient { wrong_reads },
+            ..finding
+        });
+        self.shared.transient.borrow_mut().push(error);
+    }
+
+    /// Reads one page, whatever is in it.
+    async fn read_one(&self, page: PageNumber, cause: IoCause) -> Result<Buffer, PageError> {
         let offset = page.offset_bytes(self.page_size_bytes);
         let issued_ns = self.handle.now_ns();
         let (bytes, result) = self.file.read(offset, self.buffer()).await;
         let shape = (IoDirection::Read, offset, self.page_size_bytes as u64);
         self.notify_observer(cause, shape, issued_ns, result.as_ref().err());
         match result {
-            Ok(()) => self.verified(page, bytes),
+            Ok(()) => Ok(bytes),
             Err(error) => Err(self.failed(page, PageProblem::Io(error))),
         }
+    }
+}
+
+/// A page that is read again.
+struct Suspect {
+    /// Its place among the results of the request.
+    place: usize,
+    page: PageNumber,
+    /// What was wrong with it the last time.
+    wrong: Option<PageFinding>,
+    wrong_reads: u32,
+}
+
+/// What speaks against a page that was read.
+enum Suspicion {
+    /// It is empty, and nobody is known to have written it.
+    NeverWritten(PageFinding),
+    /// It was being written meanwhile.
+    Disturbed,
+    /// It is not what the storage must return.
+    Wrong(PageFinding),
+}
+
+impl<F: File> PageStore<Buffer> for FileStore<F> {
+    async fn read_page(&self, page: PageNumber, cause: IoCause) -> Result<Buffer, PageError> {
+        let reading = self.versions.begin_read();
+        let bytes = self.read_one(page, cause).await?;
+        let examined = self.examined(&reading, page, &bytes);
+        drop(reading);
+        let Err(suspicion) = examined else {
+            return Ok(bytes);
+        };
+        let mut results = [Ok(bytes)];
+        let suspicions = vec![(0, page, suspicion)];
+        self.investigate(suspicions, &mut results, cause).await;
+        let [result] = results;
+        result
     }
 
     async fn read(
@@ -186,19 +382,29 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
         let offset = first.offset_bytes(self.page_size_bytes);
         let length = u64::from(count) * self.page_size_bytes as u64;
         let issued_ns = self.handle.now_ns();
+        let reading = self.versions.begin_read();
         let buffers = (0..count).map(|_| self.buffer());
         let (buffers, result) = self.file.read_vectored(offset, buffers.collect()).await;
         let shape = (IoDirection::Read, offset, length);
         self.notify_observer(cause, shape, issued_ns, result.as_ref().err());
         let pages = (first.0..).map(PageNumber).zip(buffers);
-        match result {
-            Ok(()) => pages
-                .map(|(page, bytes)| self.verified(page, bytes))
-                .collect(),
-            Err(error) => pages
-                .map(|(page, _)| Err(self.failed(page, PageProblem::Io(error.clone()))))
-                .collect(),
+        if let Err(error) = result {
+            let failed = |page| Err(self.failed(page, PageProblem::Io(error.clone())));
+            return pages.map(|(page, _)| failed(page)).collect();
         }
+        let mut suspects = Vec::new();
+        let mut results = Vec::with_capacity(count as usize);
+        for (page, bytes) in pages {
+            if let Err(suspicion) = self.examined(&reading, page, &bytes) {
+                suspects.push((results.len(), page, suspicion));
+            }
+            results.push(Ok(bytes));
+        }
+        drop(reading);
+        if !suspects.is_empty() {
+            self.investigate(suspects, &mut results, cause).await;
+        }
+        results
     }
 
     fn seal(&self, page: PageNumber, payload: &mut Buffer) {
@@ -219,6 +425,8 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
     ) -> Result<(), PageError> {
         let offset = first.offset_bytes(self.page_size_bytes);
         let length = (pages.len() * self.page_size_bytes) as u64;
+        let dbtimes = pages.iter().map(|bytes| PageView::new(bytes).dbtime());
+        let writing = self.versions.begin_write(first.0, dbtimes);
         let issued_ns = self.handle.now_ns();
         let result = match pages.pop() {
             Some(only) if pages.is_empty() => self.file.write(offset, only, self.persistence).await,
@@ -232,7 +440,13 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
         };
         let shape = (IoDirection::Write, offset, length);
         self.notify_observer(cause, shape, issued_ns, result.as_ref().err());
-        result.map_err(|error| self.failed(first, PageProblem::Io(error)))
+        match result {
+            Ok(()) => {
+                writing.completed();
+                Ok(())
+            }
+            Err(error) => Err(self.failed(first, PageProblem::Io(error))),
+        }
     }
 
     async fn sync(&self) -> Result<(), PageError> {

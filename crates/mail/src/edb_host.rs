@@ -11,15 +11,17 @@ use crate::plan::{MailPlan, database_name};
 use crate::profile::MailProfile;
 use edb::bulk::{BuildError, BuildPlan};
 use edb::format::database_header::Signature;
+use edb::integrity::{ClosedState, StoredVersions, VERSIONS_ENDING};
 use edb::{Database, EngineSettings, RecoveryReport};
 use runtime::{Directory, File, Handle, IoObserver};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
-use workload::controller::host::{BuiltDatabase, Doing, Progress};
+use workload::controller::host::{BuiltDatabase, Doing, Progress, VerifyReport};
 use workload::failure::{Failure, FailureKind};
 
 /// Where a database and its log lie. Each has a directory of its own.
@@ -35,6 +37,8 @@ pub struct EdbHost<D: Directory> {
     handle: Handle,
     plan: Arc<MailPlan>,
     places: BTreeMap<usize, DatabaseDirectories<D>>,
+    /// What is known of databases that were open, for their verification.
+    closed: RefCell<BTreeMap<usize, ClosedState>>,
 }
 
 impl<D: Directory> EdbHost<D> {
@@ -49,6 +53,7 @@ impl<D: Directory> EdbHost<D> {
             handle,
             plan,
             places,
+            closed: RefCell::default(),
         }
     }
 
@@ -142,6 +147,29 @@ impl<D: Directory> EdbHost<D> {
         Ok((counted, recovered(&store.name(), recovery)))
     }
 
+    /// Reads every page of the database if the versions of its pages are not known; a sentence about
+    /// that.
+    async fn know_versions(
+        &self,
+        store: &EdbStore<D>,
+        recovery: &RecoveryReport,
+        doing: &Doing,
+    ) -> Result<String, Failure> {
+        let Some(reason) = &recovery.missing_versions else {
+            return Ok(String::new());
+        };
+        let file = store.name();
+        doing(&format!("reading every page of {file} to know its version"));
+        let rebuilt = store.database().rebuild_versions(|_| true).await;
+        let rebuilt = rebuilt
+            .map_err(|error| Failure::of_engine(&error, &file, "reading the page versions"))?;
+        Ok(format!(
+            "The page versions of {file} were not stored ({reason}); all {} pages were read in {:.1} \
+             s to know them. A write lost before that cannot be seen",
+            rebuilt.pages, rebuilt.seconds
+        ))
+    }
+
     /// Removes what an earlier, unfinished use of the directories has left.
     async fn clear(&self, database: usize) -> Result<(), Failure> {
         let place = self.place(database);
@@ -149,7 +177,9 @@ impl<D: Directory> EdbHost<D> {
         for directory in [&place.data, &place.log] {
             for name in directory.list().await.map_err(failure)? {
                 let is_log = name.starts_with(edb::database::LOG_PREFIX);
-                if is_log || name == file_name(database) {
+                let is_ours = name == file_name(database)
+                    || is_versions_file(&name) && name.starts_with(&file_name(database));
+                if is_log || is_ours {
                     directory.remove(&name).await.map_err(failure)?;
                 }
             }
@@ -195,6 +225,10 @@ impl<D: Directory> EdbHost<D> {
                 error: "the build was stopped before its end".to_owned(),
             })?;
         let report = built.map_err(|error| build_failure(&error, &file.name()))?;
+        let stored = StoredVersions::write(&place.data, &name, &report.header, &report.versions);
+        stored
+            .await
+            .map_err(|error| Failure::of_io(&error, "storing the page versions"))?;
         self.new_state(Condition::Ready).write(&place.data).await?;
         Ok(report.file_size_bytes)
     }
@@ -268,7 +302,9 @@ impl<D: Directory> StoreHost for EdbHost<D> {
         if state.condition == Condition::InUse {
             doing(&format!("counting the messages in {name} again"));
         }
+        let rebuilt = self.know_versions(&store, &report, &doing).await?;
         let (population, note) = self.rows_of(database, &store, &state, &report).await?;
+        let note = join_sentences([note, rebuilt]);
         if state.condition == Condition::InUse {
             self.in_use(&place.data, population).await?;
         }
@@ -286,6 +322,8 @@ impl<D: Directory> StoreHost for EdbHost<D> {
         population: Option<PopulationState>,
     ) -> Result<(), Failure> {
         let closed = store.database().close().await;
+        let known = store.database().closed_state();
+        self.closed.borrow_mut().insert(database, known);
         closed
             .map_err(|error| Failure::of_engine(&error, &store.name(), "closing the database"))?;
         let Some(population) = population else {
@@ -299,10 +337,24 @@ impl<D: Directory> StoreHost for EdbHost<D> {
         state.write(&self.place(database).data).await
     }
 
-    async fn verify(&self, database: usize, progress: Progress) -> Result<(), Failure> {
-        let place = self.place(database);
-        let page_bytes = self.plan.profile.engine.page_size.bytes();
-        super::verify::verify_pages(&place.data, &file_name(database), page_bytes, &progress).await
+    async fn verify(&self, database: usize, progress: Progress) -> Result<VerifyReport, Failure> {
+        let (place, name) = (self.place(database), file_name(database));
+        let file = format!("{}/{name}", place.data.describe());
+        let known = self.closed.borrow_mut().remove(&database);
+        let known = known.ok_or_else(|| Failure {
+            kind: FailureKind::Internal,
+            file: file.clone(),
+            page: None,
+            operation: "verification after the run".to_owned(),
+            error: "it was not open in this run, so nothing is known of its pages".to_owned(),
+        })?;
+        // Every page is read twice: in a pass over the file, and when the trees are walked.
+        let halved = Rc::new(move |bytes: u64| progress(bytes / 2));
+        let found = known.verify(&self.handle, (&place.data, &name), &place.log, halved);
+        let found = found
+            .await
+            .map_err(|error| Failure::of_io(&error, "verification after the run"))?;
+        Ok(super::verify::report_of(found, &file))
     }
 }
 
@@ -320,6 +372,22 @@ pub(crate) fn database_file(name: &str) -> String {
 /// Whether a file is one of a database, by its name or path.
 pub(crate) fn is_database_file(path: &str) -> bool {
     path.ends_with(ENDING)
+}
+
+/// Whether a file holds the page versions of a database, whole or not yet, by its name.
+pub(crate) fn is_versions_file(name: &str) -> bool {
+    name.strip_suffix(".new")
+        .unwrap_or(name)
+        .strip_suffix(VERSIONS_ENDING)
+        .is_some_and(is_database_file)
+}
+
+fn join_sentences(sentences: [String; 2]) -> String {
+    let sentences: Vec<String> = sentences
+        .into_iter()
+        .filter(|one| !one.is_empty())
+        .collect();
+    sentences.join(". ")
 }
 
 /// How the names of database files end.

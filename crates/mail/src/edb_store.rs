@@ -4,6 +4,7 @@ use super::item::Item;
 use super::keys::IndexKey;
 use super::schema::{self, INDEX, TABLE};
 use super::store::{Durability, LongColumn, MailStore, MessageNumber, ScanRequest, StoreError};
+use edb::integrity::Damage;
 use edb::{Commit, Database, EngineError, LongValues, Row, ScanOptions, Table, Transaction, Value};
 use runtime::Directory;
 use workload::controller::host::DatabaseStatistics;
@@ -210,13 +211,29 @@ impl<D: Directory> MailStore for EdbStore<D> {
         }
     }
 
-    fn damage(&self) -> Option<Failure> {
-        let error = EngineError::Page(self.database.damage()?);
-        Some(Failure::of_engine(&error, &self.file, "background work"))
+    fn take_damage(&self) -> Vec<Failure> {
+        let damage = self.database.take_damage().into_iter();
+        damage
+            .map(|damage| failure_of(damage, "background work"))
+            .collect()
     }
 
     fn name(&self) -> String {
         self.file.clone()
+    }
+}
+
+/// The failure that damage to the files is; `operation` is what was being done.
+pub(crate) fn failure_of(damage: Damage, operation: &str) -> Failure {
+    match damage {
+        Damage::Page(error) => Failure::of_engine(&EngineError::Page(error), "", operation),
+        Damage::File(finding) => Failure {
+            kind: FailureKind::Integrity,
+            error: finding.to_string(),
+            file: finding.file,
+            page: None,
+            operation: operation.to_owned(),
+        },
     }
 }
 

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use workload::controller::host::{
     BuiltDatabase, DatabaseHost, DatabaseStatistics, Doing, LoadedDatabase, OpenedDatabase,
-    Progress,
+    Progress, VerifyReport,
 };
 use workload::failure::Failure;
 
@@ -66,11 +66,11 @@ pub trait StoreHost: 'static {
         population: Option<PopulationState>,
     ) -> Result<(), Failure>;
 
-    /// Reads every page of the closed database and verifies its checksum.
+    /// As [`DatabaseHost::verify`].
     ///
     /// # Errors
-    /// The failure that ends the run.
-    async fn verify(&self, database: usize, progress: Progress) -> Result<(), Failure>;
+    /// The failure that kept it from being verified.
+    async fn verify(&self, database: usize, progress: Progress) -> Result<VerifyReport, Failure>;
 }
 
 /// The mailbox databases of one shard, with what sessions do to them.
@@ -142,7 +142,7 @@ impl<H: StoreHost> DatabaseHost for MailHost<H> {
             .await
     }
 
-    async fn verify(&self, database: usize, progress: Progress) -> Result<(), Failure> {
+    async fn verify(&self, database: usize, progress: Progress) -> Result<VerifyReport, Failure> {
         self.stores.verify(database, progress).await
     }
 }
@@ -156,7 +156,7 @@ impl<S: MailStore> LoadedDatabase for MailDatabase<S> {
         self.store().statistics()
     }
 
-    fn damage(&self) -> Option<Failure> {
-        self.store().damage()
+    fn take_damage(&self) -> Vec<Failure> {
+        self.store().take_damage()
     }
 }

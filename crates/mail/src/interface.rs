@@ -1,7 +1,7 @@
 //! The mail workload behind the interface of all workloads.
 
 use crate::drive::run_on_virtual_clock;
-use crate::edb_host::{DatabaseDirectories, database_file, is_database_file};
+use crate::edb_host::{DatabaseDirectories, database_file, is_database_file, is_versions_file};
 use crate::plan::{MailPlan, database_name};
 use crate::profile::{BUNDLED, KIND, MailProfile};
 use crate::report;
@@ -100,7 +100,10 @@ impl Workload for MailWorkload {
     }
 
     fn makes_file(&self, name: &str) -> bool {
-        is_database_file(name) || name.starts_with(LOG_PREFIX) || name.starts_with(STATE_FILE)
+        is_database_file(name)
+            || is_versions_file(name)
+            || name.starts_with(LOG_PREFIX)
+            || name.starts_with(STATE_FILE)
     }
 
     fn contribution(&self, result: &RunResult) -> Contribution {

@@ -13,7 +13,7 @@ use runtime::{Handle, IoObserver, Runtime};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use workload::controller::host::{BuiltDatabase, Doing, Progress};
+use workload::controller::host::{BuiltDatabase, Doing, Progress, VerifyReport};
 use workload::controller::{InterimResult, RunListener};
 use workload::failure::Failure;
 use workload::progress::{ByteProgress, LiveSample, Outlook, Phase, Remaining, StopRequest};
@@ -91,9 +91,9 @@ impl StoreHost for TestHost {
         Ok(())
     }
 
-    async fn verify(&self, _: usize, progress: Progress) -> Result<(), Failure> {
+    async fn verify(&self, _: usize, progress: Progress) -> Result<VerifyReport, Failure> {
         progress(self.plan.run.database_bytes);
-        Ok(())
+        Ok(VerifyReport::default())
     }
 }
 

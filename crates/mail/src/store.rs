@@ -139,8 +139,9 @@ pub trait MailStore: Clone + 'static {
     /// How the engine is doing.
     fn statistics(&self) -> DatabaseStatistics;
 
-    /// The first damage that the engine has met in the background, where no request reports it.
-    fn damage(&self) -> Option<Failure>;
+    /// The damage that the engine has met in the background since the last call, where no request reports
+    /// it.
+    fn take_damage(&self) -> Vec<Failure>;
 
     /// The database file, for messages.
     fn name(&self) -> String;

@@ -394,8 +394,8 @@ impl MailStore for TestStore {
         }
     }
 
-    fn damage(&self) -> Option<Failure> {
-        None
+    fn take_damage(&self) -> Vec<Failure> {
+        Vec::new()
     }
 
     fn name(&self) -> String {

@@ -1,62 +1,120 @@
-//! The pass over a closed database that verifies the checksum of every page.
+//! What the verification of a closed database has found, in the form that a run reports.
 
-use edb::format::page::{PageDamage, verify};
-use runtime::{Buffer, Directory, File};
-use workload::controller::host::Progress;
+use super::edb_store::failure_of;
+use edb::check::{CheckError, CheckReport, FindingKind};
+use edb::integrity::{Damage, EseError, Verification};
+use std::collections::{BTreeMap, BTreeSet};
+use workload::controller::host::VerifyReport;
 use workload::failure::{Failure, FailureKind};
 
-/// Bytes of one read.
-const READ_BYTES: u64 = 1 << 20;
+/// What is being done, for messages.
+const DOING: &str = "verification after the run";
 
-/// Reads every page of the file `name` and verifies it. Pages that were never written are in order.
-///
-/// # Errors
-/// The first bad page, or as the storage fails.
-pub async fn verify_pages<D: Directory>(
-    directory: &D,
-    name: &str,
-    page_bytes: u64,
-    progress: &Progress,
-) -> Result<(), Failure> {
-    let failure = |error| Failure::of_io(&error, "verifying checksums");
-    let file = directory.open(name).await.map_err(failure)?;
-    let size = file.size_bytes().await.map_err(failure)?;
-    let mut offset = 2 * page_bytes;
-    let mut buffer = Buffer::zeroed(READ_BYTES as usize);
-    while offset + page_bytes <= size {
-        let length = (size - offset).min(READ_BYTES) / page_bytes * page_bytes;
-        if length != buffer.len() as u64 {
-            buffer = Buffer::zeroed(length as usize);
+/// The report of what was found in the database `file`.
+#[must_use]
+pub fn report_of(found: Verification, file: &str) -> VerifyReport {
+    let mut report = VerifyReport {
+        pages: found.pages.pages,
+        bytes: found.pages.bytes,
+        seconds: found.pages.seconds,
+        pages_written: Some(found.coverage.written_pages),
+        pages_read_back: Some(found.coverage.written_pages - found.coverage.never_read_back_pages),
+        stopped: found.pages.stopped,
+        never_written_pages: found.pages.never_written_pages,
+        log_files: found.log.files,
+        log_segments: found.log.segments,
+        unlisted: unlisted(&found),
+        ..VerifyReport::default()
+    };
+    let known: BTreeSet<u32> = found
+        .pages
+        .findings
+        .iter()
+        .map(|error| error.page.0)
+        .collect();
+    let pages = found.pages.findings.into_iter().map(Damage::Page);
+    let files = found.copies.into_iter().chain(found.log.findings);
+    let damage = pages.chain(files.map(Damage::File));
+    report
+        .findings
+        .extend(damage.map(|damage| failure_of(damage, DOING)));
+    match found.trees {
+        Some(Ok(trees)) => {
+            report.tree_pages = Some(trees.used_pages);
+            let findings = tree_failures(&trees, file, &known);
+            report.findings.extend(findings);
         }
-        let (read, result) = file.read(offset, buffer).await;
-        result.map_err(failure)?;
-        for (index, page) in read.chunks_exact(page_bytes as usize).enumerate() {
-            // The first page after the two headers has number 1.
-            let number = offset / page_bytes - 1 + index as u64;
-            match verify(page, number as u32) {
-                Ok(()) | Err(PageDamage::NeverWritten) => {}
-                Err(damage) => {
-                    return Err(Failure {
-                        kind: FailureKind::Integrity,
-                        file: file.name(),
-                        page: Some(number),
-                        operation: "verifying checksums".to_owned(),
-                        error: format!("the page is damaged: {damage}"),
-                    });
-                }
-            }
-        }
-        buffer = read;
-        offset += length;
-        if !progress(offset) {
-            return Err(Failure {
-                kind: FailureKind::Stopped,
-                file: file.name(),
-                page: None,
-                operation: "verifying checksums".to_owned(),
-                error: "the verification was stopped before its end".to_owned(),
-            });
+        // That the database is not closed has been reported where closing failed, and a check that
+        // was stopped is no finding.
+        None | Some(Err(CheckError::NotClean { .. })) => {}
+        Some(Err(error)) => report
+            .findings
+            .push(tree_failure(file, None, &error.to_string())),
+    }
+    report
+}
+
+/// Wrong pages and segments that are only counted.
+fn unlisted(found: &Verification) -> BTreeMap<&'static str, u64> {
+    let mut unlisted = BTreeMap::new();
+    for (class, &count) in &found.pages.classes {
+        let is_listed = |error: &&edb::pool::PageError| {
+            error
+                .finding()
+                .is_some_and(|finding| finding.class == *class)
+        };
+        let listed = found.pages.findings.iter().filter(is_listed).count() as u64;
+        if count > listed {
+            unlisted.insert(class.name(), count - listed);
         }
     }
-    Ok(())
+    let segments = |finding: &&edb::integrity::FileFinding| {
+        matches!(
+            finding.part,
+            edb::integrity::FilePart::Log {
+                segment: Some(_),
+                ..
+            }
+        )
+    };
+    let listed = found.log.findings.iter().filter(segments).count() as u64;
+    if found.log.wrong_segments > listed {
+        unlisted.insert("log", found.log.wrong_segments - listed);
+    }
+    unlisted
+}
+
+/// What walking the trees has found, but for pages that are known to be wrong and space that is lost,
+/// which harms nothing.
+fn tree_failures(trees: &CheckReport, file: &str, known: &BTreeSet<u32>) -> Vec<Failure> {
+    let is_news = |finding: &&edb::check::Finding| {
+        let of_page = matches!(
+            finding.kind,
+            FindingKind::Checksum
+                | FindingKind::NeverWritten
+                | FindingKind::PageNumber
+                | FindingKind::Unreadable
+        );
+        let is_known = finding.page.is_some_and(|page| known.contains(&page));
+        // The headers have been compared with what was written.
+        !(finding.kind == FindingKind::Leaked
+            || finding.kind == FindingKind::Header
+            || of_page && is_known)
+    };
+    let news = trees.findings.iter().filter(is_news);
+    news.map(|finding| {
+        let page = finding.page.map(u64::from);
+        tree_failure(file, page, &format!("{finding}"))
+    })
+    .collect()
+}
+
+fn tree_failure(file: &str, page: Option<u64>, problem: &str) -> Failure {
+    Failure {
+        kind: FailureKind::Integrity,
+        file: file.to_owned(),
+        page,
+        operation: DOING.to_owned(),
+        error: format!("{problem} ({})", EseError::DATABASE_CORRUPTED),
+    }
 }

@@ -24,7 +24,7 @@ use report::{Run as ReportedRun, Style};
 use runtime::{Directory, File, Handle, IoCause, IoDirection, IoEvent, IoObserver};
 use workload::controller::host::{
     BuiltDatabase, DatabaseHost, DatabaseStatistics, Doing, LoadedDatabase, OpenedDatabase,
-    Progress,
+    Progress, VerifyReport,
 };
 use workload::controller::load::{Loop, Pause};
 use workload::controller::plan::SteadyBy;
@@ -350,8 +350,8 @@ impl LoadedDatabase for ToyDatabase {
         }
     }
 
-    fn damage(&self) -> Option<Failure> {
-        None
+    fn take_damage(&self) -> Vec<Failure> {
+        Vec::new()
     }
 }
 
@@ -398,8 +398,8 @@ impl DatabaseHost for ToyHost {
         Ok(())
     }
 
-    async fn verify(&self, _: usize, _: Progress) -> Result<(), Failure> {
-        Ok(())
+    async fn verify(&self, _: usize, _: Progress) -> Result<VerifyReport, Failure> {
+        Ok(VerifyReport::default())
     }
 }
 

@@ -5,7 +5,7 @@ use runtime::{Buffer, File, Handle, Persistence};
 use super::source::{BuildError, BuildPlan, RowSource, long_value_id};
 use super::stream::PageStream;
 use super::system::SystemPages;
-use super::tree::{BUILD_DBTIME, TreeKind, TreeWriter};
+use super::tree::{TreeKind, TreeWriter};
 use crate::format::catalog::{StoredTable, StoredTree};
 use crate::format::database_header::{DatabaseHeader, DatabaseState};
 use crate::format::key::{long_key, long_long_key, push_binary};
@@ -14,6 +14,7 @@ use crate::format::long_value::{LongValueRoot, chunk_bytes, chunk_key, root_key}
 use crate::format::page::{PageFlags, max_record_bytes};
 use crate::format::record::{Field, RecordLayout};
 use crate::format::space::{Extent, SpaceHeader, SpaceKind, extents_of};
+use crate::integrity::{DbtimeRange, Version};
 
 /// Pages at the start of each tree: its root and the roots of its extent trees.
 const ROOT_PAGES: u32 = 3;
@@ -21,7 +22,7 @@ const ROOT_PAGES: u32 = 3;
 const SAMPLED_ROWS: u64 = 64;
 
 /// Size and contents of a finished database file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildReport {
     /// Size of the file.
     pub file_size_bytes: u64,
@@ -31,6 +32,10 @@ pub struct BuildReport {
     pub long_value_bytes: u64,
     /// Pages of table, long values and index.
     pub table_pages: u32,
+    /// The header as it was written last.
+    pub header: DatabaseHeader,
+    /// The versions of pages 1 and up ([`crate::integrity::StoredVersions`] keeps them).
+    pub versions: Vec<u16>,
 }
 
 /// Builds a complete, clean database in `file`, which must be new and empty.
@@ -50,7 +55,9 @@ pub async fn build<F: File>(
     let stream = PageStream::new(handle, file, plan.page_size_bytes, 1);
     let layout = RecordLayout::new(&plan.table.columns);
     let rows = source.rows();
-    let system = SystemPages::new(plan.page_size_bytes);
+    // One change: that the pages were made.
+    let dbtime = DbtimeRange::of_new(plan.signature).base + 1;
+    let system = SystemPages::new(plan.page_size_bytes, dbtime);
     let mut builder = Builder {
         file,
         plan,
@@ -59,6 +66,7 @@ pub async fn build<F: File>(
         stream,
         system,
         progress,
+        dbtime,
         long_values: 0,
         bytes: 0,
     };
@@ -119,11 +127,15 @@ pub async fn build<F: File>(
     builder.stream.finish().await?;
     let file_size_bytes = page_offset(last_page + 1, plan.page_size_bytes);
     file.set_size_bytes(file_size_bytes).await?;
-    builder.write_system_pages().await?;
+    let written = builder.write_system_pages().await?;
     file.sync().await?;
+    let mut versions = builder.stream.versions(Version::of(dbtime));
+    for page in written {
+        versions[page as usize - 1] = Version::of(dbtime).code();
+    }
 
     header.state = DatabaseState::Clean;
-    header.dbtime = BUILD_DBTIME;
+    header.dbtime = dbtime;
     header.last_object_id = object_id;
     builder.write_headers(&header).await?;
     file.sync().await?;
@@ -133,6 +145,8 @@ pub async fn build<F: File>(
         rows,
         long_value_bytes,
         table_pages: pages,
+        header,
+        versions,
     })
 }
 
@@ -144,6 +158,8 @@ struct Builder<'a, F: File, P> {
     stream: PageStream<F>,
     system: SystemPages,
     progress: P,
+    /// The database time of every page.
+    dbtime: u64,
     /// Records that refer to a long value, less the long values stored.
     long_values: i64,
     /// Bytes of long values.
@@ -159,6 +175,7 @@ impl<F: File, P: FnMut(u64)> Builder<'_, F, P> {
             flags,
             density_percent,
             compress,
+            dbtime: self.dbtime,
         }
     }
 
@@ -401,7 +418,8 @@ impl<F: File, P: FnMut(u64)> Builder<'_, F, P> {
         Ok(last_page)
     }
 
-    async fn write_system_pages(&mut self) -> Result<(), BuildError> {
+    /// Writes them; gives their numbers.
+    async fn write_system_pages(&mut self) -> Result<Vec<u32>, BuildError> {
         let size = self.plan.page_size_bytes;
         let pages = std::mem::take(&mut self.system.pages);
         for extent in extents_of(pages.keys().copied()) {
@@ -417,7 +435,7 @@ impl<F: File, P: FnMut(u64)> Builder<'_, F, P> {
                 .write(offset, buffer.into(), Persistence::Volatile)
                 .await?;
         }
-        Ok(())
+        Ok(pages.into_keys().collect())
     }
 
     async fn write_headers(&self, header: &DatabaseHeader) -> Result<(), BuildError> {

@@ -9,6 +9,8 @@ use runtime::{Buffer, BufferArena, File, Handle, IoError, Persistence};
 
 use crate::format::layout::page_offset;
 use crate::format::page::seal;
+use crate::format::space::Extent;
+use crate::integrity::Version;
 
 use super::tree::PageSink;
 
@@ -42,6 +44,8 @@ pub(super) struct PageStream<F: File> {
     /// The first failure of a write.
     failure: Rc<RefCell<Option<IoError>>>,
     written_bytes: u64,
+    /// Runs of pages that were left out, in ascending order.
+    skipped: Vec<Extent>,
 }
 
 impl<F: File> PageStream<F> {
@@ -57,7 +61,18 @@ impl<F: File> PageStream<F> {
             arena: BufferArena::new(handle, WRITE_BYTES, BATCHES as u32).ok(),
             failure: Rc::default(),
             written_bytes: 0,
+            skipped: Vec::new(),
         }
+    }
+
+    /// The versions of the pages so far, if all that were filled are of version `filled`.
+    pub(super) fn versions(&self, filled: Version) -> Vec<u16> {
+        let mut versions = vec![filled.code(); self.next_page as usize - 1];
+        for extent in &self.skipped {
+            let places = extent.first() as usize - 1..extent.last as usize;
+            versions[places].fill(Version::NEVER_WRITTEN.code());
+        }
+        versions
     }
 
     /// The number the next page will get.
@@ -73,6 +88,13 @@ impl<F: File> PageStream<F> {
     /// Leaves out the next `count` pages: they are zero until somebody else writes them.
     pub(super) fn skip(&mut self, count: u32) -> u32 {
         let first = self.next_page;
+        match self.skipped.last_mut() {
+            Some(before) if before.last + 1 == first => {
+                before.last += count;
+                before.pages += count;
+            }
+            _ => self.skipped.push(Extent::from_first(first, count)),
+        }
         for _ in 0..count {
             let page = self.allocate();
             self.page(page).fill(0);

@@ -14,7 +14,7 @@ use crate::format::page::{NodeFlags, PageChange, PageFlags, seal};
 use crate::format::record::{RecordError, RecordLayout};
 use crate::format::space::{Extent, SPACE_HEADER_BYTES, SpaceHeader, SpaceKind, extents_of};
 
-use super::tree::{BUILD_DBTIME, PageSink, TreeKind, TreeWriter};
+use super::tree::{PageSink, TreeKind, TreeWriter};
 
 /// Pages of a tree that grows beyond its first extent.
 const GROWTH_PAGES: u32 = 16;
@@ -30,6 +30,8 @@ pub(super) struct SystemPages {
     grown: Vec<Extent>,
     /// First page that no tree has taken.
     next_page: u32,
+    /// The database time of every page.
+    dbtime: u64,
 }
 
 impl PageSink for SystemPages {
@@ -62,8 +64,9 @@ impl PageSink for SystemPages {
 
 impl SystemPages {
     /// Begins without any page.
-    pub(super) fn new(page_size_bytes: usize) -> Self {
+    pub(super) fn new(page_size_bytes: usize, dbtime: u64) -> Self {
         Self {
+            dbtime,
             page_size_bytes,
             pages: BTreeMap::new(),
             free: VecDeque::new(),
@@ -104,7 +107,7 @@ impl SystemPages {
             let mut page = PageChange::new(&mut bytes);
             let place = PageFlags::ROOT | PageFlags::LEAF | PageFlags::SPACE;
             page.format_new(number, kind.object_id, kind.flags | place);
-            page.set_dbtime(BUILD_DBTIME);
+            page.set_dbtime(kind.dbtime);
             let mut fits = page.set_external_header(&[0; SPACE_HEADER_BYTES]).is_ok();
             for (index, extent) in extents.iter().enumerate() {
                 let (key, data) = (extent.key(), extent.data());
@@ -136,6 +139,7 @@ impl SystemPages {
             },
             density_percent: 100,
             compress: true,
+            dbtime: self.dbtime,
         };
         self.free = free.into_iter().collect();
         self.grown.clear();
@@ -182,7 +186,7 @@ impl SystemPages {
             tree.object_id,
             kind.flags | PageFlags::ROOT | PageFlags::LEAF,
         );
-        page.set_dbtime(BUILD_DBTIME);
+        page.set_dbtime(kind.dbtime);
         let mut fits = page.set_external_header(&header.encode()).is_ok();
         for (index, (key, data)) in nodes.iter().enumerate() {
             fits = fits && page.insert_node(index, key, data, NodeFlags::NONE).is_ok();
@@ -262,6 +266,7 @@ impl SystemPages {
             flags: PageFlags::default(),
             density_percent: 100,
             compress: false,
+            dbtime: self.dbtime,
         };
         let owned_root = DATABASE_ROOT.root + 1;
         let header = SpaceHeader {

@@ -5,9 +5,6 @@ use crate::format::page::{
     shortest_separator,
 };
 
-/// The database time of every page of a built database.
-pub(super) const BUILD_DBTIME: u64 = 1;
-
 /// Where the pages of a tree go.
 pub(super) trait PageSink {
     fn page_size_bytes(&self) -> usize;
@@ -29,6 +26,8 @@ pub(super) struct TreeKind {
     pub(super) density_percent: u32,
     /// Whether keys are compressed against a prefix (never in long value trees).
     pub(super) compress: bool,
+    /// The database time of every page of the built database.
+    pub(super) dbtime: u64,
 }
 
 /// An internal page that is being filled. Its last child waits, since the last one has no key.
@@ -130,7 +129,7 @@ impl TreeWriter {
             page_number: number,
             object_id: self.kind.object_id,
             flags: self.kind.flags | PageFlags::LEAF,
-            dbtime: BUILD_DBTIME,
+            dbtime: self.kind.dbtime,
             previous,
             prefix: if self.kind.compress { key } else { &[] },
         };
@@ -187,7 +186,7 @@ impl TreeWriter {
             self.kind.object_id,
             self.kind.flags | internal_flag(level),
         );
-        page.set_dbtime(BUILD_DBTIME);
+        page.set_dbtime(self.kind.dbtime);
         if self.kind.compress {
             let kept = page.set_prefix(first_key);
             assert!(kept.is_ok(), "a key fits an empty page");
@@ -231,7 +230,9 @@ impl TreeWriter {
             {
                 // The slot it was built in stays behind as an empty page.
                 let flags = self.kind.flags | PageFlags::EMPTY;
-                PageChange::new(sink.page(number)).format_new(number, self.kind.object_id, flags);
+                let mut empty = PageChange::new(sink.page(number));
+                empty.format_new(number, self.kind.object_id, flags);
+                empty.set_dbtime(self.kind.dbtime);
                 sink.finished(number);
                 return FinishedTree {
                     root: page,
@@ -276,7 +277,7 @@ impl TreeWriter {
             self.kind.object_id,
             self.kind.flags | PageFlags::ROOT | place,
         );
-        page.set_dbtime(BUILD_DBTIME);
+        page.set_dbtime(self.kind.dbtime);
         let fits = page.set_external_header(external);
         assert!(fits.is_ok(), "a space header fits an empty page");
         bytes

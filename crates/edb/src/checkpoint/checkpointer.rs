@@ -2,6 +2,7 @@
 
 use super::file::{Checkpoint, CheckpointFile};
 use super::headers::HeaderKeeper;
+use crate::integrity::{FileFinding, LastWritten};
 use crate::log::LocalFuture;
 use crate::log::{Log, LogError, LogRollover};
 use crate::pool::{PageStore, Payload, Pool, PoolError};
@@ -117,6 +118,20 @@ impl<P: Payload, S: PageStore<P>, F: File> Checkpointer<P, S, F> {
     /// If the storage fails; every later call returns the same failure.
     pub async fn advance(&self) -> Result<(), PoolError> {
         self.shared.advance().await
+    }
+
+    /// What both copies in the checkpoint file must be.
+    #[must_use]
+    pub fn written(&self) -> Rc<LastWritten> {
+        self.shared.file.written()
+    }
+
+    /// Reads both copies in the checkpoint file back and says what is wrong with them.
+    ///
+    /// # Errors
+    /// If the storage fails.
+    pub async fn read_back(&self) -> Result<Vec<FileFinding>, IoError> {
+        self.shared.file.read_back().await
     }
 
     /// Why the checkpoint does not move any more.

@@ -7,6 +7,7 @@ use crate::format::checksum::header_checksum;
 use crate::format::database_header::{
     HeaderLogPosition, LogTime, Signature, put_signature, signature_at,
 };
+use crate::integrity::{FileClass, FileFinding, FilePart, LastWritten, two_copies};
 use crate::log::{checkpoint_name, eight, put, word};
 use crate::position::{LogPosition, SEGMENT_BYTES};
 use runtime::{
@@ -76,6 +77,7 @@ pub struct CheckpointFile<F: File> {
     handle: Handle,
     file: F,
     observer: Rc<dyn IoObserver>,
+    written: Rc<LastWritten>,
 }
 
 impl<F: File> CheckpointFile<F> {
@@ -104,7 +106,22 @@ impl<F: File> CheckpointFile<F> {
             handle: handle.clone(),
             file,
             observer,
+            written: Rc::default(),
         })
+    }
+
+    /// What both copies must be.
+    #[must_use]
+    pub fn written(&self) -> Rc<LastWritten> {
+        Rc::clone(&self.written)
+    }
+
+    /// Reads both copies back and says what is wrong with them.
+    ///
+    /// # Errors
+    /// If the storage fails.
+    pub async fn read_back(&self) -> Result<Vec<FileFinding>, IoError> {
+        read_back(&self.handle, &self.file, &self.written).await
     }
 
     /// The checkpoint, from whichever copy is whole; of two whole ones the later. `None`: never
@@ -135,6 +152,7 @@ impl<F: File> CheckpointFile<F> {
     /// If the storage fails.
     pub async fn write(&self, checkpoint: &Checkpoint) -> Result<(), IoError> {
         let bytes = Rc::new(checkpoint.encode());
+        self.written.begin();
         for offset in [0, SEGMENT_BYTES] {
             let issued_ns = self.handle.now_ns();
             let copy = Rc::clone(&bytes);
@@ -146,11 +164,72 @@ impl<F: File> CheckpointFile<F> {
             );
             result?;
         }
+        self.written.completed(bytes);
         Ok(())
     }
 
     fn notify_observer(&self, shape: Shape, issued_ns: u64, error: Option<&IoError>) {
         let (observer, cause) = (&*self.observer, IoCause::Checkpoint);
         notify_observer(&self.handle, observer, cause, shape, issued_ns, error);
+    }
+}
+
+async fn read_back<F: File>(
+    handle: &Handle,
+    file: &F,
+    written: &LastWritten,
+) -> Result<Vec<FileFinding>, IoError> {
+    let copies = two_copies(SEGMENT_BYTES, |copy| FilePart::Checkpoint { copy });
+    written.read_back(handle, file, copies, class_of).await
+}
+
+/// Reads both copies of the checkpoint of the log in `directory` back. A file that is not there is a
+/// finding if it has been written.
+///
+/// # Errors
+/// If the storage fails.
+pub(crate) async fn read_checkpoint_back<D: Directory>(
+    handle: &Handle,
+    directory: &D,
+    prefix: &str,
+    written: &LastWritten,
+) -> Result<Vec<FileFinding>, IoError> {
+    if !written.is_known() {
+        return Ok(Vec::new());
+    }
+    let name = checkpoint_name(prefix);
+    let missing = |problem: &str| {
+        let finding = FileFinding {
+            file: format!("{}/{name}", directory.describe()),
+            part: FilePart::Checkpoint { copy: 1 },
+            class: FileClass::Missing,
+            problem: problem.to_owned(),
+        };
+        Ok(vec![finding])
+    };
+    let file = match directory.open(&name).await {
+        Err(error) if error.failure == IoFailure::NotFound => {
+            return missing("the checkpoint file is missing");
+        }
+        opened => opened?,
+    };
+    if file.size_bytes().await? < 2 * SEGMENT_BYTES {
+        return missing("the checkpoint file is shorter than it was written");
+    }
+    read_back(handle, &file, written).await
+}
+
+/// What has become of a checkpoint.
+fn class_of(found: &[u8], expected: &[u8]) -> FileClass {
+    let (Some(found), Some(expected)) = (Checkpoint::decode(found), Checkpoint::decode(expected))
+    else {
+        return FileClass::Checksum;
+    };
+    if found.signature != expected.signature {
+        FileClass::Foreign
+    } else if (found.position, found.time.unix_ms) < (expected.position, expected.time.unix_ms) {
+        FileClass::LostWrite
+    } else {
+        FileClass::Different
     }
 }

@@ -1,9 +1,10 @@
 //! The two copies of the database header, kept in step with the log.
 
 use crate::format::database_header::DatabaseHeader;
+use crate::integrity::{FileClass, FileFinding, FilePart, LastWritten, two_copies};
 use crate::store::FileStore;
 use runtime::sync::Semaphore;
-use runtime::{Buffer, File, IoCause, IoError};
+use runtime::{Buffer, File, Handle, IoCause, IoError};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -17,6 +18,7 @@ struct Shared<F: File> {
     header: RefCell<DatabaseHeader>,
     /// One pair of writes at a time, or an older one could overtake.
     turn: Rc<Semaphore>,
+    written: Rc<LastWritten>,
 }
 
 impl<F: File> Clone for HeaderKeeper<F> {
@@ -37,6 +39,7 @@ impl<F: File> HeaderKeeper<F> {
                 store,
                 header: RefCell::new(header),
                 turn: Semaphore::new(1),
+                written: Rc::default(),
             }),
         }
     }
@@ -64,6 +67,7 @@ impl<F: File> HeaderKeeper<F> {
             self.shared.header.borrow().encode(&mut page);
             Rc::new(page)
         };
+        self.shared.written.begin();
         for copy in [0, 1] {
             let page = Rc::clone(&page);
             self.shared
@@ -71,6 +75,48 @@ impl<F: File> HeaderKeeper<F> {
                 .write_header(copy, page, IoCause::Checkpoint)
                 .await?;
         }
+        self.shared.written.completed(page);
         Ok(())
+    }
+
+    /// What both copies must be.
+    #[must_use]
+    pub fn written(&self) -> Rc<LastWritten> {
+        Rc::clone(&self.shared.written)
+    }
+}
+
+/// Reads both copies of the header of a database in `file` back.
+///
+/// # Errors
+/// If the storage fails.
+pub(crate) async fn read_header_back<F: File>(
+    handle: &Handle,
+    file: &F,
+    written: &LastWritten,
+    page_size_bytes: u64,
+) -> Result<Vec<FileFinding>, IoError> {
+    let copies = two_copies(page_size_bytes, |copy| FilePart::Header { copy });
+    written.read_back(handle, file, copies, class_of).await
+}
+
+/// What has become of a header.
+fn class_of(found: &[u8], expected: &[u8]) -> FileClass {
+    let (Ok(found), Ok(expected)) = (
+        DatabaseHeader::decode(found),
+        DatabaseHeader::decode(expected),
+    ) else {
+        return FileClass::Checksum;
+    };
+    let age = |header: &DatabaseHeader| {
+        let positions = (header.attach.position, header.detach.position);
+        (header.dbtime, header.highest_log_committed, positions)
+    };
+    if found.signature != expected.signature {
+        FileClass::Foreign
+    } else if age(&found) < age(&expected) || found.lowest_log_needed < expected.lowest_log_needed {
+        FileClass::LostWrite
+    } else {
+        FileClass::Different
     }
 }

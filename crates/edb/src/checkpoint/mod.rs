@@ -9,5 +9,7 @@ mod file;
 mod headers;
 
 pub use checkpointer::{CheckpointSource, Checkpointer};
+pub(crate) use file::read_checkpoint_back;
 pub use file::{Checkpoint, CheckpointFile};
 pub use headers::HeaderKeeper;
+pub(crate) use headers::read_header_back;

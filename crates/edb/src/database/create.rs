@@ -13,6 +13,7 @@ use crate::format::catalog::system_rows;
 use crate::format::database_header::{DatabaseHeader, DatabaseState, HeaderLogPosition, Moment};
 use crate::format::layout::{DATABASE_ROOT, INITIAL_PAGES, SYSTEM_TREES, SystemTree};
 use crate::format::page::PageFlags;
+use crate::integrity::DbtimeRange;
 use crate::log::Log;
 use crate::log_record::encode_system;
 use crate::pool::Pool;
@@ -47,7 +48,9 @@ impl<D: Directory> Database<D> {
 impl<D: Directory> Parts<'_, D> {
     async fn create(&self) -> Result<Database<D>, EngineError> {
         let file = self.database_directory.create(self.name).await?;
-        let store = self.store(file);
+        let signature = self.signature("database");
+        let range = DbtimeRange::of_new(signature);
+        let store = self.store(file, range, range.base);
         let log_settings = self.log_settings(self.signature("log"));
         let log = Log::create(
             self.handle,
@@ -57,14 +60,15 @@ impl<D: Directory> Parts<'_, D> {
         );
         let log = log.await?;
         let page_bytes = self.settings.engine.page_bytes() as u32;
-        let mut header = DatabaseHeader::new(page_bytes, self.signature("database"));
+        let mut header = DatabaseHeader::new(page_bytes, signature);
+        header.dbtime = range.base;
         header.log_signature = log.signature();
         header.lowest_log_needed = log.generation();
         let write_ahead = Rc::new(LateLog::default());
         write_ahead.set(log.clone());
         let pool = Pool::new(self.handle, self.settings, store, write_ahead);
         self.log_images(&pool, &log);
-        let shared = SharedState::new(0, header.last_object_id);
+        let shared = SharedState::new(range.base, header.last_object_id);
         let begin = log.tip();
         let keepers = self
             .keepers(&pool, &log, &shared, header, LogPosition::START)
@@ -105,7 +109,7 @@ impl<D: Directory> Parts<'_, D> {
             header.dbtime = core.dbtime.get();
         });
         ready.await?;
-        Ok(Database::start(core, keepers))
+        Ok(Database::start(core, keepers, self.place()))
     }
 }
 

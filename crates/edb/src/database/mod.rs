@@ -3,26 +3,32 @@
 //! - [`Database`] creates, opens and closes; [`Database::begin`] starts transactions.
 //! - [`create`] makes a new file, [`open`] brings an existing one back, with recovery if need be.
 //! - [`growth`] makes the file larger. [`images`] logs pages before they are overwritten.
+//! - [`read_back`] compares the headers and the checkpoint with what was written.
+//! - [`versions`] reads every page to know its version; [`scan`] verifies them in the background.
 
 mod create;
 mod growth;
 mod images;
 mod open;
 mod parts;
+mod read_back;
 mod scan;
 mod statistics;
+mod versions;
 
 pub use statistics::EngineStatistics;
+pub use versions::Rebuilt;
 
 use crate::catalog::Table;
 use crate::engine::Core;
 use crate::error::EngineError;
-use crate::format::database_header::{DatabaseState, HeaderLogPosition, Moment};
+use crate::format::database_header::{DatabaseHeader, DatabaseState, HeaderLogPosition, Moment};
 use crate::format::schema::TableDefinition;
+use crate::integrity::{FileClass, FilePart, StoredVersions};
 use crate::maintenance::MaintenanceScan;
 use crate::transaction::Transaction;
-use parts::Keepers;
-use runtime::Directory;
+use parts::{Keepers, Place};
+use runtime::{Directory, IoFailure};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -46,22 +52,27 @@ impl<D: Directory> Clone for Database<D> {
 struct Inner<D: Directory> {
     core: Rc<Core<D>>,
     keepers: Keepers<D>,
+    place: Place<D>,
     /// Until the database is closed.
     scan: RefCell<Option<MaintenanceScan>>,
+    /// What has been reported of the copies of header and checkpoint.
+    reported_copies: RefCell<Vec<(FilePart, FileClass)>>,
 }
 
 impl<D: Directory> Database<D> {
-    fn start(core: Rc<Core<D>>, keepers: Keepers<D>) -> Self {
+    fn start(core: Rc<Core<D>>, keepers: Keepers<D>, place: Place<D>) -> Self {
         core.spawn_cleanup();
         core.prepare_next_extension();
         let scan = RefCell::new(scan::start(&core));
-        Self {
-            inner: Rc::new(Inner {
-                core,
-                keepers,
-                scan,
-            }),
-        }
+        let inner = Rc::new(Inner {
+            core,
+            keepers,
+            place,
+            scan,
+            reported_copies: RefCell::default(),
+        });
+        read_back::start(&inner);
+        Self { inner }
     }
 
     /// Creates a table. It is permanent when this returns.
@@ -153,7 +164,12 @@ impl<D: Directory> Database<D> {
     }
 
     async fn close_cleanly(&self) -> Result<(), EngineError> {
-        let Inner { core, keepers, .. } = &*self.inner;
+        let Inner {
+            core,
+            keepers,
+            place,
+            ..
+        } = &*self.inner;
         self.clean_up().await?;
         let left = core.transactions.borrow().waiting_cleanups();
         assert_eq!(left, 0, "without transactions everything can be cleaned up");
@@ -167,7 +183,7 @@ impl<D: Directory> Database<D> {
             position: HeaderLogPosition::from_stream(core.log.tip().0, core.log.file_size_bytes()),
         };
         core.log.close().await?;
-        let clean = keepers.headers.update(|header| {
+        let mark_clean = |header: &mut DatabaseHeader| {
             header.state = DatabaseState::Clean;
             header.dbtime = core.dbtime.get();
             header.last_object_id = core.last_object_id.get();
@@ -175,8 +191,17 @@ impl<D: Directory> Database<D> {
             header.lowest_log_needed = 0;
             header.highest_log_needed = 0;
             header.highest_log_committed = 0;
-        });
-        clean.await?;
+        };
+        let mut header = keepers.headers.header();
+        mark_clean(&mut header);
+        let versions = core.pool.store().versions().versions();
+        let stored = StoredVersions::write(&place.directory, &place.name, &header, &versions);
+        match stored.await {
+            // Without them the next opening reads every page; the database itself is closed well.
+            Err(error) if error.failure == IoFailure::OutOfSpace => {}
+            stored => stored?,
+        }
+        keepers.headers.update(mark_clean).await?;
         Ok(())
     }
 }

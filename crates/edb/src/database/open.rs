@@ -9,6 +9,7 @@ use crate::format::database_header::{
     DatabaseHeader, DatabaseState, HeaderLogPosition, Moment, PEEK_BYTES,
 };
 use crate::format::layout::DATABASE_ROOT;
+use crate::integrity::{DbtimeRange, StoredVersions, VersionTable, versions_file};
 use crate::log::{Log, LogReader};
 use crate::pool::Pool;
 use crate::position::LogPosition;
@@ -54,7 +55,15 @@ impl<D: Directory> Parts<'_, D> {
         let file = self.database_directory.open(self.name).await?;
         let file_name = file.name();
         let (header, damaged_header) = self.read_header(&file, &file_name).await?;
-        let store = self.store(file);
+        let range = DbtimeRange::of_existing(header.signature, header.dbtime);
+        // Only a closed database has nothing later on the disk than its header says.
+        let newest = match header.state {
+            DatabaseState::Clean => header.dbtime,
+            _ => u64::MAX,
+        };
+        let store = self.store(file, range, newest);
+        let versions = Rc::clone(store.versions());
+        let missing_versions = self.load_versions(&versions, &header, &file_name).await?;
         let write_ahead = Rc::new(LateLog::default());
         let shared = SharedState::new(header.dbtime, header.last_object_id);
         let pool = Pool::new(self.handle, self.settings, store, write_ahead.clone());
@@ -64,6 +73,7 @@ impl<D: Directory> Parts<'_, D> {
             .map_or(LogPosition::START, |start| start.checkpoint);
         let with_images = self.settings.engine.torn_pages == TornPages::LogImages;
         let mut recovery = Recovery::new(&pool, &file_name, checkpoint, with_images);
+        pool.store().set_reads_once(with_images);
         let log = match start {
             None => self.new_log().await?,
             Some(start) => {
@@ -76,6 +86,8 @@ impl<D: Directory> Parts<'_, D> {
         recovery.redo_kept().await?;
         let mut outcome = recovery.finish()?;
         shared.dbtime.set(header.dbtime.max(outcome.dbtime));
+        pool.store().set_reads_once(false);
+        versions.set_range(range, shared.dbtime.get());
         let open = outcome.hold(&mut shared.transactions.borrow_mut());
         let keepers = self
             .keepers(&pool, &log, &shared, header, checkpoint)
@@ -84,6 +96,8 @@ impl<D: Directory> Parts<'_, D> {
             time: log.time(),
             position: HeaderLogPosition::from_stream(log.tip().0, log.file_size_bytes()),
         };
+        // From here on what is stored of the versions may be out of date.
+        StoredVersions::remove(self.database_directory, self.name).await?;
         let dirty = keepers.headers.update(|header| {
             let generation = match checkpoint {
                 LogPosition::START => log.generation(),
@@ -109,8 +123,47 @@ impl<D: Directory> Parts<'_, D> {
         core.log.make_durable(core.log.tip()).await?;
         core.load_catalog().await?;
         report.damaged_header = damaged_header;
+        report.missing_versions = missing_versions;
         report.seconds = (self.handle.now_ns() - started_ns) as f64 / 1e9;
-        Ok((Database::start(core, keepers), report))
+        Ok((Database::start(core, keepers, self.place()), report))
+    }
+
+    /// Takes over the page versions that were stored when the database was closed; says why there
+    /// are none, if so.
+    async fn load_versions(
+        &self,
+        versions: &VersionTable,
+        header: &DatabaseHeader,
+        file_name: &str,
+    ) -> Result<Option<String>, EngineError> {
+        if header.state != DatabaseState::Clean {
+            return Ok(Some("the database had not been closed properly".to_owned()));
+        }
+        let stored_in = versions_file(self.name);
+        let stored = StoredVersions::read(self.database_directory, self.name, header).await?;
+        match stored {
+            StoredVersions::Found(found) => {
+                versions.set_versions(found);
+                Ok(None)
+            }
+            StoredVersions::Missing => Ok(Some(format!("there is no {stored_in}"))),
+            StoredVersions::Damaged => Ok(Some(format!("{stored_in} is damaged"))),
+            StoredVersions::OfAnotherState { dbtime, is_later } if is_later => {
+                Err(EngineError::NotADatabase {
+                    file: file_name.to_owned(),
+                    reason: format!(
+                        "its header is of database time {}, but {stored_in}, which was written when \
+                         it was closed, of the later time {dbtime}: the storage lost the write of \
+                         the header, or the file was replaced by an older copy; if you put an older \
+                         copy there on purpose, remove {stored_in}",
+                        header.dbtime
+                    ),
+                })
+            }
+            StoredVersions::OfAnotherState { .. } => Ok(Some(format!(
+                "{stored_in} is of another state of the database"
+            ))),
+        }
     }
 
     /// Reads both copies of the header; says also which of them is damaged, if one is.

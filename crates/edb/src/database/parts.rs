@@ -4,6 +4,7 @@ use crate::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderKe
 use crate::engine::SharedState;
 use crate::error::EngineError;
 use crate::format::database_header::{DatabaseHeader, LogTime, Signature};
+use crate::integrity::DbtimeRange;
 use crate::log::LocalFuture;
 use crate::log::{Log, LogError, LogSettings};
 use crate::pool::{Pool, WriteAhead};
@@ -24,6 +25,12 @@ pub(crate) struct Parts<'a, D: Directory> {
     pub(crate) log_directory: &'a D,
     pub(crate) settings: &'a EngineSettings,
     pub(crate) observer: Rc<dyn IoObserver>,
+}
+
+/// Where a database file lies.
+pub(crate) struct Place<D: Directory> {
+    pub(crate) directory: D,
+    pub(crate) name: String,
 }
 
 /// What keeps header and checkpoint.
@@ -70,6 +77,14 @@ impl<'a, D: Directory> Parts<'a, D> {
         Signature { random, created }
     }
 
+    /// The time of day when the runtime's clock was zero.
+    fn clock_origin(&self) -> LogTime {
+        let since_start_ms = self.handle.now_ns() / 1_000_000;
+        LogTime {
+            unix_ms: self.time_of_day().unix_ms.saturating_sub(since_start_ms),
+        }
+    }
+
     fn time_of_day(&self) -> LogTime {
         // 2013-01-01 is as good as any other day for a simulation.
         const SIMULATED_ORIGIN_MS: u64 = 1_356_998_400_000;
@@ -84,16 +99,33 @@ impl<'a, D: Directory> Parts<'a, D> {
 
     pub(crate) fn log_settings(&self, signature: Signature) -> LogSettings {
         let mut settings = LogSettings::new(self.settings, super::LOG_PREFIX, signature);
-        let since_start_ms = self.handle.now_ns() / 1_000_000;
-        settings.clock_origin = LogTime {
-            unix_ms: self.time_of_day().unix_ms.saturating_sub(since_start_ms),
-        };
+        settings.clock_origin = self.clock_origin();
         settings.attached = vec![self.name.to_owned()];
         settings
     }
 
-    pub(crate) fn store(&self, file: D::File) -> FileStore<D::File> {
-        FileStore::new(self.handle, file, self.settings, Rc::clone(&self.observer))
+    /// Where the database file lies.
+    pub(crate) fn place(&self) -> Place<D> {
+        Place {
+            directory: self.database_directory.clone(),
+            name: self.name.to_owned(),
+        }
+    }
+
+    /// The pages of the database in `file`, which hands out the database times in `range`; none on
+    /// the disk is later than `newest`.
+    pub(crate) fn store(
+        &self,
+        file: D::File,
+        range: DbtimeRange,
+        newest: u64,
+    ) -> FileStore<D::File> {
+        let store = FileStore::new(self.handle, file, self.settings, Rc::clone(&self.observer));
+        store.versions().set_range(range, newest);
+        store
+            .versions()
+            .set_clock_origin(self.clock_origin().unix_ms);
+        store
     }
 
     /// The task that moves the checkpoint, which the file states as `position`.

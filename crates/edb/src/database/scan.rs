@@ -2,6 +2,7 @@
 
 use super::Database;
 use crate::engine::Core;
+use crate::integrity::Damage;
 use crate::maintenance::{MaintenanceScan, ScanTarget};
 use crate::pool::PageError;
 use runtime::Directory;
@@ -34,12 +35,20 @@ pub(super) fn start<D: Directory>(core: &Rc<Core<D>>) -> Option<MaintenanceScan>
 }
 
 impl<D: Directory> Database<D> {
-    /// The first damaged page that work in the background has met, if any: the scan that verifies
-    /// every page, the removal of deleted records, or reading ahead.
+    /// What work in the background has found wrong since the last call: the scan that verifies every
+    /// page, the removal of deleted records, reading ahead, reading the log and the headers back.
+    /// Also pages that were wrong once and right when they were read again. A page that stays wrong
+    /// is given once.
     #[must_use]
-    pub fn damage(&self) -> Option<PageError> {
+    pub fn take_damage(&self) -> Vec<Damage> {
         let core = &self.inner.core;
-        let noted = core.damage.borrow().clone();
-        noted.or_else(|| core.pool.preread_damage())
+        for error in core.pool.take_preread_damage() {
+            core.note_damage(&error);
+        }
+        let mut damage = core.damage.take();
+        damage.extend(core.log.take_findings().into_iter().map(Damage::File));
+        let transient = core.pool.store().take_transient();
+        damage.extend(transient.into_iter().map(Damage::Page));
+        damage
     }
 }

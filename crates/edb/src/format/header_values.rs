@@ -8,6 +8,12 @@ pub struct LogTime {
 }
 
 impl LogTime {
+    /// Year, month and day in UTC.
+    #[must_use]
+    pub fn date(self) -> (u64, u64, u64) {
+        civil_of_days(self.unix_ms / 86_400_000)
+    }
+
     pub(crate) fn encode(self) -> [u8; 8] {
         if self.unix_ms == 0 {
             return [0; 8];

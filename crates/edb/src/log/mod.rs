@@ -7,6 +7,7 @@
 //! - `files` turns one file into the next: pre-zeroed or re-used, renamed so that a power cut at any
 //!   instant leaves a set of files that can be read.
 //! - `replication` reads every full file again, as the shipping of logs to copies does.
+//! - `read_back` verifies full files while the log is in use, `verify` all of them afterwards.
 //! - [`LogReader`] reads the records back and distinguishes a torn end from damage.
 //!
 //! Differences from ESE: no segment is ever written twice, so there are no shadow segments; a log
@@ -19,10 +20,12 @@ mod header;
 mod layout;
 mod names;
 mod prepare;
+mod read_back;
 mod reader;
 mod replication;
 mod set;
 mod state;
+mod verify;
 mod waiters;
 mod writer;
 
@@ -37,8 +40,10 @@ pub(crate) use names::checkpoint_name;
 pub use reader::LogReader;
 pub use set::LogEnd;
 pub use state::LogStatistics;
+pub use verify::{LogVerification, verify_log};
 
 use crate::format::database_header::{LogTime, Signature};
+use crate::integrity::FileFinding;
 use crate::position::{LogPosition, LogSpan};
 use crate::settings::EngineSettings;
 use config::ByteSize;
@@ -167,6 +172,7 @@ impl Log {
         current: files::CurrentFile<D::File>,
     ) -> Self {
         files.start_replication(current.generation);
+        files.start_read_back(current.generation);
         writer::spawn(&core, files, current);
         Self {
             _owner: Rc::new(state::Owner(Rc::clone(&core))),
@@ -268,6 +274,12 @@ impl Log {
     #[must_use]
     pub fn statistics(&self) -> LogStatistics {
         self.core.statistics()
+    }
+
+    /// What has been found wrong in log files that were read back, since the last call.
+    #[must_use]
+    pub fn take_findings(&self) -> Vec<FileFinding> {
+        self.core.take_findings()
     }
 
     /// Writes what is left and ends the log's tasks.

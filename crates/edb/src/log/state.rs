@@ -6,6 +6,7 @@ use super::layout::Geometry;
 use super::waiters::Waiters;
 use super::{LogRollover, LogSettings};
 use crate::format::database_header::LogTime;
+use crate::integrity::FileFinding;
 use crate::position::{LogPosition, LogSpan, SEGMENT_BYTES};
 use crate::signal::Signal;
 use runtime::sync::Notify;
@@ -41,6 +42,10 @@ pub struct LogStatistics {
     pub files_removed: u64,
     /// Reserve files used because the disk was full.
     pub reserves_used: u64,
+    /// Full files read back and verified.
+    pub read_back_files: u64,
+    /// Segments in them that were right.
+    pub read_back_segments: u64,
 }
 
 /// What the writer should do now.
@@ -88,6 +93,8 @@ pub(super) struct LogCore {
     /// Readers of the log replication that have not ended.
     pub(super) readers: Cell<usize>,
     rollover: RefCell<Option<Rc<dyn LogRollover>>>,
+    /// What was found wrong in files that were read back.
+    findings: RefCell<Vec<FileFinding>>,
 }
 
 /// Held by every handle of the log: when the last goes, the writer ends.
@@ -140,6 +147,7 @@ impl LogCore {
             rolled: Notify::default(),
             readers: Cell::new(0),
             rollover: RefCell::new(None),
+            findings: RefCell::default(),
         })
     }
 
@@ -342,6 +350,15 @@ impl LogCore {
     pub(super) fn set_generation(&self, generation: u32) {
         self.generation.set(generation);
         self.rolled.notify_all();
+    }
+
+    /// Notes what is wrong in a file that was read back.
+    pub(super) fn note(&self, findings: Vec<FileFinding>) {
+        self.findings.borrow_mut().extend(findings);
+    }
+
+    pub(super) fn take_findings(&self) -> Vec<FileFinding> {
+        self.findings.take()
     }
 
     /// The writer has ended.

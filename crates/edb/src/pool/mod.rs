@@ -73,8 +73,8 @@ struct Inner<P: Payload, S: PageStore<P>> {
     store: S,
     write_ahead: Rc<dyn WriteAhead>,
     images: RefCell<Option<Rc<dyn PageImages<P>>>>,
-    /// The first page that could not be read ahead of need.
-    preread_damage: RefCell<Option<PageError>>,
+    /// Pages that could not be read ahead of need.
+    preread_damage: RefCell<Vec<PageError>>,
     prereads: Rc<runtime::sync::Semaphore>,
 }
 
@@ -109,7 +109,7 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
             store,
             write_ahead,
             images: RefCell::new(None),
-            preread_damage: RefCell::new(None),
+            preread_damage: RefCell::default(),
             prereads: runtime::sync::Semaphore::new(OUTSTANDING_IO_MAX as usize),
         });
         scavenger::spawn(&inner);
@@ -181,10 +181,11 @@ impl<P: Payload, S: PageStore<P>> Pool<P, S> {
         Inner::preread(&self.inner, pages);
     }
 
-    /// The first page that could not be read ahead of need, if any: nobody may ever ask for it.
+    /// The pages that could not be read ahead of need since the last call: nobody may ever ask for
+    /// them.
     #[must_use]
-    pub fn preread_damage(&self) -> Option<PageError> {
-        self.inner.preread_damage.borrow().clone()
+    pub fn take_preread_damage(&self) -> Vec<PageError> {
+        self.inner.preread_damage.take()
     }
 
     /// Writes every page that differs from the disk because of a change logged before now, and makes

@@ -74,7 +74,12 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
         for (page, result) in (first.0..).map(PageNumber).zip(results) {
             let wanted = readings.front().is_some_and(|(next, _)| *next == page);
             if !wanted {
-                continue; // A gap: the bytes are thrown away.
+                // A gap: the bytes are thrown away, but not what they show of the storage.
+                let damage = result
+                    .err()
+                    .filter(|error| error.finding().is_some() && !error.is_never_written());
+                self.preread_damage.borrow_mut().extend(damage);
+                continue;
             }
             let Some((_, reading)) = readings.pop_front() else {
                 return;
@@ -91,9 +96,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
                 }
                 Err(error) => {
                     // Perhaps nobody waits for this page, so its damage is reported here as well.
-                    self.preread_damage
-                        .borrow_mut()
-                        .get_or_insert_with(|| error.clone());
+                    self.preread_damage.borrow_mut().push(error.clone());
                     reading.finish(Err(error));
                 }
             }

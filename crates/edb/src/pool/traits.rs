@@ -1,6 +1,6 @@
 //! What the pool needs of the world: payloads, a place to keep them, and a log written first.
 
-use crate::format::page::PageDamage;
+use crate::integrity::{DamageClass, EseError, PageFinding};
 use crate::log::{LocalFuture, Log, LogError};
 use crate::position::{LogPosition, PageNumber};
 use runtime::{IoCause, IoError, IoFailure};
@@ -112,7 +112,7 @@ pub enum PageProblem {
     Io(IoError),
     /// The bytes are not what was written.
     #[error("{0}")]
-    Damaged(PageDamage),
+    Damaged(Box<PageFinding>),
 }
 
 /// A page that could not be read or written.
@@ -137,7 +137,27 @@ impl PageError {
     /// Whether the page has never been written: all its bytes are zero.
     #[must_use]
     pub fn is_never_written(&self) -> bool {
-        self.problem == PageProblem::Damaged(PageDamage::NeverWritten)
+        let class = self.finding().map(|finding| finding.class);
+        class == Some(DamageClass::NeverWritten)
+    }
+
+    /// What is wrong with the bytes, if the request itself did not fail.
+    #[must_use]
+    pub fn finding(&self) -> Option<&PageFinding> {
+        match &self.problem {
+            PageProblem::Damaged(finding) => Some(finding),
+            PageProblem::Io(_) => None,
+        }
+    }
+
+    /// The error that ESE gives for it.
+    #[must_use]
+    pub fn ese_error(&self) -> EseError {
+        match &self.problem {
+            PageProblem::Damaged(finding) => finding.ese_error(),
+            PageProblem::Io(_) if self.is_out_of_space() => EseError::DISK_FULL,
+            PageProblem::Io(_) => EseError::DISK_IO,
+        }
     }
 }
 

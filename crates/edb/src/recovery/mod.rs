@@ -26,6 +26,10 @@ pub struct RecoveryReport {
     pub was_clean: bool,
     /// What is wrong with one of the two copies of the header, which is written anew from the other.
     pub damaged_header: Option<String>,
+    /// Why the versions of the pages are not known, if so: until
+    /// [`crate::Database::rebuild_versions`] each page is taken for its newest version when it is first
+    /// read.
+    pub missing_versions: Option<String>,
     /// Log files from that of the first record read to the last one.
     pub generations: u32,
     /// Log records read from those files.

@@ -6,8 +6,8 @@ use crate::sessions::{Committed, State, World};
 use edb::{EngineSettings, RecoveryReport, Row};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use runtime::Runtime;
 use runtime::simulated::{SimulatedDisk, SimulatedOptions, Tearing};
-use runtime::{Directory, Runtime};
 use std::collections::BTreeMap;
 
 /// A disk with an empty table on it, made once and copied for each seed.
@@ -150,9 +150,18 @@ fn check_recovered(disk: &SimulatedDisk, settings: &EngineSettings) {
     runtime.block_on(async move {
         let (db, report) = open(&handle, &disk, &settings).await.unwrap();
         let rows = read_all(&db, &db.table("messages").unwrap()).await.unwrap();
+        let rebuilt = db.rebuild_versions(|_| true).await.unwrap();
+        assert_eq!(db.take_damage(), [], "after {report:?}: {rebuilt:?}");
         db.close().await.unwrap();
-        let file = disk.directory("database").open("mail.edb").await.unwrap();
-        let checked = edb::check::check(&file, |_, _| {}).await.unwrap();
+        let (database, log) = (disk.directory("database"), disk.directory("log"));
+        let state = db.closed_state();
+        let place = (&database, "mail.edb");
+        let verified = state.verify(&handle, place, &log, std::rc::Rc::new(|_| true));
+        let found = verified.await.unwrap();
+        assert_eq!(found.pages.findings, [], "after {report:?}");
+        assert_eq!(found.log.findings, [], "after {report:?}");
+        assert_eq!(found.copies, [], "after {report:?}");
+        let checked = found.trees.unwrap().unwrap();
         assert_eq!(checked.findings, [], "after {report:?}");
         assert_eq!(checked.rows, rows.len() as u64);
     });

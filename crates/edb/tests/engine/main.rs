@@ -8,6 +8,8 @@ mod common;
 mod crash;
 mod export;
 mod faults;
+mod integrity;
 mod model;
+mod page_versions;
 mod reading;
 mod sessions;

@@ -13,7 +13,7 @@ use runtime::{Directory, Handle, IoObserver};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use workload::controller::host::{BuiltDatabase, Doing, Progress};
+use workload::controller::host::{BuiltDatabase, Doing, Progress, VerifyReport};
 use workload::failure::Failure;
 
 /// Lays out and opens simulations, by their numbers in the run. Nothing is built: a simulation starts in the
@@ -121,9 +121,9 @@ impl<D: Directory> StoreHost for SimulatedHost<D> {
         store.close().await
     }
 
-    async fn verify(&self, _: usize, progress: Progress) -> Result<(), Failure> {
+    async fn verify(&self, _: usize, progress: Progress) -> Result<VerifyReport, Failure> {
         // Nothing was stored, so there is nothing to verify.
         progress(self.plan.run.database_bytes);
-        Ok(())
+        Ok(VerifyReport::default())
     }
 }

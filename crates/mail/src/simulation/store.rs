@@ -261,8 +261,8 @@ impl<D: Directory> MailStore for SimulatedStore<D> {
         }
     }
 
-    fn damage(&self) -> Option<Failure> {
-        None // Pages without contents are not damaged.
+    fn take_damage(&self) -> Vec<Failure> {
+        Vec::new() // Pages without contents are not damaged.
     }
 
     fn name(&self) -> String {

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use measure::sample::Recorder;
 use runtime::IoObserver;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Called with the bytes handled so far; says whether to go on. Work that is asked to stop ends with
@@ -27,6 +28,44 @@ pub struct BuiltDatabase {
     pub size_bytes: u64,
     /// A sentence about what an earlier build had left; empty when there is nothing to say.
     pub note: String,
+}
+
+/// What reading a closed database back has come to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct VerifyReport {
+    /// Pages read and verified.
+    pub pages: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// How long reading the pages took, in seconds.
+    pub seconds: f64,
+    /// What is wrong, one by one; whoever finds very much stops listing.
+    pub findings: Vec<Failure>,
+    /// Errors that are not listed, by class, such as `lost-write`.
+    pub unlisted: BTreeMap<&'static str, u64>,
+    /// Pages that the run has written; `None` when nobody counted.
+    pub pages_written: Option<u64>,
+    /// Of those, pages read back from the device after their last write and verified, before this
+    /// verification; `None` when nobody counted.
+    pub pages_read_back: Option<u64>,
+    /// Whether it was asked to stop before its end.
+    pub stopped: bool,
+    /// Of the pages, the ones that nobody has ever written.
+    pub never_written_pages: u64,
+    /// Pages reached by walking every tree; `None` if the trees were not walked.
+    pub tree_pages: Option<u64>,
+    /// Log files read and verified.
+    pub log_files: u64,
+    /// Segments in them that hold records.
+    pub log_segments: u64,
+}
+
+impl VerifyReport {
+    /// Everything that is wrong.
+    #[must_use]
+    pub fn errors(&self) -> u64 {
+        self.findings.len() as u64 + self.unlisted.values().sum::<u64>()
+    }
 }
 
 /// How full and how busy a database is.
@@ -59,8 +98,8 @@ pub trait LoadedDatabase: Clone + 'static {
     /// The state of its cache and its file.
     fn statistics(&self) -> DatabaseStatistics;
 
-    /// The first damage that was met in the background, where no transaction reports it.
-    fn damage(&self) -> Option<Failure>;
+    /// The damage that was met in the background since the last call, where no transaction reports it.
+    fn take_damage(&self) -> Vec<Failure>;
 }
 
 /// Builds, opens, closes and verifies databases, by their number in the run. One host serves the
@@ -107,9 +146,10 @@ pub trait DatabaseHost: 'static {
         whole: bool,
     ) -> Result<(), Failure>;
 
-    /// Reads every page of the closed database and verifies its checksum.
+    /// Reads everything of the closed database back and verifies it, to the end, whatever is found:
+    /// pages, trees, headers and log. One that could not be closed is read as it is.
     ///
     /// # Errors
-    /// The failure that ends the run.
-    async fn verify(&self, database: usize, progress: Progress) -> Result<(), Failure>;
+    /// Why nothing can be read.
+    async fn verify(&self, database: usize, progress: Progress) -> Result<VerifyReport, Failure>;
 }

@@ -167,7 +167,8 @@ impl<H: DatabaseHost> Shard<H> {
             let whole = load.failure().is_none();
             // Every database is closed, whatever became of the others.
             let closed = self.host.close(number, database.clone(), whole).await;
-            let damage = database.damage().map_or(Ok(()), Err);
+            let damage = database.take_damage().into_iter().next();
+            let damage = damage.map_or(Ok(()), Err);
             result = result.and(closed).and(damage);
         }
         self.closing.borrow_mut().databases.clear();
@@ -206,7 +207,8 @@ impl<H: DatabaseHost> Shard<H> {
             .report(ShardMessage::ToHandle(sizes_bytes.iter().sum()));
         for (&database, size_bytes) in self.databases().iter().zip(sizes_bytes) {
             let verified = self.host.verify(database, self.progress(before)).await;
-            result = result.and(verified);
+            let first = verified.map(|report| report.findings.into_iter().next());
+            result = result.and(first.and_then(|failure| failure.map_or(Ok(()), Err)));
             before += size_bytes;
             self.follower.report(ShardMessage::Progress(before));
         }
@@ -218,7 +220,7 @@ impl<H: DatabaseHost> Shard<H> {
     fn look_for_failures(&self) {
         if let Some(load) = self.load.borrow().as_ref() {
             let mut databases = load.databases().iter();
-            let damage = || databases.find_map(LoadedDatabase::damage);
+            let damage = || databases.find_map(|one| one.take_damage().into_iter().next());
             if let Some(failure) = load.failure().or_else(damage) {
                 self.follower.fail(failure);
             }

@@ -36,7 +36,7 @@ pub use key_range::KeyRange;
 pub use node::{Node, NodeFlags, common_prefix_bytes, node_bytes};
 #[cfg(test)]
 pub(crate) use seal::seal_as_is;
-pub use seal::{PageDamage, WrongBit, repair, seal, verify};
+pub use seal::{PageDamage, WrongBit, repair, seal, verify, wrong_blocks};
 pub use split::{SplitPoint, shortest_separator};
 pub use structure::StructureError;
 pub use view::PageView;

@@ -109,6 +109,19 @@ fn is_whole(page: &[u8], seed: u32) -> bool {
     (0..blocks(page)).all(|block| u64_at(page, place_of(block)) == computed(page, block, seed))
 }
 
+/// Which of the partial checksums of `page` are wrong, as one bit each from the lowest on, and how
+/// many there are.
+#[must_use]
+pub fn wrong_blocks(page: &[u8], page_number: u32) -> (u8, u8) {
+    let count = blocks(page);
+    let is_wrong =
+        |&block: &usize| u64_at(page, place_of(block)) != computed(page, block, page_number);
+    let mask = (0..count)
+        .filter(is_wrong)
+        .fold(0, |mask, block| mask | 1 << block);
+    (mask, count as u8)
+}
+
 /// Checks that `page` is page `page_number`, as it was sealed.
 ///
 /// # Errors

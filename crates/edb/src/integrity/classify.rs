@@ -1,0 +1,143 @@
+//! What the storage has done to a page, from its bytes and what is known of it.
+
+use super::finding::{DamageClass, Misplaced, PageFinding, Persistence, WrongBlocks};
+use super::table::{Contents, VersionTable};
+use super::version::Version;
+use crate::format::page::{self, PageDamage, PageView, WrongBit};
+
+/// What a page that was read looks like by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Evidence {
+    /// The page that was asked for.
+    pub page: u32,
+    /// What the table cares for.
+    pub contents: Contents,
+    /// The number in the page, if it is a whole page of any number.
+    pub number: Option<u32>,
+    /// The database time in the page, if it is a whole page of any number.
+    pub dbtime: Option<u64>,
+    /// The database time in a page whose checksum is wrong, if it names itself the right page.
+    pub claimed_dbtime: Option<u64>,
+    /// Which partial checksums are wrong.
+    pub wrong_blocks: WrongBlocks,
+    /// The one wrong bit, if there is exactly one.
+    pub wrong_bit: Option<WrongBit>,
+}
+
+impl Evidence {
+    /// Looks at the bytes read for page `page`.
+    #[must_use]
+    #[inline]
+    pub fn of(bytes: &[u8], page: u32) -> Self {
+        let evidence = Self {
+            page,
+            contents: Contents::Damaged,
+            number: None,
+            dbtime: None,
+            claimed_dbtime: None,
+            wrong_blocks: WrongBlocks::default(),
+            wrong_bit: None,
+        };
+        match page::verify(bytes, page) {
+            Ok(()) => {
+                let dbtime = PageView::new(bytes).dbtime();
+                Self {
+                    contents: Contents::Whole { dbtime },
+                    number: Some(page),
+                    dbtime: Some(dbtime),
+                    ..evidence
+                }
+            }
+            Err(damage) => evidence.of_damage(bytes, damage),
+        }
+    }
+
+    #[cold]
+    fn of_damage(self, bytes: &[u8], damage: PageDamage) -> Self {
+        match damage {
+            PageDamage::NeverWritten => Self {
+                contents: Contents::Zero,
+                ..self
+            },
+            PageDamage::WrongNumber { found } => Self {
+                number: Some(found),
+                dbtime: Some(PageView::new(bytes).dbtime()),
+                ..self
+            },
+            PageDamage::WrongChecksum { correctable } => {
+                let (mask, blocks) = page::wrong_blocks(bytes, self.page);
+                let view = PageView::new(bytes);
+                Self {
+                    claimed_dbtime: (view.page_number() == self.page).then(|| view.dbtime()),
+                    wrong_blocks: WrongBlocks { mask, blocks },
+                    wrong_bit: correctable,
+                    ..self
+                }
+            }
+        }
+    }
+}
+
+/// Says what is wrong with a page that the table calls wrong.
+#[must_use]
+pub fn classify(evidence: &Evidence, table: &VersionTable, page_size_bytes: usize) -> PageFinding {
+    let page = evidence.page;
+    let expected = table.version(page);
+    PageFinding {
+        page,
+        offset_bytes: (u64::from(page) + 1) * page_size_bytes as u64,
+        class: class_of(evidence, table),
+        persistence: Persistence::ReadOnce,
+        found_dbtime: evidence.dbtime,
+        found_version: evidence.dbtime.map(|dbtime| Version::of(dbtime).code()),
+        expected_version: expected.code(),
+        last_write: table.last_write(page),
+        misplaced: misplaced(evidence, table),
+        found_at: None,
+        wrong_blocks: evidence.wrong_blocks,
+        wrong_bit: evidence.wrong_bit,
+    }
+}
+
+fn class_of(evidence: &Evidence, table: &VersionTable) -> DamageClass {
+    let is_ours = |dbtime| table.range().contains(dbtime);
+    match (evidence.contents, evidence.dbtime) {
+        (Contents::Zero, _) if table.version(evidence.page).is_written() => DamageClass::Zeroed,
+        (Contents::Zero, _) => DamageClass::NeverWritten,
+        (_, Some(dbtime)) if !is_ours(dbtime) => DamageClass::Foreign,
+        (Contents::Whole { dbtime }, _) => {
+            let later = table
+                .last_write(evidence.page)
+                .is_some_and(|last| last.dbtime < dbtime);
+            if later || dbtime > table.newest() {
+                DamageClass::FromTheFuture
+            } else {
+                DamageClass::LostWrite
+            }
+        }
+        (Contents::Damaged, Some(_)) => DamageClass::Misdirected,
+        (Contents::Damaged, None) => {
+            // A page torn inside its first block has no partial checksum that is right, since that
+            // block holds those of the others; but it still is recognised.
+            let claims = |dbtime| is_ours(dbtime) && dbtime <= table.newest();
+            let is_recognised =
+                evidence.wrong_blocks.blocks > 1 && evidence.claimed_dbtime.is_some_and(claims);
+            let in_parts = evidence.wrong_blocks.is_mixed() || is_recognised;
+            if in_parts && evidence.wrong_bit.is_none() {
+                DamageClass::Torn
+            } else {
+                DamageClass::Checksum
+            }
+        }
+    }
+}
+
+fn misplaced(evidence: &Evidence, table: &VersionTable) -> Option<Misplaced> {
+    let number = evidence.number.filter(|&number| number != evidence.page)?;
+    let expected = table.version(number);
+    let found = evidence.dbtime.map(Version::of);
+    Some(Misplaced {
+        number,
+        is_newest: (expected != Version::UNKNOWN).then_some(found == Some(expected)),
+    })
+}

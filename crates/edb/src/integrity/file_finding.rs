@@ -1,0 +1,115 @@
+//! What is wrong with a log file, a copy of the header or the checkpoint file.
+
+use super::finding::EseError;
+use crate::pool::PageError;
+use std::fmt;
+
+/// The part of the files that a finding is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FilePart {
+    /// A copy of the database header: 1, or 2 for the shadow header.
+    Header {
+        /// Which copy.
+        copy: u8,
+    },
+    /// A copy of the checkpoint: 1 or 2.
+    Checkpoint {
+        /// Which copy.
+        copy: u8,
+    },
+    /// A log file.
+    Log {
+        /// Its generation.
+        generation: u32,
+        /// The segment of 4 KiB, if it is about one; its header is segment 0.
+        segment: Option<u32>,
+    },
+}
+
+/// The kinds of damage to these files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FileClass {
+    /// The checksum is wrong.
+    Checksum,
+    /// Something older than what was written last: a write that was reported as done is not there.
+    LostWrite,
+    /// Something that belongs to another database or log.
+    Foreign,
+    /// All bytes are zero, although they have been written.
+    Zeroed,
+    /// It is not there, or shorter than it was.
+    Missing,
+    /// Something else than was written, with a checksum that is right.
+    Different,
+}
+
+impl FileClass {
+    /// Its name in files and reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Checksum => "checksum",
+            Self::LostWrite => "lost-write",
+            Self::Foreign => "foreign",
+            Self::Zeroed => "zeroed",
+            Self::Missing => "missing",
+            Self::Different => "different",
+        }
+    }
+}
+
+/// One thing that is wrong with a log file, a header or the checkpoint file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileFinding {
+    /// The file's name as a person knows it.
+    pub file: String,
+    /// Which part of it.
+    pub part: FilePart,
+    /// What the storage has done.
+    pub class: FileClass,
+    /// What is wrong, without a full stop.
+    pub problem: String,
+}
+
+impl FileFinding {
+    /// The error that ESE gives for it.
+    #[must_use]
+    pub fn ese_error(&self) -> EseError {
+        match (self.part, self.class) {
+            (FilePart::Header { .. }, _) => EseError::DATABASE_CORRUPTED,
+            (FilePart::Checkpoint { .. }, _) => EseError::CHECKPOINT_CORRUPT,
+            (FilePart::Log { .. }, FileClass::Missing) => EseError::MISSING_LOG_FILE,
+            (FilePart::Log { .. }, FileClass::Foreign) => EseError::BAD_LOG_SIGNATURE,
+            (FilePart::Log { segment: None, .. }, FileClass::LostWrite) => {
+                EseError::INVALID_LOG_SEQUENCE
+            }
+            (FilePart::Log { .. }, _) => EseError::LOG_FILE_CORRUPT,
+        }
+    }
+}
+
+impl fmt::Display for FileFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.problem, self.ese_error())
+    }
+}
+
+/// Something that is wrong with the files of a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Damage {
+    /// A page.
+    Page(PageError),
+    /// Anything else.
+    File(FileFinding),
+}
+
+impl Damage {
+    /// The name of its class in files and reports.
+    #[must_use]
+    pub fn class_name(&self) -> &'static str {
+        match self {
+            Self::Page(error) => error.finding().map_or("io", |finding| finding.class.name()),
+            Self::File(finding) => finding.class.name(),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Everything of a closed database read back: pages, trees, headers, checkpoint and log.
+
+use super::copies::LastWritten;
+use super::file_finding::{FileFinding, FilePart};
+use super::page_pass::{PagePass, verify_pages};
+use super::table::{Coverage, VersionTable};
+use crate::check::{CheckError, CheckReport, check};
+use crate::checkpoint;
+use crate::database::LOG_PREFIX;
+use crate::format::database_header::{DatabaseHeader, DatabaseState, Signature};
+use crate::log::{LogVerification, verify_log};
+use crate::position::LogPosition;
+use runtime::{Directory, File, Handle, IoError};
+use std::rc::Rc;
+
+/// What is known of a database that has been closed, well or not, by the process that had it open.
+#[derive(Clone)]
+pub struct ClosedState {
+    /// The versions of its pages.
+    pub versions: Rc<VersionTable>,
+    /// The header as it was written last.
+    pub header: DatabaseHeader,
+    /// Where the log ends.
+    pub log_end: LogPosition,
+    /// Bytes of a log file.
+    pub log_file_size_bytes: u64,
+    /// What distinguishes its log from all others.
+    pub log_signature: Signature,
+    /// What the copies of the header must be.
+    pub written_header: Rc<LastWritten>,
+    /// What the copies of the checkpoint must be.
+    pub written_checkpoint: Rc<LastWritten>,
+}
+
+/// What verification found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verification {
+    /// How much had been read back before.
+    pub coverage: Coverage,
+    /// Every page.
+    pub pages: PagePass,
+    /// Every tree; an error if the trees could not be walked, nothing if verification was stopped
+    /// before.
+    pub trees: Option<Result<CheckReport, CheckError>>,
+    /// The copies of the header and of the checkpoint.
+    pub copies: Vec<FileFinding>,
+    /// Every log file.
+    pub log: LogVerification,
+}
+
+impl ClosedState {
+    /// Reads everything back: the database file `name` in one directory, its log in another.
+    /// `progress` hears the bytes done, of twice the size of the file, and says whether to go on.
+    ///
+    /// # Errors
+    /// If a file cannot be opened or the storage fails as a whole.
+    pub async fn verify<D: Directory>(
+        &self,
+        handle: &Handle,
+        (directory, name): (&D, &str),
+        log_directory: &D,
+        progress: Rc<dyn Fn(u64) -> bool>,
+    ) -> Result<Verification, IoError> {
+        let file = directory.open(name).await?;
+        let page_bytes = self.header.page_size_bytes as usize;
+        let coverage = self.versions.coverage();
+        let heard = Rc::clone(&progress);
+        let pass = verify_pages(handle, &file, page_bytes, &self.versions, move |bytes| {
+            heard(bytes)
+        });
+        let pages = pass.await?;
+        let mut copies = self.verify_header(handle, &file).await?;
+        copies.extend(self.verify_checkpoint(handle, log_directory).await?);
+        let log = verify_log(
+            log_directory,
+            LOG_PREFIX,
+            &self.log_signature,
+            self.log_end,
+            self.log_file_size_bytes,
+        )
+        .await?;
+        let before = pages.bytes;
+        let trees = if pages.stopped {
+            None
+        } else if self.header.state == DatabaseState::Clean {
+            let checked = check(&file, move |done, _| {
+                progress(before + done * page_bytes as u64);
+            });
+            Some(checked.await)
+        } else {
+            Some(Err(CheckError::NotClean { file: file.name() }))
+        };
+        Ok(Verification {
+            coverage,
+            pages,
+            trees,
+            copies,
+            log,
+        })
+    }
+
+    async fn verify_header<F: File>(
+        &self,
+        handle: &Handle,
+        file: &F,
+    ) -> Result<Vec<FileFinding>, IoError> {
+        let page_bytes = u64::from(self.header.page_size_bytes);
+        checkpoint::read_header_back(handle, file, &self.written_header, page_bytes).await
+    }
+
+    async fn verify_checkpoint<D: Directory>(
+        &self,
+        handle: &Handle,
+        directory: &D,
+    ) -> Result<Vec<FileFinding>, IoError> {
+        checkpoint::read_checkpoint_back(handle, directory, LOG_PREFIX, &self.written_checkpoint)
+            .await
+    }
+}
+
+/// The two copies of a part, for reading them back.
+pub(crate) fn two_copies(
+    distance_bytes: u64,
+    part: impl Fn(u8) -> FilePart,
+) -> [super::copies::Copy; 2] {
+    [1, 2].map(|copy| super::copies::Copy {
+        offset_bytes: u64::from(copy - 1) * distance_bytes,
+        part: part(copy),
+    })
+}

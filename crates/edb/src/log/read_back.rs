@@ -1,0 +1,146 @@
+//! Full log files are read back and verified while the log is in use, at a rate that leaves the
+//! storage to the load.
+
+use super::files::LogFiles;
+use super::verify::Expected;
+use crate::accounting::Shape;
+use crate::integrity::{FileClass, FileFinding, FilePart};
+use config::ByteSize;
+use runtime::time::{MILLISECOND_NS, SECOND_NS};
+use runtime::{Buffer, Directory, File, IoCause, IoDirection};
+use std::rc::Rc;
+
+/// Bytes of one read.
+const READ_BYTES: u64 = 256 * 1024;
+/// Waits before a file that was wrong is read again, in milliseconds.
+const READ_AGAIN_AFTER_MS: [u64; 3] = [1, 100, 800];
+
+impl<D: Directory> LogFiles<D> {
+    /// Starts the task, if the settings ask for it. The first file it reads is that of `generation`,
+    /// once it is full.
+    pub(super) fn start_read_back(self: &Rc<Self>, generation: u32) {
+        let rate = self.core.settings.engine.maintenance.log_read_back_rate;
+        let (Some(ByteSize(rate)), true) = (rate, self.core.settings.with_contents) else {
+            return;
+        };
+        let files = Rc::clone(self);
+        drop(self.core.handle.spawn(async move {
+            let mut next = generation;
+            while let Some(generation) = files.next_to_read_back(next).await {
+                next = generation + 1;
+                files.read_back(generation, rate).await;
+            }
+        }));
+    }
+
+    /// Waits until a file from `from` on is full; gives the oldest that is still there. `None`: the
+    /// log is over.
+    async fn next_to_read_back(&self, from: u32) -> Option<u32> {
+        loop {
+            let rolled = self.core.rolled.notified();
+            if self.core.is_over() {
+                return None;
+            }
+            if let Some(&generation) = self.full.borrow().range(from..).next() {
+                return Some(generation);
+            }
+            rolled.await;
+        }
+    }
+
+    async fn read_back(&self, generation: u32, rate: u64) {
+        let name = self.names.full(generation);
+        let expected = Expected {
+            file: format!("{}/{name}", self.directory.describe()),
+            generation,
+            signature: &self.core.settings.signature,
+            geometry: self.core.geometry,
+            end_segment: None,
+        };
+        let mut result = self.read_and_verify(&name, &expected, rate).await;
+        for wait_ms in READ_AGAIN_AFTER_MS {
+            let Some(Err(_)) = &result else {
+                break;
+            };
+            self.core.handle.sleep_ns(wait_ms * MILLISECOND_NS).await;
+            result = self.read_and_verify(&name, &expected, u64::MAX).await;
+        }
+        match result {
+            None => {} // It is being used again, or the log is over.
+            Some(Ok(segments)) => self.core.count(|statistics| {
+                statistics.read_back_files += 1;
+                statistics.read_back_segments += segments;
+            }),
+            Some(Err(findings)) => {
+                self.core
+                    .count(|statistics| statistics.read_back_files += 1);
+                self.core.note(findings);
+            }
+        }
+    }
+
+    /// Reads one file and verifies it: the number of its segments, or what is wrong. `None`: the
+    /// file is not there any more, so that what was read says nothing.
+    async fn read_and_verify(
+        &self,
+        name: &str,
+        expected: &Expected<'_>,
+        rate: u64,
+    ) -> Option<Result<u64, Vec<FileFinding>>> {
+        let read = self.read_paced(name, rate).await;
+        if self.core.is_over() || !self.full.borrow().contains(&expected.generation) {
+            return None;
+        }
+        let failed = |class, problem| {
+            Some(Err(vec![FileFinding {
+                file: expected.file.clone(),
+                part: FilePart::Log {
+                    generation: expected.generation,
+                    segment: None,
+                },
+                class,
+                problem,
+            }]))
+        };
+        let bytes = match read {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => {
+                let problem = "it is shorter than it was written".to_owned();
+                return failed(FileClass::Missing, problem);
+            }
+            // The observer of the requests has seen it.
+            Err(error) => return failed(FileClass::Missing, error.without_file()),
+        };
+        let verified = expected.verify(&bytes);
+        if verified.findings.is_empty() {
+            return Some(Ok(verified.segments));
+        }
+        Some(Err(verified.findings))
+    }
+
+    async fn read_paced(&self, name: &str, rate: u64) -> Result<Option<Vec<u8>>, runtime::IoError> {
+        let file = self.directory.open(name).await?;
+        let size_bytes = self.core.geometry.file_bytes;
+        if file.size_bytes().await? < size_bytes {
+            return Ok(None);
+        }
+        let mut whole = Vec::with_capacity(size_bytes as usize);
+        while (whole.len() as u64) < size_bytes && !self.core.is_over() {
+            let offset = whole.len() as u64;
+            let length = READ_BYTES.min(size_bytes - offset);
+            let issued_ns = self.core.handle.now_ns();
+            let (bytes, result) = file.read(offset, Buffer::zeroed(length as usize)).await;
+            let shape: Shape = (IoDirection::Read, offset, length);
+            let error = result.as_ref().err();
+            self.notify_observer(IoCause::Maintenance, shape, issued_ns, error);
+            result?;
+            whole.extend_from_slice(&bytes);
+            let pause_ns = u128::from(length) * u128::from(SECOND_NS) / u128::from(rate.max(1));
+            let due_ns = issued_ns + pause_ns as u64;
+            if due_ns > self.core.handle.now_ns() {
+                self.core.handle.sleep_until_ns(due_ns).await;
+            }
+        }
+        Ok((whole.len() as u64 == size_bytes).then_some(whole))
+    }
+}

@@ -1,0 +1,244 @@
+//! Log files read back and held against what was written: signature, generation, and of every
+//! segment its place and its checksums.
+
+use super::header::LogFileHeader;
+use super::layout::{Geometry, SEGMENT, SegmentHead, word};
+use super::names::Names;
+use crate::format::database_header::{HeaderLogPosition, Signature};
+use crate::integrity::{FileClass, FileFinding, FilePart};
+use crate::log::eight;
+use crate::position::{LogPosition, SEGMENT_BYTES};
+use runtime::{Buffer, Directory, File, IoError, IoFailure};
+use std::collections::BTreeSet;
+
+/// Findings of one file that are described; a file that is garbled from end to end is one finding
+/// per segment, which nobody wants to read.
+const MOST_DESCRIBED: usize = 3;
+
+/// What a pass over the files of a log found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LogVerification {
+    /// Files that were read.
+    pub files: u64,
+    /// Segments in them that hold records, right or wrong.
+    pub segments: u64,
+    /// Of those, the ones that are wrong.
+    pub wrong_segments: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// What is wrong.
+    pub findings: Vec<FileFinding>,
+}
+
+/// Which file is read, and what it must be.
+pub(super) struct Expected<'a> {
+    pub(super) file: String,
+    pub(super) generation: u32,
+    pub(super) signature: &'a Signature,
+    pub(super) geometry: Geometry,
+    /// The first segment of the file that holds nothing; none in a file that is full.
+    pub(super) end_segment: Option<u32>,
+}
+
+/// What one file came to.
+#[derive(Debug, Default)]
+pub(super) struct FileVerification {
+    pub(super) segments: u64,
+    pub(super) wrong_segments: u64,
+    pub(super) findings: Vec<FileFinding>,
+}
+
+impl Expected<'_> {
+    fn finding(&self, segment: Option<u32>, class: FileClass, problem: String) -> FileFinding {
+        let generation = self.generation;
+        FileFinding {
+            file: self.file.clone(),
+            part: FilePart::Log {
+                generation,
+                segment,
+            },
+            class,
+            problem,
+        }
+    }
+
+    /// Holds the bytes of a whole file against what it must be.
+    pub(super) fn verify(&self, bytes: &[u8]) -> FileVerification {
+        let mut result = FileVerification::default();
+        if let Err(finding) = self.verify_header(bytes) {
+            result.findings.push(finding);
+        }
+        let last = self.geometry.last_segment();
+        let end = self.end_segment.unwrap_or(last + 1).min(last + 1);
+        for number in 1..end {
+            result.segments += 1;
+            let start = number as usize * SEGMENT;
+            let segment = &bytes[start..start + SEGMENT];
+            let stream = self.signature.random;
+            match SegmentHead::verify(segment, self.generation, number, stream) {
+                Some(head) if head.file_ends => break,
+                Some(_) => {}
+                None => {
+                    result.wrong_segments += 1;
+                    if result.findings.len() < MOST_DESCRIBED {
+                        result.findings.push(self.wrong_segment(segment, number));
+                    }
+                }
+            }
+        }
+        result
+    }
+
+    fn verify_header(&self, bytes: &[u8]) -> Result<(), FileFinding> {
+        let wrong = |class, problem: String| Err(self.finding(None, class, problem));
+        if is_zero(&bytes[..SEGMENT]) {
+            return wrong(FileClass::Zeroed, "all bytes of its header are zero".into());
+        }
+        let header = match LogFileHeader::decode(bytes) {
+            Ok(header) => header,
+            Err(problem) => return wrong(FileClass::Checksum, problem.to_owned()),
+        };
+        if header.signature != *self.signature {
+            let problem = "it belongs to another set of log files";
+            return wrong(FileClass::Foreign, problem.to_owned());
+        }
+        if header.generation != self.generation {
+            let problem = format!(
+                "it is the file of generation {}, where that of generation {} was written",
+                header.generation, self.generation
+            );
+            return wrong(FileClass::LostWrite, problem);
+        }
+        Ok(())
+    }
+
+    fn wrong_segment(&self, segment: &[u8], number: u32) -> FileFinding {
+        let (class, problem) = self.what_is_wrong(segment, number);
+        let offset = u64::from(number) * SEGMENT_BYTES;
+        let problem = format!("segment {number} (offset {offset}) {problem}");
+        self.finding(Some(number), class, problem)
+    }
+
+    fn what_is_wrong(&self, segment: &[u8], number: u32) -> (FileClass, String) {
+        if is_zero(segment) {
+            let problem = "is all zeros, although it was written".to_owned();
+            return (FileClass::Zeroed, problem);
+        }
+        // A segment that is whole for the place and the log that it names itself.
+        let (position, stream) = place_of(segment);
+        let (generation, found) = (position.generation, u32::from(position.sector));
+        if SegmentHead::verify(segment, generation, found, stream).is_none() {
+            return (FileClass::Checksum, "has a wrong checksum".to_owned());
+        }
+        if stream != self.signature.random {
+            return (FileClass::Foreign, "belongs to another log".to_owned());
+        }
+        let problem = format!(
+            "is segment {found} of generation {generation}: the write of it was lost or went to \
+             another place"
+        );
+        let _ = number;
+        (FileClass::LostWrite, problem)
+    }
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == 0)
+}
+
+/// The place and the log that a segment names.
+fn place_of(segment: &[u8]) -> (HeaderLogPosition, u32) {
+    (
+        HeaderLogPosition::decode(eight(segment, 8)),
+        word(segment, 24),
+    )
+}
+
+/// Reads a whole file. `Err` with a finding: it is not there, or too short.
+pub(super) async fn read_file<D: Directory>(
+    directory: &D,
+    name: &str,
+    expected: &Expected<'_>,
+) -> Result<Result<Buffer, FileFinding>, IoError> {
+    let missing = |problem: &str| {
+        Ok(Err(expected.finding(
+            None,
+            FileClass::Missing,
+            problem.into(),
+        )))
+    };
+    let file = match directory.open(name).await {
+        Err(error) if error.failure == IoFailure::NotFound => return missing("it is missing"),
+        opened => opened?,
+    };
+    let file_bytes = expected.geometry.file_bytes;
+    if file.size_bytes().await? < file_bytes {
+        return missing("it is shorter than it was written");
+    }
+    let (bytes, result) = file.read(0, Buffer::zeroed(file_bytes as usize)).await;
+    result?;
+    Ok(Ok(bytes))
+}
+
+/// Reads every file of a log that is closed and verifies it. The log ended at `end`, in files of
+/// `file_size_bytes`.
+///
+/// # Errors
+/// If the storage fails.
+pub async fn verify_log<D: Directory>(
+    directory: &D,
+    prefix: &str,
+    signature: &Signature,
+    end: LogPosition,
+    file_size_bytes: u64,
+) -> Result<LogVerification, IoError> {
+    let names = Names::new(prefix);
+    let geometry = Geometry::new(file_size_bytes);
+    let present = directory.list().await?;
+    let full: BTreeSet<u32> = present
+        .iter()
+        .filter_map(|name| names.generation_of(name))
+        .collect();
+    let end = geometry.normalised(end);
+    let (current, segment, byte) = geometry.place(end);
+    // A file may have been closed in the very moment when it was full.
+    let is_new = segment == 1 && byte == super::layout::SEGMENT_HEADER;
+    let oldest = full.first().copied().unwrap_or(current).min(current);
+    let mut result = LogVerification::default();
+    for generation in oldest..=current {
+        let is_current = generation == current;
+        let is_last_full = is_new && generation + 1 == current;
+        let name = if is_current || (is_last_full && !full.contains(&generation)) {
+            names.current()
+        } else {
+            names.full(generation)
+        };
+        if is_current && is_new && !full.contains(&(current - 1)) && current > 1 {
+            continue; // The log ended with the file before, which is still the current one.
+        }
+        let expected = Expected {
+            file: format!("{}/{name}", directory.describe()),
+            generation,
+            signature,
+            geometry,
+            end_segment: is_current.then(|| segments_used(segment, byte)),
+        };
+        result.files += 1;
+        match read_file(directory, &name, &expected).await? {
+            Ok(bytes) => {
+                result.bytes += bytes.len() as u64;
+                let one = expected.verify(&bytes);
+                result.segments += one.segments;
+                result.wrong_segments += one.wrong_segments;
+                result.findings.extend(one.findings);
+            }
+            Err(finding) => result.findings.push(finding),
+        }
+    }
+    Ok(result)
+}
+
+/// The first segment that holds nothing when the log ends at `byte` of `segment`.
+fn segments_used(segment: u32, byte: usize) -> u32 {
+    segment + u32::from(byte > super::layout::SEGMENT_HEADER)
+}
