@@ -15,10 +15,14 @@ use std::time::{Duration, Instant};
 
 use brokerage::database::postgres::Cluster;
 use brokerage::database::postgres::cluster::Settings;
-use brokerage::database::{Build, Database, Loader, Server, State, Step, finish};
+use brokerage::database::seal::TableDigest;
+use brokerage::database::{
+    Build, Database, Loader, LockError, RunLock, Server, State, Step, finish,
+};
 use brokerage::dataset::DataSet;
 use brokerage::error::DatabaseError;
 use brokerage::generator::Generator;
+use brokerage::ledger::Ledger;
 use brokerage::profile::Brokerage;
 use brokerage::row::Answers;
 use brokerage::run::client_threads;
@@ -26,7 +30,7 @@ use brokerage::run::context::RunContext;
 use brokerage::run::market_workers::{self, ActionQueue};
 use brokerage::run::shard_link::{ONLY_SHARD, ShardLink};
 use brokerage::run::user;
-use brokerage::schema::TABLES;
+use brokerage::schema::{TABLES, Table};
 use brokerage::session::{AfterBatch, Answering, Call, Isolation, Session};
 use brokerage::statement::Dialect;
 use config::TimeSpan;
@@ -101,7 +105,8 @@ fn work(
     orders.set_sessions(brokerage.users);
     let link = Arc::new(ShardLink::new(orders, Inbox::default(), recorder, started));
     let database: Arc<dyn Database> = Arc::clone(counted) as _;
-    let (context, _) = RunContext::open(link, database, data_set, brokerage, SEED)?;
+    let ledger = Arc::new(Ledger::unnamed()?);
+    let (context, _) = RunContext::open(link, database, ledger, data_set, brokerage, SEED)?;
     let desk = Arc::new(ActionQueue::default());
     context.set_open(true);
     let context = Arc::new(context);
@@ -383,6 +388,22 @@ impl Database for Counted {
 
     fn size_bytes(&self) -> Result<u64, DatabaseError> {
         self.database.size_bytes()
+    }
+
+    fn lock(&self) -> Result<Box<dyn RunLock>, LockError> {
+        self.database.lock()
+    }
+
+    fn digest(&self, table: &Table) -> Result<TableDigest, DatabaseError> {
+        self.database.digest(table)
+    }
+
+    fn state_values(&self) -> Result<Vec<(String, String)>, DatabaseError> {
+        self.database.state_values()
+    }
+
+    fn set_state_values(&self, values: &[(String, String)]) -> Result<(), DatabaseError> {
+        self.database.set_state_values(values)
     }
 
     fn remove(&self) -> Result<(), DatabaseError> {

@@ -1,5 +1,14 @@
 //! Errors of the database.
 
+/// A statement was cancelled.
+pub(crate) const CANCELLED: &str =
+    "the server cancelled a statement, by a time limit or for an administrator";
+/// A key exists already, or a row that is referred to does not.
+pub(crate) const ROWS_OF_OTHERS: &str =
+    "a key of this run exists already, or a row is gone: another client writes to this database";
+/// Memory, or another limit of the server.
+pub(crate) const SERVER_LIMIT: &str = "the server has reached a limit of its own";
+
 /// An error of a session, or of the server behind it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DatabaseError {
@@ -22,6 +31,16 @@ pub enum DatabaseError {
     /// The server or the database cannot be used as it is; the text names the remedy.
     #[error("{0}")]
     Unusable(String),
+    /// The server ended the statement for a reason that is not the storage's.
+    #[error("{cause}: {statement} failed: {message}")]
+    ServerSide {
+        /// What has happened, in words.
+        cause: &'static str,
+        /// Name of the statement, or of the step.
+        statement: String,
+        /// The message of the server.
+        message: String,
+    },
     /// The statement failed unexpectedly.
     #[error("{statement} failed: {message}")]
     Failed {

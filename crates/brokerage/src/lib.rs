@@ -7,6 +7,7 @@
 //! - [`profile`], [`run_plan`], [`operation`], [`scale`] and [`skew`].
 //! - [`kinds`]: trade types and states.
 //! - [`market`]: the simulated exchange that executes orders.
+//! - [`guarantees`]: settings of a server under which a crash may lose committed work.
 //! - `report`: what it adds to the reports of its runs.
 //!
 //! On a real database:
@@ -22,6 +23,7 @@
 //! - [`error`]: database errors, and which of them can be retried.
 //! - [`transactions`]: the ten transactions of the mix, data maintenance and clean-up.
 //! - [`checks`]: the consistency checks after a run.
+//! - [`ledger`]: what the database has acknowledged, to be compared with it after the load.
 //! - [`run`]: a measured run.
 //!
 //! Amounts of money are cents, timestamps are milliseconds since 1970, days are days since 1970,
@@ -38,8 +40,11 @@ pub mod dataset;
 pub mod error;
 #[cfg(feature = "host")]
 pub mod generator;
+pub mod guarantees;
 mod interface;
 pub mod kinds;
+#[cfg(feature = "host")]
+pub mod ledger;
 pub mod market;
 pub mod operation;
 #[cfg(feature = "host")]

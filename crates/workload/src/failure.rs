@@ -20,6 +20,8 @@ pub enum FailureKind {
     OutOfSpace,
     /// The database server was gone and did not come back.
     Unavailable,
+    /// The database server ended the work for a reason that is not the storage's.
+    ServerSide,
     /// Nothing failed, but simulated time does not advance, so the run would never end.
     ZeroDelayLoop,
     /// Nothing failed: the work was asked to stop.
@@ -36,6 +38,7 @@ impl From<FailureKind> for ErrorKind {
             FailureKind::Inconsistent => Self::Inconsistent,
             FailureKind::OutOfSpace => Self::OutOfSpace,
             FailureKind::Unavailable => Self::Unavailable,
+            FailureKind::ServerSide => Self::ServerSide,
             FailureKind::ZeroDelayLoop | FailureKind::Stopped | FailureKind::Internal => {
                 Self::Internal
             }

@@ -1,8 +1,9 @@
 //! Consistency checks: what must hold in the database after any run, however it ended.
 //!
-//! - [`Before`] records counters and balances before a run; [`check`] examines everything that the
-//!   run has changed and compares the counters with the sums of its trades. [`check_all`] examines
-//!   the whole database, which takes long where it is large.
+//! - [`check_all`] examines all rows, whoever wrote them, and compares counters and balances with
+//!   the sums of all trades.
+//! - [`Before`] records counters and balances before a run; [`check`] examines only what the run
+//!   has changed, which is less work where the database is large.
 //! - `queries`: one SQL query per check, which finds violations.
 //! - `rules`: the name of each check, and its rule in a sentence.
 //! - `sums`: counters and balances.
@@ -98,12 +99,15 @@ pub fn check_with_progress(
     Ok(checked)
 }
 
-/// Checks all rows, except for counters and balances, which are known only by their changes.
+/// Checks all rows; calls `progress` as [`check_with_progress`] does.
 ///
 /// # Errors
 /// Those of the session. A violation is not an error.
-pub fn check_all(session: &mut dyn Session) -> Result<CheckReport, DatabaseError> {
-    check_after(session, 0, &mut |_| {})
+pub fn check_all(
+    session: &mut dyn Session,
+    progress: &mut dyn FnMut(usize),
+) -> Result<CheckReport, DatabaseError> {
+    check_with_progress(session, &Before::nothing(), progress)
 }
 
 fn check_after(

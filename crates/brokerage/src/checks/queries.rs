@@ -1,6 +1,7 @@
 //! One SQL query per check. It returns no row if the check passes, else one: the example's id (a
 //! trade or an account), its symbol or name, the value found, the value expected, and the number of
-//! violations. The parameter excludes trades up to an id.
+//! violations. The parameter excludes trades up to an id; 0 includes every row of the database, also
+//! of tables in which no trade is named.
 //!
 //! No subquery refers to columns outside of a derived table: MariaDB 10.11 resolves them only the
 //! first time.
@@ -72,7 +73,9 @@ const POSITIONS: CheckQuery = CheckQuery {
         "SELECT account_id, symbol, held, lots, COUNT(*) OVER () FROM (
  SELECT p.account_id, p.symbol, CAST(COALESCE(hs.quantity, 0) AS @integer@) AS held,
  CAST(COALESCE(SUM(h.quantity), 0) AS @integer@) AS lots
- FROM (SELECT DISTINCT account_id, symbol FROM trade WHERE id > $1) p
+ FROM (SELECT account_id, symbol FROM trade WHERE id > $1
+ UNION SELECT account_id, symbol FROM holding_summary WHERE $1 = 0
+ UNION SELECT account_id, symbol FROM holding WHERE $1 = 0) p
  LEFT JOIN holding_summary hs ON hs.account_id = p.account_id AND hs.symbol = p.symbol
  LEFT JOIN holding h ON h.account_id = p.account_id AND h.symbol = p.symbol
  GROUP BY p.account_id, p.symbol, hs.quantity) q
@@ -95,7 +98,9 @@ const NO_EMPTY_POSITION: CheckQuery = CheckQuery {
         "books_empty_positions",
         "SELECT p.account_id, p.symbol, CAST(0 AS @integer@), CAST(0 AS @integer@),
  COUNT(*) OVER ()
-FROM (SELECT DISTINCT account_id, symbol FROM trade WHERE id > $1) p
+FROM (SELECT account_id, symbol FROM trade WHERE id > $1
+ UNION SELECT account_id, symbol FROM holding_summary WHERE $1 = 0
+ UNION SELECT account_id, symbol FROM holding WHERE $1 = 0) p
 JOIN holding_summary hs ON hs.account_id = p.account_id AND hs.symbol = p.symbol
 WHERE hs.quantity = 0
 ORDER BY p.account_id, p.symbol
@@ -115,7 +120,9 @@ const NO_EMPTY_LOT: CheckQuery = CheckQuery {
         "books_empty_lots",
         "SELECT h.trade_id, h.symbol, CAST(0 AS @integer@), CAST(0 AS @integer@),
  COUNT(*) OVER ()
-FROM (SELECT DISTINCT account_id, symbol FROM trade WHERE id > $1) p
+FROM (SELECT account_id, symbol FROM trade WHERE id > $1
+ UNION SELECT account_id, symbol FROM holding_summary WHERE $1 = 0
+ UNION SELECT account_id, symbol FROM holding WHERE $1 = 0) p
 JOIN holding h ON h.account_id = p.account_id AND h.symbol = p.symbol
 WHERE h.quantity = 0
 ORDER BY h.trade_id
@@ -135,9 +142,10 @@ const LOT_HISTORIES: CheckQuery = CheckQuery {
         "books_lot_histories",
         "SELECT holding_trade_id, '', left_over, changes, COUNT(*) OVER () FROM (
  SELECT touched.holding_trade_id, CAST(COALESCE(h.quantity, 0) AS @integer@) AS left_over,
- CAST(SUM(hh.after_quantity - hh.before_quantity) AS @integer@) AS changes
- FROM (SELECT DISTINCT holding_trade_id FROM holding_history WHERE trade_id > $1) touched
- JOIN holding_history hh ON hh.holding_trade_id = touched.holding_trade_id
+ CAST(COALESCE(SUM(hh.after_quantity - hh.before_quantity), 0) AS @integer@) AS changes
+ FROM (SELECT holding_trade_id FROM holding_history WHERE trade_id > $1
+ UNION SELECT trade_id FROM holding WHERE $1 = 0) touched
+ LEFT JOIN holding_history hh ON hh.holding_trade_id = touched.holding_trade_id
  LEFT JOIN holding h ON h.trade_id = touched.holding_trade_id
  GROUP BY touched.holding_trade_id, h.quantity) q
 WHERE left_over <> changes

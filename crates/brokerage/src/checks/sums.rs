@@ -79,6 +79,17 @@ impl Before {
         })
     }
 
+    /// The state before the first trade: accounts are opened empty, and brokers begin without
+    /// trades. So all rows are examined, and counters and balances must be the sums of all trades.
+    #[must_use]
+    pub fn nothing() -> Self {
+        Self {
+            last_trade: 0,
+            brokers: Vec::new(),
+            balances: Vec::new(),
+        }
+    }
+
     /// The highest trade id before the run; trades of the run have higher ones.
     #[must_use]
     pub fn last_trade(&self) -> i64 {
@@ -99,12 +110,17 @@ impl Before {
             .of(0)
             .collect(|row| Ok((row.integer(0)?, row.integer(1)?)))?;
         let (brokers, balances) = (brokers(session)?, balances(session)?);
+        let more = match self.last_trade {
+            0 => "",
+            _ => " more than before",
+        };
         let trades = Counter {
+            more,
             name: "trades of brokers",
-            message: |count, id, found, expected| {
+            message: |count, id, found, more, expected| {
                 format!(
-                    "{count} brokers have a wrong trade count, such as broker {id}: {found} more \
-                     than before, and {expected} were completed."
+                    "{count} brokers have a wrong trade count, such as broker {id}: {found}{more}, \
+                     and {expected} were completed."
                 )
             },
             before: self.brokers.iter().map(|one| (one.0, one.1)).collect(),
@@ -115,11 +131,12 @@ impl Before {
                 .collect(),
         };
         let commission = Counter {
+            more,
             name: "commissions of brokers",
-            message: |count, id, found, expected| {
+            message: |count, id, found, more, expected| {
                 format!(
-                    "{count} brokers have wrong commissions, such as broker {id}: {found} cents \
-                     more than before, and trades of {expected}."
+                    "{count} brokers have wrong commissions, such as broker {id}: {found} \
+                     cents{more}, and trades of {expected}."
                 )
             },
             before: self.brokers.iter().map(|one| (one.0, one.2)).collect(),
@@ -130,11 +147,12 @@ impl Before {
                 .collect(),
         };
         let passed = Counter {
+            more,
             name: "balances of accounts",
-            message: |count, id, found, expected| {
+            message: |count, id, found, more, expected| {
                 format!(
-                    "{count} accounts have a wrong balance, such as account {id}: {found} cents \
-                     more than before, and cash transactions of {expected}."
+                    "{count} accounts have a wrong balance, such as account {id}: {found} \
+                     cents{more}, and cash transactions of {expected}."
                 )
             },
             before: self.balances.iter().copied().collect(),
@@ -149,8 +167,10 @@ impl Before {
 /// A counter per broker or per account, by id.
 struct Counter {
     name: &'static str,
-    /// Formats a violation: how many, whose, what was added, what should have been.
-    message: fn(u64, i64, i64, i64) -> String,
+    /// Says that values are differences, if they are.
+    more: &'static str,
+    /// Formats a violation: how many, whose, what was added, `more`, what should have been.
+    message: fn(u64, i64, i64, &str, i64) -> String,
     before: BTreeMap<i64, i64>,
     after: BTreeMap<i64, i64>,
     added: BTreeMap<i64, i64>,
@@ -182,7 +202,7 @@ impl Counter {
         Some(Violation {
             check: self.name,
             count,
-            message: (self.message)(count, id, found, expected),
+            message: (self.message)(count, id, found, self.more, expected),
         })
     }
 }

@@ -4,9 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::marker::{Build, State};
+use super::run_lock::{LockError, RunLock};
+use super::seal::TableDigest;
 use crate::error::DatabaseError;
 use crate::row::RowSink;
-use crate::schema::{TABLES, TableName};
+use crate::run::owners::ServerProcess;
+use crate::schema::{TABLES, Table, TableName};
 use crate::session::Session;
 use crate::statement::Dialect;
 
@@ -25,6 +28,8 @@ pub struct Server {
     pub settings: Vec<(String, String)>,
     /// Its data directory, if the user may see it.
     pub data_directory: Option<PathBuf>,
+    /// How its processes are known, if it runs on this machine.
+    pub process: ServerProcess,
 }
 
 /// One step after loading.
@@ -61,6 +66,14 @@ pub trait Database: Send + Sync {
     /// # Errors
     /// The server is not reachable, or refuses us.
     fn connect(&self) -> Result<Box<dyn Session>, DatabaseError>;
+
+    /// Opens a session for queries that read the whole database and take long.
+    ///
+    /// # Errors
+    /// The server is not reachable, or refuses us.
+    fn connect_to_check(&self) -> Result<Box<dyn Session>, DatabaseError> {
+        self.connect()
+    }
 
     /// Whether its sessions can [share a thread](Session::share_thread). Those of others block the
     /// thread that uses them.
@@ -148,6 +161,30 @@ pub trait Database: Send + Sync {
     /// # Errors
     /// The server is gone.
     fn size_bytes(&self) -> Result<u64, DatabaseError>;
+
+    /// Locks the database for a run.
+    ///
+    /// # Errors
+    /// Another run holds the lock, or the server is not reachable.
+    fn lock(&self) -> Result<Box<dyn RunLock>, LockError>;
+
+    /// Reads all rows of a table for its digest.
+    ///
+    /// # Errors
+    /// The server is gone.
+    fn digest(&self, table: &Table) -> Result<TableDigest, DatabaseError>;
+
+    /// The names and values kept in the database; none if there never were any.
+    ///
+    /// # Errors
+    /// The server is gone.
+    fn state_values(&self) -> Result<Vec<(String, String)>, DatabaseError>;
+
+    /// Replaces all names and values kept in the database.
+    ///
+    /// # Errors
+    /// The server is gone, or permission to create their table is missing.
+    fn set_state_values(&self, values: &[(String, String)]) -> Result<(), DatabaseError>;
 
     /// Drops everything that we created, and nothing else. Sessions still open on it are
     /// terminated.

@@ -7,6 +7,8 @@
 //! - [`interface`]: the trait [`Database`], everything outside of transactions: creating, loading,
 //!   keys and indexes, removal.
 //! - [`marker`]: the marker by which a database is known as ours, and its state.
+//! - [`run_lock`]: the lock that a run holds on its database.
+//! - [`seal`]: a digest of all rows, by which changes between two runs are found.
 //! - [`ddl`] and [`render`]: tables and statements in each dialect.
 //! - [`post_load`]: keys, indexes and statistics after loading, in parallel.
 //! - [`postgres`]: a connection over the wire protocol, and a temporary server of our own.
@@ -23,6 +25,8 @@ mod passfile;
 pub mod post_load;
 pub mod postgres;
 pub mod render;
+pub mod run_lock;
+pub mod seal;
 pub mod secret;
 mod socket;
 pub mod sqlite;
@@ -33,5 +37,6 @@ pub use interface::Step;
 pub use interface::{Database, Loader, Server, missing_tables};
 pub use marker::{Build, State};
 pub use post_load::{Finished, finish};
+pub use run_lock::{LockError, RunLock};
 pub use secret::Secret;
 pub use target::{Address, Target, TargetError};

@@ -4,7 +4,17 @@ use super::database::{Database, Server};
 use super::limits::Limits;
 use super::load::{Market, Mix, Orders};
 use super::{DESCRIBED, STUDY};
-use config::{ByteSize, TimeSpan, or_word, settings, within};
+use config::{ByteSize, TimeSpan, choice, or_word, settings, within};
+
+choice! {
+    /// Rows that the consistency checks examine.
+    pub enum CheckedRows default All {
+        /// All rows of the database.
+        All = "all",
+        /// Those that belong to trades of the run, and changes of counters and balances.
+        OfTheRun = "of-the-run",
+    }
+}
 
 settings! {
     /// How large the brokerage is, and how many users work at once.
@@ -37,6 +47,10 @@ settings! {
         /// Free space that must be there for growth, as percent of the data.
         pub growth_reserve_percent: f64 = 3.0,
             as within(0.1..=1000.0), source "Assumed; a day of the study's load adds far less.";
+        /// Rows that the consistency checks after a run examine: "all" of the database, whoever wrote
+        /// them, or those "of-the-run", which is less work where the database is large; the report
+        /// then says so.
+        pub checked_rows: CheckedRows = CheckedRows::All, source "Ours.";
         /// The transactions that users begin.
         pub mix: Mix = Mix::default();
         /// What the orders of customers are like.

@@ -32,6 +32,9 @@ settings! {
             as within(0.0..=100.0),
             source "0.1 is published for runs of two hours; orders under way spread short ones \
                 more.";
+        /// Share of other processes in the requests of the volume, in percent, above which a run on a
+        /// real database is inconclusive. Only traced requests show it (as root).
+        pub other_io_percent: f64 = 10.0, as within(0.0..=100.0), source "Assumed.";
         /// How far the share of orders rolled back may be from the one asked for, in points of
         /// percent.
         pub rollback_tolerance_points: f64 = 0.5, as within(0.0..=100.0), source "Assumed.";

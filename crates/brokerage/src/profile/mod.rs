@@ -7,7 +7,7 @@ mod limits;
 mod load;
 mod rules;
 
-pub use data_set::Brokerage;
+pub use data_set::{Brokerage, CheckedRows};
 pub use database::{Database, Server};
 pub use limits::Limits;
 pub use load::{Market, Mix, Orders};

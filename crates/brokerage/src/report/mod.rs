@@ -112,9 +112,13 @@ pub(crate) fn contribution(result: &RunResult) -> Contribution {
 fn load(result: &RunResult) -> String {
     let rate = figure(business_transactions_per_second(result));
     let unit = Unit::TransactionsPerSecond.text();
+    let results = rate_of(Operation::TradeResult, result);
+    let results = results.map_or(String::new(), |results| {
+        format!(" and {} trade results/s", figure(results))
+    });
     let users = result.throughput.threads;
     let users = users.map_or(String::new(), |users| format!(" ({} users)", count(users)));
-    format!("{rate} business {unit}{users}")
+    format!("{rate} business {unit}{results}{users}")
 }
 
 /// The rates that a brokerage is judged by.

@@ -6,7 +6,7 @@ use crate::operation::Operation;
 use measure::display::number::{bytes, count, duration, figure, latency, quantity};
 use measure::display::{Cell, Column, Table, Tone};
 use measure::metric::{IoMetric, Unit};
-use measure::result::{RunResult, ServerResult, TransactionCounts};
+use measure::result::{AcknowledgedWork, RunResult, ServerResult, TransactionCounts};
 use serde_json::Value;
 
 /// How each kind of transaction did, with its share of the mix.
@@ -172,7 +172,46 @@ pub(super) fn sentences(result: &RunResult, server: &ServerResult) -> Vec<String
             checks.len()
         ));
     }
+    if let Some(other) = server.other_io.as_ref().filter(|other| other.requests > 0) {
+        sentences.push(format!(
+            "Other I/O on the volume: {} % of its requests, of {}; no other figure contains it.",
+            figure(other.share_percent),
+            other.processes.join(", ")
+        ));
+    }
+    sentences.extend(server.checked_rows.iter().cloned());
+    sentences.extend(server.acknowledged.as_ref().map(acknowledged));
     sentences
+}
+
+/// How much acknowledged work was compared with the database, as a sentence.
+fn acknowledged(work: &AcknowledgedWork) -> String {
+    if let Some(why) = &work.not_compared {
+        return format!("Acknowledged transactions were not compared with the database: {why}.");
+    }
+    let missing = work.lost_orders + work.lost_submissions + work.lost_results;
+    let wrong = work.changed_results
+        + work.acknowledged_twice
+        + work.unexpected_orders
+        + work.unexpected_results
+        + work.securities_differing;
+    let unknown = match work.unknown_outcomes {
+        0 => String::new(),
+        unknown => format!("; the outcome of {} is unknown", count(unknown)),
+    };
+    let wrong = match wrong {
+        0 => String::new(),
+        wrong => format!(", {} other differences", count(wrong)),
+    };
+    format!(
+        "Acknowledged work compared with the database: {} orders, {} submissions, {} trade results, \
+         {} shares traded by market feeds: {} missing{wrong}{unknown}.",
+        count(work.orders),
+        count(work.submissions),
+        count(work.results),
+        count(work.feed_shares),
+        count(missing),
+    )
 }
 
 /// How transactions ended, as a sentence.

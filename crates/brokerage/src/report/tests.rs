@@ -70,7 +70,10 @@ fn shares_of_the_mix_and_conflicts_stand_beside_each_kind() {
 fn transactions_are_the_load_and_the_first_figure() {
     let own = contribution(&result());
     // Trade results and feed entries follow from what users begin.
-    assert_eq!(own.load.unwrap(), "297 business transactions/s (30 users)");
+    assert_eq!(
+        own.load.unwrap(),
+        "297 business transactions/s and 30.0 trade results/s (30 users)"
+    );
     let figures = own.tiles.iter().map(|tile| (tile.name, tile.value));
     let expected = [("Business transactions", 297.0), ("Trade results", 30.0)];
     assert_eq!(figures.collect::<Vec<_>>(), expected);

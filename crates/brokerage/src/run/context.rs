@@ -6,6 +6,7 @@ use super::shard_link::{ONLY_SHARD, ShardLink};
 use crate::database::Database;
 use crate::dataset::DataSet;
 use crate::error::DatabaseError;
+use crate::ledger::Ledger;
 use crate::market::{Exchange, Settings};
 use crate::operation::Operation;
 use crate::parallel::lock;
@@ -35,6 +36,8 @@ pub struct RunContext {
     pub database: Arc<dyn Database>,
     /// The data set in the database.
     pub data_set: DataSet,
+    /// What the database has acknowledged.
+    pub ledger: Arc<Ledger>,
     /// Counts of failed attempts.
     pub error_counts: ErrorCounts,
     /// Outages of the server.
@@ -59,6 +62,7 @@ impl RunContext {
     pub fn open(
         link: Arc<ShardLink>,
         database: Arc<dyn Database>,
+        ledger: Arc<Ledger>,
         data_set: DataSet,
         brokerage: &Brokerage,
         seed: u64,
@@ -86,16 +90,19 @@ impl RunContext {
         );
         let deck = mix_deck(&brokerage.mix, SeededRng::new(seed, DECK_STREAM));
         let clock_offset_ms = start_ms - (link.now_ns() / 1_000_000) as i64;
+        let last_trade = last_trade.max(built);
+        ledger.begin(last_trade, link.started());
         let context = Self {
             link,
             database,
+            ledger,
             error_counts: ErrorCounts::default(),
             outages: Mutex::default(),
             exchange: Mutex::new(exchange),
             brokerage: brokerage.clone(),
             seed,
             deck: Mutex::new(deck),
-            last_trade: last_trade.max(built),
+            last_trade,
             clock_offset_ms,
             is_open: AtomicBool::new(false),
             data_set,
@@ -197,6 +204,7 @@ pub fn failure(error: &DatabaseError, doing: &str) -> Failure {
         DatabaseError::NoSpace(_) => FailureKind::OutOfSpace,
         DatabaseError::Unavailable(_) => FailureKind::Unavailable,
         DatabaseError::Refused(_) | DatabaseError::Unusable(_) => FailureKind::Io,
+        DatabaseError::ServerSide { .. } => FailureKind::ServerSide,
         DatabaseError::Conflict(_) | DatabaseError::Failed { .. } => FailureKind::Internal,
     };
     Failure {

@@ -21,7 +21,7 @@ const ROWS_PER_CHECK: u64 = 4_096;
 /// Interval of such checks while indexes are created.
 const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Builds the data set in an empty database.
+/// Builds the data set in an empty database. `is_created` is called when its tables are there.
 ///
 /// # Errors
 /// The database failed, or the run was stopped: see [`is_stop`].
@@ -31,12 +31,14 @@ pub fn build(
     seed: u64,
     threads: usize,
     link: &ShardLink,
+    is_created: &mut dyn FnMut() -> Result<(), DatabaseError>,
 ) -> Result<(), DatabaseError> {
     database.create(&Build::new(
         data_set.customers(),
         data_set.trade_days(),
         seed,
     ))?;
+    is_created()?;
     let threads = threads.min(database.max_parallel_steps()).max(1);
     let generator = Generator::for_workers(*data_set, threads);
     let parts = parts(&generator, database.dialect());
@@ -95,7 +97,7 @@ pub fn is_stop(error: &DatabaseError) -> bool {
     *error == stopped()
 }
 
-fn stopped() -> DatabaseError {
+pub(super) fn stopped() -> DatabaseError {
     DatabaseError::Failed {
         statement: "loading".to_owned(),
         message: "the run was stopped".to_owned(),

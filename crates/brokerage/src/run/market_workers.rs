@@ -186,9 +186,15 @@ impl MarketWorker<'_> {
         };
         let run = async |session: &mut dyn Session, _| trade_result::run(session, &input).await;
         let Some(result) = self.session.attempt(Operation::TradeResult, run).await else {
+            context.ledger.result_unknown(order.trade);
             return;
         };
         use trade_result::TradeResult;
+        match result {
+            TradeResult::Booked(_) => context.ledger.booked(order.trade, price_cents),
+            TradeResult::BookedBefore => context.ledger.found_booked(order.trade),
+            TradeResult::NotSubmitted { .. } | TradeResult::Missing => {}
+        }
         match result {
             TradeResult::Booked(_) | TradeResult::BookedBefore => {
                 context.count(Operation::TradeResult, started_ns, None);
@@ -216,17 +222,29 @@ impl MarketWorker<'_> {
                 quantity: entry.quantity,
                 now_ms: context.now_ms(),
             };
+            let (ledger, security, shares) = (&context.ledger, entry.security, entry.quantity);
             let run = async |session: &mut dyn Session, commit_unknown| {
-                let mut orders = market_feed::run(session, &input).await?.market_orders;
+                if commit_unknown {
+                    // The attempt before this one may have added them.
+                    ledger.traded_unknown(security, shares);
+                }
+                let submitted = market_feed::run(session, &input).await?.market_orders;
+                let mut orders = submitted.clone();
                 if commit_unknown {
                     let sent_on = market_feed::sent_on(session, &input.symbol, input.now_ms);
                     orders.extend(sent_on.await?);
                 }
-                Ok(orders)
+                Ok((submitted, orders))
             };
-            let Some(orders) = self.session.attempt(Operation::FeedEntry, run).await else {
+            let Some((submitted, orders)) = self.session.attempt(Operation::FeedEntry, run).await
+            else {
+                ledger.traded_unknown(security, shares);
                 return;
             };
+            ledger.traded(security, shares);
+            for order in &submitted {
+                ledger.submitted(order.trade);
+            }
             context.submit(&orders);
             context.count(Operation::FeedEntry, started_ns, None);
         }

@@ -7,7 +7,10 @@
 //!   due times at a target rate, [`client_threads`] assigns clients to threads.
 //! - [`retry`] retries a transaction until it is done; [`recovery`] finds the outcome of a commit
 //!   that was not answered; [`error_counts`] and [`outage`] count failures.
-//! - [`volume`] measures the I/O requests of the volume, by purpose.
+//! - `final_checks` checks the database before and after the load; `progress_note` says how far
+//!   that is.
+//! - [`volume`] measures the I/O requests of the volume, by purpose; [`owners`] finds those of other
+//!   processes.
 //! - [`monitor`] samples the server's wait events and counters, and names the bottleneck.
 
 pub mod arrivals;
@@ -15,10 +18,13 @@ pub mod client_threads;
 pub mod context;
 mod durability;
 pub mod error_counts;
+mod final_checks;
 pub mod loading;
 pub mod market_workers;
 pub mod monitor;
 pub mod outage;
+pub mod owners;
+mod progress_note;
 pub mod recovery;
 pub mod retry;
 pub mod shard_link;

@@ -1,7 +1,7 @@
 //! Retries a transaction after serialization failures, lost connections and full volumes.
 
 use super::context::RunContext;
-use crate::error::DatabaseError;
+use crate::error::{DatabaseError, ROWS_OF_OTHERS};
 use crate::operation::Operation;
 use crate::parallel::lock;
 use crate::session::Session;
@@ -81,6 +81,14 @@ impl<'a> RetryingSession<'a> {
                     self.context.error_counts.no_space();
                     self.begin_outage(&error);
                     pause(NO_SPACE_INTERVAL).await;
+                }
+                // A session that was lost may still have been at its commit when the work was
+                // repeated, and then rows exist twice for an instant.
+                Err(DatabaseError::ServerSide { cause, .. })
+                    if commit_unknown && cause == ROWS_OF_OTHERS && conflicts < MAX_CONFLICTS =>
+                {
+                    conflicts += 1;
+                    self.back_off(conflicts).await;
                 }
                 Err(error) => {
                     self.context.fail(&error, operation.name());

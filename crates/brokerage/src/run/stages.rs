@@ -3,6 +3,7 @@
 use super::arrivals::Due;
 use super::client_threads::{self, Thread, panicked};
 use super::context::{RunContext, failure};
+use super::final_checks::{self, Earlier};
 use super::loading;
 use super::market_workers::{self, ActionQueue};
 use super::monitor::sampler::ServerSampler;
@@ -11,14 +12,17 @@ use super::monitor::waits::Waits;
 use super::shard_link::{ONLY_SHARD, ShardLink, StageHandler};
 use super::user;
 use super::volume::Volume;
-use crate::checks::{self, Before, CONSISTENCY_CHECKS, CheckReport, Rule};
-use crate::database::{Database, State};
+use crate::database::{Database, LockError, RunLock, State, seal};
 use crate::dataset::DataSet;
 use crate::error::DatabaseError;
+use crate::ledger::Ledger;
+use crate::ledger::compare;
 use crate::parallel::lock;
-use crate::profile::Brokerage;
+use crate::profile::{Brokerage, CheckedRows};
 use crate::session::Session;
-use measure::result::{ConsistencyCheck, OutageResult, TransactionCounts};
+use measure::result::{
+    AcknowledgedWork, ConsistencyCheck, OtherIo, OutageResult, TransactionCounts,
+};
 use measure::sample::Phase;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -43,6 +47,8 @@ pub struct RunParameters {
     /// Target rate of users' transactions; without one each user begins the next when the last is
     /// done.
     pub transactions_per_second: Option<f64>,
+    /// Whether the database is kept after the run.
+    pub keeps: bool,
     /// Threads that load rows and create indexes.
     pub loading_threads: usize,
 }
@@ -62,10 +68,18 @@ pub struct Findings {
     pub transactions: TransactionCounts,
     /// Outages of the server.
     pub outages: Vec<OutageResult>,
+    /// Acknowledged transactions, compared with the database.
+    pub acknowledged: Option<AcknowledgedWork>,
     /// Results of the consistency checks.
     pub books: Vec<ConsistencyCheck>,
+    /// Which rows the checks have covered, in sentences.
+    pub coverage: Vec<String>,
     /// How the volume's requests were measured.
     pub volume_measured_by: String,
+    /// I/O of other processes on the volume.
+    pub other_io: Option<OtherIo>,
+    /// Log writes that were traced, and those that were never flushed from a volatile cache.
+    pub log_writes: (u64, u64),
     /// What limits the validity of the figures.
     pub warnings: Vec<String>,
 }
@@ -82,7 +96,9 @@ pub struct BrokerageRun {
     clients: Mutex<Vec<Thread>>,
     arrivals: Mutex<Option<Arc<Due>>>,
     sampler: Mutex<Option<Arc<ServerSampler>>>,
-    before: Mutex<Option<Before>>,
+    ledger: Arc<Ledger>,
+    before: Mutex<Option<Earlier>>,
+    run_lock: Arc<Mutex<Option<Box<dyn RunLock>>>>,
     findings: Mutex<Findings>,
 }
 
@@ -96,6 +112,8 @@ impl BrokerageRun {
         database: Arc<dyn Database>,
         data_set: DataSet,
         volume: Volume,
+        ledger: Ledger,
+        run_lock: Option<Box<dyn RunLock>>,
     ) -> Self {
         Self {
             link,
@@ -108,7 +126,9 @@ impl BrokerageRun {
             clients: Mutex::default(),
             arrivals: Mutex::default(),
             sampler: Mutex::default(),
+            ledger: Arc::new(ledger),
             before: Mutex::default(),
+            run_lock: Arc::new(Mutex::new(run_lock)),
             findings: Mutex::default(),
         }
     }
@@ -125,7 +145,15 @@ impl BrokerageRun {
         if state == State::Absent {
             let seed = self.plan.run.seed;
             let threads = self.parameters.loading_threads;
-            let built = loading::build(&*self.database, &self.data_set, seed, threads, &self.link);
+            let mut lock_it = || self.take_lock();
+            let built = loading::build(
+                &*self.database,
+                &self.data_set,
+                seed,
+                threads,
+                &self.link,
+                &mut lock_it,
+            );
             match built {
                 Err(error) if loading::is_stop(&error) => {
                     return Err(Failure {
@@ -135,6 +163,11 @@ impl BrokerageRun {
                 }
                 built => built.map_err(|error| of(&error))?,
             }
+            if self.plan.build_only {
+                self.seal().map_err(|error| of(&error))?;
+            }
+        } else {
+            self.check_at_rest()?;
         }
         let size_bytes = self.database.size_bytes().map_err(|error| of(&error))?;
         self.link.counts().database_size(ONLY_SHARD, size_bytes);
@@ -142,13 +175,50 @@ impl BrokerageRun {
         Ok(())
     }
 
+    /// Takes the lock of a database that was just created.
+    fn take_lock(&self) -> Result<(), DatabaseError> {
+        let taken = self.database.lock().map_err(|error| match error {
+            LockError::Held(_) => DatabaseError::Refused(error.to_string()),
+            LockError::Database(error) => error,
+        })?;
+        *lock(&self.run_lock) = Some(taken);
+        Ok(())
+    }
+
+    /// Checks the rows that an earlier run has left.
+    fn check_at_rest(&self) -> Result<(), Failure> {
+        let of = |error: DatabaseError| match loading::is_stop(&error) {
+            true => Failure {
+                kind: FailureKind::Stopped,
+                ..failure(&error, "checking the kept database")
+            },
+            false => failure(&error, "checking the kept database"),
+        };
+        let (database, link) = (&*self.database, &*self.link);
+        let rows = self.parameters.brokerage.checked_rows;
+        let at_rest = final_checks::at_rest(database, &self.data_set, rows, link).map_err(of)?;
+        let mut findings = lock(&self.findings);
+        findings.coverage.extend(at_rest.coverage);
+        findings.books = at_rest.checks;
+        at_rest
+            .found
+            .map_or(Ok(()), |found| Err(inconsistent(found)))
+    }
+
+    /// Seals the rows of a database that will be kept.
+    fn seal(&self) -> Result<(), DatabaseError> {
+        final_checks::seal(&*self.database, &self.data_set, &self.link)
+    }
+
     fn open(&self) -> Result<(), Failure> {
         (self.parameters.is_built)();
         let of = |error: DatabaseError| failure(&error, "opening the brokerage");
+        seal::remove(&*self.database).map_err(of)?;
         let (link, database) = (Arc::clone(&self.link), Arc::clone(&self.database));
         let (context, note) = RunContext::open(
             link,
             database,
+            Arc::clone(&self.ledger),
             self.data_set,
             &self.parameters.brokerage,
             self.plan.run.seed,
@@ -158,7 +228,7 @@ impl BrokerageRun {
             self.link.note(note);
         }
         let mut session = self.database.connect().map_err(of)?;
-        *lock(&self.before) = Some(Before::note(&mut *session).map_err(of)?);
+        *lock(&self.before) = Some(Earlier::note(&mut *session).map_err(of)?);
         *lock(&self.context) = Some(Arc::new(context));
         // The fill level of a server's cache is unknown: the warm-up is as long as the profile
         // says.
@@ -210,6 +280,13 @@ impl BrokerageRun {
             &self.link,
             &mut threads,
         );
+        let (run_lock, of_lock) = (Arc::clone(&self.run_lock), Arc::clone(&context));
+        let keeper = thread::Builder::new().name("proofload-lock".to_owned());
+        let keeper = keeper.spawn(move || {
+            keep_lock(&run_lock, &of_lock);
+            None
+        });
+        let hired = hired.and(keeper.map(|thread| threads.push(thread)));
         let watches = thread::Builder::new().name("proofload-watcher".to_owned());
         let watches = watches.spawn(move || {
             sampler.work();
@@ -224,6 +301,7 @@ impl BrokerageRun {
         if let Some(context) = lock(&self.context).as_ref() {
             context.error_counts.begin();
         }
+        lock(&self.volume).begin_measurement();
         if let Some(sampler) = lock(&self.sampler).as_ref() {
             sampler.set_measuring(true);
         }
@@ -258,41 +336,48 @@ impl BrokerageRun {
         let volume = lock(&self.volume);
         findings.volume_measured_by = volume.measured_by().to_owned();
         findings.warnings.extend(volume.warning());
+        findings.other_io = volume.other_io();
+        findings.log_writes = volume.log_writes();
     }
 
-    /// Runs the consistency checks. A server that was down may need a while to recover.
-    fn check_consistency(&self) -> Result<(), Failure> {
+    /// Compares the ledger with the database and runs the consistency checks. A server that was
+    /// down may need a while to recover.
+    fn check_database(&self) -> Result<(), Failure> {
         let of = |error: &DatabaseError| failure(error, "checking consistency");
         let Some(before) = lock(&self.before).take() else {
             return Ok(());
         };
-        self.link
-            .report(ShardMessage::Doing("checking consistency".to_owned()));
         let mut session = self.wait_for_server().map_err(|error| of(&error))?;
-        /// Faster checks report no progress.
-        const REPORT_EVERY: Duration = Duration::from_secs(2);
-        let mut reported = Instant::now();
-        let mut report = |done: usize| {
-            if reported.elapsed() >= REPORT_EVERY {
-                reported = Instant::now();
-                let (check, checks) = (done + 1, CONSISTENCY_CHECKS.len());
-                let doing = format!("consistency checks, {check} of {checks}");
-                self.link.report(ShardMessage::Doing(doing));
-            }
-        };
-        let outcome = checks::check_with_progress(&mut *session, &before, &mut report);
-        let outcome = outcome.map_err(|error| of(&error))?;
-        lock(&self.findings).books = check_results(&outcome);
-        let Some(error) = outcome.summary() else {
-            return Ok(());
-        };
-        Err(Failure {
-            kind: FailureKind::Inconsistent,
-            file: "the brokerage database".to_owned(),
-            page: None,
-            operation: "checking consistency".to_owned(),
-            error,
-        })
+        let (session, link) = (&mut *session, &*self.link);
+        let work =
+            final_checks::acknowledged(&self.ledger, session, &before.volumes, self.data_set, link);
+        let work = work.map_err(|error| of(&error))?;
+        let lost = compare::summary(&work);
+        lock(&self.findings).acknowledged = Some(work);
+        let rows = self.parameters.brokerage.checked_rows;
+        let report = final_checks::consistency(session, &before.sums, rows, link);
+        let report = report.map_err(|error| of(&error))?;
+        {
+            let mut findings = lock(&self.findings);
+            findings.books = final_checks::results(&report);
+            findings
+                .coverage
+                .push(final_checks::coverage(rows).to_owned());
+        }
+        let found: Vec<String> = lost.into_iter().chain(report.summary()).collect();
+        if !found.is_empty() {
+            return Err(inconsistent(found.join(" ")));
+        }
+        if self.parameters.keeps
+            && rows == CheckedRows::All
+            && let Err(error) = self.seal()
+        {
+            self.link.note(format!(
+                "The digests of all rows could not be kept, so the next run does not know whether \
+                 rows were changed in between: {error}"
+            ));
+        }
+        Ok(())
     }
 
     fn wait_for_server(&self) -> Result<Box<dyn Session>, DatabaseError> {
@@ -300,7 +385,7 @@ impl BrokerageRun {
         let started = Instant::now();
         let mut is_reported = false;
         loop {
-            match self.database.connect() {
+            match self.database.connect_to_check() {
                 Err(DatabaseError::Unavailable(why)) if started.elapsed() < TIMEOUT => {
                     if !std::mem::replace(&mut is_reported, true) {
                         self.link.note(format!(
@@ -318,18 +403,34 @@ impl BrokerageRun {
     }
 }
 
-/// The result of every consistency check.
-fn check_results(report: &CheckReport) -> Vec<ConsistencyCheck> {
-    let result = |(name, rule): &Rule| {
-        let mut violations = report.violations.iter();
-        let violation = violations.find(|violation| violation.check == *name);
-        ConsistencyCheck {
-            rule: (*rule).to_owned(),
-            passed: violation.is_none(),
-            found: violation.map_or_else(|| "ok".to_owned(), |found| found.message.clone()),
+/// Keeps the lock of the run until the load ends: a server that was restarted has forgotten it.
+fn keep_lock(run_lock: &Mutex<Option<Box<dyn RunLock>>>, context: &RunContext) {
+    const EVERY: Duration = Duration::from_secs(1);
+    const POLL: Duration = Duration::from_millis(100);
+    let mut looked = Instant::now();
+    while context.is_open() {
+        thread::sleep(POLL);
+        if looked.elapsed() < EVERY {
+            continue;
         }
-    };
-    CONSISTENCY_CHECKS.iter().map(result).collect()
+        looked = Instant::now();
+        let kept = lock(run_lock).as_mut().map(|held| held.keep());
+        // A server that does not answer is noticed by the users.
+        if let Some(Err(error @ LockError::Held(_))) = kept {
+            let refused = DatabaseError::Refused(error.to_string());
+            context.fail(&refused, "keeping the lock of the run");
+        }
+    }
+}
+
+fn inconsistent(error: String) -> Failure {
+    Failure {
+        kind: FailureKind::Inconsistent,
+        file: "the brokerage database".to_owned(),
+        page: None,
+        operation: "checking consistency".to_owned(),
+        error,
+    }
 }
 
 fn no_thread(error: &std::io::Error) -> Failure {
@@ -373,7 +474,7 @@ impl StageHandler for BrokerageRun {
                 self.begin_phase(Phase::Close);
                 self.close();
                 // A stopped run is checked, too.
-                return self.check_consistency();
+                return self.check_database();
             }
             Stage::Verify => self.link.begin_phase(Phase::Checksum),
             Stage::End => {}

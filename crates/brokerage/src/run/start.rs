@@ -5,15 +5,19 @@ use super::monitor::bottleneck::{Observations, find_bottleneck};
 use super::shard_link::{ONLY_SHARD, ShardLink, run_stages};
 use super::stages::{BrokerageRun, Findings, RunParameters};
 use super::volume::Volume;
-use crate::database::Database;
+use crate::database::{Database, RunLock};
 use crate::dataset::DataSet;
+use crate::guarantees;
+use crate::ledger::Ledger;
 use crate::operation::{Operation, business_transactions_per_second};
+use crate::profile::Brokerage;
 use crate::report::{CUSTOMERS, TRADE_DAYS};
 use measure::host::HostMonitor;
 use measure::metric::Metric;
-use measure::result::{Check, CheckId, RunResult, ServerResult};
+use measure::result::{Check, CheckId, ErrorKind, RunResult, ServerResult, Verdict};
 use measure::sample::{Phase, Recorder};
 use measure::service_level::add_checks;
+use measure::units;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -32,6 +36,11 @@ pub struct PreparedRun {
     pub volume: Volume,
     /// Parameters in addition to the plan.
     pub parameters: RunParameters,
+    /// Takes what the database acknowledges.
+    pub ledger: Ledger,
+    /// The lock on a database that is there already; the lock on a new one is taken when it is
+    /// created.
+    pub run_lock: Option<Box<dyn RunLock>>,
     /// Name, version, origin and settings of the server.
     pub server: ServerResult,
 }
@@ -78,6 +87,8 @@ pub fn run(
         parts.database,
         parts.data_set,
         parts.volume,
+        parts.ledger,
+        parts.run_lock,
     );
     thread::scope(|scope| {
         scope.spawn(|| run_stages(&business));
@@ -104,6 +115,7 @@ fn enter(
     rate_check: Option<Check>,
     result: &mut RunResult,
 ) {
+    let doubts = doubts(&parameters.brokerage, &findings, &server);
     result.warnings.extend(findings.warnings);
     let rate_reached = rate_check.as_ref().map(|check| check.passed == Some(true));
     let lengths = findings.outages.iter().map(|one| one.length_s);
@@ -140,9 +152,12 @@ fn enter(
         false => ("unknown", String::new()),
     };
     let mut transactions = findings.transactions;
-    transactions.committed = ended - rolled_back;
+    transactions.committed = ended.saturating_sub(rolled_back);
     transactions.intentional_rollbacks = rolled_back;
+    let not_guaranteed = guarantees::missing(&server.settings);
     result.server = Some(ServerResult {
+        not_guaranteed,
+        other_io: findings.other_io,
         size_begin_bytes: findings.built_bytes,
         size_end_bytes: findings.ended_bytes,
         transactions,
@@ -156,8 +171,67 @@ fn enter(
         bottleneck: bottleneck.to_owned(),
         explanation,
         consistency_checks: findings.books,
+        acknowledged: findings.acknowledged,
+        checked_rows: findings.coverage,
         ..server
     });
+    // What the server did by itself says nothing about the storage.
+    if let Some(error) = result.errors.first()
+        && error.kind == ErrorKind::ServerSide
+        && result.verdict == Verdict::Error
+    {
+        let (doing, why) = (error.operation.clone(), error.error.clone());
+        let reason = format!("The run ended early while {doing}: {why}.");
+        result.set_verdict(Verdict::Inconclusive, reason);
+    }
+    for doubt in doubts {
+        set_inconclusive(result, &doubt);
+    }
+}
+
+/// What forbids a pass although every check passed, in sentences.
+fn doubts(brokerage: &Brokerage, findings: &Findings, server: &ServerResult) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let missing = guarantees::missing(&server.settings);
+    if !missing.is_empty() {
+        doubts.push(format!(
+            "The server does not guarantee that committed work survives a crash: {}. Latencies of \
+             log writes are not those of durable commits.",
+            missing.join(", ")
+        ));
+    }
+    let (log_writes, unflushed) = findings.log_writes;
+    if unflushed * 2 > log_writes {
+        doubts.push(format!(
+            "The device has a volatile write cache, and {unflushed} of {log_writes} log writes were \
+             not followed by a flush: their latencies are not those of durable commits."
+        ));
+    }
+    let limit_percent = brokerage.limits.other_io_percent;
+    let other_io = findings.other_io.as_ref();
+    if let Some(other) = other_io.filter(|other| other.share_percent > limit_percent) {
+        doubts.push(format!(
+            "Other processes ({}) made {} % of the requests of the volume, which disturbs the \
+             database's: {limit_percent} % are allowed (brokerage.service_levels.other_io_percent).",
+            other.processes.join(", "),
+            units::figure(other.share_percent)
+        ));
+    }
+    let acknowledged = findings.acknowledged.as_ref();
+    if let Some(why) = acknowledged.and_then(|work| work.not_compared.as_ref()) {
+        doubts.push(format!(
+            "Acknowledged transactions could not be compared with the database: {why}."
+        ));
+    }
+    doubts
+}
+
+/// A run that passed is inconclusive for this reason; any other is only warned about it.
+fn set_inconclusive(result: &mut RunResult, reason: &str) {
+    match result.verdict {
+        Verdict::Pass => result.set_verdict(Verdict::Inconclusive, reason),
+        _ => result.warnings.push(reason.to_owned()),
+    }
 }
 
 fn processors_busy(result: &RunResult) -> Option<f64> {

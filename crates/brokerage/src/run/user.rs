@@ -4,6 +4,7 @@ use super::arrivals::Due;
 use super::context::RunContext;
 use super::recovery;
 use super::retry::RetryingSession;
+use crate::market::Instruction;
 use crate::operation::Operation;
 use crate::session::Session;
 use crate::transactions::{Inputs, Request};
@@ -76,7 +77,16 @@ impl User<'_> {
             let done = request.run(session, None).await?;
             Ok((done.operation, done.market_orders))
         };
-        let (counted_as, market_orders) = self.session.attempt(operation, run).await?;
+        let Some((counted_as, market_orders)) = self.session.attempt(operation, run).await else {
+            if let Request::TradeOrder(input) = &request {
+                context.ledger.order_unknown(input.trade);
+            }
+            return None;
+        };
+        for order in &market_orders {
+            let is_submitted = order.instruction == Instruction::Execute;
+            context.ledger.entered(order.trade, is_submitted);
+        }
         context.submit(&market_orders);
         Some(counted_as)
     }

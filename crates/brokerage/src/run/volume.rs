@@ -2,7 +2,8 @@
 //!
 //! A database server on a file system does not report which of its requests reach the device. The
 //! kernel does: [`measure::host::BlockTrace`] has each of them with its latency and with the
-//! process that submitted it. The purpose of a request follows from that:
+//! process that submitted it. Requests of processes that are not the server's are not its I/O, and
+//! are counted apart (`owners`). The purpose of the others follows from the process:
 //!
 //! - reads are database reads;
 //! - writes on a separate log volume are log writes;
@@ -18,12 +19,14 @@ use measure::host::{
     BlockDevice, BlockTrace, DeviceExtent, DeviceRequest, Direction, HostMonitor, ProcessName,
 };
 use measure::metric::Stream;
+use measure::result::OtherIo;
 use measure::sample::Recorder;
-use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
 use super::durability::Durability;
+#[cfg(test)]
+use super::owners::role_by_title;
+use super::owners::{Owner, Owners, Role, ServerProcess};
 use super::shard_link::ONLY_SHARD;
 
 /// Where the figures come from.
@@ -38,17 +41,6 @@ enum Source {
     Lost(String),
 }
 
-/// What a process of the server does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    /// A backend or the WAL writer: its synchronous writes are log writes.
-    Commits,
-    /// The checkpointer or the background writer.
-    WritesPages,
-    /// Not a process of PostgreSQL.
-    Foreign,
-}
-
 /// Measures the volume of a database, and of its log if that is another one.
 pub struct Volume {
     source: Source,
@@ -59,7 +51,11 @@ pub struct Volume {
     durability: Durability,
     /// The traced extent whose flushes are those of the log.
     flushed_extent: usize,
-    roles: HashMap<u32, Role>,
+    owners: Owners,
+    /// Log writes since the measurement began, and those of them that no flush followed although
+    /// the device has a volatile cache.
+    log_writes: u64,
+    unflushed_writes: u64,
     averaged_ns: u64,
     /// When the trace is read next.
     next_read_ns: u64,
@@ -76,9 +72,10 @@ const LONGEST_PAUSE_NS: u64 = 50_000_000;
 const AVERAGE_OVER_NS: u64 = 1_000_000_000;
 
 impl Volume {
-    /// Measures the devices under these directories.
+    /// Measures the devices under these directories. Requests of processes that are not the
+    /// server's are counted apart.
     #[must_use]
-    pub fn watch(data: &Path, log: &Path) -> Self {
+    pub fn watch(data: &Path, log: &Path, server: ServerProcess) -> Self {
         let extents = [DeviceExtent::under(data), DeviceExtent::under(log)];
         let [of_data, of_log] = extents;
         let has_own_log = of_data != of_log || BlockDevice::under(data) != BlockDevice::under(log);
@@ -104,6 +101,7 @@ impl Volume {
             log_extent: (of_data != of_log).then_some(1),
             durability: Durability::new(of_log.is_some_and(|log| log.has_volatile_cache())),
             flushed_extent: usize::from(!shares_device),
+            owners: Owners::new(server),
             ..Self::with_source(source)
         }
     }
@@ -121,7 +119,9 @@ impl Volume {
             log_extent: None,
             durability: Durability::new(false),
             flushed_extent: 0,
-            roles: HashMap::new(),
+            owners: Owners::new(ServerProcess::Unknown),
+            log_writes: 0,
+            unflushed_writes: 0,
             averaged_ns: 0,
             next_read_ns: 0,
             last_read_ns: 0,
@@ -174,6 +174,35 @@ impl Volume {
         }
     }
 
+    /// Counts owners and flushes from now on.
+    pub fn begin_measurement(&mut self) {
+        self.owners.begin();
+        (self.log_writes, self.unflushed_writes) = (0, 0);
+    }
+
+    /// The requests of processes that are not the server's, since the measurement began; `None`
+    /// where requests are not traced, or the server's processes are not known.
+    #[must_use]
+    pub fn other_io(&self) -> Option<OtherIo> {
+        if !matches!(self.source, Source::Requests(_)) {
+            return None;
+        }
+        let counts = self.owners.counts()?;
+        Some(OtherIo {
+            requests: counts.others,
+            bytes: counts.other_bytes,
+            share_percent: 100.0 * counts.others as f64 / counts.all.max(1) as f64,
+            processes: counts.names(),
+        })
+    }
+
+    /// Log writes since the measurement began, and those of them that no flush followed although the
+    /// device has a volatile cache.
+    #[must_use]
+    pub fn log_writes(&self) -> (u64, u64) {
+        (self.log_writes, self.unflushed_writes)
+    }
+
     /// Drops the requests since the last call: they were not the load's.
     pub fn skip(&mut self) {
         if let Source::Requests(trace) = &mut self.source {
@@ -195,8 +224,9 @@ impl Volume {
         match &mut self.source {
             Source::Requests(_) if now_ns < self.next_read_ns => {}
             Source::Requests(trace) => {
-                let (roles, log_extent) = (&mut self.roles, self.log_extent);
+                let (owners, log_extent) = (&mut self.owners, self.log_extent);
                 let durability = &mut self.durability;
+                let log_writes = &mut self.log_writes;
                 let mut latest_ns = 0;
                 let read = trace.poll(|request| {
                     latest_ns = request.ended_ns;
@@ -208,17 +238,27 @@ impl Volume {
                         enter(recorder, Stream::OtherWrite, &request);
                         return;
                     }
-                    let stream = stream_of(&request, log_extent, roles);
+                    let owner = owners.count(request.process, &request.command, request.bytes);
+                    let Owner::Server(role) = owner else {
+                        return;
+                    };
+                    let stream = stream_of(&request, log_extent, role);
                     let ended = match stream {
-                        Stream::LogWrite => durability.write(request),
+                        Stream::LogWrite => {
+                            *log_writes += 1;
+                            durability.write(request)
+                        }
                         _ => Some(request),
                     };
                     ended
                         .iter()
                         .for_each(|ended| enter(recorder, stream, ended));
                 });
-                let unflushed = durability.unflushed(latest_ns);
-                unflushed.for_each(|write| enter(recorder, Stream::LogWrite, &write));
+                let unflushed_writes = &mut self.unflushed_writes;
+                durability.unflushed(latest_ns).for_each(|write| {
+                    *unflushed_writes += 1;
+                    enter(recorder, Stream::LogWrite, &write);
+                });
                 let length_ns = now_ns.saturating_sub(self.last_read_ns);
                 let pause_ns = length_ns as f64 * FULLEST / trace.fullness().max(1e-6);
                 self.next_read_ns = now_ns + (pause_ns as u64).min(LONGEST_PAUSE_NS);
@@ -307,11 +347,7 @@ fn enter_average(
     }
 }
 
-fn stream_of(
-    request: &DeviceRequest,
-    log_extent: Option<usize>,
-    roles: &mut HashMap<u32, Role>,
-) -> Stream {
+fn stream_of(request: &DeviceRequest, log_extent: Option<usize>, role: Role) -> Stream {
     if request.direction == Direction::Read {
         return Stream::DatabaseRead;
     }
@@ -322,34 +358,12 @@ fn stream_of(
             Stream::DatabaseWrite
         };
     }
-    let role = *roles
-        .entry(request.process)
-        .or_insert_with(|| role_of(request.process));
     match role {
         Role::Commits if request.is_synchronous => Stream::LogWrite,
-        Role::Foreign if request.is_synchronous && is_thread_of_server(&request.command) => {
+        Role::Unknown if request.is_synchronous && is_thread_of_server(&request.command) => {
             Stream::LogWrite
         }
-        Role::Commits | Role::WritesPages | Role::Foreign => Stream::DatabaseWrite,
-    }
-}
-
-/// What a process does, by the title that PostgreSQL sets.
-fn role_of(process: u32) -> Role {
-    let title = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-    let title = String::from_utf8_lossy(&title);
-    role_by_title(&title)
-}
-
-fn role_by_title(title: &str) -> Role {
-    let Some((_, title)) = title.split_once("postgres: ") else {
-        return Role::Foreign;
-    };
-    let is = |name: &str| title.contains(name);
-    if is("checkpointer") || is("background writer") || is("autovacuum") {
-        Role::WritesPages
-    } else {
-        Role::Commits
+        Role::Commits | Role::WritesPages | Role::Unknown => Stream::DatabaseWrite,
     }
 }
 
@@ -373,35 +387,26 @@ mod tests {
             latency_ns: 1,
             ended_ns: 1,
             process,
-            command: ProcessName::new(b"postgres"),
+            command: ProcessName::new(b"kworker"),
             failed: false,
         }
     }
 
     #[test]
     fn a_synchronous_write_of_a_backend_is_a_log_write() {
-        let titles = [
-            "postgres: postgres proofload [local] COMMIT",
-            "/usr/lib/postgresql/15/bin/postgres: checkpointer ",
-            "postgres: walwriter ",
-            "kworker/0:1H",
-        ];
-        let mut roles: HashMap<u32, Role> = (0..)
-            .zip(titles)
-            .map(|(process, title)| (process, role_by_title(title)))
-            .collect();
-        let mut of = |process, waits| stream_of(&write(process, waits, 0), None, &mut roles);
-        assert_eq!(of(0, true), Stream::LogWrite);
-        assert_eq!(of(0, false), Stream::DatabaseWrite);
-        assert_eq!(of(1, true), Stream::DatabaseWrite);
-        assert_eq!(of(2, true), Stream::LogWrite);
-        assert_eq!(of(3, true), Stream::DatabaseWrite);
+        let of = |title, waits| stream_of(&write(0, waits, 0), None, role_by_title(title));
+        let backend = "postgres: postgres proofload [local] COMMIT";
+        assert_eq!(of(backend, true), Stream::LogWrite);
+        assert_eq!(of(backend, false), Stream::DatabaseWrite);
+        let checkpointer = "/usr/lib/postgresql/15/bin/postgres: checkpointer ";
+        assert_eq!(of(checkpointer, true), Stream::DatabaseWrite);
+        assert_eq!(of("postgres: walwriter ", true), Stream::LogWrite);
+        assert_eq!(of("kworker/0:1H", true), Stream::DatabaseWrite);
     }
 
     #[test]
     fn writes_on_a_separate_log_volume_are_log_writes() {
-        let mut roles = HashMap::new();
-        let mut of = |extent| stream_of(&write(0, false, extent), Some(1), &mut roles);
+        let of = |extent| stream_of(&write(0, false, extent), Some(1), Role::Unknown);
         assert_eq!(of(1), Stream::LogWrite);
         assert_eq!(of(0), Stream::DatabaseWrite);
     }

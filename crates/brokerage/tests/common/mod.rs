@@ -260,7 +260,7 @@ pub fn try_session(session: &mut dyn Session) {
             raise(1000, 5),
         ];
         let error = complete(session.run(&calls, AfterBatch::Commit)).unwrap_err();
-        let is_right = |error: &DatabaseError| matches!(error, DatabaseError::Failed { statement, .. } if statement == "hire");
+        let is_right = |error: &DatabaseError| matches!(error, DatabaseError::ServerSide { statement, .. } if statement == "hire");
         assert!(is_right(&error), "{error:?}");
         let answers = alone(session, isolation, &[call(&COUNT, &[])]).unwrap();
         assert_eq!(answers.of(0).integer(0, 1), Some(45));

@@ -28,7 +28,7 @@ fn run_deterministic(database: &dyn Database) -> RunOutputs {
     data_set::build(database, data_set);
     eprintln!("built in {:?}", started.elapsed());
     let mut session = database.connect().unwrap();
-    let all = checks::check_all(&mut *session).unwrap();
+    let all = checks::check_all(&mut *session, &mut |_| {}).unwrap();
     assert_eq!(all.violations, [], "as built");
     assert_eq!(all.completed, data_set.built_trades());
     let before = Before::note(&mut *session).unwrap();

@@ -28,8 +28,8 @@ pub use figures::{
 };
 pub use host::{CounterSummary, DeviceResult, HostResult};
 pub use server::{
-    ConsistencyCheck, OutageResult, ServerCheckpoints, ServerIo, ServerLog, ServerResult,
-    TransactionCounts, WaitShare,
+    AcknowledgedWork, ConsistencyCheck, OtherIo, OutageResult, ServerCheckpoints, ServerIo,
+    ServerLog, ServerResult, TransactionCounts, WaitShare,
 };
 pub use setup::{
     ErrorKind, ErrorRecord, PhaseResult, SamplesSummary, TargetPath, TargetResult, TuningResult,

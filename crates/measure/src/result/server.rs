@@ -17,6 +17,8 @@ pub struct ServerResult {
     pub origin: String,
     /// The settings of the server that matter for its storage, as it reports them.
     pub settings: BTreeMap<String, String>,
+    /// Settings under which a crash may lose committed work, each with what may be lost.
+    pub not_guaranteed: Vec<String>,
     /// How large the data of the workload are before the run, in names of its own.
     #[serde(flatten)]
     pub scale: BTreeMap<String, serde_json::Value>,
@@ -37,6 +39,9 @@ pub struct ServerResult {
     /// How the requests of the volume were measured: `every request` or `averages`; empty when its
     /// device is not known.
     pub volume_measured_by: String,
+    /// I/O of other processes on the volume during the measured phase, which is in no other figure;
+    /// null when it is not known.
+    pub other_io: Option<OtherIo>,
     /// Times in which the server was down, in any phase.
     pub outages: Vec<OutageResult>,
     /// Downtime in all, in any phase.
@@ -48,6 +53,61 @@ pub struct ServerResult {
     pub explanation: String,
     /// The consistency checks after the run; empty when they were not made.
     pub consistency_checks: Vec<ConsistencyCheck>,
+    /// Which rows the checks before and after the load examined, in sentences.
+    pub checked_rows: Vec<String>,
+    /// Acknowledged transactions, compared with the database after the run; null when none were
+    /// recorded.
+    pub acknowledged: Option<AcknowledgedWork>,
+}
+
+/// The ledger of acknowledged transactions, compared with the database after the load.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AcknowledgedWork {
+    /// Orders whose commit was acknowledged.
+    pub orders: u64,
+    /// Pending orders whose submission to the market was acknowledged.
+    pub submissions: u64,
+    /// Trade results whose commit was acknowledged.
+    pub results: u64,
+    /// Shares traded by market feeds whose commit was acknowledged.
+    pub feed_shares: u64,
+    /// Orders and results whose commit was not answered: they may or may not be there.
+    pub unknown_outcomes: u64,
+    /// Acknowledged orders that the database does not have.
+    pub lost_orders: u64,
+    /// Acknowledged submissions that the database does not have.
+    pub lost_submissions: u64,
+    /// Acknowledged results that the database does not have.
+    pub lost_results: u64,
+    /// Acknowledged results that the database has with another price.
+    pub changed_results: u64,
+    /// Trades with the same work acknowledged twice, so that it was lost in between.
+    pub acknowledged_twice: u64,
+    /// Orders that the database has and the run has not entered.
+    pub unexpected_orders: u64,
+    /// Results that the database has and the run has not booked.
+    pub unexpected_results: u64,
+    /// Securities whose shares traded are not those of the acknowledged market feeds.
+    pub securities_differing: u64,
+    /// The first differences, in words.
+    pub first: Vec<String>,
+    /// Why the comparison was not made; null when it was.
+    pub not_compared: Option<String>,
+}
+
+/// I/O of processes that are not the database server's, on its volume.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct OtherIo {
+    /// Reads and writes.
+    pub requests: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Their share in all reads and writes of the volume.
+    pub share_percent: f64,
+    /// Names of the processes with most of them.
+    pub processes: Vec<String>,
 }
 
 /// How transactions ended, measured phase only.

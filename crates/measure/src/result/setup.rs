@@ -118,6 +118,9 @@ pub enum ErrorKind {
     OutOfSpace,
     /// The database server was gone and did not come back.
     Unavailable,
+    /// The database server ended the work for a reason that is not the storage's: a time limit, an
+    /// administrator, another client. The run is inconclusive.
+    ServerSide,
     /// The program itself did not do what it should.
     Internal,
     /// Unknown, or a kind that this version does not know.

@@ -91,6 +91,15 @@ impl Connection {
             connection.collation()
         );
         connection.ask(&settings)?;
+        let no_limit = match connection.is_mariadb() {
+            true => "max_statement_time",
+            false => "max_execution_time",
+        };
+        // Time limits that the server or the user may have set otherwise.
+        connection.ask(&format!(
+            "SET SESSION {no_limit} = 0; SET SESSION innodb_lock_wait_timeout = 50; \
+             SET SESSION wait_timeout = 28800"
+        ))?;
         Ok(connection)
     }
 

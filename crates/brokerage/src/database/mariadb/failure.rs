@@ -2,7 +2,7 @@
 
 use super::wire::Reader;
 use crate::database::target::no_such_database;
-use crate::error::DatabaseError;
+use crate::error::{CANCELLED, DatabaseError, ROWS_OF_OTHERS, SERVER_LIMIT};
 
 /// The error in a packet that begins with 0xff, received while `what` was running.
 pub(super) fn failure(packet: &[u8], what: &str) -> DatabaseError {
@@ -42,10 +42,30 @@ pub(super) fn by_code(code: u64, message: String, what: &str) -> DatabaseError {
         1040 | 1053 | 1077 | 1079 | 1152 | 1158..=1161 | 1203 | 1317 | 1927 => {
             DatabaseError::Unavailable(message)
         }
-        _ => DatabaseError::Failed {
-            statement: what.to_owned(),
-            message: format!("{message} [{code}]"),
-        },
+        _ => {
+            let (statement, message) = (what.to_owned(), format!("{message} [{code}]"));
+            match server_side(code) {
+                Some(cause) => DatabaseError::ServerSide {
+                    cause,
+                    statement,
+                    message,
+                },
+                None => DatabaseError::Failed { statement, message },
+            }
+        }
+    }
+}
+
+/// What a number means that has its cause in the server or in other clients.
+fn server_side(code: u64) -> Option<&'static str> {
+    match code {
+        // Time limits of statements, in MariaDB and in MySQL.
+        1969 | 3024 => Some(CANCELLED),
+        // Unique and foreign keys.
+        1062 | 1451 | 1452 => Some(ROWS_OF_OTHERS),
+        // Out of memory, of resources.
+        1037 | 1038 | 1041 => Some(SERVER_LIMIT),
+        _ => None,
     }
 }
 
@@ -61,6 +81,7 @@ mod tests {
         assert!(matches!(of(1034), DatabaseError::Damaged(_)));
         assert!(matches!(of(1040), DatabaseError::Unavailable(_)));
         assert!(matches!(of(1142), DatabaseError::Refused(_)));
+        assert!(matches!(of(1062), DatabaseError::ServerSide { .. }));
         assert!(matches!(of(1064), DatabaseError::Failed { .. }));
         let full = "Error writing file './x' (Errcode: 28 \"No space left on device\")";
         let full = by_code(3, full.to_owned(), "look");

@@ -12,6 +12,7 @@ pub mod connection;
 mod encode;
 mod failure;
 pub mod loader;
+mod run_lock;
 pub mod server;
 mod startup;
 mod wire;

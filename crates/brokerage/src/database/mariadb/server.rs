@@ -5,15 +5,19 @@ use std::time::Duration;
 
 use super::connection::Connection;
 use super::loader::MariaDbLoader;
+use super::run_lock::MariaDbLock;
 use crate::database::ddl;
 use crate::database::interface::Step;
 use crate::database::interface::{
     ANSWER_TIMEOUT, CONNECT_TIMEOUT, Database, Loader, Server, open_at_once,
 };
 use crate::database::marker::{Build, DATABASE, MARKER, State};
+use crate::database::run_lock::{LockError, RunLock};
+use crate::database::seal::{self, STATE_TABLE, TableDigest};
 use crate::database::target::Address;
 use crate::error::DatabaseError;
-use crate::schema::TABLES;
+use crate::run::owners::ServerProcess;
+use crate::schema::{TABLES, Table};
 use crate::session::Session;
 use crate::statement::Dialect;
 
@@ -155,7 +159,7 @@ fn quoted(name: &str) -> String {
 }
 
 /// A text in single quotes.
-fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
@@ -193,6 +197,12 @@ impl Database for MariaDb {
         Ok(Box::new(self.connect_for_sql()?))
     }
 
+    fn connect_to_check(&self) -> Result<Box<dyn Session>, DatabaseError> {
+        let mut session = self.connect_for_sql()?;
+        session.set_timeout(None)?;
+        Ok(Box::new(session))
+    }
+
     fn shares_threads(&self) -> bool {
         true
     }
@@ -201,15 +211,20 @@ impl Database for MariaDb {
         let mut connection = self.connect_to_entry()?;
         let names: Vec<_> = SETTINGS.iter().map(|name| literal(name)).collect();
         let rows = connection.ask(&format!(
-            "SHOW GLOBAL VARIABLES WHERE Variable_name IN ({}, 'datadir')",
+            "SHOW GLOBAL VARIABLES WHERE Variable_name IN ({}, 'datadir', 'pid_file')",
             names.join(", ")
         ))?;
         let pairs = rows.into_iter().filter_map(|row| {
             let mut columns = row.into_iter();
             Some((columns.next()??.to_lowercase(), columns.next()??))
         });
-        let (directory, mut settings): (Vec<_>, Vec<_>) =
-            pairs.partition(|(name, _)| name == "datadir");
+        let (mut places, mut settings): (Vec<_>, Vec<_>) =
+            pairs.partition(|(name, _)| ["datadir", "pid_file"].contains(&name.as_str()));
+        let mut place = |name: &str| {
+            let found = places.iter().position(|(one, _)| one == name)?;
+            Some(PathBuf::from(places.swap_remove(found).1))
+        };
+        let (directory, process) = (place("datadir"), place("pid_file"));
         settings.sort();
         let product = if connection.is_mariadb() {
             "MariaDB"
@@ -220,10 +235,14 @@ impl Database for MariaDb {
         Ok(Server {
             name: format!("{product} {number}"),
             settings,
-            data_directory: directory
-                .into_iter()
-                .next()
-                .map(|(_, path)| PathBuf::from(path)),
+            // A relative path begins at the data directory.
+            process: directory
+                .clone()
+                .zip(process)
+                .map_or(ServerProcess::Unknown, |(directory, file)| {
+                    ServerProcess::InFile(directory.join(file))
+                }),
+            data_directory: directory,
         })
     }
 
@@ -303,7 +322,9 @@ impl Database for MariaDb {
             Ok(rows) if step.sql.starts_with("SELECT") && !rows.is_empty() => {
                 Err(failed("a foreign key is violated".to_owned()))
             }
-            Err(DatabaseError::Failed { message, .. }) => Err(failed(message)),
+            Err(
+                DatabaseError::Failed { message, .. } | DatabaseError::ServerSide { message, .. },
+            ) => Err(failed(message)),
             other => other.map(|_| ()),
         }
     }
@@ -358,6 +379,39 @@ impl Database for MariaDb {
         })
     }
 
+    fn lock(&self) -> Result<Box<dyn RunLock>, LockError> {
+        Ok(Box::new(MariaDbLock::take(self)?))
+    }
+
+    fn digest(&self, table: &Table) -> Result<TableDigest, DatabaseError> {
+        let columns = seal::columns_as_texts(table, "'~NULL~'", "?");
+        let rows = self.worker()?.ask(&format!(
+            "SELECT COUNT(*), CAST(COALESCE(SUM(CRC32(CONCAT_WS('~|~', {columns}))), 0) AS CHAR) \
+             FROM {}",
+            table.name.name()
+        ))?;
+        seal::digest_of(table, rows)
+    }
+
+    fn state_values(&self) -> Result<Vec<(String, String)>, DatabaseError> {
+        let there = self.tables()?;
+        match there.iter().any(|name| name == STATE_TABLE) {
+            false => Ok(Vec::new()),
+            true => Ok(seal::values_of(
+                self.connect_for_sql()?.ask(&seal::values_query())?,
+            )),
+        }
+    }
+
+    fn set_state_values(&self, values: &[(String, String)]) -> Result<(), DatabaseError> {
+        let mut worker = self.worker()?;
+        worker.ask(&seal::create_state_table("VARCHAR(200)"))?;
+        let sql = seal::replace_values(values).join("; ");
+        worker
+            .ask(&format!("START TRANSACTION; {sql}; COMMIT"))
+            .map(drop)
+    }
+
     fn remove(&self) -> Result<(), DatabaseError> {
         let (state, owned) = self.marker()?;
         if state == State::Absent {
@@ -374,6 +428,7 @@ impl Database for MariaDb {
         for sql in ddl::drop_tables() {
             worker.ask(&sql)?;
         }
+        worker.ask(&format!("DROP TABLE IF EXISTS {STATE_TABLE}"))?;
         worker.ask(&format!("DROP TABLE {MARKER}")).map(|_| ())
     }
 }

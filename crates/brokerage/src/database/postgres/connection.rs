@@ -21,6 +21,14 @@ use crate::row::Answers;
 /// The oldest major version that is tested.
 pub(super) const OLDEST: u32 = 13;
 
+/// What a server, a database or a role may have set otherwise, and this program must not depend on:
+/// time limits, and where tables are found. Settings differ between versions; those that a server
+/// does not have are left out.
+const OWN_SETTINGS: &str = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN \
+     ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', \
+      'idle_session_timeout', 'transaction_timeout'); \
+     SET search_path TO \"$user\", public";
+
 /// A connection to a PostgreSQL server.
 pub struct Connection {
     pub(super) wire: Wire,
@@ -57,7 +65,7 @@ impl Connection {
                 "the server's PostgreSQL {version} is too old: use version {OLDEST} or newer"
             )));
         }
-        Ok(Self {
+        let mut connection = Self {
             wire,
             version,
             prepared: FxHashSet::default(),
@@ -67,7 +75,9 @@ impl Connection {
             is_synced: false,
             has_failed: false,
             is_lost: false,
-        })
+        };
+        connection.ask(OWN_SETTINGS)?;
+        Ok(connection)
     }
 
     /// Connects for transactions: their control statements are prepared.

@@ -4,7 +4,7 @@ use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::ErrorResponseBody;
 
 use crate::database::target::no_such_database;
-use crate::error::DatabaseError;
+use crate::error::{CANCELLED, DatabaseError, ROWS_OF_OTHERS, SERVER_LIMIT};
 
 /// The error of an ErrorResponse received while `what` was running.
 pub(super) fn failure(body: &ErrorResponseBody, what: &str) -> DatabaseError {
@@ -45,10 +45,30 @@ pub(super) fn by_code(code: &str, message: String, what: &str) -> DatabaseError 
         _ if code.starts_with("57P") || code.starts_with("08") => {
             DatabaseError::Unavailable(message)
         }
-        _ => DatabaseError::Failed {
-            statement: what.to_owned(),
-            message: format!("{message} [{code}]"),
-        },
+        _ => {
+            let (statement, message) = (what.to_owned(), format!("{message} [{code}]"));
+            match server_side(code) {
+                Some(cause) => DatabaseError::ServerSide {
+                    cause,
+                    statement,
+                    message,
+                },
+                None => DatabaseError::Failed { statement, message },
+            }
+        }
+    }
+}
+
+/// What a code means that has its cause in the server or in other clients.
+fn server_side(code: &str) -> Option<&'static str> {
+    match code {
+        // Cancelled; time limits of idle and of long transactions.
+        "57014" | "25P03" | "25P04" => Some(CANCELLED),
+        // Unique and foreign keys.
+        "23505" | "23503" => Some(ROWS_OF_OTHERS),
+        // Out of memory; configuration limit exceeded.
+        "53200" | "53400" => Some(SERVER_LIMIT),
+        _ => None,
     }
 }
 
@@ -77,6 +97,17 @@ mod tests {
         );
         for code in ["28P01", "28000", "42501", "25006"] {
             assert_eq!(of(code), DatabaseError::Refused(message()));
+        }
+        for (code, cause) in [
+            ("57014", CANCELLED),
+            ("23505", ROWS_OF_OTHERS),
+            ("53200", SERVER_LIMIT),
+        ] {
+            let error = of(code);
+            assert!(
+                matches!(&error, DatabaseError::ServerSide { cause: of, .. } if *of == cause),
+                "{error:?}"
+            );
         }
         let failed = of("42P01");
         assert!(matches!(failed, DatabaseError::Failed { .. }), "{failed:?}");

@@ -16,6 +16,7 @@ mod failure;
 pub mod loader;
 #[allow(clippy::module_inception)] // It is the database that the module is named after.
 pub mod postgres;
+mod run_lock;
 mod startup;
 mod transaction;
 mod wire;

@@ -7,15 +7,19 @@ use postgres_protocol::escape::{escape_identifier, escape_literal};
 
 use super::connection::Connection;
 use super::loader::PostgresLoader;
+use super::run_lock::PostgresLock;
 use crate::database::ddl;
 use crate::database::interface::Step;
 use crate::database::interface::{
     ANSWER_TIMEOUT, CONNECT_TIMEOUT, Database, Loader, Server, open_at_once,
 };
 use crate::database::marker::{Build, DATABASE, MARKER, State};
+use crate::database::run_lock::{LockError, RunLock};
+use crate::database::seal::{self, STATE_TABLE, TableDigest};
 use crate::database::target::{Address, ENTRY_DATABASE};
 use crate::error::DatabaseError;
-use crate::schema::TABLES;
+use crate::run::owners::ServerProcess;
+use crate::schema::{TABLES, Table};
 use crate::session::Session;
 use crate::statement::Dialect;
 
@@ -209,12 +213,24 @@ impl Database for Postgres {
         Ok(Box::new(session))
     }
 
+    fn connect_to_check(&self) -> Result<Box<dyn Session>, DatabaseError> {
+        let mut session = Connection::session(&self.address, &self.database_name, CONNECT_TIMEOUT)?;
+        session.set_timeout(None)?;
+        Ok(Box::new(session))
+    }
+
     fn shares_threads(&self) -> bool {
         true
     }
 
     fn server(&self) -> Result<Server, DatabaseError> {
-        let mut connection = self.connect_to_entry()?;
+        // A role and a database may have settings of their own.
+        let mut connection = match self.connect_for_sql() {
+            Ok(connection) => connection,
+            // It does not exist yet.
+            Err(DatabaseError::Unusable(_)) => self.connect_to_entry()?,
+            Err(error) => return Err(error),
+        };
         let names: Vec<_> = SETTINGS.iter().map(|name| format!("'{name}'")).collect();
         let rows = connection.ask(&format!(
             "SELECT name, current_setting(name) FROM pg_settings \
@@ -235,6 +251,11 @@ impl Database for Postgres {
         Ok(Server {
             name: format!("PostgreSQL {number}"),
             settings,
+            process: directory
+                .as_ref()
+                .map_or(ServerProcess::Unknown, |directory| {
+                    ServerProcess::InFile(PathBuf::from(directory).join("postmaster.pid"))
+                }),
             data_directory: directory.map(PathBuf::from),
         })
     }
@@ -304,7 +325,9 @@ impl Database for Postgres {
     fn run_step(&self, step: &Step) -> Result<(), DatabaseError> {
         match self.worker()?.ask(&step.sql) {
             Err(DatabaseError::Refused(_)) if step.is_optional => Ok(()),
-            Err(DatabaseError::Failed { message, .. }) => Err(DatabaseError::Failed {
+            Err(
+                DatabaseError::Failed { message, .. } | DatabaseError::ServerSide { message, .. },
+            ) => Err(DatabaseError::Failed {
                 statement: step.what.clone(),
                 message,
             }),
@@ -346,6 +369,38 @@ impl Database for Postgres {
         })
     }
 
+    fn lock(&self) -> Result<Box<dyn RunLock>, LockError> {
+        Ok(Box::new(PostgresLock::take(self)?))
+    }
+
+    fn digest(&self, table: &Table) -> Result<TableDigest, DatabaseError> {
+        let rows = self.worker()?.ask(&format!(
+            "SELECT count(*), coalesce(sum(hashtextextended(t::text, 0)::numeric), 0)::text \
+             FROM {} t",
+            table.name.name()
+        ))?;
+        seal::digest_of(table, rows)
+    }
+
+    fn state_values(&self) -> Result<Vec<(String, String)>, DatabaseError> {
+        let mut connection = self.connect_for_sql()?;
+        let there = connection.ask(&format!(
+            "SELECT 1 FROM pg_class WHERE relname = '{STATE_TABLE}' AND relkind = 'r' \
+             AND pg_table_is_visible(oid)"
+        ))?;
+        match there.is_empty() {
+            true => Ok(Vec::new()),
+            false => Ok(seal::values_of(connection.ask(&seal::values_query())?)),
+        }
+    }
+
+    fn set_state_values(&self, values: &[(String, String)]) -> Result<(), DatabaseError> {
+        let mut sql = vec!["BEGIN".to_owned(), seal::create_state_table("text")];
+        sql.extend(seal::replace_values(values));
+        sql.push("COMMIT".to_owned());
+        self.worker()?.ask(&sql.join("; ")).map(drop)
+    }
+
     fn remove(&self) -> Result<(), DatabaseError> {
         let (state, owned) = self.marker()?;
         if state == State::Absent {
@@ -369,6 +424,7 @@ impl Database for Postgres {
         }
         let mut sql = vec!["BEGIN".to_owned()];
         sql.extend(ddl::drop_tables());
+        sql.push(format!("DROP TABLE IF EXISTS {STATE_TABLE}"));
         sql.push(format!("DROP TABLE {MARKER}"));
         sql.push("COMMIT".to_owned());
         self.worker()?.ask(&sql.join("; ")).map(|_| ())

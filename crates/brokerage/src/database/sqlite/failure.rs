@@ -2,7 +2,7 @@
 
 use rusqlite::ErrorCode;
 
-use crate::error::DatabaseError;
+use crate::error::{DatabaseError, ROWS_OF_OTHERS};
 
 /// An error returned while `what` was running.
 pub(super) fn failure(error: &rusqlite::Error, what: &str) -> DatabaseError {
@@ -21,6 +21,11 @@ pub(super) fn failure(error: &rusqlite::Error, what: &str) -> DatabaseError {
             | ErrorCode::AuthorizationForStatementDenied,
         ) => DatabaseError::Refused(message),
         Some(ErrorCode::CannotOpen) => DatabaseError::Unavailable(message),
+        Some(ErrorCode::ConstraintViolation) => DatabaseError::ServerSide {
+            cause: ROWS_OF_OTHERS,
+            statement: what.to_owned(),
+            message,
+        },
         _ => DatabaseError::Failed {
             statement: what.to_owned(),
             message,

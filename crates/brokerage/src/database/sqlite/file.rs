@@ -9,21 +9,29 @@ use std::time::Duration;
 use rusqlite::{Connection, InterruptHandle, OpenFlags};
 
 use super::failure::failure;
+use super::hash;
 use super::loader::SqliteLoader;
+use super::run_lock::SqliteLock;
 use super::session::SqliteSession;
 use super::turn::Queue;
 use crate::database::ddl;
 use crate::database::interface::Step;
 use crate::database::interface::{Database, Loader, Server};
 use crate::database::marker::{Build, State};
+use crate::database::run_lock::{LockError, RunLock};
+use crate::database::seal::{self, STATE_TABLE, TableDigest};
 use crate::error::DatabaseError;
 use crate::parallel::lock;
-use crate::schema::TABLES;
+use crate::run::owners::ServerProcess;
+use crate::schema::{TABLES, Table};
 use crate::session::Session;
 use crate::statement::Dialect;
 
 /// Name of the file in the given directory.
 const FILE: &str = "proofload_brokerage.sqlite";
+
+/// Behind that name: the file that a run locks.
+const LOCK: &str = "-lock";
 
 /// The application id by which a file is known as ours, even when it is damaged.
 const APPLICATION: u32 = 0x5052_464c;
@@ -91,6 +99,30 @@ impl Sqlite {
         Ok(connection)
     }
 
+    /// A connection for transactions, durable ones.
+    fn for_transactions(&self) -> Result<Connection, DatabaseError> {
+        let connection = self.open(OpenFlags::empty())?;
+        let kib = (self.memory_per_session_bytes / 1024).max(64);
+        let settings = format!(
+            "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -{kib}; \
+             PRAGMA temp_store = MEMORY"
+        );
+        batch(&connection, &settings)?;
+        Ok(connection)
+    }
+
+    /// The journal mode and the number of `synchronous` that sessions have.
+    fn durability(&self) -> Result<[String; 2], DatabaseError> {
+        if self.application()? != Some(APPLICATION) {
+            return Ok(["wal".to_owned(), "2".to_owned()]);
+        }
+        let connection = self.for_transactions()?;
+        Ok([
+            one(&connection, "PRAGMA journal_mode")?,
+            one(&connection, "PRAGMA synchronous")?,
+        ])
+    }
+
     /// The application id of the file: `None` if there is no file, or an empty one.
     fn application(&self) -> Result<Option<u32>, DatabaseError> {
         let unreadable = |error: std::io::Error| {
@@ -112,12 +144,15 @@ impl Sqlite {
         Ok(Some(number.map_or(0, u32::from_be_bytes)))
     }
 
-    fn files(&self) -> [PathBuf; 4] {
-        ["", "-wal", "-shm", "-journal"].map(|end| {
-            let mut path = self.path.clone().into_os_string();
-            path.push(end);
-            PathBuf::from(path)
-        })
+    fn files(&self) -> [PathBuf; 5] {
+        ["", "-wal", "-shm", "-journal", LOCK].map(|end| self.beside(end))
+    }
+
+    /// The file of the database with this behind its name.
+    fn beside(&self, end: &str) -> PathBuf {
+        let mut path = self.path.clone().into_os_string();
+        path.push(end);
+        PathBuf::from(path)
     }
 }
 
@@ -143,13 +178,7 @@ impl Database for Sqlite {
     }
 
     fn connect(&self) -> Result<Box<dyn Session>, DatabaseError> {
-        let connection = self.open(OpenFlags::empty())?;
-        let kib = (self.memory_per_session_bytes / 1024).max(64);
-        let settings = format!(
-            "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -{kib}; \
-             PRAGMA temp_store = MEMORY"
-        );
-        batch(&connection, &settings)?;
+        let connection = self.for_transactions()?;
         Ok(Box::new(SqliteSession::new(
             connection,
             Arc::clone(&self.queue),
@@ -158,17 +187,26 @@ impl Database for Sqlite {
 
     fn server(&self) -> Result<Server, DatabaseError> {
         let kib = self.memory_per_session_bytes / 1024;
+        let [journal_mode, synchronous] = self.durability()?;
+        let synchronous = match synchronous.as_str() {
+            "0" => "off",
+            "1" => "normal",
+            "2" => "full",
+            "3" => "extra",
+            other => other,
+        };
         let setting = |name: &str, value: String| (name.to_owned(), value);
         Ok(Server {
             name: format!("SQLite {}", rusqlite::version()),
             settings: vec![
                 setting("cache_size", format!("{kib} KiB per session")),
                 setting("foreign_keys", "on".to_owned()),
-                setting("journal_mode", "wal".to_owned()),
+                setting("journal_mode", journal_mode),
                 setting("page_size", PAGE_BYTES.to_string()),
-                setting("synchronous", "full".to_owned()),
+                setting("synchronous", synchronous.to_owned()),
             ],
             data_directory: self.path.parent().map(Path::to_owned),
+            process: ServerProcess::Own,
         })
     }
 
@@ -292,6 +330,55 @@ impl Database for Sqlite {
         about.map(|about| about.len()).map_err(|error| {
             DatabaseError::Unavailable(format!("{} cannot be read: {error}", self.path.display()))
         })
+    }
+
+    fn lock(&self) -> Result<Box<dyn RunLock>, LockError> {
+        Ok(Box::new(SqliteLock::take(&self.beside(LOCK))?))
+    }
+
+    fn digest(&self, table: &Table) -> Result<TableDigest, DatabaseError> {
+        let connection = self.open(OpenFlags::empty())?;
+        hash::add_to(&connection).map_err(|error| failure(&error, "adding a function"))?;
+        let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        let sql = format!(
+            "SELECT COUNT(*), CAST(COALESCE(SUM(proofload_hash({})), 0) AS TEXT) FROM {}",
+            columns.join(", "),
+            table.name.name()
+        );
+        let row = connection.query_row(&sql, [], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+        });
+        let (rows, hash) = row.map_err(|error| failure(&error, table.name.name()))?;
+        Ok(TableDigest {
+            rows: rows.unsigned_abs(),
+            hash,
+        })
+    }
+
+    fn state_values(&self) -> Result<Vec<(String, String)>, DatabaseError> {
+        if !self.tables()?.iter().any(|name| name == STATE_TABLE) {
+            return Ok(Vec::new());
+        }
+        let connection = self.open(OpenFlags::empty())?;
+        let pairs = || -> rusqlite::Result<Vec<(String, String)>> {
+            let mut found = connection.prepare(&seal::values_query())?;
+            found
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        };
+        pairs().map_err(|error| failure(&error, "the values kept in the database"))
+    }
+
+    fn set_state_values(&self, values: &[(String, String)]) -> Result<(), DatabaseError> {
+        let connection = self.open(OpenFlags::empty())?;
+        let mut sql = vec![
+            "BEGIN IMMEDIATE".to_owned(),
+            seal::create_state_table("TEXT"),
+        ];
+        sql.extend(seal::replace_values(values));
+        sql.push("COMMIT".to_owned());
+        batch(&connection, "PRAGMA synchronous = FULL")?;
+        batch(&connection, &sql.join(";\n"))
     }
 
     fn remove(&self) -> Result<(), DatabaseError> {

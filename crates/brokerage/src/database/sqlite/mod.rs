@@ -8,10 +8,13 @@
 //! - [`loader`]: bulk loading.
 //! - `turn`: the queue of writers.
 //! - `failure`: errors.
+//! - `hash`: a function for digests; `run_lock`: the lock of a run.
 
 mod failure;
 pub mod file;
+mod hash;
 pub mod loader;
+mod run_lock;
 pub mod session;
 mod turn;
 

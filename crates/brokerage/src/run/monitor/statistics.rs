@@ -146,7 +146,11 @@ pub(super) fn query<'a>(
     };
     match complete(session.run(&[call], AfterBatch::Commit)) {
         Ok(answers) => Ok(Some(answers.of(0))),
-        Err(DatabaseError::Failed { .. } | DatabaseError::Refused(_)) => Ok(None),
+        Err(
+            DatabaseError::Failed { .. }
+            | DatabaseError::ServerSide { .. }
+            | DatabaseError::Refused(_),
+        ) => Ok(None),
         Err(error) => Err(error),
     }
 }

@@ -31,10 +31,22 @@ impl ProcessName {
         ProcessName(kept)
     }
 
+    /// The name as text.
+    fn text(&self) -> String {
+        let length = self.0.iter().position(|byte| *byte == 0);
+        String::from_utf8_lossy(&self.0[..length.unwrap_or(self.0.len())]).into_owned()
+    }
+
     /// Whether the name begins so.
     #[must_use]
     pub fn starts_with(&self, beginning: &str) -> bool {
         self.0.starts_with(beginning.as_bytes())
+    }
+}
+
+impl std::fmt::Display for ProcessName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text())
     }
 }
 

@@ -14,8 +14,10 @@ mod size;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use brokerage::database::{State, Target, missing_tables};
+use brokerage::database::{LockError, RunLock, State, Target, missing_tables};
 use brokerage::dataset::DataSet;
+use brokerage::guarantees;
+use brokerage::ledger::Ledger;
 use brokerage::profile::BrokerageProfile;
 use brokerage::run::stages::RunParameters;
 use brokerage::run::start::{self, PreparedRun};
@@ -24,6 +26,7 @@ use brokerage::run_plan::run_plan;
 use jiff::Timestamp;
 use measure::host::HostMonitor;
 use measure::result::{ErrorKind, RunResult, Verdict};
+use measure::run_directory::RunDirectory;
 use workload::Profile;
 use workload::progress::StopRequest;
 
@@ -36,7 +39,7 @@ use crate::results;
 use crate::storage_run::RunRequest;
 use crate::storage_run::{StorageRun, base, own, warn_of_left_files};
 use measure::units;
-use server::{Opened, Place, Watched};
+use server::{Opened, Watched};
 use size::SizedDatabase;
 use storage::{Claim, Layout, Request};
 
@@ -82,12 +85,11 @@ pub fn prepare_brokerage(
 impl StorageRun for Prepared {
     fn describe(&self) -> Result<String, Error> {
         let layout = self.layout.as_ref();
-        Ok(size::describe(
-            &self.request,
-            &self.profile,
-            &self.sized_database,
-            layout,
-        ))
+        let described = size::describe(&self.request, &self.profile, &self.sized_database, layout);
+        match layout {
+            Some(_) => Ok(described),
+            None => Ok(format!("{described}{}", self.ask_server()?)),
+        }
     }
 
     fn run(
@@ -124,7 +126,7 @@ impl StorageRun for Prepared {
         };
         let layout = claim.as_ref().map(Claim::layout);
         let ready = prepare(request, options, profile, sized_database, &opened).and_then(
-            |sized_database| {
+            |(sized_database, run_lock)| {
                 let directory = results::open(
                     &request.output,
                     &request.name,
@@ -133,10 +135,11 @@ impl StorageRun for Prepared {
                 )?;
                 let base = base(request, profile, &opened, layout, started);
                 results::begin(directory.as_ref(), &base)?;
-                Ok((sized_database, directory, base))
+                let ledger = ledger(directory.as_ref())?;
+                Ok((sized_database, directory, base, ledger, run_lock))
             },
         );
-        let (sized_database, directory, base) = match ready {
+        let (sized_database, directory, base, ledger, run_lock) = match ready {
             Ok(ready) => ready,
             Err(error) => {
                 let fresh = !options.reuse;
@@ -155,6 +158,8 @@ impl StorageRun for Prepared {
             sized_database,
             &opened,
             base,
+            ledger,
+            run_lock,
             recorder,
             stop,
         );
@@ -164,6 +169,45 @@ impl StorageRun for Prepared {
             directory: path,
             storage: Some(kept),
         })
+    }
+}
+
+impl Prepared {
+    /// Connects to a server that is there and checks what a run needs of it, as the run would.
+    ///
+    /// # Errors
+    /// What would end the run before it begins.
+    fn ask_server(&self) -> Result<String, Error> {
+        let watched = Watched {
+            data: self.options.on.first().map(PathBuf::as_path),
+            log: self.options.log_on.first().map(PathBuf::as_path),
+        };
+        let opened = server::open(
+            &self.profile,
+            &self.sized_database,
+            &self.target,
+            watched,
+            None,
+        )?;
+        // What was locked is released at once.
+        let size = self.sized_database;
+        prepare(&self.request, &self.options, &self.profile, size, &opened)?;
+        let sessions = server::sessions_for(self.profile.brokerage.users);
+        let not_guaranteed = guarantees::missing(&opened.server.settings);
+        let guarantees = match not_guaranteed.is_empty() {
+            true => String::new(),
+            false => format!(
+                "It does not guarantee that committed work survives a crash, so the run cannot \
+                 pass: {}.\n",
+                not_guaranteed.join(", ")
+            ),
+        };
+        Ok(format!(
+            "Connected to {} {}, {}: it admits the {sessions} sessions of the run.\n{guarantees}",
+            opened.server.name,
+            opened.server.version,
+            opened.describe()
+        ))
     }
 }
 
@@ -254,18 +298,24 @@ fn claim(
     Ok(Claim::make(layout, &workload, profile, false)?)
 }
 
-/// Makes sure that what is there is what was asked for; returns the data set of the run.
+/// Makes sure that what is there is what was asked for; returns the data set of the run, and the lock
+/// on a database that is there already.
 fn prepare(
     request: &RunRequest,
     options: &RunOptions,
     profile: &BrokerageProfile,
     sized_database: SizedDatabase,
     opened: &Opened,
-) -> Result<SizedDatabase, Error> {
+) -> Result<(SizedDatabase, Option<Box<dyn RunLock>>), Error> {
     let data_set = existing_data_set(request, options, sized_database.data_set, opened)?;
     let sized_database = SizedDatabase {
         data_set,
         ..sized_database
+    };
+    // Before anything else touches it: the database may be in use.
+    let run_lock = match options.reuse {
+        true => Some(locked(opened)?),
+        false => None,
     };
     if !options.reuse {
         let allowed = opened.database.check_permission();
@@ -283,7 +333,21 @@ fn prepare(
         let admitted = opened.database.check_admission(sessions);
         admitted.map_err(|error| server::refusal(&error))?;
     }
-    Ok(sized_database)
+    Ok((sized_database, run_lock))
+}
+
+/// Locks a database that an earlier run has kept.
+fn locked(opened: &Opened) -> Result<Box<dyn RunLock>, Error> {
+    opened.database.lock().map_err(|error| match error {
+        LockError::Held(holder) => Error::environment(
+            format!(
+                "Another run uses the brokerage in {}: {holder}.",
+                opened.describe()
+            ),
+            "Wait until it has ended, or name another database.",
+        ),
+        LockError::Database(error) => server::refusal(&error),
+    })
 }
 
 /// The data set of the run: the one that is there with `--reuse`, else that of the profile.
@@ -380,6 +444,8 @@ fn drive(
     sized_database: SizedDatabase,
     opened: &Opened,
     base: RunResult,
+    ledger: Ledger,
+    run_lock: Option<Box<dyn RunLock>>,
     mut recorder: Recorder,
     stop: StopRequest,
 ) -> (Box<dyn Observer>, Result<RunResult, Error>) {
@@ -397,12 +463,15 @@ fn drive(
     let parts = PreparedRun {
         database: Arc::clone(&opened.database),
         data_set: sized_database.data_set,
-        volume: volume(opened.place.as_ref()),
+        volume: volume(opened),
+        ledger,
+        run_lock,
         parameters: RunParameters {
             brokerage: profile.brokerage.clone(),
             is_built: opened.when_built(),
             revive: opened.when_gone(),
             transactions_per_second,
+            keeps: options.keep || options.reuse,
             loading_threads: server::loaders_for(profile.brokerage.users),
         },
         server: opened.server.clone(),
@@ -412,9 +481,23 @@ fn drive(
     (observer, written.map(|()| result))
 }
 
-fn volume(place: Option<&Place>) -> Volume {
-    match place {
-        Some(place) => Volume::watch(&place.data, &place.log),
+/// The ledger of acknowledged transactions, beside the results.
+fn ledger(directory: Option<&RunDirectory>) -> Result<Ledger, Error> {
+    let ledger = match directory {
+        Some(directory) => Ledger::create(directory.path()),
+        None => Ledger::unnamed(),
+    };
+    ledger.map_err(|error| {
+        Error::environment(
+            format!("The ledger of acknowledged transactions cannot be created: {error}."),
+            "Name another directory for the results with --out.",
+        )
+    })
+}
+
+fn volume(opened: &Opened) -> Volume {
+    match &opened.place {
+        Some(place) => Volume::watch(&place.data, &place.log, opened.process.clone()),
         None => Volume::unknown(),
     }
 }
@@ -428,7 +511,8 @@ fn release(
     result: Option<&RunResult>,
     observer: &mut dyn Observer,
 ) -> Result<String, Error> {
-    let went_wrong = result.is_none_or(|result| result.verdict == Verdict::Error);
+    let went_wrong =
+        result.is_none_or(|result| result.verdict == Verdict::Error || !result.errors.is_empty());
     let interrupted = result.is_some_and(|result| result.verdict == Verdict::Interrupted);
     let built = options.build_only && !interrupted && !went_wrong;
     // What an earlier run kept is never removed, nor what cannot be looked at.

@@ -13,6 +13,7 @@ use brokerage::database::{Database, Endpoint, Target};
 use brokerage::error::DatabaseError;
 use brokerage::profile::BrokerageProfile;
 use brokerage::run::market_workers;
+use brokerage::run::owners::ServerProcess;
 use brokerage::statement::Dialect;
 use measure::result::ServerResult;
 
@@ -56,6 +57,8 @@ pub struct Opened {
     pub database: Arc<dyn Database>,
     /// What the result says of it.
     pub server: ServerResult,
+    /// How its processes are known, if it runs on this machine.
+    pub process: ServerProcess,
     /// Where it lies, if that is known.
     pub place: Option<Place>,
     /// A server of our own.
@@ -166,8 +169,13 @@ fn there(
     });
     let name = format!("the database {database_name} at {endpoint}");
     let origin = format!("It was there before, as {name}; its memory is what it was given.");
+    let process = match is_here {
+        true => server.process.clone().if_found(),
+        false => ServerProcess::Unknown,
+    };
     Ok(Opened {
         server: described(&server, &origin),
+        process,
         database,
         place,
         cluster: None,
@@ -208,6 +216,7 @@ fn cluster(
     );
     Ok(Opened {
         server: described(&server, &origin),
+        process: server.process,
         database: Arc::new(database),
         place: Some(Place {
             data: data.to_owned(),
@@ -245,6 +254,7 @@ fn file(
     );
     Ok(Opened {
         server: described(&server, &origin),
+        process: server.process,
         database: Arc::new(database),
         place: Some(Place {
             data: data.to_owned(),
@@ -352,9 +362,9 @@ pub fn refusal(error: &DatabaseError) -> Error {
         DatabaseError::Unusable(_) => "",
         DatabaseError::NoSpace(_) => "Make room on its volume, or give a smaller --target-size.",
         DatabaseError::Damaged(_) => "Look at the server's log, and at 'dmesg' for I/O errors.",
-        DatabaseError::Conflict(_) | DatabaseError::Failed { .. } => {
-            "Look at the server's log for the reason."
-        }
+        DatabaseError::ServerSide { .. }
+        | DatabaseError::Conflict(_)
+        | DatabaseError::Failed { .. } => "Look at the server's log for the reason.",
     };
     Error::environment(message, help)
 }

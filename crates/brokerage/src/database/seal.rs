@@ -1,0 +1,198 @@
+//! The seal: a digest of all rows of each table, by which rows that were changed while no run was at
+//! work are found.
+//!
+//! It is kept in the database, in a table of names and values beside the marker. A run removes it
+//! before its first change and writes it anew when all checks have passed, so a run that was cut off
+//! leaves none.
+
+use super::interface::Database;
+use crate::error::DatabaseError;
+use crate::schema::{TABLES, Table};
+use std::fmt::Write as _;
+
+/// Name of the table of names and values.
+pub const STATE_TABLE: &str = "proofload_state";
+/// The name of the seal in it, before the name of a table.
+const SEAL: &str = "seal ";
+/// The name of the server's version when the seal was written: another version may hash otherwise.
+const SEALED_BY: &str = "sealed by";
+
+/// The rows of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableDigest {
+    /// Number of rows.
+    pub rows: u64,
+    /// Sum of the hashes of all rows, as the database prints it.
+    pub hash: String,
+}
+
+impl TableDigest {
+    fn value(&self) -> String {
+        format!("{} rows, {}", self.rows, self.hash)
+    }
+}
+
+/// What the seal says about the rows that are there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sealed {
+    /// Every row of every table is as it was.
+    Unchanged,
+    /// These tables have other rows, each with a description.
+    Changed(Vec<String>),
+    /// There is no seal, with the reason.
+    Unknown(String),
+}
+
+/// The statement that creates the table of names and values.
+pub(super) fn create_state_table(text_type: &str) -> String {
+    format!(
+        "CREATE TABLE IF NOT EXISTS {STATE_TABLE} (name {text_type} NOT NULL, \
+         value {text_type} NOT NULL)"
+    )
+}
+
+/// Compares the rows of all tables with the seal. `progress` is called with the number of tables
+/// done; its error ends the comparison.
+///
+/// # Errors
+/// Those of the database and of `progress`.
+pub fn compare(
+    database: &dyn Database,
+    progress: &mut dyn FnMut(usize) -> Result<(), DatabaseError>,
+) -> Result<Sealed, DatabaseError> {
+    let state = database.state_values()?;
+    let value = |name: &str| {
+        let found = state.iter().find(|(one, _)| one == name);
+        found.map(|(_, value)| value.as_str())
+    };
+    let Some(by) = value(SEALED_BY) else {
+        return Ok(Sealed::Unknown(
+            "the last run did not end with all checks passed".to_owned(),
+        ));
+    };
+    let server = database.server()?.name;
+    if by != server {
+        return Ok(Sealed::Unknown(format!(
+            "digests of {by} cannot be compared with those of {server}"
+        )));
+    }
+    let mut changed = Vec::new();
+    for (done, table) in TABLES.iter().enumerate() {
+        progress(done)?;
+        let name = table.name.name();
+        let digest = database.digest(table)?;
+        let found = digest.value();
+        match value(&format!("{SEAL}{name}")) {
+            Some(expected) if expected == found => {}
+            Some(expected) => changed.push(describe(name, digest.rows, expected)),
+            None => changed.push(format!("{name} (not sealed)")),
+        }
+    }
+    Ok(match changed.is_empty() {
+        true => Sealed::Unchanged,
+        false => Sealed::Changed(changed),
+    })
+}
+
+fn describe(name: &str, rows: u64, expected: &str) -> String {
+    let before = expected.split(' ').next().unwrap_or_default();
+    if before == rows.to_string() {
+        format!("{name} (contents of rows)")
+    } else {
+        format!("{name} ({rows} rows, and {before} when it was left)")
+    }
+}
+
+/// Seals the rows of all tables as they are.
+///
+/// # Errors
+/// As those of [`compare`].
+pub fn write(
+    database: &dyn Database,
+    progress: &mut dyn FnMut(usize) -> Result<(), DatabaseError>,
+) -> Result<(), DatabaseError> {
+    let mut values = Vec::new();
+    for (done, table) in TABLES.iter().enumerate() {
+        progress(done)?;
+        let digest = database.digest(table)?;
+        values.push((format!("{SEAL}{}", table.name.name()), digest.value()));
+    }
+    values.push((SEALED_BY.to_owned(), database.server()?.name));
+    database.set_state_values(&values)
+}
+
+/// Removes the seal: rows will change.
+///
+/// # Errors
+/// Those of the database.
+pub fn remove(database: &dyn Database) -> Result<(), DatabaseError> {
+    if database.state_values()?.is_empty() {
+        return Ok(());
+    }
+    database.set_state_values(&[])
+}
+
+/// The statements that replace all names and values.
+pub(super) fn replace_values(values: &[(String, String)]) -> Vec<String> {
+    let mut sql = vec![format!("DELETE FROM {STATE_TABLE}")];
+    if !values.is_empty() {
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        let rows: Vec<String> = values
+            .iter()
+            .map(|(name, value)| format!("({}, {})", quoted(name), quoted(value)))
+            .collect();
+        sql.push(format!(
+            "INSERT INTO {STATE_TABLE} (name, value) VALUES {}",
+            rows.join(", ")
+        ));
+    }
+    sql
+}
+
+/// The query whose rows are names and values.
+pub(super) fn values_query() -> String {
+    format!("SELECT name, value FROM {STATE_TABLE}")
+}
+
+/// Names and values from the rows of the query.
+pub(super) fn values_of(rows: Vec<Vec<Option<String>>>) -> Vec<(String, String)> {
+    let pair = |row: Vec<Option<String>>| {
+        let mut columns = row.into_iter();
+        Some((columns.next()??, columns.next()??))
+    };
+    rows.into_iter().filter_map(pair).collect()
+}
+
+/// The digest from a row with the number of rows and the sum of their hashes.
+pub(super) fn digest_of(
+    table: &Table,
+    rows: Vec<Vec<Option<String>>>,
+) -> Result<TableDigest, DatabaseError> {
+    let mut columns = rows.into_iter().next().unwrap_or_default().into_iter();
+    let count = columns.next().flatten().and_then(|text| text.parse().ok());
+    match (count, columns.next().flatten()) {
+        (Some(rows), hash) => Ok(TableDigest {
+            rows,
+            hash: hash.unwrap_or_default(),
+        }),
+        (None, _) => Err(DatabaseError::Failed {
+            statement: format!("the digest of {}", table.name.name()),
+            message: "the server gave no number".to_owned(),
+        }),
+    }
+}
+
+/// Every column of a table as text, with NULL distinguished from an empty one.
+pub(super) fn columns_as_texts(table: &Table, is_null: &str, as_text: &str) -> String {
+    let mut list = String::new();
+    for column in table.columns {
+        let separator = if list.is_empty() { "" } else { ", " };
+        let name = column.name;
+        let text = as_text.replace('?', name);
+        let _ = match column.may_be_null {
+            true => write!(list, "{separator}COALESCE({text}, {is_null})"),
+            false => write!(list, "{separator}{text}"),
+        };
+    }
+    list
+}

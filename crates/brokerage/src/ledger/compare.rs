@@ -1,0 +1,541 @@
+//! Compares the ledger with the database.
+//!
+//! The trades of the run are compared in order of their ids: a part of the ledger that fits into a
+//! table of fixed size, then the next one, for each of which the file is read once.
+
+use super::records::{self, Kind, Record};
+use super::{Closed, RANGE_BITS, Shares};
+use crate::error::DatabaseError;
+use crate::kinds::Status;
+use crate::schema::Type;
+use crate::session::{Isolation, Session};
+use crate::statement::Statement;
+use crate::transactions::batch::{Batch, Row, ask, values};
+use measure::result::AcknowledgedWork;
+use measure::units::{self, count_of};
+use runtime::thread::complete;
+use std::collections::BTreeMap;
+use std::io;
+
+/// Trades in the table: 64 MiB of 4 bytes each.
+const TABLE_TRADES: u64 = 1 << 24;
+/// Rows fetched per query.
+const AT_ONCE: usize = 10_000;
+/// Differences that are described.
+const EXAMPLES: usize = 5;
+
+/// Bits of an entry of the table above the content.
+const CONTENT: u32 = (1 << 24) - 1;
+const ENTERED: u32 = 1 << 24;
+const SUBMITTED: u32 = 1 << 25;
+const BOOKED: u32 = 1 << 26;
+const ORDER_UNKNOWN: u32 = 1 << 27;
+const RESULT_UNKNOWN: u32 = 1 << 28;
+/// The price of the result is in the entry.
+const HAS_CONTENT: u32 = 1 << 29;
+/// The same was acknowledged twice.
+const TWICE: u32 = 1 << 30;
+
+static TRADES: Statement = Statement {
+    name: "ledger_trades",
+    sql: "SELECT t.id, t.status_id, COALESCE(t.trade_price_cents, 0),
+ CAST(CASE WHEN s.trade_id IS NULL THEN 0 ELSE 1 END AS @integer@)
+FROM trade t
+LEFT JOIN settlement s ON s.trade_id = t.id
+WHERE t.id >= $1 AND t.id <= $2
+ORDER BY t.id
+LIMIT 10000",
+    parameters: &[Type::Big, Type::Big],
+    columns: &[Type::Big, Type::Small, Type::Big, Type::Big],
+};
+
+static VOLUMES: Statement = Statement {
+    name: "ledger_volumes",
+    sql: "SELECT symbol, volume FROM last_trade WHERE symbol > $1 ORDER BY symbol LIMIT 10000",
+    parameters: &[Type::Text(15)],
+    columns: &[Type::Text(15), Type::Big],
+};
+
+/// Shares traded of each security, by symbol.
+pub type Volumes = BTreeMap<String, i64>;
+
+/// Why a comparison was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The file of the ledger failed.
+    #[error("the ledger could not be read: {0}")]
+    File(#[from] io::Error),
+}
+
+/// The statements of the comparison, so that tests can prepare each on every database.
+#[must_use]
+pub fn statements() -> [&'static Statement; 2] {
+    [&TRADES, &VOLUMES]
+}
+
+/// Reads how many shares of each security were traded.
+///
+/// # Errors
+/// Those of the session.
+pub fn volumes(session: &mut dyn Session) -> Result<Volumes, DatabaseError> {
+    let mut all = Volumes::new();
+    loop {
+        let after = all.last_key_value().map_or("", |last| last.0.as_str());
+        let mut batch = Batch::new();
+        batch.add(&VOLUMES, values![after]);
+        let answers = complete(ask(session, Isolation::ReadCommitted, batch))?;
+        let rows = answers
+            .of(0)
+            .collect(|row| Ok((row.text(0)?, row.integer(1)?)))?;
+        let is_last = rows.len() < AT_ONCE;
+        all.extend(rows);
+        if is_last {
+            return Ok(all);
+        }
+    }
+}
+
+/// Compares the ledger with the database. Nothing else may write meanwhile. `before` are the
+/// volumes before the run, `symbol` names a security, and `progress` is called with the trades
+/// compared so far and those in the ledger.
+///
+/// # Errors
+/// The database or the file failed.
+pub fn compare(
+    closed: &mut Closed,
+    session: &mut dyn Session,
+    before: &Volumes,
+    symbol: impl Fn(u32) -> String,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<AcknowledgedWork, CompareError> {
+    compare_in_parts(closed, session, before, symbol, progress, TABLE_TRADES)
+}
+
+fn compare_in_parts(
+    closed: &mut Closed,
+    session: &mut dyn Session,
+    before: &Volumes,
+    symbol: impl Fn(u32) -> String,
+    progress: &mut dyn FnMut(u64, u64),
+    table_trades: u64,
+) -> Result<AcknowledgedWork, CompareError> {
+    let mut comparison = Comparison::default();
+    let parts = parts(closed.base, &closed.ranges, table_trades);
+    let in_all: u64 = parts.iter().map(Part::trades).sum();
+    let mut done = 0;
+    for part in &parts {
+        let mut table = vec![0; part.trades() as usize];
+        records::read(&mut closed.file, |record| {
+            if let Some(place) = part.place(record.trade) {
+                comparison.work.count(&record);
+                table[place] = noted(table[place], &record);
+            }
+        })?;
+        compare_part(part, &table, session, &mut comparison, &mut |trades| {
+            progress(done + trades, in_all);
+        })?;
+        done += part.trades();
+    }
+    compare_volumes(
+        &closed.shares,
+        before,
+        &volumes(session)?,
+        symbol,
+        &mut comparison,
+    );
+    comparison.describe(closed)?;
+    Ok(comparison.work)
+}
+
+/// What is wrong, in a sentence or two; `None` if all acknowledged work is there, once.
+#[must_use]
+pub fn summary(work: &AcknowledgedWork) -> Option<String> {
+    let acknowledged = |count: u64, of: u64, noun: &str, what: &str| {
+        (count > 0).then(|| format!("{} of {} {what}", count_of(count), units::count(of, noun)))
+    };
+    let there = |count: u64, what: &str| (count > 0).then(|| format!("{} {what}", count_of(count)));
+    let gone = "are not in the database";
+    let found: Vec<String> = [
+        acknowledged(
+            work.lost_results,
+            work.results,
+            "acknowledged trade result",
+            gone,
+        ),
+        acknowledged(work.lost_orders, work.orders, "acknowledged order", gone),
+        acknowledged(
+            work.lost_submissions,
+            work.orders + work.submissions,
+            "acknowledged submission",
+            gone,
+        ),
+        acknowledged(
+            work.changed_results,
+            work.results,
+            "acknowledged trade result",
+            "have another price in the database",
+        ),
+        there(
+            work.acknowledged_twice,
+            "trades had the same work acknowledged twice, so it was lost in between",
+        ),
+        there(
+            work.securities_differing,
+            "securities have another number of shares traded than the acknowledged market feeds \
+             added",
+        ),
+        there(
+            work.unexpected_orders,
+            "orders in the database were never acknowledged, so work was done twice or by another \
+             program",
+        ),
+        there(
+            work.unexpected_results,
+            "results in the database were never acknowledged, so work was done twice or by \
+             another program",
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let first = match work.first.as_slice() {
+        [] => String::new(),
+        first => format!(" The first: {}.", first.join("; ")),
+    };
+    (!found.is_empty()).then(|| format!("{}.{first}", found.join("; ")))
+}
+
+trait Count {
+    fn count(&mut self, record: &Record);
+}
+
+impl Count for AcknowledgedWork {
+    fn count(&mut self, record: &Record) {
+        match record.kind {
+            Kind::EnteredPending | Kind::EnteredSubmitted => self.orders += 1,
+            Kind::Submitted => self.submissions += 1,
+            Kind::Booked | Kind::FoundBooked => self.results += 1,
+            Kind::OrderUnknown | Kind::ResultUnknown => self.unknown_outcomes += 1,
+        }
+    }
+}
+
+/// An entry of the table after another record.
+fn noted(entry: u32, record: &Record) -> u32 {
+    let twice = |bit: u32| if entry & bit == 0 { bit } else { bit | TWICE };
+    entry
+        | match record.kind {
+            Kind::EnteredPending => twice(ENTERED),
+            Kind::EnteredSubmitted => twice(ENTERED) | SUBMITTED,
+            Kind::Submitted => twice(SUBMITTED),
+            Kind::Booked if entry & HAS_CONTENT != 0 => twice(BOOKED),
+            Kind::Booked => twice(BOOKED) | HAS_CONTENT | record.content,
+            Kind::FoundBooked => BOOKED,
+            Kind::OrderUnknown => ORDER_UNKNOWN,
+            Kind::ResultUnknown => RESULT_UNKNOWN,
+        }
+}
+
+/// Trades with neighbouring ids that the driver has used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Window {
+    first: i64,
+    trades: u64,
+}
+
+/// Windows that are compared at once, and all ids around them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    first: i64,
+    last: i64,
+    windows: Vec<Window>,
+}
+
+impl Part {
+    fn trades(&self) -> u64 {
+        self.windows.iter().map(|window| window.trades).sum()
+    }
+
+    /// The entry of a trade in the table of this part.
+    fn place(&self, trade: i64) -> Option<usize> {
+        let mut before = 0;
+        for window in &self.windows {
+            let number = trade.checked_sub(window.first)?;
+            if (0..window.trades as i64).contains(&number) {
+                return usize::try_from(before + number as u64).ok();
+            }
+            before += window.trades;
+        }
+        None
+    }
+}
+
+/// Divides the ids above `base` into parts with at most this many trades in use.
+fn parts(base: i64, ranges: &BTreeMap<u64, u64>, table_trades: u64) -> Vec<Part> {
+    let mut parts = vec![Part {
+        first: base + 1,
+        last: i64::MAX,
+        windows: Vec::new(),
+    }];
+    for (&range, &highest) in ranges {
+        let mut first = base + 1 + (range << RANGE_BITS) as i64;
+        let mut left = highest + 1;
+        while left > 0 {
+            let part = parts.last_mut().expect("there is one from the start");
+            let trades = left.min(table_trades - part.trades());
+            if trades > 0 {
+                part.windows.push(Window { first, trades });
+                (first, left) = (first + trades as i64, left - trades);
+            }
+            if left > 0 {
+                part.last = first - 1;
+                parts.push(Part {
+                    first,
+                    last: i64::MAX,
+                    windows: Vec::new(),
+                });
+            }
+        }
+    }
+    parts
+}
+
+/// A difference between ledger and database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Difference {
+    OrderLost,
+    SubmissionLost,
+    ResultLost,
+    ResultChanged,
+    Twice,
+    OrderUnexpected,
+    ResultUnexpected,
+}
+
+impl Difference {
+    /// What was acknowledged, and what is there instead.
+    fn describe(self, trade: i64, at: &str) -> String {
+        match self {
+            Self::OrderLost => format!("order {trade}, acknowledged {at}, is not there"),
+            Self::SubmissionLost => {
+                format!("order {trade}, acknowledged as submitted {at}, is not submitted")
+            }
+            Self::ResultLost => {
+                format!("the result of trade {trade}, acknowledged {at}, is not there")
+            }
+            Self::ResultChanged => {
+                format!("the result of trade {trade}, acknowledged {at}, has another price")
+            }
+            Self::Twice => {
+                format!("work on trade {trade} was acknowledged a second time {at}")
+            }
+            Self::OrderUnexpected => {
+                format!("order {trade} is there and was never acknowledged")
+            }
+            Self::ResultUnexpected => {
+                format!("trade {trade} has a result that was never acknowledged")
+            }
+        }
+    }
+
+    /// Whether this record is the one that the difference is about.
+    fn is_of(self, record: &Record) -> bool {
+        let kinds: &[Kind] = match self {
+            Self::OrderLost => &[Kind::EnteredPending, Kind::EnteredSubmitted],
+            Self::SubmissionLost => &[Kind::EnteredSubmitted, Kind::Submitted],
+            Self::ResultLost | Self::ResultChanged => &[Kind::Booked, Kind::FoundBooked],
+            Self::Twice => &[
+                Kind::EnteredPending,
+                Kind::EnteredSubmitted,
+                Kind::Submitted,
+                Kind::Booked,
+            ],
+            Self::OrderUnexpected | Self::ResultUnexpected => &[],
+        };
+        kinds.contains(&record.kind)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Comparison {
+    work: AcknowledgedWork,
+    /// The first differences, and the time of the record of each.
+    examples: Vec<(Difference, i64, Option<u32>)>,
+}
+
+impl Comparison {
+    fn add(&mut self, difference: Difference, trade: i64) {
+        let work = &mut self.work;
+        *match difference {
+            Difference::OrderLost => &mut work.lost_orders,
+            Difference::SubmissionLost => &mut work.lost_submissions,
+            Difference::ResultLost => &mut work.lost_results,
+            Difference::ResultChanged => &mut work.changed_results,
+            Difference::Twice => &mut work.acknowledged_twice,
+            Difference::OrderUnexpected => &mut work.unexpected_orders,
+            Difference::ResultUnexpected => &mut work.unexpected_results,
+        } += 1;
+        if self.examples.len() < EXAMPLES {
+            self.examples.push((difference, trade, None));
+        }
+    }
+
+    /// Finds when the examples were acknowledged, and describes them.
+    fn describe(&mut self, closed: &mut Closed) -> Result<(), CompareError> {
+        if self.examples.is_empty() {
+            return Ok(());
+        }
+        let examples = &mut self.examples;
+        records::read(&mut closed.file, |record| {
+            for (difference, trade, time_ms) in examples.iter_mut() {
+                if *trade == record.trade && difference.is_of(&record) {
+                    *time_ms = Some(record.time_ms);
+                }
+            }
+        })?;
+        let described = self.examples.iter().map(|(difference, trade, time_ms)| {
+            let at = time_ms.map_or(String::new(), |time_ms| {
+                format!("{:.3} s after the start", f64::from(time_ms) / 1e3)
+            });
+            difference.describe(*trade, &at)
+        });
+        self.work.first.splice(0..0, described);
+        Ok(())
+    }
+}
+
+fn compare_part(
+    part: &Part,
+    table: &[u32],
+    session: &mut dyn Session,
+    comparison: &mut Comparison,
+    progress: &mut dyn FnMut(u64),
+) -> Result<(), DatabaseError> {
+    let mut expected = expected(part, table).peekable();
+    let (mut from, mut compared) = (part.first, 0);
+    loop {
+        let mut batch = Batch::new();
+        batch.add(&TRADES, values![from, part.last]);
+        let answers = complete(ask(session, Isolation::ReadCommitted, batch))?;
+        let rows = answers.of(0).collect(Found::read)?;
+        for found in &rows {
+            while let Some((trade, entry)) = expected.next_if(|(trade, _)| *trade < found.trade) {
+                missing(trade, entry, comparison);
+            }
+            let entry = expected.next_if(|(trade, _)| *trade == found.trade);
+            check(found, entry.map_or(0, |(_, entry)| entry), comparison);
+        }
+        compared += rows.len() as u64;
+        progress(compared);
+        match rows.last() {
+            Some(last) if rows.len() == AT_ONCE && last.trade < part.last => from = last.trade + 1,
+            _ => break,
+        }
+    }
+    expected.for_each(|(trade, entry)| missing(trade, entry, comparison));
+    Ok(())
+}
+
+/// The trades of a part that the ledger has, with their entries.
+fn expected<'a>(part: &'a Part, table: &'a [u32]) -> impl Iterator<Item = (i64, u32)> + 'a {
+    let ids = part
+        .windows
+        .iter()
+        .flat_map(|window| (0..window.trades as i64).map(|number| window.first + number));
+    ids.zip(table.iter().copied())
+        .filter(|(_, entry)| *entry != 0)
+}
+
+/// A trade in the database.
+#[derive(Debug)]
+struct Found {
+    trade: i64,
+    status: i64,
+    price_cents: i64,
+    is_settled: bool,
+}
+
+impl Found {
+    fn read(row: Row<'_>) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            trade: row.integer(0)?,
+            status: row.integer(1)?,
+            price_cents: row.integer(2)?,
+            is_settled: row.is(3)?,
+        })
+    }
+}
+
+/// A trade that the ledger has and the database has not.
+fn missing(trade: i64, entry: u32, comparison: &mut Comparison) {
+    if entry & ENTERED != 0 {
+        comparison.add(Difference::OrderLost, trade);
+    }
+    if entry & BOOKED != 0 {
+        comparison.add(Difference::ResultLost, trade);
+    }
+}
+
+/// A trade that the database has.
+fn check(found: &Found, entry: u32, comparison: &mut Comparison) {
+    let has = |bits: u32| entry & bits != 0;
+    let trade = found.trade;
+    let is_completed = found.status == Status::Completed.id() && found.is_settled;
+    if !has(ENTERED | ORDER_UNKNOWN) {
+        comparison.add(Difference::OrderUnexpected, trade);
+    } else if has(BOOKED) {
+        if !is_completed {
+            comparison.add(Difference::ResultLost, trade);
+        } else if has(HAS_CONTENT) && records::content(found.price_cents) != entry & CONTENT {
+            comparison.add(Difference::ResultChanged, trade);
+        }
+    } else if is_completed && !has(RESULT_UNKNOWN) {
+        comparison.add(Difference::ResultUnexpected, trade);
+    } else if has(SUBMITTED)
+        && found.status != Status::Submitted.id()
+        && found.status != Status::Completed.id()
+    {
+        comparison.add(Difference::SubmissionLost, trade);
+    }
+    if has(TWICE) {
+        comparison.add(Difference::Twice, trade);
+    }
+}
+
+/// Compares how many shares were traded with those that market feeds have added.
+fn compare_volumes(
+    shares: &BTreeMap<u32, Shares>,
+    before: &Volumes,
+    after: &Volumes,
+    symbol: impl Fn(u32) -> String,
+    comparison: &mut Comparison,
+) {
+    let noted: BTreeMap<String, Shares> = shares
+        .iter()
+        .map(|(security, shares)| (symbol(*security), *shares))
+        .collect();
+    let work = &mut comparison.work;
+    for (symbol, before) in before {
+        let noted = noted.get(symbol).copied().unwrap_or_default();
+        let added = after.get(symbol).copied().unwrap_or(0) - before;
+        work.feed_shares += noted.acknowledged.unsigned_abs();
+        let lost = added < noted.acknowledged;
+        let doubled = added > noted.acknowledged + noted.uncertain;
+        if !lost && !doubled {
+            continue;
+        }
+        work.securities_differing += 1;
+        if work.securities_differing == 1 {
+            work.first.push(format!(
+                "market feeds added {added} shares of {symbol}, and {} were acknowledged",
+                noted.acknowledged
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

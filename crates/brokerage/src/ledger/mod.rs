@@ -1,0 +1,219 @@
+//! The ledger of acknowledged transactions: what the database has confirmed to the driver, kept
+//! outside of the database, and compared with it after the load.
+//!
+//! Consistency checks find a database that contradicts itself. A database that was put back as a
+//! whole to an earlier state, as by a write cache that lost its newest contents, does not. So each
+//! commit that enters an order, submits one to the market or books a result is noted with the
+//! trade's id when it is acknowledged, and market feeds add up the shares traded per security.
+//! Commits whose answer was lost are noted as unknown, and may or may not be there.
+//!
+//! - [`records`]: the file, in blocks with a checksum each.
+//! - [`compare`]: compares it with the database, in bounded memory.
+//!
+//! Trade updates and data maintenance leave no identifiers in the database, and are not in the
+//! ledger.
+
+pub mod compare;
+pub mod records;
+
+use crate::parallel::lock;
+use records::{Kind, Record, Writer};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Name of the file in the results directory.
+pub const LEDGER_FILE: &str = "acknowledged.bin";
+
+/// Trade ids of one user: the ledger keeps the highest one in use for each range of this size.
+const RANGE_BITS: u32 = 32;
+
+/// The ledger of a run. It is shared by all clients.
+#[derive(Debug)]
+pub struct Ledger(Mutex<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    /// `None` while the run has not begun.
+    writer: Option<Writer>,
+    file: Option<File>,
+    started: Instant,
+    /// The highest trade id before the run.
+    base: i64,
+    /// Ids in use above `base`, by range: the number from the start of the range.
+    ranges: BTreeMap<u64, u64>,
+    /// Shares traded per security: acknowledged, and of commits whose outcome is unknown.
+    shares: BTreeMap<u32, Shares>,
+    /// The first error of the file; later transactions are not in it.
+    error: Option<String>,
+}
+
+/// Shares of a security traded by market feeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Shares {
+    /// Of acknowledged commits.
+    pub acknowledged: i64,
+    /// Of commits that may have succeeded.
+    pub uncertain: i64,
+}
+
+/// The ledger after the load.
+#[derive(Debug)]
+pub struct Closed {
+    pub(crate) file: File,
+    pub(crate) base: i64,
+    pub(crate) ranges: BTreeMap<u64, u64>,
+    pub(crate) shares: BTreeMap<u32, Shares>,
+}
+
+impl Ledger {
+    /// A ledger in a new file in this directory.
+    ///
+    /// # Errors
+    /// The file cannot be created.
+    pub fn create(directory: &Path) -> io::Result<Self> {
+        let mut options = File::options();
+        let options = options.read(true).write(true).create_new(true);
+        options.open(directory.join(LEDGER_FILE)).map(Self::in_file)
+    }
+
+    /// A ledger in a file without a name, for runs that keep no results.
+    ///
+    /// # Errors
+    /// The directory for temporary files takes no file.
+    pub fn unnamed() -> io::Result<Self> {
+        use rustix::fs::{Mode, OFlags, open};
+        let directory = std::env::temp_dir();
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        match open(&directory, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(file) => Ok(Self::in_file(File::from(file))),
+            // File systems without unnamed files: one that is removed at once.
+            Err(_) => {
+                let name = format!("proofload-ledger-{}", std::process::id());
+                let path = directory.join(name);
+                let mut options = File::options();
+                let options = options.read(true).write(true).create_new(true);
+                let file = options.open(&path)?;
+                std::fs::remove_file(&path)?;
+                Ok(Self::in_file(file))
+            }
+        }
+    }
+
+    fn in_file(file: File) -> Self {
+        Self(Mutex::new(Inner {
+            writer: None,
+            file: Some(file),
+            started: Instant::now(),
+            base: 0,
+            ranges: BTreeMap::new(),
+            shares: BTreeMap::new(),
+            error: None,
+        }))
+    }
+
+    /// Begins the run: its trades have higher ids than `last_trade`, and times count from `started`.
+    pub fn begin(&self, last_trade: i64, started: Instant) {
+        let mut inner = lock(&self.0);
+        (inner.base, inner.started) = (last_trade, started);
+        if let Some(file) = inner.file.take() {
+            match Writer::new(file, last_trade) {
+                Ok(writer) => inner.writer = Some(writer),
+                Err(error) => inner.error = Some(error.to_string()),
+            }
+        }
+    }
+
+    /// An order was entered, and waits for its price or was submitted.
+    pub fn entered(&self, trade: i64, is_submitted: bool) {
+        let kind = match is_submitted {
+            true => Kind::EnteredSubmitted,
+            false => Kind::EnteredPending,
+        };
+        lock(&self.0).add(kind, trade, 0);
+    }
+
+    /// A pending order was submitted by a market feed.
+    pub fn submitted(&self, trade: i64) {
+        lock(&self.0).add(Kind::Submitted, trade, 0);
+    }
+
+    /// A result was booked, at this price.
+    pub fn booked(&self, trade: i64, price_cents: i64) {
+        lock(&self.0).add(Kind::Booked, trade, records::content(price_cents));
+    }
+
+    /// A result was found booked: the commit of an earlier attempt was not answered.
+    pub fn found_booked(&self, trade: i64) {
+        lock(&self.0).add(Kind::FoundBooked, trade, 0);
+    }
+
+    /// It is unknown whether an order was entered.
+    pub fn order_unknown(&self, trade: i64) {
+        lock(&self.0).add(Kind::OrderUnknown, trade, 0);
+    }
+
+    /// It is unknown whether a result was booked.
+    pub fn result_unknown(&self, trade: i64) {
+        lock(&self.0).add(Kind::ResultUnknown, trade, 0);
+    }
+
+    /// A market feed has added shares traded.
+    pub fn traded(&self, security: u32, shares: i64) {
+        let mut inner = lock(&self.0);
+        inner.shares.entry(security).or_default().acknowledged += shares;
+    }
+
+    /// It is unknown whether a market feed has added shares traded.
+    pub fn traded_unknown(&self, security: u32, shares: i64) {
+        let mut inner = lock(&self.0);
+        inner.shares.entry(security).or_default().uncertain += shares;
+    }
+
+    /// Ends the ledger, to be compared.
+    ///
+    /// # Errors
+    /// The file could not be written, as a sentence. What is in it is incomplete.
+    pub fn close(&self) -> Result<Closed, String> {
+        let mut inner = lock(&self.0);
+        if let Some(error) = inner.error.take() {
+            return Err(error);
+        }
+        let Some(writer) = inner.writer.take() else {
+            return Err("it was not begun".to_owned());
+        };
+        let file = writer.end().map_err(|error| error.to_string())?;
+        Ok(Closed {
+            file,
+            base: inner.base,
+            ranges: std::mem::take(&mut inner.ranges),
+            shares: std::mem::take(&mut inner.shares),
+        })
+    }
+}
+
+impl Inner {
+    fn add(&mut self, kind: Kind, trade: i64, content: u32) {
+        let above = trade.saturating_sub(self.base + 1).max(0).unsigned_abs();
+        let (range, number) = (above >> RANGE_BITS, above & ((1 << RANGE_BITS) - 1));
+        let highest = self.ranges.entry(range).or_default();
+        *highest = (*highest).max(number);
+        let time_ms = self.started.elapsed().as_millis() as u32;
+        let record = Record {
+            kind,
+            content,
+            time_ms,
+            trade,
+        };
+        let Some(writer) = &mut self.writer else {
+            return;
+        };
+        if let Err(error) = writer.add(&record) {
+            self.error = Some(error.to_string());
+            self.writer = None;
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The checks of the database before and after the load.
+
+use super::loading;
+use super::progress_note::ProgressNote;
+use super::shard_link::ShardLink;
+use crate::checks::{self, Before, CONSISTENCY_CHECKS, CheckReport, Rule};
+use crate::database::Database;
+use crate::database::seal::{self, Sealed};
+use crate::dataset::DataSet;
+use crate::error::DatabaseError;
+use crate::ledger::Ledger;
+use crate::ledger::compare::{self, CompareError, Volumes};
+use crate::profile::CheckedRows;
+use crate::schema::TABLES;
+use crate::session::Session;
+use measure::result::{AcknowledgedWork, ConsistencyCheck};
+
+/// What is known of the database before the load.
+#[derive(Debug)]
+pub(super) struct Earlier {
+    /// Counters and balances.
+    pub sums: Before,
+    /// Shares traded of each security.
+    pub volumes: Volumes,
+}
+
+impl Earlier {
+    /// Reads it. Nothing may write meanwhile.
+    pub fn note(session: &mut dyn Session) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            sums: Before::note(session)?,
+            volumes: compare::volumes(session)?,
+        })
+    }
+}
+
+/// Runs the consistency checks over all rows, or over those of the run.
+pub(super) fn consistency(
+    session: &mut dyn Session,
+    before: &Before,
+    rows: CheckedRows,
+    link: &ShardLink,
+) -> Result<CheckReport, DatabaseError> {
+    let mut note = ProgressNote::new(link, "consistency checks");
+    let of = CONSISTENCY_CHECKS.len() as f64;
+    let mut progress = |done: usize| note.done(done as f64 / of);
+    match rows {
+        CheckedRows::All => checks::check_all(session, &mut progress),
+        CheckedRows::OfTheRun => checks::check_with_progress(session, before, &mut progress),
+    }
+}
+
+/// Compares the ledger with the database.
+pub(super) fn acknowledged(
+    ledger: &Ledger,
+    session: &mut dyn Session,
+    before: &Volumes,
+    data_set: DataSet,
+    link: &ShardLink,
+) -> Result<AcknowledgedWork, DatabaseError> {
+    let not_compared = |why: String| AcknowledgedWork {
+        not_compared: Some(why),
+        ..AcknowledgedWork::default()
+    };
+    let mut closed = match ledger.close() {
+        Ok(closed) => closed,
+        Err(why) => return Ok(not_compared(why)),
+    };
+    let mut note = ProgressNote::new(link, "comparing acknowledged transactions");
+    let mut progress = |done: u64, of: u64| note.done(done as f64 / of.max(1) as f64);
+    let symbol = |security| data_set.symbol(security);
+    match compare::compare(&mut closed, session, before, symbol, &mut progress) {
+        Ok(work) => Ok(work),
+        Err(CompareError::Database(error)) => Err(error),
+        Err(error @ CompareError::File(_)) => Ok(not_compared(error.to_string())),
+    }
+}
+
+/// The result of every consistency check.
+pub(super) fn results(report: &CheckReport) -> Vec<ConsistencyCheck> {
+    let result = |(name, rule): &Rule| {
+        let mut violations = report.violations.iter();
+        let violation = violations.find(|violation| violation.check == *name);
+        ConsistencyCheck {
+            rule: (*rule).to_owned(),
+            passed: violation.is_none(),
+            found: violation.map_or_else(|| "ok".to_owned(), |found| found.message.clone()),
+        }
+    };
+    CONSISTENCY_CHECKS.iter().map(result).collect()
+}
+
+/// Which rows the checks after the load cover.
+pub(super) fn coverage(rows: CheckedRows) -> &'static str {
+    match rows {
+        CheckedRows::All => "After the load, the consistency checks examined all rows.",
+        CheckedRows::OfTheRun => {
+            "After the load, the consistency checks examined the rows of this run's trades only, as \
+             asked for (brokerage.checked_rows): other rows were not examined."
+        }
+    }
+}
+
+/// What was found in a database that an earlier run has left.
+#[derive(Debug, Default)]
+pub(super) struct AtRest {
+    /// Which rows were examined, in a sentence.
+    pub coverage: Option<String>,
+    /// Results of the consistency checks, if they were made.
+    pub checks: Vec<ConsistencyCheck>,
+    /// What is wrong; `None` if nothing is.
+    pub found: Option<String>,
+}
+
+/// Examines all rows that an earlier run has left: whether they are as it left them, and where that
+/// is not known or not so, with the consistency checks.
+pub(super) fn at_rest(
+    database: &dyn Database,
+    data_set: &DataSet,
+    rows: CheckedRows,
+    link: &ShardLink,
+) -> Result<AtRest, DatabaseError> {
+    if rows == CheckedRows::OfTheRun {
+        let coverage = "Before the load, rows were not examined, as asked for \
+                        (brokerage.checked_rows).";
+        return Ok(AtRest {
+            coverage: Some(coverage.to_owned()),
+            ..AtRest::default()
+        });
+    }
+    let mut note = ProgressNote::new(link, "comparing all rows with those of the last run");
+    let sealed = seal::compare(database, &mut |done| {
+        note.done(share_of_tables(database, data_set, done));
+        match link.orders().is_abandoned() {
+            true => Err(loading::stopped()),
+            false => Ok(()),
+        }
+    })?;
+    if sealed == Sealed::Unchanged {
+        let tables = TABLES.len();
+        return Ok(AtRest {
+            coverage: Some(format!(
+                "Before the load, all rows of all {tables} tables were those that passed the \
+                 checks at the end of the last run."
+            )),
+            ..AtRest::default()
+        });
+    }
+    let mut session = database.connect_to_check()?;
+    let report = consistency(&mut *session, &Before::nothing(), CheckedRows::All, link)?;
+    let violation = report.summary();
+    let (coverage, changed) = match sealed {
+        Sealed::Unknown(why) => (
+            format!(
+                "Before the load, the consistency checks examined all rows. Whether other contents \
+                 of rows were changed since the last run is not known: {why}."
+            ),
+            None,
+        ),
+        Sealed::Changed(tables) => (
+            "Before the load, all rows were compared with those of the last run.".to_owned(),
+            Some(format!(
+                "Rows were changed, lost or added after the last run on this database had ended: \
+                 {}.",
+                tables.join(", ")
+            )),
+        ),
+        Sealed::Unchanged => (String::new(), None),
+    };
+    let found: Vec<String> = changed.into_iter().chain(violation).collect();
+    Ok(AtRest {
+        coverage: Some(coverage),
+        checks: results(&report),
+        found: (!found.is_empty()).then(|| found.join(" ")),
+    })
+}
+
+/// Seals all rows as they are.
+pub(super) fn seal(
+    database: &dyn Database,
+    data_set: &DataSet,
+    link: &ShardLink,
+) -> Result<(), DatabaseError> {
+    let mut note = ProgressNote::new(link, "reading all rows for the next run to compare");
+    seal::write(database, &mut |done| {
+        note.done(share_of_tables(database, data_set, done));
+        Ok(())
+    })
+}
+
+/// The share of the first tables in the estimated size of all.
+fn share_of_tables(database: &dyn Database, data_set: &DataSet, tables: usize) -> f64 {
+    let bytes = |tables: &[crate::schema::Table]| -> u64 {
+        let tables = tables.iter();
+        tables
+            .map(|table| data_set.estimated_bytes(database.dialect(), table.name))
+            .sum()
+    };
+    bytes(&TABLES[..tables]) as f64 / bytes(&TABLES).max(1) as f64
+}

@@ -1,0 +1,108 @@
+//! Committed work that is lost, repeated or changed is found: while a run is at work, and in a
+//! database that waits for the next one.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are no shipped code.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../data_set/mod.rs"]
+mod data_set;
+
+mod at_rest;
+mod locks;
+mod older_copy;
+
+use brokerage::database::Database;
+use brokerage::dataset::DataSet;
+use brokerage::ledger::Ledger;
+use brokerage::profile::BrokerageProfile;
+use brokerage::run::stages::RunParameters;
+use brokerage::run::start::{self, PreparedRun};
+use brokerage::run::volume::Volume;
+use brokerage::run_plan::run_plan;
+use config::TimeSpan;
+use measure::result::{AcknowledgedWork, RunResult, ServerResult};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use workload::controller::listener::NoListener;
+use workload::progress::StopRequest;
+
+/// The smallest data set.
+fn smallest() -> DataSet {
+    DataSet::new(1_000, 1, 7)
+}
+
+/// A run that lasts until it is stopped, and whose market answers at once.
+struct Load {
+    stop: StopRequest,
+    built: Arc<AtomicBool>,
+    thread: std::thread::JoinHandle<RunResult>,
+}
+
+impl Load {
+    fn start(database: Arc<dyn Database>) -> Self {
+        let (stop, built) = (StopRequest::new(), Arc::new(AtomicBool::new(false)));
+        let (asked, is_built) = (stop.clone(), Arc::clone(&built));
+        let thread = std::thread::spawn(move || run(database, asked, is_built));
+        Self {
+            stop,
+            built,
+            thread,
+        }
+    }
+
+    /// Waits until its load has begun.
+    fn wait_for_load(&self) {
+        while !self.built.load(Ordering::Relaxed) && !self.thread.is_finished() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+
+    /// Stops it; returns its result.
+    fn end(self) -> RunResult {
+        self.stop.stop();
+        self.thread.join().unwrap()
+    }
+}
+
+fn run(database: Arc<dyn Database>, stop: StopRequest, built: Arc<AtomicBool>) -> RunResult {
+    let mut profile = BrokerageProfile::default();
+    profile.brokerage.users = 4;
+    profile.brokerage.think_time = TimeSpan::millis(5);
+    profile.brokerage.market.price_period = TimeSpan::seconds(2);
+    profile.brokerage.market.answer_delay = TimeSpan::millis(50);
+    profile.run.warm_up.minimum = TimeSpan::seconds(0);
+    profile.run.duration = TimeSpan::seconds(600);
+    profile.run.sample_interval = TimeSpan::seconds(1);
+    profile.run.steady_state.required = false;
+    let mut plan = run_plan(&profile);
+    plan.reuse = true;
+    let server = database.server().unwrap();
+    let parts = PreparedRun {
+        data_set: smallest(),
+        volume: Volume::unknown(),
+        parameters: RunParameters {
+            brokerage: profile.brokerage,
+            is_built: Arc::new(move || built.store(true, Ordering::Relaxed)),
+            revive: Arc::new(|| {}),
+            keeps: true,
+            transactions_per_second: None,
+            loading_threads: 2,
+        },
+        ledger: Ledger::unnamed().unwrap(),
+        run_lock: Some(database.lock().unwrap()),
+        server: ServerResult {
+            name: server.name,
+            settings: server.settings.into_iter().collect(),
+            ..ServerResult::default()
+        },
+        database,
+    };
+    start::run(plan, RunResult::new(), None, stop, &mut NoListener, parts)
+}
+
+fn acknowledged(result: &RunResult) -> &AcknowledgedWork {
+    let server = result.server.as_ref().unwrap();
+    let work = server.acknowledged.as_ref();
+    work.unwrap_or_else(|| panic!("{:?} {:?}", result.verdict_reason, result.errors))
+}
