@@ -38,7 +38,7 @@ fn page_of_random_bytes() -> Buffer {
         state ^= state << 17;
         *byte = state as u8;
     }
-    seal(&mut bytes);
+    seal(&mut bytes, 1);
     bytes
 }
 

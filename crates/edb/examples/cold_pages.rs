@@ -38,7 +38,7 @@ fn fill(arena: &BufferArena, number: u32, keys: Vec<Vec<u8>>, data: &[u8]) -> Fi
         }
         held.push(key);
     }
-    seal(&mut bytes);
+    seal(&mut bytes, number);
     (bytes, held)
 }
 

@@ -62,7 +62,7 @@ impl Table {
     }
 
     /// Opens a table that the catalog describes. The counters are set afterwards.
-    pub(crate) fn new(stored: StoredTable) -> Result<Self, EngineError> {
+    pub(crate) fn new(stored: StoredTable, page_size_bytes: usize) -> Result<Self, EngineError> {
         check_definition(&stored.definition).map_err(|reason| EngineError::Definition {
             table: stored.definition.name.clone(),
             reason,
@@ -87,7 +87,7 @@ impl Table {
         });
         let indexes = indexes.collect();
         let state = TableState {
-            layout: RecordLayout::new(&definition.columns),
+            layout: RecordLayout::new(&definition.columns, page_size_bytes),
             key_column,
             key_type: definition.columns[key_column].column_type,
             indexes,

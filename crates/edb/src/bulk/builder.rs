@@ -53,7 +53,7 @@ pub async fn build<F: File>(
 ) -> Result<BuildReport, BuildError> {
     let index_column = plan.check()?;
     let stream = PageStream::new(handle, file, plan.page_size_bytes, 1);
-    let layout = RecordLayout::new(&plan.table.columns);
+    let layout = RecordLayout::new(&plan.table.columns, plan.page_size_bytes);
     let rows = source.rows();
     // One change: that the pages were made.
     let dbtime = DbtimeRange::of_new(plan.signature).base + 1;

@@ -20,14 +20,17 @@ fn rows() -> TestRows {
     TestRows::new(ROWS, 30_000)
 }
 
-/// Builds a database of 32 KiB pages in a real file.
-fn built_file(directory: &Path) -> PathBuf {
+/// Page sizes of Exchange 2003, 2007 and 2010: two layouts of pages.
+const PAGE_SIZES: [usize; 3] = [4096, 8192, 32_768];
+
+/// Builds a database with pages of this size in a real file.
+fn built_file(directory: &Path, page_size: usize) -> PathBuf {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     let bytes = runtime.block_on(async move {
         let disk = SimulatedDisk::new(&handle, SimulatedOptions::seeded(1));
         let file = disk.directory("d").create("a.edb").await.unwrap();
-        let report = build(&handle, &file, &plan(32_768), &mut rows(), |_| ())
+        let report = build(&handle, &file, &plan(page_size), &mut rows(), |_| ())
             .await
             .unwrap();
         let buffer = Buffer::zeroed(report.file_size_bytes as usize);
@@ -64,8 +67,12 @@ fn hex(bytes: &[u8]) -> String {
 
 #[test]
 fn esedbinfo_lists_the_tables() {
+    PAGE_SIZES.into_iter().for_each(list_tables);
+}
+
+fn list_tables(page_size: usize) {
     let directory = tempfile::tempdir().unwrap();
-    let path = built_file(directory.path());
+    let path = built_file(directory.path(), page_size);
     let Some(text) = output_of(Command::new("esedbinfo").arg(&path)) else {
         test_support::skip("esedbinfo is not installed (Debian package libesedb-utils)");
         return;
@@ -83,8 +90,12 @@ fn esedbinfo_lists_the_tables() {
 
 #[test]
 fn esedbexport_returns_every_row() {
+    PAGE_SIZES.into_iter().for_each(export_rows);
+}
+
+fn export_rows(page_size: usize) {
     let directory = tempfile::tempdir().unwrap();
-    let path = built_file(directory.path());
+    let path = built_file(directory.path(), page_size);
     let target = directory.path().join("out");
     let mut command = Command::new("esedbexport");
     command
@@ -151,6 +162,12 @@ for record in db.table("messages").records():
 "#;
 
 fn compare_bodies(module: &str, script: &str) {
+    for page_size in PAGE_SIZES {
+        compare_bodies_on(page_size, module, script);
+    }
+}
+
+fn compare_bodies_on(page_size: usize, module: &str, script: &str) {
     let Some(python) = std::env::var_os("PROOFLOAD_ESEDB_PYTHON") else {
         test_support::skip(format_args!(
             "PROOFLOAD_ESEDB_PYTHON names no Python with the module {module}"
@@ -158,7 +175,7 @@ fn compare_bodies(module: &str, script: &str) {
         return;
     };
     let directory = tempfile::tempdir().unwrap();
-    let path = built_file(directory.path());
+    let path = built_file(directory.path(), page_size);
     let text = output_of(Command::new(&python).arg("-c").arg(script).arg(&path));
     let text = text.unwrap_or_else(|| panic!("{} cannot be run", python.display()));
     // The same digests by the same Python, from the bodies themselves.

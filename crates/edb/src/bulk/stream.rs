@@ -226,7 +226,7 @@ impl<F: File> PageSink for PageStream<F> {
     }
 
     fn finished(&mut self, page: u32) {
-        seal(self.page(page));
+        seal(self.page(page), page);
         self.batch(page).open_pages -= 1;
     }
 }

@@ -58,7 +58,7 @@ impl PageSink for SystemPages {
     }
 
     fn finished(&mut self, page: u32) {
-        seal(self.page(page));
+        seal(self.page(page), page);
     }
 }
 
@@ -87,7 +87,7 @@ impl SystemPages {
 
     /// Adds a page that is complete but for its checksum.
     pub(super) fn add(&mut self, number: u32, mut page: Vec<u8>) {
-        seal(&mut page);
+        seal(&mut page, number);
         assert!(
             self.pages.insert(number, page).is_none(),
             "page {number} is there already"
@@ -210,7 +210,7 @@ impl SystemPages {
     pub(super) fn add_catalog(&mut self, table: &StoredTable) -> Result<(), RecordError> {
         let mut rows = system_rows();
         rows.extend(rows_of_table(table));
-        let layout = RecordLayout::new(&catalog_definition().columns);
+        let layout = RecordLayout::new(&catalog_definition().columns, self.page_size_bytes);
         let encode = |row: &CatalogRow| Ok((row.key(), row.encode(&layout)?));
         let records: Vec<_> = rows
             .iter()
@@ -242,7 +242,7 @@ impl SystemPages {
             CATALOG_SHADOW.root + 3..CATALOG_SHADOW.root + CATALOG_SHADOW.primary_pages;
         self.add_tree(CATALOG_SHADOW, &records, &[], shadow_free);
 
-        let layout = RecordLayout::new(&object_id_definition().columns);
+        let layout = RecordLayout::new(&object_id_definition().columns, self.page_size_bytes);
         // The primary index is the table: one row for both.
         let own_tree = |row: &&CatalogRow| {
             row.kind != ObjectKind::Column

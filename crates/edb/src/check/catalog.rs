@@ -76,7 +76,7 @@ impl<F: File> Checker<F> {
     }
 
     fn decode_rows(&mut self, nodes: &Nodes, name: &str) -> Option<Vec<CatalogRow>> {
-        let layout = RecordLayout::new(&catalog_definition().columns);
+        let layout = RecordLayout::new(&catalog_definition().columns, self.reader.page_size_bytes);
         let mut rows = Vec::new();
         for (key, record) in nodes {
             match CatalogRow::decode(&layout, record) {

@@ -37,13 +37,13 @@ impl DamagedDatabase {
 
     pub(super) fn change(&mut self, number: u32, change: impl FnOnce(&mut PageChange<'_>)) {
         change(&mut PageChange::new(self.slot(number)));
-        seal_as_is(self.slot(number));
+        seal_as_is(self.slot(number), number);
     }
 
     /// Changes bytes of a page that no method would change.
     pub(super) fn poke(&mut self, number: u32, at: usize, byte: u8) {
         self.slot(number)[at] = byte;
-        seal_as_is(self.slot(number));
+        seal_as_is(self.slot(number), number);
     }
 
     pub(super) fn pages(&self) -> u32 {

@@ -16,14 +16,13 @@ pub const MAX_LONG_VALUE_ID: u32 = 0x7FFF_FFFF;
 
 /// Bytes of every chunk but the last of a value.
 ///
-/// Four chunks fill a large page. Small pages hold one chunk; it is 40 bytes shorter than in ESE,
-/// by as much as the page header is longer.
+/// Four chunks fill a large page; small pages hold one.
 #[must_use]
 pub const fn chunk_bytes(page_size_bytes: usize) -> usize {
     match page_size_bytes {
         32_768 => 8150,
         16_384 => 4050,
-        small => small - 82 - 40,
+        small => small - 82,
     }
 }
 

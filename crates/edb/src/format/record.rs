@@ -1,12 +1,13 @@
 //! Records: one row's column values as the data of a leaf node.
 //!
 //! Fixed columns, a NULL bit map, end offsets and data of the variable columns, then the tagged
-//! columns that have a value. Tagged values use the form of large pages (a flag byte first) on
-//! every page size.
+//! columns that have a value. Each tagged value has a flag byte first: on large pages always, on
+//! small ones because its offset says so.
 //!
 //! For the sake of readers: a NULL in a fixed column is stored as zero bytes, tagged NULLs are left
 //! out, and trailing NULL columns of each kind are cut off.
 
+use super::page::is_small;
 use super::schema::{ColumnDefinition, ColumnStorage, ColumnType};
 
 /// One column's value, with its bytes borrowed from a page or a row.
@@ -92,6 +93,8 @@ pub(super) const NULL_BIT: u16 = 0x8000;
 
 const TAG_LONG: u8 = 0x01;
 pub(super) const TAG_SEPARATED: u8 = 0x04;
+/// In the offset of a tagged value on small pages: it has a flag byte.
+const HAS_FLAG_BYTE: u16 = 0x4000;
 
 #[derive(Debug, Clone)]
 pub(super) struct Column {
@@ -109,15 +112,16 @@ pub struct RecordLayout {
     pub(super) columns: Vec<Column>,
     pub(super) fixed: usize,
     pub(super) variable: usize,
+    pub(super) small_pages: bool,
 }
 
 impl RecordLayout {
-    /// Layout for these columns, in id order.
+    /// Layout for these columns, in id order, on pages of this size.
     ///
     /// # Panics
     /// If the ids of a kind have holes or are out of order.
     #[must_use]
-    pub fn new(definitions: &[ColumnDefinition]) -> Self {
+    pub fn new(definitions: &[ColumnDefinition], page_size_bytes: usize) -> Self {
         let (mut offset, mut fixed, mut variable) = (HEAD_BYTES, 0, 0);
         let mut columns: Vec<Column> = Vec::new();
         for definition in definitions {
@@ -149,6 +153,7 @@ impl RecordLayout {
             columns,
             fixed,
             variable,
+            small_pages: is_small(page_size_bytes),
         }
     }
 
@@ -242,7 +247,9 @@ impl RecordLayout {
                 _ => 0,
             };
             out[entry..entry + 2].copy_from_slice(&column.id.to_le_bytes());
-            out[entry + 2..entry + 4].copy_from_slice(&(at as u16).to_le_bytes());
+            let has_flag_byte = if self.small_pages { HAS_FLAG_BYTE } else { 0 };
+            let offset = at as u16 | has_flag_byte;
+            out[entry + 2..entry + 4].copy_from_slice(&offset.to_le_bytes());
             entry += 4;
             out[at] = flags;
             let end = at + 1 + value_bytes(column, field);

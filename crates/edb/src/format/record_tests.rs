@@ -3,6 +3,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
+use crate::format::page::PAGE_SIZES_BYTES;
 use crate::format::schema::TableDefinition;
 
 fn all_types() -> TableDefinition {
@@ -63,10 +64,10 @@ fn random_fields<'a>(random: &mut Xoshiro256PlusPlus, bytes: &'a [u8]) -> Vec<Fi
 
 proptest! {
     #[test]
-    fn records_come_back(seed: u64) {
+    fn records_come_back(seed: u64, page_size in prop::sample::select(PAGE_SIZES_BYTES.to_vec())) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let table = all_types();
-        let layout = RecordLayout::new(&table.columns);
+        let layout = RecordLayout::new(&table.columns, page_size);
         let mut bytes = [0; 255];
         random.fill_bytes(&mut bytes);
         let fields = random_fields(&mut random, &bytes);
@@ -76,9 +77,11 @@ proptest! {
     }
 
     #[test]
-    fn damaged_records_never_panic(seed: u64, cut in 0_usize..600) {
+    fn damaged_records_never_panic(
+        seed: u64, cut in 0_usize..600, page_size in prop::sample::select(PAGE_SIZES_BYTES.to_vec()),
+    ) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let layout = RecordLayout::new(&all_types().columns);
+        let layout = RecordLayout::new(&all_types().columns, page_size);
         let bytes = [7; 255];
         let mut record = layout.encode(&random_fields(&mut random, &bytes)).unwrap();
         let at = random.random_range(0..record.len());
@@ -119,7 +122,9 @@ fn the_bytes_are_those_of_a_real_catalog_row() {
         Field::Bytes(b"large"),
         Field::Null,
     ];
-    let record = RecordLayout::new(&catalog.columns).encode(&fields).unwrap();
+    let record = RecordLayout::new(&catalog.columns, 32_768)
+        .encode(&fields)
+        .unwrap();
     let expected = [
         0x08, 0x80, 0x20, 0, 8, 0, 0, 0, 1, 0, 8, 0, 0, 0, 0x1F, 0, 0, 0, 0x50, 0, 0, 0, 0, 0, 0,
         0, 4, 0, 0, 0, 0xFF, 0, 5, 0, b'l', b'a', b'r', b'g', b'e',
@@ -133,6 +138,7 @@ fn values_of_another_type_are_refused() {
         &TableDefinition::new("t")
             .fixed("A", ColumnType::Long, 0)
             .columns,
+        4096,
     );
     let error = layout.encode(&[Field::LongLong(1)]).unwrap_err();
     assert_eq!(

@@ -8,7 +8,8 @@ const TAG_COMPRESSED: u8 = 0x02;
 const TAG_MULTIPLE: u8 = 0x18;
 const TAG_NULL: u8 = 0x20;
 
-fn read_fixed(column_type: ColumnType, bytes: &[u8]) -> Option<Field<'static>> {
+/// The value of a type with a fixed size; `None` if the type or the number of bytes is another.
+pub(crate) fn read_fixed(column_type: ColumnType, bytes: &[u8]) -> Option<Field<'static>> {
     use ColumnType as T;
     Some(match column_type {
         T::Bit => Field::Bit(*bytes.first()? != 0),
@@ -145,7 +146,12 @@ impl<'l, 'r> RecordView<'l, 'r> {
         if part.is_empty() {
             return Some(Field::Null);
         }
-        let offset = |entry: usize| Some(u16_at(part, 4 * entry + 2)? & 0x7FFF);
+        let mask = if self.layout.small_pages {
+            0x1FFF
+        } else {
+            0x7FFF
+        };
+        let offset = |entry: usize| Some(u16_at(part, 4 * entry + 2)? & mask);
         let entries = offset(0)? / 4;
         let Some(entry) =
             (0..entries).find(|&e| u16_at(part, 4 * e) == Some(usize::from(column.id)))

@@ -55,7 +55,7 @@ impl<D: Directory> Core<D> {
         let trees = 1 + stored.indexes.len() + usize::from(stored.long_values.is_some());
         self.last_object_id
             .set(self.last_object_id.get() + trees as u32);
-        let table = Table::new(stored)?;
+        let table = Table::new(stored, self.settings.engine.page_bytes())?;
         table.state.has_counters.set(true); // They begin at one.
         let old = self
             .catalog
@@ -78,7 +78,7 @@ impl<D: Directory> Core<D> {
                 continue; // A system table.
             }
             let name = stored.definition.name.clone();
-            let table = Table::new(stored)?;
+            let table = Table::new(stored, self.settings.engine.page_bytes())?;
             self.catalog.borrow_mut().tables.insert(name, table);
         }
         Ok(())
@@ -125,9 +125,9 @@ fn last_key(step: &Step<'_>, root: u32) -> Result<Option<Vec<u8>>, Need> {
 }
 
 fn read_rows(step: &Step<'_>) -> Result<Vec<CatalogRow>, Need> {
-    let layout = RecordLayout::new(&catalog_definition().columns);
     let mut rows = Vec::new();
     let mut page = find::first_leaf(step, CATALOG.root)?.page;
+    let layout = RecordLayout::new(&catalog_definition().columns, page.len());
     loop {
         let view = PageView::new(&page);
         for node in view.nodes() {
@@ -191,8 +191,9 @@ fn create_trees(
 /// Adds rows to the catalog, to its copy, its indexes and the list of objects.
 pub(crate) fn add_rows(step: &mut Step<'_>, rows: &[CatalogRow], table: &str) -> Result<(), Need> {
     let refuse = |error: RecordError| EngineError::of_record(table, &error);
-    let layout = RecordLayout::new(&catalog_definition().columns);
-    let id_layout = RecordLayout::new(&object_id_definition().columns);
+    let page_bytes = step.page(CATALOG.root)?.len();
+    let layout = RecordLayout::new(&catalog_definition().columns, page_bytes);
+    let id_layout = RecordLayout::new(&object_id_definition().columns, page_bytes);
     let mut insert =
         |root: u32, key: &[u8], data: &[u8]| insert_node(step, root, key, NodeFlags::NONE, data);
     for row in rows {

@@ -17,12 +17,12 @@ fn hex(bytes: &[u8]) -> String {
 
 /// The bytes of a database after inserts, updates, deletes and rollbacks, and the lines that an
 /// export must have.
-fn database() -> (Vec<u8>, BTreeMap<i64, String>) {
+fn database(page_size: usize) -> (Vec<u8>, BTreeMap<i64, String>) {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     runtime.block_on(async move {
         let disk = SimulatedDisk::new(&handle, SimulatedOptions::instant());
-        let settings = small_settings(32_768);
+        let settings = small_settings(page_size);
         let db = create(&handle, &disk, &settings).await;
         let table = db.create_table(&messages()).await.unwrap();
         let mut lines = BTreeMap::new();
@@ -59,7 +59,13 @@ fn database() -> (Vec<u8>, BTreeMap<i64, String>) {
 
 #[test]
 fn esedbexport_reads_what_transactions_wrote() {
-    let (bytes, lines) = database();
+    for page_size in [4096, 8192, 32_768] {
+        compare_export(page_size);
+    }
+}
+
+fn compare_export(page_size: usize) {
+    let (bytes, lines) = database(page_size);
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("mail.edb");
     std::fs::write(&path, bytes).unwrap();

@@ -139,7 +139,7 @@ impl Geometry {
         fill_percent: u32,
     ) -> Self {
         let definition = schema::definition(maker.short_bytes, fill_percent);
-        let layout = RecordLayout::new(&definition.columns);
+        let layout = RecordLayout::new(&definition.columns, page_bytes);
         let mut source = BuiltRows::new(maker.clone(), rows);
         let middle = rows / 2;
         let record = layout.encoded_bytes(&source.row(middle));

@@ -1,6 +1,7 @@
 //! A table as catalog rows, and back.
 
 use super::row::{CatalogRow, ObjectKind};
+use crate::format::page::PAGE_SIZES_BYTES;
 use crate::format::record::RecordLayout;
 use crate::format::schema::{
     ColumnDefinition, ColumnStorage, ColumnType, IndexDefinition, TableDefinition,
@@ -59,7 +60,8 @@ pub struct CatalogError {
 #[must_use]
 pub fn rows_of_table(table: &StoredTable) -> Vec<CatalogRow> {
     let definition = &table.definition;
-    let layout = RecordLayout::new(&definition.columns);
+    // Where fixed columns lie does not depend on the page size.
+    let layout = RecordLayout::new(&definition.columns, PAGE_SIZES_BYTES[0]);
     let blank = CatalogRow {
         table_object_id: table.tree.object_id,
         kind: ObjectKind::Table,
@@ -304,7 +306,7 @@ mod tests {
     #[test]
     fn tables_come_back_from_their_records() {
         let table = messages();
-        let layout = RecordLayout::new(&catalog_definition().columns);
+        let layout = RecordLayout::new(&catalog_definition().columns, PAGE_SIZES_BYTES[0]);
         let rows = rows_of_table(&table);
         assert_eq!(rows.len(), 1 + 5 + 2 + 1);
         assert!(rows.windows(2).all(|pair| pair[0].key() < pair[1].key()));

@@ -3,9 +3,9 @@
 //! of the cost: nothing is cleared that is written anyway, and nothing is looked up that is known.
 
 use super::header::{self, PageFlags, set_u16, set_u32, set_u64};
-use super::node::{self, NodeFlags};
+use super::node;
 use super::tags::{self, Tag};
-use super::{MAX_TAGS, PAGE_HEADER_BYTES, PAGE_SIZES_BYTES, TAG_BYTES};
+use super::{MAX_TAGS, PAGE_SIZES_BYTES, TAG_BYTES, header_bytes, is_small, page_capacity_bytes};
 
 /// What a page is, besides its nodes.
 #[derive(Debug, Clone, Copy)]
@@ -49,17 +49,20 @@ impl PageAppend {
             !head.flags.contains(PageFlags::ROOT),
             "a root has no prefix"
         );
-        let room = page.len() - PAGE_HEADER_BYTES - TAG_BYTES;
+        let room = page_capacity_bytes(page.len()) - TAG_BYTES;
         assert!(head.prefix.len() <= room, "a key fits an empty page");
-        page[..PAGE_HEADER_BYTES].fill(0);
+        let header_bytes = header_bytes(page.len());
+        page[..header_bytes].fill(0);
         let flags = head.flags | PageFlags::NEW_RECORDS | PageFlags::ECC;
         set_u32(page, header::FLAGS, flags.0);
-        set_u32(page, header::PAGE_NUMBER, head.page_number);
+        if !is_small(page.len()) {
+            set_u32(page, header::PAGE_NUMBER, head.page_number);
+        }
         set_u32(page, header::OBJECT_ID, head.object_id);
         set_u32(page, header::PREVIOUS, head.previous);
         set_u64(page, header::DBTIME, head.dbtime);
         let (offset, size) = (0, head.prefix.len());
-        page[PAGE_HEADER_BYTES..PAGE_HEADER_BYTES + size].copy_from_slice(head.prefix);
+        page[header_bytes..header_bytes + size].copy_from_slice(head.prefix);
         tags::set(page, 0, Tag { offset, size });
         Self {
             page_bytes: page.len(),
@@ -78,7 +81,7 @@ impl PageAppend {
     /// Bytes neither in a value nor in a tag.
     #[must_use]
     pub fn free_bytes(&self) -> usize {
-        self.page_bytes - PAGE_HEADER_BYTES - self.values_end - TAG_BYTES * self.tags
+        page_capacity_bytes(self.page_bytes) - self.values_end - TAG_BYTES * self.tags
     }
 
     /// Page space that a node would take, its tag included.
@@ -116,8 +119,14 @@ impl PageAppend {
         );
         let offset = self.values_end;
         tags::set(page, self.tags, Tag { offset, size });
-        let value = &mut page[PAGE_HEADER_BYTES + offset..PAGE_HEADER_BYTES + offset + size];
-        node::write(value, NodeFlags::NONE, key, prefix_bytes, write_data);
+        let start = header_bytes(page.len()) + offset;
+        let stored = node::write(
+            &mut page[start..start + size],
+            key,
+            prefix_bytes,
+            write_data,
+        );
+        tags::set_node_flags(page, self.tags, stored);
         self.tags += 1;
         self.values_end += size;
     }
@@ -125,7 +134,7 @@ impl PageAppend {
     /// Completes the page but for its checksum: it is an ordinary page from then on.
     pub fn finish(self, page: &mut [u8]) {
         assert_eq!(page.len(), self.page_bytes, "another page");
-        let free_start = PAGE_HEADER_BYTES + self.values_end;
+        let free_start = header_bytes(page.len()) + self.values_end;
         let free_bytes = self.free_bytes();
         page[free_start..free_start + free_bytes].fill(0);
         set_u16(page, header::FREE_BYTES, free_bytes as u16);
@@ -136,7 +145,7 @@ impl PageAppend {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PageChange, PageView, seal};
+    use super::super::{NodeFlags, PageChange, PageView, seal};
     use super::*;
     use proptest::prelude::*;
 
@@ -165,7 +174,7 @@ mod tests {
                 break;
             }
         }
-        seal(&mut bytes);
+        seal(&mut bytes, 77);
         bytes
     }
 
@@ -197,7 +206,7 @@ mod tests {
             let count = page.node_count();
             page.finish(&mut bytes);
             prop_assert_eq!(PageView::new(&bytes).node_count(), count);
-            seal(&mut bytes);
+            seal(&mut bytes, 77);
             prop_assert!(bytes == changed(size, &prefix, &nodes));
         }
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::header::{self, PageFlags, set_u16, set_u32, set_u64};
 use super::node::{self, NodeFlags};
 use super::tags::{self, Tag};
-use super::{MAX_TAGS, PAGE_HEADER_BYTES, PageView, TAG_BYTES};
+use super::{MAX_TAGS, PageView, TAG_BYTES, header_bytes, is_small, page_capacity_bytes};
 
 /// The page has too little room; it was not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -47,17 +47,20 @@ impl<'a> PageChange<'a> {
     pub fn format_new(&mut self, page_number: u32, object_id: u32, flags: PageFlags) {
         self.bytes.fill(0);
         self.set_flags(flags);
-        set_u32(self.bytes, header::PAGE_NUMBER, page_number);
+        self.set_page_number(page_number);
         set_u32(self.bytes, header::OBJECT_ID, object_id);
         self.set_tag_count(1);
-        let free = self.bytes.len() - PAGE_HEADER_BYTES - TAG_BYTES;
+        let free = page_capacity_bytes(self.bytes.len()) - TAG_BYTES;
         set_u16(self.bytes, header::FREE_BYTES, free as u16);
         self.debug_law();
     }
 
-    /// Gives the page another number, when it was filled before it had one.
+    /// Gives the page another number, when it was filled before it had one. Small pages do not hold
+    /// it.
     pub fn set_page_number(&mut self, page_number: u32) {
-        set_u32(self.bytes, header::PAGE_NUMBER, page_number);
+        if !is_small(self.bytes.len()) {
+            set_u32(self.bytes, header::PAGE_NUMBER, page_number);
+        }
     }
 
     /// Sets the database time of the last change.
@@ -130,11 +133,12 @@ impl<'a> PageChange<'a> {
         let old = self.bytes.to_vec();
         let old = PageView { bytes: &old };
         let needed = super::split::bytes_with_prefix(old, 0..old.node_count(), prefix);
-        let room = self.bytes.len() - PAGE_HEADER_BYTES;
+        let room = page_capacity_bytes(self.bytes.len());
         if needed > room {
             return Err(self.full(needed));
         }
-        self.bytes[PAGE_HEADER_BYTES..].fill(0);
+        let header_bytes = header_bytes(self.bytes.len());
+        self.bytes[header_bytes..].fill(0);
         self.set_tag_count(1);
         set_u16(self.bytes, header::FIRST_FREE, 0);
         set_u16(self.bytes, header::FREE_BYTES, (room - TAG_BYTES) as u16);
@@ -196,13 +200,8 @@ impl<'a> PageChange<'a> {
         self.set_tag_count(count + 1);
         self.add_free(-(TAG_BYTES as isize));
         self.place(index + 1, size);
-        node::write(
-            self.value_mut(index + 1),
-            flags,
-            key,
-            prefix_bytes,
-            write_data,
-        );
+        let stored = node::write(self.value_mut(index + 1), key, prefix_bytes, write_data);
+        tags::set_node_flags(self.bytes, index + 1, flags.stored_as(stored));
         self.debug_law();
         Ok(())
     }
@@ -239,11 +238,8 @@ impl<'a> PageChange<'a> {
     /// # Panics
     /// If there is no such node.
     pub fn set_node_flags(&mut self, index: usize, flags: NodeFlags) {
-        let old = self.view().node(index).flags;
-        let kept = old.0 & NodeFlags::COMPRESSED.0;
-        let new = (flags.0 & !NodeFlags::COMPRESSED.0) | kept;
-        let high = &mut self.value_mut(index + 1)[1];
-        *high = (*high & 0x1F) | new << 5;
+        let stored = self.view().node(index).flags;
+        tags::set_node_flags(self.bytes, index + 1, flags.stored_as(stored));
     }
 
     /// Takes node `index` out of the page.
@@ -302,6 +298,7 @@ impl<'a> PageChange<'a> {
         let count = self.view().tag_count();
         let mut order: Vec<u16> = (0..count as u16).collect();
         order.sort_unstable_by_key(|&tag| tags::get(self.bytes, usize::from(tag)).offset);
+        let header_bytes = header_bytes(self.bytes.len());
         let mut next = 0;
         for tag in order.into_iter().map(usize::from) {
             let Tag { offset, size } = tags::get(self.bytes, tag);
@@ -311,16 +308,16 @@ impl<'a> PageChange<'a> {
                     "values of page {} overlap",
                     self.view().page_number()
                 );
-                let from = PAGE_HEADER_BYTES + offset;
+                let from = header_bytes + offset;
                 self.bytes
-                    .copy_within(from..from + size, PAGE_HEADER_BYTES + next);
+                    .copy_within(from..from + size, header_bytes + next);
             }
-            tags::set(self.bytes, tag, Tag { offset: next, size });
+            tags::replace(self.bytes, tag, Tag { offset: next, size });
             next += size;
         }
         set_u16(self.bytes, header::FIRST_FREE, next as u16);
         let end = self.bytes.len() - TAG_BYTES * count;
-        self.bytes[PAGE_HEADER_BYTES + next..end].fill(0);
+        self.bytes[header_bytes + next..end].fill(0);
         let view = self.view();
         assert_eq!(
             view.free_bytes(),
@@ -358,13 +355,15 @@ impl<'a> PageChange<'a> {
 
     fn value_mut(&mut self, tag: usize) -> &mut [u8] {
         let tag = tags::get(self.bytes, tag);
-        &mut self.bytes[PAGE_HEADER_BYTES + tag.offset..PAGE_HEADER_BYTES + tag.end()]
+        let start = header_bytes(self.bytes.len());
+        &mut self.bytes[start + tag.offset..start + tag.end()]
     }
 
     /// Bytes between the highest value and the tag array.
     fn contiguous(&self) -> usize {
         let view = self.view();
-        let used = PAGE_HEADER_BYTES + view.first_free() + TAG_BYTES * view.tag_count();
+        let used =
+            header_bytes(self.bytes.len()) + view.first_free() + TAG_BYTES * view.tag_count();
         assert!(
             used <= self.bytes.len(),
             "values and tags of page {} meet",
@@ -389,7 +388,7 @@ impl<'a> PageChange<'a> {
     /// Gives the empty tag `tag` a value of `size` bytes at the end of the values.
     fn place(&mut self, tag: usize, size: usize) {
         let offset = self.view().first_free();
-        tags::set(self.bytes, tag, Tag { offset, size });
+        tags::replace(self.bytes, tag, Tag { offset, size });
         set_u16(self.bytes, header::FIRST_FREE, (offset + size) as u16);
         self.add_free(-(size as isize));
     }
@@ -400,14 +399,8 @@ impl<'a> PageChange<'a> {
         if old.end() == self.view().first_free() {
             set_u16(self.bytes, header::FIRST_FREE, old.offset as u16);
         }
-        tags::set(
-            self.bytes,
-            tag,
-            Tag {
-                offset: old.offset,
-                size: 0,
-            },
-        );
+        let size = 0;
+        tags::replace(self.bytes, tag, Tag { size, ..old });
         old.size
     }
 
@@ -418,14 +411,7 @@ impl<'a> PageChange<'a> {
             if old.end() == self.view().first_free() {
                 set_u16(self.bytes, header::FIRST_FREE, (old.offset + size) as u16);
             }
-            tags::set(
-                self.bytes,
-                tag,
-                Tag {
-                    offset: old.offset,
-                    size,
-                },
-            );
+            tags::replace(self.bytes, tag, Tag { size, ..old });
             self.add_free((old.size - size) as isize);
             return Ok(());
         }

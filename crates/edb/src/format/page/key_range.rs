@@ -7,8 +7,8 @@
 use prefetch_index::prefetch_index;
 
 use super::header::u32_at;
-use super::node::{FLAG_SHIFT, KEY_LENGTH_MASK, NodeFlags};
-use super::{PAGE_HEADER_BYTES, PageView, tags};
+use super::node::{KEY_LENGTH_MASK, NodeFlags};
+use super::{PageView, header_bytes, tags};
 
 /// Bytes of the lines in which memory comes.
 const LINE_BYTES: usize = 64;
@@ -27,12 +27,14 @@ impl LongHead {
     /// Of the key of node `index`.
     #[inline]
     pub(super) fn of_node(page: PageView<'_>, index: usize) -> Self {
-        let values = &page.bytes[PAGE_HEADER_BYTES..];
-        let at = tags::get(page.bytes, index + 1).offset;
+        let values = page.values();
+        let tag = tags::get(page.bytes, index + 1);
+        let flags = tags::node_flags(page.bytes, index + 1, tag);
+        let at = tag.offset;
         let words = u32_at(values, at); // A value is followed by at least the tags of the page.
         let word = words as u16;
         let length = usize::from(word & KEY_LENGTH_MASK);
-        if (word >> FLAG_SHIFT) as u8 & NodeFlags::COMPRESSED.0 == 0 {
+        if !flags.contains(NodeFlags::COMPRESSED) {
             return Self(first_bytes(values, at + 2, length));
         }
         let before = first_bytes(page.prefix(), 0, length);
@@ -153,7 +155,8 @@ impl PageView<'_> {
     pub(super) fn ask_for_node(self, index: usize) {
         let tag = (self.bytes.len()).saturating_sub(super::TAG_BYTES * (index + 2));
         prefetch_index(self.bytes, tag);
-        let value = PAGE_HEADER_BYTES + self.first_free() * index / self.node_count().max(1);
+        let header = header_bytes(self.bytes.len());
+        let value = header + self.first_free() * index / self.node_count().max(1);
         let first = value.saturating_sub(LINES_AROUND * LINE_BYTES);
         for line in 0..=2 * LINES_AROUND {
             prefetch_index(self.bytes, first + line * LINE_BYTES);

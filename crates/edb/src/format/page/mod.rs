@@ -1,5 +1,4 @@
-//! One page: an 80-byte header, values growing up from it, and an array of tags growing down from
-//! the end.
+//! One page: a header, values growing up from it, and an array of tags growing down from the end.
 //!
 //! Tag 0 is the external header: the space header on a root, the common key prefix on every other
 //! page. Tags 1.. are nodes in key order; this module counts nodes from 0, so node `i` is tag `i +
@@ -11,8 +10,15 @@
 //! - [`seal`] stores the checksums before a write, [`verify`] checks a page that was read.
 //! - [`SplitPoint`] and [`PageView::best_prefix`] help to split a page.
 //!
-//! All sizes use the layout of large pages. 4 and 8 KiB pages differ only by having one checksum
-//! block: original small pages have a shorter header, which this project does not reproduce.
+//! Small pages, of 4 and 8 KiB, are laid out in another way than large ones, of 16 and 32 KiB:
+//!
+//! | | small | large |
+//! |---|---|---|
+//! | header | 40 bytes | 80 bytes |
+//! | checksums | one | four, one for each quarter |
+//! | number of the page | only in the checksum | in the checksums and in the header |
+//! | flags of a node | top bits of its tag's offset | top bits of its first word |
+//! | sizes and offsets in a tag | 13 bits | 15 bits |
 
 mod append;
 mod change;
@@ -41,8 +47,23 @@ pub use split::{SplitPoint, shortest_separator};
 pub use structure::StructureError;
 pub use view::PageView;
 
+/// The largest page with the short header.
+const MAX_SMALL_PAGE_BYTES: usize = 8192;
+
+/// Whether pages of this size have the layout of small pages.
+#[must_use]
+#[inline]
+pub const fn is_small(page_size_bytes: usize) -> bool {
+    page_size_bytes <= MAX_SMALL_PAGE_BYTES
+}
+
 /// Bytes of the page header.
-pub const PAGE_HEADER_BYTES: usize = 80;
+#[must_use]
+#[inline]
+pub const fn header_bytes(page_size_bytes: usize) -> usize {
+    if is_small(page_size_bytes) { 40 } else { 80 }
+}
+
 /// Bytes of one tag.
 pub const TAG_BYTES: usize = 4;
 /// The largest number of tags, tag 0 included: the count has twelve bits.
@@ -55,7 +76,7 @@ pub const MAX_PAGE_NUMBER: u32 = 0x7FEF_FFFF;
 /// Bytes of a page for tags and values.
 #[must_use]
 pub const fn page_capacity_bytes(page_size_bytes: usize) -> usize {
-    page_size_bytes - PAGE_HEADER_BYTES
+    page_size_bytes - header_bytes(page_size_bytes)
 }
 
 /// The longest key a tree may have on pages of this size.

@@ -24,6 +24,11 @@ impl NodeFlags {
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
+
+    /// These flags, with that of a compressed key as `stored` has it.
+    pub(super) const fn stored_as(self, stored: Self) -> Self {
+        Self(self.0 & !Self::COMPRESSED.0 | stored.0 & Self::COMPRESSED.0)
+    }
 }
 
 /// One node of a page.
@@ -79,18 +84,17 @@ impl Node<'_> {
     }
 }
 
-/// The bits of the first word of a node that hold the key length.
+/// The bits of the first word of a node that hold the key length. On large pages the others are its
+/// flags; see `tags`.
 pub(super) const KEY_LENGTH_MASK: u16 = 0x1FFF;
-pub(super) const FLAG_SHIFT: u16 = 13;
 /// A key is compressed when more than this many bytes lie in the prefix: the second length word
 /// costs two.
 const COMPRESSION_COST: usize = 2;
 
 /// Reads a node out of its value; `external` is the page's external header.
 #[inline]
-pub(super) fn parse<'a>(value: &'a [u8], external: &'a [u8]) -> Node<'a> {
+pub(super) fn parse<'a>(value: &'a [u8], flags: NodeFlags, external: &'a [u8]) -> Node<'a> {
     let word = u16::from_le_bytes([value[0], value[1]]);
-    let flags = NodeFlags((word >> FLAG_SHIFT) as u8);
     let length = usize::from(word & KEY_LENGTH_MASK);
     if flags.contains(NodeFlags::COMPRESSED) {
         let suffix_length = usize::from(u16::from_le_bytes([value[2], value[3]]));
@@ -138,31 +142,28 @@ pub fn common_prefix_bytes(a: &[u8], b: &[u8]) -> usize {
 }
 
 /// Writes a node into `value`, which has exactly the right size; the data is written by the
-/// caller's closure.
+/// caller's closure. Its flags, of which the result is those it has by the way its key is stored,
+/// are for the caller to set.
 pub(super) fn write(
     value: &mut [u8],
-    flags: NodeFlags,
     key: &[u8],
     prefix_bytes: usize,
     data: impl FnOnce(&mut [u8]),
-) {
+) -> NodeFlags {
     assert!(
         key.len() <= usize::from(KEY_LENGTH_MASK),
         "a key length has 13 bits"
     );
-    let flags = flags.0 & !NodeFlags::COMPRESSED.0;
     let suffix = &key[prefix_bytes..];
-    let head = if prefix_bytes > 0 {
-        let flags = flags | NodeFlags::COMPRESSED.0;
-        let word = u16::from(flags) << FLAG_SHIFT | prefix_bytes as u16;
-        value[..2].copy_from_slice(&word.to_le_bytes());
+    let (head, flags) = if prefix_bytes > 0 {
+        value[..2].copy_from_slice(&(prefix_bytes as u16).to_le_bytes());
         value[2..4].copy_from_slice(&(suffix.len() as u16).to_le_bytes());
-        4
+        (4, NodeFlags::COMPRESSED)
     } else {
-        let word = u16::from(flags) << FLAG_SHIFT | key.len() as u16;
-        value[..2].copy_from_slice(&word.to_le_bytes());
-        2
+        value[..2].copy_from_slice(&(key.len() as u16).to_le_bytes());
+        (2, NodeFlags::NONE)
     };
     value[head..head + suffix.len()].copy_from_slice(suffix);
     data(&mut value[head + suffix.len()..]);
+    flags
 }

@@ -1,7 +1,7 @@
 //! Checksums of a page: stored before each write, checked after each read.
 
-use super::header::{self, MORE_CHECKSUMS, PageFlags, set_u64, u32_at, u64_at};
-use super::{PAGE_SIZES_BYTES, PageView};
+use super::header::{self, MORE_CHECKSUMS, PageFlags, set_u64, u64_at};
+use super::{MAX_PAGE_NUMBER, PAGE_SIZES_BYTES, PageView, is_small};
 use crate::format::checksum::{
     Difference, block_checksum, block_checksum_skipping_itself, difference,
 };
@@ -27,7 +27,9 @@ pub enum PageDamage {
         /// The wrong bit if there is exactly one; [`repair`] would turn it back.
         correctable: Option<WrongBit>,
     },
-    /// A whole and valid page, but not the one asked for: a misdirected write or read.
+    /// A whole and valid page, but not the one asked for: a misdirected write or read. Small pages
+    /// hold their number only within the checksum, where this looks the same as a wrong bit in that
+    /// part of it.
     #[error("the page calls itself page {found}: it was written to or read from the wrong place")]
     WrongNumber {
         /// The number in the page.
@@ -44,10 +46,10 @@ fn correctable_text(bit: &Option<WrongBit>) -> String {
 
 /// Bytes of one checksum block: large pages have four blocks, small ones a single block.
 fn block_bytes(page_bytes: usize) -> usize {
-    if page_bytes >= 16_384 {
-        page_bytes / 4
-    } else {
+    if is_small(page_bytes) {
         page_bytes
+    } else {
+        page_bytes / 4
     }
 }
 
@@ -79,25 +81,27 @@ fn blocks(page: &[u8]) -> usize {
     page.len() / block_bytes(page.len())
 }
 
-/// Stores the checksums. The last step before a page is written.
+/// Stores the checksums. The last step before a page is written as page `number`.
 ///
 /// # Panics
-/// If the page breaks the law of free space or has no number: such a page must not reach the disk.
-pub fn seal(page: &mut [u8]) {
+/// If the page breaks the law of free space or is another one: such a page must not reach the disk.
+pub fn seal(page: &mut [u8], number: u32) {
     let view = PageView::new(page);
-    let number = view.page_number();
     assert!(number != 0, "a page without a number cannot be sealed");
+    assert!(
+        is_small(page.len()) || view.page_number() == number,
+        "a page is written to its own place"
+    );
     assert_eq!(
         view.free_bytes(),
         view.free_bytes_by_definition(),
         "page {number}: free bytes"
     );
-    seal_as_is(page);
+    seal_as_is(page, number);
 }
 
 /// Stores the checksums of whatever the page holds.
-pub(crate) fn seal_as_is(page: &mut [u8]) {
-    let seed = u32_at(page, header::PAGE_NUMBER);
+pub(crate) fn seal_as_is(page: &mut [u8], seed: u32) {
     // Block 0 covers the checksums of the other blocks, so it comes last.
     for block in (0..blocks(page)).rev() {
         let checksum = computed(page, block, seed);
@@ -128,10 +132,10 @@ pub fn wrong_blocks(page: &[u8], page_number: u32) -> (u8, u8) {
 /// What is wrong with it.
 pub fn verify(page: &[u8], page_number: u32) -> Result<(), PageDamage> {
     if is_whole(page, page_number) {
-        let found = u32_at(page, header::PAGE_NUMBER);
         // A sealed page's seed is its own number, so this can only differ in bytes made by another
         // writer.
-        return if found == page_number {
+        let found = PageView::new(page).page_number();
+        return if is_small(page.len()) || found == page_number {
             Ok(())
         } else {
             Err(PageDamage::WrongNumber { found })
@@ -140,8 +144,7 @@ pub fn verify(page: &[u8], page_number: u32) -> Result<(), PageDamage> {
     if page.iter().all(|&byte| byte == 0) {
         return Err(PageDamage::NeverWritten);
     }
-    let found = u32_at(page, header::PAGE_NUMBER);
-    if found != page_number && is_whole(page, found) {
+    if let Some(found) = other_number(page, page_number) {
         return Err(PageDamage::WrongNumber { found });
     }
     let mut trial = page.to_vec();
@@ -149,9 +152,23 @@ pub fn verify(page: &[u8], page_number: u32) -> Result<(), PageDamage> {
     Err(PageDamage::WrongChecksum { correctable })
 }
 
+/// The number under which the page would be whole, if there is one.
+fn other_number(page: &[u8], page_number: u32) -> Option<u32> {
+    let found = if is_small(page.len()) {
+        // The number is part of the XOR half of the checksum, and of nothing else.
+        let changed = u64_at(page, header::CHECKSUM) ^ computed(page, 0, page_number);
+        let number = page_number ^ u32::try_from(changed).ok()?;
+        (1..=MAX_PAGE_NUMBER).contains(&number).then_some(number)?
+    } else {
+        PageView::new(page).page_number()
+    };
+    (found != page_number && is_whole(page, found)).then_some(found)
+}
+
 /// Turns back the one wrong bit of `page`, if there is exactly one. Returns where it was.
 ///
-/// The bit that says "this checksum can correct" is never turned.
+/// The bit that says "this checksum can correct" is never turned, nor, on small pages, is one of the
+/// half of the checksum that holds the number: another page must not pass for this one.
 pub fn repair(page: &mut [u8], page_number: u32) -> Option<WrongBit> {
     let size = block_bytes(page.len());
     for block in 0..blocks(page) {
@@ -163,6 +180,7 @@ pub fn repair(page: &mut [u8], page_number: u32) -> Option<WrongBit> {
         ) {
             Difference::None => continue,
             Difference::DataBit(bit) => block * size * 8 + bit,
+            Difference::ChecksumBit(bit) if is_small(page.len()) && bit < 32 => return None,
             Difference::ChecksumBit(bit) => place * 8 + bit,
             Difference::Many => return None,
         };

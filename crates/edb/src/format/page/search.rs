@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::header::u32_at;
 use super::key_range::{KeyRange, LongHead, Spread};
-use super::node::{FLAG_SHIFT, KEY_LENGTH_MASK, NodeFlags};
-use super::{PAGE_HEADER_BYTES, PageView, common_prefix_bytes, tags};
+use super::node::{KEY_LENGTH_MASK, NodeFlags};
+use super::{PageView, common_prefix_bytes, tags};
 
 /// Parts that a long range is cut into at once. Nodes of a page lie in memory without order, and
 /// most of the page is not in the processor's cache: the looks at seven nodes wait for memory
@@ -54,10 +54,9 @@ impl<'k> Probe<'k> {
 
     /// Order of the node whose value begins at byte `at` of `values` against the probe.
     #[inline]
-    fn compare(&self, values: &[u8], at: usize) -> Ordering {
+    fn compare(&self, values: &[u8], at: usize, compressed: bool) -> Ordering {
         let words = u32_at(values, at); // A value is followed by at least the tags of the page.
         let word = words as u16;
-        let compressed = (word >> FLAG_SHIFT) as u8 & NodeFlags::COMPRESSED.0 != 0;
         let length = usize::from(word & KEY_LENGTH_MASK);
         let (from_prefix, own, start) = if compressed {
             (length, usize::from((words >> 16) as u16), at + 4)
@@ -163,10 +162,11 @@ impl PageView<'_> {
 
     fn search_among(self, key: &[u8], count: usize, range: KeyRange) -> Result<usize, usize> {
         let probe = Probe::new(key, self.prefix());
-        let values = &self.bytes[PAGE_HEADER_BYTES..];
+        let values = self.values();
         let order = |index: usize| {
             let tag = tags::get(self.bytes, index + 1);
-            probe.compare(values, tag.offset)
+            let flags = tags::node_flags(self.bytes, index + 1, tag);
+            probe.compare(values, tag.offset, flags.contains(NodeFlags::COMPRESSED))
         };
         let (mut low, mut high) = (0, count);
         if count >= 2 * WAYS {

@@ -1,9 +1,9 @@
 //! Whether a page makes sense: for bytes nothing is known about.
 
 use super::header::{self, PageFlags, u16_at};
-use super::node::{FLAG_SHIFT, KEY_LENGTH_MASK, NodeFlags};
+use super::node::{KEY_LENGTH_MASK, NodeFlags};
 use super::tags::{self, Tag};
-use super::{PAGE_HEADER_BYTES, PageView, TAG_BYTES};
+use super::{PageView, TAG_BYTES};
 
 /// How a page breaks the format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -91,7 +91,7 @@ impl PageView<'_> {
 
     fn check_tags(self) -> Result<(), StructureError> {
         let state = usize::from(u16_at(self.bytes, header::TAG_STATE));
-        let room = self.bytes.len() - PAGE_HEADER_BYTES;
+        let room = self.values().len();
         if state == 0 || state != self.tag_count() || state * TAG_BYTES > room {
             return Err(StructureError::TagCount { count: state });
         }
@@ -129,7 +129,9 @@ impl PageView<'_> {
             let lengths = || -> Option<(usize, usize, bool)> {
                 let word = u16::from_le_bytes([*value.first()?, *value.get(1)?]);
                 let length = usize::from(word & KEY_LENGTH_MASK);
-                if (word >> FLAG_SHIFT) as u8 & NodeFlags::COMPRESSED.0 == 0 {
+                let tag = tags::get(self.bytes, node + 1);
+                let flags = tags::node_flags(self.bytes, node + 1, tag);
+                if !flags.contains(NodeFlags::COMPRESSED) {
                     return Some((0, 2 + length, false));
                 }
                 let suffix = u16::from_le_bytes([*value.get(2)?, *value.get(3)?]);

@@ -2,7 +2,7 @@
 
 use super::header::{self, PageFlags, u16_at, u32_at, u64_at};
 use super::node::{self, Node, NodeFlags};
-use super::{PAGE_HEADER_BYTES, PAGE_SIZES_BYTES, TAG_BYTES, tags};
+use super::{PAGE_SIZES_BYTES, TAG_BYTES, header_bytes, is_small, tags};
 
 /// A page to read. The bytes must have passed [`super::verify`] or come from [`super::PageChange`]:
 /// on other bytes the accessors may panic. [`PageView::check_structure`] accepts anything.
@@ -27,10 +27,19 @@ impl<'a> PageView<'a> {
         Self { bytes }
     }
 
-    /// The page's own number.
+    /// The page's own number; 0 on small pages, which do not hold it.
     #[must_use]
     pub fn page_number(self) -> u32 {
+        if is_small(self.bytes.len()) {
+            return 0;
+        }
         u32_at(self.bytes, header::PAGE_NUMBER)
+    }
+
+    /// Everything behind the page header.
+    #[inline]
+    pub(super) fn values(self) -> &'a [u8] {
+        &self.bytes[header_bytes(self.bytes.len())..]
     }
 
     /// Database time of the last change; redo compares it.
@@ -109,7 +118,7 @@ impl<'a> PageView<'a> {
     #[inline]
     pub(super) fn value(self, tag: usize) -> &'a [u8] {
         let tag = tags::get(self.bytes, tag);
-        &self.bytes[PAGE_HEADER_BYTES + tag.offset..PAGE_HEADER_BYTES + tag.end()]
+        &self.values()[tag.offset..tag.end()]
     }
 
     /// The external header: space header of a root, key prefix of any other page.
@@ -142,7 +151,9 @@ impl<'a> PageView<'a> {
             "node {index} of {}",
             self.node_count()
         );
-        node::parse(self.value(index + 1), self.prefix())
+        let tag = tags::get(self.bytes, index + 1);
+        let flags = tags::node_flags(self.bytes, index + 1, tag);
+        node::parse(&self.values()[tag.offset..tag.end()], flags, self.prefix())
     }
 
     /// All nodes in key order.
@@ -198,7 +209,7 @@ impl<'a> PageView<'a> {
     pub fn free_bytes_by_definition(self) -> usize {
         let count = self.tag_count();
         let values: usize = (0..count).map(|tag| tags::get(self.bytes, tag).size).sum();
-        let used = PAGE_HEADER_BYTES + values + TAG_BYTES * count;
+        let used = header_bytes(self.bytes.len()) + values + TAG_BYTES * count;
         assert!(
             used <= self.bytes.len(),
             "page {} is overfull",
