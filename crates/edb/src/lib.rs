@@ -6,7 +6,8 @@
 //! - [`log`]: what must be on disk before a page may be; [`checkpoint`]: where recovery begins in it.
 //! - [`integrity`]: what the storage must return for each page, and what is wrong when it does not.
 //! - [`maintenance`]: the endless scan that verifies every page.
-//! - [`bulk`]: a whole database in one sequential pass; [`check`]: looking into one from outside.
+//! - [`bulk`]: a whole database in one sequential pass; [`check`]: looking into one from outside;
+//!   [`dump`]: its rows.
 //! - `tree` is B+ trees whose changes come in atomic steps, `space` the pages they take and give
 //!   back, `nodes` what is done to a node with both.
 //! - `engine` is what all parts of an open database share, with its `catalog` of tables and the
@@ -20,6 +21,7 @@ mod catalog;
 pub mod check;
 pub mod checkpoint;
 pub mod database;
+pub mod dump;
 mod engine;
 mod error;
 pub mod format;

@@ -49,6 +49,36 @@ pub enum FindingKind {
     LongValue,
 }
 
+impl FindingKind {
+    /// Identifier for programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Header => "header",
+            Self::Unreadable => "unreadable",
+            Self::NeverWritten => "never_written",
+            Self::Checksum => "checksum",
+            Self::PageNumber => "page_number",
+            Self::Structure => "structure",
+            Self::WrongPage => "wrong_page",
+            Self::KeyBounds => "key_bounds",
+            Self::Depth => "depth",
+            Self::Links => "links",
+            Self::ReachedTwice => "reached_twice",
+            Self::DeletedNode => "deleted_node",
+            Self::PageTime => "page_time",
+            Self::Extents => "extents",
+            Self::UsedAndFree => "used_and_free",
+            Self::NotOwned => "not_owned",
+            Self::Leaked => "leaked",
+            Self::Catalog => "catalog",
+            Self::Record => "record",
+            Self::Index => "index",
+            Self::LongValue => "long_value",
+        }
+    }
+}
+
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {

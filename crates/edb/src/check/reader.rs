@@ -35,39 +35,45 @@ pub enum CheckError {
 }
 
 /// What is wrong with a page by itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum PageProblem {
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PageProblem {
+    /// The storage refused to read it.
+    #[error("{0}")]
     Unreadable(IoError),
+    /// It is not the page that was written there.
+    #[error("{0}")]
     Damage(PageDamage),
+    /// What it holds breaks the format.
+    #[error("{0}")]
     Structure(StructureError),
 }
 
 /// One page that was read.
-pub(super) struct Page {
-    pub(super) number: u32,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Page {
+    pub(crate) number: u32,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Page {
-    pub(super) fn view(&self) -> PageView<'_> {
+    pub(crate) fn view(&self) -> PageView<'_> {
         PageView::new(&self.bytes)
     }
 }
 
 /// Reads a database file.
-pub(super) struct Reader<F: File> {
+pub(crate) struct Reader<F: File> {
     file: F,
-    pub(super) header: DatabaseHeader,
+    pub(crate) header: DatabaseHeader,
     /// Whether the copies of the header are whole, and the same.
-    pub(super) header_copies: (Result<(), HeaderDamage>, Result<(), HeaderDamage>, bool),
-    pub(super) page_size_bytes: usize,
-    pub(super) file_size_bytes: u64,
-    pub(super) last_page: u32,
+    pub(crate) header_copies: (Result<(), HeaderDamage>, Result<(), HeaderDamage>, bool),
+    pub(crate) page_size_bytes: usize,
+    pub(crate) file_size_bytes: u64,
+    pub(crate) last_page: u32,
 }
 
 impl<F: File> Reader<F> {
     /// Reads both copies of the header; one that is whole is enough.
-    pub(super) async fn open(file: &F) -> Result<Self, CheckError> {
+    pub(crate) async fn open(file: &F) -> Result<Self, CheckError> {
         let file_size_bytes = file.size_bytes().await?;
         let name = file.name();
         let bad = |damage| CheckError::Header {
@@ -122,12 +128,12 @@ impl<F: File> Reader<F> {
         ))
     }
 
-    pub(super) fn file_name(&self) -> String {
+    pub(crate) fn file_name(&self) -> String {
         self.file.name()
     }
 
     /// Reads `count` pages in a row, in one request if the storage lets it.
-    pub(super) async fn pages(&self, first: u32, count: u32) -> Vec<Result<Page, PageProblem>> {
+    pub(crate) async fn pages(&self, first: u32, count: u32) -> Vec<Result<Page, PageProblem>> {
         let size = self.page_size_bytes;
         let buffer = Buffer::zeroed(count as usize * size);
         let (buffer, read) = self.file.read(page_offset(first, size), buffer).await;
@@ -151,7 +157,7 @@ impl<F: File> Reader<F> {
     }
 
     /// Reads one page and verifies its checksum.
-    pub(super) async fn page(&self, number: u32) -> Result<Page, PageProblem> {
+    pub(crate) async fn page(&self, number: u32) -> Result<Page, PageProblem> {
         let page = self.pages(number, 1).await.pop();
         page.unwrap_or(Err(PageProblem::Damage(PageDamage::NeverWritten)))
     }

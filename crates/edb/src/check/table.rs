@@ -17,13 +17,13 @@ use crate::format::schema::{IndexDefinition, TableDefinition};
 /// A sum over pairs of primary key and index key that does not depend on their order. Two sets of
 /// pairs with the same sum and count are the same for all practical purposes: it has 128 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct PairSum {
-    count: u64,
+pub(super) struct PairSum {
+    pub(super) count: u64,
     sum: u128,
 }
 
 impl PairSum {
-    fn add(&mut self, primary: &[u8], key: &[u8]) {
+    pub(super) fn add(&mut self, primary: &[u8], key: &[u8]) {
         let half = |salt: u8| {
             let mut hasher = DefaultHasher::new();
             (salt, primary, key).hash(&mut hasher);
@@ -94,7 +94,7 @@ impl<F: File> Checker<F> {
         };
         let keys: Vec<KeyMaker> = indexes.collect();
         let mut seen = RowsSeen {
-            layout: RecordLayout::new(&definition.columns),
+            layout: RecordLayout::new(&definition.columns, self.reader.page_size_bytes),
             primary,
             sums: vec![PairSum::default(); keys.len()],
             keys,

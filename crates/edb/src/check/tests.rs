@@ -8,7 +8,7 @@ use crate::bulk::{BuildPlan, build};
 use crate::format::page::PAGE_SIZES_BYTES;
 
 /// The bytes of a built database.
-pub(super) fn built(page_size_bytes: usize, rows: u64, longest_value: usize) -> Vec<u8> {
+pub(crate) fn built(page_size_bytes: usize, rows: u64, longest_value: usize) -> Vec<u8> {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     runtime.block_on(async move {
@@ -30,7 +30,7 @@ pub(super) fn built(page_size_bytes: usize, rows: u64, longest_value: usize) -> 
 }
 
 /// Runs something on a file with these bytes.
-pub(super) fn with_file<T: 'static>(
+pub(crate) fn with_file<T: 'static>(
     bytes: &[u8],
     work: impl AsyncFnOnce(runtime::SimulatedFile, SimulatedDisk) -> T + 'static,
 ) -> T {
@@ -90,12 +90,31 @@ fn progress_ends_where_it_should() {
 fn info_describes_the_file() {
     let bytes = built(8192, 3000, 1500);
     let size = bytes.len() as u64;
-    let info = with_file(&bytes, async |file, _| info(&file).await.unwrap());
+    let info = with_file(&bytes, async |file, _| info(&file, true).await.unwrap());
     assert_eq!(info.file_size_bytes, size);
     assert!(info.headers_agree);
     assert_eq!(info.tables.len(), 1);
     let table = &info.tables[0];
-    assert_eq!(table.stored.definition, messages());
+    let columns: Vec<&str> = table
+        .table
+        .columns
+        .iter()
+        .map(|c| c.name.as_str())
+        .collect();
+    let definition = messages();
+    let defined: Vec<&str> = definition.columns.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(columns, defined);
+    assert_eq!(table.table.indexes.len(), 2);
+    assert_eq!(table.rows, Some(3000));
+    let counts = info.page_counts.unwrap();
+    let all = counts.row_leaves
+        + counts.index_leaves
+        + counts.long_value_leaves
+        + counts.internal
+        + counts.space
+        + counts.never_written;
+    assert_eq!((all, counts.unreadable), (u64::from(info.pages), 0));
+    assert!(counts.row_leaves > 10 && counts.index_leaves > 10 && counts.long_value_leaves > 10);
     let names: Vec<&str> = table.trees.iter().map(|tree| tree.name.as_str()).collect();
     let expected = [
         "table messages",

@@ -5,6 +5,7 @@ use runtime::File;
 use super::checker::Checker;
 use super::finding::FindingKind;
 use super::reader::{Page, PageProblem};
+use crate::format::database_header::Writer;
 use crate::format::page::{Node, PageDamage, PageFlags};
 use crate::format::space::Extent;
 
@@ -177,7 +178,7 @@ impl<F: File> Checker<F> {
             walk.result.nodes += 1;
             if node.is_visible() {
                 visit(self, page.number, node);
-            } else {
+            } else if self.reader.header.writer == Writer::Proofload {
                 let sentence = "it holds a deleted node although the database is clean";
                 let number = Some(page.number);
                 self.findings

@@ -6,7 +6,7 @@ use crate::checkpoint::CheckpointFile;
 use crate::engine::{Core, SharedState};
 use crate::error::EngineError;
 use crate::format::database_header::{
-    DatabaseHeader, DatabaseState, HeaderLogPosition, Moment, PEEK_BYTES,
+    DatabaseHeader, DatabaseState, HeaderLogPosition, Moment, PEEK_BYTES, Writer,
 };
 use crate::format::layout::DATABASE_ROOT;
 use crate::integrity::{DbtimeRange, StoredVersions, VersionTable, versions_file};
@@ -207,6 +207,11 @@ impl<D: Directory> Parts<'_, D> {
                 "its pages have {} bytes",
                 header.page_size_bytes
             )));
+        }
+        if header.writer == Writer::Other {
+            return Err(refuse(
+                "it was written by another program; open it with that program".to_owned(),
+            ));
         }
         if header.state == DatabaseState::JustCreated {
             return Err(refuse(

@@ -9,7 +9,12 @@ const MAGIC: u32 = 0x89AB_CDEF;
 const FORMAT_VERSION: u32 = 0x620;
 /// What Exchange 2013 and 2016 write. Later revisions add page features that readers do not know.
 const FORMAT_REVISION: u32 = 0x14;
+/// Revisions whose pages can be read: from the first with this checksum to the last without tags
+/// that are no nodes.
+const READABLE_REVISIONS: std::ops::RangeInclusive<u32> = 0x0B..=0xC7;
 const FILE_TYPE_DATABASE: u8 = 1;
+/// Windows 8 and Server 2012: what the format revision belongs to.
+const SYSTEM_VERSION: [u32; 4] = [6, 2, 9200, 0];
 /// No sort version: keys hold no Unicode text.
 const NO_SORT_VERSION: u64 = u64::MAX;
 
@@ -63,9 +68,22 @@ pub struct ScanProgress {
     pub highest_page: u32,
 }
 
+/// The program a file was made by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writer {
+    /// This one, which writes only a part of the format.
+    Proofload,
+    /// Another one, such as Windows.
+    Other,
+}
+
 /// The header's fields that mean something to this engine. All others are constant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatabaseHeader {
+    /// Who wrote the file.
+    pub writer: Writer,
+    /// Revision of the format.
+    pub revision: u32,
     /// Page size of the file.
     pub page_size_bytes: u32,
     /// State of the file.
@@ -104,9 +122,10 @@ pub enum HeaderDamage {
     /// The header is damaged, or was written only in part when the power failed.
     #[error("the checksum of the database header is wrong")]
     WrongChecksum,
-    /// Another format or a later revision.
+    /// Another format, or a revision that this program cannot read.
     #[error(
-        "the format is {version:#x}, revision {revision:#x}; only 0x620, revision 0x14 is known"
+        "the format is {version:#x}, revision {revision:#x}; only 0x620, revisions 0xb to 0xc7, \
+         can be read"
     )]
     Version {
         /// Format version in the header.
@@ -115,7 +134,7 @@ pub enum HeaderDamage {
         revision: u32,
     },
     /// A state no database is left in.
-    #[error("the database state is {0}, which this program never leaves behind")]
+    #[error("the database state is {0}: being converted or detached by force")]
     State(u32),
 }
 
@@ -142,6 +161,9 @@ mod at {
     pub const CREATED_VERSION: usize = 340;
     pub const HIGHEST_COMMITTED: usize = 416;
     pub const SORT_VERSION: usize = 508;
+    /// Signatures of the header and of the map of lost writes, which Windows sets at each write of
+    /// the header.
+    pub const FLUSH_SIGNATURES: std::ops::Range<usize> = 584..640;
     pub const SCAN_FINISH: usize = 516;
     pub const SCAN_START: usize = 524;
     pub const SCAN_PAGE: usize = 532;
@@ -170,6 +192,8 @@ impl DatabaseHeader {
     #[must_use]
     pub fn new(page_size_bytes: u32, signature: Signature) -> Self {
         Self {
+            writer: Writer::Proofload,
+            revision: FORMAT_REVISION,
             page_size_bytes,
             state: DatabaseState::JustCreated,
             dbtime: 0,
@@ -211,9 +235,11 @@ impl DatabaseHeader {
     /// Writes the header, checksum included, into one whole page.
     ///
     /// # Panics
-    /// If `page` has another size than the header names.
+    /// If `page` has another size than the header names, or the file is another program's: most of
+    /// its header would be lost.
     pub fn encode(&self, page: &mut [u8]) {
         assert_eq!(page.len(), self.page_size_bytes as usize);
+        assert_eq!(self.writer, Writer::Proofload, "another program's file");
         page.fill(0);
         put(page, at::MAGIC, &MAGIC.to_le_bytes());
         put(page, at::VERSION, &FORMAT_VERSION.to_le_bytes());
@@ -233,8 +259,7 @@ impl DatabaseHeader {
         put(page, at::DATABASE_ID, &1_u32.to_le_bytes());
         put_signature(page, at::LOG_SIGNATURE, self.log_signature);
         put(page, at::LAST_OBJECT_ID, &self.last_object_id.to_le_bytes());
-        // Windows 8 / Server 2012: what the format revision belongs to.
-        for (i, number) in [6_u32, 2, 9200, 0].iter().enumerate() {
+        for (i, number) in SYSTEM_VERSION.iter().enumerate() {
             put(page, at::SYSTEM_VERSION + 4 * i, &number.to_le_bytes());
         }
         put(page, at::REVISION, &FORMAT_REVISION.to_le_bytes());
@@ -281,7 +306,7 @@ impl DatabaseHeader {
             return Err(HeaderDamage::WrongChecksum);
         }
         let (version, revision) = (word(page, at::VERSION), word(page, at::REVISION));
-        if (version, revision) != (FORMAT_VERSION, FORMAT_REVISION) {
+        if version != FORMAT_VERSION || !READABLE_REVISIONS.contains(&revision) {
             return Err(HeaderDamage::Version { version, revision });
         }
         let state = match word(page, at::STATE) {
@@ -293,6 +318,8 @@ impl DatabaseHeader {
         let time = |at| LogTime::decode(eight(page, at));
         let position = |at| HeaderLogPosition::decode(eight(page, at));
         Ok(Self {
+            writer: writer_of(page, revision),
+            revision,
             page_size_bytes: size as u32,
             state,
             dbtime: u64::from_le_bytes(eight(page, at::DBTIME)),
@@ -335,6 +362,18 @@ impl DatabaseHeader {
             let damage = Self::decode(copy).err()?;
             Some(format!("the {which} header is damaged: {damage}"))
         })
+    }
+}
+
+/// Windows 8 is the system that this program names, and it sets the signatures that this one leaves
+/// alone.
+fn writer_of(page: &[u8], revision: u32) -> Writer {
+    let stated = [0, 4, 8, 12].map(|at| word(page, at::SYSTEM_VERSION + at));
+    let signed = page[at::FLUSH_SIGNATURES].iter().any(|&byte| byte != 0);
+    if revision == FORMAT_REVISION && stated == SYSTEM_VERSION && !signed {
+        Writer::Proofload
+    } else {
+        Writer::Other
     }
 }
 

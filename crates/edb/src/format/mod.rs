@@ -5,6 +5,7 @@
 //!   pages are for.
 //! - [`schema`]: tables as a person defines them. [`record`] turns a row into bytes, [`key`] a key.
 //! - [`catalog`]: the rows that describe all tables, the catalog itself included.
+//! - [`general`]: catalogs and records of other programs, with what this engine does not write.
 //! - [`space`] and [`long_value`]: the nodes of extent trees and long value trees.
 //!
 //! All integers are little-endian, except in keys, which are big-endian so that their bytes sort
@@ -13,12 +14,13 @@
 pub mod catalog;
 pub mod checksum;
 pub mod database_header;
+pub mod general;
 mod header_values;
 pub mod key;
 pub mod layout;
 pub mod long_value;
 pub mod page;
 pub mod record;
-mod record_view;
+pub(crate) mod record_view;
 pub mod schema;
 pub mod space;

@@ -57,12 +57,18 @@ impl SpaceHeader {
         bytes
     }
 
-    /// Reads an external header; `None` if it is no space header of this revision.
+    /// Reads an external header; `None` if it is no space header.
+    ///
+    /// Later versions of the format put a byte before it that says what there is: bit 0 a space
+    /// header, bit 1 eight bytes behind it with the last number given to a row.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
-        if bytes.len() != SPACE_HEADER_BYTES {
-            return None;
-        }
+        let bytes = match bytes {
+            [1, header @ ..] if header.len() == SPACE_HEADER_BYTES => header,
+            [3, header @ ..] if header.len() == SPACE_HEADER_BYTES + 8 => header,
+            header if header.len() == SPACE_HEADER_BYTES => header,
+            _ => return None,
+        };
         let word = |i: usize| {
             u32::from_le_bytes([
                 bytes[4 * i],
@@ -192,6 +198,20 @@ mod tests {
             }
         }
         assert_eq!(SpaceHeader::decode(&[0; 25]), None);
+        // With a number for rows, as Windows 10 writes it.
+        let mut with_number = [0; 25];
+        with_number[0] = 3;
+        let header = SpaceHeader {
+            primary_pages: 1,
+            parent_root: 1,
+            non_unique: false,
+            kind: SpaceKind::Multiple { owned_root: 67 },
+        };
+        with_number[1..17].copy_from_slice(&header.encode());
+        assert_eq!(SpaceHeader::decode(&with_number), Some(header));
+        with_number[0] = 1;
+        assert_eq!(SpaceHeader::decode(&with_number), None);
+        assert_eq!(SpaceHeader::decode(&with_number[..17]), Some(header));
     }
 
     #[test]

@@ -15,6 +15,7 @@
 
 mod buffer;
 mod error;
+mod facts;
 mod files;
 mod header;
 mod layout;
@@ -35,6 +36,7 @@ mod crash_tests;
 mod shape_tests;
 
 pub use error::LogError;
+pub use facts::{LogFileFacts, log_files};
 pub(crate) use layout::{eight, put, word};
 pub(crate) use names::checkpoint_name;
 pub use reader::LogReader;

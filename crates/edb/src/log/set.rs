@@ -112,7 +112,7 @@ impl<D: Directory> LogSet<D> {
 }
 
 /// The header of a file, or what is wrong with it.
-async fn read_header<D: Directory>(
+pub(super) async fn read_header<D: Directory>(
     directory: &D,
     name: &str,
 ) -> Result<Result<LogFileHeader, &'static str>, LogError> {

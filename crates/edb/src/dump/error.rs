@@ -1,0 +1,84 @@
+//! Why rows cannot be read.
+
+use crate::check::{CheckError, PageProblem};
+use crate::format::general::{CompressionError, TableError};
+use crate::format::record::RecordError;
+
+/// Why rows cannot be read, or not handed on.
+#[derive(Debug, thiserror::Error)]
+pub enum DumpError {
+    /// The file cannot be read at all.
+    #[error("{0}")]
+    File(#[from] CheckError),
+    /// The catalog is damaged.
+    #[error("{0}")]
+    Catalog(#[from] TableError),
+    /// A page is damaged.
+    #[error("page {page} of {object} cannot be read: {problem}")]
+    Page {
+        /// Number of the page.
+        page: u32,
+        /// The table or its long values.
+        object: String,
+        /// What is wrong with it.
+        problem: PageProblem,
+    },
+    /// Pages do not form a tree.
+    #[error("the pages of {object} form no tree: page {page} {reason}")]
+    Tree {
+        /// Number of the page.
+        page: u32,
+        /// The table or its long values.
+        object: String,
+        /// What is wrong with its place.
+        reason: &'static str,
+    },
+    /// A record is damaged.
+    #[error("a record on page {page} of {object} cannot be read: {error}")]
+    Record {
+        /// Number of the page.
+        page: u32,
+        /// The table.
+        object: String,
+        /// What is wrong with it.
+        error: RecordError,
+    },
+    /// A value is compressed in a way that is not known here, encrypted, or damaged.
+    #[error("the value of column {column} on page {page} of {object} is {reason}")]
+    Value {
+        /// Number of the page.
+        page: u32,
+        /// The table.
+        object: String,
+        /// Name of the column.
+        column: String,
+        /// Why it cannot be read.
+        reason: String,
+    },
+    /// A long value is missing or incomplete.
+    #[error("long value {id} of {object} {reason}")]
+    LongValue {
+        /// Its number.
+        id: u64,
+        /// The table.
+        object: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Whoever takes the rows cannot go on.
+    #[error("{0}")]
+    Taker(std::io::Error),
+}
+
+impl DumpError {
+    /// Whether the file is damaged, or was at least not understood.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        !matches!(self, Self::File(_) | Self::Taker(_))
+    }
+}
+
+/// Why the value of a column cannot be read.
+pub(super) fn reason_of(error: CompressionError) -> String {
+    error.to_string()
+}

@@ -1,0 +1,74 @@
+//! What is told of the rows of databases.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::*;
+use crate::bulk::tests::TestRows;
+use crate::check::tests::{built, with_file};
+use crate::format::layout::page_offset;
+use crate::format::page::PAGE_SIZES_BYTES;
+
+/// The values of all rows as text, one line each.
+fn told(bytes: &[u8], table: &'static str) -> Result<Vec<String>, String> {
+    with_file(bytes, async move |file, _| {
+        let database = DatabaseReader::open(&file).await;
+        let database = database.map_err(|error| error.to_string())?;
+        let lines = Rc::new(RefCell::new(Vec::new()));
+        let mut line = String::new();
+        let kept = Rc::clone(&lines);
+        let mut take = move |event: RowEvent<'_>| {
+            match event {
+                RowEvent::BeginRow => line.clear(),
+                RowEvent::EndRow => kept.borrow_mut().push(line.clone()),
+                RowEvent::Bytes(bytes) => bytes.iter().for_each(|b| line += &format!("{b:02x}")),
+                RowEvent::EndBytes => line.push(' '),
+                other => line += &format!("{other:?} "),
+            }
+            Ok(())
+        };
+        let table = database.table(table).expect("a table");
+        let rows = database.rows(table, &mut take).await;
+        drop(take);
+        let rows = rows.map_err(|error| error.to_string())?;
+        let lines = lines.borrow().clone();
+        assert_eq!(rows, lines.len() as u64);
+        Ok(lines)
+    })
+}
+
+#[test]
+fn every_value_of_built_databases_is_told() {
+    for page_size in PAGE_SIZES_BYTES {
+        let (rows, longest) = (300, 30_000);
+        let lines = told(&built(page_size, rows, longest), "messages").unwrap();
+        assert_eq!(lines.len(), rows as usize);
+        let source = TestRows::new(rows, longest);
+        let hex = |bytes: &[u8]| -> String { bytes.iter().map(|b| format!("{b:02x}")).collect() };
+        for (row, line) in (0..rows).zip(&lines) {
+            let body = match source.body(row) {
+                None => "Null ".to_owned(),
+                Some(body) => format!("One BeginBytes {} ", hex(&body)),
+            };
+            let expected = format!(
+                "One Fixed(LongLong({})) One Fixed(Long({})) One BeginBytes {} One BeginBytes {} {body}",
+                row + 1,
+                row * 3,
+                hex(&TestRows::token(row)),
+                hex(TestRows::subject(row).as_bytes()),
+            );
+            assert!(*line == expected, "row {row} on {page_size}-byte pages");
+        }
+    }
+}
+
+#[test]
+fn damage_is_named() {
+    let mut bytes = built(4096, 300, 9000);
+    let lines = told(&bytes, "messages").unwrap();
+    assert_eq!(lines.len(), 300);
+    let root = page_offset(31, 4096) as usize;
+    bytes[root + 100] ^= 1;
+    let error = told(&bytes, "messages").unwrap_err();
+    assert!(error.starts_with("page 31 of table messages"), "{error}");
+}
