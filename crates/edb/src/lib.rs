@@ -7,7 +7,7 @@
 //! - [`integrity`]: what the storage must return for each page, and what is wrong when it does not.
 //! - [`maintenance`]: the endless scan that verifies every page.
 //! - [`bulk`]: a whole database in one sequential pass; [`check`]: looking into one from outside;
-//!   [`dump`]: its rows.
+//!   [`dump`]: its rows; [`reading`]: what both share.
 //! - `tree` is B+ trees whose changes come in atomic steps, `space` the pages they take and give
 //!   back, `nodes` what is done to a node with both.
 //! - `engine` is what all parts of an open database share, with its `catalog` of tables and the
@@ -32,6 +32,7 @@ pub mod maintenance;
 mod nodes;
 pub mod pool;
 pub mod position;
+pub mod reading;
 pub mod recovery;
 pub mod settings;
 mod signal;

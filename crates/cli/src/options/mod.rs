@@ -204,13 +204,65 @@ pub enum EdbCommand {
         /// Database files to examine.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
+        /// Read every page to count the rows of each table and the pages of each kind.
+        #[arg(long)]
+        count: bool,
+        /// Print one JSON object for each file, on a line of its own.
+        #[arg(long)]
+        json: bool,
     },
     /// Verify every page of database files, and the trees they form.
     Check {
         /// Database files to verify.
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
+        /// Print one JSON object for each file, on a line of its own.
+        #[arg(long)]
+        json: bool,
     },
+    /// Print the rows of a table in the order of its primary index.
+    Dump(DumpOptions),
+    /// Apply the log of a database that was not closed properly, and close it.
+    Recover {
+        /// The database file.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Directory of its log files [default: where a run keeps them, such as log-001 beside
+        /// mail-001].
+        #[arg(long, value_name = "DIR")]
+        log: Option<PathBuf>,
+    },
+}
+
+/// Options of `edb dump`.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:
+  proofload edb dump mail-001/mail-001.edb > rows.csv
+  proofload edb dump mail-001/mail-001.edb MSysObjects --format json-lines
+  proofload edb dump Windows.edb SystemIndex_Gthr --as-is | head")]
+pub struct DumpOptions {
+    /// The database file.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Name of the table; it may be left out if there is only one besides those of the system.
+    #[arg(value_name = "TABLE")]
+    pub table: Option<String>,
+    /// How to print rows.
+    #[arg(long, value_enum, default_value_t = DumpFormat::Csv)]
+    pub format: DumpFormat,
+    /// Also read a file that was not closed properly. Changes that are only in its log are missing,
+    /// and rows may contradict each other.
+    #[arg(long)]
+    pub as_is: bool,
+}
+
+/// How rows are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DumpFormat {
+    /// A line with the names of the columns, then one for each row.
+    Csv,
+    /// A JSON object for each row, on a line of its own.
+    JsonLines,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use runtime::File;
 
 use super::bitmap::Bitmap;
 use super::finding::Findings;
-use super::reader::Reader;
+use crate::reading::Reader;
 
 /// What is known while a check goes on.
 pub(super) struct Checker<F: File> {

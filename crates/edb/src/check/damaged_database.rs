@@ -2,6 +2,7 @@
 
 use super::tests::{built, report_of};
 use super::{Finding, FindingKind};
+use crate::format::checksum::header_checksum;
 use crate::format::layout::page_offset;
 use crate::format::page::{PageChange, PageFlags, PageView, seal_as_is};
 
@@ -22,6 +23,15 @@ impl DamagedDatabase {
     pub(super) fn with_rows(rows: u64) -> Self {
         Self {
             bytes: built(PAGE, rows, 9000),
+        }
+    }
+
+    /// Makes the header say that another program wrote the file.
+    pub(super) fn pretend_other_writer(&mut self) {
+        for copy in self.bytes[..2 * PAGE].chunks_exact_mut(PAGE) {
+            copy[600] = 1;
+            let checksum = header_checksum(copy);
+            copy[..4].copy_from_slice(&checksum.to_le_bytes());
         }
     }
 

@@ -3,15 +3,13 @@
 use runtime::File;
 
 use super::checker::Checker;
-use super::reader::{CheckError, PageProblem, Reader};
 use super::walk::TreeFacts;
 use super::whole::system_facts;
-use crate::dump::DumpError;
-use crate::dump::tables_of;
 use crate::format::database_header::{DatabaseHeader, DatabaseState};
 use crate::format::general::{GeneralTable, GeneralTree};
 use crate::format::layout::DATABASE_ROOT;
 use crate::format::page::{PageDamage, PageFlags, PageView};
+use crate::reading::{CheckError, Page, PageProblem, ReadError, Reader, tables_of};
 
 /// Pages read in one request to count them.
 const COUNT_PAGES: u32 = 64;
@@ -151,7 +149,7 @@ pub async fn info<F: File>(file: &F, count: bool) -> Result<DatabaseInfo, CheckE
                 found.tables.push(checker.table_info(table, count).await);
             }
         }
-        Err(DumpError::File(CheckError::Io(error))) => return Err(error.into()),
+        Err(ReadError::File(CheckError::Io(error))) => return Err(error.into()),
         Err(error) => found.catalog_problem = Some(error.to_string()),
     }
     if count {
@@ -202,7 +200,7 @@ impl<F: File> Checker<F> {
         while first <= self.reader.last_page {
             let run = COUNT_PAGES.min(self.reader.last_page - first + 1);
             for page in self.reader.pages(first, run).await {
-                counts.add(page.as_ref().map(super::reader::Page::view));
+                counts.add(page.as_ref().map(Page::view));
             }
             first += run;
         }

@@ -4,7 +4,7 @@
 //! - [`check`] holds everything against everything: checksums, trees, space, catalog, indexes,
 //!   long values. What is wrong comes back as data, one [`Finding`] each.
 //!
-//! Inside: `reader` fetches pages, `walk` goes through one tree, `space` through its extents,
+//! Inside: [`crate::reading`] fetches pages, `walk` goes through one tree, `space` through its extents,
 //! `table` compares rows, index entries and long values. Memory is bounded: a few bits per page,
 //! one page per tree level, and sums instead of lists where rows are compared.
 //!
@@ -21,7 +21,6 @@ mod information;
 mod other;
 mod other_rows;
 mod other_values;
-pub(crate) mod reader;
 mod space;
 mod table;
 mod walk;
@@ -38,7 +37,7 @@ pub(crate) mod tests;
 #[cfg(test)]
 mod windows_tests;
 
+pub use crate::reading::{CheckError, PageProblem};
 pub use finding::{Finding, FindingKind};
 pub use information::{DatabaseInfo, PageCounts, TableInfo, TreeInfo, info};
-pub use reader::{CheckError, PageProblem};
 pub use whole::{CheckReport, check};

@@ -4,10 +4,10 @@ use runtime::File;
 
 use super::checker::Checker;
 use super::finding::FindingKind;
-use super::reader::{Page, PageProblem};
 use crate::format::database_header::Writer;
 use crate::format::page::{Node, PageDamage, PageFlags};
 use crate::format::space::Extent;
+use crate::reading::{Page, PageProblem};
 
 /// Neighbouring leaves read in one request.
 const MAX_RUN_PAGES: u32 = 16;

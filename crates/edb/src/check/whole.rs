@@ -4,7 +4,6 @@ use runtime::File;
 
 use super::checker::Checker;
 use super::finding::{Finding, FindingKind, Findings};
-use super::reader::{CheckError, PageProblem, Reader};
 use super::space::TreeSpace;
 use super::walk::TreeFacts;
 use crate::format::catalog::StoredTable;
@@ -14,6 +13,7 @@ use crate::format::layout::{
     OBJECT_IDS, SystemTree,
 };
 use crate::format::page::{PageDamage, PageFlags};
+use crate::reading::{CheckError, PageProblem, Reader};
 
 /// Pages that no tree uses, read in one request.
 const SCAN_PAGES: u32 = 16;
@@ -56,7 +56,10 @@ pub async fn check<F: File>(
     let name = reader.file_name();
     match reader.header.state {
         DatabaseState::Clean => {}
-        DatabaseState::Dirty => return Err(CheckError::NotClean { file: name }),
+        DatabaseState::Dirty => {
+            let writer = reader.header.writer;
+            return Err(CheckError::NotClean { file: name, writer });
+        }
         DatabaseState::JustCreated => return Err(CheckError::Unfinished { file: name }),
     }
     let mut checker = Checker::new(reader, Box::new(progress));

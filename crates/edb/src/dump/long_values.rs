@@ -2,11 +2,9 @@
 
 use runtime::File;
 
-use super::error::{DumpError, reason_of};
-use super::tree::TreeReader;
-use crate::check::reader::Page;
 use crate::format::general::{CompressionError, expand};
 use crate::format::long_value::{LongValueRoot, chunk_bytes};
+use crate::reading::{Page, ReadError, TreeReader, reason_of};
 
 /// The long values of one table.
 pub(super) struct LongValueReader<'r, F: File> {
@@ -33,13 +31,13 @@ impl<'r, F: File> LongValueReader<'r, F> {
     pub(super) async fn read(
         &mut self,
         reference: &[u8],
-        take: &mut dyn FnMut(&[u8]) -> Result<(), DumpError>,
-    ) -> Result<(), DumpError> {
+        take: &mut dyn FnMut(&[u8]) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
         let (key, id) = match reference.len() {
             4 | 8 => key_of(reference),
             _ => (Vec::new(), 0),
         };
-        let wrong = |object: &str, reason: String| DumpError::LongValue {
+        let wrong = |object: &str, reason: String| ReadError::LongValue {
             id,
             object: object.to_owned(),
             reason,
@@ -70,7 +68,7 @@ impl<'r, F: File> LongValueReader<'r, F> {
     }
 
     /// Data of the node with this key.
-    async fn node(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, DumpError> {
+    async fn node(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
         if let Some(leaf) = &self.leaf
             && let Some(data) = find(leaf, key)
         {

@@ -4,25 +4,20 @@
 //! in key order and says what it finds as [`RowEvent`]s, long values chunk by chunk. It holds one page
 //! per tree level and a few pages of long values at a time, however large the table is.
 
-mod error;
 mod long_values;
 mod rows;
-mod tree;
 
 #[cfg(test)]
 mod tests;
 
-pub use error::DumpError;
+pub use crate::reading::ReadError;
 pub use rows::RowEvent;
 
 use runtime::File;
 
-use crate::check::CheckError;
-use crate::check::reader::Reader;
 use crate::format::database_header::{DatabaseHeader, DatabaseState};
-use crate::format::general::{GeneralTable, tables_of_catalog};
-use crate::format::layout::CATALOG;
-use tree::TreeReader;
+use crate::format::general::GeneralTable;
+use crate::reading::{CheckError, Reader, tables_of};
 
 /// Reads the tables of a database file.
 pub struct DatabaseReader<F: File> {
@@ -35,12 +30,15 @@ impl<F: File> DatabaseReader<F> {
     ///
     /// # Errors
     /// If the file is no such database, its catalog is damaged, or the storage fails.
-    pub async fn open(file: &F) -> Result<Self, DumpError> {
+    pub async fn open(file: &F) -> Result<Self, ReadError> {
         let reader = Reader::open(file).await?;
         let file = reader.file_name();
         match reader.header.state {
             DatabaseState::Clean => {}
-            DatabaseState::Dirty => return Err(CheckError::NotClean { file }.into()),
+            DatabaseState::Dirty => {
+                let writer = reader.header.writer;
+                return Err(CheckError::NotClean { file, writer }.into());
+            }
             DatabaseState::JustCreated => return Err(CheckError::Unfinished { file }.into()),
         }
         Self::with_catalog(reader).await
@@ -51,11 +49,11 @@ impl<F: File> DatabaseReader<F> {
     ///
     /// # Errors
     /// As [`Self::open`].
-    pub async fn open_as_is(file: &F) -> Result<Self, DumpError> {
+    pub async fn open_as_is(file: &F) -> Result<Self, ReadError> {
         Self::with_catalog(Reader::open(file).await?).await
     }
 
-    async fn with_catalog(reader: Reader<F>) -> Result<Self, DumpError> {
+    async fn with_catalog(reader: Reader<F>) -> Result<Self, ReadError> {
         let tables = tables_of(&reader).await?;
         Ok(Self { reader, tables })
     }
@@ -77,16 +75,4 @@ impl<F: File> DatabaseReader<F> {
     pub fn table(&self, name: &str) -> Option<&GeneralTable> {
         self.tables.iter().find(|table| table.name == name)
     }
-}
-
-/// All tables that the catalog of a file describes.
-pub(crate) async fn tables_of<F: File>(reader: &Reader<F>) -> Result<Vec<GeneralTable>, DumpError> {
-    let mut records: Vec<Vec<u8>> = Vec::new();
-    let mut tree = TreeReader::new(reader, CATALOG.name, CATALOG.root);
-    while let Some(leaf) = tree.next_leaf().await? {
-        let nodes = leaf.view().nodes().filter(|node| node.is_visible());
-        records.extend(nodes.map(|node| node.data.to_vec()));
-    }
-    let records = records.iter().map(Vec::as_slice);
-    Ok(tables_of_catalog(records, reader.page_size_bytes)?)
 }

@@ -5,13 +5,12 @@ use std::io;
 use runtime::File;
 
 use super::DatabaseReader;
-use super::error::{DumpError, reason_of};
 use super::long_values::LongValueReader;
-use super::tree::TreeReader;
-use crate::check::reader::Reader;
+
 use crate::format::general::{GeneralColumn, GeneralRecord, GeneralTable, Part, Stored, expand};
 use crate::format::record::Field;
 use crate::format::record_view::read_fixed;
+use crate::reading::{ReadError, Reader, TreeReader, reason_of};
 
 /// What is found on the way through a table.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +49,7 @@ impl<F: File> DatabaseReader<F> {
     ///
     /// # Errors
     /// If a part of the table is damaged, or `take` cannot go on.
-    pub async fn rows(&self, table: &GeneralTable, take: &mut Take<'_>) -> Result<u64, DumpError> {
+    pub async fn rows(&self, table: &GeneralTable, take: &mut Take<'_>) -> Result<u64, ReadError> {
         let columns = Self::columns(table);
         let object = format!("table {}", table.name);
         let mut tree = TreeReader::new(&self.reader, &object, table.tree.root);
@@ -108,8 +107,8 @@ impl<F: File> RowReader<'_, '_, F> {
         reader: &Reader<F>,
         record: &[u8],
         columns: &[&GeneralColumn],
-    ) -> Result<(), DumpError> {
-        let damaged = |error| DumpError::Record {
+    ) -> Result<(), ReadError> {
+        let damaged = |error| ReadError::Record {
             page: self.place.page,
             object: self.place.object.to_owned(),
             error,
@@ -117,7 +116,7 @@ impl<F: File> RowReader<'_, '_, F> {
         let record = GeneralRecord::new(record, reader.page_size_bytes).map_err(damaged)?;
         self.tell(RowEvent::BeginRow)?;
         for column in columns {
-            let stored = column.stored(&record).map_err(|error| DumpError::Record {
+            let stored = column.stored(&record).map_err(|error| ReadError::Record {
                 page: self.place.page,
                 object: self.place.object.to_owned(),
                 error,
@@ -127,15 +126,15 @@ impl<F: File> RowReader<'_, '_, F> {
         self.tell(RowEvent::EndRow)
     }
 
-    fn tell(&mut self, event: RowEvent<'_>) -> Result<(), DumpError> {
-        (self.take)(event).map_err(DumpError::Taker)
+    fn tell(&mut self, event: RowEvent<'_>) -> Result<(), ReadError> {
+        (self.take)(event).map_err(ReadError::Taker)
     }
 
     async fn column(
         &mut self,
         column: &GeneralColumn,
         stored: Stored<'_>,
-    ) -> Result<(), DumpError> {
+    ) -> Result<(), ReadError> {
         match (stored, &column.default) {
             (Stored::Null, _) | (Stored::Absent, None) => self.tell(RowEvent::Null),
             (Stored::Absent, Some(default)) => {
@@ -156,7 +155,7 @@ impl<F: File> RowReader<'_, '_, F> {
         }
     }
 
-    async fn part(&mut self, column: &GeneralColumn, part: Part<'_>) -> Result<(), DumpError> {
+    async fn part(&mut self, column: &GeneralColumn, part: Part<'_>) -> Result<(), ReadError> {
         if part.encrypted {
             return Err(self.unreadable(column, "encrypted".to_owned()));
         }
@@ -175,7 +174,7 @@ impl<F: File> RowReader<'_, '_, F> {
         &mut self,
         column: &GeneralColumn,
         reference: &[u8],
-    ) -> Result<(), DumpError> {
+    ) -> Result<(), ReadError> {
         if self.long_values.is_none() {
             let reason = "outside the record, but the table has no long values".to_owned();
             return Err(self.unreadable(column, reason));
@@ -183,13 +182,13 @@ impl<F: File> RowReader<'_, '_, F> {
         self.tell(RowEvent::BeginBytes)?;
         if let Some(values) = self.long_values.as_mut() {
             let take = &mut self.take;
-            let mut piece = |bytes: &[u8]| take(RowEvent::Bytes(bytes)).map_err(DumpError::Taker);
+            let mut piece = |bytes: &[u8]| take(RowEvent::Bytes(bytes)).map_err(ReadError::Taker);
             values.read(reference, &mut piece).await?;
         }
         self.tell(RowEvent::EndBytes)
     }
 
-    fn bytes_or_fixed(&mut self, column: &GeneralColumn, bytes: &[u8]) -> Result<(), DumpError> {
+    fn bytes_or_fixed(&mut self, column: &GeneralColumn, bytes: &[u8]) -> Result<(), ReadError> {
         let column_type = column.column_type();
         if let Some(column_type) = column_type.filter(|kind| kind.fixed_bytes().is_some()) {
             return match read_fixed(column_type, bytes) {
@@ -202,8 +201,8 @@ impl<F: File> RowReader<'_, '_, F> {
         self.tell(RowEvent::EndBytes)
     }
 
-    fn unreadable(&self, column: &GeneralColumn, reason: String) -> DumpError {
-        DumpError::Value {
+    fn unreadable(&self, column: &GeneralColumn, reason: String) -> ReadError {
+        ReadError::Value {
             page: self.place.page,
             object: self.place.object.to_owned(),
             column: column.name.clone(),

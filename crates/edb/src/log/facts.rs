@@ -3,7 +3,6 @@
 use super::error::LogError;
 use super::names::Names;
 use super::set::read_header;
-use crate::database::LOG_PREFIX;
 use crate::format::database_header::{LogTime, Signature};
 use runtime::Directory;
 
@@ -20,12 +19,15 @@ pub struct LogFileFacts {
     pub created: LogTime,
 }
 
-/// The log files in a directory whose headers are whole, by generation. Nothing is changed.
+/// The log files of this prefix in a directory whose headers are whole, by generation. Nothing is changed.
 ///
 /// # Errors
 /// If the storage fails.
-pub async fn log_files<D: Directory>(directory: &D) -> Result<Vec<LogFileFacts>, LogError> {
-    let names = Names::new(LOG_PREFIX);
+pub async fn log_files<D: Directory>(
+    directory: &D,
+    prefix: &str,
+) -> Result<Vec<LogFileFacts>, LogError> {
+    let names = Names::new(prefix);
     let mut files = Vec::new();
     for name in directory.list().await? {
         // The file that comes next may hold what is left of an older one.

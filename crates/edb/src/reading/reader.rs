@@ -2,7 +2,7 @@
 
 use runtime::{Buffer, File, IoError};
 
-use crate::format::database_header::{DatabaseHeader, HeaderDamage, PEEK_BYTES};
+use crate::format::database_header::{DatabaseHeader, HeaderDamage, PEEK_BYTES, Writer};
 use crate::format::layout::{last_page, page_offset};
 use crate::format::page::{PageDamage, PageView, StructureError, verify};
 
@@ -25,6 +25,8 @@ pub enum CheckError {
     NotClean {
         /// Name of the file, such as a path.
         file: String,
+        /// Who wrote it, and can recover it.
+        writer: Writer,
     },
     /// The build of the file was interrupted.
     #[error("{file} was never finished: its build was interrupted; remove it and build it again")]

@@ -2,8 +2,8 @@
 
 use runtime::File;
 
-use super::error::DumpError;
-use crate::check::reader::{Page, Reader};
+use super::error::ReadError;
+use super::reader::{Page, Reader};
 
 /// A tree is never so deep; a loop in a damaged one would be.
 const MOST_LEVELS: usize = 32;
@@ -15,7 +15,7 @@ struct Above {
 }
 
 /// Goes through the leaves of one tree.
-pub(super) struct TreeReader<'r, F: File> {
+pub(crate) struct TreeReader<'r, F: File> {
     reader: &'r Reader<F>,
     object: String,
     root: u32,
@@ -27,7 +27,7 @@ pub(super) struct TreeReader<'r, F: File> {
 
 impl<'r, F: File> TreeReader<'r, F> {
     /// Before the first leaf. `object` is what messages call the tree.
-    pub(super) fn new(reader: &'r Reader<F>, object: &str, root: u32) -> Self {
+    pub(crate) fn new(reader: &'r Reader<F>, object: &str, root: u32) -> Self {
         Self {
             reader,
             object: object.to_owned(),
@@ -38,13 +38,13 @@ impl<'r, F: File> TreeReader<'r, F> {
         }
     }
 
-    pub(super) fn object(&self) -> &str {
+    pub(crate) fn object(&self) -> &str {
         &self.object
     }
 
-    async fn page(&mut self, number: u32) -> Result<Page, DumpError> {
+    async fn page(&mut self, number: u32) -> Result<Page, ReadError> {
         self.pages += 1;
-        let wrong = |reason| DumpError::Tree {
+        let wrong = |reason| ReadError::Tree {
             page: number,
             object: self.object.clone(),
             reason,
@@ -56,7 +56,7 @@ impl<'r, F: File> TreeReader<'r, F> {
             return Err(wrong("is reached again and again"));
         }
         let page = self.reader.page(number).await;
-        page.map_err(|problem| DumpError::Page {
+        page.map_err(|problem| ReadError::Page {
             page: number,
             object: self.object.clone(),
             problem,
@@ -64,7 +64,7 @@ impl<'r, F: File> TreeReader<'r, F> {
     }
 
     /// The next leaf, `None` behind the last one.
-    pub(super) async fn next_leaf(&mut self) -> Result<Option<Page>, DumpError> {
+    pub(crate) async fn next_leaf(&mut self) -> Result<Option<Page>, ReadError> {
         let mut number = if self.started {
             let Some(child) = self.next_child() else {
                 return Ok(None);
@@ -98,7 +98,7 @@ impl<'r, F: File> TreeReader<'r, F> {
     }
 
     /// The leaf where `key` is or would be; [`Self::next_leaf`] goes on from there.
-    pub(super) async fn leaf_of(&mut self, key: &[u8]) -> Result<Page, DumpError> {
+    pub(crate) async fn leaf_of(&mut self, key: &[u8]) -> Result<Page, ReadError> {
         (self.started, self.pages) = (true, 0);
         self.above.clear();
         let mut number = self.root;

@@ -1,12 +1,13 @@
 //! Why rows cannot be read.
 
-use crate::check::{CheckError, PageProblem};
 use crate::format::general::{CompressionError, TableError};
 use crate::format::record::RecordError;
 
+use super::reader::{CheckError, PageProblem};
+
 /// Why rows cannot be read, or not handed on.
 #[derive(Debug, thiserror::Error)]
-pub enum DumpError {
+pub enum ReadError {
     /// The file cannot be read at all.
     #[error("{0}")]
     File(#[from] CheckError),
@@ -70,7 +71,7 @@ pub enum DumpError {
     Taker(std::io::Error),
 }
 
-impl DumpError {
+impl ReadError {
     /// Whether the file is damaged, or was at least not understood.
     #[must_use]
     pub fn is_damage(&self) -> bool {
@@ -79,6 +80,6 @@ impl DumpError {
 }
 
 /// Why the value of a column cannot be read.
-pub(super) fn reason_of(error: CompressionError) -> String {
+pub(crate) fn reason_of(error: CompressionError) -> String {
     error.to_string()
 }
