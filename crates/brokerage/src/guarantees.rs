@@ -3,13 +3,16 @@
 
 use std::collections::BTreeMap;
 
+/// Whether a value of a setting has a certain meaning.
+type IsValue = fn(&str) -> bool;
+
 /// A setting of a server, whether a crash may lose or tear committed data under a value of it, and
 /// what it then loses.
 struct Risk {
     setting: &'static str,
-    is_risky: fn(&str) -> bool,
+    is_risky: IsValue,
     /// Another setting that must have one of these values for the risk to exist.
-    only_if: Option<(&'static str, fn(&str) -> bool)>,
+    only_if: Option<(&'static str, IsValue)>,
     loses: &'static str,
 }
 
@@ -80,7 +83,7 @@ fn is_unsafe_journal(value: &str) -> bool {
 /// The settings in force under which committed data may be lost, each with what may be lost.
 #[must_use]
 pub fn missing(settings: &BTreeMap<String, String>) -> Vec<String> {
-    let holds = |(setting, is): (&str, fn(&str) -> bool)| {
+    let holds = |(setting, is): (&str, IsValue)| {
         settings.get(setting).is_some_and(|value| is(value.trim()))
     };
     let found = RISKS.iter().filter_map(|risk| {

@@ -70,12 +70,6 @@ pub enum CompareError {
     File(#[from] io::Error),
 }
 
-/// The statements of the comparison, so that tests can prepare each on every database.
-#[must_use]
-pub fn statements() -> [&'static Statement; 2] {
-    [&TRADES, &VOLUMES]
-}
-
 /// Reads how many shares of each security were traded.
 ///
 /// # Errors

@@ -14,6 +14,7 @@ pub(super) fn advice(result: &RunResult) -> Vec<Advice> {
     let of_error = error.and_then(|error| match error.kind {
         ErrorKind::Unavailable => Some(server_gone(error)),
         ErrorKind::Inconsistent => Some(consistency::failed(result, error)),
+        ErrorKind::ServerSide => Some(server_side(error)),
         _ => None,
     });
     let found = [of_error, downtime(result), wrong_mix(result)];
@@ -29,6 +30,21 @@ fn server_gone(error: &ErrorRecord) -> Advice {
             "It did not come back while {}: {}. Its log says why it ended, the kernel's log whether \
              memory ran out or the storage failed. The figures until then are in the tables; the \
              consistency checks were not made.",
+            error.operation,
+            error.error.trim().trim_end_matches('.')
+        ),
+    )
+}
+
+/// The server, or another client of it, ended the run.
+fn server_side(error: &ErrorRecord) -> Advice {
+    Advice::new(
+        AdviceId::SERVER_SIDE,
+        "Remove the cause at the database server, then run again",
+        format!(
+            "The run ended while {}: {}. That is no error of the storage. Look at the server's log, \
+             at limits of the server, the database and the role, and at which other programs use \
+             this database.",
             error.operation,
             error.error.trim().trim_end_matches('.')
         ),

@@ -113,7 +113,6 @@ impl BrokerageRun {
         data_set: DataSet,
         volume: Volume,
         ledger: Ledger,
-        run_lock: Option<Box<dyn RunLock>>,
     ) -> Self {
         Self {
             link,
@@ -128,9 +127,16 @@ impl BrokerageRun {
             sampler: Mutex::default(),
             ledger: Arc::new(ledger),
             before: Mutex::default(),
-            run_lock: Arc::new(Mutex::new(run_lock)),
+            run_lock: Arc::default(),
             findings: Mutex::default(),
         }
+    }
+
+    /// With the lock on a database that is there already.
+    #[must_use]
+    pub fn holding(self, run_lock: Option<Box<dyn RunLock>>) -> Self {
+        *lock(&self.run_lock) = run_lock;
+        self
     }
 
     /// The results; to be called once, after the run.

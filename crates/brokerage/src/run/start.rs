@@ -88,8 +88,8 @@ pub fn run(
         parts.data_set,
         parts.volume,
         parts.ledger,
-        parts.run_lock,
-    );
+    )
+    .holding(parts.run_lock);
     thread::scope(|scope| {
         scope.spawn(|| run_stages(&business));
         run_controller.begin(now_ns(), listener);

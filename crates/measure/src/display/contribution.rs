@@ -170,6 +170,8 @@ impl AdviceId {
     pub const OUT_OF_SPACE: Self = Self("out-of-space");
     /// The database server did not come back.
     pub const SERVER_UNAVAILABLE: Self = Self("server-unavailable");
+    /// The database server ended the run for a reason that is not the storage's.
+    pub const SERVER_SIDE: Self = Self("server-side");
     /// Consistency checks of the database failed.
     pub const INCONSISTENT: Self = Self("inconsistent");
     /// The run was stopped.

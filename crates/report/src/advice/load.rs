@@ -34,6 +34,7 @@ pub(super) fn errors(result: &RunResult, own: &Contribution) -> Option<Advice> {
         ErrorKind::OutOfSpace => return Some(out_of_space(result, first)),
         ErrorKind::Unavailable => AdviceId::SERVER_UNAVAILABLE,
         ErrorKind::Inconsistent => AdviceId::INCONSISTENT,
+        ErrorKind::ServerSide => AdviceId::SERVER_SIDE,
         _ => AdviceId::ERRORS,
     };
     let page = first

@@ -53,6 +53,14 @@ struct Prepared {
     sized_database: SizedDatabase,
 }
 
+/// The data set of a run, with what protects it and proves what became of it.
+struct Guarded {
+    sized_database: SizedDatabase,
+    ledger: Ledger,
+    /// The lock on a database that is there already.
+    run_lock: Option<Box<dyn RunLock>>,
+}
+
 /// Checks everything that a run needs. Writes nothing.
 ///
 /// # Errors
@@ -136,10 +144,15 @@ impl StorageRun for Prepared {
                 let base = base(request, profile, &opened, layout, started);
                 results::begin(directory.as_ref(), &base)?;
                 let ledger = ledger(directory.as_ref())?;
-                Ok((sized_database, directory, base, ledger, run_lock))
+                let guarded = Guarded {
+                    sized_database,
+                    ledger,
+                    run_lock,
+                };
+                Ok((guarded, directory, base))
             },
         );
-        let (sized_database, directory, base, ledger, run_lock) = match ready {
+        let (guarded, directory, base) = match ready {
             Ok(ready) => ready,
             Err(error) => {
                 let fresh = !options.reuse;
@@ -152,17 +165,8 @@ impl StorageRun for Prepared {
             .as_ref()
             .map(|directory| directory.path().to_owned());
         let recorder = Recorder::new(observer, directory, stop.clone());
-        let (mut observer, result) = drive(
-            options,
-            profile,
-            sized_database,
-            &opened,
-            base,
-            ledger,
-            run_lock,
-            recorder,
-            stop,
-        );
+        let (mut observer, result) =
+            drive(options, profile, guarded, &opened, base, recorder, stop);
         let kept = release(options, claim, opened, result.as_ref().ok(), &mut *observer)?;
         Ok(Outcome {
             result: result?,
@@ -441,11 +445,9 @@ fn base(
 fn drive(
     options: &RunOptions,
     profile: &BrokerageProfile,
-    sized_database: SizedDatabase,
+    guarded: Guarded,
     opened: &Opened,
     base: RunResult,
-    ledger: Ledger,
-    run_lock: Option<Box<dyn RunLock>>,
     mut recorder: Recorder,
     stop: StopRequest,
 ) -> (Box<dyn Observer>, Result<RunResult, Error>) {
@@ -459,13 +461,13 @@ fn drive(
     plan.service_levels.page_fault_stalls_per_second = f64::INFINITY;
     plan.build_only = options.build_only;
     plan.reuse = options.reuse;
-    plan.database_bytes = sized_database.bytes();
+    plan.database_bytes = guarded.sized_database.bytes();
     let parts = PreparedRun {
         database: Arc::clone(&opened.database),
-        data_set: sized_database.data_set,
+        data_set: guarded.sized_database.data_set,
         volume: volume(opened),
-        ledger,
-        run_lock,
+        ledger: guarded.ledger,
+        run_lock: guarded.run_lock,
         parameters: RunParameters {
             brokerage: profile.brokerage.clone(),
             is_built: opened.when_built(),
