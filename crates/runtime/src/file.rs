@@ -78,6 +78,9 @@ pub enum IoFailure {
     /// The process may not do this.
     #[error("permission was denied")]
     PermissionDenied,
+    /// Another process has the file open; the text says which.
+    #[error("{0}")]
+    InUse(String),
     /// The file system is mounted read-only.
     #[error("the file system is read-only; mount it writable or use another")]
     ReadOnly,

@@ -3,6 +3,8 @@
 use super::directory::require_units;
 use super::error::OpenError;
 use super::file::HostFile;
+use super::holder::Holder;
+use super::identity::FileIdentity;
 use super::require_reactor;
 use crate::buffer::BLOCK_BYTES;
 use crate::executor::Handle;
@@ -29,7 +31,13 @@ impl HostFile {
         let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC | OFlags::EXCL;
         let fd = match rustix::fs::open(path, flags, Mode::empty()) {
             Ok(fd) => fd,
-            Err(Errno::BUSY) => return Err(OpenError::Busy(path.to_owned())),
+            Err(Errno::BUSY) => {
+                let holder = Holder::of_lock(FileIdentity::from_status(&status));
+                return Err(holder.map_or_else(
+                    || OpenError::Busy(path.to_owned()),
+                    |holder| OpenError::InUse(path.to_owned(), holder),
+                ));
+            }
             Err(errno) => return Err(OpenError::system(path, errno)),
         };
         let unit_bytes =
@@ -45,6 +53,6 @@ impl HostFile {
             .map_err(|errno| OpenError::system(path, errno))?;
         let device_bytes = device_bytes - device_bytes % BLOCK_BYTES as u64;
         let descriptor = Descriptor::registered(reactor, fd);
-        Ok(Self::new(descriptor, path, Some(device_bytes)))
+        Ok(Self::new(descriptor, path, Some(device_bytes), None))
     }
 }

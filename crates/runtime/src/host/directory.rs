@@ -2,6 +2,9 @@
 
 use super::error::{OpenError, failure_of};
 use super::file::HostFile;
+use super::handle::{DirectoryHandle, EntryKind};
+use super::identity::{CreatedFiles, FileIdentity};
+use super::lock::{FileLock, LockError, LockKind};
 use super::require_reactor;
 use crate::buffer::BLOCK_BYTES;
 use crate::executor::Handle;
@@ -10,18 +13,24 @@ use crate::uring::{Descriptor, InFlight, Memory, Operation, Reactor};
 use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
 use std::ffi::CString;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 const FILE_FLAGS: OFlags = OFlags::RDWR.union(OFlags::DIRECT).union(OFlags::CLOEXEC);
+const READ_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECT).union(OFlags::CLOEXEC);
 
-/// A directory of a file system that does direct I/O.
+/// A directory of a file system that does direct I/O. Its files are locked while they are open: for
+/// this process alone, or, in a directory that is only read, against those who write.
 #[derive(Clone)]
 pub struct HostDirectory {
     reactor: Rc<Reactor>,
     descriptor: Rc<Descriptor>,
+    handle: Rc<DirectoryHandle>,
     path: Rc<PathBuf>,
+    is_read_only: bool,
+    created: Arc<CreatedFiles>,
 }
 
 impl HostDirectory {
@@ -31,19 +40,45 @@ impl HostDirectory {
     /// If it cannot be opened, or its file system refuses direct I/O (only a file of no name is
     /// made to find out, and only if the directory is writable).
     pub fn open(handle: &Handle, path: &Path) -> Result<Self, OpenError> {
+        Self::at(handle, open_handle(path)?, Arc::default())
+    }
+
+    /// The same for files that are only read, which others may read at the same time.
+    ///
+    /// # Errors
+    /// As [`HostDirectory::open`].
+    pub fn open_for_reading(handle: &Handle, path: &Path) -> Result<Self, OpenError> {
+        let directory = Self::at(handle, open_handle(path)?, Arc::default())?;
+        Ok(Self {
+            is_read_only: true,
+            ..directory
+        })
+    }
+
+    /// Uses a directory that is held open already, whatever its path leads to by now. Files that
+    /// are made in it are noted in `created`.
+    ///
+    /// # Errors
+    /// As [`HostDirectory::open`].
+    pub fn at(
+        handle: &Handle,
+        directory: DirectoryHandle,
+        created: Arc<CreatedFiles>,
+    ) -> Result<Self, OpenError> {
         let reactor = require_reactor(handle);
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let fd = match rustix::fs::open(path, flags, Mode::empty()) {
-            Ok(fd) => fd,
-            Err(Errno::NOTDIR) => return Err(OpenError::NotADirectory(path.to_owned())),
-            Err(errno) => return Err(OpenError::system(path, errno)),
-        };
+        let path = directory.path();
+        let system = |error| OpenError::system(directory.path(), error);
+        let fd = directory.as_fd().try_clone_to_owned().map_err(system)?;
         probe_direct_io(&fd, path)?;
-        let path = std::fs::canonicalize(path).map_err(|error| OpenError::system(path, error))?;
+        // The kernel knows the path without links, also after a change.
+        let shown = path_of(directory.as_fd()).unwrap_or_else(|| path.to_owned());
         Ok(Self {
             descriptor: Rc::new(Descriptor::unregistered(Rc::clone(&reactor), fd)),
             reactor,
-            path: Rc::new(path),
+            path: Rc::new(shown),
+            handle: Rc::new(directory),
+            is_read_only: false,
+            created,
         })
     }
 
@@ -63,18 +98,66 @@ impl HostDirectory {
         }
     }
 
-    fn open_file(&self, name: &str, flags: OFlags) -> Result<HostFile, IoFailure> {
-        if name.contains('/') {
-            return Err(IoFailure::NotFound); // Directories are flat.
+    fn open_file(&self, name: &str) -> Result<HostFile, IoFailure> {
+        require_flat(name)?;
+        if self.is_read_only {
+            let for_lock = self.open_descriptor(name, OFlags::RDONLY | OFlags::CLOEXEC)?;
+            let lock = usable(FileLock::take(for_lock, LockKind::Shared).map(Arc::new))?;
+            let file = self.open_descriptor(name, READ_FLAGS)?;
+            return self.host_file(name, file, lock);
         }
+        let lock = self.lock(name)?;
+        let file = self.open_descriptor(name, FILE_FLAGS | OFlags::NOFOLLOW)?;
+        self.host_file(name, file, lock)
+    }
+
+    fn create_file(&self, name: &str) -> Result<HostFile, IoFailure> {
+        require_flat(name)?;
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+        let file = self.open_descriptor(name, FILE_FLAGS | flags)?;
+        let identity = FileIdentity::of(&file).map_err(failure_of)?;
+        self.created.add(identity);
+        let lock = self.lock(name)?;
+        self.host_file(name, file, lock)
+    }
+
+    fn open_descriptor(&self, name: &str, flags: OFlags) -> Result<OwnedFd, IoFailure> {
         let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
-        let fd = rustix::fs::openat(self.descriptor.fd(), name, FILE_FLAGS | flags, mode);
-        let fd = fd.map_err(|errno| match errno {
+        let opened = rustix::fs::openat(self.descriptor.fd(), name, flags, mode);
+        opened.map_err(|errno| match errno {
             Errno::INVAL => IoFailure::NoDirectIo,
+            Errno::LOOP => {
+                IoFailure::Device("it is a symbolic link, which is not followed".to_owned())
+            }
             errno => failure_of(errno),
-        })?;
-        let descriptor = Descriptor::registered(Rc::clone(&self.reactor), fd);
-        Ok(HostFile::new(descriptor, &self.path.join(name), None))
+        })
+    }
+
+    /// Locks a file for this process; `None` where its file system has no locks.
+    fn lock(&self, name: &str) -> Result<Option<Arc<FileLock>>, IoFailure> {
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let for_lock = self.open_descriptor(name, flags)?;
+        usable(FileLock::take_for_process(for_lock))
+    }
+
+    /// An open file with its lock, which must be on the same file.
+    fn host_file(
+        &self,
+        name: &str,
+        file: OwnedFd,
+        lock: Option<Arc<FileLock>>,
+    ) -> Result<HostFile, IoFailure> {
+        let identity = FileIdentity::of(&file).map_err(failure_of)?;
+        if lock
+            .as_ref()
+            .is_some_and(|lock| lock.identity() != identity)
+        {
+            let text = "it was replaced by another file while it was opened";
+            return Err(IoFailure::Device(text.to_owned()));
+        }
+        let descriptor = Descriptor::registered(Rc::clone(&self.reactor), file);
+        let path = self.path.join(name);
+        Ok(HostFile::new(descriptor, &path, None, lock))
     }
 
     async fn request(&self, operation: Operation, memory: Memory) -> Result<(), IoFailure> {
@@ -87,6 +170,36 @@ impl HostDirectory {
             0.. => Ok(()),
             errno => Err(failure_of(Errno::from_raw_os_error(-errno))),
         }
+    }
+}
+
+fn open_handle(path: &Path) -> Result<DirectoryHandle, OpenError> {
+    DirectoryHandle::open(path).map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::NOTDIR) => OpenError::NotADirectory(path.to_owned()),
+        _ => OpenError::system(path, error),
+    })
+}
+
+/// Where an open directory is by now, without symbolic links.
+fn path_of(directory: BorrowedFd<'_>) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd())).ok()
+}
+
+/// A lock, or none where the file system has none.
+fn usable(taken: Result<Arc<FileLock>, LockError>) -> Result<Option<Arc<FileLock>>, IoFailure> {
+    match taken {
+        Ok(lock) => Ok(Some(lock)),
+        Err(LockError::Unsupported) => Ok(None),
+        Err(error @ LockError::InUse(_)) => Err(IoFailure::InUse(error.to_string())),
+        Err(LockError::System(errno)) => Err(failure_of(errno)),
+    }
+}
+
+/// Directories are flat.
+fn require_flat(name: &str) -> Result<(), IoFailure> {
+    match name.contains('/') {
+        true => Err(IoFailure::NotFound),
+        false => Ok(()),
     }
 }
 
@@ -131,12 +244,12 @@ impl Directory for HostDirectory {
     type File = HostFile;
 
     async fn create(&self, name: &str) -> Result<HostFile, IoError> {
-        self.open_file(name, OFlags::CREATE | OFlags::EXCL)
+        self.create_file(name)
             .map_err(|failure| self.error(IoOperation::Create, name, failure))
     }
 
     async fn open(&self, name: &str) -> Result<HostFile, IoError> {
-        self.open_file(name, OFlags::empty())
+        self.open_file(name)
             .map_err(|failure| self.error(IoOperation::Open, name, failure))
     }
 
@@ -154,15 +267,10 @@ impl Directory for HostDirectory {
 
     async fn list(&self) -> Result<Vec<String>, IoError> {
         let list = || -> std::io::Result<Vec<String>> {
-            let mut names = Vec::new();
-            for entry in std::fs::read_dir(&*self.path)? {
-                let entry = entry?;
-                if !entry.file_type()?.is_dir() {
-                    names.push(entry.file_name().to_string_lossy().into_owned());
-                }
-            }
-            names.sort();
-            Ok(names)
+            let entries = self.handle.entries()?.into_iter();
+            let files = entries.filter(|entry| entry.kind != EntryKind::Directory);
+            let name = |path: PathBuf| path.to_string_lossy().into_owned();
+            Ok(files.map(|entry| name(entry.name)).collect())
         };
         list().map_err(|error| {
             let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);

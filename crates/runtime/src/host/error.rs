@@ -1,5 +1,6 @@
 //! Why a place in the file system cannot be used, and what failed requests mean.
 
+use super::holder::Holder;
 use crate::file::IoFailure;
 use rustix::io::Errno;
 use std::path::PathBuf;
@@ -35,6 +36,9 @@ pub enum OpenError {
     /// The device is mounted, or something else holds it.
     #[error("{} is in use (mounted, or part of a RAID, LVM or other array); free it first", .0.display())]
     Busy(PathBuf),
+    /// Another process has locked the device.
+    #[error("{} is in use by {}", .0.display(), .1)]
+    InUse(PathBuf, Holder),
     /// The system said no for another reason.
     #[error("{} cannot be opened: {error}", path.display())]
     System {

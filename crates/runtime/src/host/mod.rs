@@ -3,17 +3,29 @@
 //! All of it needs a wall-clock runtime ([`crate::Runtime::wall_clock`]). Files are opened with
 //! O_DIRECT; durable writes carry RWF_DSYNC, which the kernel turns into force unit access or a
 //! flush; a file that grows gets its space reserved at once.
+//!
+//! Files that are written are locked ([`FileLock`]), so that two processes never work on the same
+//! ones. [`DirectoryHandle`] is for changes of names that must not be led elsewhere by a link or a
+//! mount.
 
 mod any;
 mod device;
 mod directory;
 mod error;
 mod file;
+mod handle;
+mod holder;
+mod identity;
+mod lock;
 
 pub use any::{AnyDirectory, AnyFile};
 pub use directory::HostDirectory;
 pub use error::OpenError;
 pub use file::HostFile;
+pub use handle::{DirectoryHandle, Entry, EntryKind};
+pub use holder::Holder;
+pub use identity::{CreatedFiles, FileIdentity};
+pub use lock::{FileLock, LockError, LockKind};
 
 use crate::executor::Handle;
 use crate::uring::Reactor;
