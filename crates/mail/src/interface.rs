@@ -152,7 +152,9 @@ impl Profile for MailProfile {
             }
             self.mail.scale_to(size);
         }
-        Ok(())
+        // What options lead to must be what a profile may say: kept databases and 'config.toml' say
+        // it again.
+        self.check_bounds()
     }
 
     fn storage_needs(&self) -> StorageNeeds {

@@ -1,6 +1,14 @@
 //! `[mail]`: how many mailboxes there are and what their users do.
 
+use std::ops::RangeInclusive;
+
 use config::{ByteSize, TimeSpan, or_word, settings, within};
+
+/// Sizes of a mailbox. Options that stand for a size of all data keep to them as well, so that what
+/// they lead to can be read back.
+pub(crate) const MAILBOX_SIZES: RangeInclusive<ByteSize> = ByteSize::kib(1)..=ByteSize::gib(16_384);
+/// Mailboxes of one database.
+pub(crate) const MAILBOXES: RangeInclusive<u32> = 1..=10_000_000;
 
 settings! {
     /// How many mailboxes there are, and how much they ask for.
@@ -10,11 +18,10 @@ settings! {
             as within(1..=1024), source "A setting; common servers hold from 4 databases up.";
         /// Mailboxes in each database.
         pub mailboxes_per_database: u32 = 250,
-            as within(1..=10_000_000), source "A setting; take it from your own plan.";
+            as within(MAILBOXES), source "A setting; take it from your own plan.";
         /// Data in one mailbox. Mailboxes times size is what a build writes.
         pub mailbox_size: ByteSize = ByteSize::gib(2),
-            as within(ByteSize::kib(64)..=ByteSize::gib(16384)),
-            source "The 2 GB mailbox of Microsoft's Exchange 2010 sizing example.";
+            as within(MAILBOX_SIZES), source "The 2 GB mailbox of Microsoft's Exchange 2010 sizing example.";
         /// Database reads and writes per second that one mailbox asks for, log and maintenance not
         /// counted. Times the mailboxes it is the rate to reach.
         pub iops_per_mailbox: f64 = 0.1,

@@ -1,6 +1,9 @@
 //! Rules between settings of a mail profile that are each right by themselves.
 
 use super::MailProfile;
+use super::load::{MAILBOX_SIZES, MAILBOXES};
+use measure::units;
+use workload::Refusal;
 use workload::profile::{Rule, common_rules};
 
 /// Every rule that the profile breaks.
@@ -10,6 +13,46 @@ pub(super) fn broken(profile: &MailProfile) -> Vec<Rule> {
     engine(profile, &mut broken);
     tuning(profile, &mut broken);
     broken
+}
+
+impl MailProfile {
+    /// Refuses sizes and numbers of mailboxes that no profile may have, and broken rules: what
+    /// options have led to.
+    ///
+    /// # Errors
+    /// The first of them.
+    pub(crate) fn check_bounds(&self) -> Result<(), Refusal> {
+        let mail = &self.mail;
+        if !MAILBOXES.contains(&mail.mailboxes_per_database) {
+            return Err(Refusal::new(
+                format!(
+                    "{} mailboxes in one database are more than the {} that one may have.",
+                    units::count_of(u64::from(mail.mailboxes_per_database)),
+                    units::count_of(u64::from(*MAILBOXES.end()))
+                ),
+                "Give fewer with --mailboxes, or more databases with --databases.",
+            ));
+        }
+        if !MAILBOX_SIZES.contains(&mail.mailbox_size) {
+            return Err(Refusal::new(
+                format!(
+                    "{} mailboxes would have {} each, and a mailbox has from {} to {}.",
+                    units::count_of(mail.mailboxes()),
+                    mail.mailbox_size,
+                    MAILBOX_SIZES.start(),
+                    MAILBOX_SIZES.end()
+                ),
+                "Give another number with --mailboxes, or another --target-size.",
+            ));
+        }
+        let broken = broken(self).into_iter().next();
+        broken.map_or(Ok(()), |rule| {
+            Err(Refusal::new(
+                units::sentence(&format!("{}.", rule.message)),
+                units::sentence(&format!("{}.", rule.help)),
+            ))
+        })
+    }
 }
 
 fn mail(profile: &MailProfile, broken: &mut Vec<Rule>) {
