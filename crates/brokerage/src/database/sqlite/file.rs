@@ -1,11 +1,12 @@
 //! An SQLite file as a [`Database`].
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use runtime::host::{DirectoryHandle, FileIdentity};
 use rusqlite::{Connection, InterruptHandle, OpenFlags};
 
 use super::failure::failure;
@@ -144,15 +145,37 @@ impl Sqlite {
         Ok(Some(number.map_or(0, u32::from_be_bytes)))
     }
 
-    fn files(&self) -> [PathBuf; 5] {
-        ["", "-wal", "-shm", "-journal", LOCK].map(|end| self.beside(end))
-    }
-
     /// The file of the database with this behind its name.
     fn beside(&self, end: &str) -> PathBuf {
         let mut path = self.path.clone().into_os_string();
         path.push(end);
         PathBuf::from(path)
+    }
+
+    /// Removes the file and those beside it. A directory or file that is a symbolic link by now is
+    /// left, with what it leads to.
+    fn remove_files(&self) -> Result<(), (PathBuf, io::Error)> {
+        let failed = |error| (self.path.clone(), error);
+        let mut above = self.path.ancestors().skip(1);
+        let (Some(directory), Some(above)) = (above.next(), above.next()) else {
+            return Err(failed(io::ErrorKind::InvalidInput.into()));
+        };
+        let above = DirectoryHandle::open(above).map_err(failed)?;
+        let name = directory.file_name().unwrap_or_default();
+        let directory = above.open_directory(name).map_err(failed)?;
+        for end in ["", "-wal", "-shm", "-journal", LOCK] {
+            let mut name = self.path.file_name().unwrap_or_default().to_owned();
+            name.push(end);
+            let removed = match directory.read_file(&name) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => Err(error),
+                Ok(file) => FileIdentity::of(&file)
+                    .map_err(io::Error::from)
+                    .and_then(|identity| directory.remove_file(&name, identity)),
+            };
+            removed.map_err(|error| (self.path.with_file_name(&name), error))?;
+        }
+        Ok(())
     }
 }
 
@@ -388,11 +411,10 @@ impl Database for Sqlite {
             // The error of `state` has the reason.
             Some(_) => return self.state().map(|_| ()),
         }
-        for file in self.files().iter().filter(|file| file.exists()) {
-            fs::remove_file(file).map_err(|error| {
-                DatabaseError::Refused(format!("{} cannot be removed: {error}", file.display()))
-            })?;
-        }
+        let removed = self.remove_files();
+        removed.map_err(|(file, error)| {
+            DatabaseError::Refused(format!("{} cannot be removed: {error}", file.display()))
+        })?;
         Ok(())
     }
 }

@@ -4,11 +4,13 @@
 //! - [`programs`]: finds the server's programs.
 //! - [`settings`]: its configuration.
 //! - [`server`]: creates, starts, stops and removes it.
+//! - `held`: its directories, held open so that no other is filled or removed.
 //! - `owner`: the unprivileged user that it runs as.
 //! - `process`: the running server, which ends when we do, in whatever way.
 //! - [`page_cache`]: limits the page cache of its files.
 
 pub mod error;
+mod held;
 mod keeper;
 mod owner;
 pub mod page_cache;

@@ -1,6 +1,6 @@
 //! The user that the server runs as.
 
-use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::fs::{MetadataExt, lchown};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -41,12 +41,12 @@ impl Owner {
         command.process_group(0)
     }
 
-    /// Changes the owner of a file or directory that we have created.
+    /// Changes the owner of a file or directory that we have created; a link is not followed.
     pub fn hand_over(&self, path: &Path) -> Result<(), ClusterError> {
         let Some(user) = &self.other else {
             return Ok(());
         };
-        chown(path, Some(user.uid), Some(user.gid))
+        lchown(path, Some(user.uid), Some(user.gid))
             .map_err(ClusterError::file(path, "given to the server's user"))
     }
 

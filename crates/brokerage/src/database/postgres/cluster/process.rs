@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -51,7 +52,12 @@ impl Process {
         owner: &Owner,
         group: Option<&MemoryGroup>,
     ) -> Result<Self, ClusterError> {
-        let open = || File::options().append(true).create(true).open(log);
+        let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+        let open = || {
+            let mut options = File::options();
+            options.append(true).create(true).custom_flags(no_link);
+            options.open(log)
+        };
         let output = open().map_err(ClusterError::file(log, "written"))?;
         let errors = open().map_err(ClusterError::file(log, "written"))?;
         owner.hand_over(log)?;

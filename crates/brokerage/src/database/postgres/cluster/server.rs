@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::error::ClusterError;
+use super::held::HeldDirectory;
 use super::keeper::{Keeper, SPARE_BYTES};
 use super::owner::Owner;
 use super::page_cache::{MemoryGroup, drop_page_cache};
@@ -26,6 +27,9 @@ const USER: &str = "proofload";
 /// The file by which a directory is known as ours: it says how far the cluster is built.
 const MARKER: &str = "proofload-cluster";
 
+/// The server's settings, in its data directory.
+const SETTINGS_FILE: &str = "postgresql.conf";
+
 /// The longest path of a socket (`sun_path`, zero-terminated).
 const LONGEST_SOCKET: usize = 107;
 
@@ -39,6 +43,9 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(120);
 /// reach, run as an unprivileged user, and stopped when dropped.
 pub struct Cluster {
     directory: PathBuf,
+    /// The same, held open: `None` until it is made.
+    held: Option<HeldDirectory>,
+    held_log: Option<HeldDirectory>,
     sockets: PathBuf,
     settings: Settings,
     programs: Programs,
@@ -66,6 +73,8 @@ impl Cluster {
         let mut cluster = Self {
             sockets: sockets_for(&directory, &owner)?,
             directory,
+            held: None,
+            held_log: None,
             settings: settings.clone(),
             programs,
             owner,
@@ -74,9 +83,14 @@ impl Cluster {
             page_cache_note: String::new(),
             process: None,
         };
-        if !is_made {
+        if is_made {
+            cluster.held = Some(HeldDirectory::open(&cluster.directory)?);
+            let log = cluster.log_directory();
+            cluster.held_log = log.as_deref().map(HeldDirectory::open).transpose()?;
+        } else {
             cluster.make()?;
-        } else if settings.page_cache_bytes.is_some() {
+        }
+        if is_made && settings.page_cache_bytes.is_some() {
             drop_page_cache(&cluster.data_directory());
         }
         cluster.limit_page_cache();
@@ -178,14 +192,8 @@ impl Cluster {
     /// Something could not be removed.
     pub fn remove(&mut self) -> Result<(), ClusterError> {
         self.crash();
-        let log = self.log_directory();
-        for directory in [log.as_deref(), Some(&self.directory)]
-            .into_iter()
-            .flatten()
-        {
-            if directory.exists() {
-                fs::remove_dir_all(directory).map_err(ClusterError::file(directory, "removed"))?;
-            }
+        for held in [self.held_log.take(), self.held.take()] {
+            held.map_or(Ok(()), HeldDirectory::remove)?;
         }
         self.remove_sockets();
         Ok(())
@@ -193,8 +201,11 @@ impl Cluster {
 
     fn remove_sockets(&self) {
         if !self.sockets.starts_with(&self.directory) {
-            // Only the socket was in it, which the server has removed.
-            let _ = fs::remove_dir_all(&self.sockets);
+            // Only the socket and its lock were in it, which a server that was killed leaves.
+            let socket = format!(".s.PGSQL.{PORT}");
+            let _ = fs::remove_file(self.sockets.join(format!("{socket}.lock")));
+            let _ = fs::remove_file(self.sockets.join(socket));
+            let _ = fs::remove_dir(&self.sockets);
         }
     }
 
@@ -203,20 +214,19 @@ impl Cluster {
         Some(directory.join("proofload-postgres-log"))
     }
 
-    fn make(&self) -> Result<(), ClusterError> {
-        let marker = self.directory.join(MARKER);
+    fn make(&mut self) -> Result<(), ClusterError> {
         let data = self.data_directory();
         let log = self.log_directory();
         make_private(&self.directory, &self.owner)?;
-        write(&marker, "begun\n")?;
+        let held = self.held.insert(HeldDirectory::open(&self.directory)?);
+        held.write(MARKER, "begun\n")?;
         for left in [Some(&data), log.as_ref()].into_iter().flatten() {
-            if left.exists() {
-                fs::remove_dir_all(left).map_err(ClusterError::file(left, "removed"))?;
-            }
+            HeldDirectory::remove_left(left)?;
         }
         if let Some(log) = &log {
             self.owner.can_enter(log)?;
             make_private(log, &self.owner)?;
+            self.held_log = Some(HeldDirectory::open(log)?);
         }
         let program = self.programs.program("initdb");
         let mut initdb = Command::new(&program);
@@ -237,7 +247,10 @@ impl Cluster {
                 output: last_lines(&String::from_utf8_lossy(&output.stderr)),
             });
         }
-        write(&marker, "made\n")
+        match &self.held {
+            Some(held) => held.write(MARKER, "made\n"),
+            None => Ok(()),
+        }
     }
 
     fn limit_page_cache(&mut self) {
@@ -268,12 +281,9 @@ impl Cluster {
         if self.sockets.starts_with(&self.directory) {
             make_private(&self.sockets, &self.owner)?;
         }
-        let file = data.join("postgresql.conf");
-        write(
-            &file,
-            &self.settings.file(&self.sockets, self.programs.major()),
-        )?;
-        self.owner.hand_over(&file)?;
+        let settings = self.settings.file(&self.sockets, self.programs.major());
+        HeldDirectory::open(&data)?.write(SETTINGS_FILE, &settings)?;
+        self.owner.hand_over(&data.join(SETTINGS_FILE))?;
         let mut process = Process::start(
             &self.programs.program("postgres"),
             &data,
@@ -381,15 +391,16 @@ fn sockets_for(directory: &Path, owner: &Owner) -> Result<PathBuf, ClusterError>
 fn make_private(directory: &Path, owner: &Owner) -> Result<(), ClusterError> {
     let made = fs::DirBuilder::new().mode(0o700).create(directory);
     if let Err(error) = made
-        && !(error.kind() == std::io::ErrorKind::AlreadyExists && directory.is_dir())
+        && !(error.kind() == std::io::ErrorKind::AlreadyExists && is_directory(directory))
     {
         return Err(ClusterError::file(directory, "made")(error));
     }
     owner.hand_over(directory)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), ClusterError> {
-    fs::write(path, text).map_err(ClusterError::file(path, "written"))
+/// Whether there is a directory, and no link to one.
+fn is_directory(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
 }
 
 fn last_lines(text: &str) -> String {

@@ -1,0 +1,77 @@
+//! A directory of the cluster that is held open, so that it is filled and removed and no other.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use runtime::host::{DirectoryHandle, FileIdentity};
+
+use super::error::ClusterError;
+
+/// A directory that belongs to a cluster, with the one it lies in.
+pub(super) struct HeldDirectory {
+    path: PathBuf,
+    parent: DirectoryHandle,
+    name: OsString,
+    handle: DirectoryHandle,
+    identity: FileIdentity,
+}
+
+impl HeldDirectory {
+    /// Opens a directory that is there.
+    ///
+    /// # Errors
+    /// It is a symbolic link, or another file system is mounted there.
+    pub fn open(path: &Path) -> Result<Self, ClusterError> {
+        Self::try_open(path).map_err(ClusterError::file(path, "opened"))
+    }
+
+    fn try_open(path: &Path) -> io::Result<Self> {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let parent = DirectoryHandle::open(above)?;
+        let handle = parent.open_directory(name)?;
+        Ok(Self {
+            path: path.to_owned(),
+            name: name.to_owned(),
+            identity: handle.identity()?,
+            handle,
+            parent,
+        })
+    }
+
+    /// Writes a file in it, in one step. A link of that name is replaced.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, name: &str, text: &str) -> Result<(), ClusterError> {
+        let written = self.handle.replace_file(name, text.as_bytes());
+        written.map_err(ClusterError::file(&self.path.join(name), "written"))
+    }
+
+    /// Removes it with all that is in it.
+    ///
+    /// # Errors
+    /// Something else has its name now, something is mounted in it, or the system refuses.
+    pub fn remove(self) -> Result<(), ClusterError> {
+        let removed = self.parent.remove_tree(&self.name, self.identity);
+        let removed = removed.and_then(|is_ours| match is_ours {
+            true => Ok(()),
+            false => Err(io::Error::other("something else is there now")),
+        });
+        removed.map_err(ClusterError::file(&self.path, "removed"))
+    }
+
+    /// Removes what a start that was cut off has left at `path`, if there is anything.
+    ///
+    /// # Errors
+    /// As [`HeldDirectory::open`] and [`HeldDirectory::remove`].
+    pub fn remove_left(path: &Path) -> Result<(), ClusterError> {
+        match Self::try_open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(ClusterError::file(path, "removed")(error)),
+            Ok(held) => held.remove(),
+        }
+    }
+}
