@@ -87,6 +87,74 @@ fn a_run_can_be_read_back() {
 }
 
 #[test]
+fn a_run_goes_on_elsewhere_with_whole_samples_only() {
+    let parent = tempfile::tempdir().unwrap();
+    let [path, spare] = ["run", "spare"].map(|name| parent.path().join(name));
+    fs::create_dir(&spare).unwrap();
+    let mut directory = RunDirectory::create(Some(&path), "mail", started(), "seed = 1\n").unwrap();
+    let (_, samples) = samples();
+    directory.append(&samples[0]).unwrap();
+    directory.log("before").unwrap();
+    // What a write leaves that found no room for all of it.
+    for file in ["samples.csv", "histograms.hlog"] {
+        let whole = fs::read(path.join(file)).unwrap();
+        let torn = [whole.as_slice(), b"9,measured,1,"].concat();
+        fs::write(path.join(file), torn).unwrap();
+    }
+    let mut moved = directory.continue_in(&spare).unwrap();
+    samples[1..]
+        .iter()
+        .for_each(|sample| moved.append(sample).unwrap());
+    moved.log("after").unwrap();
+    let mut result = RunResult::new();
+    result.complete = true;
+    moved.write_result(&result).unwrap();
+    assert!(moved.path().starts_with(&spare));
+    let (read, rows) = load(moved.path()).unwrap();
+    assert_eq!(read, result);
+    let one = RunDirectory::create(Some(&parent.path().join("one")), "mail", started(), "");
+    let mut one = one.unwrap();
+    samples
+        .iter()
+        .for_each(|sample| one.append(sample).unwrap());
+    for file in ["samples.csv", "histograms.hlog"] {
+        let text = |path: &std::path::Path| fs::read_to_string(path.join(file)).unwrap();
+        assert_eq!(text(moved.path()), text(one.path()), "{file}");
+    }
+    assert_eq!(rows.len(), 6);
+    let log = fs::read_to_string(moved.path().join("log.txt")).unwrap();
+    assert!(
+        log.contains(" before\n") && log.ends_with(" after\n"),
+        "{log}"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn results_do_not_follow_what_takes_the_place_of_their_directory() {
+    let parent = tempfile::tempdir().unwrap();
+    let [path, theirs, aside] = ["run", "theirs", "aside"].map(|name| parent.path().join(name));
+    fs::create_dir(&theirs).unwrap();
+    for name in ["result.json", "precious"] {
+        fs::write(theirs.join(name), "of somebody else").unwrap();
+    }
+    let link = std::os::unix::fs::symlink::<&std::path::Path, &std::path::Path>;
+    let directory = RunDirectory::create(Some(&path), "mail", started(), "").unwrap();
+    link(&theirs.join("precious"), &path.join("result.json.tmp")).unwrap();
+    let mut result = RunResult::new();
+    directory.write_result(&result).unwrap();
+    fs::rename(&path, &aside).unwrap();
+    link(&theirs, &path).unwrap();
+    result.complete = true;
+    directory.write_result(&result).unwrap();
+    for name in ["result.json", "precious"] {
+        let text = fs::read_to_string(theirs.join(name)).unwrap();
+        assert_eq!(text, "of somebody else", "{name}");
+    }
+    assert!(load(&aside).unwrap().0.complete);
+}
+
+#[test]
 fn results_are_never_overwritten() {
     let parent = tempfile::tempdir().unwrap();
     let create = |out: &std::path::Path| {

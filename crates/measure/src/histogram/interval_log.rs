@@ -65,6 +65,12 @@ impl<W: Write> IntervalLog<W> {
         Ok(IntervalLog { writer, serializer })
     }
 
+    /// Goes on with a log that was begun already.
+    pub fn resume(writer: W) -> IntervalLog<W> {
+        let serializer = V2DeflateSerializer::new();
+        IntervalLog { writer, serializer }
+    }
+
     /// Appends the histogram of one interval under `tag`. Characters that a tag may not hold
     /// become `_`; an empty histogram is not written.
     ///

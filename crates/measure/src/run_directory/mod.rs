@@ -12,6 +12,7 @@
 //! [`RunDirectory`] writes them, [`load`] reads them.
 
 mod read;
+mod relocate;
 mod write;
 
 pub use read::{LoadError, load, load_histograms};

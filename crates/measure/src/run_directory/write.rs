@@ -2,6 +2,8 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -12,6 +14,9 @@ use crate::histogram::{IntervalLog, IntervalLogError};
 use crate::metric::Stream;
 use crate::result::RunResult;
 use crate::sample::{Phase, RowError, Sample, SampleWriter};
+
+/// Name of the result document until it is complete.
+pub(super) const TEMPORARY_FILE: &str = "result.json.tmp";
 
 /// A failure to make or fill a run directory.
 #[derive(Debug, thiserror::Error)]
@@ -70,10 +75,22 @@ pub enum RunDirectoryError {
 
 /// The files of a run, open for writing.
 pub struct RunDirectory {
-    path: PathBuf,
-    samples: SampleWriter<BufWriter<File>>,
-    histograms: IntervalLog<BufWriter<File>>,
-    log: File,
+    pub(super) path: PathBuf,
+    /// Held open, so that files are replaced in this very directory, whatever its path leads to by
+    /// then; `None` where directories cannot be opened.
+    pub(super) opened: Option<File>,
+    pub(super) samples: SampleWriter<BufWriter<File>>,
+    pub(super) histograms: IntervalLog<BufWriter<File>>,
+    pub(super) log: File,
+    pub(super) whole: WholeBytes,
+}
+
+/// How far the files that grow hold whole samples, in bytes: what a failed write leaves behind it is
+/// of no use.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WholeBytes {
+    pub samples: u64,
+    pub histograms: u64,
 }
 
 impl RunDirectory {
@@ -117,12 +134,22 @@ impl RunDirectory {
                 path: log_path,
                 error,
             })?;
-        let directory = RunDirectory {
+        let mut directory = RunDirectory {
+            opened: File::open(&path).ok(),
             path,
             samples,
             histograms,
             log,
+            whole: WholeBytes::default(),
         };
+        directory
+            .histograms
+            .flush()
+            .map_err(|error| RunDirectoryError::Write {
+                path: directory.path.join(HISTOGRAMS_FILE),
+                error,
+            })?;
+        directory.note_whole();
         let mut result = RunResult::new();
         result.started = started.to_string();
         directory.write_result(&result)?;
@@ -162,15 +189,25 @@ impl RunDirectory {
                 path: self.path.join(SAMPLES_FILE),
                 error,
             })?;
-        if sample.phase != Phase::Measured {
-            return Ok(());
+        if sample.phase == Phase::Measured {
+            append_histograms(&mut self.histograms, sample).map_err(|error| {
+                RunDirectoryError::Histograms {
+                    path: self.path.join(HISTOGRAMS_FILE),
+                    error,
+                }
+            })?;
         }
-        append_histograms(&mut self.histograms, sample).map_err(|error| {
-            RunDirectoryError::Histograms {
-                path: self.path.join(HISTOGRAMS_FILE),
-                error,
-            }
-        })
+        self.note_whole();
+        Ok(())
+    }
+
+    fn note_whole(&mut self) {
+        let here = self.here();
+        let length = |file| fs::metadata(here.join(file)).map_or(0, |facts| facts.len());
+        self.whole = WholeBytes {
+            samples: length(SAMPLES_FILE),
+            histograms: length(HISTOGRAMS_FILE),
+        };
     }
 
     /// Replaces `result.json` in one step: a reader sees the old document or the new one. Only a
@@ -184,21 +221,50 @@ impl RunDirectory {
         // A number that is not finite is written as null and would make the document unreadable.
         serde_json::from_slice::<RunResult>(&text)?;
         text.push(b'\n');
-        let path = self.path.join(RESULT_FILE);
-        let temporary = self.path.join("result.json.tmp");
+        let here = self.here();
+        let path = here.join(RESULT_FILE);
+        let temporary = here.join(TEMPORARY_FILE);
         let replace = || {
-            let mut file = File::create(&temporary)?;
+            // A link that somebody put there is removed, and not followed.
+            match fs::remove_file(&temporary) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            let mut file = File::create_new(&temporary)?;
             file.write_all(&text)?;
             if result.complete {
                 file.sync_all()?;
             }
             fs::rename(&temporary, &path)
         };
-        replace().map_err(|error| RunDirectoryError::Write {
-            path: path.clone(),
-            error,
+        replace().map_err(|error| {
+            // Half a document is of no use and may take the last room.
+            let _ = fs::remove_file(&temporary);
+            RunDirectoryError::Write {
+                path: self.path.join(RESULT_FILE),
+                error,
+            }
         })
     }
+
+    /// A path of the directory that is held open: the kernel's name for it, or else its own.
+    pub(super) fn here(&self) -> PathBuf {
+        let opened = self.opened.as_ref().and_then(kernel_name);
+        opened.unwrap_or_else(|| self.path.clone())
+    }
+}
+
+/// The path by which this process reaches an open directory itself.
+#[cfg(target_os = "linux")]
+fn kernel_name(directory: &File) -> Option<PathBuf> {
+    let path = format!("/proc/self/fd/{}", directory.as_raw_fd());
+    let path = PathBuf::from(path);
+    path.is_dir().then_some(path)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn kernel_name(_: &File) -> Option<PathBuf> {
+    None
 }
 
 /// One entry for each stream of each database, and two for each operation of all databases.
@@ -283,7 +349,7 @@ fn claim(out: &Path) -> Result<PathBuf, RunDirectoryError> {
 
 /// Makes `<parent>/<workload>-<UTC time>`, with a number behind it when two runs begin in the same
 /// second.
-fn make_new(
+pub(super) fn make_new(
     parent: &Path,
     workload: &str,
     started: Timestamp,

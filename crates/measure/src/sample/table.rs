@@ -63,6 +63,13 @@ impl<W: Write> SampleWriter<W> {
         Ok(SampleWriter { csv, metrics })
     }
 
+    /// Goes on with a file that has the names of the columns already.
+    pub fn resume(writer: W) -> SampleWriter<W> {
+        let csv = csv::Writer::from_writer(writer);
+        let metrics = Metric::all();
+        SampleWriter { csv, metrics }
+    }
+
     /// Writes the rows of a sample and flushes them to the file.
     ///
     /// # Errors
