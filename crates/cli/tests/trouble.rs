@@ -323,3 +323,51 @@ fn fill(path: &Path) {
         }
     }
 }
+
+#[test]
+fn results_without_room_go_on_elsewhere_and_the_verdict_stays() {
+    let here = Scratch::new();
+    here.directory("target");
+    let (full, spare) = (here.directory("full"), here.directory("spare"));
+    let Some(_mount) = LoopMount::new(&here.path("image"), 8 << 20, &full) else {
+        test_support::skip("no file system can be mounted (needs root)");
+        return;
+    };
+    let line = format!("{SMALL} {WIDE}").replace("--out out", "--out full/out");
+    let line = line.replace("--duration 2s", "--duration 6s");
+    let mut command = common::proofload(&here.path(""));
+    command.env("TMPDIR", &spare);
+    let mut running = Running::start_with(command, &line);
+    running.wait_until_it_says("measuring 0:0");
+    fill(&full.join("filler"));
+    let ended = running.end().exits(0).prints("PASS");
+    let ended = ended
+        .says("No space left on device")
+        .says("A copy goes on in");
+    let report = ended
+        .stdout
+        .lines()
+        .find_map(|line| line.strip_prefix("Report: "));
+    let copy = Path::new(report.expect("a report"))
+        .parent()
+        .expect("a copy");
+    assert!(copy.starts_with(&spare), "{}", copy.display());
+    let text = fs::read(copy.join("result.json")).expect("a result");
+    let result: serde_json::Value = serde_json::from_slice(&text).expect("one document");
+    assert_eq!(result["complete"], true);
+    // Every sample is there once, those before the copy too.
+    let samples = fs::read_to_string(copy.join("samples.csv")).expect("samples");
+    let totals = samples.lines().filter(|line| line.contains(",total,"));
+    let numbers: Vec<u64> = totals
+        .map(|line| {
+            line.split(',')
+                .next()
+                .and_then(|n| n.parse().ok())
+                .expect("a number")
+        })
+        .collect();
+    let expected: Vec<u64> = (numbers[0]..).take(numbers.len()).collect();
+    assert!(numbers.len() > 5 && numbers == expected, "{numbers:?}");
+    here.proofload(&format!("report {}", copy.display()))
+        .exits(0);
+}

@@ -11,6 +11,9 @@ pub struct Outcome {
     pub result: RunResult,
     /// The run directory, when one was written.
     pub directory: Option<PathBuf>,
+    /// What kept the results of a run on real storage from being written, in a sentence. They are
+    /// then in this outcome only, or in part.
+    pub unwritten: Option<String>,
     /// Whether the databases on real storage were kept or removed, in a sentence.
     pub storage: Option<String>,
 }

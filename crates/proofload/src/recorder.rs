@@ -1,5 +1,6 @@
 //! Writes what happens in a run into the run directory, and passes it on as events.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use measure::result::RunResult;
@@ -23,8 +24,29 @@ pub struct Recorder {
     /// Shortest real time between two results, and when the last one was written.
     pause: Duration,
     written: Option<Stopwatch>,
+    /// Where the record goes on when its directory has no room any more.
+    fallbacks: Vec<PathBuf>,
     /// The first error to write the record. Samples are lost from then on, the run is not.
     trouble: Option<RunDirectoryError>,
+}
+
+/// What has become of the record of a run.
+#[derive(Debug)]
+pub struct Recorded {
+    /// The run directory, when there is one.
+    pub directory: Option<PathBuf>,
+    /// The first failure to write anything of the run, when it was not made good elsewhere.
+    pub trouble: Option<Error>,
+}
+
+impl Recorded {
+    /// The run directory of a record that must be complete.
+    ///
+    /// # Errors
+    /// What could not be written.
+    pub fn complete(self) -> Result<Option<PathBuf>, Error> {
+        self.trouble.map_or(Ok(self.directory), Err)
+    }
 }
 
 impl Recorder {
@@ -41,6 +63,7 @@ impl Recorder {
             answered: false,
             pause: Duration::ZERO,
             written: None,
+            fallbacks: Vec::new(),
             trouble: None,
         }
     }
@@ -52,31 +75,50 @@ impl Recorder {
         Self { pause, ..self }
     }
 
-    /// Writes the final result. Gives the observer back.
-    ///
-    /// # Errors
-    /// The first failure to write anything of the run.
-    pub fn finish(self, result: &RunResult) -> (Box<dyn Observer>, Result<(), Error>) {
-        let directory = self.directory.as_ref();
-        let written = directory.map_or(Ok(()), |directory| directory.write_result(result));
-        let written = match self.trouble.or(written.err()) {
-            Some(error) => Err(results::unwritable(&error)),
-            None => Ok(()),
-        };
-        (self.observer, written)
+    /// The same, which goes on in a new directory in the first of these places that has room when
+    /// the run directory has none any more.
+    pub fn with_fallbacks(self, fallbacks: Vec<PathBuf>) -> Self {
+        Self { fallbacks, ..self }
     }
 
-    fn record(&mut self, write: impl FnOnce(&mut RunDirectory) -> Result<(), RunDirectoryError>) {
+    /// Writes the final result. Gives the observer back.
+    pub fn finish(mut self, result: &RunResult) -> (Box<dyn Observer>, Recorded) {
+        self.record(|directory| directory.write_result(result));
+        let directory = self.directory.as_ref();
+        let directory = directory.map(|directory| directory.path().to_owned());
+        let recorded = Recorded {
+            directory,
+            trouble: self.trouble.as_ref().map(results::unwritable),
+        };
+        (self.observer, recorded)
+    }
+
+    fn record(&mut self, write: impl Fn(&mut RunDirectory) -> Result<(), RunDirectoryError>) {
         if self.trouble.is_some() {
             return;
         }
         let Some(directory) = &mut self.directory else {
             return;
         };
-        if let Err(error) = write(directory) {
-            let text = format!("The results can no longer be written: {error}");
-            self.observer.event(Event::Note(&text));
-            self.trouble = Some(error);
+        let Err(error) = write(directory) else {
+            return;
+        };
+        let moved = self.fallbacks.iter().find_map(|place| {
+            let mut moved = directory.continue_in(place).ok()?;
+            write(&mut moved).ok().map(|()| moved)
+        });
+        match moved {
+            Some(moved) => {
+                let to = moved.path().display();
+                let text = format!("{} A copy goes on in {to}.", results::unwritable(&error));
+                self.observer.event(Event::Note(&text));
+                self.directory = Some(moved);
+            }
+            None => {
+                let text = format!("The results can no longer be written: {error}");
+                self.observer.event(Event::Note(&text));
+                self.trouble = Some(error);
+            }
         }
     }
 
@@ -92,11 +134,9 @@ impl Recorder {
 
     /// Keeps a sample without showing it, and the result so far, if it is given.
     pub fn keep(&mut self, sample: &Sample, so_far: Option<&RunResult>) {
-        self.record(|directory| {
-            directory.append(sample)?;
-            so_far.map_or(Ok(()), |result| directory.write_result(result))
-        });
-        if so_far.is_some() {
+        self.record(|directory| directory.append(sample));
+        if let Some(result) = so_far {
+            self.record(|directory| directory.write_result(result));
             self.written = Some(Stopwatch::start());
         }
     }

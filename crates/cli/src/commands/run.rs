@@ -1,7 +1,8 @@
 //! `proofload run`, and what all commands print at the end of a run.
 
 use std::fs;
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use measure::result::RunResult;
 use measure::run_directory::{LoadError, REPORT_FILE};
@@ -29,7 +30,8 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
     report_outcome(&outcome, options.output.json, options.output.quiet)
 }
 
-/// Writes the report of a run, and prints the verdict or the result.
+/// Writes the report of a run, and prints the verdict or the result. The verdict is printed and is the
+/// exit status, whatever could not be written.
 pub fn report_outcome(
     outcome: &Outcome,
     json: bool,
@@ -37,15 +39,26 @@ pub fn report_outcome(
 ) -> Result<ExitStatus, CommandError> {
     let result = &outcome.result;
     let storage = outcome.storage.as_deref().unwrap_or_default();
-    if let Some(directory) = &outcome.directory {
-        let run = load_run(directory).map_err(|error| {
-            CommandError::environment(format!("The results are unreadable: {error}."), "")
-        })?;
-        let page = directory.join(REPORT_FILE);
-        write_page(&page, &report::html(&run))?;
+    if let Some(trouble) = &outcome.unwritten {
+        notify(&format!("{trouble} The results on disk are incomplete."));
+    }
+    if outcome.directory.is_some() || outcome.unwritten.is_some() {
+        let run = outcome.directory.as_deref().and_then(whole_run);
+        let run = run.filter(|_| outcome.unwritten.is_none());
+        let run = run.unwrap_or_else(|| run_without_files(result));
+        let page = outcome.directory.as_deref().and_then(|directory| {
+            let page = directory.join(REPORT_FILE);
+            match write_page(&page, &report::html(&run)) {
+                Ok(()) => Some(page),
+                Err(error) => page_elsewhere(&run, &page, &error),
+            }
+        });
         if !json && !quiet {
             let tables = report::terminal(&run, &Style::of_standard_output());
-            let page = page.display();
+            let page = page.map_or_else(
+                || "none; the results could not be written".to_owned(),
+                |page| page.display().to_string(),
+            );
             print(&format!("{tables}\n{storage}\nReport: {page}\n"))?;
         }
     }
@@ -58,6 +71,34 @@ pub fn report_outcome(
     Ok(ExitStatus::from(result.verdict))
 }
 
+/// The run in a directory; `None`, with a message, when its files cannot be read.
+fn whole_run(directory: &Path) -> Option<Run> {
+    let run = load_run(directory);
+    run.map_err(|error| notify(&format!("The results are unreadable: {error}.")))
+        .ok()
+}
+
+/// A run of which only the result is left.
+fn run_without_files(result: &RunResult) -> Run {
+    let mut run = Run::from_result(&result.workload.name, result.clone());
+    run.contribution = WORKLOADS.contribution(result);
+    run
+}
+
+/// Writes a report that has no room beside its results into the directory for temporary files.
+fn page_elsewhere(run: &Run, wanted: &Path, error: &io::Error) -> Option<PathBuf> {
+    notify(&format!(
+        "The report {} cannot be written: {error}.",
+        wanted.display()
+    ));
+    let name = format!("proofload-{}-{}", std::process::id(), REPORT_FILE);
+    let page = std::env::temp_dir().join(name);
+    // Others may write there, too: a name that is taken is not overwritten.
+    let mut file = fs::File::create_new(&page).ok()?;
+    file.write_all(report::html(run).as_bytes()).ok()?;
+    Some(page)
+}
+
 /// The run in a directory, with what its workload adds to the report.
 pub fn load_run(path: &Path) -> Result<Run, LoadError> {
     Run::load(path, |result| WORKLOADS.contribution(result))
@@ -68,16 +109,31 @@ pub fn write_report(directory: &Path) -> Result<(), CommandError> {
     let run = load_run(directory).map_err(|error| {
         CommandError::environment(format!("The results are unreadable: {error}."), "")
     })?;
-    write_page(&directory.join(REPORT_FILE), &report::html(&run))
-}
-
-fn write_page(page: &Path, html: &str) -> Result<(), CommandError> {
-    fs::write(page, html).map_err(|error| {
+    let page = directory.join(REPORT_FILE);
+    write_page(&page, &report::html(&run)).map_err(|error| {
         CommandError::environment(
             format!("The report {} cannot be written: {error}.", page.display()),
             "The results beside it are complete; make the report with 'proofload report'.",
         )
     })
+}
+
+/// Writes a report in one step. A link in its place is replaced, and not followed.
+fn write_page(page: &Path, html: &str) -> io::Result<()> {
+    let temporary = page.with_extension("html.tmp");
+    let write = || {
+        match fs::remove_file(&temporary) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        fs::File::create_new(&temporary)?.write_all(html.as_bytes())?;
+        fs::rename(&temporary, page)
+    };
+    let written = write();
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
 }
 
 /// The result document on standard output, and nothing else.

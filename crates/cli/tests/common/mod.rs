@@ -98,7 +98,12 @@ pub struct Running {
 impl Running {
     /// Starts `proofload` with these words from within a directory.
     pub fn start(scratch: &Scratch, line: &str) -> Self {
-        let mut child = proofload(&scratch.path(""))
+        Self::start_with(proofload(&scratch.path("")), line)
+    }
+
+    /// The same of a command with an environment of its own.
+    pub fn start_with(mut command: Command, line: &str) -> Self {
+        let mut child = command
             .args(line.split_whitespace())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -120,6 +125,11 @@ impl Running {
             let read = self.said.read_line(&mut self.text).expect("a line");
             assert_ne!(read, 0, "{}", self.text);
         }
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Whether it has not ended yet.

@@ -92,10 +92,11 @@ impl Prepared {
             .map(|directory| directory.path().to_owned());
         let recorder = Recorder::new(observer, directory, stop.clone()).sparing();
         let (result, recorder) = run(&self.plan, started, stop.clone(), recorder)?;
-        recorder.finish(&result).1?;
+        recorder.finish(&result).1.complete()?;
         Ok(Outcome {
             result,
             directory: path,
+            unwritten: None,
             storage: None,
         })
     }

@@ -126,6 +126,7 @@ impl Prepared {
         Ok(Outcome {
             result: record.finish(ended)?,
             directory: path,
+            unwritten: None,
             storage: None,
         })
     }

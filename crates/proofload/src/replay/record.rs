@@ -220,7 +220,7 @@ impl Record {
         for line in outcome::final_lines(&result) {
             self.recorder.note(&line);
         }
-        self.recorder.finish(&result).1?;
+        self.recorder.finish(&result).1.complete()?;
         Ok(result)
     }
 }

@@ -49,6 +49,25 @@ pub fn refuse_on_target(output: &Output, layout: &Layout) -> Result<(), Error> {
     }
 }
 
+/// Where the results of a run go on when their file system is full: places where anybody may write,
+/// none of them on a target, which they would disturb.
+pub fn fallbacks(layout: Option<&Layout>) -> Vec<PathBuf> {
+    let places = [
+        std::env::temp_dir(),
+        PathBuf::from("/var/tmp"),
+        PathBuf::from("/dev/shm"),
+        PathBuf::from("."),
+    ];
+    let places = places
+        .into_iter()
+        .filter_map(|place| place.canonicalize().ok());
+    let is_apart = |place: &PathBuf| {
+        let mut targets = layout.into_iter().flat_map(|layout| &layout.targets);
+        !targets.any(|target| place.starts_with(&target.path))
+    };
+    places.filter(is_apart).collect()
+}
+
 /// What is known before the run: workload, target, host, seed and time.
 pub fn base(
     request: &RunRequest,

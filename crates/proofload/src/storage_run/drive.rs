@@ -11,7 +11,7 @@ use super::{kept, storage_under_test};
 use crate::error::Error;
 use crate::events::Observer;
 use crate::options::RunOptions;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorded, Recorder};
 use storage::Layout;
 
 /// The plan of a run. Kept databases that it cannot run on are refused before anything is done.
@@ -39,7 +39,7 @@ pub fn drive(
     base: RunResult,
     mut recorder: Recorder,
     stop: StopRequest,
-) -> (Box<dyn Observer>, Result<RunResult, Error>) {
+) -> (Box<dyn Observer>, Recorded, RunResult) {
     let devices = base.host.devices.iter().map(|device| device.name.clone());
     let monitor = HostMonitor::new(devices);
     let result = run_on_threads(
@@ -50,6 +50,6 @@ pub fn drive(
         &mut recorder,
         |shard, plan| storage_under_test::host(shard, plan, layout, fresh),
     );
-    let (observer, written) = recorder.finish(&result);
-    (observer, written.map(|()| result))
+    let (observer, recorded) = recorder.finish(&result);
+    (observer, recorded, result)
 }

@@ -9,7 +9,7 @@ use storage::{Claim, Layout, Request};
 use workload::Profile;
 use workload::progress::StopRequest;
 
-use super::{StorageRun, base, describe, drive, own, warn_of_left_files};
+use super::{StorageRun, base, describe, drive, outcome, own, warn_of_left_files};
 use crate::error::Error;
 use crate::events::Observer;
 use crate::options::RunOptions;
@@ -89,19 +89,13 @@ impl StorageRun for MailRun {
             true => Claim::reuse(layout),
             false => Claim::make(layout, &begun.workload.name, &profile, options.erase_device)?,
         };
-        let path = directory
-            .as_ref()
-            .map(|directory| directory.path().to_owned());
-        let recorder = Recorder::new(observer, directory, stop.clone());
+        let fallbacks = base::fallbacks(Some(claim.layout()));
+        let recorder = Recorder::new(observer, directory, stop.clone()).with_fallbacks(fallbacks);
         let fresh = !options.reuse;
-        let (mut observer, result) =
+        let (mut observer, recorded, result) =
             drive::drive(plan, claim.layout(), fresh, begun, recorder, stop);
-        let kept = release(&options, claim, result.as_ref().ok(), &mut *observer)?;
-        Ok(Outcome {
-            result: result?,
-            directory: path,
-            storage: Some(kept),
-        })
+        let kept = release(&options, claim, &result, &mut *observer);
+        outcome(result, recorded, kept)
     }
 }
 
@@ -117,11 +111,11 @@ fn check_kernel() -> Result<(), Error> {
 fn release(
     options: &RunOptions,
     claim: Claim,
-    result: Option<&RunResult>,
+    result: &RunResult,
     observer: &mut dyn Observer,
 ) -> Result<String, Error> {
-    let went_wrong = result.is_none_or(|result| result.verdict == Verdict::Error);
-    let interrupted = result.is_some_and(|result| result.verdict == Verdict::Interrupted);
+    let went_wrong = result.verdict == Verdict::Error;
+    let interrupted = result.verdict == Verdict::Interrupted;
     let built = options.build_only && !interrupted;
     let places = places(claim.layout());
     if options.keep || options.reuse || built || went_wrong {

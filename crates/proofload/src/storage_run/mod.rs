@@ -13,6 +13,7 @@ pub(crate) use mail::prepare_mail;
 
 use std::path::PathBuf;
 
+use measure::result::RunResult;
 use storage::StorageError;
 use workload::Profile;
 use workload::progress::StopRequest;
@@ -22,6 +23,7 @@ use crate::events::{Event, Observer};
 use crate::options::RunOptions;
 use crate::outcome::Outcome;
 use crate::output::Output;
+use crate::recorder::Recorded;
 
 /// Checks everything that a run of a profile needs on real storage. Writes nothing.
 pub type Prepare = fn(&RunRequest, &RunOptions, &dyn Profile) -> Result<Box<dyn StorageRun>, Error>;
@@ -68,6 +70,21 @@ pub(crate) fn own<'a, T: 'static>(profile: &'a (dyn Profile + 'a)) -> Result<&'a
 
 pub(crate) fn foreign() -> Error {
     Error::usage("The profile is of a workload that is not registered.", "")
+}
+
+/// What a run gives once its storage was given back. That this failed does not hide what came out.
+fn outcome(
+    result: RunResult,
+    recorded: Recorded,
+    storage: Result<String, Error>,
+) -> Result<Outcome, Error> {
+    let storage = storage.unwrap_or_else(|error| format!("The storage was not cleared: {error}"));
+    Ok(Outcome {
+        result,
+        directory: recorded.directory,
+        unwritten: recorded.trouble.map(|error| error.to_string()),
+        storage: Some(storage),
+    })
 }
 
 /// Files and directories of others that were not removed.

@@ -103,7 +103,7 @@ impl Computation<'_> {
         let recorder = Recorder::new(Box::new(share), directory, self.stop.clone());
         let recorder = recorder.sparing();
         let (result, recorder) = predict::run(&point.plan, started, self.stop.clone(), recorder)?;
-        recorder.finish(&result).1?;
+        recorder.finish(&result).1.complete()?;
         progress[number].store(1f64.to_bits(), Ordering::Relaxed);
         Ok(result)
     }

@@ -31,13 +31,13 @@ use workload::Profile;
 use workload::progress::StopRequest;
 
 use crate::error::Error;
-use crate::events::{Event, Observer};
+use crate::events::Observer;
 use crate::options::RunOptions;
 use crate::outcome::Outcome;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorded, Recorder};
 use crate::results;
 use crate::storage_run::RunRequest;
-use crate::storage_run::{StorageRun, base, own, warn_of_left_files};
+use crate::storage_run::{StorageRun, base, outcome, own, warn_of_left_files};
 use measure::units;
 use server::{Opened, Watched};
 use size::SizedDatabase;
@@ -161,18 +161,12 @@ impl StorageRun for Prepared {
                 return Err(error);
             }
         };
-        let path = directory
-            .as_ref()
-            .map(|directory| directory.path().to_owned());
-        let recorder = Recorder::new(observer, directory, stop.clone());
-        let (mut observer, result) =
+        let fallbacks = base::fallbacks(claim.as_ref().map(Claim::layout));
+        let recorder = Recorder::new(observer, directory, stop.clone()).with_fallbacks(fallbacks);
+        let (mut observer, recorded, result) =
             drive(options, profile, guarded, &opened, base, recorder, stop);
-        let kept = release(options, claim, opened, result.as_ref().ok(), &mut *observer)?;
-        Ok(Outcome {
-            result: result?,
-            directory: path,
-            storage: Some(kept),
-        })
+        let kept = release(options, claim, opened, &result, &mut *observer);
+        outcome(result, recorded, kept)
     }
 }
 
@@ -416,8 +410,8 @@ fn existing_data_set(
                 "There is a brokerage of {} customers already, which an earlier run kept.",
                 units::count_of(u64::from(build.customers))
             ),
-            "Run on it with --reuse, name another place, or remove it (for a server: 'DROP \
-             DATABASE proofload_brokerage').",
+            "Run on it with --reuse, name another place, or, if no run is at it, remove it (for a \
+             server: 'DROP DATABASE proofload_brokerage').",
         )),
     }
 }
@@ -450,7 +444,7 @@ fn drive(
     base: RunResult,
     mut recorder: Recorder,
     stop: StopRequest,
-) -> (Box<dyn Observer>, Result<RunResult, Error>) {
+) -> (Box<dyn Observer>, Recorded, RunResult) {
     let devices = base.host.devices.iter().map(|device| device.name.clone());
     let monitor = HostMonitor::new(devices);
     let mut profile = profile.clone();
@@ -479,8 +473,8 @@ fn drive(
         server: opened.server.clone(),
     };
     let result = start::run(plan, base, Some(monitor), stop, &mut recorder, parts);
-    let (observer, written) = recorder.finish(&result);
-    (observer, written.map(|()| result))
+    let (observer, recorded) = recorder.finish(&result);
+    (observer, recorded, result)
 }
 
 /// The ledger of acknowledged transactions, beside the results.
@@ -510,18 +504,16 @@ fn release(
     options: &RunOptions,
     claim: Option<Claim>,
     opened: Opened,
-    result: Option<&RunResult>,
+    result: &RunResult,
     observer: &mut dyn Observer,
 ) -> Result<String, Error> {
-    let went_wrong =
-        result.is_none_or(|result| result.verdict == Verdict::Error || !result.errors.is_empty());
-    let interrupted = result.is_some_and(|result| result.verdict == Verdict::Interrupted);
+    let went_wrong = result.verdict == Verdict::Error || !result.errors.is_empty();
+    let interrupted = result.verdict == Verdict::Interrupted;
     let built = options.build_only && !interrupted && !went_wrong;
     // What an earlier run kept is never removed, nor what cannot be looked at.
     // A data set that was incomplete when its server went is of no use to anybody.
-    let was_whole = result
-        .and_then(|result| result.server.as_ref())
-        .is_some_and(|server| server.size_begin_bytes > 0);
+    let server = result.server.as_ref();
+    let was_whole = server.is_some_and(|server| server.size_begin_bytes > 0);
     let keeps = match opened.database.state() {
         _ if options.reuse => true,
         Ok(State::Ready(_)) => options.keep || built || went_wrong,
@@ -531,13 +523,10 @@ fn release(
     let name = opened.describe();
     if let Err(left) = opened.close(!keeps) {
         // What came out of the run is worth more than what is left of it, so this ends nothing.
-        if result.is_none() {
-            observer.event(Event::Warning(&left));
-        }
         return Ok(left);
     }
     if keeps {
-        let is_broken = result.and_then(RunResult::ended_by) == Some(ErrorKind::Inconsistent);
+        let is_broken = result.ended_by() == Some(ErrorKind::Inconsistent);
         let next = if is_broken {
             "look at its tables there, and remove it before you build anew"
         } else if went_wrong {
