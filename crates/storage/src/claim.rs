@@ -1,23 +1,62 @@
 //! Taking the targets for a run and giving them back.
+//!
+//! A claim holds every target and every directory in it open, and its marker locked, from before
+//! the first change to after the last one. What it removes it finds through these handles, and only
+//! if it is still what this run made: whatever was put in its place in the meantime is left.
 
-use std::fs;
+mod release;
+
+#[cfg(test)]
+pub(crate) use release::Step;
+
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use runtime::host::{CreatedFiles, DirectoryHandle, FileIdentity, FileLock, LockError};
 use workload::{Profile, Workload};
 
 use crate::error::StorageError;
 use crate::marker::Marker;
-use crate::target::TargetKind;
-use crate::{Layout, Place, device};
+use crate::{Layout, Place, device, in_use};
+
+/// Permissions of the directories that are made.
+const DIRECTORY_MODE: u32 = 0o777;
 
 /// The targets of a run, with the directories that it works in.
 #[derive(Debug)]
 pub struct Claim {
     layout: Layout,
-    /// The workload for which the directories were made; `None` when an earlier run made and kept
-    /// them, so that they are never removed.
-    made_for: Option<&'static dyn Workload>,
+    workload: &'static dyn Workload,
+    directories: Vec<ClaimedDirectory>,
+    /// The targets that this run has marked or erased, so that it clears them again, by their
+    /// indices. None of a layout that an earlier run made and kept.
+    taken: Vec<usize>,
+    /// The files of databases that were there before.
+    locks: Vec<Arc<FileLock>>,
+}
+
+/// A directory of databases or logs, held open.
+#[derive(Debug)]
+pub struct ClaimedDirectory {
+    path: PathBuf,
+    name: String,
+    target: usize,
+    handle: DirectoryHandle,
+    identity: FileIdentity,
+    created: Arc<CreatedFiles>,
+}
+
+impl ClaimedDirectory {
+    /// The directory itself, whatever its path leads to by now.
+    pub fn handle(&self) -> &DirectoryHandle {
+        &self.handle
+    }
+
+    /// The files that this run made in it: nothing else is removed.
+    pub fn created(&self) -> &Arc<CreatedFiles> {
+        &self.created
+    }
 }
 
 impl Claim {
@@ -28,23 +67,49 @@ impl Claim {
         profile: &dyn Profile,
         erase_device: bool,
     ) -> Result<Self, StorageError> {
-        let claim = Self {
-            layout,
-            made_for: Some(profile.workload()),
-        };
-        if let Err(failure) = claim.take_sites(workload, profile, erase_device) {
-            // What was made so far is empty and goes again; the first failure is the one to report.
-            let _ = claim.release();
-            return Err(failure);
+        let mut claim = Self::unmade(layout, profile.workload());
+        for index in 0..claim.layout.targets.len() {
+            if let Err(failure) = claim.take_target(index, workload, profile, erase_device) {
+                // What was made so far is empty and goes again; the failure is what to report.
+                let _ = claim.release();
+                return Err(failure);
+            }
         }
         Ok(claim)
     }
 
-    /// Takes a layout over that an earlier run kept.
-    pub fn reuse(layout: Layout) -> Self {
+    /// Takes a layout over that an earlier run kept. Nothing is changed.
+    ///
+    /// # Errors
+    /// A directory is not the one that was made, or its database is in use.
+    pub fn reuse(layout: Layout, workload: &'static dyn Workload) -> Result<Self, StorageError> {
+        let mut claim = Self::unmade(layout, workload);
+        for index in 0..claim.layout.targets.len() {
+            let target = &claim.layout.targets[index];
+            let Some(handle) = target.handle.clone() else {
+                continue;
+            };
+            for name in claim.layout.names_on(index) {
+                let path = claim.layout.targets[index].path.join(&name);
+                let opened = handle.open_directory(&name);
+                let directory =
+                    opened.and_then(|opened| claimed(opened, path.clone(), &name, index));
+                claim
+                    .directories
+                    .push(directory.map_err(|error| unusable(&path, &error))?);
+            }
+        }
+        claim.lock_databases()?;
+        Ok(claim)
+    }
+
+    fn unmade(layout: Layout, workload: &'static dyn Workload) -> Self {
         Self {
             layout,
-            made_for: None,
+            workload,
+            directories: Vec::new(),
+            taken: Vec::new(),
+            locks: Vec::new(),
         }
     }
 
@@ -53,107 +118,116 @@ impl Claim {
         &self.layout
     }
 
-    fn take_sites(
-        &self,
+    /// The directory of a place, held open; `None` of a block device.
+    pub fn directory(&self, place: &Place) -> Option<&ClaimedDirectory> {
+        let Place::Directory(path) = place else {
+            return None;
+        };
+        let mut directories = self.directories.iter();
+        directories.find(|directory| directory.path == *path)
+    }
+
+    fn take_target(
+        &mut self,
+        index: usize,
         workload: &str,
         profile: &dyn Profile,
         erase_device: bool,
     ) -> Result<(), StorageError> {
-        for (index, target) in self.layout.targets.iter().enumerate() {
-            if target.kind != TargetKind::Directory {
-                if erase_device {
-                    device::erase_ends(target)?;
-                }
-                continue;
+        let names = self.layout.names_on(index);
+        let target = &mut self.layout.targets[index];
+        let Some(handle) = target.handle.clone() else {
+            self.taken.push(index);
+            return match erase_device {
+                true => device::erase_ends(target),
+                false => Ok(()),
+            };
+        };
+        let shown = target.given.display().to_string();
+        let unprepared = |error: &io::Error| {
+            StorageError::environment(
+                format!("{shown} cannot be prepared: {error}."),
+                "See whether its file system is well ('dmesg' shows I/O errors).",
+            )
+        };
+        let marker = Marker::new(workload, profile, names.clone());
+        let lock = match marker.write(&handle) {
+            Ok(lock) => lock,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(taken_meanwhile(target, &handle));
             }
-            let names = self.layout.names_on(index);
-            let made = Marker::new(workload, profile, names.clone())
-                .write(&target.path)
-                .and_then(|()| make_directories(&target.path, &names));
-            made.map_err(|error| {
-                StorageError::environment(
-                    format!("{} cannot be prepared: {error}.", target.given.display()),
-                    "See whether another run has taken it, and whether its file system is well.",
-                )
-            })?;
+            Err(error) => return Err(unprepared(&error)),
+        };
+        target.lock = Some(Arc::new(lock));
+        let path = target.path.clone();
+        self.taken.push(index);
+        for name in &names {
+            let made = handle.create_directory(name, DIRECTORY_MODE);
+            let made = made.and_then(|made| claimed(made, path.join(name), name, index));
+            self.directories
+                .push(made.map_err(|error| unprepared(&error))?);
+        }
+        handle.sync().map_err(|error| unprepared(&error))
+    }
+
+    /// Locks the files of kept databases, so that nobody else examines or repairs them meanwhile.
+    fn lock_databases(&mut self) -> Result<(), StorageError> {
+        for place in &self.layout.databases {
+            let (Some(directory), Some(file)) = (
+                self.directory(&place.data),
+                self.workload.database_file(&place.name),
+            ) else {
+                continue;
+            };
+            let path = directory.path.join(&file);
+            let opened = match directory.handle.open_file(&file) {
+                Ok(opened) => opened,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(unusable(&path, &error)),
+            };
+            match FileLock::take_for_process(opened.into()) {
+                Ok(lock) => self.locks.push(lock),
+                Err(LockError::Unsupported) => {}
+                Err(error) => return Err(in_use::refusal(&path, &error)),
+            }
         }
         Ok(())
     }
+}
 
-    /// Removes the databases and logs that this run made, and the marks. Gives back what it left
-    /// because it did not make it.
-    pub fn release(self) -> Result<Vec<PathBuf>, StorageError> {
-        let mut left = Vec::new();
-        let Some(workload) = self.made_for else {
-            return Ok(left);
-        };
-        for place in &self.layout.databases {
-            for place in [&place.data, &place.log] {
-                if let Place::Directory(path) = place {
-                    remove_directory(path, workload, &mut left)
-                        .map_err(|error| unremovable(path, &error))?;
-                }
-            }
-        }
-        for target in &self.layout.targets {
-            let has_rest = left.iter().any(|path| path.starts_with(&target.path));
-            match target.kind {
-                TargetKind::Directory if !has_rest => {
-                    let marker = Marker::path(&target.path);
-                    remove_if_there(&marker).map_err(|error| unremovable(&marker, &error))?;
-                }
-                TargetKind::Directory => {}
-                // Our table of files stands at the beginning; without it the device is blank.
-                TargetKind::Device { .. } => device::erase_ends(target)?,
-            }
-        }
-        Ok(left)
+fn claimed(
+    handle: DirectoryHandle,
+    path: PathBuf,
+    name: &str,
+    target: usize,
+) -> io::Result<ClaimedDirectory> {
+    Ok(ClaimedDirectory {
+        path,
+        name: name.to_owned(),
+        target,
+        identity: handle.identity()?,
+        handle,
+        created: Arc::default(),
+    })
+}
+
+/// Another run has marked the target since it was looked at.
+fn taken_meanwhile(target: &crate::Target, handle: &DirectoryHandle) -> StorageError {
+    match Marker::lock(handle) {
+        Err(error) => in_use::refusal(&target.given, &error),
+        Ok(_) => StorageError::environment(
+            format!(
+                "Another run has just taken {} and ended.",
+                target.given.display()
+            ),
+            "Run the command again.",
+        ),
     }
 }
 
-fn unremovable(path: &Path, error: &io::Error) -> StorageError {
+fn unusable(path: &Path, error: &io::Error) -> StorageError {
     StorageError::environment(
-        format!("{} cannot be removed: {error}.", path.display()),
-        "Remove it by hand; everything in it was made by Proofload.",
+        format!("{} cannot be used: {error}.", path.display()),
+        "Bring back what Proofload made there, or name another target.",
     )
-}
-
-fn make_directories(target: &Path, names: &[String]) -> io::Result<()> {
-    for name in names {
-        fs::create_dir(target.join(name))?;
-    }
-    fs::File::open(target)?.sync_all()
-}
-
-fn remove_directory(
-    path: &Path,
-    workload: &dyn Workload,
-    left: &mut Vec<PathBuf>,
-) -> io::Result<()> {
-    let entries = match fs::read_dir(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
-    };
-    let mut has_rest = false;
-    for entry in entries {
-        let entry = entry?;
-        let ours = workload.makes_file(&entry.file_name().to_string_lossy());
-        if ours && entry.file_type()?.is_file() {
-            remove_if_there(&entry.path())?;
-        } else {
-            has_rest = true;
-            left.push(entry.path());
-        }
-    }
-    if !has_rest {
-        fs::remove_dir(path)?;
-    }
-    Ok(())
-}
-
-fn remove_if_there(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
-    }
 }

@@ -2,14 +2,28 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use runtime::host::{FileLock, LockKind};
+
 use crate::error::StorageError;
+use crate::in_use;
 use crate::kernel;
 use crate::signature::{self, END_BYTES};
 use crate::target::{Identity, Target};
+
+/// Locks a device for this run. udev respects the lock as well, and leaves the device alone.
+///
+/// # Errors
+/// Another run has it.
+pub fn lock(target: &Target) -> Result<FileLock, StorageError> {
+    let file = File::open(&target.path).map_err(|error| unopened(target, &error))?;
+    refuse_other(target, &file)?;
+    FileLock::take(file.into(), LockKind::Exclusive)
+        .map_err(|error| in_use::refusal(&target.given, &error))
+}
 
 /// Refuses a device that is in use, and one that holds something unless it may be erased.
 pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), StorageError> {
@@ -139,8 +153,14 @@ fn open_alone(target: &Target) -> Result<File, StorageError> {
         std::thread::sleep(CLAIM_PAUSE);
         opened = how.open(&target.path);
     }
+    let file = opened.map_err(|error| unopened(target, &error))?;
+    refuse_other(target, &file)?;
+    Ok(file)
+}
+
+fn unopened(target: &Target, error: &io::Error) -> StorageError {
     let shown = target.given.display();
-    opened.map_err(|error| match error.kind() {
+    match error.kind() {
         io::ErrorKind::ResourceBusy => StorageError::environment(
             format!("{shown} is in use by the system."),
             "End its use ('lsblk' shows what is on it), or name another device.",
@@ -153,7 +173,25 @@ fn open_alone(target: &Target) -> Result<File, StorageError> {
             format!("{shown} cannot be opened: {error}."),
             "See whether the device is there and well ('dmesg' shows errors).",
         ),
-    })
+    }
+}
+
+/// A path may lead to another device than when the target was looked at.
+fn refuse_other(target: &Target, file: &File) -> Result<(), StorageError> {
+    let same = file.metadata().is_ok_and(|facts| {
+        let number = facts.rdev();
+        facts.file_type().is_block_device() && target.identity == Identity::Device { number }
+    });
+    match same {
+        true => Ok(()),
+        false => Err(StorageError::environment(
+            format!(
+                "{} is another device now than a moment ago.",
+                target.given.display()
+            ),
+            "See which device is meant, and run the command again.",
+        )),
+    }
 }
 
 /// The first and the last bytes of a device.
@@ -167,6 +205,19 @@ fn ends(file: &mut File) -> io::Result<(Vec<u8>, Vec<u8>)> {
         Ok(bytes)
     };
     Ok((read(0)?, read(size - length)?))
+}
+
+/// Makes a device blank that a run of ours has used. Returns whether it is blank: somebody may have
+/// put something else on it since.
+pub fn clear(target: &Target) -> Result<bool, StorageError> {
+    let mut file = open_alone(target)?;
+    let (first, last) = ends(&mut file).map_err(|error| unopened(target, &error))?;
+    if signature::is_ours(&first) {
+        // Our table of files stands at the beginning; without it the device is blank.
+        drop(file);
+        return erase_ends(target).map(|()| true);
+    }
+    Ok(signature::contents(&first, &last).is_none())
 }
 
 /// Overwrites both ends of a device with zeros, so that nothing takes it for what it was.

@@ -72,6 +72,10 @@ fn a_blank_device_is_taken_also_by_a_link() {
     );
     let link = root.path().join("by-id");
     symlink(device.path(), &link).unwrap();
+    let said = refusal(&link, false);
+    let own = format!("(process {}, started 2", std::process::id());
+    assert!(said.contains(&own), "it is taken already: {said}");
+    drop(layout);
     let layout = survey_device(&link, false).unwrap();
     assert_eq!(
         layout.databases[0].data,
@@ -93,6 +97,21 @@ fn a_device_that_holds_something_is_erased_only_on_request() {
     let layout = survey_device(device.path(), true).unwrap();
     drop(Claim::make(layout, "exchange-2013", &small(), true).unwrap());
     survey_device(device.path(), false).unwrap();
+}
+
+#[test]
+fn what_somebody_put_on_a_device_meanwhile_is_left() {
+    let (_root, image) = image();
+    let device = loop_device!(&image, &[]);
+    let layout = survey_device(device.path(), false).unwrap();
+    let claim = Claim::make(layout, "exchange-2013", &small(), false).unwrap();
+    let file = File::options().write(true).open(device.path()).unwrap();
+    file.write_all_at(b"of somebody else", 0).unwrap();
+    file.sync_all().unwrap();
+    drop(file);
+    assert_eq!(claim.release().unwrap(), [device.path()]);
+    let said = refusal(device.path(), false);
+    assert!(said.contains("holds data"), "{said}");
 }
 
 #[test]

@@ -1,41 +1,44 @@
 //! Whether a directory may be used: empty or our own, writable, and able to do direct I/O.
 
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use runtime::buffer::Buffer;
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, StatVfsMountFlags};
+use runtime::host::{DirectoryHandle, FileIdentity, FileLock, Holder};
+use rustix::fs::{Access, AtFlags, Mode, OFlags, StatVfsMountFlags};
+use rustix::io::Errno;
 
 use crate::error::StorageError;
 use crate::marker::{MARKER_NAME, Marker};
-use crate::{Request, Target, memory};
+use crate::{Request, Target, in_use, memory, target};
+
+/// Name of the trial file, for a moment, where files cannot be without a name.
+const PROBE_NAME: &str = ".proofload-probe";
 
 /// What every fresh file system of the ext family has at its root.
 const LOST_AND_FOUND: &str = "lost+found";
 
-/// Checks what can be known without a trial. `names` are the directories that would be made.
-pub fn check(target: &Target, request: &Request<'_>, names: &[String]) -> Result<(), StorageError> {
-    check_writable(target)?;
-    let found = entries(target)?;
-    let marker = Marker::read(&target.path);
+/// Checks what can be known without a trial. `names` are the directories that would be made. With
+/// `--reuse` the lock on the kept databases is the result.
+pub fn check(
+    target: &Target,
+    handle: &DirectoryHandle,
+    request: &Request<'_>,
+    names: &[String],
+) -> Result<Option<FileLock>, StorageError> {
+    check_writable(target, handle)?;
+    refuse_inside(target)?;
+    let locked = Marker::lock(handle).map_err(|error| in_use::refusal(&target.given, &error))?;
+    let found = entries(target, handle)?;
     if request.reuse {
-        return check_reuse(target, &found, marker.as_ref(), request, names);
+        let (marker, lock) = locked.ok_or_else(|| nothing_kept(target))?;
+        check_reuse(target, &found, &marker, request, names)?;
+        return Ok(Some(lock));
+    }
+    if let Some((marker, _lock)) = locked {
+        return Err(kept(target, &marker));
     }
     let shown = target.given.display();
-    if let Some(marker) = marker {
-        return Err(StorageError::environment(
-            format!(
-                "{shown} holds databases that {} kept or left behind (workload {}).",
-                marker.program, marker.workload
-            ),
-            format!(
-                "Run on them with --reuse (if their build came to its end), name another directory, or \
-                 remove them with 'rm -r {shown}/{MARKER_NAME} {}'.",
-                removal(target, &marker)
-            ),
-        ));
-    }
     let foreign: Vec<&String> = found
         .iter()
         .filter(|name| *name != LOST_AND_FOUND)
@@ -54,6 +57,60 @@ pub fn check(target: &Target, request: &Request<'_>, names: &[String]) -> Result
             ),
         ));
     }
+    Ok(None)
+}
+
+fn nothing_kept(target: &Target) -> StorageError {
+    StorageError::usage(
+        format!(
+            "--reuse finds no databases of Proofload in {}.",
+            target.given.display()
+        ),
+        "Build some first with --keep or --build-only, or leave --reuse away.",
+    )
+}
+
+/// The refusal of a target with kept databases. How to remove them is said only when nobody uses
+/// them: no run does, whose lock we have, and no database server that was left running.
+fn kept(target: &Target, marker: &Marker) -> StorageError {
+    let shown = target.given.display();
+    let directories = marker.directories.iter();
+    let directories: Vec<PathBuf> = directories.map(|name| target.path.join(name)).collect();
+    if let Some(holder) = Holder::of_files_below(&directories) {
+        return in_use::by(&target.given, &holder);
+    }
+    StorageError::environment(
+        format!(
+            "{shown} holds databases that {} kept or left behind (workload {}).",
+            marker.program, marker.workload
+        ),
+        format!(
+            "Run on them with --reuse (if their build came to its end), name another directory, or \
+             remove them with 'rm -r {shown}/{MARKER_NAME} {}'.",
+            removal(target, marker)
+        ),
+    )
+}
+
+/// Refuses a directory that a run made: its databases lie there, or will in a moment.
+fn refuse_inside(target: &Target) -> Result<(), StorageError> {
+    let mut inner = target.path.as_path();
+    while let (Some(outer), Some(name)) = (inner.parent(), inner.file_name()) {
+        let marker = DirectoryHandle::open(outer);
+        let marker = marker.ok().and_then(|outer| Marker::read(&outer));
+        let name = name.to_string_lossy();
+        if marker.is_some_and(|marker| marker.directories.iter().any(|own| *own == name)) {
+            return Err(StorageError::environment(
+                format!(
+                    "{} belongs to the databases that Proofload has in {}.",
+                    target.given.display(),
+                    outer.display()
+                ),
+                "Name another directory.",
+            ));
+        }
+        inner = outer;
+    }
     Ok(())
 }
 
@@ -64,37 +121,28 @@ fn removal(target: &Target, marker: &Marker) -> String {
     paths.collect::<Vec<_>>().join(" ")
 }
 
-fn entries(target: &Target) -> Result<Vec<String>, StorageError> {
+fn entries(target: &Target, handle: &DirectoryHandle) -> Result<Vec<String>, StorageError> {
     let unreadable = |error: io::Error| {
         StorageError::environment(
             format!("{} cannot be listed: {error}.", target.given.display()),
             "Run as a user who may read and write it, such as root.",
         )
     };
-    let mut names = Vec::new();
-    for entry in fs::read_dir(&target.path).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        names.push(entry.file_name().to_string_lossy().into_owned());
-    }
-    names.sort();
-    Ok(names)
+    let entries = handle.entries().map_err(unreadable)?.into_iter();
+    Ok(entries
+        .map(|entry| entry.name.to_string_lossy().into_owned())
+        .collect())
 }
 
 /// With `--reuse` the directory must hold exactly the databases that the profile asks for.
 fn check_reuse(
     target: &Target,
     found: &[String],
-    marker: Option<&Marker>,
+    marker: &Marker,
     request: &Request<'_>,
     names: &[String],
 ) -> Result<(), StorageError> {
     let shown = target.given.display();
-    let Some(marker) = marker else {
-        return Err(StorageError::usage(
-            format!("--reuse finds no databases of Proofload in {shown}."),
-            "Build some first with --keep or --build-only, or leave --reuse away.",
-        ));
-    };
     let mut wanted: Vec<&String> = names.iter().collect();
     let mut kept: Vec<&String> = marker.directories.iter().collect();
     wanted.sort();
@@ -162,9 +210,9 @@ fn listed(names: &[&String]) -> String {
     names.join(", ")
 }
 
-fn check_writable(target: &Target) -> Result<(), StorageError> {
+fn check_writable(target: &Target, handle: &DirectoryHandle) -> Result<(), StorageError> {
     let shown = target.given.display();
-    let facts = rustix::fs::statvfs(&target.path).map_err(|error| {
+    let facts = rustix::fs::fstatvfs(handle).map_err(|error| {
         StorageError::environment(
             format!("The file system of {shown} does not answer: {error}."),
             "See whether it is well ('dmesg' shows I/O errors).",
@@ -177,34 +225,26 @@ fn check_writable(target: &Target) -> Result<(), StorageError> {
         ));
     }
     let all = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
-    rustix::fs::accessat(CWD, &target.path, all, AtFlags::EACCESS).map_err(|_| {
-        StorageError::environment(
-            format!("You may not read and write {shown}."),
-            "Run as a user who may, such as root, or change its owner with 'chown'.",
-        )
-    })?;
+    rustix::fs::accessat(handle, ".", all, AtFlags::EACCESS)
+        .map_err(|_| target::forbidden(&target.given))?;
     memory::refuse(target)
 }
 
 /// Writes one block past the page cache into an unnamed file, as the run will do.
-pub fn check_direct_io(target: &Target) -> Result<(), StorageError> {
+pub fn check_direct_io(target: &Target, handle: &DirectoryHandle) -> Result<(), StorageError> {
     let shown = target.given.display();
-    let tried = probe(&target.path);
+    let tried = probe(handle);
     match tried {
         Ok(()) => Ok(()),
-        Err(rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT) => Err(StorageError::environment(
+        Err(Errno::NOSPC | Errno::DQUOT) => Err(StorageError::environment(
             format!("{shown} has no space left for a single block."),
             "Make room, or raise the quota.",
         )),
-        Err(rustix::io::Errno::INVAL | rustix::io::Errno::OPNOTSUPP) => {
-            Err(StorageError::environment(
-                format!(
-                    "The file system of {shown} has no direct I/O (O_DIRECT) in blocks of 4 KiB."
-                ),
-                "Name a directory on a file system that has it, such as ext4 or XFS, or a block \
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => Err(StorageError::environment(
+            format!("The file system of {shown} has no direct I/O (O_DIRECT) in blocks of 4 KiB."),
+            "Name a directory on a file system that has it, such as ext4 or XFS, or a block \
              device.",
-            ))
-        }
+        )),
         Err(error) => Err(StorageError::environment(
             format!("A trial write in {shown} failed: {error}."),
             "See whether the storage is well ('dmesg' shows I/O errors).",
@@ -212,22 +252,18 @@ pub fn check_direct_io(target: &Target) -> Result<(), StorageError> {
     }
 }
 
-fn probe(directory: &Path) -> rustix::io::Result<()> {
+fn probe(directory: &DirectoryHandle) -> rustix::io::Result<()> {
     let mode = Mode::RUSR | Mode::WUSR;
     let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
-    let unnamed = rustix::fs::open(directory, flags | OFlags::TMPFILE, mode);
+    let unnamed = rustix::fs::openat(directory, ".", flags | OFlags::TMPFILE, mode);
     let file = match unnamed {
         // Some file systems have no unnamed files; INVAL from others means no direct I/O, which
         // the second try distinguishes.
-        Err(
-            rustix::io::Errno::OPNOTSUPP
-            | rustix::io::Errno::ISDIR
-            | rustix::io::Errno::INVAL
-            | rustix::io::Errno::NOENT,
-        ) => {
-            let path = directory.join(".proofload-probe");
-            let file = rustix::fs::open(&path, flags | OFlags::CREATE | OFlags::EXCL, mode)?;
-            rustix::fs::unlink(&path)?;
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => {
+            let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+            let file = rustix::fs::openat(directory, PROBE_NAME, flags, mode)?;
+            let removed = directory.remove_file(PROBE_NAME, FileIdentity::of(&file)?);
+            removed.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
             file
         }
         other => other?,
@@ -236,7 +272,7 @@ fn probe(directory: &Path) -> rustix::io::Result<()> {
     let mut done = 0;
     while done < block.len() {
         match rustix::io::pwrite(&file, &block[done..], done as u64)? {
-            0 => return Err(rustix::io::Errno::IO),
+            0 => return Err(Errno::IO),
             written => done += written,
         }
     }

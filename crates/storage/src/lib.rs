@@ -3,12 +3,14 @@
 //! [`survey`] looks at every path of `--on` and `--log-on` before anything is written and either
 //! gives a [`Layout`] or the one sentence that says what is in the way. [`target`] finds out what a
 //! path is, [`directory`] and [`device`] whether it may be used, [`space`] whether everything fits.
-//! [`marker`] is the file by which Proofload knows its own directories again.
+//! [`marker`] is the file by which Proofload knows its own directories again; its lock is held by
+//! the run that uses them. [`claim`] makes and removes what a run needs on its targets.
 
 mod claim;
 mod device;
 mod directory;
 mod error;
+mod in_use;
 mod kernel;
 mod marker;
 mod memory;
@@ -17,6 +19,8 @@ pub mod space;
 mod target;
 
 #[cfg(test)]
+mod claim_tests;
+#[cfg(test)]
 mod device_tests;
 #[cfg(test)]
 mod testing;
@@ -24,15 +28,18 @@ mod testing;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use config::Source;
+use runtime::host::DirectoryHandle;
 use workload::Profile;
 use workload::{DatabaseNeeds, StorageNeeds};
 
 use marker::Marker;
 
-pub use claim::Claim;
+pub use claim::{Claim, ClaimedDirectory};
 pub use error::StorageError;
+pub use in_use::lock_target_of;
 pub use target::{Target, TargetKind};
 
 /// What the user asked for.
@@ -98,27 +105,32 @@ pub fn survey(request: &Request<'_>) -> Result<Layout, StorageError> {
     let on = targets(request.on, "--on")?;
     let log_on = targets(request.log_on, "--log-on")?;
     let needs = request.profile.storage_needs();
-    let layout = match &needs {
+    let mut layout = match &needs {
         StorageNeeds::Databases(needs) => lay_out(on, log_on, needs)?,
         StorageNeeds::Server { data, log } => lay_out_server(on, log_on, data, log)?,
     };
     refuse_idle(&layout)?;
     refuse_nested(&layout.targets)?;
-    for (index, target) in layout.targets.iter().enumerate() {
-        match target.kind {
-            TargetKind::Directory => directory::check(target, request, &layout.names_on(index))?,
-            TargetKind::Device { .. } => {
+    for index in 0..layout.targets.len() {
+        let names = layout.names_on(index);
+        let target = &mut layout.targets[index];
+        let lock = match &target.handle {
+            Some(handle) => directory::check(target, handle, request, &names)?,
+            None => {
+                let lock = device::lock(target)?;
                 device::check(target, request.reuse, request.erase_device)?;
+                Some(lock)
             }
-        }
+        };
+        target.lock = lock.map(Arc::new);
     }
     let StorageNeeds::Databases(needs) = needs else {
         return Ok(layout); // A server goes through the page cache, and its size is known elsewhere.
     };
     space::check(&layout, &needs)?;
     for target in &layout.targets {
-        if target.kind == TargetKind::Directory {
-            directory::check_direct_io(target)?;
+        if let Some(handle) = &target.handle {
+            directory::check_direct_io(target, handle)?;
         }
     }
     Ok(layout)
@@ -127,7 +139,10 @@ pub fn survey(request: &Request<'_>) -> Result<Layout, StorageError> {
 /// The settings that kept databases were built with, when they were built for this workload. With
 /// another one nothing is taken over, and [`survey`] says what differs.
 pub fn kept_settings(on: &[PathBuf], workload: &str, built_with: &[&'static str]) -> Vec<Source> {
-    let marker = on.iter().find_map(|path| Marker::read(path));
+    let mut handles = on
+        .iter()
+        .filter_map(|path| DirectoryHandle::open(path).ok());
+    let marker = handles.find_map(|handle| Marker::read(&handle));
     let same = marker.filter(|marker| marker.workload == workload);
     same.map_or_else(Vec::new, |marker| marker.sources(built_with))
 }
@@ -340,7 +355,7 @@ impl Layout {
         let markers = self
             .targets
             .iter()
-            .filter_map(|target| Marker::read(&target.path));
+            .filter_map(|target| Marker::read(target.handle.as_ref()?));
         markers.map(|marker| marker.seed).next()
     }
 

@@ -1,11 +1,14 @@
 //! The file by which Proofload knows its own directories again.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
 
 use config::Source;
+use runtime::host::{DirectoryHandle, FileLock, LockError, LockKind};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use workload::Profile;
 
@@ -14,6 +17,13 @@ pub const MARKER_NAME: &str = "proofload.json";
 
 /// First words of a marker; its number changes when older programs would misread it.
 const SCHEMA: &str = "proofload/target/1";
+
+/// Longer ones are not ours.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// Somebody who only looks what a marker is holds its lock for a moment.
+const LOCK_ATTEMPTS: u32 = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// What Proofload has put into a directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,25 +88,77 @@ impl Marker {
         differs.map(|(path, value)| (path.clone(), shown(value)))
     }
 
-    /// The path of the marker of a target.
-    pub fn path(target: &Path) -> PathBuf {
-        target.join(MARKER_NAME)
+    /// Reads the marker of a target; `None` when there is none of ours.
+    pub fn read(target: &DirectoryHandle) -> Option<Self> {
+        Self::parse(&target.read_file(MARKER_NAME).ok()?)
     }
 
-    /// Reads the marker of a target; `None` when there is none of ours.
-    pub fn read(target: &Path) -> Option<Self> {
-        let text = fs::read_to_string(Self::path(target)).ok()?;
+    /// Reads the marker of a target under its lock, which nobody else then has until it is dropped;
+    /// `None` when there is none of ours.
+    ///
+    /// # Errors
+    /// Somebody else has it locked, or there are no locks.
+    pub fn lock(target: &DirectoryHandle) -> Result<Option<(Self, FileLock)>, LockError> {
+        let Ok(file) = target.open_file(MARKER_NAME) else {
+            return Ok(None);
+        };
+        let same = file.try_clone();
+        let same = same.map_err(|error| LockError::System(errno_of(&error)))?;
+        let lock = FileLock::take(file.into(), LockKind::Exclusive)?;
+        // Its run may have removed it between our opening it and the lock.
+        let found = target.identity_of(MARKER_NAME);
+        let found = found.map_err(|error| LockError::System(errno_of(&error)))?;
+        if found != Some(lock.identity()) {
+            return Ok(None);
+        }
+        Ok(Self::parse(&same).map(|marker| (marker, lock)))
+    }
+
+    fn parse(file: &File) -> Option<Self> {
+        if !file.metadata().ok()?.is_file() {
+            return None;
+        }
+        let mut text = String::new();
+        file.take(BYTES_MAX).read_to_string(&mut text).ok()?;
         let marker: Self = serde_json::from_str(&text).ok()?;
         (marker.schema == SCHEMA).then_some(marker)
     }
 
-    /// Writes the marker into an empty target. It is durable before anything else is made there.
-    pub fn write(&self, target: &Path) -> io::Result<()> {
-        let mut file = fs::File::create_new(Self::path(target))?;
-        let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
-        file.write_all(text.as_bytes())?;
-        file.write_all(b"\n")?;
-        file.sync_all()?;
-        fs::File::open(target)?.sync_all()
+    /// Writes the marker into an empty target, and locks it. It is durable before anything else is
+    /// made there.
+    ///
+    /// # Errors
+    /// There is one already, or the file system fails or has no locks.
+    pub fn write(&self, target: &DirectoryHandle) -> io::Result<FileLock> {
+        let file = target.create_file(MARKER_NAME)?;
+        let written = self.write_into(&file, target);
+        if written.is_err()
+            && let Ok(identity) = runtime::host::FileIdentity::of(&file)
+        {
+            let _ = target.remove_file(MARKER_NAME, identity);
+        }
+        written
     }
+
+    fn write_into(&self, file: &File, target: &DirectoryHandle) -> io::Result<FileLock> {
+        let mut attempts = 1;
+        let lock = loop {
+            match FileLock::take(file.try_clone()?.into(), LockKind::Exclusive) {
+                Ok(lock) => break lock,
+                Err(LockError::InUse(_)) if attempts < LOCK_ATTEMPTS => attempts += 1,
+                Err(error) => return Err(io::Error::other(error.to_string())),
+            }
+            std::thread::sleep(LOCK_PAUSE);
+        };
+        let mut text = serde_json::to_vec_pretty(self).map_err(io::Error::other)?;
+        text.push(b'\n');
+        file.write_all_at(&text, 0)?;
+        file.sync_all()?;
+        target.sync()?;
+        Ok(lock)
+    }
+}
+
+fn errno_of(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
 }

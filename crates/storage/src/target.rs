@@ -4,6 +4,9 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use runtime::host::{DirectoryHandle, FileLock};
 
 use crate::error::StorageError;
 use crate::kernel;
@@ -19,6 +22,10 @@ pub struct Target {
     pub kind: TargetKind,
     /// What makes it the same as another path, whatever links and bind mounts lie between.
     pub identity: Identity,
+    /// The directory, held open; `None` of a block device.
+    pub(crate) handle: Option<Arc<DirectoryHandle>>,
+    /// The lock on its marker, or on the block device. Until this is dropped nobody else takes it.
+    pub(crate) lock: Option<Arc<FileLock>>,
 }
 
 /// What a target is.
@@ -63,15 +70,7 @@ impl Target {
         let facts = fs::metadata(&path).map_err(|error| unreachable_path(given, &error))?;
         let kind = facts.file_type();
         if kind.is_dir() {
-            return Ok(Self {
-                given: given.to_owned(),
-                path,
-                kind: TargetKind::Directory,
-                identity: Identity::Directory {
-                    file_system: facts.dev(),
-                    number: facts.ino(),
-                },
-            });
+            return Self::of_directory(given, path);
         }
         if kind.is_block_device() {
             let number = facts.rdev();
@@ -81,6 +80,8 @@ impl Target {
                 path,
                 kind: TargetKind::Device { size_bytes },
                 identity: Identity::Device { number },
+                handle: None,
+                lock: None,
             });
         }
         let what = if kind.is_file() {
@@ -95,6 +96,38 @@ impl Target {
             format!("Give {option} an empty directory on the storage to test, or a block device."),
         ))
     }
+}
+
+impl Target {
+    /// Holds the directory open, so that everything from now on is about this very one.
+    fn of_directory(given: &Path, path: PathBuf) -> Result<Self, StorageError> {
+        let opened = DirectoryHandle::open(&path);
+        let handle = opened.map_err(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied => forbidden(given),
+            _ => unreachable_path(given, &error),
+        })?;
+        let identity = handle.identity();
+        let identity = identity.map_err(|error| unreachable_path(given, &error))?;
+        Ok(Self {
+            given: given.to_owned(),
+            path,
+            kind: TargetKind::Directory,
+            identity: Identity::Directory {
+                file_system: identity.file_system,
+                number: identity.number,
+            },
+            handle: Some(Arc::new(handle)),
+            lock: None,
+        })
+    }
+}
+
+/// The refusal of a directory for lack of permissions.
+pub(crate) fn forbidden(given: &Path) -> StorageError {
+    StorageError::environment(
+        format!("You may not read and write {}.", given.display()),
+        "Run as a user who may, such as root, or change its owner with 'chown'.",
+    )
 }
 
 fn unreachable_path(given: &Path, error: &io::Error) -> StorageError {

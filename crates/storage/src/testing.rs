@@ -3,6 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use runtime::host::FileIdentity;
+
+use crate::Claim;
+
 /// A directory on a disk: the build directory, while /tmp may lie in memory.
 pub fn disk() -> PathBuf {
     let binary = std::env::current_exe().expect("the path of the test binary");
@@ -97,6 +101,15 @@ impl Drop for LoopDevice {
     fn drop(&mut self) {
         succeeds("losetup", &["--detach", text(&self.0)]);
     }
+}
+
+/// Makes a file as a run would, in the directory of the database `index`.
+pub fn make_file(claim: &Claim, index: usize, name: &str) {
+    let place = &claim.layout().databases[index].data;
+    let directory = claim.directory(place).expect("a directory");
+    let file = directory.handle().create_file(name).expect("a new file");
+    let identity = FileIdentity::of(&file).expect("its identity");
+    directory.created().add(identity);
 }
 
 /// The exit status that a program derives from an error.

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::options::RunOptions;
 use crate::storage_run::RunRequest;
 use measure::units;
-use storage::{Layout, TargetKind, space};
+use storage::{Claim, Layout, TargetKind, space};
 
 /// The plan as text.
 ///
@@ -21,6 +21,7 @@ pub fn describe(
     options: &RunOptions,
     profile: &MailProfile,
     layout: &Layout,
+    kept: Option<&Claim>,
 ) -> Result<String, Error> {
     let mail = &profile.mail;
     let mut text = format!(
@@ -30,12 +31,12 @@ pub fn describe(
         units::count(u64::from(mail.mailboxes_per_database), "mailbox").replace("xs", "xes"),
         units::size(mail.mailbox_size.bytes()),
     );
-    let kept = match options.reuse {
-        true => storage_under_test::kept(layout)?
+    let kept = match kept {
+        Some(claim) => storage_under_test::kept(claim)?
             .iter()
             .map(condition)
             .collect(),
-        false => Vec::new(),
+        None => Vec::new(),
     };
     for (number, place) in layout.databases.iter().enumerate() {
         text.push_str(&format!(

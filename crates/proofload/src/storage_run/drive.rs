@@ -12,20 +12,21 @@ use crate::error::Error;
 use crate::events::Observer;
 use crate::options::RunOptions;
 use crate::recorder::{Recorded, Recorder};
-use storage::Layout;
+use storage::Claim;
 
-/// The plan of a run. Kept databases that it cannot run on are refused before anything is done.
+/// The plan of a run, on databases that were `kept` if there are any. Those that it cannot run on are
+/// refused before anything is done.
 pub fn plan(
     options: &RunOptions,
     profile: &MailProfile,
-    layout: &Layout,
+    kept: Option<&Claim>,
 ) -> Result<MailPlan, Error> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut plan = MailPlan::new(profile, processors);
     plan.run.build_only = options.build_only;
     plan.run.reuse = options.reuse;
-    if options.reuse {
-        plan.data_seed = kept::seed(layout, &plan)?;
+    if let Some(claim) = kept {
+        plan.data_seed = kept::seed(claim, &plan)?;
     }
     Ok(plan)
 }
@@ -34,7 +35,7 @@ pub fn plan(
 /// first.
 pub fn drive(
     plan: MailPlan,
-    layout: &Layout,
+    claim: &Claim,
     fresh: bool,
     base: RunResult,
     mut recorder: Recorder,
@@ -48,7 +49,7 @@ pub fn drive(
         Some(monitor),
         stop,
         &mut recorder,
-        |shard, plan| storage_under_test::host(shard, plan, layout, fresh),
+        |shard, plan| storage_under_test::host(shard, plan, claim, fresh),
     );
     let (observer, recorded) = recorder.finish(&result);
     (observer, recorded, result)

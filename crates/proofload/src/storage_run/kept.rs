@@ -6,12 +6,13 @@ use mail::state_file::{Condition, DatabaseState, STATE_FILE};
 
 use super::storage_under_test::{self, Kept};
 use crate::error::Error;
-use storage::Layout;
+use storage::Claim;
 
 /// The seed that kept databases were built with, whatever the profile says. Refuses databases that
 /// are not whole or not those of the plan, before anything is done to them.
-pub fn seed(layout: &Layout, plan: &MailPlan) -> Result<u64, Error> {
-    let kept = storage_under_test::kept(layout)?;
+pub fn seed(claim: &Claim, plan: &MailPlan) -> Result<u64, Error> {
+    let kept = storage_under_test::kept(claim)?;
+    let layout = claim.layout();
     let marked = layout.built_seed();
     let recorded = || kept.iter().find_map(|kept| Some(kept.state.as_ref()?.seed));
     let seed = marked.or_else(recorded).unwrap_or(plan.data_seed);

@@ -23,8 +23,32 @@ struct MailRun {
     request: RunRequest,
     options: RunOptions,
     profile: MailProfile,
-    layout: Layout,
+    site: Site,
     plan: MailPlan,
+}
+
+/// Where a run works.
+enum Site {
+    /// On targets that it will take.
+    New(Layout),
+    /// On databases that an earlier run kept, which it has taken over before it looked at them.
+    Kept(Claim),
+}
+
+impl Site {
+    fn layout(&self) -> &Layout {
+        match self {
+            Self::New(layout) => layout,
+            Self::Kept(claim) => claim.layout(),
+        }
+    }
+
+    fn kept(&self) -> Option<&Claim> {
+        match self {
+            Self::New(_) => None,
+            Self::Kept(claim) => Some(claim),
+        }
+    }
 }
 
 /// Checks everything that a run needs. Writes nothing.
@@ -45,22 +69,32 @@ pub fn prepare_mail(
     })?;
     base::refuse_on_target(&request.output, &layout)?;
     results::check(&request.output)?;
-    if options.reuse {
-        check_kernel()?;
-    }
+    let site = match options.reuse {
+        true => {
+            check_kernel()?;
+            Site::Kept(Claim::reuse(layout, profile.workload())?)
+        }
+        false => Site::New(layout),
+    };
     let profile: &MailProfile = own(profile)?;
     Ok(Box::new(MailRun {
-        plan: drive::plan(options, profile, &layout)?,
+        plan: drive::plan(options, profile, site.kept())?,
         request: request.clone(),
         options: options.clone(),
         profile: profile.clone(),
-        layout,
+        site,
     }))
 }
 
 impl StorageRun for MailRun {
     fn describe(&self) -> Result<String, Error> {
-        describe::describe(&self.request, &self.options, &self.profile, &self.layout)
+        describe::describe(
+            &self.request,
+            &self.options,
+            &self.profile,
+            self.site.layout(),
+            self.site.kept(),
+        )
     }
 
     fn run(
@@ -72,7 +106,7 @@ impl StorageRun for MailRun {
             request,
             options,
             profile,
-            layout,
+            site,
             plan,
         } = *self;
         check_kernel()?;
@@ -83,17 +117,20 @@ impl StorageRun for MailRun {
             started,
             &base::config_of_run(&profile),
         )?;
-        let begun = base::base(&request, &profile, &layout, started);
+        let begun = base::base(&request, &profile, site.layout(), started);
         results::begin(directory.as_ref(), &begun)?;
-        let claim = match options.reuse {
-            true => Claim::reuse(layout),
-            false => Claim::make(layout, &begun.workload.name, &profile, options.erase_device)?,
+        let claim = match site {
+            Site::Kept(claim) => claim,
+            Site::New(layout) => {
+                let name = &begun.workload.name;
+                Claim::make(layout, name, &profile, options.erase_device)?
+            }
         };
         let fallbacks = base::fallbacks(Some(claim.layout()));
         let recorder = Recorder::new(observer, directory, stop.clone()).with_fallbacks(fallbacks);
         let fresh = !options.reuse;
         let (mut observer, recorded, result) =
-            drive::drive(plan, claim.layout(), fresh, begun, recorder, stop);
+            drive::drive(plan, &claim, fresh, begun, recorder, stop);
         let kept = release(&options, claim, &result, &mut *observer);
         outcome(result, recorded, kept)
     }

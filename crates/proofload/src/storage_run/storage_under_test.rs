@@ -1,16 +1,18 @@
 //! Opens the places of the databases on the thread that runs them.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mail::edb_host::{DatabaseDirectories, EdbHost, file_name};
 use mail::plan::MailPlan;
 use mail::state_file::DatabaseState;
+use runtime::host::{CreatedFiles, DirectoryHandle};
 use runtime::raw::FormatOptions;
 use runtime::{
     AnyDirectory, Directory, Handle, HostDirectory, HostFile, RawDirectory, Runtime, UringOptions,
 };
-use storage::{DatabasePlace, Layout, Place};
+use storage::{Claim, DatabasePlace, Place};
 use workload::failure::{Failure, FailureKind};
 
 use crate::error::Error;
@@ -20,7 +22,7 @@ use crate::error::Error;
 pub fn host(
     shard: usize,
     plan: &MailPlan,
-    layout: &Layout,
+    claim: &Claim,
     fresh: bool,
 ) -> Result<(Runtime, EdbHost<AnyDirectory>), Failure> {
     let runtime = Runtime::wall_clock(&UringOptions::default()).map_err(|error| Failure {
@@ -33,9 +35,9 @@ pub fn host(
     let handle = runtime.handle();
     let mut places = BTreeMap::new();
     for &database in &plan.run.shards[shard] {
-        let place = layout.databases[database].clone();
+        let site = Site::of(claim, &claim.layout().databases[database])?;
         let opener = handle.clone();
-        let opened = runtime.block_on(async move { open(&opener, &place, fresh).await });
+        let opened = runtime.block_on(async move { open(&opener, site, fresh).await });
         places.insert(database, opened?);
     }
     let host = EdbHost::new(handle, Arc::new(plan.clone()), places);
@@ -51,7 +53,7 @@ pub struct Kept {
 }
 
 /// What is there of kept databases, in the order of the layout.
-pub fn kept(layout: &Layout) -> Result<Vec<Kept>, Error> {
+pub fn kept(claim: &Claim) -> Result<Vec<Kept>, Error> {
     let unreadable = |error: String| {
         Error::integrity(
             format!("The kept databases cannot be read: {error}."),
@@ -61,10 +63,12 @@ pub fn kept(layout: &Layout) -> Result<Vec<Kept>, Error> {
     let runtime = Runtime::wall_clock(&UringOptions::default())
         .map_err(|error| unreadable(error.to_string()))?;
     let mut all = Vec::new();
-    for (number, place) in layout.databases.iter().enumerate() {
-        let (handle, data) = (runtime.handle(), place.data.clone());
+    for (number, place) in claim.layout().databases.iter().enumerate() {
+        let handle = runtime.handle();
+        let data = Opening::of(claim, &place.data);
+        let data = data.map_err(|failure| unreadable(failure.to_string()))?;
         let kept = runtime.block_on(async move {
-            let directory = open_one(&handle, &data, false).await?;
+            let directory = open_one(&handle, data, false).await?;
             let names = directory.list().await;
             let names =
                 names.map_err(|error| Failure::of_io(&error, "looking for the database"))?;
@@ -78,38 +82,81 @@ pub fn kept(layout: &Layout) -> Result<Vec<Kept>, Error> {
     Ok(all)
 }
 
+/// What is to be opened for a database and its log.
+struct Site {
+    data: Opening,
+    /// `None`: one block device for both.
+    log: Option<Opening>,
+}
+
+impl Site {
+    fn of(claim: &Claim, place: &DatabasePlace) -> Result<Self, Failure> {
+        let apart = place.log != place.data;
+        let log = apart.then(|| Opening::of(claim, &place.log)).transpose();
+        Ok(Self {
+            data: Opening::of(claim, &place.data)?,
+            log: log?,
+        })
+    }
+}
+
+/// A directory that the claim holds open, or the path of a block device.
+enum Opening {
+    Directory(DirectoryHandle, Arc<CreatedFiles>),
+    Device(PathBuf),
+}
+
+impl Opening {
+    fn of(claim: &Claim, place: &Place) -> Result<Self, Failure> {
+        let directory = match (place, claim.directory(place)) {
+            (_, Some(directory)) => directory,
+            (Place::Device(path) | Place::Directory(path), None) => {
+                return Ok(Self::Device(path.clone()));
+            }
+        };
+        let handle = directory.handle().duplicate();
+        let handle = handle.map_err(|error| unopened(place.path(), error.to_string()))?;
+        Ok(Self::Directory(handle, Arc::clone(directory.created())))
+    }
+}
+
+fn unopened(path: &Path, error: String) -> Failure {
+    Failure {
+        kind: FailureKind::Io,
+        file: path.display().to_string(),
+        page: None,
+        operation: "opening a target".to_owned(),
+        error,
+    }
+}
+
 /// The directories of a database and of its log.
 async fn open(
     handle: &Handle,
-    place: &DatabasePlace,
+    site: Site,
     fresh: bool,
 ) -> Result<DatabaseDirectories<AnyDirectory>, Failure> {
-    let data = open_one(handle, &place.data, fresh).await?;
+    let data = open_one(handle, site.data, fresh).await?;
     // One block device for both: a second table of files over it would contradict the first.
-    let log = if place.log == place.data {
-        data.clone()
-    } else {
-        open_one(handle, &place.log, fresh).await?
+    let log = match site.log {
+        Some(log) => open_one(handle, log, fresh).await?,
+        None => data.clone(),
     };
     Ok(DatabaseDirectories { data, log })
 }
 
-async fn open_one(handle: &Handle, place: &Place, fresh: bool) -> Result<AnyDirectory, Failure> {
-    let shown = place.path().display().to_string();
-    let failure = |error: String| Failure {
-        kind: FailureKind::Io,
-        file: shown.clone(),
-        page: None,
-        operation: "opening a target".to_owned(),
-        error,
-    };
-    match place {
-        Place::Directory(path) => HostDirectory::open(handle, path)
-            .map(AnyDirectory::Host)
-            .map_err(|error| failure(error.to_string())),
-        Place::Device(path) => {
+async fn open_one(handle: &Handle, opening: Opening, fresh: bool) -> Result<AnyDirectory, Failure> {
+    match opening {
+        Opening::Directory(directory, created) => {
+            let path = directory.path().to_owned();
+            HostDirectory::at(handle, directory, created)
+                .map(AnyDirectory::Host)
+                .map_err(|error| unopened(&path, error.to_string()))
+        }
+        Opening::Device(path) => {
+            let failure = |error: String| unopened(&path, error);
             let device =
-                HostFile::open_device(handle, path).map_err(|error| failure(error.to_string()))?;
+                HostFile::open_device(handle, &path).map_err(|error| failure(error.to_string()))?;
             let opened = if fresh {
                 RawDirectory::format(device, &FormatOptions::new(identity())).await
             } else {

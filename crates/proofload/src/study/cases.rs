@@ -1,11 +1,14 @@
 //! The cases of studies: each predicted once, as many at a time as there are cores, and kept.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use measure::result::{RunResult, Verdict};
-use measure::run_directory::{CONFIG_FILE, RESULT_FILE};
+use measure::run_directory::{
+    CONFIG_FILE, HISTOGRAMS_FILE, LOG_FILE, REPORT_FILE, RESULT_FILE, SAMPLES_FILE,
+};
 use workload::progress::StopRequest;
 
 use super::description::Case;
@@ -20,6 +23,18 @@ use crate::recorder::Recorder;
 use crate::scenario::Scenario;
 use crate::setting::{Key, Setting, Value};
 use crate::{clock, workers};
+
+/// The files that a case leaves.
+const OWN_FILES: [&str; 8] = [
+    RESULT_FILE,
+    "result.json.tmp",
+    SAMPLES_FILE,
+    HISTOGRAMS_FILE,
+    LOG_FILE,
+    REPORT_FILE,
+    CONFIG_FILE,
+    ARRAY_FILE,
+];
 
 /// A case with everything that is needed to predict it.
 pub struct Task {
@@ -136,12 +151,19 @@ impl Task {
     /// Removes what an earlier study with other settings left. Touches nothing else.
     fn clear(&self) -> Result<(), Error> {
         let ours = [RESULT_FILE, CONFIG_FILE, ARRAY_FILE];
-        if !ours.iter().all(|file| self.directory.join(file).is_file()) {
+        let is_link = self.directory.is_symlink();
+        if is_link || !ours.iter().all(|file| self.directory.join(file).is_file()) {
             return Ok(());
         }
-        fs::remove_dir_all(&self.directory).map_err(|error| {
+        let all = OWN_FILES.iter().map(|file| self.directory.join(file));
+        let mut removed = all.map(|path| match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        });
+        // A directory with something else in it is refused when the results are to go there.
+        removed.try_for_each(|one| one).map_err(|error| {
             let path = self.directory.display();
-            Error::environment(format!("{path} cannot be removed: {error}."), "")
+            Error::environment(format!("What is in {path} cannot be removed: {error}."), "")
         })
     }
 

@@ -8,9 +8,10 @@ use edb::format::database_header::Writer;
 use indicatif::{ProgressBar, ProgressStyle};
 use measure::units;
 use runtime::Runtime;
+use runtime::host::LockKind;
 use serde_json::{Value, json};
 
-use super::open::{open, unusable};
+use super::open::{lock, open, unusable};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::print::print;
@@ -23,6 +24,7 @@ pub(super) fn run(
 ) -> Result<ExitStatus, CommandError> {
     let mut status = ExitStatus::Pass;
     for path in files {
+        let _lock = lock(path, LockKind::Shared)?;
         let file = open(runtime, path)?;
         let line = progress_line(path);
         let shown = line.clone();

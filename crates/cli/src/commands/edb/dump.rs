@@ -3,10 +3,11 @@
 use std::io::{self, BufWriter, Write};
 
 use edb::dump::{DatabaseReader, ReadError, RowEvent};
+use runtime::host::LockKind;
 use runtime::{AnyFile, Runtime};
 
 use super::formats::{CsvRows, JsonRows, RowFormat};
-use super::open::{open, unusable};
+use super::open::{lock, open, unusable};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::{DumpFormat, DumpOptions};
@@ -16,6 +17,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Prints the rows of a table.
 pub(super) fn run(runtime: &Runtime, options: &DumpOptions) -> Result<ExitStatus, CommandError> {
+    let _lock = lock(&options.file, LockKind::Shared)?;
     let file = open(runtime, &options.file)?;
     let options = options.clone();
     let done = runtime.block_on(async move { dump(&file, &options).await });

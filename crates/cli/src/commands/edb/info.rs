@@ -9,10 +9,11 @@ use edb::format::general::{GeneralColumn, GeneralIndex, GeneralTable};
 use edb::log::{LogFileFacts, log_files};
 use jiff::Timestamp;
 use measure::units;
+use runtime::host::LockKind;
 use runtime::{HostDirectory, Runtime};
 use serde_json::{Value, json};
 
-use super::open::{open, unusable};
+use super::open::{lock, open, unusable};
 use super::recover::log_directory;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
@@ -26,6 +27,7 @@ pub(super) fn run(
     json: bool,
 ) -> Result<ExitStatus, CommandError> {
     for path in files {
+        let _lock = lock(path, LockKind::Shared)?;
         let file = open(runtime, path)?;
         let found = runtime.block_on(async move { info(&file, count).await });
         let found = found.map_err(|error| unusable(&error))?;
@@ -49,7 +51,7 @@ struct LogFiles {
 /// The log of the database, if it lies where this program keeps it.
 fn log_of(runtime: &Runtime, path: &Path, header: &DatabaseHeader) -> Option<LogFiles> {
     let directory = log_directory(path)?;
-    let opened = HostDirectory::open(&runtime.handle(), &directory).ok()?;
+    let opened = HostDirectory::open_for_reading(&runtime.handle(), &directory).ok()?;
     let found = runtime.block_on(async move { log_files(&opened, LOG_PREFIX).await });
     let mut files = found.ok()?;
     files.retain(|file| file.signature == header.log_signature);

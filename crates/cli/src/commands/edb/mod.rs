@@ -3,7 +3,6 @@
 mod check;
 mod dump;
 mod formats;
-mod holder;
 mod info;
 mod open;
 mod recover;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use edb::check::CheckError;
 use edb::format::database_header::Writer;
+use runtime::host::{FileLock, LockKind};
 use runtime::{
     AnyDirectory, AnyFile, Directory, HostDirectory, HostFile, IoError, IoFailure, RawDirectory,
     Runtime,
@@ -12,7 +13,16 @@ use runtime::{
 
 use crate::error::CommandError;
 
-/// Opens a database file, or the database on a block device of ours.
+/// Keeps runs off the target that a file lies on while it is read or recovered.
+///
+/// # Errors
+/// A run uses it.
+pub(super) fn lock(path: &Path, kind: LockKind) -> Result<Option<FileLock>, CommandError> {
+    let lock = storage::lock_target_of(path, kind);
+    lock.map_err(|error| CommandError::Refused(error.into()))
+}
+
+/// Opens a database file for reading, or the database on a block device of ours.
 pub(super) fn open(runtime: &Runtime, path: &Path) -> Result<AnyFile, CommandError> {
     if path
         .metadata()
@@ -35,9 +45,10 @@ pub(super) fn open(runtime: &Runtime, path: &Path) -> Result<AnyFile, CommandErr
     if !parent.is_dir() {
         return Err(missing(path));
     }
-    let directory = HostDirectory::open(&runtime.handle(), parent).map_err(|error| {
-        CommandError::environment(format!("{shown} cannot be opened: {error}."), "")
-    })?;
+    let directory =
+        HostDirectory::open_for_reading(&runtime.handle(), parent).map_err(|error| {
+            CommandError::environment(format!("{shown} cannot be opened: {error}."), "")
+        })?;
     let name = name.to_owned();
     let opened = runtime.block_on(async move { directory.open(&name).await });
     opened
@@ -76,6 +87,10 @@ pub(super) fn missing(path: &Path) -> CommandError {
 fn not_opened(path: &Path, error: &IoError) -> CommandError {
     match error.failure {
         IoFailure::NotFound => missing(path),
+        IoFailure::InUse(_) => CommandError::environment(
+            format!("{} cannot be examined: {}.", path.display(), error.failure),
+            "Its pages change while it is in use. Wait until that process has ended.",
+        ),
         IoFailure::PermissionDenied => CommandError::environment(
             format!("You may not open {}.", path.display()),
             "Run as a user who may, such as root.",

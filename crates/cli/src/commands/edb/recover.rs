@@ -10,11 +10,11 @@ use edb::format::database_header::{DatabaseState, Writer};
 use edb::settings::{Engine, Maintenance, TornPages};
 use edb::{Database, EngineError, EngineSettings, RecoveryReport};
 use measure::units;
+use runtime::host::LockKind;
 use runtime::trace::Unobserved;
 use runtime::{HostDirectory, Runtime};
 
-use super::holder::hold;
-use super::open::{missing, open, unusable};
+use super::open::{lock, missing, open, unusable};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::print::print;
@@ -35,7 +35,7 @@ pub(super) fn run(
             "Name a database file. A run with --reuse recovers databases on block devices.",
         ));
     }
-    let held = hold(path)?;
+    let _lock = lock(path, LockKind::Exclusive)?;
     let file = open(runtime, path)?;
     let found = runtime.block_on(async move { info(&file, false).await });
     let header = found.map_err(|error| unusable(&error))?.header;
@@ -65,7 +65,6 @@ pub(super) fn run(
     };
     let settings = settings(header.page_size_bytes);
     let report = recover(runtime, path, &log, settings)?;
-    drop(held);
     print(&describe(path, &log, &report))
 }
 

@@ -290,7 +290,7 @@ fn claim(
     layout: Layout,
 ) -> Result<Claim, Error> {
     if options.reuse {
-        return Ok(Claim::reuse(layout));
+        return Ok(Claim::reuse(layout, profile.workload())?);
     }
     let workload = request.name.clone();
     Ok(Claim::make(layout, &workload, profile, false)?)

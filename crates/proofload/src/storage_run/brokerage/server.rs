@@ -328,8 +328,8 @@ impl Opened {
     pub fn close(self, remove: bool) -> Result<(), String> {
         let left = |error: &dyn std::fmt::Display| {
             format!(
-                "The brokerage in {} was not removed: {error}. Remove it by hand; everything in it \
-                 was made by Proofload.",
+                "The brokerage in {} was not removed: {error}. See what it is before you remove it \
+                 by hand.",
                 self.name
             )
         };
