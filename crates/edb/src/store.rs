@@ -315,11 +315,9 @@ impl<F: File> FileStore<F> {
         }
     }
 
-    fn note_transient(&self, finding: PageFinding, wrong_reads: u32) {
-        let error = self.damaged(PageFinding {
-            persistence: Lasting::Transient { wrong_reads },
-            ..finding
-        });
+    fn note_transient(&self, mut finding: PageFinding, wrong_reads: u32) {
+        finding.persistence = Lasting::Transient { wrong_reads };
+        let error = self.damaged(finding);
         self.shared.transient.borrow_mut().push(error);
     }
 

@@ -138,13 +138,15 @@ fn results_do_not_follow_what_takes_the_place_of_their_directory() {
     for name in ["result.json", "precious"] {
         fs::write(theirs.join(name), "of somebody else").unwrap();
     }
-    let link = std::os::unix::fs::symlink::<&std::path::Path, &std::path::Path>;
+    let link = |target: &std::path::Path, at: &std::path::Path| {
+        std::os::unix::fs::symlink(target, at).unwrap();
+    };
     let directory = RunDirectory::create(Some(&path), "mail", started(), "").unwrap();
-    link(&theirs.join("precious"), &path.join("result.json.tmp")).unwrap();
+    link(&theirs.join("precious"), &path.join("result.json.tmp"));
     let mut result = RunResult::new();
     directory.write_result(&result).unwrap();
     fs::rename(&path, &aside).unwrap();
-    link(&theirs, &path).unwrap();
+    link(&theirs, &path);
     result.complete = true;
     directory.write_result(&result).unwrap();
     for name in ["result.json", "precious"] {

@@ -7,7 +7,9 @@ use measure::result::{
     Check, CheckId, CheckKind, ErrorKind, ErrorRecord, Scope, SteadyState, Verdict,
 };
 use measure::sample::{Layout, Phase, Recorder, RunTotals, Sample};
-use measure::service_level::{Measured, ServiceLevels, evaluate, judge, verdict_so_far};
+use measure::service_level::{
+    Levels, Measured, OperationLevels, ServiceLevels, evaluate, judge, verdict_so_far,
+};
 use proptest::prelude::*;
 
 const NS_PER_MS: u64 = 1_000_000;
@@ -91,9 +93,11 @@ fn measured(totals: &RunTotals) -> Measured<'_> {
 
 /// The default levels without any tolerated spike.
 fn strict() -> ServiceLevels {
-    let mut levels = ServiceLevels::default();
-    levels.allowed_maximum_violations = 0;
-    levels
+    let levels = Levels {
+        allowed_maximum_violations: 0,
+        ..Levels::default()
+    };
+    levels.with(OperationLevels::default())
 }
 
 fn find(checks: &[Check], id: CheckId) -> &Check {
@@ -446,8 +450,8 @@ proptest! {
         allowed in 0u32..8,
     ) {
         let above = reads_ms.iter().filter(|&&ms| ms > 100).count();
-        let mut levels = ServiceLevels::default();
-        levels.allowed_maximum_violations = allowed;
+        let levels = Levels { allowed_maximum_violations: allowed, ..Levels::default() };
+        let levels = levels.with(OperationLevels::default());
         let (_, _, checks) = Run { reads_ms, ..Run::default() }.verdict(&levels);
         let passed = find(&checks, CheckId::DatabaseReadMax).passed;
         prop_assert_eq!(passed, Some(above <= allowed as usize));

@@ -8,8 +8,8 @@ use measure::result::{
 };
 use measure::sample::{DatabaseMeters, Layout, Phase, RunTotals, Sample};
 use measure::service_level::{
-    Measured, OperationLevels, PercentileLevel, ServiceLevels, ShareLevel, add_checks, evaluate,
-    judge, verdict_so_far,
+    Levels, Measured, OperationLevels, PercentileLevel, ServiceLevels, ShareLevel, add_checks,
+    evaluate, judge, verdict_so_far,
 };
 
 const MS: u64 = 1_000_000;
@@ -68,9 +68,12 @@ fn rule(checks: &[Check], id: CheckId) -> &str {
 #[test]
 fn each_rule_can_be_checked_by_hand() {
     let totals = totals(&[10, 100, 101, 30, 40]);
-    let mut levels = ServiceLevels::default();
-    levels.p99_database_read_ms = 50.0;
-    levels.allowed_errors = 1_000;
+    let levels = Levels {
+        p99_database_read_ms: 50.0,
+        allowed_errors: 1_000,
+        ..Levels::default()
+    };
+    let levels = levels.with(OperationLevels::default());
     let checks = evaluate(&levels, &measured(&totals));
     for (id, wanted) in [
         (
@@ -379,8 +382,11 @@ fn what_ended_a_run_is_its_reason() {
             (judgement.verdict, judgement.reason.as_str()),
             (Verdict::Error, reason)
         );
-        let mut allowing = ServiceLevels::default();
-        allowing.allowed_errors = errors.len() as u64;
+        let allowing = Levels {
+            allowed_errors: errors.len() as u64,
+            ..Levels::default()
+        };
+        let allowing = allowing.with(OperationLevels::default());
         assert_eq!(judge(&allowing, &measured, &[]).verdict, Verdict::Pass);
         let so_far = |levels| verdict_so_far(levels, &measured, &[]);
         assert_eq!(so_far(&allowing), Some(Verdict::Pass));

@@ -1,5 +1,7 @@
 //! Directories held open: names in them lead nowhere else, and only what is expected is removed.
 
+#![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
+
 use runtime::host::{DirectoryHandle, FileIdentity, FileLock, Holder, LockError, LockKind};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -120,9 +122,9 @@ fn a_lock_keeps_others_out_until_it_ends() {
     let path = root.path().join("theirs/file");
     let theirs = handle.open_directory("theirs").unwrap();
     let open = || theirs.open_file("file").unwrap().into();
-    let lock = FileLock::take_for_process(open()).unwrap();
+    let lock = FileLock::take_for_process(&open()).unwrap();
     assert!(!others_may_lock(&path));
-    let same = FileLock::take_for_process(open()).unwrap();
+    let same = FileLock::take_for_process(&open()).unwrap();
     drop(lock);
     assert!(!others_may_lock(&path), "it is still in use by the second");
     match FileLock::take(open(), LockKind::Shared) {
@@ -136,6 +138,6 @@ fn a_lock_keeps_others_out_until_it_ends() {
     let shared = [(); 2].map(|()| FileLock::take(open(), LockKind::Shared).unwrap());
     assert!(!others_may_lock(&path));
     drop(shared);
-    drop(FileLock::take_for_process(open()).unwrap());
+    drop(FileLock::take_for_process(&open()).unwrap());
     assert!(others_may_lock(&path));
 }

@@ -185,7 +185,7 @@ impl Claim {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(unusable(&path, &error)),
             };
-            match FileLock::take_for_process(opened.into()) {
+            match FileLock::take_for_process(&opened.into()) {
                 Ok(lock) => self.locks.push(lock),
                 Err(LockError::Unsupported) => {}
                 Err(error) => return Err(in_use::refusal(&path, &error)),

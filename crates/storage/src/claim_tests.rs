@@ -94,7 +94,7 @@ fn a_link_in_place_of_a_directory_is_not_followed() {
     let directory = scene.path("target/mail-001");
     fs::rename(&directory, scene.path("aside")).unwrap();
     symlink(scene.path("foreign"), &directory).unwrap();
-    assert_eq!(claim.release().unwrap(), [directory.clone()]);
+    assert_eq!(claim.release().unwrap(), std::slice::from_ref(&directory));
     scene.assert_foreign_is_whole();
     assert!(directory.is_symlink(), "the link itself is somebody's, too");
     assert!(scene.path("target/proofload.json").exists());
@@ -113,7 +113,7 @@ fn a_link_that_comes_while_a_directory_is_emptied_is_not_followed() {
             exchanged = true;
         }
     });
-    assert_eq!(left.unwrap(), [directory.clone()]);
+    assert_eq!(left.unwrap(), std::slice::from_ref(&directory));
     assert!(exchanged && directory.is_symlink());
     scene.assert_foreign_is_whole();
 }
@@ -136,7 +136,7 @@ fn another_file_of_the_same_name_is_left() {
                 exchange();
             }
         });
-        assert_eq!(left.unwrap(), [file.clone()]);
+        assert_eq!(left.unwrap(), std::slice::from_ref(&file));
         assert_eq!(fs::read_to_string(&file).unwrap(), "of somebody else");
     }
 }
@@ -178,7 +178,7 @@ fn another_marker_is_left() {
             fs::write(&marker, "of somebody else").unwrap();
         }
     });
-    assert_eq!(left.unwrap(), [marker.clone()]);
+    assert_eq!(left.unwrap(), std::slice::from_ref(&marker));
     assert_eq!(fs::read_to_string(&marker).unwrap(), "of somebody else");
 }
 

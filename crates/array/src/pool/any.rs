@@ -37,7 +37,7 @@ macro_rules! either {
 impl<P: Payload> Pool<P> {
     /// Appends where a stretch of a volume lies now.
     pub fn map(&self, volume: VolumeId, first_sector: u64, sectors: u32, out: &mut Vec<Extent>) {
-        either!(self, pool => pool.map(volume, first_sector, sectors, out))
+        either!(self, pool => pool.map(volume, first_sector, sectors, out));
     }
 
     /// Has the processor fetch what a request at that sector will be looked up in.
@@ -95,7 +95,7 @@ impl<P: Payload> Pool<P> {
 
     /// Reads a stretch of a volume. What was never written reads as zeros.
     pub fn read(&mut self, now_ns: u64, read: PoolRead, groups: &mut impl Groups<P>) {
-        either!(self, pool => pool.read(now_ns, read, groups))
+        either!(self, pool => pool.read(now_ns, read, groups));
     }
 
     /// Writes pieces of a volume, best in ascending order; those in one stripe are written
@@ -107,7 +107,7 @@ impl<P: Payload> Pool<P> {
         pieces: &[Piece<P>],
         groups: &mut impl Groups<P>,
     ) {
-        either!(self, pool => pool.write(now_ns, write, pieces, groups))
+        either!(self, pool => pool.write(now_ns, write, pieces, groups));
     }
 
     /// A group request of this pool is done.

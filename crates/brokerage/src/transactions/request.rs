@@ -32,6 +32,9 @@ pub enum Request {
     DataMaintenance(data_maintenance::Input),
 }
 
+/// Looks at the output of a transaction.
+pub type Inspect<'a> = &'a mut dyn FnMut(&dyn Debug);
+
 /// What a transaction has done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
@@ -100,7 +103,7 @@ impl Request {
     pub async fn run(
         &self,
         session: &mut dyn Session,
-        inspect: Option<&mut dyn FnMut(&dyn Debug)>,
+        inspect: Option<Inspect<'_>>,
     ) -> Result<Done, DatabaseError> {
         let mut done = Done {
             operation: self.operation(),

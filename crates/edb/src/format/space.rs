@@ -64,9 +64,8 @@ impl SpaceHeader {
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let bytes = match bytes {
-            [1, header @ ..] if header.len() == SPACE_HEADER_BYTES => header,
+            [1, header @ ..] | header if header.len() == SPACE_HEADER_BYTES => header,
             [3, header @ ..] if header.len() == SPACE_HEADER_BYTES + 8 => header,
-            header if header.len() == SPACE_HEADER_BYTES => header,
             _ => return None,
         };
         let word = |i: usize| {

@@ -88,7 +88,10 @@ impl ClosedState {
             });
             Some(checked.await)
         } else {
-            Some(Err(CheckError::NotClean { file: file.name() }))
+            Some(Err(CheckError::NotClean {
+                file: file.name(),
+                writer: self.header.writer,
+            }))
         };
         Ok(Verification {
             coverage,

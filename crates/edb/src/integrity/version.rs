@@ -22,7 +22,7 @@ impl Version {
     #[inline]
     pub fn of(dbtime: u64) -> Self {
         let hashes = (1 << 16) - FIRST_HASH;
-        Self((FIRST_HASH + ((mixed(dbtime) >> 48) * hashes >> 16)) as u16)
+        Self((FIRST_HASH + (((mixed(dbtime) >> 48) * hashes) >> 16)) as u16)
     }
 
     /// Whether it is of a page that was written.

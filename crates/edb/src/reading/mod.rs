@@ -14,6 +14,7 @@ pub(crate) use tree::TreeReader;
 
 use crate::format::general::{GeneralTable, tables_of_catalog};
 use crate::format::layout::CATALOG;
+use crate::format::page::Node;
 use runtime::File;
 
 /// All tables that the catalog of a file describes.
@@ -21,7 +22,7 @@ pub(crate) async fn tables_of<F: File>(reader: &Reader<F>) -> Result<Vec<General
     let mut records: Vec<Vec<u8>> = Vec::new();
     let mut tree = TreeReader::new(reader, CATALOG.name, CATALOG.root);
     while let Some(leaf) = tree.next_leaf().await? {
-        let nodes = leaf.view().nodes().filter(|node| node.is_visible());
+        let nodes = leaf.view().nodes().filter(Node::is_visible);
         records.extend(nodes.map(|node| node.data.to_vec()));
     }
     let records = records.iter().map(Vec::as_slice);

@@ -48,7 +48,7 @@ fn page_of(number: u32, dbtime: u64, page_bytes: usize) -> Buffer {
     page.insert_node(0, &key, &data, edb::format::page::NodeFlags::NONE)
         .expect("it fits");
     page.set_dbtime(dbtime);
-    seal(&mut bytes);
+    seal(&mut bytes, number);
     bytes
 }
 
@@ -172,7 +172,7 @@ impl Bench {
             4 => self.foreign(page).await,
             5 => self.torn(page).await,
             6 => self.zeroed(page).await,
-            7 => self.from_the_future(page).await,
+            7 => self.put_future_page(page).await,
             8 => self.bit_flip(page).await,
             _ => self.read_once_wrong(page).await,
         }
@@ -272,7 +272,7 @@ impl Bench {
         self.restore(page).await;
     }
 
-    async fn from_the_future(&mut self, page: u32) {
+    async fn put_future_page(&mut self, page: u32) {
         let later = self.random.random_range(1..1000);
         let bytes = page_of(page, self.dbtime + later, self.page_bytes);
         self.put(page, &bytes).await;

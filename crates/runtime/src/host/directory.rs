@@ -137,7 +137,7 @@ impl HostDirectory {
     fn lock(&self, name: &str) -> Result<Option<Arc<FileLock>>, IoFailure> {
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let for_lock = self.open_descriptor(name, flags)?;
-        usable(FileLock::take_for_process(for_lock))
+        usable(FileLock::take_for_process(&for_lock))
     }
 
     /// An open file with its lock, which must be on the same file.

@@ -77,8 +77,8 @@ impl FileLock {
     ///
     /// # Errors
     /// As [`FileLock::take`].
-    pub fn take_for_process(file: OwnedFd) -> Result<Arc<Self>, LockError> {
-        let identity = FileIdentity::of(&file).map_err(LockError::System)?;
+    pub fn take_for_process(file: &OwnedFd) -> Result<Arc<Self>, LockError> {
+        let identity = FileIdentity::of(file).map_err(LockError::System)?;
         let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(lock) = own.get(&identity).and_then(Weak::upgrade) {
             return Ok(lock);

@@ -16,6 +16,7 @@ use std::io::{self, Write};
 use edb::dump::RowEvent;
 use edb::format::general::{GeneralColumn, TextDecoder};
 use edb::format::record::Field;
+use edb::format::schema::ColumnType;
 
 /// A way to write rows.
 pub(super) trait RowFormat {
@@ -37,7 +38,7 @@ fn columns_of(columns: &[&GeneralColumn]) -> Vec<Column> {
         name: column.name.clone(),
         code_page: column
             .column_type()
-            .is_some_and(|kind| kind.is_text())
+            .is_some_and(ColumnType::is_text)
             .then_some(column.code_page),
     };
     columns.iter().map(column).collect()
@@ -279,12 +280,12 @@ impl CsvRows {
     }
 
     /// Puts a part of an array where it is collected.
-    fn take_of_array(&mut self, event: RowEvent<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn take_of_array(&mut self, event: &RowEvent<'_>, out: &mut dyn Write) -> io::Result<()> {
         let Some((values, text)) = &mut self.array else {
             return Ok(());
         };
         match event {
-            RowEvent::Fixed(value) => values.fixed(&value, text)?,
+            RowEvent::Fixed(value) => values.fixed(value, text)?,
             RowEvent::BeginBytes => values.begin_bytes(&self.columns[self.next - 1], text)?,
             RowEvent::Bytes(bytes) => values.bytes(bytes, text)?,
             RowEvent::EndBytes => values.end_bytes(text)?,
@@ -316,7 +317,7 @@ impl RowFormat for CsvRows {
 
     fn take(&mut self, event: RowEvent<'_>, out: &mut dyn Write) -> io::Result<()> {
         if self.array.is_some() {
-            return self.take_of_array(event, out);
+            return self.take_of_array(&event, out);
         }
         match event {
             RowEvent::BeginRow => {

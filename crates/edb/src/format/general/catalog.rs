@@ -173,7 +173,7 @@ impl GeneralTable {
 struct Row<'r>(GeneralRecord<'r>);
 
 impl<'r> Row<'r> {
-    fn bytes(&self, stored: Stored<'r>) -> Option<&'r [u8]> {
+    fn bytes(&self, stored: &Stored<'r>) -> Option<&'r [u8]> {
         match stored {
             Stored::One(part) => Some(part.bytes),
             _ => None,
@@ -182,7 +182,7 @@ impl<'r> Row<'r> {
 
     fn number(&self, place: (u16, usize, usize)) -> Result<Option<u32>, TableError> {
         let stored = self.0.fixed(place.0, place.1, place.2)?;
-        Ok(self.bytes(stored).map(|bytes| {
+        Ok(self.bytes(&stored).map(|bytes| {
             bytes
                 .iter()
                 .rev()
@@ -196,7 +196,7 @@ impl<'r> Row<'r> {
     }
 
     fn variable(&self, id: u16) -> Option<&'r [u8]> {
-        self.bytes(self.0.variable(id))
+        self.bytes(&self.0.variable(id))
     }
 
     fn text(&self, id: u16) -> Option<String> {
