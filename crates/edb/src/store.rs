@@ -18,6 +18,7 @@ use runtime::{
     Buffer, BufferArena, File, Handle, IoCause, IoDirection, IoError, IoObserver, Persistence,
     SharedBuffer,
 };
+use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -49,6 +50,8 @@ struct Shared {
     transient: RefCell<Vec<PageError>>,
     /// Whether a wrong page is returned at once instead of being read again.
     reads_once: Cell<bool>,
+    /// Pages that are wrong on the medium: for these nobody waits a second time.
+    known_wrong: RefCell<FxHashSet<u32>>,
 }
 
 /// Slots of the arena beyond the cache: pages being read or copied, and over-commitment.
@@ -268,7 +271,11 @@ impl<F: File> FileStore<F> {
         while !suspects.is_empty() {
             let most = suspects.iter().map(|suspect| suspect.wrong_reads).max();
             let wait_ms = READ_AGAIN_AFTER_MS[most.unwrap_or(0).saturating_sub(1) as usize];
-            self.handle.sleep_ns(wait_ms * MILLISECOND_NS).await;
+            let is_known =
+                |suspect: &Suspect| self.shared.known_wrong.borrow().contains(&suspect.page.0);
+            if !suspects.iter().all(is_known) {
+                self.handle.sleep_ns(wait_ms * MILLISECOND_NS).await;
+            }
             for mut suspect in std::mem::take(&mut suspects) {
                 match self.read_again(&mut suspect, cause).await {
                     Some(result) => results[suspect.place] = result,
@@ -295,6 +302,7 @@ impl<F: File> FileStore<F> {
         };
         match self.examined(&reading, page, &bytes) {
             Ok(()) => {
+                self.shared.known_wrong.borrow_mut().remove(&page.0);
                 if let Some(finding) = suspect.wrong.take() {
                     self.note_transient(finding, suspect.wrong_reads);
                 }
@@ -310,6 +318,7 @@ impl<F: File> FileStore<F> {
                 }
                 let reads = suspect.wrong_reads;
                 finding.persistence = Lasting::Medium { reads };
+                self.shared.known_wrong.borrow_mut().insert(page.0);
                 Some(Err(self.damaged(finding)))
             }
         }

@@ -2,6 +2,8 @@
 
 #[path = "mail_run/cut_off.rs"]
 mod cut_off;
+#[path = "mail_run/harmed.rs"]
+mod harmed;
 #[path = "mail_run/support.rs"]
 mod support;
 

@@ -243,7 +243,7 @@ fn a_deleted_node_left_behind() {
 #[test]
 fn a_page_from_the_future() {
     let mut damaged_database = DamagedDatabase::new();
-    damaged_database.change(TABLE, |page| page.set_dbtime(1 << 40));
+    damaged_database.change(TABLE, |page| page.set_dbtime(1 << 63));
     assert_eq!(
         damaged_database.only(FindingKind::PageTime, "messages")[0].page,
         Some(TABLE)

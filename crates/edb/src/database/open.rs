@@ -121,6 +121,12 @@ impl<D: Directory> Parts<'_, D> {
             core.roll_back(transaction).await?;
         }
         core.log.make_durable(core.log.tip()).await?;
+        if !report.was_clean {
+            // Pages that the power cut has torn lie repaired in the cache. Whoever reads the disk from
+            // here on must not find them torn.
+            core.pool.flush_all().await?;
+            core.pool.sync().await?;
+        }
         core.load_catalog().await?;
         report.damaged_header = damaged_header;
         report.missing_versions = missing_versions;

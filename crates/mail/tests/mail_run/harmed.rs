@@ -1,0 +1,73 @@
+//! Files changed from outside while a run works on them: the storage that loses what it was given.
+
+use crate::support::{Outcome, profile, run_on, slow_disk};
+use measure::result::Verdict;
+use runtime::time::SECOND_NS;
+use runtime::{Buffer, Directory, File, Handle, Persistence, Runtime, SimulatedDisk};
+use std::rc::Rc;
+
+const PAGE: u64 = 8192;
+
+/// Runs one database, to whose files `harm` does something.
+fn run_harmed<W>(harm: impl FnOnce(Handle, SimulatedDisk) -> W) -> Outcome
+where
+    W: Future<Output = ()> + 'static,
+{
+    let mut profile = profile();
+    profile.mail.databases = 1;
+    let runtime = Runtime::virtual_clock();
+    let disk = SimulatedDisk::new(&runtime.handle(), slow_disk());
+    drop(runtime.handle().spawn(harm(runtime.handle(), disk.clone())));
+    run_on(&runtime, &disk, &profile)
+}
+
+async fn read<F: File>(file: &F, offset: u64, length: u64) -> Buffer {
+    let (bytes, result) = file.read(offset, Buffer::zeroed(length as usize)).await;
+    result.unwrap();
+    bytes
+}
+
+async fn put<F: File>(file: &F, offset: u64, bytes: Buffer) {
+    let written = file.write(offset, Rc::new(bytes), Persistence::Durable);
+    written.await.unwrap();
+}
+
+#[test]
+fn older_pages_put_back_under_a_run_are_lost_writes() {
+    let Outcome { result, .. } = run_harmed(|handle, disk| async move {
+        handle.sleep_ns(20 * SECOND_NS).await;
+        let file = disk.directory("data0").open("mail-001.edb").await.unwrap();
+        let (first, count) = (100 * PAGE, 600 * PAGE);
+        let earlier = read(&file, first, count).await;
+        handle.sleep_ns(30 * SECOND_NS).await;
+        put(&file, first, earlier).await;
+    });
+    assert_eq!((result.verdict, result.exit_status), (Verdict::Error, 4));
+    let error = &result.errors[0];
+    assert!(error.page.is_some() && error.file.contains("mail-001.edb"));
+    assert!(error.error.contains("lost"), "{error:?}");
+    assert!(error.error.contains("-1119"), "{error:?}");
+}
+
+#[test]
+fn a_log_file_garbled_during_a_run_is_found() {
+    let Outcome { result, .. } = run_harmed(|handle, disk| async move {
+        let log = disk.directory("log0");
+        loop {
+            handle.sleep_ns(SECOND_NS / 10).await;
+            let names = log.list().await.unwrap();
+            let is_full = |name: &&String| name.len() == 15 && name.ends_with(".log");
+            if let Some(newest) = names.iter().rfind(is_full) {
+                let file = log.open(newest).await.unwrap();
+                let mut bytes = read(&file, 40_960, 4096).await;
+                bytes[50..90].fill(0xE5);
+                put(&file, 40_960, bytes).await;
+                return;
+            }
+        }
+    });
+    assert_eq!((result.verdict, result.exit_status), (Verdict::Error, 4));
+    let error = &result.errors[0];
+    assert!(error.file.contains("log0/E00"), "{error:?}");
+    assert!(error.error.contains("wrong checksum"), "{error:?}");
+}
