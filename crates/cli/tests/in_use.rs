@@ -103,7 +103,7 @@ fn databases_of_any_size_are_run_on_again() {
         "8MiB --databases 1",
         "8388609 --databases 1",
         "9999999 --databases 1 --mailboxes 7",
-        "25000001 --databases 3",
+        "25999999 --databases 3",
         "16.3MB --databases 1 --mailboxes 4001",
     ] {
         let here = Scratch::new();
@@ -132,7 +132,7 @@ fn sizes_that_no_mailbox_can_have_are_refused_at_once() {
     let here = Scratch::new();
     here.directory("target");
     for (size, said) in [
-        ("8MiB --mailboxes 10000", "does not hold one item"),
+        ("8MiB --mailboxes 5000", "does not hold one item"),
         ("8MiB --mailboxes 100000", "a mailbox has from 1KiB"),
         ("1TiB --mailboxes 20000000", "more than the 10,000,000"),
     ] {

@@ -166,7 +166,13 @@ fn release(
         };
         return Ok(format!("Databases kept in {places}: {next}."));
     }
-    warn_of_left_files(&claim.release()?, observer);
+    let left = claim.release()?;
+    warn_of_left_files(&left, observer);
+    if !left.is_empty() {
+        return Ok(format!(
+            "Databases removed from {places}, except what is not as the run made it."
+        ));
+    }
     Ok(format!(
         "Databases removed from {places}; --keep keeps them for the next run."
     ))
