@@ -7,6 +7,43 @@ use crate::buffer::BLOCK_BYTES;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeMap;
+use std::fmt;
+
+/// A write that was under way or not flushed when power was lost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CutWrite {
+    /// The file as it is called afterwards; empty if it has no name then.
+    pub file: String,
+    /// Where in the file.
+    pub offset_bytes: u64,
+    /// Bytes of the write.
+    pub length_bytes: u64,
+    /// Whether the write had been reported as done.
+    pub completed: bool,
+    /// Sectors of 512 bytes of it that are on the disk afterwards.
+    pub sectors_kept: u64,
+}
+
+impl fmt::Display for CutWrite {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sectors = self.length_bytes / SECTOR_BYTES as u64;
+        let state = if self.completed {
+            "reported as done, not flushed"
+        } else {
+            "under way"
+        };
+        let left = match self.sectors_kept {
+            0 => "lost".to_owned(),
+            all if all == sectors => "whole".to_owned(),
+            some => format!("{some} of {sectors} sectors written"),
+        };
+        write!(
+            formatter,
+            "{} at {} ({} bytes), {state}: {left}",
+            self.file, self.offset_bytes, self.length_bytes
+        )
+    }
+}
 
 /// How much of one write a power cut leaves.
 enum WriteOutcome {
@@ -90,13 +127,16 @@ impl<'a> Survival<'a> {
         content: &mut Content,
         first_block: u64,
         blocks: impl Iterator<Item = Option<&'b Block>>,
-    ) {
+    ) -> u64 {
+        let mut kept = 0;
         for (number, block) in (first_block..).zip(blocks) {
             let sectors = self.sectors(number);
+            kept += u64::from(sectors.count_ones());
             if let Some(block) = block {
                 content.put_sectors(number, block, sectors);
             }
         }
+        kept
     }
 }
 
@@ -117,7 +157,11 @@ fn surviving_changes(random: &mut Xoshiro256PlusPlus, pending: usize) -> usize {
 
 /// What the disk would hold if power were lost now. One seed gives one answer; different seeds
 /// give the different answers that are possible.
-pub(super) fn after_power_loss(state: &State, tearing: Tearing, seed: u64) -> Image {
+pub(super) fn after_power_loss(
+    state: &State,
+    tearing: Tearing,
+    seed: u64,
+) -> (Image, Vec<CutWrite>) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let kept = surviving_changes(&mut random, state.journal.len());
     let everything_kept = kept == state.journal.len();
@@ -131,8 +175,20 @@ pub(super) fn after_power_loss(state: &State, tearing: Tearing, seed: u64) -> Im
         }
     }
     let mut contents = BTreeMap::new();
+    let mut cut_writes = Vec::new();
     for (file, file_state) in &state.files {
         let mut content = file_state.durable.clone();
+        let named = names.iter().find(|(_, named)| *named == file);
+        let name = named.map_or("", |(name, _)| name);
+        let mut note = |first_block: u64, blocks: usize, completed, sectors_kept| {
+            cut_writes.push(CutWrite {
+                file: name.to_owned(),
+                offset_bytes: first_block * BLOCK_BYTES as u64,
+                length_bytes: (blocks * BLOCK_BYTES) as u64,
+                completed,
+                sectors_kept,
+            });
+        };
         let mut steps = resizes.remove(file).unwrap_or_default();
         let writes = file_state.pending.iter();
         steps.extend(writes.map(|write| (write.sequence, Step::Write(write))));
@@ -141,12 +197,15 @@ pub(super) fn after_power_loss(state: &State, tearing: Tearing, seed: u64) -> Im
             match step {
                 Step::Resize(size_bytes) => content.resize(size_bytes),
                 Step::Write(write) => {
-                    Survival::draw(&mut random, tearing, write.first_block, write.blocks.len())
-                        .apply(
-                            &mut content,
-                            write.first_block,
-                            write.blocks.iter().map(Option::as_ref),
-                        );
+                    let (first, count) = (write.first_block, write.blocks.len());
+                    let mut survival = Survival::draw(&mut random, tearing, first, count);
+                    let blocks = write.blocks.iter().map(Option::as_ref);
+                    note(
+                        first,
+                        count,
+                        true,
+                        survival.apply(&mut content, first, blocks),
+                    );
                 }
             }
         }
@@ -156,15 +215,19 @@ pub(super) fn after_power_loss(state: &State, tearing: Tearing, seed: u64) -> Im
             if everything_kept && end_bytes > content.size_bytes() && random.random_bool(0.5) {
                 content.resize(end_bytes);
             }
-            Survival::draw(&mut random, tearing, write.first_block, write.blocks.len()).apply(
-                &mut content,
-                write.first_block,
-                write.blocks.iter().map(Some),
+            let (first, count) = (write.first_block, write.blocks.len());
+            let mut survival = Survival::draw(&mut random, tearing, first, count);
+            let blocks = write.blocks.iter().map(Some);
+            note(
+                first,
+                count,
+                false,
+                survival.apply(&mut content, first, blocks),
             );
         }
         content.drop_blocks_past_end();
         contents.insert(*file, content);
     }
     contents.retain(|file, _| names.values().any(|named| named == file));
-    Image { names, contents }
+    (Image { names, contents }, cut_writes)
 }

@@ -1,7 +1,7 @@
 //! The simulated disk: takes requests, lets time pass, strikes faults, loses power.
 
 use super::content::{Block, SECTOR_BYTES};
-use super::crash::after_power_loss;
+use super::crash::{CutWrite, after_power_loss};
 use super::faults::{ArmedFault, Fault, FaultEffect};
 use super::options::{AfterPowerLoss, SimulatedOptions};
 use super::state::{Image, State};
@@ -86,8 +86,12 @@ pub(super) struct Inner {
     faults: RefCell<Vec<ArmedFault>>,
     log: RefCell<VecDeque<LoggedOperation>>,
     requests: Cell<u64>,
+    faults_struck: Cell<u64>,
+    pub(super) capacity_bytes: Cell<u64>,
     /// What is left, once power is lost.
     survivors: RefCell<Option<Image>>,
+    /// The writes that the power cut met.
+    cut_writes: RefCell<Vec<CutWrite>>,
 }
 
 /// A disk with its file system, in memory. Clones share it.
@@ -113,7 +117,10 @@ impl SimulatedDisk {
             faults: RefCell::default(),
             log: RefCell::default(),
             requests: Cell::new(0),
+            faults_struck: Cell::new(0),
+            capacity_bytes: Cell::new(options.capacity_bytes),
             survivors: RefCell::default(),
+            cut_writes: RefCell::default(),
             options,
         };
         Self {
@@ -143,6 +150,12 @@ impl SimulatedDisk {
         self.inner.requests.get()
     }
 
+    /// How many requests a fault has struck so far, power cuts not counted.
+    #[must_use]
+    pub fn faults_struck(&self) -> u64 {
+        self.inner.faults_struck.get()
+    }
+
     /// Bytes that the files on the disk take up.
     #[must_use]
     pub fn used_bytes(&self) -> u64 {
@@ -162,8 +175,15 @@ impl SimulatedDisk {
         if !self.has_power() {
             return;
         }
-        let image = self.image_after_power_loss(seed);
+        let (image, writes) = self.image_after_power_loss(seed);
         *self.inner.survivors.borrow_mut() = Some(image);
+        *self.inner.cut_writes.borrow_mut() = writes;
+    }
+
+    /// The writes that were under way or not flushed when power was lost, and what is left of them.
+    #[must_use]
+    pub fn cut_writes(&self) -> Vec<CutWrite> {
+        self.inner.cut_writes.borrow().clone()
     }
 
     /// Whether power is still there.
@@ -179,15 +199,34 @@ impl SimulatedDisk {
     /// If power was not lost.
     #[must_use]
     pub fn reopen(&self, handle: &Handle) -> Self {
+        assert!(
+            !self.has_power(),
+            "a disk is reopened only after it lost power"
+        );
+        self.restarted(handle, self.next_options())
+    }
+
+    /// The disk as whoever starts next finds it, with other options: after a power cut what that
+    /// left, otherwise what is visible, as after a process was killed.
+    #[must_use]
+    pub fn restarted(&self, handle: &Handle, options: SimulatedOptions) -> Self {
         let survivors = self.inner.survivors.borrow().clone();
-        let image = survivors.expect("a disk is reopened only after it lost power");
-        Self::with_state(handle, self.next_options(), State::from_image(image))
+        let image = survivors.unwrap_or_else(|| {
+            self.settle();
+            self.inner.state.borrow().visible_image()
+        });
+        Self::with_state(handle, options, State::from_image(image))
+    }
+
+    /// Gives the disk another size.
+    pub fn set_capacity_bytes(&self, capacity_bytes: u64) {
+        self.inner.capacity_bytes.set(capacity_bytes);
     }
 
     /// The disk as it would come back if power were lost now; this one goes on undisturbed.
     #[must_use]
     pub fn crashed_copy(&self, handle: &Handle, seed: u64) -> Self {
-        let image = self.image_after_power_loss(seed);
+        let (image, _) = self.image_after_power_loss(seed);
         Self::with_state(handle, self.next_options(), State::from_image(image))
     }
 
@@ -200,7 +239,7 @@ impl SimulatedDisk {
         Self::with_state(handle, self.next_options(), State::from_image(image))
     }
 
-    fn image_after_power_loss(&self, seed: u64) -> Image {
+    fn image_after_power_loss(&self, seed: u64) -> (Image, Vec<CutWrite>) {
         self.settle();
         after_power_loss(&self.inner.state.borrow(), self.inner.options.tearing, seed)
     }
@@ -236,7 +275,10 @@ impl SimulatedDisk {
             IoOperation::Sync => &options.sync_ns,
             _ => &options.directory_ns,
         };
-        let latency_ns = inner.random.borrow_mut().random_range(latency_ns.clone());
+        let mut latency_ns = inner.random.borrow_mut().random_range(latency_ns.clone());
+        if let Some(FaultEffect::Delay { by_ns }) = effect {
+            latency_ns += by_ns;
+        }
         Ok(Ticket {
             subject,
             effect,
@@ -251,6 +293,13 @@ impl SimulatedDisk {
             // Every fault counts every request, whichever strikes.
             let effect = fault.strike(subject.operation, &subject.file);
             struck = struck.or(effect);
+        }
+        if struck
+            .as_ref()
+            .is_some_and(|effect| !matches!(effect, FaultEffect::CutPower(_)))
+        {
+            let count = &self.inner.faults_struck;
+            count.set(count.get() + 1);
         }
         struck
     }

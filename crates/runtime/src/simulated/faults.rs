@@ -21,6 +21,14 @@ pub enum FaultEffect {
         /// Distance in bytes, whole blocks.
         by_bytes: i64,
     },
+    /// The request takes this much longer, and then succeeds.
+    Delay {
+        /// Nanoseconds on top of the latency that was drawn.
+        by_ns: u64,
+    },
+    /// A read returns what the file held when the disk was powered on; what did not exist then reads
+    /// as zeroes. The bytes on the disk are right.
+    ReadStale,
     /// Power is lost just as the request begins; the number is the seed for
     /// [`super::SimulatedDisk::crash`].
     CutPower(u64),

@@ -208,15 +208,25 @@ impl SimulatedFile {
         }
         let mut from_bytes = offset_bytes;
         let mut state = self.disk.inner.state.borrow_mut();
+        let is_stale = ticket.effect == Some(FaultEffect::ReadStale);
         for buffer in &mut *buffers {
-            state.file(self.file).visible.read(from_bytes, buffer);
+            let file = state.file(self.file);
+            let content = if is_stale {
+                &file.former
+            } else {
+                &file.visible
+            };
+            content.read(from_bytes, buffer);
             from_bytes += buffer.len() as u64;
         }
-        let outcome = if let Some(FaultEffect::FlipBit) = ticket.effect {
-            self.disk.flip_bit(&mut buffers[0]);
-            "a bit was flipped"
-        } else {
-            "done"
+        drop(state);
+        let outcome = match ticket.effect {
+            Some(FaultEffect::FlipBit) => {
+                self.disk.flip_bit(&mut buffers[0]);
+                "a bit was flipped"
+            }
+            Some(FaultEffect::ReadStale) => "older bytes were returned",
+            _ => "done",
         };
         self.disk.note(&ticket.subject, outcome);
         Ok(())
@@ -303,7 +313,7 @@ impl SimulatedFile {
         let growth_bytes = end_bytes.saturating_sub(self.visible_size_bytes());
         let used_bytes = self.disk.used_bytes();
         if growth_bytes == 0
-            || used_bytes.saturating_add(growth_bytes) <= self.disk.inner.options.capacity_bytes
+            || used_bytes.saturating_add(growth_bytes) <= self.disk.inner.capacity_bytes.get()
         {
             return Ok(());
         }

@@ -27,6 +27,7 @@ mod file;
 mod options;
 mod state;
 
+pub use crash::CutWrite;
 pub use disk::{LoggedOperation, SimulatedDisk};
 pub use faults::{Fault, FaultEffect};
 pub use file::{SimulatedDirectory, SimulatedFile};

@@ -55,6 +55,8 @@ pub(super) type OpenMark = Rc<()>;
 pub(super) struct FileState {
     pub(super) visible: Content,
     pub(super) durable: Content,
+    /// As the file was when the disk was powered on.
+    pub(super) former: Content,
     pub(super) pending: Vec<PendingWrite>,
     open: Weak<()>,
 }
@@ -104,6 +106,7 @@ impl State {
         let next_file = image.contents.keys().last().map_or(0, |last| last + 1);
         let file_state = |content: Content| FileState {
             visible: content.clone(),
+            former: content.clone(),
             durable: content,
             ..FileState::default()
         };
