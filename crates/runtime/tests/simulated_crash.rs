@@ -279,6 +279,44 @@ fn a_size_that_was_not_flushed_may_be_lost_and_one_that_was_may_not() {
 }
 
 #[test]
+fn the_writes_that_a_power_cut_met_are_known() {
+    let (mut lost, mut whole, mut partly) = (0, 0, 0);
+    for seed in 0..60 {
+        let runtime = Runtime::virtual_clock();
+        let handle = runtime.handle();
+        let disk = SimulatedDisk::new(&handle, SimulatedOptions::default());
+        let kept = runtime.block_on(async move {
+            let directory = disk.directory("d");
+            let file = directory.create("f").await.unwrap();
+            file.set_size_bytes(4 * BLOCK).await.unwrap();
+            file.sync().await.unwrap();
+            directory.sync().await.unwrap();
+            let bytes = Rc::new(tagged(2, 9));
+            let write = file.write(BLOCK, bytes, Persistence::Volatile);
+            write.await.unwrap();
+            disk.crash(seed);
+            let [write] = &disk.cut_writes()[..] else {
+                panic!("one write was not flushed: {:?}", disk.cut_writes());
+            };
+            assert_eq!((write.file.as_str(), write.completed), ("d/f", true));
+            assert_eq!((write.offset_bytes, write.length_bytes), (BLOCK, 2 * BLOCK));
+            let file = disk.reopen(&handle).directory("d").open("f").await.unwrap();
+            let (bytes, result) = file.read(BLOCK, Buffer::zeroed(2 * BLOCK as usize)).await;
+            result.unwrap();
+            let kept = bytes.chunks(512).filter(|sector| tag_of(sector) == 9);
+            assert_eq!(write.sectors_kept, kept.count() as u64, "seed {seed}");
+            write.sectors_kept
+        });
+        match kept {
+            0 => lost += 1,
+            16 => whole += 1,
+            _ => partly += 1,
+        }
+    }
+    assert!(lost > 0 && whole > 0 && partly > 0);
+}
+
+#[test]
 fn power_can_be_cut_at_a_chosen_request() {
     for (after_power_loss, hangs) in [(AfterPowerLoss::Fail, false), (AfterPowerLoss::Hang, true)] {
         let runtime = Runtime::virtual_clock();

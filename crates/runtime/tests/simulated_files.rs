@@ -277,6 +277,67 @@ fn silent_faults_leave_wrong_bytes() {
 }
 
 #[test]
+fn a_stale_read_returns_what_was_there_at_power_on() {
+    with_disk(SimulatedOptions::instant(), |disk| async move {
+        let file = disk.directory("d").create("f").await.unwrap();
+        let write = |file: SimulatedFile, block: u64, value| async move {
+            let bytes = Rc::new(filled(1, value));
+            let written = file.write(block * BLOCK, bytes, Persistence::Durable);
+            written.await.unwrap();
+        };
+        write(file, 0, 1).await;
+        let disk = disk.restarted(&disk.handle(), SimulatedOptions::instant());
+        let file = disk.directory("d").open("f").await.unwrap();
+        write(file.clone(), 0, 2).await;
+        write(file.clone(), 1, 3).await;
+        disk.set_fault(Fault {
+            count: 2,
+            ..Fault::once(IoOperation::Read, 1, FaultEffect::ReadStale)
+        });
+        assert_eq!(first_byte(&file, 0).await, 1);
+        assert_eq!(first_byte(&file, 1).await, 0);
+        assert_eq!(first_byte(&file, 0).await, 2);
+        assert_eq!(disk.faults_struck(), 2);
+    });
+}
+
+#[test]
+fn a_delayed_request_takes_that_much_longer() {
+    with_disk(SimulatedOptions::instant(), |disk| async move {
+        let handle = disk.handle();
+        let file = disk.directory("d").create("f").await.unwrap();
+        let by_ns = 3_000_000_000;
+        disk.set_fault(Fault::once(
+            IoOperation::Write,
+            1,
+            FaultEffect::Delay { by_ns },
+        ));
+        let began_ns = handle.now_ns();
+        for _ in 0..2 {
+            let bytes = Rc::new(filled(1, 1));
+            file.write(0, bytes, Persistence::Durable).await.unwrap();
+            assert_eq!(handle.now_ns() - began_ns, by_ns);
+        }
+    });
+}
+
+#[test]
+fn a_disk_can_be_given_another_size() {
+    with_disk(SimulatedOptions::instant(), |disk| async move {
+        let file = disk.directory("d").create("f").await.unwrap();
+        let write = |block: u64| {
+            let bytes = Rc::new(filled(1, 1));
+            file.write(block * BLOCK, bytes, Persistence::Durable)
+        };
+        disk.set_capacity_bytes(BLOCK);
+        write(0).await.unwrap();
+        assert_eq!(write(1).await.unwrap_err().failure, IoFailure::OutOfSpace);
+        disk.set_capacity_bytes(2 * BLOCK);
+        write(1).await.unwrap();
+    });
+}
+
+#[test]
 fn requests_beyond_the_queue_depth_wait_in_line() {
     let options = SimulatedOptions {
         queue_depth: 2,
