@@ -13,6 +13,7 @@
 //! - `engine` is what all parts of an open database share, with its `catalog` of tables and the
 //!   `versions` of records. [`transaction`] adds snapshots and rollback, [`table`] rows, indexes and
 //!   long values; `log_record` is what the log says of them.
+//! - `seeded_bugs` are for tests of the tests.
 //! - [`database`] puts it all together; [`recovery`] brings a database back after a crash.
 
 mod accounting;
@@ -34,6 +35,10 @@ pub mod pool;
 pub mod position;
 pub mod reading;
 pub mod recovery;
+#[cfg(feature = "seeded-bugs")]
+pub mod seeded_bugs;
+#[cfg(not(feature = "seeded-bugs"))]
+mod seeded_bugs;
 pub mod settings;
 mod signal;
 mod space;

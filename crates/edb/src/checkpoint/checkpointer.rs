@@ -7,6 +7,7 @@ use crate::log::LocalFuture;
 use crate::log::{Log, LogError, LogRollover};
 use crate::pool::{PageStore, Payload, Pool, PoolError};
 use crate::position::LogPosition;
+use crate::seeded_bugs::{SeededBug, is_seeded};
 use crate::settings::EngineSettings;
 use crate::signal::Signal;
 use runtime::sync::Semaphore;
@@ -155,7 +156,15 @@ impl<P: Payload, S: PageStore<P>, F: File> Shared<P, S, F> {
     fn goal(&self) -> LogPosition {
         // What is not yet durable in the log is not needed from before its own place, either.
         let mut goal = self.log.durable();
-        for position in [self.pool.oldest_change(), self.source.oldest_transaction()] {
+        let mut pages = self.pool.oldest_change();
+        let mut transactions = self.source.oldest_transaction();
+        if is_seeded(SeededBug::CheckpointIgnoresDirtyPages) {
+            pages = None;
+        }
+        if is_seeded(SeededBug::CheckpointIgnoresTransactions) {
+            transactions = None;
+        }
+        for position in [pages, transactions] {
             goal = goal.min(position.unwrap_or(goal));
         }
         goal
@@ -178,7 +187,9 @@ impl<P: Payload, S: PageStore<P>, F: File> Shared<P, S, F> {
         if goal <= self.position.get() {
             return Ok(());
         }
-        self.pool.sync().await?;
+        if !is_seeded(SeededBug::CheckpointWithoutFlush) {
+            self.pool.sync().await?;
+        }
         let file_bytes = self.log.file_size_bytes();
         let lowest = goal.generation(file_bytes);
         let highest = self.log.generation();
@@ -199,7 +210,8 @@ impl<P: Payload, S: PageStore<P>, F: File> Shared<P, S, F> {
         };
         self.file.write(&checkpoint).await.map_err(failed)?;
         self.position.set(goal);
-        self.log.release_before(lowest);
+        let too_early = u32::from(is_seeded(SeededBug::LogFileReusedTooEarly));
+        self.log.release_before(lowest + too_early);
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::format::database_header::DatabaseHeader;
 use crate::integrity::{FileClass, FileFinding, FilePart, LastWritten, two_copies};
+use crate::seeded_bugs::{SeededBug, is_seeded};
 use crate::store::FileStore;
 use runtime::sync::Semaphore;
 use runtime::{Buffer, File, Handle, IoCause, IoError};
@@ -69,6 +70,9 @@ impl<F: File> HeaderKeeper<F> {
         };
         self.shared.written.begin();
         for copy in [0, 1] {
+            if copy == 1 && is_seeded(SeededBug::OneHeaderCopy) {
+                break;
+            }
             let page = Rc::clone(&page);
             self.shared
                 .store

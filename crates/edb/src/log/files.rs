@@ -19,6 +19,7 @@ use super::state::LogCore;
 use crate::accounting::{Shape, notify_observer};
 use crate::format::database_header::LogTime;
 use crate::position::SEGMENT_BYTES;
+use crate::seeded_bugs::{SeededBug, is_seeded};
 use runtime::sync::Notify;
 use runtime::{Buffer, Directory, File, IoCause, IoDirection, IoError, IoObserver, Persistence};
 use std::cell::{Cell, RefCell};
@@ -142,7 +143,8 @@ impl<D: Directory> LogFiles<D> {
             .filter_map(|name| self.names.generation_of(name));
         self.full.borrow_mut().extend(generations);
         let file = self.directory.open(&self.names.current()).await?;
-        if let Some(number) = end.next_segment {
+        let marked = !is_seeded(SeededBug::TornEndNotMarked);
+        if let Some(number) = end.next_segment.filter(|_| marked) {
             self.end_torn_file(&file, end.generation, number).await?;
         }
         self.hurry.set(true);
@@ -221,7 +223,9 @@ impl<D: Directory> LogFiles<D> {
         self.directory
             .rename(&self.names.current(), &full_name)
             .await?;
-        self.directory.sync().await?;
+        if !is_seeded(SeededBug::RolloverWithoutDirectorySync) {
+            self.directory.sync().await?;
+        }
         self.full.borrow_mut().insert(last.generation);
         self.become_current(next).await
     }
@@ -233,7 +237,9 @@ impl<D: Directory> LogFiles<D> {
         self.directory
             .rename(&self.names.next(), &self.names.current())
             .await?;
-        self.directory.sync().await?;
+        if !is_seeded(SeededBug::RolloverWithoutDirectorySync) {
+            self.directory.sync().await?;
+        }
         self.current_bytes.set(0);
         Ok(next)
     }

@@ -6,6 +6,7 @@ use super::pending::Pending;
 use super::state::Core;
 use super::traits::{PageError, PageStore, Payload, PoolError};
 use crate::position::{LogPosition, PageNumber};
+use crate::seeded_bugs::{SeededBug, is_seeded};
 use runtime::IoCause;
 use std::rc::Rc;
 
@@ -235,6 +236,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
     /// How far the log must be durable before the page in `slot` may be written, unless it is.
     pub(super) fn blocked_by_log(&self, slot: u32) -> Option<LogPosition> {
         let needed = self.core.state.borrow().slot(slot).newest_change;
-        (needed > self.write_ahead.durable()).then_some(needed)
+        let blocked = needed > self.write_ahead.durable();
+        (blocked && !is_seeded(SeededBug::PageBeforeLog)).then_some(needed)
     }
 }

@@ -4,6 +4,7 @@ use super::Inner;
 use super::state::Frame;
 use super::traits::{PageStore, Payload, PoolError};
 use crate::position::{LogPosition, PageNumber};
+use crate::seeded_bugs::{SeededBug, is_seeded};
 use runtime::IoCause;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -129,7 +130,8 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
             let frame = Rc::clone(&entry.frame);
             if dirty {
                 self.seal(&frame);
-                if let Some(log) = &images_log {
+                let skipped = is_seeded(SeededBug::PageWithoutImage) && frame.page.0 % 4 == 0;
+                if let Some(log) = images_log.as_ref().filter(|_| !skipped) {
                     let end = log.log_image(frame.page, &frame.payload.borrow());
                     run.images_end = run.images_end.max(Some(end));
                     state.counters.images_logged += 1;
@@ -195,6 +197,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
             let (was_dirty, since) = (entry.writing_dirty, entry.changed_since_image.take());
             if was_dirty {
                 state.oldest.remove(slot);
+                let since = since.filter(|_| !is_seeded(SeededBug::WriteCoversLaterChange));
                 if let Some(begin) = since {
                     state.oldest.insert(slot, begin);
                 }

@@ -15,8 +15,10 @@
 //! comes: the image was durable before the page was overwritten, so it lies behind the oldest
 //! operation that the page on disk may lack.
 
+mod logged_pages;
 mod redo;
 
+pub use logged_pages::{LoggedPage, logged_pages};
 pub(crate) use redo::Recovery;
 
 /// What recovery has done.

@@ -6,6 +6,7 @@ use crate::format::page::PageView;
 use crate::log_record::{LogRecord, NodeUndo, UndoState};
 use crate::pool::{PageProblem, PageRef, Pool, PoolError};
 use crate::position::{LogPosition, LogSpan, PageNumber};
+use crate::seeded_bugs::{SeededBug, is_seeded};
 use crate::store::FileStore;
 use crate::tree::step::LoggedOperation;
 use crate::tree::{LoggedOperations, Page};
@@ -277,7 +278,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
             self.report.skipped += 1;
             return Ok(());
         }
-        if !formats && dbtime != one.before {
+        if !formats && dbtime != one.before && !is_seeded(SeededBug::RecoveryIgnoresDatabaseTime) {
             let lost = self.refuse(format!(
                 "page {} is of database time {dbtime} where the log expects {}: the storage lost \
                  a write; restore the database from a backup",
@@ -330,7 +331,7 @@ fn is_damage(error: &PoolError) -> bool {
     }
 }
 
-fn operations_of(record: LogRecord<'_>) -> Option<LoggedOperations<'_>> {
+pub(super) fn operations_of(record: LogRecord<'_>) -> Option<LoggedOperations<'_>> {
     match record {
         LogRecord::Update { operations, .. }
         | LogRecord::Undo { operations, .. }

@@ -5,6 +5,7 @@ use crate::engine::Core;
 use crate::error::EngineError;
 use crate::log_record::encode_commit;
 use crate::position::LogPosition;
+use crate::seeded_bugs::{SeededBug, is_seeded};
 use crate::versions::OpenTransaction;
 use runtime::{Directory, JoinHandle};
 use std::rc::Rc;
@@ -81,6 +82,9 @@ impl<D: Directory> Transaction<D> {
         self.core.wake_cleanup();
         self.core.prepare_next_extension();
         match commit {
+            Commit::Durable if is_seeded(SeededBug::CommitBeforeFlush) => {
+                self.core.log.request(end, 0);
+            }
             Commit::Durable => {
                 let result = self.core.log.make_durable(end).await;
                 result.inspect_err(|error| self.core.poison(error.clone()))?;

@@ -11,6 +11,7 @@ use crate::error::EngineError;
 use crate::format::page::{NodeFlags, PageView};
 use crate::log_record::{encode_rolled_back, encode_undo};
 use crate::position::LogPosition;
+use crate::seeded_bugs::{SeededBug, is_seeded};
 use crate::tree::{self, DataChange, Found, Need, Step};
 use crate::versions::{FormerState, OpenTransaction, Update};
 use runtime::Directory;
@@ -65,7 +66,8 @@ impl<D: Directory> Core<D> {
         };
         step.may_use_reserve = true;
         restore(&mut step, update)?;
-        let remaining = transaction.updates.len() - 1;
+        let counted_twice = usize::from(is_seeded(SeededBug::UndoCountedTwice));
+        let remaining = transaction.updates.len() - 1 + counted_twice;
         let remaining = u32::try_from(remaining).unwrap_or_else(|_| panic!("too many updates"));
         let writer = transaction.writer.id;
         self.commit_step(step, |operations| {

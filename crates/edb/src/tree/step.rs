@@ -11,6 +11,7 @@ use super::bytes::{PutBytes, TakeBytes};
 use super::operation::PageOperation;
 use crate::error::EngineError;
 use crate::format::page::PageView;
+use crate::seeded_bugs::{SeededBug, is_seeded};
 use crate::tree::Page;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -291,6 +292,15 @@ impl StepOperations {
     /// Appends the operations to a log record.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         out.put_u64(self.first_dbtime);
+        if self.count > 3 && is_seeded(SeededBug::SplitLoggedInPart) {
+            let mut last = self.iter();
+            for _ in 1..self.count {
+                let _ = last.next();
+            }
+            out.put_u32(self.count - 1);
+            out.extend_from_slice(&self.bytes[..self.bytes.len() - last.from.0.len()]);
+            return;
+        }
         out.put_u32(self.count);
         out.extend_from_slice(&self.bytes);
     }

@@ -2,6 +2,7 @@
 
 use super::{CommitNumber, VersionStore, Writer};
 use crate::position::LogPosition;
+use crate::seeded_bugs::{SeededBug, is_seeded};
 use crate::tree::DataChange;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -171,7 +172,9 @@ impl Transactions {
     /// The oldest log position a restart would need to undo transactions and to clean up, given how
     /// far the log is durable.
     pub(crate) fn oldest_needed(&mut self, durable: LogPosition) -> Option<LogPosition> {
-        while self.ending.front().is_some_and(|&(end, _)| end <= durable) {
+        let at_once = is_seeded(SeededBug::HoldEndsBeforeLogIsDurable);
+        let has_ended = |&(end, _): &(LogPosition, LogPosition)| end <= durable || at_once;
+        while self.ending.front().is_some_and(has_ended) {
             if let Some((_, begin)) = self.ending.pop_front() {
                 self.release(begin);
             }
@@ -272,6 +275,7 @@ impl Transactions {
             .keys()
             .next()
             .copied()
+            .filter(|_| !is_seeded(SeededBug::CleanupIgnoresSnapshots))
             .unwrap_or(self.last_commit);
         while self
             .committed
