@@ -1,8 +1,9 @@
 //! Databases from the bulk builder in everyday use.
 
 use crate::common::*;
-use crate::reading::{equals, read_all};
-use crate::sessions::{RowModel, State, World};
+use crashtest::model::{RowModel, State};
+use crashtest::reading::{equals, read_all};
+use crashtest::sessions::World;
 use edb::bulk::{BuildPlan, RowSource, build, long_value_id};
 use edb::format::database_header::{LogTime, Signature};
 use edb::format::record::Field;

@@ -1,8 +1,10 @@
 //! Storage that fails, fills up or lies.
 
 use crate::common::*;
-use crate::reading::read_all;
-use crate::sessions::{State, World};
+use crashtest::Stop;
+use crashtest::model::State;
+use crashtest::reading::read_all;
+use crashtest::sessions::World;
 use edb::{Commit, EngineError, EngineSettings, LongValues, ScanOptions};
 use runtime::file::{IoFailure, IoOperation};
 use runtime::simulated::{Fault, FaultEffect, SimulatedDisk, SimulatedOptions};
@@ -29,7 +31,9 @@ fn fail_once(seed: u64, operation: IoOperation, nth: u64, file: &str) {
         let closed = db.close().await;
         let struck = !errors.is_empty() || closed.is_err();
         for error in errors {
-            assert!(!matches!(error, EngineError::WriteConflict), "{error}");
+            let is_failure = matches!(error, Stop::Engine(_));
+            let conflict = Stop::Engine(EngineError::WriteConflict);
+            assert!(is_failure && error != conflict, "{error}");
         }
         disk.clear_faults();
         drop((world, db));

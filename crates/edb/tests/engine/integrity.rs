@@ -1,7 +1,7 @@
 //! Faults done to the files of a database, while it is in use and while it is not.
 
 use crate::common::*;
-use crate::sessions::{State, World};
+use crashtest::sessions::{State, World};
 use config::{ByteSize, TimeSpan};
 use edb::EngineSettings;
 use edb::integrity::{ClosedState, Damage, DamageClass, FileClass, FilePart, Verification};

@@ -5,11 +5,8 @@
 mod basics;
 mod built;
 mod common;
-mod crash;
 mod export;
 mod faults;
 mod integrity;
 mod model;
 mod page_versions;
-mod reading;
-mod sessions;

@@ -1,8 +1,9 @@
 //! Concurrent sessions against the model, and the same run twice.
 
 use crate::common::*;
-use crate::reading::{equals, read_all};
-use crate::sessions::{State, World};
+use crashtest::model::State;
+use crashtest::reading::{equals, read_all};
+use crashtest::sessions::World;
 use runtime::Runtime;
 use runtime::simulated::{SimulatedDisk, SimulatedOptions};
 

@@ -1,159 +1,132 @@
 //! Random sessions on one table, with a model in memory that knows what each of them must see.
 
-use crate::common::*;
+use crate::check::{Stop, require};
+use crate::model::{Model, RowModel, State};
+use crate::table::Db;
 use edb::{
     Commit, Direction, EngineError, LongValues, Row, ScanOptions, Table, Transaction, Value,
 };
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::Handle;
 use runtime::simulated::SimulatedDirectory;
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-/// A row as the model keeps it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct RowModel {
-    pub token: Vec<u8>,
-    pub size: i32,
-    /// Seed and length of the body.
-    pub body: (u32, usize),
+/// Called with a line about what a session does.
+pub type Note = Rc<dyn Fn(&dyn Fn() -> String)>;
+
+/// What sessions do, in numbers.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// Share of bodies that are long, in percent.
+    pub long_percent: u32,
+    /// Rows that sessions try not to exceed.
+    pub most_rows: usize,
+    /// Share of commits that wait until they are durable, in percent.
+    pub durable_percent: u32,
+    /// Milliseconds within which other commits become durable.
+    pub lazy_within_ms: u64,
 }
 
-pub type State = BTreeMap<i64, RowModel>;
-
-impl RowModel {
-    /// Without regular patterns: those can hide a torn write from the checksum.
-    pub fn body_bytes(&self) -> Vec<u8> {
-        let (seed, length) = self.body;
-        let mut body = vec![0; length];
-        Xoshiro256PlusPlus::seed_from_u64(u64::from(seed)).fill_bytes(&mut body);
-        body
-    }
-
-    fn values(&self) -> Vec<Value> {
-        row(&self.token, self.size, self.body_bytes())
-    }
-
-    pub fn is(&self, row: &Row) -> bool {
-        row.values[1] == Value::Long(self.size)
-            && row.values[2].as_bytes() == Some(&self.token)
-            && row.values[3].as_bytes() == Some(&self.body_bytes())
-    }
-}
-
-/// What a committed transaction changed, to be looked for after a crash.
-pub struct Committed {
-    pub effects: Vec<(i64, Option<RowModel>)>,
-    /// Whether the caller was informed that it is durable.
-    pub acknowledged: bool,
-}
-
-/// What all sessions know together.
-#[derive(Default)]
-pub struct Model {
-    pub state: State,
-    pub history: Vec<Committed>,
-    /// Per row, the number of the last commit that changed it.
-    last_change: BTreeMap<i64, usize>,
-    /// Per row, the open sessions that changed it or try to.
-    active: BTreeMap<i64, BTreeSet<u64>>,
-    /// Per row, when a transaction that had touched it last ended.
-    ended: BTreeMap<i64, u64>,
-    next_token: u64,
-    events: u64,
-    trace: DefaultHasher,
-}
-
-impl Model {
-    fn event(&mut self, what: impl Hash) -> u64 {
-        what.hash(&mut self.trace);
-        self.events += 1;
-        self.events
-    }
-
-    /// A number that stands for everything that has happened.
-    pub fn trace(&self) -> u64 {
-        self.trace.finish()
-    }
-
-    fn apply(&mut self, effects: Vec<(i64, Option<RowModel>)>) -> usize {
-        for (key, row) in &effects {
-            match row {
-                Some(row) => self.state.insert(*key, row.clone()),
-                None => self.state.remove(key),
-            };
-            self.last_change.insert(*key, self.history.len() + 1);
+impl Default for Shape {
+    fn default() -> Self {
+        Self {
+            long_percent: 10,
+            most_rows: 150,
+            durable_percent: 33,
+            lazy_within_ms: 3,
         }
-        self.history.push(Committed {
-            effects,
-            acknowledged: false,
-        });
-        self.history.len() - 1
     }
 }
 
 /// A database under test.
 pub struct World {
-    pub handle: Handle,
-    pub db: Db,
-    pub table: Table,
+    handle: Handle,
+    db: Db,
+    table: Table,
+    /// What the sessions have committed.
     pub model: RefCell<Model>,
-    /// Share of bodies that are long, in percent.
-    pub long_percent: u32,
-    /// Rows that sessions try not to exceed.
-    pub most_rows: usize,
+    shape: Shape,
     next_session: Cell<u64>,
+    note: Note,
 }
 
 impl World {
+    /// Sessions on `table`, which holds the rows of `state`. `seed` makes tokens unique over all
+    /// lives of a database.
+    #[must_use]
     pub fn new(handle: &Handle, db: Db, table: Table, state: State, seed: u64) -> Rc<Self> {
-        // Tokens are unique over all lives of a database.
-        let model = Model {
-            state,
-            next_token: seed << 24,
-            ..Model::default()
-        };
+        let note: Note = Rc::new(|_| {});
+        Self::with_shape(handle, db, table, (state, seed), Shape::default(), note)
+    }
+
+    /// As [`World::new`], with other numbers and somebody who reads along.
+    #[must_use]
+    pub fn with_shape(
+        handle: &Handle,
+        db: Db,
+        table: Table,
+        (state, seed): (State, u64),
+        shape: Shape,
+        note: Note,
+    ) -> Rc<Self> {
         Rc::new(Self {
             handle: handle.clone(),
             db,
             table,
-            model: RefCell::new(model),
-            long_percent: 10,
-            most_rows: 150,
+            model: RefCell::new(Model::new(state, seed << 24)),
+            shape,
             next_session: Cell::new(0),
+            note,
         })
     }
 
-    /// Starts sessions and waits until all have done `transactions` or met an error that ends them.
-    pub async fn run(
+    /// Starts sessions and waits until all have done `transactions` or met what ends them.
+    pub async fn run(self: &Rc<Self>, seed: u64, sessions: u64, transactions: u32) -> Vec<Stop> {
+        self.run_beside(seed, sessions, transactions, None).await
+    }
+
+    /// As [`World::run`], beside one session whose transactions stay open for up to `long_ns` each.
+    pub async fn run_beside(
         self: &Rc<Self>,
         seed: u64,
         sessions: u64,
         transactions: u32,
-    ) -> Vec<EngineError> {
+        long_ns: Option<u64>,
+    ) -> Vec<Stop> {
         let mut tasks = Vec::new();
-        for session in 0..sessions {
+        let session = |session: u64, pause_ns| {
             let world = Rc::clone(self);
             let random = Xoshiro256PlusPlus::seed_from_u64(seed ^ session << 32);
-            tasks.push(
-                self.handle
-                    .spawn(async move { Session { world, random }.run(transactions).await }),
-            );
+            Session {
+                world,
+                random,
+                pause_ns,
+            }
+        };
+        for number in 0..sessions {
+            let mut session = session(number, None);
+            let work = async move { session.run(transactions).await };
+            tasks.push(self.handle.spawn(work));
         }
-        let mut errors = Vec::new();
+        if let Some(long_ns) = long_ns {
+            let mut session = session(sessions, Some(long_ns));
+            tasks.push(self.handle.spawn(async move { session.run(3).await }));
+        }
+        let mut stops = Vec::new();
         for task in tasks {
-            errors.extend(task.await.err());
+            stops.extend(task.await.err());
         }
-        errors
+        stops
     }
 }
 
 struct Session {
     world: Rc<World>,
     random: Xoshiro256PlusPlus,
+    /// How long a transaction of this session may stay open between two operations.
+    pause_ns: Option<u64>,
 }
 
 /// One transaction with what it must see.
@@ -166,7 +139,7 @@ struct Open {
 }
 
 impl Session {
-    async fn run(&mut self, transactions: u32) -> Result<(), EngineError> {
+    async fn run(&mut self, transactions: u32) -> Result<(), Stop> {
         for _ in 0..transactions {
             self.transaction().await?;
             if self.random.random_range(0..4) == 0 {
@@ -177,7 +150,7 @@ impl Session {
         Ok(())
     }
 
-    async fn transaction(&mut self) -> Result<(), EngineError> {
+    async fn transaction(&mut self) -> Result<(), Stop> {
         let world = Rc::clone(&self.world);
         let id = world.next_session.get();
         world.next_session.set(id + 1);
@@ -197,9 +170,14 @@ impl Session {
             if !matches!(outcome, Ok(true)) {
                 break;
             }
+            if let Some(longest_ns) = self.pause_ns {
+                let pause_ns = self.random.random_range(0..=longest_ns);
+                world.handle.sleep_ns(pause_ns).await;
+            }
         }
         let outcome = match outcome {
-            Err(error) => Err(error),
+            // Dropped, and rolled back nobody knows when, if ever: what it touched may conflict.
+            Err(error) => return Err(error),
             Ok(go_on) if !go_on || self.random.random_range(0..8) == 0 => {
                 let result = match self.random.random_range(0..4) {
                     0 => {
@@ -212,25 +190,13 @@ impl Session {
                     _ => open.tx.rollback().await,
                 };
                 world.model.borrow_mut().event(("rollback", id));
-                result
+                result.map_err(Stop::from)
             }
             Ok(_) => self.commit(open.tx, id, open.effects).await,
         };
-        let mut model = world.model.borrow_mut();
-        let now = model.event(("end", id, world.handle.now_ns()));
-        let touched: Vec<i64> = model
-            .active
-            .iter()
-            .filter(|(_, who)| who.contains(&id))
-            .map(|(key, _)| *key)
-            .collect();
-        for key in touched {
-            model.ended.insert(key, now);
-            if let Some(who) = model.active.get_mut(&key) {
-                who.remove(&id);
-            }
-        }
-        outcome
+        outcome?;
+        world.note_end(id);
+        Ok(())
     }
 
     async fn commit(
@@ -238,31 +204,42 @@ impl Session {
         tx: Transaction<SimulatedDirectory>,
         id: u64,
         effects: Vec<(i64, Option<RowModel>)>,
-    ) -> Result<(), EngineError> {
-        let durable = self.random.random_range(0..3) == 0;
+    ) -> Result<(), Stop> {
+        let shape = self.world.shape;
+        let durable = self.random.random_range(0..100) < shape.durable_percent;
         let commit = if durable {
             Commit::Durable
         } else {
-            Commit::Lazy { within_ms: 3 }
+            let within_ms = shape.lazy_within_ms;
+            Commit::Lazy { within_ms }
         };
         let world = &self.world;
         if effects.is_empty() {
-            return tx.commit(commit).await;
+            return Ok(tx.commit(commit).await?);
         }
         // The engine orders commits at this very moment: nothing else runs in between.
         let place = {
             let mut model = world.model.borrow_mut();
             model.event(("commit", id, durable));
+            (world.note)(&|| {
+                let keys: Vec<String> = effects.iter().map(describe_effect).collect();
+                let number = model.history.len() + 1;
+                let kind = if durable { "durable" } else { "lazy" };
+                format!("commit {number}, {kind}: {}", keys.join(" "))
+            });
             model.apply(effects)
         };
         tx.commit(commit).await?;
         world.model.borrow_mut().history[place].acknowledged = durable;
+        if durable {
+            (world.note)(&|| format!("commit {} is acknowledged", place + 1));
+        }
         Ok(())
     }
 
     /// One random operation; `Ok(false)`: a conflict, the transaction must be given up.
-    async fn operation(&mut self, open: &mut Open) -> Result<bool, EngineError> {
-        let full = open.state.len() >= self.world.most_rows;
+    async fn operation(&mut self, open: &mut Open) -> Result<bool, Stop> {
+        let full = open.state.len() >= self.world.shape.most_rows;
         match self.random.random_range(0..10) {
             0..=2 if !full => self.insert(open).await,
             0..=3 => self.delete(open).await,
@@ -279,7 +256,7 @@ impl Session {
         let number = model.next_token.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mut token = number.to_be_bytes().to_vec();
         token.resize(self.random.random_range(8..30), 7);
-        let length = if self.random.random_range(0..100) < self.world.long_percent {
+        let length = if self.random.random_range(0..100) < self.world.shape.long_percent {
             self.random.random_range(1024..12_000)
         } else {
             self.random.random_range(0..300)
@@ -297,49 +274,46 @@ impl Session {
         open.state.range(from..).next().map(|(key, _)| *key)
     }
 
-    async fn insert(&mut self, open: &mut Open) -> Result<bool, EngineError> {
+    async fn insert(&mut self, open: &mut Open) -> Result<bool, Stop> {
         let world = Rc::clone(&self.world);
         let new = self.new_row();
-        let duplicate = self.random.random_range(0..10) == 0 && !open.state.is_empty();
-        if duplicate {
+        let duplicate = self.random.random_range(0..10) == 0;
+        let in_use = open.state.values().next().filter(|_| duplicate);
+        if let Some(RowModel { token, .. }) = in_use {
             // A token in use is refused, or the row that has it was changed meanwhile.
-            let token = open
-                .state
-                .values()
-                .next()
-                .map(|row| row.token.clone())
-                .unwrap();
+            let token = token.clone();
             let same_token = RowModel { token, ..new };
             return match open.tx.insert(&world.table, &same_token.values()).await {
                 Err(EngineError::KeyDuplicate { .. } | EngineError::WriteConflict) => Ok(true),
-                Err(error) => Err(error),
-                Ok(key) => panic!("row {key} has the token of another row"),
+                Err(error) => Err(error.into()),
+                Ok(key) => Err(Stop::wrong(format!(
+                    "row {key} was inserted with the token of another row"
+                ))),
             };
         }
         let key = open.tx.insert(&world.table, &new.values()).await?;
         world.model.borrow_mut().event(("insert", open.id, key));
-        assert!(
-            open.state.insert(key, new.clone()).is_none(),
-            "key {key} was given twice"
-        );
+        let old = open.state.insert(key, new.clone());
+        require(old.is_none(), || format!("key {key} was given twice"))?;
         open.effects.push((key, Some(new)));
         Ok(true)
     }
 
-    /// Runs a change of one row and checks that it conflicts exactly when it must.
+    /// Takes note that a transaction is about to change a row.
     fn before_change(&self, open: &Open, key: i64) -> u64 {
         let mut model = self.world.model.borrow_mut();
         model.active.entry(key).or_default().insert(open.id);
         model.event(("change", open.id, key))
     }
 
+    /// Checks that a change of one row conflicted exactly when it must.
     fn after_change(
         &self,
         open: &Open,
         key: i64,
         started: u64,
         result: Result<bool, EngineError>,
-    ) -> Result<bool, EngineError> {
+    ) -> Result<bool, Stop> {
         let mut model = self.world.model.borrow_mut();
         model.event(("changed", open.id, key, result.is_ok()));
         let changed = model
@@ -348,24 +322,25 @@ impl Session {
             .is_some_and(|&at| at > open.snapshot);
         match result {
             Ok(found) => {
-                assert!(!changed, "row {key} was changed after the snapshot");
-                assert!(found, "row {key} is there");
+                require(!changed, || {
+                    format!("row {key} was changed by two transactions at the same time")
+                })?;
+                require(found, || format!("row {key} is not found to be changed"))?;
                 Ok(true)
             }
             Err(EngineError::WriteConflict) => {
                 let others = model.active.get(&key).is_some_and(|who| who.len() > 1);
                 let ended = model.ended.get(&key).is_some_and(|&at| at > started);
-                assert!(
-                    changed || others || ended,
-                    "a conflict about row {key} with nobody"
-                );
+                require(changed || others || ended, || {
+                    format!("a change of row {key} conflicts with no other transaction")
+                })?;
                 Ok(false)
             }
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         }
     }
 
-    async fn delete(&mut self, open: &mut Open) -> Result<bool, EngineError> {
+    async fn delete(&mut self, open: &mut Open) -> Result<bool, Stop> {
         let Some(key) = self.some_key(open) else {
             return Ok(true);
         };
@@ -379,7 +354,7 @@ impl Session {
         Ok(go_on)
     }
 
-    async fn update(&mut self, open: &mut Open) -> Result<bool, EngineError> {
+    async fn update(&mut self, open: &mut Open) -> Result<bool, Stop> {
         let Some(key) = self.some_key(open) else {
             return Ok(true);
         };
@@ -405,17 +380,14 @@ impl Session {
         Ok(go_on)
     }
 
-    async fn read(&mut self, open: &mut Open) -> Result<(), EngineError> {
+    async fn read(&mut self, open: &mut Open) -> Result<(), Stop> {
         let key = self.some_key(open).unwrap_or(1) - self.random.random_range(0..2);
-        let found = open
-            .tx
-            .get(&self.world.table, key, LongValues::Fetch)
-            .await?;
-        check_row(open, key, found.as_ref());
-        Ok(())
+        let table = &self.world.table;
+        let found = open.tx.get(table, key, LongValues::Fetch).await?;
+        check_row(open, key, found.as_ref())
     }
 
-    async fn seek(&mut self, open: &mut Open) -> Result<(), EngineError> {
+    async fn seek(&mut self, open: &mut Open) -> Result<(), Stop> {
         let Some(key) = self.some_key(open) else {
             return Ok(());
         };
@@ -425,16 +397,14 @@ impl Session {
             .tx
             .seek_index(table, "ByToken", token, LongValues::Fetch)
             .await?;
-        assert_eq!(
-            found.as_ref().map(|row| row.key),
-            Some(key),
-            "by token {token:02x?}"
-        );
-        check_row(open, key, found.as_ref());
-        Ok(())
+        let found_key = found.as_ref().map(|row| row.key);
+        require(found_key == Some(key), || {
+            format!("the index finds row {found_key:?} by the token of row {key}")
+        })?;
+        check_row(open, key, found.as_ref())
     }
 
-    async fn scan(&mut self, open: &mut Open) -> Result<(), EngineError> {
+    async fn scan(&mut self, open: &mut Open) -> Result<(), Stop> {
         let from = self.some_key(open).unwrap_or(0);
         let backward = self.random.random_range(0..2) == 0;
         let options = ScanOptions {
@@ -449,40 +419,55 @@ impl Session {
         };
         let table = &self.world.table;
         let (rows, keys): (_, Vec<i64>) = if backward {
-            let keys = open
-                .state
-                .range(..from)
-                .rev()
-                .take(options.limit)
-                .map(|(key, _)| *key);
-            (open.tx.scan(table, ..from, options).await?, keys.collect())
+            let keys = open.state.range(..from).rev().take(options.limit);
+            let keys = keys.map(|(key, _)| *key).collect();
+            (open.tx.scan(table, ..from, options).await?, keys)
         } else {
-            let keys = open
-                .state
-                .range(from..)
-                .take(options.limit)
-                .map(|(key, _)| *key);
-            (open.tx.scan(table, from.., options).await?, keys.collect())
+            let keys = open.state.range(from..).take(options.limit);
+            let keys = keys.map(|(key, _)| *key).collect();
+            (open.tx.scan(table, from.., options).await?, keys)
         };
         let found: Vec<i64> = rows.iter().map(|row| row.key).collect();
-        assert_eq!(found, keys, "a scan from {from}, backward: {backward}");
+        require(found == keys, || {
+            format!("a scan from {from} (backward: {backward}) finds {found:?}, not {keys:?}")
+        })?;
         rows.iter()
-            .for_each(|row| check_row(open, row.key, Some(row)));
-        Ok(())
+            .try_for_each(|row| check_row(open, row.key, Some(row)))
     }
 }
 
-fn check_row(open: &Open, key: i64, found: Option<&Row>) {
-    match (open.state.get(&key), found) {
-        (None, None) => {}
-        (Some(model), Some(found)) => assert!(
-            model.is(found),
-            "row {key} of transaction {} is {:?}, {:?}, {:?} bytes, not {model:?}",
-            open.id,
-            found.values[1],
-            found.values[2],
-            found.values[3].as_bytes().map(<[u8]>::len)
-        ),
-        (model, found) => panic!("row {key}: {found:?} instead of {model:?}"),
+impl World {
+    /// Takes note that a transaction has ended.
+    fn note_end(&self, id: u64) {
+        let mut model = self.model.borrow_mut();
+        let now = model.event(("end", id, self.handle.now_ns()));
+        let model = &mut *model;
+        for (key, who) in &mut model.active {
+            if who.remove(&id) {
+                model.ended.insert(*key, now);
+            }
+        }
     }
+}
+
+fn describe_effect((key, row): &(i64, Option<RowModel>)) -> String {
+    match row {
+        Some(_) => format!("{key}"),
+        None => format!("-{key}"),
+    }
+}
+
+fn check_row(open: &Open, key: i64, found: Option<&Row>) -> Result<(), Stop> {
+    let model = open.state.get(&key);
+    let agrees = match (model, found) {
+        (None, None) => true,
+        (Some(model), Some(found)) => model.is(found),
+        _ => false,
+    };
+    require(agrees, || {
+        let expected = model.map_or("nothing".to_owned(), ToString::to_string);
+        let found = found.map_or("nothing".to_owned(), crate::model::describe);
+        let id = open.id;
+        format!("transaction {id} reads row {key} as {found}; expected: {expected}")
+    })
 }

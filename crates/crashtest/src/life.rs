@@ -1,0 +1,244 @@
+//! One life of the database: opened, recovered, compared with what was committed, used, and ended by
+//! a power cut, a kill or a proper close.
+
+use crate::fault::FaultKind;
+use crate::judge::{Judge, LogWatch, Problem, Verdict};
+use crate::model::{Committed, State};
+use crate::plan::{Ending, Life};
+use crate::reading::read_all;
+use crate::sessions::{Note, World};
+use crate::survivors::survivors;
+use crate::table::{DATABASE_DIRECTORY, DATABASE_FILE, Db, TABLE, open};
+use edb::{EngineError, EngineSettings, RecoveryReport};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use runtime::simulated::{Fault, FaultEffect, SimulatedDisk};
+use runtime::{Buffer, Directory, File, Handle, IoError, Persistence, Runtime};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Virtual time after which a life must be over. Only a wait that nobody ends takes so long.
+const LONGEST_LIFE_NS: u64 = 600_000_000_000;
+
+/// What a life begins with.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// Rows that are certainly there.
+    pub state: State,
+    /// Commits on top of these, of which a prefix may be left.
+    pub history: Vec<Committed>,
+}
+
+/// What a life showed.
+#[derive(Debug, Clone)]
+pub struct Lived {
+    /// What is known of the rows afterwards.
+    pub known: Known,
+    /// What recovery did, if it came to its end.
+    pub report: Option<RecoveryReport>,
+    /// Commits that were gone after the opening.
+    pub commits_gone: u64,
+    /// Why it ended early; `None` if it ended as planned.
+    pub verdict: Option<Verdict>,
+}
+
+/// Everything a life needs.
+pub(crate) struct Stage {
+    pub(crate) handle: Handle,
+    pub(crate) disk: SimulatedDisk,
+    pub(crate) settings: EngineSettings,
+    pub(crate) judge: Judge,
+    pub(crate) life: Life,
+    pub(crate) note: Note,
+}
+
+/// Lives one life on `runtime`.
+pub(crate) fn live(runtime: &Runtime, stage: Stage, known: Known) -> Lived {
+    let clock = stage.handle.clone();
+    drop(stage.handle.spawn(async move {
+        clock.sleep_ns(LONGEST_LIFE_NS).await;
+        panic!("nothing goes on any more: somebody waits for what never comes");
+    }));
+    runtime.block_on(async move { stage.run(known).await })
+}
+
+impl Stage {
+    async fn run(&self, known: Known) -> Lived {
+        let mut lived = Lived {
+            known,
+            report: None,
+            commits_gone: 0,
+            verdict: None,
+        };
+        if let Err(verdict) = self.try_run(&mut lived).await {
+            lived.verdict = Some(verdict);
+        }
+        lived
+    }
+
+    async fn try_run(&self, lived: &mut Lived) -> Result<(), Verdict> {
+        let failed = |error: IoError| self.judge.error(&error.into());
+        self.prepare().await.map_err(failed)?;
+        let db = self.open_and_compare(lived).await?;
+        let table = db.table(TABLE).map_err(|error| self.judge.error(&error))?;
+        let life = &self.life;
+        let rows = (lived.known.state.clone(), life.seed);
+        let note = Rc::clone(&self.note);
+        let world = World::with_shape(&self.handle, db.clone(), table, rows, life.shape, note);
+        let stops = world
+            .run_beside(life.seed, life.sessions, life.transactions, life.long_ns)
+            .await;
+        lived.known.history = std::mem::take(&mut world.model.borrow_mut().history);
+        drop(world);
+        let mut life_ends = false;
+        for stop in stops {
+            match self.judge.stop(&stop) {
+                Verdict::LifeEnds => life_ends = true,
+                verdict => return Err(verdict),
+            }
+        }
+        if life_ends {
+            return Err(Verdict::LifeEnds);
+        }
+        self.end(&db)
+            .await
+            .map_err(|error| self.judge.error(&error))
+    }
+
+    /// Lets the fault and the power cut of this life wait for their time.
+    async fn prepare(&self) -> Result<(), IoError> {
+        let (fault, disk) = (&self.judge.fault, &self.disk);
+        if self.judge.is_present {
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(self.life.seed);
+            match fault.kind {
+                FaultKind::FlippedAtRest => self.flip_at_rest(&mut random).await?,
+                FaultKind::FullDisk => {
+                    let room_bytes = random.random_range(0..400_000);
+                    disk.set_capacity_bytes(disk.used_bytes() + room_bytes);
+                }
+                _ => {}
+            }
+            if let Some(order) = &fault.order {
+                disk.set_fault(order.clone());
+            }
+        }
+        let seed = self.life.seed;
+        match self.life.ending {
+            Ending::CutAtRequest(number) => disk.set_fault(Fault {
+                operation: None,
+                file_contains: None,
+                from: number,
+                count: 1,
+                effect: FaultEffect::CutPower(seed),
+            }),
+            Ending::CutAfter(after_ns) => {
+                let (disk, clock) = (disk.clone(), self.handle.clone());
+                drop(self.handle.spawn(async move {
+                    clock.sleep_ns(after_ns).await;
+                    disk.crash(seed);
+                }));
+            }
+            Ending::CutAtEnd | Ending::Kill | Ending::Close => {}
+        }
+        Ok(())
+    }
+
+    /// Changes a bit of the database file while nobody looks.
+    async fn flip_at_rest(&self, random: &mut Xoshiro256PlusPlus) -> Result<(), IoError> {
+        const BLOCK: u64 = 4096;
+        let directory = self.disk.directory(DATABASE_DIRECTORY);
+        let file = directory.open(DATABASE_FILE).await?;
+        let blocks = file.size_bytes().await? / BLOCK;
+        // The first pages are in use, those at the end often are not.
+        let most = if random.random_bool(0.7) { 80 } else { blocks };
+        let offset = random.random_range(0..most.min(blocks)) * BLOCK;
+        let (mut bytes, result) = file.read(offset, Buffer::zeroed(BLOCK as usize)).await;
+        result?;
+        let at = random.random_range(0..BLOCK as usize);
+        bytes[at] ^= 1 << random.random_range(0..8);
+        file.write(offset, Rc::new(bytes), Persistence::Durable)
+            .await?;
+        self.judge.state.struck.set(true);
+        (self.note)(&|| {
+            format!(
+                "a bit at byte {} of the database file is flipped",
+                offset + at as u64
+            )
+        });
+        Ok(())
+    }
+
+    /// Opens the database and finds out which commits are left.
+    async fn open_and_compare(&self, lived: &mut Lived) -> Result<Db, Verdict> {
+        let judge = &self.judge;
+        let struck_before = judge.state.struck.get();
+        let watch = Rc::new(LogWatch {
+            judge: judge.clone(),
+            has_seen_strike: Cell::new(false),
+        });
+        let opened = open(&self.handle, &self.disk, &self.settings, watch).await;
+        let (db, report) = opened.map_err(|error| judge.error(&error))?;
+        (self.note)(&|| format!("the database is open: {report:?}"));
+        lived.report = Some(report);
+        let table = db.table(TABLE).map_err(|error| judge.error(&error))?;
+        let rows = read_all(&db, &table).await;
+        let rows = rows.map_err(|stop| judge.stop(&stop))?;
+        let known = &mut lived.known;
+        let found = survivors(&known.state, &known.history, &rows);
+        let (state, count) = found.map_err(|mismatch| judge.wrong(mismatch.into()))?;
+        (self.note)(&|| format!("{count} of {} commits are there", known.history.len()));
+        lived.commits_gone = (known.history.len() - count) as u64;
+        known.state = state;
+        known.history.clear();
+        if struck_before && judge.state.log_writes_since.get() == 0 {
+            judge.state.passed_as_end.set(true);
+        }
+        Ok(db)
+    }
+
+    async fn end(&self, db: &Db) -> Result<(), EngineError> {
+        let seed = self.life.seed;
+        match self.life.ending {
+            Ending::Kill => {}
+            Ending::Close => {
+                db.close().await?;
+                if seed.is_multiple_of(2) {
+                    self.disk.crash(seed);
+                }
+            }
+            Ending::CutAtRequest(_) | Ending::CutAfter(_) | Ending::CutAtEnd => {
+                self.disk.crash(seed);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Recovers the database once more without trouble, closes it, and holds everything in the file
+/// against everything: rows, trees, space, indexes, long values.
+pub(crate) async fn check_whole(stage: &Stage, known: &Known) -> Result<(), Verdict> {
+    let judge = &stage.judge;
+    let mut lived = Lived {
+        known: known.clone(),
+        report: None,
+        commits_gone: 0,
+        verdict: None,
+    };
+    let db = stage.open_and_compare(&mut lived).await?;
+    db.close().await.map_err(|error| judge.error(&error))?;
+    let directory = stage.disk.directory(DATABASE_DIRECTORY);
+    let file = directory.open(DATABASE_FILE).await;
+    let file = file.map_err(|error| judge.error(&error.into()))?;
+    let report = edb::check::check(&file, |_, _| {}).await;
+    let problem = match report {
+        Err(error) => format!("the closed database cannot be checked: {error}"),
+        Ok(report) => match report.findings.first() {
+            Some(finding) => format!("the check of the closed database finds: {finding}"),
+            None if report.rows != lived.known.state.len() as u64 => {
+                format!("the check counts {} rows", report.rows)
+            }
+            None => return Ok(()),
+        },
+    };
+    Err(judge.found_by_check(Problem::new(problem)))
+}

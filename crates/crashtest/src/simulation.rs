@@ -1,0 +1,327 @@
+//! All lives of a database that one seed stands for.
+
+use crate::base::Base;
+use crate::fault::{FaultKind, Target};
+use crate::judge::{FaultState, Judge, Problem, Verdict};
+use crate::life::{Known, Lived, Stage, check_whole, live};
+use crate::outcome::{Failure, KindTally, Outcome, Tally};
+use crate::page_history::find_gap;
+use crate::panics::catch;
+use crate::plan::{Life, Plan};
+use crate::table::DATABASE_FILE;
+use edb::settings::TornPages;
+use runtime::Runtime;
+use runtime::simulated::{SimulatedDisk, SimulatedOptions, Tearing};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// Cut writes that an explanation shows, the latest.
+const MOST_CUT_WRITES: usize = 16;
+
+/// Simulates what a seed stands for. A failure is simulated again to be explained.
+#[must_use]
+pub fn run(seed: u64) -> Outcome {
+    let outcome = Simulation::new(seed, false).run();
+    if outcome.failure.is_none() {
+        return outcome;
+    }
+    let explained = Simulation::new(seed, true).run();
+    Outcome {
+        failure: explained.failure.or(outcome.failure),
+        ..outcome
+    }
+}
+
+/// Simulates what a seed stands for and notes everything that happens.
+#[must_use]
+pub fn trace(seed: u64) -> Outcome {
+    Simulation::new(seed, true).run()
+}
+
+/// What is noted while the simulation runs, if anything.
+#[derive(Default)]
+struct Recorder {
+    is_on: bool,
+    /// Of the present life, with their time.
+    lines: RefCell<Vec<(u64, String)>>,
+    trace: RefCell<Vec<String>>,
+    faults: RefCell<Vec<String>>,
+    cut_writes: RefCell<Vec<String>>,
+}
+
+struct Simulation {
+    plan: Plan,
+    fault: Rc<FaultState>,
+    recorder: Rc<Recorder>,
+    tally: RefCell<Tally>,
+    life: Cell<usize>,
+    /// The disk of the present life, whose log an explanation needs.
+    disk: RefCell<Option<SimulatedDisk>>,
+}
+
+impl Simulation {
+    fn new(seed: u64, is_on: bool) -> Self {
+        Self {
+            plan: Plan::new(seed),
+            fault: Rc::default(),
+            recorder: Rc::new(Recorder {
+                is_on,
+                ..Recorder::default()
+            }),
+            tally: RefCell::default(),
+            life: Cell::new(0),
+            disk: RefCell::default(),
+        }
+    }
+
+    fn run(self) -> Outcome {
+        self.recorder.push(self.plan.to_string());
+        let planned = &self.plan.fault;
+        let verdict = match catch(|| self.go_through()) {
+            Ok(verdict) => verdict,
+            Err(message) => Some(Judge::panicked(planned, &self.fault, &message)),
+        };
+        self.note_disk();
+        let mut kind = KindTally {
+            seeds: 1,
+            struck: u64::from(self.fault.struck.get()),
+            ..KindTally::default()
+        };
+        let failure = match verdict {
+            None | Some(Verdict::LifeEnds) => None,
+            Some(Verdict::Reported(message)) => {
+                kind.reported = 1;
+                self.recorder.push(format!("reported: {message}"));
+                None
+            }
+            Some(Verdict::NotShown(message)) => {
+                kind.not_shown = 1;
+                let line = format!("not reported, and nothing in the files shows it: {message}");
+                self.recorder.push(line);
+                None
+            }
+            Some(Verdict::Wrong(problem)) => Some(Box::new(self.failure(problem))),
+        };
+        let mut tally = self.tally.take();
+        tally.kinds.insert(planned.kind, kind);
+        if let Some(failure) = &failure {
+            self.recorder.push(failure.to_string());
+        }
+        Outcome {
+            tally,
+            failure,
+            trace: self.recorder.trace.take(),
+        }
+    }
+
+    fn failure(&self, problem: Problem) -> Failure {
+        let Problem { what, rows } = problem;
+        let mut cut_writes = self.recorder.cut_writes.take();
+        let surplus = cut_writes.len().saturating_sub(MOST_CUT_WRITES);
+        cut_writes.drain(..surplus);
+        let (differences, further_differences) =
+            rows.map_or((Vec::new(), 0), |rows| (rows.differences, rows.further));
+        Failure {
+            seed: self.plan.seed,
+            plan: self.plan.to_string(),
+            life: self.life.get() + 1,
+            problem: what,
+            differences,
+            further_differences,
+            faults: self.recorder.faults.take(),
+            cut_writes,
+        }
+    }
+
+    /// `None`: nothing was wrong in any life.
+    fn go_through(&self) -> Option<Verdict> {
+        let page_bytes = self.plan.settings.engine.page_bytes();
+        let base = match Base::with_pages(page_bytes) {
+            Ok(base) => base,
+            Err(stop) => return Some(Verdict::Wrong(stop.into())),
+        };
+        let mut known = Known {
+            state: (*base.state).clone(),
+            history: Vec::new(),
+        };
+        let mut disk = base.disk;
+        for (number, life) in self.plan.lives.iter().enumerate() {
+            self.life.set(number);
+            let gap = self.gap_on(&disk);
+            let (after, lived) = self.live(&disk, life, number, known);
+            self.count(&after, &lived);
+            disk = after;
+            if let (Some(what), Some(_)) = (&gap, &lived.report) {
+                return Some(Verdict::Wrong(Problem::new(what)));
+            }
+            known = lived.known;
+            match lived.verdict {
+                None | Some(Verdict::LifeEnds) => {}
+                verdict => return verdict,
+            }
+            if life.check_after
+                && let Err(verdict) = self.check(&disk, life, &known)
+            {
+                return Some(verdict);
+            }
+        }
+        None
+    }
+
+    /// Whether the log shows that the disk has lost a write, in words.
+    fn gap_on(&self, disk: &SimulatedDisk) -> Option<String> {
+        let fault = &self.plan.fault;
+        let may_be_old = matches!(
+            fault.kind,
+            FaultKind::LostWrite | FaultKind::MisdirectedWrite
+        );
+        if !may_be_old || fault.target != Target::Data || !self.fault.struck.get() {
+            return None;
+        }
+        let engine = &self.plan.settings.engine;
+        let with_images = engine.torn_pages == TornPages::LogImages;
+        let gap = find_gap(disk, engine.page_bytes(), with_images)?;
+        Some(format!(
+            "page {} is of database time {} where the log expects {}, and recovery does not report it",
+            gap.page, gap.found, gap.expected
+        ))
+    }
+
+    fn stage(
+        &self,
+        runtime: &Runtime,
+        disk: &SimulatedDisk,
+        life: &Life,
+        is_present: bool,
+    ) -> Stage {
+        let handle = runtime.handle();
+        let options = SimulatedOptions {
+            seed: life.seed,
+            tearing: self.plan.tearing,
+            log_length: if self.recorder.is_on { usize::MAX } else { 0 },
+            ..SimulatedOptions::default()
+        };
+        let disk = disk.restarted(&handle, options);
+        let engine = &self.plan.settings.engine;
+        let recorder = Rc::clone(&self.recorder);
+        let clock = handle.clone();
+        Stage {
+            judge: Judge {
+                fault: Rc::new(self.plan.fault.clone()),
+                state: Rc::clone(&self.fault),
+                disk: disk.clone(),
+                only_detects: engine.torn_pages == TornPages::Detect,
+                is_present,
+            },
+            handle,
+            disk,
+            settings: self.plan.settings,
+            life: *life,
+            note: Rc::new(move |line| recorder.note(clock.now_ns(), line)),
+        }
+    }
+
+    fn live(
+        &self,
+        disk: &SimulatedDisk,
+        life: &Life,
+        number: usize,
+        known: Known,
+    ) -> (SimulatedDisk, Lived) {
+        self.recorder
+            .push(format!("life {}: {:?}", number + 1, life.ending));
+        let runtime = Runtime::virtual_clock();
+        let stage = self.stage(&runtime, disk, life, number == self.plan.fault.life);
+        let (disk, judge) = (stage.disk.clone(), stage.judge.clone());
+        *self.disk.borrow_mut() = Some(disk.clone());
+        let lived = live(&runtime, stage, known);
+        judge.note_strike();
+        self.note_disk();
+        (disk, lived)
+    }
+
+    fn check(&self, disk: &SimulatedDisk, life: &Life, known: &Known) -> Result<(), Verdict> {
+        self.recorder.push("check of the whole database".to_owned());
+        let runtime = Runtime::virtual_clock();
+        let stage = self.stage(&runtime, disk, life, false);
+        let known = known.clone();
+        let result = runtime.block_on(async move { check_whole(&stage, &known).await });
+        self.recorder.lines.take();
+        self.tally.borrow_mut().checked += 1;
+        result
+    }
+
+    fn count(&self, disk: &SimulatedDisk, lived: &Lived) {
+        let tally = &mut *self.tally.borrow_mut();
+        tally.lives += 1;
+        if !disk.has_power() {
+            tally.power_cuts += 1;
+            tally.cut_recoveries += u64::from(lived.report.is_none());
+            let is_torn = |write: &runtime::simulated::CutWrite| {
+                let sectors = write.length_bytes / 512;
+                write.file.ends_with(DATABASE_FILE) && (1..sectors).contains(&write.sectors_kept)
+            };
+            if self.plan.tearing == Tearing::Sectors && disk.cut_writes().iter().any(is_torn) {
+                self.fault.tore_pages.set(true);
+            }
+        }
+        if let Some(report) = &lived.report {
+            tally.recoveries += u64::from(!report.was_clean);
+            tally.redone += report.redone;
+            tally.skipped += report.skipped;
+            tally.undone += report.undone_transactions;
+            tally.restored_pages += report.restored_pages;
+        }
+        tally.lost_lazy_commits += u64::from(lived.commits_gone > 0);
+        let acknowledged = lived.known.history.iter().filter(|one| one.acknowledged);
+        tally.acknowledged += acknowledged.count() as u64;
+    }
+
+    /// Moves what the disk and the sessions have noted into the trace.
+    fn note_disk(&self) {
+        if let Some(disk) = self.disk.take().filter(|_| self.recorder.is_on) {
+            self.recorder.end_life(self.life.get() + 1, &disk);
+        }
+    }
+}
+
+impl Recorder {
+    fn push(&self, line: String) {
+        if self.is_on {
+            self.trace.borrow_mut().push(line);
+        }
+    }
+
+    fn note(&self, now_ns: u64, line: &dyn Fn() -> String) {
+        if self.is_on {
+            self.lines.borrow_mut().push((now_ns, line()));
+        }
+    }
+
+    fn end_life(&self, life: usize, disk: &SimulatedDisk) {
+        let notes = self.lines.take().into_iter();
+        let notes = notes.map(|(at_ns, line)| (at_ns, format!("{at_ns:>14} ns  {line}")));
+        let log = disk.log();
+        let struck = |outcome: &str| !outcome.starts_with("done") && !outcome.contains("no such");
+        let faults = log.iter().filter(|one| struck(&one.outcome));
+        let faults = faults.map(|one| format!("life {life}: {one}"));
+        self.faults.borrow_mut().extend(faults);
+        let operations = log.iter().map(|one| (one.at_ns, one.to_string()));
+        let mut lines: Vec<(u64, String)> = notes.chain(operations).collect();
+        lines.sort_by_key(|(at_ns, _)| *at_ns);
+        let mut trace = self.trace.borrow_mut();
+        trace.extend(lines.into_iter().map(|(_, line)| line));
+        if disk.has_power() {
+            return;
+        }
+        trace.push("power is lost".to_owned());
+        for write in disk.cut_writes() {
+            trace.push(format!("  {write}"));
+            if write.sectors_kept * 512 < write.length_bytes {
+                self.cut_writes
+                    .borrow_mut()
+                    .push(format!("life {life}: {write}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Crash tests of the engine as it is.
+
+#![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
+
+mod support;
+
+use crashtest::{FaultKind, trace};
+use std::ops::Range;
+use std::time::Instant;
+use support::run_all;
+
+/// The seeds to try: so many, or as many as the variable PROOFLOAD_CRASH_SEEDS says (`5000`, or a
+/// range such as `1756..1757`).
+fn seeds(default: u64) -> Range<u64> {
+    let wanted = std::env::var("PROOFLOAD_CRASH_SEEDS").unwrap_or_default();
+    match wanted.split_once("..") {
+        Some((first, end)) => first.parse().unwrap()..end.parse().unwrap(),
+        None => 0..wanted.parse().unwrap_or(default),
+    }
+}
+
+#[test]
+fn no_seed_fails() {
+    let seeds = seeds(20_000);
+    let count = seeds.end - seeds.start;
+    let began = Instant::now();
+    let (tally, failure) = run_all(seeds);
+    let seconds = began.elapsed().as_secs_f64();
+    println!("{count} seeds in {seconds:.1} s: {tally:#?}");
+    if let Some(failure) = failure {
+        panic!("{failure}");
+    }
+    // What was not gone through was not tested.
+    if count >= 20_000 {
+        assert!(tally.cut_recoveries > 0 && tally.undone > 0, "{tally:?}");
+        assert!(tally.redone > 0 && tally.skipped > 0, "{tally:?}");
+        assert!(tally.restored_pages > 0 && tally.lost_lazy_commits > 0);
+        for kind in FaultKind::ALL {
+            let kind_tally = tally.kinds[&kind];
+            let is_fault = kind != FaultKind::PowerCut;
+            assert!(kind_tally.seeds > 100, "{kind}: {kind_tally:?}");
+            assert!(
+                !is_fault || kind_tally.struck > 20,
+                "{kind}: {kind_tally:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_simulation_every_time() {
+    for seed in 0..40 {
+        let (first, second) = (trace(seed), trace(seed));
+        assert!(first.trace.len() > 20, "seed {seed} does something");
+        assert_eq!(first.trace, second.trace, "seed {seed}");
+    }
+    assert_ne!(trace(1).trace, trace(2).trace);
+}
