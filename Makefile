@@ -15,12 +15,13 @@ export RUSTUP_TOOLCHAIN := $(toolchain)
 endif
 endif
 
-.PHONY: help build demo test test-scripts lint deny wasm bench release setup setup-test setup-bench clean
+.PHONY: help build demo test test-scripts crashtest-million lint deny wasm bench release setup setup-test setup-bench clean
 
 help:
 	@echo "make demo     build, run a mail test and a brokerage of about a minute each on ./$(DEMO_DIRECTORY), predict three arrays, print the verdicts"
 	@echo "              (DEMO_BINARY=/path/to/proofload: with that binary, without building)"
 	@echo "make test     install what the tests use where that is allowed, run every test, list those that were skipped"
+	@echo "make crashtest-million   simulate a million databases on storage that loses power, fails and lies (hours)"
 	@echo "make lint     cargo fmt --check, clippy and rustdoc with warnings as errors"
 	@echo "make deny     check the licences, versions and sources of dependencies, and advisories where they can be fetched"
 	@echo "make wasm     build the prediction library for WebAssembly, and compare its figures where node is installed"
@@ -47,6 +48,10 @@ test: setup-test test-scripts
 # The scripts for what a machine lacks, with stand-ins for package managers and rustup.
 test-scripts:
 	@scripts/tests/setup-rust
+
+# What docs/reliability.md has figures of.
+crashtest-million: build
+	$(PROOFLOAD) crashtest --seeds 1000000
 
 lint: setup
 	cargo fmt --all --check

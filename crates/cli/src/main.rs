@@ -40,6 +40,7 @@ fn execute(line: CommandLine) -> Result<ExitStatus, CommandError> {
         Command::Report(options) => commands::report(&options),
         Command::List(options) => commands::list(&options),
         Command::Show(options) => commands::show(&options),
+        Command::Crashtest(options) => commands::crashtest(&options),
         Command::Edb { command } => commands::edb(&command),
         Command::Completions { shell } => commands::completions(shell),
         Command::Manual => commands::manual(),

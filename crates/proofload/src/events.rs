@@ -69,6 +69,13 @@ pub enum Event<'a> {
         /// Run directory of the case.
         directory: &'a Path,
     },
+    /// So many seeds of a crash test were simulated.
+    SeedsProgress {
+        /// Seeds that are done.
+        done: u64,
+        /// Seeds in all.
+        of: u64,
+    },
     /// How far the points of a round are, each a fraction from 0 to 1.
     SweepProgress(&'a [f64]),
     /// How far the cases of studies are.

@@ -3,7 +3,8 @@
 //! - `run` puts a workload on real storage (`storage_run` has each workload), [`predict`] on a
 //!   modelled array in simulated time, [`replay`] a block trace on a modelled array. [`sweep`] makes
 //!   many predictions, or searches for the limit; [`study`] repeats published evaluations.
-//! - Each of them has a `Prepared`: `new` checks everything and writes nothing, `describe` says in
+//! - `crashtest` (with `host`) simulates databases that lose power, on storage that fails and lies.
+//! - Each of the former has a `Prepared`: `new` checks everything and writes nothing, `describe` says in
 //!   words what would be done, `run` does it.
 //! - [`events`] is what happens meanwhile, for whoever shows or logs it. [`Error`] is what can go
 //!   wrong; nothing here prints, or ends the process.
@@ -13,6 +14,8 @@
 //! - `host` (default): runs on real storage and databases, on Linux. A program that only predicts
 //!   does without; it needs no file, no thread and no clock, and builds for WebAssembly.
 
+#[cfg(feature = "host")]
+pub mod crashtest;
 pub mod events;
 pub mod options;
 pub mod predict;

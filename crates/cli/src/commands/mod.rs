@@ -1,5 +1,6 @@
 //! The commands: each from its options to its exit status.
 
+mod crashtest;
 mod edb;
 mod list;
 mod predict;
@@ -17,6 +18,7 @@ use crate::exit::ExitStatus;
 use crate::options::CommandLine;
 use crate::print::print;
 
+pub use crashtest::crashtest;
 pub use edb::edb;
 pub use list::list;
 pub use predict::predict;

@@ -5,11 +5,13 @@ pub mod keys;
 mod lines;
 mod pace;
 mod quiet;
+mod seeds;
 mod speed;
 mod study;
 mod sweep;
 mod terminal;
 
+pub use seeds::SeedsView;
 pub use study::StudyView;
 pub use sweep::SweepView;
 

@@ -5,6 +5,7 @@
 #![allow(rustdoc::invalid_html_tags)]
 
 mod axis;
+mod crashtest;
 mod load;
 mod output;
 mod predict;
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+pub use crashtest::CrashtestOptions;
 pub use predict::PredictOptions;
 pub use run::RunOptions;
 pub use study::StudyOptions;
@@ -102,6 +104,11 @@ pub enum Command {
         #[command(subcommand)]
         command: EdbCommand,
     },
+    /// Test the storage engine on simulated storage that loses power, fails and lies.
+    ///
+    /// Each seed stands for a database with random settings, sessions, power cuts and at most one
+    /// kind of fault, in simulated time, compared with a model in memory. Nothing is written.
+    Crashtest(CrashtestOptions),
     /// Print the completion script of a shell.
     ///
     /// Example: proofload completions bash > /etc/bash_completion.d/proofload

@@ -60,6 +60,26 @@ fn modules_beside_each_other_form_no_cycle() {
     assert!(diagnostics.is_empty(), "\n{}", diagnostics.join("\n"));
 }
 
+#[test]
+fn seeded_bugs_are_for_the_tests_of_crash_tests_alone() {
+    const FEATURE: &str = "seeded-bugs";
+    for (name, directory) in crates() {
+        let manifest = text_of(&directory.join("Cargo.toml"));
+        let (shipped, tests) = manifest
+            .split_once("[dev-dependencies]")
+            .unwrap_or((&manifest, ""));
+        match &*name {
+            "edb" => assert!(shipped.contains("seeded-bugs = []") && !shipped.contains("default")),
+            "crashtest" => assert!(!shipped.contains(FEATURE) && tests.contains(FEATURE)),
+            _ => assert!(!manifest.contains(FEATURE), "crate {name} asks for bugs"),
+        }
+    }
+    for script in ["release", "setup", "test"] {
+        let script = workspace().join("scripts").join(script);
+        assert!(!text_of(&script).contains("--all-features"));
+    }
+}
+
 /// The row of each crate in the table of ARCHITECTURE.md, counted from the top.
 fn layers(architecture: &str) -> BTreeMap<String, usize> {
     let rows = architecture.lines().filter(|line| line.starts_with("| `"));

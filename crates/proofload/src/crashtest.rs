@@ -1,0 +1,168 @@
+//! Crash tests of the storage engine: many seeds, on all processors.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use ::crashtest::{Failure, Tally};
+use workload::progress::StopRequest;
+
+use crate::clock::Stopwatch;
+use crate::error::Error;
+use crate::events::{Event, Observer};
+use crate::workers;
+
+pub use ::crashtest::{FaultKind, KindTally, trace};
+
+/// Seeds that a thread takes at a time.
+const CHUNK: u64 = 8;
+
+/// Which seeds to simulate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seeds {
+    /// The first.
+    pub from: u64,
+    /// How many.
+    pub count: u64,
+}
+
+/// What came of many seeds.
+#[derive(Clone, Debug)]
+pub struct CrashtestOutcome {
+    /// Seeds that were simulated.
+    pub simulated: u64,
+    /// What they went through.
+    pub tally: Tally,
+    /// The lowest seed that failed, explained. Seeds after it were not all simulated.
+    pub failure: Option<Box<Failure>>,
+    /// Whether somebody stopped it before all seeds were simulated.
+    pub is_interrupted: bool,
+    /// Time it took.
+    pub elapsed: Duration,
+}
+
+/// What one thread makes of its seeds.
+struct Chunk {
+    simulated: u64,
+    tally: Tally,
+    failure: Option<Box<Failure>>,
+}
+
+/// Simulates seeds until one fails, all are done or somebody asks to `stop`, on up to `jobs` threads
+/// (as many as there are processors without a number).
+///
+/// # Errors
+/// If the seeds go beyond the largest number that there is.
+pub fn run(
+    seeds: Seeds,
+    jobs: Option<usize>,
+    mut observer: Box<dyn Observer>,
+    stop: &StopRequest,
+) -> Result<CrashtestOutcome, Error> {
+    let Seeds { from, count } = seeds;
+    let Some(end) = from.checked_add(count) else {
+        return Err(Error::usage(
+            format!("There are no {count} seeds from {from} on."),
+            "Begin with a smaller seed.",
+        ));
+    };
+    let watch = Stopwatch::start();
+    let failed_at = AtomicU64::new(end);
+    let chunks = usize::try_from(count.div_ceil(CHUNK)).unwrap_or(usize::MAX);
+    let work = |number: usize| {
+        let first = from + number as u64 * CHUNK;
+        Ok(simulate(first, end.min(first + CHUNK), &failed_at, stop))
+    };
+    let mut done = 0;
+    let report = |chunk: Option<(usize, &Chunk)>| {
+        done += chunk.map_or(0, |(_, chunk)| chunk.simulated);
+        observer.event(Event::SeedsProgress { done, of: count });
+    };
+    let jobs = jobs.unwrap_or_else(workers::processors);
+    let results = workers::compute(jobs, chunks, stop, work, report)?;
+    let mut outcome = CrashtestOutcome {
+        simulated: 0,
+        tally: Tally::default(),
+        failure: None,
+        is_interrupted: false,
+        elapsed: watch.elapsed(),
+    };
+    for chunk in results.into_iter().flatten() {
+        outcome.simulated += chunk.simulated;
+        outcome.tally += &chunk.tally;
+        // In the order of the seeds: the first is the lowest.
+        outcome.failure = outcome.failure.or(chunk.failure);
+    }
+    outcome.is_interrupted = outcome.failure.is_none() && outcome.simulated < count;
+    Ok(outcome)
+}
+
+/// Simulates the seeds from `first` up to `end`, as long as none before them has failed.
+fn simulate(first: u64, end: u64, failed_at: &AtomicU64, stop: &StopRequest) -> Chunk {
+    let mut chunk = Chunk {
+        simulated: 0,
+        tally: Tally::default(),
+        failure: None,
+    };
+    for seed in first..end {
+        if seed >= failed_at.load(Ordering::Relaxed) || stop.is_stopped() {
+            break;
+        }
+        let outcome = ::crashtest::run(seed);
+        chunk.simulated += 1;
+        chunk.tally += &outcome.tally;
+        if outcome.failure.is_some() {
+            failed_at.fetch_min(seed, Ordering::Relaxed);
+            chunk.failure = outcome.failure;
+            break;
+        }
+    }
+    chunk
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::ignore;
+
+    #[test]
+    fn threads_make_no_difference_and_every_seed_counts() {
+        let seeds = Seeds { from: 5, count: 37 };
+        let stop = StopRequest::new();
+        let one = run(seeds, Some(1), ignore(), &stop).unwrap();
+        let three = run(seeds, Some(3), ignore(), &stop).unwrap();
+        assert_eq!((one.simulated, three.simulated), (37, 37));
+        assert_eq!(one.tally, three.tally);
+        assert!(one.failure.is_none() && !one.is_interrupted);
+        let by_kind: u64 = one.tally.kinds.values().map(|kind| kind.seeds).sum();
+        assert_eq!(by_kind, 37);
+    }
+
+    #[test]
+    fn a_wish_to_stop_ends_it() {
+        let stop = StopRequest::new();
+        let asks = stop.clone();
+        let observer = move |event: Event<'_>| {
+            if let Event::SeedsProgress { done, .. } = event
+                && done > 0
+            {
+                asks.stop();
+            }
+        };
+        let seeds = Seeds {
+            from: 0,
+            count: 1_000_000,
+        };
+        let outcome = run(seeds, Some(1), Box::new(observer), &stop).unwrap();
+        assert!(outcome.is_interrupted && outcome.simulated < 1_000_000);
+    }
+
+    #[test]
+    fn seeds_beyond_the_largest_number_are_refused() {
+        let seeds = Seeds {
+            from: u64::MAX - 1,
+            count: 3,
+        };
+        let refused = run(seeds, Some(1), ignore(), &StopRequest::new());
+        assert!(refused.is_err());
+    }
+}
