@@ -1,0 +1,57 @@
+//! Fuzz targets: everything that reads files which others may have written or damaged.
+//!
+//! A target is a function of bytes that must return: no panic, no endless loop, bounded memory. The
+//! same functions are called by cargo-fuzz (directory `fuzz` of the repository, which needs a nightly
+//! toolchain) and by the tests of this crate, which change the files of the corpus by chance from a
+//! fixed seed.
+//!
+//! - [`database`]: pages, whole database files with their catalog, log files and log records.
+//! - [`texts`]: profiles, arrays, traces and results.
+
+pub mod database;
+pub mod texts;
+
+/// A function that reads bytes.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// Its name, and that of the directory of its corpus below `fuzz/corpus`.
+    pub name: &'static str,
+    /// Reads the bytes.
+    pub run: fn(&[u8]),
+}
+
+/// All targets.
+pub const TARGETS: [Target; 8] = [
+    Target {
+        name: "page",
+        run: database::page,
+    },
+    Target {
+        name: "database",
+        run: database::database,
+    },
+    Target {
+        name: "log",
+        run: database::log,
+    },
+    Target {
+        name: "log_record",
+        run: database::log_record,
+    },
+    Target {
+        name: "profile",
+        run: texts::profile,
+    },
+    Target {
+        name: "array",
+        run: texts::array,
+    },
+    Target {
+        name: "trace",
+        run: texts::trace,
+    },
+    Target {
+        name: "result",
+        run: texts::result,
+    },
+];

@@ -1,0 +1,4 @@
+//! Target "log"; see crates/fuzz-targets.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz_targets::database::log(bytes));

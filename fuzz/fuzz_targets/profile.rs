@@ -1,0 +1,4 @@
+//! Target "profile"; see crates/fuzz-targets.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz_targets::texts::profile(bytes));

@@ -1,0 +1,4 @@
+//! Target "result"; see crates/fuzz-targets.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| fuzz_targets::texts::result(bytes));
