@@ -43,6 +43,6 @@ fn execute(line: CommandLine) -> Result<ExitStatus, CommandError> {
         Command::Crashtest(options) => commands::crashtest(&options),
         Command::Edb { command } => commands::edb(&command),
         Command::Completions { shell } => commands::completions(shell),
-        Command::Manual => commands::manual(),
+        Command::Manual(options) => commands::manual(&options),
     }
 }

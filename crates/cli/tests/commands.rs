@@ -146,8 +146,49 @@ fn completions_and_manual_know_the_commands() {
             .exits(0)
             .prints("show");
     }
-    here.proofload("manual")
+}
+
+/// Every page that a page refers to is written, and says how its command is called.
+#[test]
+fn each_command_has_a_manual_page() {
+    let here = Scratch::new();
+    here.proofload("manual --out pages").exits(0);
+    let files = std::fs::read_dir(here.path("pages")).expect("the pages");
+    let mut names: Vec<String> = files
+        .map(|file| {
+            file.expect("a page")
+                .file_name()
+                .into_string()
+                .expect("a name")
+        })
+        .collect();
+    names.sort();
+    assert!(names.len() >= 12, "{names:?}");
+    for name in &names {
+        let page = std::fs::read_to_string(here.path("pages").join(name)).expect("a page");
+        let title = name.trim_end_matches(".1");
+        assert!(page.contains(&format!(".TH {title} 1 ")), "{name}: {page}");
+        let called = title.replace('-', " ");
+        let synopsis = page.split(".SH SYNOPSIS").nth(1).expect("a synopsis");
+        assert!(
+            synopsis
+                .trim_start()
+                .starts_with(&format!("\\fB{called}\\fR")),
+            "{name}: {synopsis}"
+        );
+        assert!(!page.contains("EXTRA"), "{name}");
+        for (before, _) in page.match_indices("\\fR(1)") {
+            let other = page[..before].rsplit("\\fB").next().expect("a name");
+            let other = other.replace("\\-", "-") + ".1";
+            assert!(names.contains(&other), "{name} refers to {other}");
+        }
+    }
+    let run = std::fs::read_to_string(here.path("pages/proofload-run.1")).expect("a page");
+    assert!(run.contains(".SH EXAMPLES"), "{run}");
+    here.proofload("manual edb info")
         .exits(0)
-        .prints(".TH proofload")
-        .prints("show");
+        .prints(".TH proofload-edb-info 1");
+    here.proofload("manual walk")
+        .exits(2)
+        .says("no command 'walk'");
 }

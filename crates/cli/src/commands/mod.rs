@@ -3,6 +3,7 @@
 mod crashtest;
 mod edb;
 mod list;
+mod manual;
 mod predict;
 mod report;
 mod reports;
@@ -21,6 +22,7 @@ use crate::print::print;
 pub use crashtest::crashtest;
 pub use edb::edb;
 pub use list::list;
+pub use manual::manual;
 pub use predict::predict;
 pub use report::report;
 pub use run::run;
@@ -32,18 +34,4 @@ pub fn completions(shell: clap_complete::Shell) -> Result<ExitStatus, CommandErr
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut CommandLine::command(), "proofload", &mut script);
     print(&String::from_utf8_lossy(&script))
-}
-
-/// Prints the manual page, with the options of every command.
-pub fn manual() -> Result<ExitStatus, CommandError> {
-    let mut page = Vec::new();
-    let command = CommandLine::command();
-    let rendered = clap_mangen::Man::new(command.clone()).render(&mut page);
-    rendered.map_err(|error| CommandError::output(&error))?;
-    for inner in command.get_subcommands() {
-        let inner = inner.clone().flatten_help(true);
-        let rendered = clap_mangen::Man::new(inner).render(&mut page);
-        rendered.map_err(|error| CommandError::output(&error))?;
-    }
-    print(&String::from_utf8_lossy(&page))
 }

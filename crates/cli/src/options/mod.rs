@@ -99,6 +99,9 @@ pub enum Command {
     /// Print a profile, array, disk or study as it is written, or all its settings in force.
     Show(ShowOptions),
     /// Examine database files.
+    #[command(after_help = "Examples:
+  proofload edb info /mnt/a/db1.edb
+  proofload edb check /mnt/a/db1.edb")]
     Edb {
         /// What to examine.
         #[command(subcommand)]
@@ -110,16 +113,29 @@ pub enum Command {
     /// kind of fault, in simulated time, compared with a model in memory. Nothing is written.
     Crashtest(CrashtestOptions),
     /// Print the completion script of a shell.
-    ///
-    /// Example: proofload completions bash > /etc/bash_completion.d/proofload
+    #[command(after_help = "Examples:
+  proofload completions bash > /etc/bash_completion.d/proofload")]
     Completions {
         /// The shell to complete in.
         shell: clap_complete::Shell,
     },
-    /// Print the manual page.
-    ///
-    /// Example: proofload manual > /usr/share/man/man1/proofload.1
-    Manual,
+    /// Print a manual page, or write the pages of all commands.
+    Manual(ManualOptions),
+}
+
+/// Options of `manual`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  proofload manual > proofload.1
+  proofload manual edb info | man -l -
+  proofload manual --out /usr/local/share/man/man1")]
+pub struct ManualOptions {
+    /// The command whose page to print, such as 'run' or 'edb info' [default: the program].
+    #[arg(value_name = "COMMAND", conflicts_with = "out")]
+    pub of: Vec<String>,
+    /// Write one page for each command into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
 }
 
 /// Options of `report`.
@@ -149,6 +165,9 @@ pub struct ReportOptions {
 
 /// Options of `list`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  proofload list
+  proofload list arrays")]
 pub struct ListOptions {
     /// What to list.
     #[arg(value_enum, default_value_t = Listed::Workloads)]
