@@ -85,7 +85,7 @@ pub enum HostError {
     /// The pool has no page left for a first write.
     #[error("The pool is full; add disks to it or trim volumes.")]
     PoolFull,
-    /// More disks have failed than the RAID level bears.
+    /// More disks have failed than the RAID level tolerates.
     #[error("The disk group has failed; its contents have to be restored from elsewhere.")]
     GroupFailed,
     /// Acknowledged data went down with a controller before they reached a disk, or their disk group

@@ -27,7 +27,7 @@ pub enum IoClass {
     Migration,
     /// A copy goes into an SSD read cache.
     CacheFill,
-    /// The contents of a lost disk are computed anew.
+    /// The contents of a lost disk are computed again.
     Rebuild,
     /// Everything is read to find what cannot be read.
     Scrub,

@@ -5,7 +5,7 @@
 //! drives the array asks it when something happens next and lets it go on until then, so the same
 //! model runs a day in minutes or, paced, in real time.
 //!
-//! A tour, from the platters up. [`disk`] serves requests for sectors as a hard disk, as flash or as
+//! From the disks up: [`disk`] serves requests for sectors as a hard disk, as flash or as
 //! a textbook server; a [`station`] is a bay with a disk, its queues and its contents, and the
 //! `event_queue` knows which of them is done next. [`raid`] says where the sectors of a group lie and
 //! [`group`] turns reads and writes of a group into the disk requests they cause, also while disks

@@ -65,10 +65,10 @@ impl Run {
              [rebuild]\nrate_mb_per_s = {:?}\nin_flight = {}\nunit_kib = {}\n\
              [scrub]\nrate_mb_per_s = {:?}\n\
              [dispatch]\nqueue_limit = {}\nbackground_wait_limit_ms = {:?}\n{layout}",
-            pick(&mut random, &["less_busy", "alternate", "first"]),
+            pick(&mut random, &["less-busy", "alternate", "first"]),
             pick(
                 &mut random,
-                &["fewest_requests", "read_modify_write", "reconstruct"]
+                &["fewest-requests", "read-modify-write", "reconstruct"]
             ),
             pick(
                 &mut random,
@@ -283,8 +283,8 @@ impl Run {
             assert!(steps < 1_000_000, "seed {}: no end", self.seed);
         }
         assert_eq!(self.backend.in_flight(), 0, "seed {}", self.seed);
-        let laws = self.backend.check_invariants();
-        laws.unwrap_or_else(|law| panic!("seed {}: {law}", self.seed));
+        let invariants = self.backend.check_invariants();
+        invariants.unwrap_or_else(|broken| panic!("seed {}: {broken}", self.seed));
     }
 
     fn read_everything(&mut self) {

@@ -186,9 +186,9 @@ fn a_settled_tier_may_have_an_age_of_its_own() {
     here.proofload(line)
         .exits(0)
         .prints("Begins as after days of this load: array.pool.tiering.settled_percent=");
-    here.proofload(&format!("{line} --set array.pool.tiering.aged_h=6"))
+    here.proofload(&format!("{line} --set array.pool.tiering.prior_load_h=6"))
         .exits(0)
-        .prints("Begins as after 6 h of this load: array.pool.tiering.head_start_s=");
+        .prints("Begins as after 6 h of this load: array.pool.tiering.instant_moves_s=");
 }
 
 #[test]

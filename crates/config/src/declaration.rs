@@ -11,6 +11,7 @@ use crate::value::Value;
 #[doc(hidden)]
 pub fn fields_of<T>(
     key: &'static str,
+    former: &'static str,
     meaning: &'static str,
     source: &'static str,
     codec: &impl Codec<T>,
@@ -26,6 +27,7 @@ pub fn fields_of<T>(
     };
     vec![Field {
         key,
+        former,
         meaning: meaning.trim(),
         source,
         shape,

@@ -262,7 +262,7 @@ impl Layers {
         if parts == ["extends"] {
             self.report(
                 Some(location),
-                format!("what {} extends is no setting", with_article(noun)),
+                format!("what {} extends is not a setting", with_article(noun)),
                 Some(format!("name the {noun} itself")),
             );
             return;

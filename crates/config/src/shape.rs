@@ -63,7 +63,7 @@ impl Shape {
             }
             Self::List(inner) => match inner.as_ref() {
                 Self::Table(_) => "a table, or several".to_owned(),
-                inner => format!("{}, or a list of these", inner.expected()),
+                inner => format!("{}, or a list", inner.expected()),
             },
             Self::Table(_) => "a table".to_owned(),
             Self::Named(inner) => match inner.as_ref() {
@@ -79,7 +79,7 @@ impl Shape {
     pub(crate) fn bounded(&self) -> String {
         match self {
             Self::Flag => "true or false".to_owned(),
-            Self::Text => "a text in quotes".to_owned(),
+            Self::Text => "a string in quotes".to_owned(),
             Self::Whole { low, high } => format!("a whole number from {low} to {high}"),
             Self::Number { low, high } => {
                 let literal = |bound: &f64| Value::Number(*bound).literal();
@@ -103,6 +103,34 @@ impl Shape {
         }
     }
 
+    /// The type and its range, for a reference: `integer from 1 to 1,024`.
+    pub(crate) fn type_name(&self) -> String {
+        let bound = |value: &f64| Value::Number(*value).literal();
+        match self {
+            Self::Flag => "true or false".to_owned(),
+            Self::Text => "string".to_owned(),
+            Self::Whole { low, high } => {
+                let high = (*high < BOUNDLESS as u64).then(|| grouped(&high.to_string()));
+                range("integer", &grouped(&low.to_string()), high.as_deref())
+            }
+            Self::Number { low, high } => {
+                let high = high.filter(|high| *high < BOUNDLESS);
+                let high = high.map(|high| grouped(&bound(&high)));
+                match low {
+                    Some(low) => range("number", &grouped(&bound(low)), high.as_deref()),
+                    None => high.map_or("number".to_owned(), |high| format!("number up to {high}")),
+                }
+            }
+            Self::Size { low, high } => format!("size from \"{low}\" to \"{high}\""),
+            Self::Time { low, high } => format!("time from \"{low}\" to \"{high}\""),
+            Self::Either(one, other) => format!("{}, or {}", one.type_name(), other.type_name()),
+            Self::List(inner) if inner.table().is_none() => {
+                format!("{}, or a list", inner.type_name())
+            }
+            other => other.bounded(),
+        }
+    }
+
     /// The table behind this shape: its own, that of a list's elements or of named tables.
     #[must_use]
     pub fn table(&self) -> Option<Table> {
@@ -120,6 +148,30 @@ impl Shape {
     }
 }
 
+/// A bound from here on only keeps numbers finite and says nothing to a reader.
+const BOUNDLESS: f64 = 1e9;
+
+fn range(name: &str, low: &str, high: Option<&str>) -> String {
+    match high {
+        Some(high) => format!("{name} from {low} to {high}"),
+        None => format!("{name}, {low} or more"),
+    }
+}
+
+/// A number in plain decimals with commas between its thousands.
+fn grouped(number: &str) -> String {
+    let plain = number.bytes().all(|letter| letter.is_ascii_digit());
+    let from_end = |at: usize| number.len() - at;
+    let letters = number.chars().enumerate();
+    letters.fold(String::new(), |mut text, (at, letter)| {
+        if plain && at > 0 && from_end(at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(letter);
+        text
+    })
+}
+
 /// A table of settings, as it is declared.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -134,6 +186,8 @@ pub struct Table {
 pub struct Field {
     /// Its key in TOML.
     pub key: &'static str,
+    /// The key that it had before, which is refused with the present one; empty without.
+    pub former: &'static str,
     /// What it does, as whole sentences.
     pub meaning: &'static str,
     /// Where the default comes from; empty where nothing is said.
@@ -164,7 +218,7 @@ impl Field {
             ("_us_per_mib", "us per MiB"),
             ("_mib_per_s", "MiB/s"),
             ("_mb_per_s", "MB/s (10^6 bytes)"),
-            ("_4k_per_s", "requests of 4 KiB per second"),
+            ("_4k_iops", "IOPS of 4 KiB"),
             ("_per_second", "per second"),
             ("_per_s", "per second"),
             ("_percent", "percent"),

@@ -23,6 +23,7 @@ pub(crate) fn with_article(noun: &str) -> String {
 /// A declared setting or section by its dotted path.
 struct Known {
     path: String,
+    former: &'static str,
     is_section: bool,
 }
 
@@ -45,6 +46,7 @@ fn collect(table: &Table, prefix: &str, known: &mut Vec<Known>) {
         let inner = field.shape.table();
         known.push(Known {
             path: path.clone(),
+            former: field.former,
             is_section: inner.is_some(),
         });
         if let Some(inner) = inner {
@@ -64,6 +66,10 @@ fn collect(table: &Table, prefix: &str, known: &mut Vec<Known>) {
 pub(crate) fn for_unknown(root: &Table, parent: &str, key: &str, has_path: bool) -> String {
     let mut known = Vec::new();
     collect(root, "", &mut known);
+    let renamed = |one: &&Known| one.former == key && one.parent() == parent;
+    if let Some(found) = known.iter().find(renamed) {
+        return format!("'{key}' was renamed: write '{}'", found.key());
+    }
     let elsewhere = known.iter().find(|one| !one.is_section && one.key() == key);
     if let Some(found) = elsewhere {
         let section = match found.parent() {

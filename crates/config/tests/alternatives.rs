@@ -154,7 +154,7 @@ fn each_kind_of_setting_has_its_bounds() {
             "size: \"1023B\" is out of range; write a size from \"1KiB\" to \"1MiB\"",
             "age: \"3601s\" is out of range; write a time from \"1s\" to \"1h\"",
             "writers: 5 is out of range; write a whole number from 1 to 4, or \"auto\"",
-            "levels: [1, 10] is out of range; write a whole number from 1 to 9, or a list of these",
+            "levels: [1, 10] is out of range; write a whole number from 1 to 9, or a list",
             "inner.one.rpm: 4 is out of range; write a whole number from 5 to 6",
             "other.rpm: 7 is out of range; write a whole number from 5 to 6",
         ]

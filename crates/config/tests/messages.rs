@@ -137,6 +137,10 @@ fn unknown_keys_are_looked_for_in_other_sections_too() {
     for (text, message) in [
         ("[cache]\ntitel = 'x'", "did you mean 'title'?"),
         (
+            "[cache]\nunwritten_percent = 20",
+            "'unwritten_percent' was renamed: write 'dirty_percent'",
+        ),
+        (
             "[pool]\ndisk_count = 1\ntitle = 'x'",
             "'title' belongs in [the top]: title",
         ),

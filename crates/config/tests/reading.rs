@@ -211,7 +211,7 @@ fn assignments_that_fit_nowhere_are_refused() {
         ("cache.siez=1", "did you mean 'cache.size'?"),
         ("cache..size=1", "not the path of a setting"),
         ("title.x=1", "has no key 'x'"),
-        ("extends=base", "what a server extends is no setting"),
+        ("extends=base", "what a server extends is not a setting"),
         ("cache=1", "write --set cache.SETTING=VALUE"),
         ("pool.7.spares=1", "has no key '7'"),
     ] {

@@ -138,12 +138,12 @@ fn the_reference_lists_every_setting_with_its_default_and_source() {
     let text = reference::<Server>();
     for part in [
         "\n### Top of the file\n\nWhat this server is.\n",
-        "| `title` | must be written | a text in quotes | Its name for people. |\n",
+        "| `title` | required | string | Its name for people. |\n",
         "### `[cache]`\n\nWhat is kept in memory.\n",
-        "| `dirty_percent` | `50` | a number from 0 to 100; percent | Share of the cache that may be \
+        "| `dirty_percent` | `50` | number from 0 to 100; percent | Share of the cache that may be \
          dirty. | Half of it is usual. |\n",
         "### `[pool]`, or several `[[pool]]`",
-        "| `chunk_kib` | none | a whole number, 0 or more; KiB |",
+        "| `chunk_kib` | none | integer, 0 or more; KiB |",
         "`raid0`: Striped; no protection. `raid1`: The same on every disk.",
         "### `[disks.NAME]`",
     ] {
@@ -241,7 +241,7 @@ fn a_number_may_stand_for_a_text() {
     assert_eq!(read("threads = 'auto'").unwrap(), "auto");
     for wrong in ["-1", "1.5", "true", "[]"] {
         let error = read(&format!("threads = {wrong}")).unwrap_err().to_string();
-        assert!(error.contains("or a text in quotes"), "{error}");
+        assert!(error.contains("or a string in quotes"), "{error}");
     }
     let option: Threads = from_toml("threads = 8").unwrap();
     assert_eq!(from_toml(&to_toml(&option)), Ok(option));

@@ -106,7 +106,7 @@ memory = "8MiB"
 log_file_size = "256KiB"
 checkpoint_depth = "1MiB"
 [brokerage.market]
-data_maintenance_every = "1s"
+data_maintenance_interval = "1s"
 [run]
 duration = "3s"
 sample_interval = "500ms"

@@ -4,7 +4,7 @@
 //! taken at one action, by default when it is issued to the driver (`D`); its completion (`C`) at
 //! the same sector says how long it took.
 
-use super::error::{Wrong, shown};
+use super::error::{LineError, shown};
 use super::line::{LineParser, Parsed, RawRequest, Volumes};
 use super::number::{time_ns, whole};
 use super::request::TraceOperation;
@@ -52,7 +52,7 @@ impl BlkparseParser {
 }
 
 impl LineParser for BlkparseParser {
-    fn line(&mut self, line: &str, volumes: &mut Volumes) -> Result<Parsed, Wrong> {
+    fn line(&mut self, line: &str, volumes: &mut Volumes) -> Result<Parsed, LineError> {
         if self.is_over || line.starts_with("Input file ") {
             return Ok(Parsed::Nothing);
         }
@@ -62,15 +62,15 @@ impl LineParser for BlkparseParser {
         }
         let words: Vec<&str> = line.split_whitespace().collect();
         if words.len() < LEADING || !is_event(line) {
-            return Err(Wrong::new(
-                format!("{} is no event of blkparse", shown(line)),
+            return Err(LineError::new(
+                format!("{} is not an event of blkparse", shown(line)),
                 "give what blkparse prints without -f or -F",
             ));
         }
         let action = words[5];
         if !ACTIONS.contains(&action) {
-            return Err(Wrong::new(
-                format!("{} is no action of blkparse", shown(action)),
+            return Err(LineError::new(
+                format!("{} is not an action of blkparse", shown(action)),
                 "give what blkparse prints without -f or -F",
             ));
         }
@@ -93,7 +93,7 @@ impl LineParser for BlkparseParser {
             });
         }
         let too_far = || {
-            Wrong::new(
+            LineError::new(
                 format!("sector {sector} is beyond any disk"),
                 "correct the line",
             )

@@ -1,6 +1,6 @@
 //! Our CSV: a line that names the columns, then a line for each request.
 
-use super::error::{Wrong, shown};
+use super::error::{LineError, shown};
 use super::line::{LineParser, Parsed, RawRequest, Volumes};
 use super::number::{time_ns, whole};
 use super::request::TraceOperation;
@@ -44,7 +44,7 @@ impl Header {
             && has(|column| matches!(column, Column::Offset(_) | Column::Size(_)))
     }
 
-    fn read(line: &str) -> Result<Self, Wrong> {
+    fn read(line: &str) -> Result<Self, LineError> {
         let separator = separator_of(line);
         let columns = columns_of(line, separator);
         let count = |wanted: fn(&Column) -> bool| columns.iter().filter(|one| wanted(one)).count();
@@ -61,9 +61,9 @@ impl Header {
         ] {
             match times {
                 1 => {}
-                0 => return Err(Wrong::new(format!("there is no column {name}"), KNOWN)),
+                0 => return Err(LineError::new(format!("there is no column {name}"), KNOWN)),
                 _ => {
-                    return Err(Wrong::new(
+                    return Err(LineError::new(
                         format!("there are {times} columns {name}"),
                         KNOWN,
                     ));
@@ -86,7 +86,7 @@ impl Header {
             ("volume", count(|one| matches!(one, Column::Volume))),
         ] {
             if times > 1 {
-                return Err(Wrong::new(
+                return Err(LineError::new(
                     format!("there are {times} columns {name}"),
                     KNOWN,
                 ));
@@ -153,7 +153,7 @@ pub(super) struct CsvParser {
 }
 
 impl LineParser for CsvParser {
-    fn line(&mut self, line: &str, volumes: &mut Volumes) -> Result<Parsed, Wrong> {
+    fn line(&mut self, line: &str, volumes: &mut Volumes) -> Result<Parsed, LineError> {
         let Some(header) = &self.header else {
             self.header = Some(Header::read(line)?);
             return Ok(Parsed::Nothing);
@@ -196,42 +196,42 @@ impl LineParser for CsvParser {
     }
 }
 
-fn short(line: &str, header: &Header) -> Wrong {
+fn short(line: &str, header: &Header) -> LineError {
     let found = line.split(header.separator).count();
     let message = format!(
         "{found} fields, and the first line names {}",
         header.columns.len()
     );
-    Wrong::new(message, "give every column of every request")
+    LineError::new(message, "give every column of every request")
 }
 
-fn unknown(text: &str) -> Wrong {
-    Wrong::new(
-        format!("{} is no operation", shown(text)),
+fn unknown(text: &str) -> LineError {
+    LineError::new(
+        format!("{} is not an operation", shown(text)),
         "write read, write, flush or trim, or their first letters",
     )
 }
 
-fn time(text: &str, unit_ns: u64) -> Result<i64, Wrong> {
+fn time(text: &str, unit_ns: u64) -> Result<i64, LineError> {
     time_ns(text, unit_ns).ok_or_else(|| no_time(text, "time"))
 }
 
-fn span(text: &str, unit_ns: u64, what: &str) -> Result<u64, Wrong> {
+fn span(text: &str, unit_ns: u64, what: &str) -> Result<u64, LineError> {
     let found = time_ns(text, unit_ns).and_then(|ns| u64::try_from(ns).ok());
     found.ok_or_else(|| no_time(text, what))
 }
 
-fn no_time(text: &str, what: &str) -> Wrong {
-    Wrong::new(
+fn no_time(text: &str, what: &str) -> LineError {
+    LineError::new(
         format!("{} is no {what}", shown(text)),
         "write a decimal number in the unit that the name of the column ends in",
     )
 }
 
-fn bytes(text: &str, unit: u64, what: &str) -> Result<u64, Wrong> {
+fn bytes(text: &str, unit: u64, what: &str) -> Result<u64, LineError> {
     let found = whole(text).and_then(|number| number.checked_mul(unit));
     found.ok_or_else(|| {
         let help = "write a whole number, in bytes or, in a column of sectors, in sectors of 512";
-        Wrong::new(format!("{} is not {what}", shown(text)), help)
+        LineError::new(format!("{} is not {what}", shown(text)), help)
     })
 }

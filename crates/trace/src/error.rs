@@ -49,12 +49,12 @@ fn ended(help: &str) -> String {
 
 /// What is wrong with a line, before it is known which file and line it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct LineError {
     pub message: String,
     pub help: String,
 }
 
-impl Wrong {
+impl LineError {
     pub fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             message: message.into(),

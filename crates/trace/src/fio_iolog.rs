@@ -3,7 +3,7 @@
 //! Version 2 has no times: `FILE ACTION OFFSET LENGTH`, with `wait` lines of microseconds between.
 //! Version 3 has a time before each line; fio 3.33 writes it in microseconds.
 
-use super::error::{Wrong, shown};
+use super::error::{LineError, shown};
 use super::line::{LineParser, Parsed, RawRequest, Volumes};
 use super::number::{time_ns, whole};
 use super::request::TraceOperation;
@@ -22,7 +22,7 @@ pub(super) struct IologParser {
 }
 
 impl LineParser for IologParser {
-    fn line(&mut self, line: &str, volumes: &mut Volumes) -> Result<Parsed, Wrong> {
+    fn line(&mut self, line: &str, volumes: &mut Volumes) -> Result<Parsed, LineError> {
         let Some(version) = self.version else {
             self.version = Some(version_of(line)?);
             return Ok(Parsed::Nothing);
@@ -54,8 +54,8 @@ impl LineParser for IologParser {
         let operation =
             operation.or((action == "sync_file_range").then_some(TraceOperation::Flush));
         let Some(operation) = operation else {
-            return Err(Wrong::new(
-                format!("{} is no action of an iolog", shown(action)),
+            return Err(LineError::new(
+                format!("{} is not an action of an iolog", shown(action)),
                 "the actions are add, open, close, read, write, sync, datasync, trim and wait",
             ));
         };
@@ -77,10 +77,13 @@ impl LineParser for IologParser {
 }
 
 impl IologParser {
-    fn wait(&mut self, version: u8, wait_us: u64) -> Result<Parsed, Wrong> {
+    fn wait(&mut self, version: u8, wait_us: u64) -> Result<Parsed, LineError> {
         if version == 3 {
             let help = "version 3 has times instead; write 'fio version 2 iolog' in the first line";
-            return Err(Wrong::new("'wait' belongs in iologs of version 2", help));
+            return Err(LineError::new(
+                "'wait' belongs in iologs of version 2",
+                help,
+            ));
         }
         if wait_us >= SHORTEST_WAIT_US {
             let more_ns = wait_us.saturating_mul(US);
@@ -90,25 +93,25 @@ impl IologParser {
     }
 }
 
-fn version_of(line: &str) -> Result<u8, Wrong> {
+fn version_of(line: &str) -> Result<u8, LineError> {
     match line.trim() {
         "fio version 2 iolog" => Ok(2),
         "fio version 3 iolog" => Ok(3),
-        other => Err(Wrong::new(
+        other => Err(LineError::new(
             format!("{} does not begin an iolog", shown(other)),
             "the first line is 'fio version 2 iolog' or 'fio version 3 iolog'; no others are read",
         )),
     }
 }
 
-fn malformed(line: &str, version: u8) -> Wrong {
+fn malformed(line: &str, version: u8) -> LineError {
     let form = match version {
         3 => "TIME FILE ACTION OFFSET LENGTH",
         _ => "FILE ACTION OFFSET LENGTH",
     };
-    Wrong::new(
+    LineError::new(
         format!(
-            "{} is no line of an iolog of version {version}",
+            "{} is not a line of an iolog of version {version}",
             shown(line)
         ),
         format!("a request is '{form}', with the time in microseconds and the rest in bytes"),

@@ -2,7 +2,7 @@
 //! and more, one line for each I/O, when it has ended. The time is that of the end in whole
 //! milliseconds, the latency is in nanoseconds.
 
-use super::error::{Wrong, shown};
+use super::error::{LineError, shown};
 use super::line::{LineParser, Parsed, RawRequest, Volumes};
 use super::number::whole;
 use super::request::TraceOperation;
@@ -19,7 +19,7 @@ pub(super) fn is_entry(line: &str) -> bool {
 pub(super) struct FioLogParser;
 
 impl LineParser for FioLogParser {
-    fn line(&mut self, line: &str, volumes: &mut Volumes) -> Result<Parsed, Wrong> {
+    fn line(&mut self, line: &str, volumes: &mut Volumes) -> Result<Parsed, LineError> {
         let mut numbers = line.split(',').map(whole);
         let mut next = || numbers.next().flatten();
         let (time_ms, latency_ns, direction) = (next(), next(), next());
@@ -27,17 +27,20 @@ impl LineParser for FioLogParser {
         let (Some(time_ms), Some(latency_ns), Some(direction), Some(size_bytes)) =
             (time_ms, latency_ns, direction, size_bytes)
         else {
-            return Err(Wrong::new(
-                format!("{} is no line of a latency log of fio", shown(line)),
+            return Err(LineError::new(
+                format!("{} is not a line of a latency log of fio", shown(line)),
                 "a line is 'TIME, LATENCY, DIRECTION, SIZE, OFFSET' and more, in whole numbers",
             ));
         };
         let Some(offset_bytes) = offset_bytes else {
             let help = "log again with --log_offset=1";
-            return Err(Wrong::new("the log does not say where the I/O went", help));
+            return Err(LineError::new(
+                "the log does not say where the I/O went",
+                help,
+            ));
         };
         if size_bytes == 0 {
-            return Err(Wrong::new(
+            return Err(LineError::new(
                 "the line stands for many I/Os",
                 "log every I/O of its own: fio without --log_avg_msec, and with --log_offset=1",
             ));
@@ -47,8 +50,8 @@ impl LineParser for FioLogParser {
             1 => TraceOperation::Write,
             2 => TraceOperation::Trim,
             other => {
-                let message = format!("{other} is no direction");
-                return Err(Wrong::new(message, "0 is a read, 1 a write, 2 a trim"));
+                let message = format!("{other} is not a direction");
+                return Err(LineError::new(message, "0 is a read, 1 a write, 2 a trim"));
             }
         };
         let ended_ns = time_ms
@@ -56,7 +59,7 @@ impl LineParser for FioLogParser {
             .and_then(|ns| i64::try_from(ns).ok());
         let began_ns = ended_ns.zip(i64::try_from(latency_ns).ok());
         let Some((ended_ns, latency)) = began_ns else {
-            return Err(Wrong::new(
+            return Err(LineError::new(
                 "the times are too large",
                 "is this a latency log of fio?",
             ));

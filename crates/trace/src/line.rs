@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::error::Wrong;
+use super::error::LineError;
 use super::request::TraceOperation;
 
 /// More volumes than any trace has.
@@ -60,7 +60,7 @@ pub(super) enum Parsed {
 
 /// Makes requests of lines.
 pub(super) trait LineParser {
-    fn line(&mut self, line: &str, volumes: &mut Volumes) -> Result<Parsed, Wrong>;
+    fn line(&mut self, line: &str, volumes: &mut Volumes) -> Result<Parsed, LineError>;
 }
 
 /// Names of volumes, numbered as they appear.

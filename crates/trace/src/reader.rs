@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::blkparse::BlkparseParser;
 use super::csv::CsvParser;
-use super::error::{TraceError, Wrong};
+use super::error::{LineError, TraceError};
 use super::fio_iolog::IologParser;
 use super::fio_log::FioLogParser;
 use super::format::TraceFormat;
@@ -118,7 +118,7 @@ impl<R: BufRead> TraceReader<R> {
             .map_err(|wrong| wrong.at(&self.file, self.line))
     }
 
-    fn parse(&mut self) -> Result<(), Wrong> {
+    fn parse(&mut self) -> Result<(), LineError> {
         let is_whole = self.text.ends_with(b"\n") || (self.text.len() as u64) < LINE_BYTES_MAX;
         let text = std::str::from_utf8(&self.text).ok().filter(|_| is_whole);
         let Some(text) = text else {
@@ -127,7 +127,7 @@ impl<R: BufRead> TraceReader<R> {
                 true => "the line is not text in UTF-8",
                 false => "the line is longer than 64 KiB",
             };
-            return Err(Wrong::new(message, help));
+            return Err(LineError::new(message, help));
         };
         let text = text.trim_end();
         if text.trim_start().is_empty() || text.starts_with('#') {
@@ -153,7 +153,10 @@ impl<R: BufRead> TraceReader<R> {
         }
         if self.volumes.names().len() > VOLUMES_MAX {
             let message = format!("the trace has more than {VOLUMES_MAX} volumes");
-            return Err(Wrong::new(message, "is the right column called volume?"));
+            return Err(LineError::new(
+                message,
+                "is the right column called volume?",
+            ));
         }
         Ok(())
     }
@@ -185,9 +188,9 @@ impl<R: BufRead> TraceReader<R> {
     }
 }
 
-fn backwards(at_ns: i64, last_ns: i64) -> Wrong {
+fn backwards(at_ns: i64, last_ns: i64) -> LineError {
     let seconds = |ns: i64| ns as f64 / 1e9;
-    Wrong::new(
+    LineError::new(
         format!(
             "time runs backwards: this request came at {:.6} s, and one before it at {:.6} s",
             seconds(at_ns),
@@ -199,7 +202,7 @@ fn backwards(at_ns: i64, last_ns: i64) -> Wrong {
 }
 
 /// What holds for a request of any format.
-fn check(raw: &RawRequest) -> Result<(), Wrong> {
+fn check(raw: &RawRequest) -> Result<(), LineError> {
     let size_bytes = raw.size_bytes;
     let limit_bytes = match raw.operation {
         TraceOperation::Flush => return Ok(()),
@@ -209,7 +212,7 @@ fn check(raw: &RawRequest) -> Result<(), Wrong> {
     let word = raw.operation.word();
     if size_bytes == 0 {
         let message = format!("a {word} of 0 bytes");
-        return Err(Wrong::new(
+        return Err(LineError::new(
             message,
             "leave the line out, or correct its size",
         ));
@@ -217,11 +220,11 @@ fn check(raw: &RawRequest) -> Result<(), Wrong> {
     if size_bytes > limit_bytes {
         let message = format!("a {word} of {size_bytes} bytes is longer than any host sends");
         let help = format!("the longest is {limit_bytes} bytes; is the size in the right unit?");
-        return Err(Wrong::new(message, help));
+        return Err(LineError::new(message, help));
     }
     match raw.offset_bytes.checked_add(size_bytes) {
         Some(end) if i64::try_from(end).is_ok() => Ok(()),
-        _ => Err(Wrong::new(
+        _ => Err(LineError::new(
             format!(
                 "an offset of {} bytes is beyond any volume",
                 raw.offset_bytes

@@ -11,7 +11,7 @@ use config::{
 const LOG_WINDOW: u32 = 1 << 16;
 
 /// What the settings have as their source.
-const OURS: &str = "Ours.";
+const OURS: &str = "Project default.";
 
 settings! {
     /// How a block trace is replayed.
@@ -28,7 +28,7 @@ settings! {
         pub queue_limit: u32 = 65_536, as within(1..=1_048_576), source OURS;
         /// Arrival and think times are divided by it: 2 brings twice the load.
         pub speed: f64 = 1.0, as within(0.001..=1000.0), source OURS;
-        /// Whether a request beyond its volume begins anew at the front of the volume.
+        /// Whether a request beyond its volume wraps to the start of the volume.
         pub wrap: bool = false, source OURS;
         /// Requests that stand out of order by at most so many lines are put in order. Latency logs
         /// of fio are always sorted.

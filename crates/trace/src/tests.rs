@@ -67,7 +67,7 @@ fn faults_name_the_line_and_the_remedy() {
     for (line, message, help) in [
         (
             "0,0,4096,copy",
-            "'copy' is no operation",
+            "'copy' is not an operation",
             "write read, write, flush or trim",
         ),
         (
@@ -76,7 +76,7 @@ fn faults_name_the_line_and_the_remedy() {
             "every column",
         ),
         ("0,0,4096,r,9", "5 fields", "every column"),
-        ("soon,0,4096,r", "'soon' is no time", "decimal number"),
+        ("soon,0,4096,r", "'soon' is not a time", "decimal number"),
         ("0,-8,4096,r", "'-8' is not an offset", "whole number"),
         ("0,0,4k,r", "'4k' is not a size", "whole number"),
         ("0,0,0,w", "a write of 0 bytes", "leave the line out"),
@@ -153,9 +153,9 @@ fn iologs_of_both_versions_say_the_same() {
         (61_440, 4_096)
     );
     for (line, message) in [
-        ("/dev/a copy 0 4096", "'copy' is no action of an iolog"),
-        ("/dev/a read 0", "is no line of an iolog of version 2"),
-        ("read 0 4096", "is no line of an iolog of version 2"),
+        ("/dev/a copy 0 4096", "'copy' is not an action of an iolog"),
+        ("/dev/a read 0", "is not a line of an iolog of version 2"),
+        ("read 0 4096", "is not a line of an iolog of version 2"),
     ] {
         let said = fault(&format!("fio version 2 iolog\n{line}\n"));
         assert!(
@@ -191,7 +191,7 @@ fn latency_logs_begin_where_they_began() {
     );
     assert!(fault("2, 500000, 0, 4096\n").contains("--log_offset=1"));
     assert!(fault("2, 500000, 0, 0, 0, 0\n").contains("without --log_avg_msec"));
-    assert!(fault("2, 500000, 7, 512, 0, 0\n").contains("7 is no direction"));
+    assert!(fault("2, 500000, 7, 512, 0, 0\n").contains("7 is not a direction"));
 }
 
 const EVENTS: &str = "\
@@ -239,11 +239,11 @@ fn events_become_requests_with_their_times() {
     assert_eq!(queued[0].measured_ns, Some(4_001_000));
     let said = fault("  8,0 1 1 0.0 697 Q R 0 + 8 [x]\nnonsense\n");
     assert!(
-        said.starts_with("a.trace:2: 'nonsense' is no event of blkparse"),
+        said.starts_with("a.trace:2: 'nonsense' is not an event of blkparse"),
         "{said}"
     );
     let said = fault("  8,0 1 1 0.0 697 Z R 0 + 8 [x]\n");
-    assert!(said.contains("'Z' is no action of blkparse"), "{said}");
+    assert!(said.contains("'Z' is not an action of blkparse"), "{said}");
 }
 
 #[test]

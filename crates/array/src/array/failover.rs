@@ -242,8 +242,8 @@ impl<P: Payload> Array<P> {
         }
         if let Some(partner) = self.controllers.partner(number) {
             if self.controllers[partner].availability.works() {
-                self.mirror_anew(now_ns, partner);
-                self.mirror_anew(now_ns, number);
+                self.mirror_again(now_ns, partner);
+                self.mirror_again(now_ns, number);
                 self.wake_writers(now_ns, partner);
             } else {
                 self.schedule_takeover(now_ns, partner);
@@ -255,7 +255,7 @@ impl<P: Payload> Array<P> {
     }
 
     /// Copies to a partner that is back what it has no copy of.
-    fn mirror_anew(&mut self, now_ns: u64, from: usize) {
+    fn mirror_again(&mut self, now_ns: u64, from: usize) {
         let partner_generation = self.controllers[1 - from].availability.generation();
         let controller = &self.controllers[from];
         let lines = controller.cache.unwritten_lines();

@@ -79,13 +79,13 @@ impl Rules {
             failover: FailoverRules {
                 takeover_ns: ns_of_ms(failover.takeover_ms),
                 path_switch_ns: ns_of_ms(failover.path_switch_ms),
-                give_up_ns: ns_of_ms(failover.give_up_ms),
+                give_up_ns: ns_of_ms(failover.no_path_timeout_ms),
                 fail_back: failover.fail_back,
             },
             cache: CacheRules {
                 mirrors: cache.mirror,
                 write_back_alone: failover.write_back_alone,
-                holds_reads: cache.hold_reads,
+                holds_reads: cache.cache_reads,
                 flush_policy: cache.flush,
                 line_sectors: cache.line_sectors(),
                 read_ahead_piece_sectors: (piece_bytes / SECTOR_BYTES) as u32,

@@ -52,8 +52,8 @@ impl<P: Payload, M: VolumeModel<P>> ArrayHost<P, M> {
     }
 
     /// Shows the model, to read counters or to inject faults. No request may be made meanwhile.
-    pub fn with<T>(&self, look: impl FnOnce(&mut M) -> T) -> T {
-        look(&mut self.shared.model.borrow_mut())
+    pub fn with<T>(&self, inspect: impl FnOnce(&mut M) -> T) -> T {
+        inspect(&mut self.shared.model.borrow_mut())
     }
 
     /// The clock that the model follows.

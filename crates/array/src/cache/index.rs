@@ -2,7 +2,7 @@
 //!
 //! The whole key is kept by the owner, by slot, and is asked for only when its mark agrees. The
 //! mark is the upper half of the key's hash and so says where the search for the key begins, too:
-//! entries move without a look at their keys.
+//! entries move without reading their keys.
 
 use prefetch_index::prefetch_index;
 
@@ -20,7 +20,7 @@ const EMPTY: Entry = Entry {
     slot: NONE,
 };
 
-/// A search in a table that is half full ends after one to five looks, and the processor guesses
+/// A search in a table that is half full ends after one to five probes, and the processor guesses
 /// wrongly when; with a quarter in use it nearly always ends at the first.
 const ENTRIES_PER_SLOT: usize = 4;
 
@@ -73,7 +73,7 @@ impl KeyIndex {
         prefetch_index(&self.entries, (mark_of(key) >> self.shift) as usize);
     }
 
-    /// The slot that `key` is likely to have, without a look at whose it is.
+    /// The slot that `key` is likely to have, without reading whose it is.
     #[inline]
     pub fn likely_slot(&self, key: u64) -> Option<u32> {
         let mark = mark_of(key);

@@ -267,7 +267,7 @@ impl<P: Payload> DataCache<P> {
         if P::CARRIES_BYTES && line.contents.as_bytes().is_none_or(<[u8]>::is_empty) {
             line.contents = P::zeroed(sectors);
         }
-        // What went holds nothing the disks lack and was not pinned; the rest begins anew.
+        // What went holds nothing the disks lack and was not pinned; the rest starts again.
         line.key = key;
         line.valid = 0;
         line.last_fill = NONE;

@@ -143,7 +143,7 @@ mod tests {
         controller.restore();
         assert!(!controller.allow_takeover(first), "it works again");
         controller.fail();
-        assert!(!controller.allow_takeover(first), "it failed anew");
+        assert!(!controller.allow_takeover(first), "it failed again");
         assert!(controller.allow_takeover(controller.generation()));
     }
 }

@@ -27,7 +27,7 @@ const CASES: &[(&[&str], &[&str])] = &[
     (
         &[
             "pool.ssd_use=read-cache",
-            "pool.read_cache={ limit_gib = 0.002, fill = { at_miss = 2, in_flight_max = 1, \
+            "pool.read_cache={ limit_gib = 0.002, fill = { admit_after_misses = 2, in_flight_max = 1, \
              limit_mib_per_s = 1, warm_percent = 20.0 } }",
         ],
         &["pool.read_cache"],
@@ -36,15 +36,15 @@ const CASES: &[(&[&str], &[&str])] = &[
     (
         &[
             "disks.ssd.solid_state.capacity_bytes=3000000",
-            "cache.hold_reads=false",
+            "cache.cache_reads=false",
             "pool.tiering.swap_margin=0",
         ],
         &["pool.tiering"],
     ),
     (
         &[
-            "pool.tiering.head_start_s=1.5",
-            "pool.tiering.aged_h=0.0001",
+            "pool.tiering.instant_moves_s=1.5",
+            "pool.tiering.prior_load_h=0.0001",
         ],
         &["pool.tiering"],
     ),

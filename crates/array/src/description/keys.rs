@@ -53,7 +53,7 @@ settings! {
     /// Something that is to break or to be repaired. Events may stand in the description of the
     /// array or in the profile of the workload.
     pub struct EventKeys {
-        /// When, from the begin of the measured part; for a trace, of the trace.
+        /// When, from the begin of the measured phase; for a trace, of the trace.
         pub at: TimeSpan, as within(TimeSpan(0)..=LATEST);
         /// What breaks or is repaired.
         pub what: EventWord;

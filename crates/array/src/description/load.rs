@@ -3,7 +3,9 @@
 use config::{ConfigError, Diagnostic, Document, Format, Source};
 
 use super::bundled::{BUNDLED_ARRAYS, bundled_array};
-use super::expand::{DatabaseDemand, PlannedArray, TracedVolume, expand, expand_for_trace, spoken};
+use super::expand::{
+    DatabaseDemand, PlannedArray, TracedVolume, expand, expand_for_trace, format_time,
+};
 use super::keys::DescriptionKeys;
 use crate::VolumeId;
 use crate::disk::bundled_disk;
@@ -92,8 +94,8 @@ impl Description {
             .map(|event| {
                 let message = format!(
                     "this happens after {}, and nothing is measured after {}",
-                    spoken(event.at_ns),
-                    spoken(end_ns)
+                    format_time(event.at_ns),
+                    format_time(end_ns)
                 );
                 let help = "let it happen earlier, or measure longer with --duration";
                 let help = Some(help.to_owned());

@@ -143,10 +143,10 @@ fn broken_rules_are_reported_with_the_key_that_breaks_them() {
     let ssd = |old, new| diagnostics_of("ssd-dc-s3500-800gb", old, new);
     assert_eq!(
         ssd(
-            "random_write_4k_per_s = 11_500.0",
-            "random_write_4k_per_s = 500_000.0"
+            "random_write_4k_iops = 11_500.0",
+            "random_write_4k_iops = 500_000.0"
         ),
-        ["solid_state.random_write_4k_per_s"]
+        ["solid_state.random_write_4k_iops"]
     );
     assert_eq!(
         ssd("page_bytes = 16_384", "page_bytes = 5000"),

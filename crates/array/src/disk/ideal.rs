@@ -29,7 +29,7 @@ settings! {
     pub struct IdealDescription {
         /// Capacity; whole sectors are used.
         pub capacity_bytes: u64, as capacity();
-        /// Mean service time, whatever the length of the request.
+        /// Average service time, whatever the length of the request.
         pub service_us: f64, as within(0.001..=1e9);
         /// Fixed or exponential service times.
         pub distribution: ServiceDistribution;

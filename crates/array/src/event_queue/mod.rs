@@ -26,7 +26,7 @@ const NEVER: u64 = u64::MAX;
 /// What the queue returns as next: a source or a scheduled event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Due<E> {
-    /// The source of that number. It stays due until its time is set anew.
+    /// The source of that number. It stays due until its time is set again.
     Source(usize),
     /// A scheduled event, which is out of the queue now.
     Event(E),

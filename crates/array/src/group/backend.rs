@@ -1,4 +1,4 @@
-//! All stations and groups, and the course of events among them.
+//! All stations and groups, and the sequence of events among them.
 
 use crate::disk::{Disk, DiskModel};
 use crate::incident::IncidentLog;

@@ -96,8 +96,11 @@ impl DiskGroupSettings {
             }
             Some(_) if !striped => {
                 let message = format!(
-                    "{} does not stripe; leave chunk_kib out.",
-                    self.level.title()
+                    "{} does not stripe; omit chunk_kib.",
+                    match self.level {
+                        Level::Linear => "A group without RAID",
+                        level => level.title(),
+                    }
                 );
                 checker.add("chunk_kib", message);
             }
@@ -158,7 +161,7 @@ impl Level {
     /// The level as engineers write it.
     pub fn title(self) -> &'static str {
         match self {
-            Self::Linear => "A linear group",
+            Self::Linear => "no RAID",
             Self::Raid0 => "RAID 0",
             Self::Raid1 => "RAID 1",
             Self::Raid10 => "RAID 10",

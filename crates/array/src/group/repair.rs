@@ -1,5 +1,5 @@
 //! The careful way: all of a range of rows is read, what cannot be read is computed from the rest,
-//! and what was bad is written anew.
+//! and what was bad is rewritten.
 //!
 //! Reads that met bad sectors end here, writes that the quick ways cannot do, and every scrub. The
 //! rows are cut into runs in which the same columns are readable and the same columns are written,

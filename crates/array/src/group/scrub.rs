@@ -1,4 +1,4 @@
-//! Scrubbing: everything is read at a slow pace, what cannot be read is written anew, and with
+//! Scrubbing: everything is read at a slow pace, what cannot be read is rewritten, and with
 //! contents the redundancy is compared with the data.
 
 use crate::payload::Payload;

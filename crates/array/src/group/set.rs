@@ -208,7 +208,7 @@ pub struct GroupCounters {
     pub degraded_reads: u64,
     /// Stripes that were read as a whole because something could not be read.
     pub repairs: u64,
-    /// Sectors written anew because they could not be read or were wrong.
+    /// Sectors rewritten because they could not be read or were wrong.
     pub repaired_sectors: u64,
     /// Sectors marked unreadable because they could not be computed.
     pub lost_sectors: u64,

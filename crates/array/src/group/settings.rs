@@ -11,7 +11,7 @@ choice! {
     /// Which copy of a mirror is read.
     pub enum MirrorRead default LessBusy {
         /// The one whose disk has less to do; in turn when they have the same.
-        LessBusy = "less_busy",
+        LessBusy = "less-busy",
         /// Each copy in turn, whatever its disk has to do.
         Alternate = "alternate",
         /// Always the first that is there.
@@ -23,9 +23,9 @@ choice! {
     /// How a write that does not cover a stripe brings the parity up to date.
     pub enum SmallWrite default FewestRequests {
         /// The way that costs fewer disk requests, read-modify-write when both cost the same.
-        FewestRequests = "fewest_requests",
+        FewestRequests = "fewest-requests",
         /// Always from the old data and the old parity.
-        ReadModifyWrite = "read_modify_write",
+        ReadModifyWrite = "read-modify-write",
         /// Always from the rest of the stripe.
         Reconstruct = "reconstruct",
     }

@@ -65,9 +65,9 @@ pub enum GroupError {
         /// Sectors of the group.
         capacity_sectors: u64,
     },
-    /// More disks are gone than the level bears.
+    /// More disks are gone than the level tolerates.
     #[error(
-        "group {} has lost more disks than its level bears and is offline; its data must come \
+        "group {} has lost more disks than its level tolerates and is offline; its data must come \
          from a backup",
         group.0
     )]
@@ -78,7 +78,7 @@ pub enum GroupError {
     /// Too many columns of a stripe cannot be read at the same sector.
     #[error(
         "sector {first_sector} of group {} and perhaps more can neither be read nor computed \
-         from the rest of the stripe; write it anew from a backup",
+         from the rest of the stripe; restore it from a backup",
         group.0
     )]
     Unreadable {

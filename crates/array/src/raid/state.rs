@@ -13,6 +13,6 @@ pub enum GroupState {
     Degraded,
     /// The next disk may take data with it.
     Critical,
-    /// More disks are gone than the level bears: nothing can be read or written.
+    /// More disks are gone than the level tolerates: nothing can be read or written.
     Failed,
 }

@@ -22,7 +22,7 @@ settings! {
         pub dirty_limit_percent: f64, as within(0.0..=95.0);
         /// Whether the cache holds what was read; if not, it holds only writes on their way to disk
         /// and what was read ahead.
-        pub hold_reads: bool = true;
+        pub cache_reads: bool = true, was "hold_reads";
         /// What a flush waits for.
         pub flush: FlushPolicy = FlushPolicy::Protected;
         /// When and how writes go to the disks.

@@ -14,7 +14,7 @@ settings! {
         pub ports_per_controller: u32, as within(1..=64);
         /// What each port carries.
         pub port: PortSettings;
-        /// What a command costs the controller's processor.
+        /// What a command costs the controller's CPU.
         pub service: ServiceSettings;
         /// The way between two controllers. Needed when there are two.
         pub link: Option<LinkSettings>;
@@ -40,7 +40,7 @@ settings! {
 }
 
 settings! {
-    /// Processor time of a controller, which serves commands one after the other. A command costs
+    /// CPU time of a controller, which serves commands one after the other. A command costs
     /// its fixed time plus its share by size. The fixed times are the controller's own limit: 5 us
     /// are 200,000 commands per second. All unconfirmed, inferred from published peaks.
     pub struct ServiceSettings {
@@ -75,7 +75,7 @@ settings! {
         pub rate_mb_per_s: f64, as within(1.0..=1e6), source "Unconfirmed.";
         /// Time of the link for each transfer, whatever its size.
         pub transfer_us: f64, as within(0.0..=1e6), source "Unconfirmed.";
-        /// What a request costs the processor of the controller it came to when the other one owns
+        /// What a request costs the CPU of the controller it came to when the other one owns
         /// the volume.
         pub forward_us: f64 = 0.0, as within(0.0..=1e6), source "Unconfirmed.";
     }
@@ -90,7 +90,7 @@ settings! {
         pub path_switch_ms: f64 = 1_000.0, as within(0.0..=1e7),
             source "Unconfirmed; multipath drivers take seconds by default.";
         /// How long a request waits for a controller to serve its volume before it fails.
-        pub give_up_ms: f64 = 30_000.0, as within(0.0..=1e7);
+        pub no_path_timeout_ms: f64 = 30_000.0, as within(0.0..=1e7), was "give_up_ms";
         /// Whether a controller without its partner goes on acknowledging writes from its cache,
         /// which then hold the only copy. If not, it writes through until the partner is back.
         pub write_back_alone: bool = false;

@@ -320,7 +320,7 @@ impl Trial {
             return;
         }
         if matches!(fault, Fault::FailController(_)) {
-            // Long enough for copies to be made anew and volumes to return.
+            // Long enough for copies to be created again and volumes to return.
             let until_ns = self.now_ns + 10_000_000_000;
             while self.now_ns < until_ns {
                 self.advance(until_ns);

@@ -37,7 +37,7 @@ ports_per_controller = 2
 host_paths = '{paths}'
 port = {{ rate_mb_per_s = 800, command_us = 1 }}
 service = {{ read_us = 10, write_us = 20, read_miss_us = {miss} }}
-failover = {{ takeover_ms = {takeover}, path_switch_ms = {switch}, give_up_ms = 500, write_back_alone = {alone} }}
+failover = {{ takeover_ms = {takeover}, path_switch_ms = {switch}, no_path_timeout_ms = 500, write_back_alone = {alone} }}
 {link}
 [cache]
 capacity_mib = 1
@@ -45,7 +45,7 @@ line_kib = {line_kib}
 mirror = {mirror}
 dirty_limit_percent = {limit}
 flush = '{flush}'
-hold_reads = {hold}
+cache_reads = {hold}
 destage = {{ age_ms = {age}, high_watermark_percent = 70, low_watermark_percent = 30, idle_ms = {idle}, in_flight = {in_flight} }}
 read_ahead = {{ streams = 4, after_reads = 2, min_window_kib = 32, max_window_kib = 128 }}
 {place}",

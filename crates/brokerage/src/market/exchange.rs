@@ -33,11 +33,12 @@ pub struct Settings {
 impl From<&Market> for Settings {
     fn from(market: &Market) -> Self {
         Self {
-            answer_delay_ms: market.answer_delay.0 as f64 / 1e6,
+            answer_delay_ms: market.execution_delay.0 as f64 / 1e6,
             price_period_ms: market.price_period.0 / 1_000_000,
             // Only the page-level simulation has these.
             ticker_per_second: 0.0,
-            data_maintenance_every_ms: (market.data_maintenance_every.0 / 1_000_000).max(1) as i64,
+            data_maintenance_every_ms: (market.data_maintenance_interval.0 / 1_000_000).max(1)
+                as i64,
         }
     }
 }
@@ -45,7 +46,7 @@ impl From<&Market> for Settings {
 /// An action that is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
-    /// An order has been executed: the brokerage books the result.
+    /// An order has been executed: the brokerage records the result.
     TradeResult {
         /// The order that was executed.
         order: Order,

@@ -35,7 +35,7 @@ settings! {
         /// some more with fewer days of trading where that comes nearer. All tables that grow with
         /// the brokerage follow from them.
         pub customers: Option<u32> = None,
-            as or_word("auto", within(1_000..=2_000_000)), source "Ours.";
+            as or_word("auto", within(1_000..=2_000_000)), source "Project default.";
         /// Trading days of eight hours whose trades the database holds before the run; the most of
         /// them where data_size decides.
         pub trade_days: u32 = 300,

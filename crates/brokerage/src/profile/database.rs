@@ -47,7 +47,7 @@ settings! {
         /// Processor cores; transactions wait for a free one.
         pub processors: u32 = 12,
             as within(1..=4_096), source "The MSA 2042 study: two processors of six cores.";
-        /// Processor time for each page that a transaction looks at.
+        /// CPU time for each page that a transaction looks at.
         pub processor_time_per_page: TimeSpan = TimeSpan(8_000),
             as within(TimeSpan(0)..=TimeSpan::seconds(1)),
             source "Assumed: 8 us make about 1 ms per transaction, as published results of such \

@@ -55,15 +55,15 @@ settings! {
     pub struct Market {
         /// Average time until the exchange answers an order that can be carried out, exponentially
         /// spread and five times as long at most.
-        pub answer_delay: TimeSpan = TimeSpan::seconds(1),
-            as within(TimeSpan::millis(1)..=TimeSpan::seconds(60)), source DESCRIBED;
+        pub execution_delay: TimeSpan = TimeSpan::seconds(1),
+            as within(TimeSpan::millis(1)..=TimeSpan::seconds(60)), was "answer_delay", source DESCRIBED;
         /// Time in which every price rises and falls once; orders that wait for a price wait up to
         /// so long.
         pub price_period: TimeSpan = TimeSpan::seconds(900),
             as within(TimeSpan::seconds(1)..=TimeSpan::seconds(86_400)), source DESCRIBED;
         /// Time between two rounds of data maintenance, each on another of twelve tables.
-        pub data_maintenance_every: TimeSpan = TimeSpan::seconds(60),
-            as within(TimeSpan::seconds(1)..=TimeSpan::seconds(86_400)), source DESCRIBED;
+        pub data_maintenance_interval: TimeSpan = TimeSpan::seconds(60),
+            as within(TimeSpan::seconds(1)..=TimeSpan::seconds(86_400)), was "data_maintenance_every", source DESCRIBED;
     }
 }
 

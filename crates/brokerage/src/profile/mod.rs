@@ -26,9 +26,9 @@ settings! {
     /// What kind of workload this is.
     pub struct BrokerageProfile {
         /// The kind of workload. Every profile file must say it.
-        pub kind: String = KIND.to_owned(), source "Ours.";
+        pub kind: String = KIND.to_owned(), source "Project default.";
         /// One line for lists and reports.
-        pub description: String = String::new(), source "Ours.";
+        pub description: String = String::new(), source "Project default.";
         /// How large the brokerage is, and how many users work at once.
         pub brokerage: Brokerage = Brokerage::default();
         /// The limits that decide the verdict.

@@ -76,7 +76,7 @@ impl<D: Directory> Clients<D> {
             deck: RefCell::new(Deck::new(&weights, SeededRng::new(seed, 1))),
             rng: RefCell::new(SeededRng::new(seed, 2)),
             exchange: RefCell::new(Exchange::new(
-                market.answer_delay.as_ns(),
+                market.execution_delay.as_ns(),
                 market.price_period.as_ns(),
                 securities,
                 SeededRng::new(seed, 3),
@@ -257,7 +257,7 @@ impl<D: Directory> Clients<D> {
         }
     }
 
-    /// Executes an order at the exchange, and books its result.
+    /// Executes an order at the exchange, and records its result.
     fn execute_at_exchange(self: &Rc<Self>, order: Order) {
         let delay_ns = self.exchange.borrow_mut().answer_delay_ns();
         self.spawn(move |clients| async move {
@@ -322,7 +322,7 @@ impl<D: Directory> Clients<D> {
     /// Runs a data maintenance transaction at each interval until the load ends.
     async fn maintain(self: Rc<Self>) -> Result<(), EngineError> {
         const POLL_NS: u64 = 100_000_000;
-        let interval_ns = self.settings.market.data_maintenance_every.as_ns();
+        let interval_ns = self.settings.market.data_maintenance_interval.as_ns();
         let mut due_ns = self.handle.now_ns() + interval_ns;
         let mut round = 0;
         while self.is_running() {

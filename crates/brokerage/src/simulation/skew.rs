@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_twice_is_answered_alike_and_lies_in_the_books() {
+    fn what_is_asked_twice_is_answered_alike_and_is_in_the_data_set() {
         let (trees, mut rng) = (trees(1_000), SeededRng::new(13, 0));
         for back in 0..trees.trades_of_account() {
             let rank = trade_of_account(&trees, 77, back);

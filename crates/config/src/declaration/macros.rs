@@ -7,6 +7,7 @@
 /// - `as CODEC`: how the value is written, such as [`within`](crate::within)`(0..=9)`; without it the
 ///   codec of the type;
 /// - `key "NAME"`: the key, where it is not the name of the field;
+/// - `was "NAME"`: the key that it had before, which is refused with the present one;
 /// - `source "WHERE"`: where the default comes from.
 ///
 /// Fields end with a semicolon. A setting without default must be written, unless its type is an
@@ -21,7 +22,7 @@ macro_rules! settings {
             $(
                 $(#[doc = $doc:literal])*
                 $field_vis:vis $field:ident : $type:ty = $default:expr
-                    $(, as $codec:expr)? $(, key $key:literal)? $(, source $source:expr)?;
+                    $(, as $codec:expr)? $(, key $key:literal)? $(, was $was:literal)? $(, source $source:expr)?;
             )*
         }
     ) => {
@@ -32,7 +33,7 @@ macro_rules! settings {
                 $(
                     $(#[doc = $doc])*
                     $field_vis $field: $type = $default
-                        $(, as $codec)? $(, key $key)? $(, source $source)?;
+                        $(, as $codec)? $(, key $key)? $(, was $was)? $(, source $source)?;
                 )*
             }
         }
@@ -63,7 +64,7 @@ macro_rules! settings {
             $(
                 $(#[doc = $doc:literal])*
                 $field_vis:vis $field:ident : $type:ty $(= $default:expr)?
-                    $(, as $codec:expr)? $(, key $key:literal)? $(, source $source:expr)?;
+                    $(, as $codec:expr)? $(, key $key:literal)? $(, was $was:literal)? $(, source $source:expr)?;
             )*
         }
     ) => {
@@ -86,6 +87,7 @@ macro_rules! settings {
                         $crate::settings!(@option $($default)?);
                     fields.extend($crate::declaration::fields_of::<$type>(
                         $crate::settings!(@key $field $($key)?),
+                        $crate::settings!(@text $($was)?),
                         concat!($($doc),*),
                         $crate::settings!(@text $($source)?),
                         &codec,

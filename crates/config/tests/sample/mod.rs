@@ -39,11 +39,12 @@ settings! {
     pub struct Cache {
         /// Memory for data.
         pub size: ByteSize = ByteSize::mib(64), as within(ByteSize::mib(1)..=ByteSize::gib(64)),
-            source "A setting.";
+            source "Project default.";
         /// How long a page may stay dirty.
         pub age: TimeSpan = TimeSpan::seconds(5);
         /// Share of the cache that may be dirty.
-        pub dirty_percent: f64 = 50.0, as within(0.0..=100.0), source "Half of it is usual.";
+        pub dirty_percent: f64 = 50.0, as within(0.0..=100.0), was "unwritten_percent",
+            source "Half of it is usual.";
         /// Threads that write; "auto" is one for each disk.
         pub writers: Option<u32> = None, as or_word("auto", within(1..=64));
         /// Limit of the mean latency.

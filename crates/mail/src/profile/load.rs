@@ -13,7 +13,7 @@ pub(crate) const MAILBOXES: RangeInclusive<u32> = 1..=10_000_000;
 settings! {
     /// How many mailboxes there are, and how much they ask for.
     pub struct Mail {
-        /// Databases under test, dealt out over the directories of --on in turn.
+        /// Databases under test, distributed over the directories of --on in turn.
         pub databases: u32 = 4,
             as within(1..=1024), source "A setting; common servers hold from 4 databases up.";
         /// Mailboxes in each database.
@@ -23,7 +23,7 @@ settings! {
         pub mailbox_size: ByteSize = ByteSize::gib(2),
             as within(MAILBOX_SIZES), source "The 2 GB mailbox of Microsoft's Exchange 2010 sizing example.";
         /// Database reads and writes per second that one mailbox asks for, log and maintenance not
-        /// counted. Times the mailboxes it is the rate to reach.
+        /// counted. Times the mailboxes it is the target rate.
         pub iops_per_mailbox: f64 = 0.1,
             as within(0.0..=1000.0),
             source "About 150 messages sent and received a day in the Exchange 2013 sizing table, \
@@ -36,7 +36,7 @@ settings! {
         /// Pause of a session after each transaction, beside that of session_pause_factor; a longer
         /// one makes a thread ask for less. Without effect while a rate is held.
         pub session_pause: TimeSpan = TimeSpan(0),
-            as within(TimeSpan(0)..=TimeSpan::seconds(60)), source "A setting.";
+            as within(TimeSpan(0)..=TimeSpan::seconds(60)), source "Project default.";
         /// Pause of a session after each transaction, as a multiple of the time that the
         /// transaction took, its commit included. At 1 a session is busy half of the time: two
         /// threads keep one request outstanding. At 0 sessions never rest. Without effect while a
@@ -82,7 +82,7 @@ settings! {
             as within(0.0..=100.0), source "JetstressConfig.xml 2013, ScanPercentage.";
         /// Items that one scan reads.
         pub scan_items: u32 = 100,
-            as within(1..=1_000_000), source "A setting.";
+            as within(1..=1_000_000), source "Project default.";
         /// Whether a scan reads the coming pages ahead.
         pub scan_read_ahead: bool = true,
             source "JetstressConfig.xml 2013, PrereadOnScan.";
@@ -184,7 +184,7 @@ impl Mail {
     }
 
     /// Shrinks or grows the mailboxes so that all databases together hold about `total` bytes.
-    /// Their number stays, and with it the rate to reach: the whole load falls on less data.
+    /// Their number stays, and with it the target rate: the whole load falls on less data.
     pub fn scale_to(&mut self, total: ByteSize) {
         let mailboxes = self.mailboxes().max(1);
         self.mailbox_size = ByteSize((total.bytes() / mailboxes).max(1));

@@ -17,9 +17,9 @@ settings! {
     /// What kind of workload this is.
     pub struct MailProfile {
         /// The kind of workload. Every profile file must say it.
-        pub kind: String = KIND.to_owned(), source "Ours.";
+        pub kind: String = KIND.to_owned(), source "Project default.";
         /// One line for lists and reports.
-        pub description: String = String::new(), source "Ours.";
+        pub description: String = String::new(), source "Project default.";
         /// How many mailboxes there are, and how much they ask for.
         pub mail: Mail = Mail::default();
         /// How the database engine caches, logs and writes.
@@ -92,7 +92,7 @@ fn explain_removed(mut error: ConfigError) -> ConfigError {
         .zip(is_removed)
         .filter(|one| one.1)
     {
-        "maintenance.batch_size had no effect and is no setting any more"
+        "maintenance.batch_size had no effect and is not a setting any more"
             .clone_into(&mut diagnostic.message);
         diagnostic.help = Some(
             "remove it; the scan reads as much at once as engine.max_coalesced_read".to_owned(),

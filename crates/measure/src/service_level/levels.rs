@@ -49,7 +49,7 @@ settings! {
         /// cache.
         pub page_fault_stalls_per_second: f64 = 1.0,
             as within(0.0..=1e6), source "The failure text of Jetstress 2013: not higher than 1.";
-        /// How far below the rate to reach the achieved one may stay, as a fraction of it: a rate of
+        /// How far below the target rate the achieved one may stay, as a fraction of it: a rate of
         /// I/O, or the rate of transactions that users of a database server hold.
         pub achieved_margin_fraction: f64 = 0.05,
             as within(0.0..=1.0), source "JetstressConfig.xml 2013, MarginIops.";
@@ -58,7 +58,7 @@ settings! {
             as within(0..=u64::MAX / 2), source "Jetstress 2013: a single one fails the test.";
         /// A run with fewer samples is inconclusive.
         pub fewest_samples: u32 = 5,
-            as within(1..=1_000_000), source "A setting.";
+            as within(1..=1_000_000), source "Project default.";
     }
 }
 

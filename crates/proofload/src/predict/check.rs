@@ -38,7 +38,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The plan that says what to settle. The rule that an age needs a head start is kept by what
+    /// The plan that says what to settle. The rule that hours of prior load need instant moves is kept by what
     /// settling adds.
     fn check_before_settled(scenario: &Scenario) -> Result<Self, Error> {
         Self::check_as_given(scenario).or_else(|error| {

@@ -18,7 +18,7 @@ use measure::units;
 
 /// How long pages are put on their tier by rank before anything is measured: a load that is the same
 /// all over its data still asks for the pages of its indexes most.
-const HEAD_START_S: u32 = 180;
+const INSTANT_MOVES_S: u32 = 180;
 
 /// The warm-up that leaves room for it, and in which the data caches fill and destage.
 const WARM_UP: TimeSpan = TimeSpan(240_000_000_000);
@@ -31,8 +31,8 @@ const WARM_UP_BY_RANK: TimeSpan = TimeSpan(600_000_000_000);
 const FULL_SHARE: f64 = 0.95;
 
 /// What follows from a pool that is still filling.
-const NOT_SETTLED: &str = "Latencies in days of this load will be other than these; --settled \
-    begins with what such days leave.";
+const NOT_SETTLED: &str = "Latencies will change over days of this load; --settled starts \
+    with the state after them.";
 
 /// A tier is still filling when pages went up at this share of what the engine may move.
 const FILLING_SHARE: f64 = 0.5;
@@ -69,20 +69,23 @@ pub fn settings(plan: &Plan) -> Result<Vec<Setting>, Error> {
         }
     }
     // Which pages come first matters most where not all of them come.
-    let by_rank = plan.profile.has_hot_data() || aged_h(plan).is_some();
-    let (head_start_s, warm_up) = match by_rank {
+    let by_rank = plan.profile.has_hot_data() || prior_load_h(plan).is_some();
+    let (instant_moves_s, warm_up) = match by_rank {
         true => (HEAD_START_BY_RANK_S, WARM_UP_BY_RANK),
-        false => (HEAD_START_S, WARM_UP),
+        false => (INSTANT_MOVES_S, WARM_UP),
     };
     let mut settings = Vec::new();
     if let Some(share) = tier_share {
-        // A tier of an age of its own is filled by the head start, as far as the engine comes.
-        if aged_h(plan).is_none() {
+        // A tier of an age of its own is filled by instant moves, as far as the engine comes.
+        if prior_load_h(plan).is_none() {
             let percent = share * 100.0;
             let path = "array.pool.tiering.settled_percent";
             settings.push(Setting::at(path, Value::of_text(format!("{percent:.2}"))));
         }
-        settings.push(Setting::at("array.pool.tiering.head_start_s", head_start_s));
+        settings.push(Setting::at(
+            "array.pool.tiering.instant_moves_s",
+            instant_moves_s,
+        ));
     }
     if let Some(share) = cache_share {
         let percent = share * 100.0;
@@ -98,21 +101,21 @@ pub fn settings(plan: &Plan) -> Result<Vec<Setting>, Error> {
     Ok(settings)
 }
 
-/// The setting that lets a tier have a head start.
+/// The setting that lets pages move at once.
 pub fn head_start() -> Setting {
-    Setting::at("array.pool.tiering.head_start_s", HEAD_START_S)
+    Setting::at("array.pool.tiering.instant_moves_s", INSTANT_MOVES_S)
 }
 
 /// How long the load has lasted when a settled prediction begins.
 pub fn age(plan: &Plan) -> String {
-    aged_h(plan).map_or("days".to_owned(), |hours| units::rough_time(hours * 3600.0))
+    prior_load_h(plan).map_or("days".to_owned(), |hours| units::rough_time(hours * 3600.0))
 }
 
 /// The hours that a tier has behind it, where the array says how many.
-fn aged_h(plan: &Plan) -> Option<f64> {
+fn prior_load_h(plan: &Plan) -> Option<f64> {
     let pools = plan.planned.settings.pools.values();
     let hours = pools
-        .map(|pool| pool.policy.tiering.aged_h)
+        .map(|pool| pool.policy.tiering.prior_load_h)
         .filter(|hours| *hours > 0.0);
     hours.reduce(f64::max)
 }
@@ -148,11 +151,11 @@ pub fn warnings(plan: &Plan, result: &RunResult) -> Vec<String> {
         let counted = inside.pools.iter().find(|pool| pool.name == *name)?;
         let tiering = &settings.policy.tiering;
         // Who says how old the load is, wants the tier as it is then.
-        let of_an_age = tiering.aged_h > 0.0;
+        let of_an_age = tiering.prior_load_h > 0.0;
         let pace = Pace {
             bytes_per_s: f64::from(tiering.move_limit_mib) * f64::from(1 << 20)
                 / tiering.interval_s,
-            is_kept: result.simulated_seconds.unwrap_or(0.0) >= tiering.head_start_s,
+            is_kept: result.simulated_seconds.unwrap_or(0.0) >= tiering.instant_moves_s,
         };
         tier_is_filling(counted, inside.counted_s, &pace)
             .filter(|_| !of_an_age)
@@ -165,7 +168,7 @@ pub fn warnings(plan: &Plan, result: &RunResult) -> Vec<String> {
 struct Pace {
     /// Most bytes that it moves per second.
     bytes_per_s: f64,
-    /// Whether it moves no faster, its head start being over.
+    /// Whether it moves no faster, the instant moves being over.
     is_kept: bool,
 }
 

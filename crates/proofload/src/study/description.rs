@@ -36,7 +36,7 @@ settings! {
         pub workload: Option<String> = None;
         /// Array, as with `--array`.
         pub array: Option<String> = None;
-        /// Length of the measured part, as with `--duration`.
+        /// Length of the measured phase, as with `--duration`.
         pub duration: Option<String> = None;
         /// Sessions, as with `--threads`.
         pub threads: Option<String> = None, as optional(number_or_text());

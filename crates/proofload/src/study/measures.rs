@@ -15,9 +15,9 @@ use measure::sample::{Phase, SampleRow};
 choice! {
     /// A number that every result holds.
     pub enum Measure {
-        /// Mean latency of database reads of the worst database, ms, as the database reports it.
+        /// Average latency of database reads of the worst database, ms, as the database reports it.
         HighestDatabaseReadMs = "highest-database-read-ms",
-        /// Mean latency of all reads of database volumes, ms, as the operating system sees it: a mean
+        /// Average latency of all reads of database volumes, ms, as the operating system sees it: a mean
         /// over requests.
         HostReadMs = "host-read-ms",
         /// The same of the volume where it is highest.
@@ -27,13 +27,13 @@ choice! {
         /// Mean over all volumes, those of databases and those of logs, of the mean latency of the
         /// reads of each, ms. A volume without reads counts as 0, as in a performance log.
         VolumesReadMs = "volumes-read-ms",
-        /// Mean latency of writes of database volumes, ms.
+        /// Average latency of writes of database volumes, ms.
         HostWriteMs = "host-write-ms",
-        /// Mean latency of reads and writes of database volumes, ms.
+        /// Average latency of reads and writes of database volumes, ms.
         HostTransferMs = "host-transfer-ms",
-        /// Mean latency of log writes, ms.
+        /// Average latency of log writes, ms.
         LogWriteMs = "log-write-ms",
-        /// The longest of the mean latencies of database reads, database writes and log writes, ms.
+        /// The highest of the average latencies of database reads, database writes and log writes, ms.
         HighestLatencyMs = "highest-latency-ms",
         /// Reads of database volumes, 10^6 bytes per second.
         ReadMbPerS = "read-mb-per-s",
@@ -59,9 +59,9 @@ choice! {
         DriveIops = "drive-iops",
         /// Share of the time a disk was busy, percent.
         DriveBusyPercent = "drive-busy-percent",
-        /// Mean latency of writes of database volumes inside the array, ms.
+        /// Average latency of writes of database volumes inside the array, ms.
         ArrayDatabaseWriteMs = "array-database-write-ms",
-        /// Mean latency of writes of log volumes inside the array, ms.
+        /// Average latency of writes of log volumes inside the array, ms.
         ArrayLogWriteMs = "array-log-write-ms",
         /// Bytes between hosts and array, 10^3 per second.
         ArrayKbPerS = "array-kb-per-s",
@@ -72,7 +72,7 @@ choice! {
         /// Share of the pages in use which lie on the performance tier at the end, percent.
         TierPagesPercent = "tier-pages-percent",
         /// Moved to a higher tier, 10^9 bytes.
-        MovedUpGb = "moved-up-gb",
+        PromotedGb = "promoted-gb",
     }
 }
 
@@ -245,7 +245,7 @@ fn inside(
             }
             100.0 * fast as f64 / positive(all as f64)?
         }
-        Measure::MovedUpGb => pools.map(|pool| pool.promoted_bytes as f64).sum::<f64>() / 1e9,
+        Measure::PromotedGb => pools.map(|pool| pool.promoted_bytes as f64).sum::<f64>() / 1e9,
         _ => return None,
     })
 }
@@ -281,7 +281,7 @@ fn weighted(parts: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
     Some(sum / positive(weights)?)
 }
 
-/// Mean latency over the requests of several streams.
+/// Average latency over the requests of several streams.
 fn mean_ms(streams: &[&IoFigures]) -> Option<f64> {
     weighted(streams.iter().filter_map(|stream| {
         let latency = stream.latency.as_ref()?;
@@ -336,7 +336,7 @@ fn per_disk(
     Some(sum / positive(disks.len() as f64)?)
 }
 
-/// Mean write latency of the volumes of these names.
+/// Average write latency of the volumes of these names.
 fn write_ms(array: &ArrayResult, is_meant: impl Fn(&str) -> bool) -> Option<f64> {
     let volumes = array.volumes.iter().filter(|volume| is_meant(&volume.name));
     weighted(volumes.filter_map(|volume: &ArrayVolume| {

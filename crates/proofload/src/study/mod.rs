@@ -260,7 +260,7 @@ fn is_unsteady(result: &RunResult) -> bool {
 fn trouble(result: &RunResult) -> Option<String> {
     match result.verdict {
         Verdict::Error => Some(result.verdict_reason.clone()),
-        _ if is_unsteady(result) => Some("It was to be steady and was not.".to_owned()),
+        _ if is_unsteady(result) => Some("Not steady.".to_owned()),
         _ => None,
     }
 }

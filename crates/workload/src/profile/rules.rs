@@ -41,7 +41,7 @@ fn unknown_kind(kind: Option<&str>, kinds: &[&str]) -> Option<Rule> {
     let names: Vec<String> = kinds.iter().map(|kind| format!("\"{kind}\"")).collect();
     Some(Rule {
         paths: &["kind"],
-        message: format!("\"{kind}\" is no kind of workload"),
+        message: format!("\"{kind}\" is not a kind of workload"),
         help: format!("write {}", names.join(" or ")),
     })
 }

@@ -14,7 +14,7 @@ const SLOPE_POST: &str = "Microsoft's post on Jetstress tuning and its latency s
 settings! {
     /// How long a run lasts and what it samples.
     pub struct Run {
-        /// Length of the measured part (--duration).
+        /// Length of the measured phase (--duration).
         pub duration: TimeSpan = TimeSpan::seconds(2 * 3600),
             as within(TimeSpan::seconds(1)..=YEAR),
             source "Jetstress: 2 h for a performance test, 24 h for a stress test.";
@@ -35,7 +35,7 @@ settings! {
         /// Start of every random choice (--seed). At most 2^63 - 1, which is as far as whole
         /// numbers in TOML go.
         pub seed: u64 = 1,
-            as within(0..=LARGEST_SEED), source "A setting.";
+            as within(0..=LARGEST_SEED), source "Project default.";
         /// Whether every page is read and its checksum verified after the run.
         pub verify_after_run: bool = true,
             source "JetstressConfig.xml 2013, VerifyChecksum.";
@@ -54,10 +54,10 @@ settings! {
             as within(0.0..=99.0), source "JetstressConfig.xml 2013, PreloadJetCache 0.9.";
         /// The shortest warm-up, even if the caches are full before.
         pub minimum: TimeSpan = TimeSpan::seconds(0),
-            as within(TimeSpan(0)..=YEAR), source "A setting.";
+            as within(TimeSpan(0)..=YEAR), source "Project default.";
         /// The longest warm-up; measuring then begins with the caches as they are.
         pub maximum: TimeSpan = TimeSpan::seconds(1800),
-            as within(TimeSpan(0)..=YEAR), source "A setting.";
+            as within(TimeSpan(0)..=YEAR), source "Project default.";
     }
 }
 
@@ -66,7 +66,7 @@ settings! {
     pub struct SteadyState {
         /// Whether a run that is not steady is inconclusive (exit status 5).
         pub required: bool = true,
-            source "Ours; Jetstress does not ask for it.";
+            source "Project default; Jetstress does not ask for it.";
         /// Equal parts that the run is cut into.
         pub windows: u32 = 5,
             as within(3..=100), source "SNIA PTS 2.0.2: five rounds.";
@@ -82,13 +82,13 @@ settings! {
 settings! {
     /// How threads = "auto" finds its number.
     pub struct Tuning {
-        /// Sessions to begin with, over all databases. "auto" derives them from the rate to reach.
+        /// Sessions to begin with, over all databases. "auto" derives them from the target rate.
         pub start_threads: Option<u32> = None,
             as or_word("auto", within(1..=65_536)),
             source "A setting; Microsoft's Jetstress 2010 help counts about 135 IOPS per thread.";
         /// Sessions that tuning never exceeds.
         pub maximum_threads: u32 = 4096,
-            as within(1..=65_536), source "A setting.";
+            as within(1..=65_536), source "Project default.";
         /// Length of one tuning sample.
         pub sample_interval: TimeSpan = TimeSpan::seconds(1),
             as within(TimeSpan::millis(10)..=TimeSpan::seconds(600)),
@@ -109,7 +109,7 @@ settings! {
         /// Longest time for the whole of tuning.
         pub total_limit: TimeSpan = TimeSpan::seconds(3600),
             as within(TimeSpan::millis(10)..=YEAR), source SLOPE_POST;
-        /// How near the achieved rate must come to the rate to reach. Tuning keeps to half of it,
+        /// How near the achieved rate must come to the target rate. Tuning keeps to half of it,
         /// so that chance does not fail the run.
         pub rate_margin_percent: f64 = 5.0,
             as within(0.1..=100.0),

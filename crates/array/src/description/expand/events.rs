@@ -10,7 +10,7 @@ use crate::raid::Level;
 /// Something that is to happen to the array.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedEvent {
-    /// When, ns since the measured part began.
+    /// When, ns since the measured phase began.
     pub at_ns: u64,
     /// What fails or is repaired.
     pub fault: Fault,
@@ -175,7 +175,7 @@ impl Expansion<'_> {
         Some((disk, format!("disk {} of group '{group}'", disk - begin)))
     }
 
-    /// Says beforehand what is more than the array bears.
+    /// Reports beforehand the failures that the array does not tolerate.
     fn expect(&mut self, events: &[PlannedEvent]) {
         let groups = self.settings.backend.disk_group.clone();
         let mut standing: Vec<Standing> = groups
@@ -194,7 +194,8 @@ impl Expansion<'_> {
                     };
                     let note = standing[number].fail(&groups[number], within, disk);
                     if let Some(note) = note {
-                        let text = format!("After {} {}: {note}", spoken(event.at_ns), event.text);
+                        let text =
+                            format!("After {} {}: {note}", format_time(event.at_ns), event.text);
                         self.notes.push(text);
                     }
                 }
@@ -209,7 +210,7 @@ impl Expansion<'_> {
                         self.notes.push(format!(
                             "After {} no controller works: requests wait and then fail, and the \
                              run ends with exit status 4 unless one returns in time.",
-                            spoken(event.at_ns)
+                            format_time(event.at_ns)
                         ));
                     }
                 }
@@ -236,7 +237,7 @@ fn group_of(groups: &[crate::group::DiskGroupSettings], disk: u32) -> Option<(us
 }
 
 impl Standing {
-    /// A disk fails; says what is to be expected if that is more than the level bears for sure.
+    /// A disk fails; returns what follows if the level certainly does not tolerate it.
     fn fail(
         &mut self,
         group: &crate::group::DiskGroupSettings,
@@ -257,7 +258,7 @@ impl Standing {
             0 => self.missing += 1,
             _ => self.spares -= 1,
         }
-        let bears = match group.level {
+        let tolerated = match group.level {
             Level::Linear | Level::Raid0 => 0,
             Level::Raid1 => usize::from(group.disks) - 1,
             Level::Raid10 | Level::Raid5 => 1,
@@ -265,21 +266,24 @@ impl Standing {
             // Each virtual disk has its own level.
             Level::Vraid => return None,
         };
-        let level = group.level.title();
-        if self.missing > bears && !self.is_lost {
+        let level = match group.level {
+            Level::Linear => "a group without RAID",
+            level => level.title(),
+        };
+        if self.missing > tolerated && !self.is_lost {
             self.is_lost = group.level != Level::Raid10;
             let may = match group.level {
                 Level::Raid10 => "if both are of one pair, ",
                 _ => "",
             };
             return Some(format!(
-                "that is more than {level} bears; {may}the data of the group are lost, requests \
+                "that is more than {level} tolerates; {may}the data of the group are lost, requests \
                  to it fail, and the run ends with exit status 4."
             ));
         }
-        (self.not_whole > bears && !self.is_lost).then(|| {
+        (self.not_whole > tolerated && !self.is_lost).then(|| {
             format!(
-                "that is more than {level} bears unless the spare has been filled by then; if \
+                "that is more than {level} tolerates unless the spare has been filled by then; if \
                  not, the data of the group are lost and the run ends with exit status 4."
             )
         })
@@ -301,7 +305,7 @@ impl Standing {
 }
 
 /// A time as people say it.
-pub(in crate::description) fn spoken(ns: u64) -> String {
+pub(in crate::description) fn format_time(ns: u64) -> String {
     let seconds = ns as f64 / 1e9;
     match seconds {
         _ if seconds >= 7200.0 => format!("{:.4} h", seconds / 3600.0).replace(".0000", ""),

@@ -11,7 +11,7 @@ mod traced;
 mod volumes;
 
 pub use events::PlannedEvent;
-pub(super) use events::spoken;
+pub(super) use events::format_time;
 pub use traced::{TracedVolume, describes_disk, one_disk, one_disk_of_file};
 
 pub(super) use traced::expand_for_trace;

@@ -74,7 +74,7 @@ fn a_full_cache_is_as_fast_as_the_arm() {
 }
 
 #[test]
-fn commands_end_at_the_predicted_time_and_laws_hold() {
+fn commands_end_at_the_predicted_time_and_invariants_hold() {
     for seed in 0..30 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut drive = HardDisk::new(&cached(), seed).unwrap();

@@ -23,7 +23,7 @@ pub(super) fn check(disk: &SolidStateDescription, prefix: &str) -> Vec<BrokenRul
              these two make {:.2} programs per page written.",
             fit.amplification
         );
-        checker.add("random_write_4k_per_s", message);
+        checker.add("random_write_4k_iops", message);
     }
     if disk.sequential_write_mb_per_s > disk.interface_mb_per_s {
         checker.add(

@@ -35,11 +35,11 @@ settings! {
         /// Time of a write of one block into the protected buffer.
         pub write_latency_us: f64, as within(0.0..=1e4);
         /// Random reads of 4 KiB at full depth: the commands the controller can take.
-        pub random_read_4k_per_s: f64, as within(100.0..=1e8);
+        pub random_read_4k_iops: f64, as within(100.0..=1e8), was "random_read_4k_per_s";
         /// Sequential writes, at the rate that lasts once the write buffer is full.
         pub sequential_write_mb_per_s: f64, as within(0.1..=1e6);
         /// Random writes of 4 KiB over the whole span, sustained.
-        pub random_write_4k_per_s: f64, as within(1.0..=1e8);
+        pub random_write_4k_iops: f64, as within(1.0..=1e8), was "random_write_4k_per_s";
         /// Write buffer that survives a loss of power.
         pub write_buffer_bytes: u64, as within(SECTOR_BYTES..=1 << 40);
         /// The longest a read waits for a page being programmed on its die: the time to suspend it,

@@ -54,7 +54,7 @@ impl WriteFit {
         let read_ns = disk.page_read_us * 1e3;
         let page_ns = |bytes_per_s: f64| dies * page_bytes / bytes_per_s * 1e9;
         let program_ns = page_ns(disk.sequential_write_mb_per_s * 1e6);
-        let random_ns = page_ns(disk.random_write_4k_per_s * 4_096.0);
+        let random_ns = page_ns(disk.random_write_4k_iops * 4_096.0);
         Self {
             program_ns,
             amplification: (random_ns + read_ns) / (program_ns + read_ns),
@@ -78,7 +78,7 @@ impl Flash {
             page_read_ns: disk.page_read_us * 1e3,
             command_latency_ns: (disk.command_latency_us * 1e3) as u64,
             write_latency_ns: (disk.write_latency_us * 1e3) as u64,
-            command_interval_ns: 1e9 / disk.random_read_4k_per_s,
+            command_interval_ns: 1e9 / disk.random_read_4k_iops,
             channel_ns_per_sector: ns_per_sector(disk.channel_mb_per_s),
             interface_ns_per_sector: ns_per_sector(disk.interface_mb_per_s),
             program_ns: fit.program_ns,

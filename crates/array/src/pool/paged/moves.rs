@@ -134,7 +134,7 @@ impl<P> Moves<P> {
     }
 }
 
-/// Pages being moved at once while pages have a head start.
+/// Pages being moved at once while pages move at once.
 const HEAD_START_MOVES: u32 = 64;
 
 impl<P: Payload> PagedPool<P> {

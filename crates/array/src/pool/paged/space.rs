@@ -275,7 +275,7 @@ impl<P: Payload> PagedPool<P> {
         }
     }
 
-    /// Lets levels that the pages in use are below again warn anew.
+    /// Lets levels that the pages in use are below again warn again.
     fn forget_warnings(&mut self) {
         let slots: u64 = self.map.spaces.iter().map(|s| u64::from(s.slots())).sum();
         let used: u64 = self.map.spaces.iter().map(|s| u64::from(s.owned())).sum();

@@ -8,14 +8,14 @@ use crate::pool::page::GroupSpace;
 use crate::pool::tier::Tier;
 use crate::pool::tiering::{PlannedMove, TierSpace, TieringPolicy};
 
-/// Pages that a plan moves at most while pages have a head start: more than disks can, and few enough
+/// Pages that a plan moves at most while pages move at once: more than disks can, and few enough
 /// that the next plan can correct what was chosen by chance.
 const HEAD_START_PAGES: usize = 4_096;
 
-/// The share of a head start to a bounded number of pages in which I/Os are only counted.
+/// The share of the time of instant moves to a limited number of pages in which I/Os are only counted.
 const COUNTING_SHARE: f64 = 1.0 / 3.0;
 
-/// Pages have a head start at the beginning of a prediction, so that minutes are like days.
+/// Pages move at once at the beginning of a prediction, so that minutes are like days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HeadStart {
     /// I/Os are counted; nothing moves.
@@ -56,20 +56,20 @@ impl<P: Payload> PagedPool<P> {
         self.begin_moves(now_ns, groups);
     }
 
-    /// How far the head start is.
+    /// How far the instant moves are.
     pub(super) fn head_start(&self, now_ns: u64) -> HeadStart {
         let tiering = &self.settings.policy.tiering;
-        let end_ns = tiering.head_start_s * 1e9;
+        let end_ns = tiering.instant_moves_s * 1e9;
         if now_ns as f64 >= end_ns {
             return HeadStart::Over;
         }
-        if tiering.aged_h == 0.0 {
+        if tiering.prior_load_h == 0.0 {
             return HeadStart::Brings(HEAD_START_PAGES);
         }
         if (now_ns as f64) < end_ns * COUNTING_SHARE {
             return HeadStart::Counts;
         }
-        let plans = tiering.aged_h * 3_600.0 / tiering.interval_s;
+        let plans = tiering.prior_load_h * 3_600.0 / tiering.interval_s;
         let moved = (plans * self.limit_pages() as f64) as u64;
         let spaces = self.map.spaces.iter();
         let performance = spaces.filter(|space| space.tier == Tier::Performance);

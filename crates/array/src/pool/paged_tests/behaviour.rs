@@ -288,7 +288,7 @@ fn the_cache_is_lost_at_a_failover_and_with_its_disk_and_nothing_else_is() {
 
 #[test]
 fn lines_are_copied_at_the_miss_the_rule_says_and_streams_are_not() {
-    let mut rig = cached("line_kib = 4\nfill = { at_miss = 3 }");
+    let mut rig = cached("line_kib = 4\nfill = { admit_after_misses = 3 }");
     for _ in 0..4 {
         rig.read(1, 0, 0, 8);
         rig.settle();
@@ -402,9 +402,9 @@ fn aged<P: Payload>() -> Rig<P> {
     settings.policy.tiering = TieringSettings {
         policy: TieringName::ScanRankMove,
         move_limit_mib: 1,
-        head_start_s: 60.0,
+        instant_moves_s: 60.0,
         // A plan moves 128 pages at most, so this is the time for two and a half.
-        aged_h: 2.5 * 5.0 / 3600.0 / 128.0,
+        prior_load_h: 2.5 * 5.0 / 3600.0 / 128.0,
         ..settings.policy.tiering
     };
     let mut rig: Rig<P> = Rig::new(&settings, &GROUPS, &[volume(0, 8 * PAGE)]);

@@ -253,10 +253,10 @@ fn settings(random: &mut Xoshiro256PlusPlus) -> PoolSettings {
     settings.policy.tiering.swap_margin = 0.0;
     settings.policy.tiering.cold_score = 0.1;
     let on_write = ["invalidate", "release", "track", "update"][pick(random, 4)];
-    let (widen, at_miss) = (pick(random, 4) > 0, 1 + pick(random, 2));
+    let (widen, admit_after_misses) = (pick(random, 4) > 0, 1 + pick(random, 2));
     settings.read_cache = cache_settings(&format!(
         "line_kib = {}\non_write = \"{on_write}\"\n\
-         fill = {{ widen_reads = {widen}, at_miss = {at_miss}, in_flight_max = 3 }}",
+         fill = {{ widen_reads = {widen}, admit_after_misses = {admit_after_misses}, in_flight_max = 3 }}",
         [1, 2][pick(random, 2)]
     ));
     if let Some(cache) = &mut settings.read_cache {

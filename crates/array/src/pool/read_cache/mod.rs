@@ -72,7 +72,7 @@ impl<P: Payload> ReadCache<P> {
             pending: FxHashMap::default(),
             waiting: FxHashMap::default(),
             fills: Records::default(),
-            misses: MissTable::new(settings.policy.fill.at_miss, lines),
+            misses: MissTable::new(settings.policy.fill.admit_after_misses, lines),
             next_fill_ns: 0,
             online: true,
             counters: ReadCacheCounters {

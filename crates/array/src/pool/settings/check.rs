@@ -113,9 +113,9 @@ impl PoolSettings {
             "The half-life must be 0 (no fading) or at least a sixteenth of the interval.",
         );
         checker.require(
-            tiering.aged_h == 0.0 || tiering.head_start_s > 0.0,
-            "tiering.aged_h",
-            "A tier that has hours behind it needs a head start: set tiering.head_start_s, too.",
+            tiering.prior_load_h == 0.0 || tiering.instant_moves_s > 0.0,
+            "tiering.prior_load_h",
+            "tiering.prior_load_h needs tiering.instant_moves_s: set it, too.",
         );
         checker.require(
             u64::from(tiering.move_limit_mib) * 1024 >= u64::from(self.policy.page_size_kib),

@@ -54,16 +54,16 @@ settings! {
             source "80 in 5 s for the MSA 2040 family: unconfirmed, remembered only.";
         /// Most pages being moved at once.
         pub moves_in_flight_max: u32 = 4, as within(1..=4_096), source "Unconfirmed.";
-        /// For so long from the beginning pages are at once where the rule wants them: a prediction
-        /// of minutes then begins with the tiers that the rule would come to in a day. An array
-        /// that carries bytes moves them as fast as its disks can. No array has this.
-        pub head_start_s: f64 = 0.0, as within(0.0..=1e9);
-        /// Hours of its load that the tier has behind it when the head start ends: as many pages
-        /// are on the performance tier then as the rule moves in that time at most, those asked for
-        /// most first. The first third of `head_start_s` only counts, so that few pages are not
-        /// chosen by chance. 0: no bound. With `--settled`, which sets `head_start_s`, a prediction
-        /// begins as after so many hours, not days.
-        pub aged_h: f64 = 0.0, as within(0.0..=1e6);
+        /// For this time from the start pages move at once to where the policy wants them, so that
+        /// a prediction of minutes starts with the tiers that the policy reaches in a day. An array
+        /// that carries bytes moves them as fast as its disks can. No real array has this.
+        pub instant_moves_s: f64 = 0.0, as within(0.0..=1e9), was "head_start_s";
+        /// Hours of this load before the end of `instant_moves_s`: the performance tier then holds
+        /// as many pages as the policy moves in that time at most, the most requested ones first.
+        /// During the first third of `instant_moves_s` requests are only counted, so that few pages
+        /// are not chosen by chance. 0: no limit. With `--settled`, which sets `instant_moves_s`, a
+        /// prediction starts as after so many hours, not days.
+        pub prior_load_h: f64 = 0.0, as within(0.0..=1e6), was "aged_h";
         /// Time after which an I/O counts half. 0: it never fades.
         pub half_life_s: f64 = 3600.0, as within(0.0..=1e12), source "Unconfirmed.";
         /// Score from which a page is worth promoting: I/Os, faded by age.
@@ -89,8 +89,8 @@ settings! {
             source "Confirmed for the performance tier, ME4 guide p. 25.";
         /// Share of the pages laid out before the clock starts that lie where random first writes
         /// put them, evenly scattered: what the engine is taken to have moved by then. It does not
-        /// look at the load, `head_start_s` does; `predict --settled` sets both, so that a tier
-        /// begins full and holds the pages that are asked for most.
+        /// depend on the load, as `instant_moves_s` does; `predict --settled` sets both, so that a
+        /// tier starts full and holds the most requested pages.
         pub settled_percent: f64 = 0.0, as within(0.0..=100.0);
     }
 }
@@ -133,7 +133,7 @@ settings! {
     /// When a line is copied into the read cache.
     pub struct FillSettings {
         /// Copy at this miss of the line, counted in a table of recent misses. 1: at the first.
-        pub at_miss: u8 = 1, as within(1..=u8::MAX);
+        pub admit_after_misses: u8 = 1, as within(1..=u8::MAX), was "at_miss";
         /// Whether only lines of pages are copied whose score reaches `tiering.promote_score`; needs
         /// `scan-rank-move` or `heat`. That the engine of the MSA 2040 family feeds its read cache
         /// with "active data" as it does its tiers is confirmed by one of the studies; that the

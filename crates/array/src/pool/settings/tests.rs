@@ -72,7 +72,7 @@ fn every_broken_rule_is_pointed_at() {
         ("size_gib = 100", "line_kib = 8192", "read_cache.line_kib"),
         (
             "size_gib = 100",
-            "fill = { at_miss = 0 }",
+            "fill = { admit_after_misses = 0 }",
             "line:7: 0 is out of range; write a whole number from 1 to 255",
         ),
         (
@@ -163,14 +163,20 @@ fn unknown_words_are_refused_where_they_stand() {
 fn what_code_sets_is_held_to_the_declared_bounds() {
     let mut settings: PoolSettings = config::from_toml(GOOD).unwrap();
     settings.policy.tiering.swap_ratio = f32::NAN;
-    settings.read_cache.as_mut().unwrap().policy.fill.at_miss = 0;
+    settings
+        .read_cache
+        .as_mut()
+        .unwrap()
+        .policy
+        .fill
+        .admit_after_misses = 0;
     let broken_rules = settings.check("pools.0", &facts(), &[]);
     let paths: Vec<&str> = broken_rules.iter().map(|one| one.path.as_str()).collect();
     assert_eq!(
         paths,
         [
             "pools.0.tiering.swap_ratio",
-            "pools.0.read_cache.fill.at_miss"
+            "pools.0.read_cache.fill.admit_after_misses"
         ]
     );
 }

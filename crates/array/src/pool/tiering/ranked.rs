@@ -131,7 +131,7 @@ impl RankedPages {
     }
 
     /// Divides every score by 2^64, which is exact but for scores too small to matter, and lists
-    /// the pages anew in their order.
+    /// the pages again in their order.
     fn scale_down(&mut self) {
         self.weight /= WEIGHT_MAX;
         let orders = [0, 1, 2].map(|tier| self.ascending(tier).collect::<Vec<u32>>());
