@@ -95,7 +95,7 @@ pub struct GridPoint {
     pub database_read_limit_ms: Option<f64>,
     /// Mean database write latency.
     pub database_write_ms: Option<f64>,
-    /// Mean log write latency.
+    /// Average log write latency.
     pub log_write_ms: Option<f64>,
     /// Half-width of its 95 % confidence interval.
     pub log_write_half_width_ms: Option<f64>,
@@ -127,7 +127,7 @@ pub struct GridAnswer {
     pub point: Option<String>,
     /// Name of the next point, which does not pass any more; null when there is none.
     pub next: Option<String>,
-    /// Name of the point that the answer hangs on and that could not be judged; null when the answer
+    /// Name of the point that the answer depends on and that could not be judged; null when the answer
     /// is certain.
     pub unjudged: Option<String>,
     /// The answer in words, with the reason why the next point does not pass.

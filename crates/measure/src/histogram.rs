@@ -129,7 +129,7 @@ impl LatencyHistogram {
         self.total_ns
     }
 
-    /// The longest latency in nanoseconds, exact; 0 when empty.
+    /// The largest latency in nanoseconds, exact; 0 when empty.
     pub fn longest_ns(&self) -> u64 {
         self.longest_ns
     }

@@ -1,6 +1,6 @@
 //! Metrics, histograms, samples, service levels, the verdict and the run directory.
 //!
-//! A short tour, in the way of the data:
+//! The modules, in the order of the data:
 //!
 //! - [`metric`] is the registry: identifier, unit, label and merge rule of everything measured.
 //! - [`sample`]: every thread counts requests and operations into a [`sample::Recorder`]; the

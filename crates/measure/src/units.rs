@@ -6,7 +6,8 @@ pub fn size(bytes: u64) -> String {
     self::bytes(bytes as f64)
 }
 
-/// Bytes in binary units: `512 B`, `32.0 KiB`, `1.50 GiB`.
+/// Bytes in binary units with three digits, whole numbers without a point: `512 B`, `32 KiB`,
+/// `1.50 GiB`.
 #[must_use]
 pub fn bytes(value: f64) -> String {
     if !value.is_finite() {
@@ -20,11 +21,13 @@ pub fn bytes(value: f64) -> String {
         size /= 1024.0;
         unit += 1;
     }
-    if size.fract() == 0.0 {
-        format!("{} {}", grouped(&format!("{size:.0}")), units[unit])
+    let text = if unit == 0 {
+        grouped(&format!("{size:.0}"))
     } else {
-        format!("{} {}", figure(size), units[unit])
-    }
+        figure(size)
+    };
+    let whole = text.trim_end_matches('0').strip_suffix('.');
+    format!("{} {}", whole.unwrap_or(&text), units[unit])
 }
 
 /// A length of time to one or two digits: `40 s`, `25 min`, `11 h`, `3 days`.
@@ -56,7 +59,8 @@ pub fn sentence(error: &dyn std::fmt::Display) -> String {
 /// What stands where nothing was measured.
 pub const ABSENT: &str = "-";
 
-/// A figure with about three significant digits: `0.0123`, `1.23`, `12.3`, `123`, `12,345`.
+/// A figure with three significant digits, and all digits of a larger whole part: `0.0123`, `1.23`,
+/// `12.3`, `123`, `12,345`. Less than half a millionth is 0.
 #[must_use]
 pub fn figure(value: f64) -> String {
     if !value.is_finite() {
@@ -66,20 +70,14 @@ pub fn figure(value: f64) -> String {
     if size >= 1e15 {
         return format!("{value:.2e}");
     }
-    let decimals = match size {
-        s if s == 0.0 || s >= 99.95 => 0,
-        s if s >= 9.995 => 1,
-        s if s >= 0.9995 => 2,
-        s if s >= 0.009_995 => 3,
-        s if s >= 0.000_000_5 => 6,
-        _ => 0,
-    };
-    let text = format!("{value:.decimals$}");
-    if decimals == 6 {
-        text.trim_end_matches('0').trim_end_matches('.').to_string()
-    } else {
-        grouped(&text)
+    if size < 0.000_000_5 {
+        return "0".to_owned();
     }
+    // The power of ten of the first digit, once rounded to three: 9.996 begins with a ten.
+    let rounded = format!("{size:.2e}");
+    let power = rounded.split_once('e').map_or("0", |(_, power)| power);
+    let decimals = usize::try_from(2 - power.parse::<i32>().unwrap_or(0)).unwrap_or(0);
+    grouped(&format!("{value:.decimals$}"))
 }
 
 /// Sets commas between the thousands of a plain decimal number.
@@ -143,7 +141,7 @@ mod tests {
             "1,023 B",
             "1 KiB",
             "1,023 KiB",
-            "1.00 MiB",
+            "1 MiB",
             "9.99 KiB",
             "100 KiB",
         ];
@@ -159,10 +157,10 @@ mod tests {
             (0.0, "0"),
             (0.000_000_4, "0"),
             (0.000_000_5, "0"),
-            (0.000_000_6, "0.000001"),
-            (0.001_25, "0.00125"),
+            (0.000_000_6, "0.000000600"),
+            (0.001_254, "0.00125"),
             (0.009_99, "0.00999"),
-            (0.009_995, "0.010"),
+            (0.009_996, "0.0100"),
             (0.5, "0.500"),
             (0.999_4, "0.999"),
             (0.999_5, "1.00"),

@@ -144,7 +144,7 @@ fn a_value_at_the_limit_passes_and_the_next_one_fails() {
     assert_eq!((check.value, check.passed), (Some(20.125), Some(false)));
     assert!(reason.contains("1 of 6 checks failed"), "{reason}");
     assert!(
-        reason.contains("of db1 is 20.12 ms (limit 20.00 ms)"),
+        reason.contains("of db1 is 20.1 ms (limit 20 ms)"),
         "{reason}"
     );
 

@@ -219,8 +219,8 @@ fn kinds_of_operations_have_levels_of_their_own() {
     );
     assert_eq!(
         rules[4],
-        "share of buy of the 40 transactions of the measured phase. Required: 40 %, +- 2.5 \
-         percentage points, and 5.00 for chance in so few of them; it was 37.50 %."
+        "share of buy of the 40 transactions of the measured phase. Required: 40 %, \u{b1} 2.50 \
+         percentage points, and 5.00 for chance in so few of them; it was 37.5 %."
     );
 }
 
@@ -233,6 +233,7 @@ fn the_reason_names_the_check_that_matters_most() {
     let good = check(CheckId::DatabaseReadAverage, "db1", 20.0, Some(20.0));
     let read = check(CheckId::DatabaseReadAverage, "db1", 20.0, Some(20.5));
     let rate = check(CheckId::AchievedIops, "run", 1_000.0, Some(999.5));
+    let slower = check(CheckId::DatabaseReadAverage, "db2", 20.0, Some(31.0));
     let mix = check(CheckId::MixDeviation, "run", 1.0, Some(2.0));
     let down = check(CheckId::Downtime, "run", 0.0, Some(4.5));
     let errors = check(CheckId::Errors, "run", 0.0, Some(1_000.0));
@@ -240,26 +241,30 @@ fn the_reason_names_the_check_that_matters_most() {
     for (checks, reason) in [
         (
             vec![&good, &read],
-            "1 of 2 checks failed: average database read latency of db1 is 20.50 ms (limit 20.00 \
-             ms).",
+            "1 of 2 checks failed: average database read latency of db1 is 20.5 ms (limit 20 ms).",
         ),
         (
             vec![&rate, &good, &read],
-            "2 of 3 checks failed: achieved transactional I/O is 999.50 IOPS (required 1000 \
-             IOPS), the first of them.",
+            "2 of 3 checks failed: achieved transactional I/O is 999.5 IOPS (required 1,000 \
+             IOPS), one of them.",
+        ),
+        (
+            vec![&read, &slower, &good],
+            "2 of 3 checks failed: average database read latency of db2 is 31.0 ms (limit 20 ms), \
+             the worst of them.",
         ),
         (
             vec![&mix, &rate],
-            "2 of 2 checks failed: achieved transactional I/O is 999.50 IOPS (required 1000 \
+            "2 of 2 checks failed: achieved transactional I/O is 999.5 IOPS (required 1,000 \
              IOPS), one of them.",
         ),
         (
             vec![&mix, &read, &down],
-            "3 of 3 checks failed: downtime is 4.50 s (limit 0.00 s), one of them.",
+            "3 of 3 checks failed: downtime is 4.50 s (limit 0 s), one of them.",
         ),
         (
             vec![&errors],
-            "1 of 1 checks failed: I/O errors and bad pages is 1000 errors (limit 0 errors).",
+            "1 of 1 checks failed: I/O errors and bad pages is 1,000 errors (limit 0 errors).",
         ),
     ] {
         let checks: Vec<Check> = checks.into_iter().cloned().collect();
@@ -407,7 +412,7 @@ fn what_ended_a_run_is_its_reason() {
 fn a_check_that_is_added_changes_only_what_it_may() {
     let good = check(CheckId::Downtime, "run", 0.0, Some(0.0));
     let bad = check(CheckId::Downtime, "run", 0.0, Some(2.0));
-    let failed = "1 of 1 checks failed: downtime is 2.00 s (limit 0.00 s).";
+    let failed = "1 of 1 checks failed: downtime is 2 s (limit 0 s).";
     for (before, added, after, reason) in [
         (Verdict::Pass, &good, Verdict::Pass, "All 1 checks passed."),
         (Verdict::Pass, &bad, Verdict::Fail, failed),

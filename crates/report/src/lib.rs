@@ -1,6 +1,6 @@
 //! Reports of runs: text for the terminal, a self-contained HTML page, a CSV line.
 //!
-//! A short tour, in the way of the data:
+//! The modules, in the order of the data:
 //!
 //! - [`Run`] is what is shown: the result, its samples, its latency distributions. [`Run::load`]
 //!   reads it from a run directory.

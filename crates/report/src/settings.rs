@@ -37,14 +37,25 @@ pub fn chosen(result: &RunResult) -> Vec<(String, String)> {
         ("seed".to_string(), result.seed.to_string()),
         ("version".to_string(), result.version.clone()),
     ];
-    if let Some(threads) = result.throughput.threads {
+    let settings = &result.workload.settings;
+    let is_set = |end: &str| {
+        settings
+            .iter()
+            .any(|(path, value)| path.ends_with(end) && value.is_number())
+    };
+    // What a setting says already has no line of its own.
+    if let Some(threads) = result.throughput.threads.filter(|_| !is_set(".threads")) {
         list.push(("threads".to_string(), threads.to_string()));
     }
-    if let Some(rate) = result.throughput.rate_iops {
+    let rate = result.throughput.rate_iops;
+    if let Some(rate) = rate.filter(|_| !is_set("run.held_rate")) {
         list.push(("held rate".to_string(), bounded(rate, Unit::Iops)));
     }
-    let settings = result.workload.settings.iter();
-    list.extend(settings.map(|(path, value)| (path.clone(), setting_text(path, value))));
+    list.extend(
+        settings
+            .iter()
+            .map(|(path, value)| (path.clone(), setting_text(path, value))),
+    );
     list
 }
 

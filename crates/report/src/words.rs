@@ -1,6 +1,6 @@
 //! The verdict in words.
 
-use measure::metric::Unit;
+use measure::metric::{Stream, Unit};
 use measure::result::{CheckKind, ErrorKind, RunKind, RunResult, Verdict};
 
 use crate::number::{duration, quantity};
@@ -43,7 +43,7 @@ pub fn headline(run: &Run) -> Headline {
             ),
         ),
         Verdict::Fail if only_mix_failed(result) => {
-            let why = "The run had another transaction mix than the profile";
+            let why = "The transaction mix differed from the profile";
             ("FAIL", unknown(why))
         }
         Verdict::Fail => {
@@ -105,6 +105,25 @@ fn headline_of_trace(result: &RunResult) -> Headline {
         word,
         sentence,
         reason: result.verdict_reason.trim().to_string(),
+    }
+}
+
+/// How the requests of a stream are called: a trace knows reads and writes, but no databases.
+#[must_use]
+pub fn stream_name(result: &RunResult, stream: Stream) -> &'static str {
+    match (result.kind, stream) {
+        (RunKind::Trace, Stream::DatabaseRead) => "reads",
+        (RunKind::Trace, Stream::DatabaseWrite) => "writes",
+        (_, stream) => stream.label(),
+    }
+}
+
+/// What a row of [`RunResult::databases`] is: a database, or a volume of a trace.
+#[must_use]
+pub fn place_noun(result: &RunResult) -> &'static str {
+    match result.kind {
+        RunKind::Trace => "volume",
+        _ => "database",
     }
 }
 
@@ -246,7 +265,7 @@ mod tests {
         };
         let sentence = sentence_of(&result);
         assert!(
-            sentence.starts_with("The run had another transaction mix"),
+            sentence.starts_with("The transaction mix differed"),
             "{sentence}"
         );
         result.checks.push(failed(CheckId::LogWriteAverage));

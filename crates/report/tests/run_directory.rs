@@ -84,7 +84,7 @@ fn a_run_directory_becomes_a_report() {
     let reads = &run.distributions[0].points;
     assert!(
         (reads.last().unwrap().1 - 9.0).abs() < 0.02,
-        "the longest read took 9 ms"
+        "the maximum was 9 ms"
     );
 
     let page = html(&run);

@@ -95,15 +95,15 @@ fn fitting_data_bytes(volumes: &[Volume<'_>], needs: &DatabaseNeeds) -> Option<u
         .then(|| per_database.saturating_mul(u64::from(needs.count)))
 }
 
-/// Two digits, rounded down, as an option takes it: `63GB`, `850MB`.
+/// Two digits or more, rounded down, as an option takes it: `63GiB`, `850MiB`.
 fn round_size(bytes: u64) -> String {
-    let (unit, name) = match bytes {
-        1_000_000_000_000.. => (1_000_000_000_000, "TB"),
-        1_000_000_000.. => (1_000_000_000, "GB"),
-        _ => (1_000_000, "MB"),
+    let (unit, name): (u64, _) = match bytes >> 20 {
+        0x0010_0000.. => (1 << 40, "TiB"),
+        0x0400.. => (1 << 30, "GiB"),
+        _ => (1 << 20, "MiB"),
     };
-    let tenths = bytes / (unit / 10);
-    if tenths < 100 && unit > 1_000_000 {
+    let tenths = u128::from(bytes) * 10 / u128::from(unit);
+    if tenths < 100 && unit > 1 << 20 {
         return format!("{}.{}{name}", tenths / 10, tenths % 10);
     }
     let whole = bytes / unit;
@@ -214,7 +214,7 @@ fn free_bytes(target: &Target) -> Result<u64, StorageError> {
                 "The file system of {} does not say how much room it has: {error}.",
                 target.given.display()
             ),
-            "See whether it is well ('dmesg' shows I/O errors).",
+            "Check it ('dmesg' shows I/O errors).",
         )
     })?;
     Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
@@ -243,10 +243,11 @@ mod tests {
 
     #[test]
     fn a_suggestion_has_two_digits_and_never_rounds_up() {
-        assert_eq!(round_size(63_999_999_999), "63GB");
-        assert_eq!(round_size(6_390_000_000), "6.3GB");
-        assert_eq!(round_size(859_000_000), "850MB");
-        assert_eq!(round_size(9_900_000), "9MB");
-        assert_eq!(round_size(1_999_000_000_000), "1.9TB");
+        assert_eq!(round_size((64 << 30) - 1), "63GiB");
+        assert_eq!(round_size((64 << 30) / 10 - 1), "6.3GiB");
+        assert_eq!(round_size(859 << 20), "850MiB");
+        assert_eq!(round_size((10 << 20) - 1), "9MiB");
+        assert_eq!(round_size((2 << 40) - 1), "1.9TiB");
+        assert_eq!(round_size((1 << 40) - 1), "1020GiB");
     }
 }

@@ -79,9 +79,10 @@ fn downtime(result: &RunResult) -> Option<Advice> {
 
 /// The mix deviates: mostly because the run was short.
 fn wrong_mix(result: &RunResult) -> Option<Advice> {
-    let failed = result
+    let of_mix = result
         .failed_checks()
-        .find(|check| check.kind() == CheckKind::Mix)?;
+        .filter(|check| check.kind() == CheckKind::Mix);
+    let failed = of_mix.max_by(|a, b| a.excess().total_cmp(&b.excess()))?;
     Some(Advice::new(
         WRONG_MIX,
         "The transaction mix is not the one asked for",

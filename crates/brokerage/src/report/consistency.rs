@@ -12,7 +12,7 @@ pub(super) fn failed(result: &RunResult, error: &ErrorRecord) -> Advice {
         " The server was down for a while in this run, and may have come back without all \
          committed data."
     } else {
-        " The server was not down in this run, so a crash of it is no explanation."
+        " The server was not down in this run, so a crash of it is not an explanation."
     };
     Advice::new(
         AdviceId::INCONSISTENT,

@@ -5,19 +5,27 @@ use std::time::Duration;
 use jiff::Timestamp;
 use workload::progress::{ByteProgress, LiveSample, Outlook, Remaining};
 
+use measure::display::number::{figure, latency_or_absent, limit, quantity};
+use measure::metric::Unit;
 use measure::units;
 
 /// The figures of a sample on one line.
 pub fn sample(sample: &LiveSample) -> String {
     let mut parts = vec![match sample.target_iops {
-        Some(target) => format!("{} of {} IOPS", rate(sample.iops), rate(target)),
-        None => format!("{} IOPS", rate(sample.iops)),
+        Some(target) => format!("{} of {} IOPS", figure(sample.iops), limit(target)),
+        None => quantity(sample.iops, Unit::Iops),
     }];
-    parts.push(format!("read {}", latency(sample.database_read_ms)));
-    parts.push(format!("log write {}", latency(sample.log_write_ms)));
+    parts.push(format!(
+        "read {}",
+        latency_or_absent(sample.database_read_ms)
+    ));
+    parts.push(format!(
+        "log write {}",
+        latency_or_absent(sample.log_write_ms)
+    ));
     let sessions = sample.sessions;
     if let Some(operations) = sessions.clients.operations {
-        let per_second = rate(sessions.operations_per_second);
+        let per_second = figure(sessions.operations_per_second);
         parts.insert(0, format!("{per_second} {operations}/s"));
     }
     let count = u64::from(sessions.count);
@@ -34,11 +42,11 @@ pub fn outlook(outlook: &Outlook) -> String {
     format!("{}; {remaining} left", outlook.text)
 }
 
-/// That the database does not serve, and since when.
+/// That the database is down, and since when.
 pub fn without_service(length: Duration, now: Timestamp) -> String {
     let since = now.checked_sub(length).unwrap_or(now);
     format!(
-        "the database does not serve since {}, for {}",
+        "database down since {}, for {}",
         since.strftime("%H:%M:%SZ"),
         clock(length)
     )
@@ -47,7 +55,7 @@ pub fn without_service(length: Duration, now: Timestamp) -> String {
 /// The service levels that would fail the run now, or that all are met.
 pub fn standing(sample: &LiveSample) -> String {
     match sample.failing.as_slice() {
-        [] => "all levels met so far".to_owned(),
+        [] => "all service levels met so far".to_owned(),
         [one] => format!("would fail: {one}"),
         [one, rest @ ..] => format!("would fail: {one} and {} more", rest.len()),
     }
@@ -59,23 +67,6 @@ pub fn time_left(progress: ByteProgress, spent: Duration) -> Option<Duration> {
     let left_bytes = progress.total_bytes.saturating_sub(progress.done_bytes);
     let each = left_bytes as f64 / progress.done_bytes as f64;
     Duration::try_from_secs_f64(spent.as_secs_f64() * each).ok()
-}
-
-fn rate(per_second: f64) -> String {
-    match per_second {
-        rate if rate >= 9.95 || rate == 0.0 => format!("{rate:.0}"),
-        rate if rate >= 0.1 => format!("{rate:.1}"),
-        rate => format!("{rate:.3}"),
-    }
-}
-
-fn latency(ms: Option<f64>) -> String {
-    match ms {
-        None => "-".to_owned(),
-        Some(ms) if ms < 9.995 => format!("{ms:.2} ms"),
-        Some(ms) if ms < 99.95 => format!("{ms:.1} ms"),
-        Some(ms) => format!("{ms:.0} ms"),
-    }
 }
 
 /// `h:mm:ss`, or `m:ss` below an hour.
@@ -112,7 +103,7 @@ mod tests {
         };
         assert_eq!(
             sample(&given),
-            "1234 of 1200 IOPS, read 3.21 ms, log write -, 1 thread"
+            "1,234 of 1,200 IOPS, read 3.21 ms, log write -, 1 thread"
         );
         let users = Sessions {
             clients: Clients {
@@ -129,9 +120,9 @@ mod tests {
         };
         assert_eq!(
             sample(&of_users),
-            "768 transactions/s, 1234 IOPS, read 3.21 ms, log write -, 30 users"
+            "768 transactions/s, 1,234 IOPS, read 3.21 ms, log write -, 30 users"
         );
-        assert_eq!(standing(&given), "all levels met so far");
+        assert_eq!(standing(&given), "all service levels met so far");
         given.failing = vec!["average log write latency".to_owned(), "b".to_owned()];
         assert_eq!(
             standing(&given),
@@ -144,7 +135,7 @@ mod tests {
         let now = "2024-03-01T00:00:05Z".parse().unwrap();
         assert_eq!(
             without_service(Duration::from_secs(65), now),
-            "the database does not serve since 23:59:00Z, for 1:05"
+            "database down since 23:59:00Z, for 1:05"
         );
     }
 
@@ -167,12 +158,12 @@ mod tests {
     #[test]
     fn an_outlook_says_what_is_waited_for_and_how_long() {
         let mut given = Outlook {
-            text: "caches 43 % full, 95 % wanted".to_owned(),
+            text: "caches 43 % full, target 95 %".to_owned(),
             remaining: Remaining::About(Duration::from_secs(130)),
         };
         assert_eq!(
             outlook(&given),
-            "caches 43 % full, 95 % wanted; about 2:10 left"
+            "caches 43 % full, target 95 %; about 2:10 left"
         );
         given.remaining = Remaining::AtMost(Duration::from_secs(9));
         assert!(outlook(&given).ends_with("at most 0:09 left"));

@@ -230,7 +230,8 @@ mod tests {
         drop(view);
         let text = String::from_utf8(out).unwrap();
         let lines: Vec<&str> = text.lines().filter_map(|line| line.get(21..)).collect();
-        let sample = "10 IOPS, read 1.00 ms, log write 2.00 ms, 4 threads; all levels met so far";
+        let sample =
+            "10.0 IOPS, read 1.00 ms, log write 2.00 ms, 4 threads; all service levels met so far";
         let expected = [
             "building",
             "building: 10 B of 100 B, about 1:30 left",
@@ -251,7 +252,7 @@ mod tests {
         ];
         let (away, lines): (Vec<&str>, Vec<&str>) = lines
             .into_iter()
-            .partition(|line| line.contains("does not serve since"));
+            .partition(|line| line.contains("database down since"));
         assert_eq!(lines, expected, "{text}");
         assert_eq!(away.len(), 1, "{text}");
         assert!(!away[0].contains("all levels met"), "{text}");

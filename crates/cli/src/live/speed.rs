@@ -30,7 +30,7 @@ impl Speed {
         }
     }
 
-    /// A phase begins; speed is measured anew.
+    /// A phase begins; speed is measured again.
     pub fn phase(&mut self, phase: Phase, expected: Option<Duration>) {
         self.measured = expected.filter(|_| phase == Phase::Measuring);
         self.since = Instant::now();

@@ -12,7 +12,7 @@ use super::speed::Speed;
 use super::{figures, keys};
 use crate::print::notify;
 
-/// How often the line is drawn anew between samples.
+/// How often the line is drawn again between samples.
 const REDRAW: Duration = Duration::from_millis(200);
 
 /// Cells of the bar.

@@ -53,12 +53,35 @@ pub fn bounded(value: f64, unit: Unit) -> String {
     }
 }
 
+/// A value beside a limit: as [`quantity`] writes it, with more digits where it would read like a
+/// limit that it is not equal to: `20.04 ms` beside `20 ms`.
+#[must_use]
+pub fn beside_limit(value: f64, limit: f64, unit: Unit) -> String {
+    let text = quantity(value, unit);
+    let is_alike = text == quantity(limit, unit) && value.total_cmp(&limit).is_ne();
+    if !is_alike || !value.is_finite() || !limit.is_finite() {
+        return text;
+    }
+    let factor = if unit == Unit::Fraction { 100.0 } else { 1.0 };
+    let name = if unit == Unit::Fraction {
+        "%"
+    } else {
+        unit.text()
+    };
+    (1..=9)
+        .map(|decimals| [value, limit].map(|one| format!("{:.decimals$}", one * factor)))
+        .find(|[value, limit]| value != limit)
+        .map_or(text, |[value, _]| {
+            format!("{} {name}", group(&value)).trim_end().to_owned()
+        })
+}
+
 /// A latency given in milliseconds: `1.94 us`, `0.250 ms`, `12.3 ms`, `4,210 ms`, `12.3 s`.
 #[must_use]
 pub fn latency(value_ms: f64) -> String {
     match value_ms.abs() {
         size if !size.is_finite() => ABSENT.to_string(),
-        size if size > 0.0 && size < 0.1 => format!("{} us", figure(value_ms * 1e3)),
+        size if size > 0.0 && size < 0.099_95 => format!("{} us", figure(value_ms * 1e3)),
         size if size >= 1e4 => format!("{} s", figure(value_ms / 1e3)),
         _ => format!("{} ms", figure(value_ms)),
     }
@@ -96,15 +119,14 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", count(number))
 }
 
-/// A share between 0 and 1 as percent, without the sign: `0.4213` is `42.1`.
+/// A share between 0 and 1 as percent, without the sign: `0.4213` is `42.1`; whole ones that are
+/// exact stay whole: `0`, `100`.
 #[must_use]
 pub fn percent(share: f64) -> String {
-    let value = share * 100.0;
-    if !value.is_finite() {
-        return ABSENT.to_string();
+    match share * 100.0 {
+        0.0 => "0".to_owned(),
+        value => figure(value),
     }
-    let decimals = usize::from(value.abs() < 99.95);
-    group(&format!("{value:.decimals$}"))
 }
 
 /// A change against a base in percent, always with its sign: `+12.3 %`, `-4.5 %`, `0 %`.
@@ -127,11 +149,14 @@ pub fn change(value: f64, base: f64) -> String {
     format!("{}{digits} %", if percent < 0.0 { "-" } else { "+" })
 }
 
-/// A span of time: `0.25 s`, `45 s`, `2 min`, `2 min 5 s`, `2 h 15 min`, `3 d 4 h`.
+/// A span of time: `250 ms`, `45 s`, `2 min`, `2 min 5 s`, `2 h 15 min`, `3 d 4 h`.
 #[must_use]
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return ABSENT.to_string();
+    }
+    if seconds > 0.0 && seconds < 0.999_5 {
+        return format!("{} ms", figure(seconds * 1e3));
     }
     if seconds < 59.5 {
         return if seconds.fract() == 0.0 || seconds >= 9.95 {
@@ -188,9 +213,9 @@ mod tests {
     fn figures_keep_about_three_digits() {
         let cases = [
             (0.0, "0"),
-            (0.000_012_3, "0.000012"),
-            (0.004_2, "0.0042"),
-            (0.0423, "0.042"),
+            (0.000_012_3, "0.0000123"),
+            (0.004_2, "0.00420"),
+            (0.0423, "0.0423"),
             (1.0, "1.00"),
             (9.996, "10.0"),
             (12.345, "12.3"),
@@ -236,6 +261,29 @@ mod tests {
     }
 
     #[test]
+    fn a_value_never_reads_like_a_limit_that_it_is_not_equal_to() {
+        let cases = [
+            (20.125, 20.0, Unit::Milliseconds, "20.1 ms"),
+            (20.04, 20.0, Unit::Milliseconds, "20.04 ms"),
+            (20.0, 20.0, Unit::Milliseconds, "20.0 ms"),
+            (999.5, 1_000.0, Unit::Iops, "999.5 IOPS"),
+            (1_199.9, 1_200.0, Unit::Iops, "1,199.9 IOPS"),
+            (0.950_04, 0.95, Unit::Fraction, "95.004 %"),
+            (0.0, 0.0, Unit::Errors, "0 errors"),
+            (f64::NAN, 20.0, Unit::Milliseconds, "-"),
+        ];
+        for (value, limit, unit, text) in cases {
+            assert_eq!(beside_limit(value, limit, unit), text, "{value} {limit}");
+        }
+    }
+
+    #[test]
+    fn percentages_have_three_digits() {
+        let shown = [0.0, 0.001, 0.004_2, 0.421_3, 1.0, 12.5].map(percent);
+        assert_eq!(shown, ["0", "0.100", "0.420", "42.1", "100", "1,250"]);
+    }
+
+    #[test]
     fn whole_limits_stay_whole() {
         assert_eq!(limit(20.0), "20");
         assert_eq!(limit(1_000.0), "1,000");
@@ -269,7 +317,10 @@ mod tests {
         assert_eq!(bytes(512.0), "512 B");
         assert_eq!(bytes(32.0 * 1024.0), "32 KiB");
         assert_eq!(bytes(1.5 * 1024.0 * 1024.0 * 1024.0), "1.50 GiB");
-        assert_eq!(duration(0.25), "0.250 s");
+        assert_eq!(duration(0.25), "250 ms");
+        assert_eq!(duration(0.0103), "10.3 ms");
+        assert_eq!(duration(0.0), "0 s");
+        assert_eq!(duration(0.999_6), "1.00 s");
         assert_eq!(duration(45.0), "45 s");
         assert_eq!(duration(59.7), "1 min");
         assert_eq!(duration(120.0), "2 min");

@@ -9,7 +9,7 @@ pub struct HostSample {
     pub cpu_busy_percent: Option<f64>,
     /// Share of all processors that was idle with I/O outstanding, 0 to 100.
     pub cpu_io_wait_percent: Option<f64>,
-    /// Processor time of this process; 100 is one processor.
+    /// CPU time of this process; 100 is one processor.
     pub process_cpu_percent: Option<f64>,
     /// Memory of this process at the end of the interval.
     pub process_resident_bytes: Option<f64>,
@@ -34,9 +34,9 @@ pub struct DeviceSample {
     pub read_bytes_per_second: f64,
     /// Bytes written per second.
     pub write_bytes_per_second: f64,
-    /// Mean latency of the reads; `None` without reads.
+    /// Average latency of the reads; `None` without reads.
     pub average_read_ms: Option<f64>,
-    /// Mean latency of the writes; `None` without writes.
+    /// Average latency of the writes; `None` without writes.
     pub average_write_ms: Option<f64>,
     /// Mean number of requests in flight.
     pub average_queue_depth: f64,

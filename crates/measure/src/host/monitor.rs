@@ -12,7 +12,7 @@ use super::proc_text::{
     CpuTicks, DiskCounters, cpu_ticks, disk_counters, memory_bytes, pressure_us, resident_pages,
 };
 
-/// The kernel counts processor time in steps of 10 ms: over less than this its counters say nothing.
+/// The kernel counts CPU time in steps of 10 ms: over less than this its counters say nothing.
 const SHORTEST: Duration = Duration::from_millis(100);
 
 /// Reads the host's counters and gives what changed since the last reading.
@@ -28,7 +28,7 @@ pub struct HostMonitor {
 struct Reading {
     at: Instant,
     cpu: Option<CpuTicks>,
-    /// Processor time of this process, user and system, of all its threads.
+    /// CPU time of this process, user and system, of all its threads.
     process_cpu: Duration,
     resident_pages: Option<u64>,
     available_bytes: Option<u64>,
@@ -139,7 +139,7 @@ impl HostMonitor {
     }
 }
 
-/// Processor time that this process has used, by the clock of the scheduler.
+/// CPU time that this process has used, by the clock of the scheduler.
 fn process_cpu() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::try_from(time).unwrap_or_default() // It is never negative.

@@ -1,6 +1,6 @@
 //! Readers of the texts in `/proc`. Each takes the text, so each can be tested with a recording.
 
-/// Processor time of the whole machine since boot, in clock ticks (proc(5), `/proc/stat`).
+/// CPU time of the whole machine since boot, in clock ticks (proc(5), `/proc/stat`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CpuTicks {
     /// Ticks in which a processor worked.

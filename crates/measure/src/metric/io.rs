@@ -46,7 +46,7 @@ io_metrics! {
     Rate "per_second" Iops OverTime "IOPS" "Requests per second that ended well.";
     AverageBytes "average_bytes" Bytes ByRequests "average size" "Mean size of a request.";
     Throughput "bytes_per_second" BytesPerSecond OverTime "throughput" "Bytes moved per second.";
-    Average "average_ms" Milliseconds ByRequests "average" "Mean latency.";
+    Average "average_ms" Milliseconds ByRequests "average" "Average latency.";
     HalfWidth "average_half_width_ms" Milliseconds BatchMeans "95 % CI"
         "Half-width of the 95 % confidence interval of the mean latency.";
     P50 "p50_ms" Milliseconds Histogram "p50" "Median latency.";
@@ -54,7 +54,7 @@ io_metrics! {
     P95 "p95_ms" Milliseconds Histogram "p95" "95th percentile of the latency.";
     P99 "p99_ms" Milliseconds Histogram "p99" "99th percentile of the latency.";
     P99_9 "p99_9_ms" Milliseconds Histogram "p99.9" "99.9th percentile of the latency.";
-    Max "max_ms" Milliseconds Max "max" "Longest latency of a single request.";
+    Max "max_ms" Milliseconds Max "max" "Largest latency of a single request.";
     MaxSample "max_sample_average_ms" Milliseconds Max "max sample average"
         "Highest mean latency of a sample.";
     Errors "errors" Count Sum "errors" "Requests that ended with an error (a count).";

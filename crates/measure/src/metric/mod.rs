@@ -99,13 +99,13 @@ metrics! {
     OperationRate "operations_per_second" OperationsPerSecond OverTime [Total Database Operation]
         "operations" "Operations per second that ended well; commits count in their own rows only.";
     OperationAverage "operation_average_ms" Milliseconds ByRequests [Total Database Operation]
-        "average" "Mean service time of operations, from start to finish.";
+        "average" "Average service time of operations, from start to finish.";
     OperationP50 "operation_p50_ms" Milliseconds Histogram [Total Database Operation] "p50"
         "Median service time.";
     OperationP99 "operation_p99_ms" Milliseconds Histogram [Total Database Operation] "p99"
         "99th percentile of the service time.";
     OperationMax "operation_max_ms" Milliseconds Max [Total Database Operation] "max"
-        "Longest service time.";
+        "Largest service time.";
     ResponseP99 "operation_response_time_p99_ms" Milliseconds Histogram
         [Total Database Operation] "response time p99"
         "99th percentile of the response time, which includes the wait since the operation was due; only when a rate is held.";
@@ -113,11 +113,11 @@ metrics! {
         "Operations that ended with an error or a conflict in this sample (a count).";
 
     CpuBusy "cpu_busy_percent" Percent OverTime [Total] "CPU busy, all cores"
-        "Share of the time of all processors that was busy.";
+        "Share of the time of all CPUs that was busy.";
     CpuIoWait "cpu_io_wait_percent" Percent OverTime [Total] "CPU iowait"
-        "Share of the time of all processors that was idle with I/O outstanding.";
+        "Share of the time of all CPUs that was idle with I/O outstanding.";
     ProcessCpu "process_cpu_percent" PercentOfCore OverTime [Total] "CPU of proofload"
-        "Processor time of proofload; 100 is one processor.";
+        "CPU time of proofload; 100 is one CPU.";
     ProcessMemory "process_resident_bytes" Bytes OverTime [Total] "memory of proofload (RSS)"
         "Resident memory of proofload.";
     AvailableMemory "available_memory_bytes" Bytes OverTime [Total] "available memory"
@@ -133,9 +133,9 @@ metrics! {
     DeviceWriteBytes "device_write_bytes_per_second" BytesPerSecond OverTime [Device]
         "write throughput" "Bytes written per second.";
     DeviceReadAverage "device_average_read_ms" Milliseconds ByRequests [Device]
-        "average read latency" "Mean read latency, queueing in the kernel included.";
+        "average read latency" "Average read latency, queueing in the kernel included.";
     DeviceWriteAverage "device_average_write_ms" Milliseconds ByRequests [Device]
-        "average write latency" "Mean write latency, queueing in the kernel included.";
+        "average write latency" "Average write latency, queueing in the kernel included.";
     DeviceQueueDepth "device_average_queue_depth" Requests OverTime [Device] "queue depth"
         "Mean number of requests outstanding.";
     DeviceBusy "device_busy_fraction" Fraction OverTime [Device] "utilization"
@@ -155,7 +155,7 @@ metrics! {
         "Bytes written per second (controller: received from hosts).";
     ArrayBusy "array_busy_fraction" Fraction OverTime [ArrayController ArrayGroup ArrayDisk]
         "utilization"
-        "Share of the time with something to do (controller: its processor; group: the mean of its disks).";
+        "Share of the time with something to do (controller: its CPU; group: the mean of its disks).";
     ArrayLinkBusy "array_link_busy_fraction" Fraction OverTime [ArrayController]
         "mirror link utilization" "Share of the time the link to the partner was busy.";
     ArrayDriveLatency "array_average_drive_latency_ms" Milliseconds ByRequests
@@ -170,11 +170,11 @@ metrics! {
         "read cache hit ratio"
         "Share of the reads that the data cache served (volume), or the SSD read cache (pool).";
     ArrayReadHitLatency "array_average_read_hit_ms" Milliseconds ByRequests [ArrayVolume]
-        "read hit latency" "Mean latency of reads that the data cache served.";
+        "read hit latency" "Average latency of reads that the data cache served.";
     ArrayReadMissLatency "array_average_read_miss_ms" Milliseconds ByRequests [ArrayVolume]
-        "read miss latency" "Mean latency of the other reads.";
+        "read miss latency" "Average latency of the other reads.";
     ArrayWriteLatency "array_average_write_ms" Milliseconds ByRequests [ArrayVolume]
-        "write latency" "Mean latency of writes.";
+        "write latency" "Average latency of writes.";
     ArrayDirty "array_cache_dirty_fraction" Fraction Last [ArrayController]
         "dirty data in the write cache" "Share of the data cache that is not yet on the disks.";
     ArrayReadCacheUsed "array_read_cache_used_fraction" Fraction Last [ArrayPool]

@@ -106,11 +106,11 @@ pub struct ArrayVolume {
     pub written_bytes_per_second: f64,
     /// Share of the reads that the data cache held; null without reads.
     pub read_hit_fraction: Option<f64>,
-    /// Mean latency of reads that the data cache held; null without any.
+    /// Average latency of reads that the data cache held; null without any.
     pub average_read_hit_ms: Option<f64>,
-    /// Mean latency of the other reads; null without any.
+    /// Average latency of the other reads; null without any.
     pub average_read_miss_ms: Option<f64>,
-    /// Mean latency of writes; null without any.
+    /// Average latency of writes; null without any.
     pub average_write_ms: Option<f64>,
     /// Mean number of requests inside the array.
     pub average_queue_depth: f64,

@@ -118,6 +118,17 @@ impl Check {
         self
     }
 
+    /// How far the value lies beyond the limit, in its unit: negative within it, negative infinity
+    /// when nothing was measured.
+    #[must_use]
+    pub fn excess(&self) -> f64 {
+        let value = self.value.filter(|value| value.is_finite());
+        value.map_or(f64::NEG_INFINITY, |value| match self.bound {
+            Bound::AtMost => value - self.limit,
+            Bound::AtLeast => self.limit - value,
+        })
+    }
+
     /// What sort of thing is judged.
     pub fn kind(&self) -> CheckKind {
         self.id.kind()

@@ -61,7 +61,7 @@ pub struct LatencyFigures {
     pub p99_ms: f64,
     /// 99.9th percentile, from the histogram.
     pub p99_9_ms: f64,
-    /// The longest single latency.
+    /// The largest latency of a request.
     pub max_ms: f64,
     /// The highest average of one sample: what the spike rule looks at.
     pub max_sample_average_ms: f64,

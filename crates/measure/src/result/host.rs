@@ -78,9 +78,9 @@ pub struct DeviceResult {
     pub read_bytes_per_second: f64,
     /// Bytes written per second.
     pub write_bytes_per_second: f64,
-    /// Mean latency of a read, queueing in the kernel included; null without reads.
+    /// Average latency of a read, queueing in the kernel included; null without reads.
     pub average_read_ms: Option<f64>,
-    /// Mean latency of a write, queueing in the kernel included; null without writes.
+    /// Average latency of a write, queueing in the kernel included; null without writes.
     pub average_write_ms: Option<f64>,
     /// Mean number of requests in flight.
     pub average_queue_depth: f64,

@@ -147,7 +147,7 @@ impl RunResult {
         self.exit_status = verdict.exit_status();
     }
 
-    /// Marks the document as one of a run that has not ended. Should the run be cut off now, this is
+    /// Marks the document as one of a run that has not ended. Should the run be interrupted now, this is
     /// what stays of it, and levels that were met for a while must not pass for an answer.
     pub fn mark_unfinished(&mut self) {
         self.complete = false;
@@ -160,7 +160,7 @@ impl RunResult {
         };
         self.set_verdict(
             Verdict::Interrupted,
-            format!("The run was cut off, or still goes on. Until then: {so_far}"),
+            format!("The run did not finish, or is still running. Until then: {so_far}"),
         );
     }
 

@@ -96,7 +96,7 @@ pub struct TuningStep {
     pub achieved_iops: f64,
     /// Mean database read latency of the worst database; null without reads.
     pub average_database_read_ms: Option<f64>,
-    /// Mean log write latency of the worst database; null without log writes.
+    /// Average log write latency of the worst database; null without log writes.
     pub average_log_write_ms: Option<f64>,
     /// Whether the latency settled before it was measured.
     pub steady: bool,

@@ -24,11 +24,11 @@ pub struct TraceResult {
     pub largest_queue_depth: u64,
     /// Requests that arrived when the array held as many as it was allowed to.
     pub held_back_requests: u64,
-    /// Requests beyond their volume that began anew at its front.
+    /// Requests beyond their volume that were wrapped to its start.
     pub wrapped_requests: u64,
     /// Requests that were widened to whole sectors.
     pub widened_requests: u64,
-    /// Model against measurement: `all`, and `reads` and `writes` where there were both; empty when
+    /// Model and measurement: `all`, and `reads` and `writes` where there were both; empty when
     /// the trace carries no response times.
     pub demerits: Vec<DemeritResult>,
 }

@@ -104,7 +104,7 @@ impl Recorder {
     }
 
     /// Takes over the engine's running count of page-fault stalls; the recorder counts the
-    /// difference to the last call. The count may start anew when a database is reopened.
+    /// difference to the last call. The count may start again when a database is reopened.
     pub fn page_fault_stalls_so_far(&mut self, database: usize, total: u64) {
         let seen = std::mem::replace(&mut self.stalls_seen[database], total);
         let new = total.checked_sub(seen).unwrap_or(total);

@@ -2,7 +2,7 @@
 
 use super::rules::error_count;
 use super::{Measured, ServiceLevels};
-use crate::metric::Unit;
+use crate::display::number::{beside_limit, bounded, percent};
 use crate::result::{Bound, Check, CheckKind, ErrorKind, RunResult, Verdict};
 
 /// The verdict and why.
@@ -133,10 +133,14 @@ fn weight(check: &Check) -> u8 {
 fn fail_reason(failed: &[&Check], all: usize) -> String {
     let first = failed.iter().min_by_key(|check| weight(check));
     let first = first.unwrap_or(&failed[0]);
-    let value = first
-        .value
-        .map_or("nothing".to_owned(), |value| rounded(value, first.unit));
-    let limit = rounded(first.limit, first.unit);
+    let alike = failed.iter().filter(|check| check.id == first.id);
+    let first = alike
+        .max_by(|a, b| a.excess().total_cmp(&b.excess()))
+        .unwrap_or(first);
+    let value = first.value.map_or("nothing".to_owned(), |value| {
+        beside_limit(value, first.limit, first.unit)
+    });
+    let limit = bounded(first.limit, first.unit);
     let at = if first.scope() == crate::result::Scope::Run {
         String::new()
     } else {
@@ -150,19 +154,9 @@ fn fail_reason(failed: &[&Check], all: usize) -> String {
     format!("{} of {all} checks failed: {detail}", failed.len())
         + match failed.len() {
             1 => "",
-            _ if std::ptr::eq(*first, failed[0]) => ", the first of them",
+            _ if failed.iter().all(|check| check.id == first.id) => ", the worst of them",
             _ => ", one of them",
         }
-}
-
-/// A value with its unit, as people write it.
-fn rounded(value: f64, unit: Unit) -> String {
-    let digits = if value.abs() >= 1000.0 || unit == Unit::Errors {
-        0
-    } else {
-        2
-    };
-    format!("{value:.digits$} {}", unit.text())
 }
 
 fn end_sentence(text: String) -> String {
@@ -201,11 +195,11 @@ fn doubt(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> O
     match state.steady {
         Some(true) => None,
         Some(false) => Some(format!(
-            "No steady state: {} has a range of {:.0} % and a slope of {:.0} % of the mean; run \
+            "No steady state: {} has a range of {} % and a slope of {} % of the mean; run \
              longer (--duration), or warm up longer (--set run.warm_up.minimum=20m).",
             state.variable,
-            100.0 * state.range_fraction,
-            100.0 * state.slope_fraction
+            percent(state.range_fraction),
+            percent(state.slope_fraction)
         )),
         None => Some(format!(
             "There were too few samples to judge the steady state of {}: run longer, or sample \

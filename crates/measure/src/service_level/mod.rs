@@ -6,7 +6,7 @@
 //!   mean of the sample averages: a busy sample weighs more than an idle one.
 //! - A **maximum** is about sample averages, as in Jetstress, not about single requests. With
 //!   `allowed_maximum_violations = 0` no sample may exceed the limit; with N, up to N samples of
-//!   each database may. Percentiles and the longest single request stand beside it in the result.
+//!   each database may. Percentiles and the maximum stand beside it in the result.
 //! - Each database is judged on its own; one that fails makes the run fail.
 //! - A value exactly at its limit passes.
 //! - A limit of `inf` is not judged.

@@ -1,5 +1,7 @@
 //! Levels of single kinds of operations: response times, shares of the mix, shares of rollbacks.
 
+use crate::display::number::{self, bounded, figure, limit};
+use crate::metric::Unit;
 use crate::result::{Check, CheckId};
 use crate::sample::RunTotals;
 
@@ -55,8 +57,9 @@ impl PercentileLevel {
         let value = service.filter(|times| !times.is_empty());
         let rule = format!(
             "90 % of the {} transactions of the measured phase take at most this long, from begin \
-             to commit. Allowed: {} ms.",
-            self.operation, self.p90_ms
+             to commit. Allowed: {}.",
+            self.operation,
+            bounded(self.p90_ms, Unit::Milliseconds)
         );
         let value = value.map(|times| times.quantile_ms(0.9));
         Check::of_run(CheckId::OperationP90, self.p90_ms, value, rule).about(&self.operation)
@@ -74,10 +77,14 @@ impl ShareLevel {
         let chance_points = 100.0 * self.chance_operations / among.max(1) as f64;
         let allowed_points = (self.tolerance_points + chance_points).min(100.0);
         let rule = format!(
-            "{} of the {among} transactions of the measured phase. Required: {} %, +- {} \
-             percentage points, and {chance_points:.2} for chance in so few of them; it was \
-             {share:.2} %.",
-            self.name, self.percent, self.tolerance_points
+            "{} of the {} transactions of the measured phase. Required: {} %, \u{b1} {} percentage \
+             points, and {} for chance in so few of them; it was {} %.",
+            self.name,
+            number::count(among),
+            limit(self.percent),
+            limit(self.tolerance_points),
+            figure(chance_points),
+            figure(share)
         );
         let deviation = (among > 0).then_some((share - self.percent).abs());
         Check::of_run(CheckId::MixDeviation, allowed_points, deviation, rule).about(&self.name)

@@ -110,8 +110,8 @@ impl<S: Requests> Clock<'_, S> {
         let next_ns = [next_request_ns, next_end_ns].into_iter().flatten().min();
         let Some(next_ns) = next_ns else {
             return Err(Error::environment(
-                "The model came to rest with requests inside.",
-                "This is a fault of the model; please report the trace and the array.",
+                "The simulation stopped with requests outstanding.",
+                "This is a bug of the model; please report it with the trace and the array.",
             ));
         };
         let at_ns = next_ns.min(record.next_sample_ns());

@@ -1,6 +1,7 @@
 //! The result document of a replay, and the lines at its end.
 
 use jiff::Timestamp;
+use measure::display::number::{count, latency, percent};
 use measure::result::{
     DatabaseFigures, DatabaseResult, PhaseResult, RunKind, RunResult, TargetPath, TraceResult,
     Verdict,
@@ -176,20 +177,21 @@ fn warn(result: &mut RunResult, counted: &Counted) {
     let held_back = held_back(counted);
     if held_back > 0 {
         result.warnings.push(format!(
-            "{held_back} requests arrived when trace.queue_limit of them were inside the array \
-             already, and waited at the host. The array cannot keep up with the trace."
+            "{} requests arrived when trace.queue_limit of them were inside the array \
+             already, and waited at the host. The array cannot keep up with the trace.",
+            count(held_back)
         ));
     }
     if counted.wrapped > 0 {
         result.notes.push(format!(
-            "{} requests lay beyond their volumes and began anew at the front.",
-            counted.wrapped
+            "{} requests lay beyond their volumes and were wrapped to the start.",
+            count(counted.wrapped)
         ));
     }
     if counted.widened > 0 {
         result.notes.push(format!(
             "{} requests did not begin or end at sectors of 512 bytes and were widened to them.",
-            counted.widened
+            count(counted.widened)
         ));
     }
 }
@@ -199,13 +201,17 @@ pub fn final_lines(result: &RunResult) -> Vec<String> {
     let demerits = result.trace.iter().flat_map(|trace| &trace.demerits);
     let lines = demerits.map(|one| {
         let share = match one.demerit_fraction {
-            Some(share) => format!(", {:.2} % of the measured mean", share * 100.0),
+            Some(share) => format!(", {} % of the measured average", percent(share)),
             None => String::new(),
         };
         format!(
-            "Model against measurement, {} ({} requests): measured {:.3} ms, model {:.3} ms on \
-             average; demerit {:.3} ms{share}.",
-            one.of, one.requests, one.measured_average_ms, one.model_average_ms, one.demerit_ms
+            "Model and measurement, {} ({} requests): measured {}, model {} on average; demerit \
+             figure {}{share}.",
+            one.of,
+            count(one.requests),
+            latency(one.measured_average_ms),
+            latency(one.model_average_ms),
+            latency(one.demerit_ms)
         )
     });
     lines.collect()

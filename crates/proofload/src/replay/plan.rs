@@ -167,7 +167,7 @@ impl Plan {
                     volume.name,
                     volume.capacity_bytes
                 ),
-                "--set trace.wrap=true begins requests beyond a volume anew at its front; \
+                "--set trace.wrap=true wraps requests beyond a volume to its start; \
                  --set trace.volume_size=SIZE makes larger volumes, where the array makes them.",
             ));
         }
@@ -228,7 +228,7 @@ fn settings(scenario: &Scenario) -> Result<TraceSettings, Error> {
         }
         let Some(key) = setting.trace_key() else {
             return Err(Error::usage(
-                format!("--set {setting} is no setting of a block trace."),
+                format!("--set {setting} is not a setting of a block trace."),
                 "Write --set trace.KEY=VALUE or --set array.PATH.TO.KEY=VALUE.",
             ));
         };
@@ -268,7 +268,7 @@ fn seed(scenario: &Scenario) -> Result<u64, Error> {
         .ok()
         .filter(|seed| *seed <= i64::MAX as u64);
     seed.ok_or_else(|| {
-        let message = format!("--seed {text} is no seed.");
+        let message = format!("--seed {text} is not a seed.");
         Error::usage(message, "Write a whole number from 0 to 2^63 - 1.")
     })
 }

@@ -106,7 +106,7 @@ impl Record {
         self.counted.widened += u64::from(widened);
     }
 
-    /// A request began anew at the front of its volume.
+    /// A request was wrapped to the start of its volume.
     pub fn wrapped(&mut self) {
         self.counted.wrapped += 1;
     }

@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn limits_that_fall_together_share_a_label() {
         let limits = [
-            limit("at least 0.044 1/s", 0.044),
-            limit("target 0.047 1/s", 0.047),
+            limit("at least 0.044 IOPS", 0.044),
+            limit("target 0.047 IOPS", 0.047),
             limit("high", 20_000.0),
             limit("higher", 30_000.0),
         ];
@@ -141,7 +141,7 @@ mod tests {
         let labels: Vec<&str> = groups.iter().map(|group| group.label.as_str()).collect();
         assert_eq!(
             labels,
-            ["higher, high", "target 0.047 1/s, at least 0.044 1/s"]
+            ["higher, high", "target 0.047 IOPS, at least 0.044 IOPS"]
         );
         assert!(
             groups[1].label_y < BOTTOM,

@@ -40,7 +40,7 @@ fn a_fast_device_switches_to_a_logarithmic_scale() {
 }
 
 #[test]
-fn a_gap_lifts_the_pen() {
+fn a_gap_ends_the_line() {
     let drawing = latency().draw().into_string();
     let start = drawing
         .find("class=\"line tone-1\" d=\"M4")

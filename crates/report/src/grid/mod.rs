@@ -84,7 +84,9 @@ fn row(grid: &GridResult, point: &GridPoint) -> Vec<Cell> {
 /// A value with the half-width of its confidence interval, where there is one.
 fn with_half_width(value: Option<f64>, half: Option<f64>, text: fn(f64) -> String) -> String {
     let value = value.map_or_else(|| ABSENT.to_string(), text);
-    half.map_or(value.clone(), |half| format!("{value} +- {}", text(half)))
+    half.map_or(value.clone(), |half| {
+        format!("{value} \u{b1} {}", text(half))
+    })
 }
 
 fn verdict(verdict: Option<Verdict>) -> Cell {

@@ -31,7 +31,7 @@ pub fn html_grid(grid: &GridResult) -> String {
         h2 { "Points" }
         (tables::table(&grid_table(grid)))
         p.quiet {
-            "Computed in " (duration(grid.wall_seconds)) ". Values after +- are half-widths of 95 % \
+            "Computed in " (duration(grid.wall_seconds)) ". Values after \u{b1} are half-widths of 95 % \
              confidence intervals by batch means. Each point has its own report: "
             @for (index, point) in grid.points.iter().enumerate() {
                 @if index > 0 { "; " }

@@ -2,13 +2,14 @@
 
 use measure::metric::{IoMetric, Metric};
 use measure::metric::{RowScope, Stream};
-use measure::result::{CheckId, DatabaseResult};
+use measure::result::{CheckId, DatabaseResult, RunKind};
 use measure::sample::SampleRow;
 
 use super::events;
 use crate::chart::{Band, Chart, HorizontalAxis, Mark, Point, VerticalAxis};
 use crate::limits;
 use crate::run::{Run, Sample};
+use crate::words::{place_noun, stream_name};
 
 /// Up to this many databases have a line each; of more, the lowest, middle and highest are drawn.
 const MOST_LINES: usize = 6;
@@ -90,7 +91,12 @@ fn add_streams(chart: &mut Chart, run: &Run, log_mark: Mark, metric: IoMetric) {
         (Stream::LogWrite, log_mark),
     ] {
         let points = line(run, |sample| sample.io(stream, metric));
-        chart.add(stream.label(), tone(stream), mark, &points);
+        chart.add(
+            stream_name(&run.result, stream),
+            tone(stream),
+            mark,
+            &points,
+        );
     }
 }
 
@@ -116,12 +122,11 @@ fn percentile(run: &Run) -> Chart {
 fn rates(run: &Run) -> Chart {
     let mut chart = over_time("iops", "I/O requests", "IOPS");
     let transactional = line(run, |sample| sample.get(Metric::Iops));
-    chart.add(
-        "transactional I/O (reads + writes)",
-        5,
-        Mark::Line,
-        &transactional,
-    );
+    let name = match run.result.kind {
+        RunKind::Trace => "reads + writes",
+        _ => "transactional I/O (reads + writes)",
+    };
+    chart.add(name, 5, Mark::Line, &transactional);
     add_streams(&mut chart, run, Mark::Dashed, IoMetric::Rate);
     add_used(
         &mut chart,
@@ -144,7 +149,12 @@ fn add_used(
 ) {
     let points = line(run, value);
     if points.iter().any(|point| point.1 > 0.0) {
-        chart.add(stream.label(), tone(stream), mark, &points);
+        chart.add(
+            stream_name(&run.result, stream),
+            tone(stream),
+            mark,
+            &points,
+        );
     }
 }
 
@@ -178,7 +188,8 @@ fn distribution(run: &Run) -> Chart {
             Stream::DatabaseRead | Stream::DatabaseWrite | Stream::LogWrite => Mark::Line,
             _ => Mark::Dashed,
         };
-        chart.add(stream.label(), tone(stream), mark, &distribution.points);
+        let name = stream_name(&run.result, stream);
+        chart.add(name, tone(stream), mark, &distribution.points);
     }
     chart
 }
@@ -192,7 +203,7 @@ fn each_database(run: &Run) -> Chart {
         .collect();
     let mut chart = Chart::new(
         "each-database",
-        "Average latency of each database",
+        &format!("Average latency of each {}", place_noun(&run.result)),
         "ms",
         HorizontalAxis::Names(names),
     );
@@ -213,7 +224,12 @@ fn each_database(run: &Run) -> Chart {
         let points: Vec<Point> = numbered
             .map(|(number, one)| (number as f64, average(one)))
             .collect();
-        chart.add(stream.label(), tone(stream), Mark::Dots, &points);
+        chart.add(
+            stream_name(&run.result, stream),
+            tone(stream),
+            Mark::Dots,
+            &points,
+        );
     }
     limits::database_read(&run.result).draw(&mut chart, Some(0));
     limits::log_write(&run.result).draw(&mut chart, Some(1));
@@ -222,7 +238,12 @@ fn each_database(run: &Run) -> Chart {
 
 /// The read latency of each database over time, or the range of many.
 fn databases_over_time(run: &Run) -> Chart {
-    let mut chart = over_time("databases", "Database read latency of each database", "ms");
+    let noun = place_noun(&run.result);
+    let what = match run.result.kind {
+        RunKind::Trace => "Read latency",
+        _ => "Database read latency",
+    };
+    let mut chart = over_time("databases", &format!("{what} of each {noun}"), "ms");
     chart.upright = VerticalAxis::ByLimits;
     let first = run.timeline.first();
     let names: Vec<&str> = first
@@ -249,18 +270,15 @@ fn databases_over_time(run: &Run) -> Chart {
         }
         return chart;
     }
-    chart.title = format!(
-        "Database read latency, range over {} databases",
-        names.len()
-    );
+    chart.title = format!("{what}, range over {} {noun}s", names.len());
     let ranked: [Ranked; 3] = [
-        ("worst database", Mark::Dashed, |count| count - 1),
-        ("median database", Mark::Line, |count| count / 2),
-        ("best database", Mark::Dashed, |_| 0),
+        ("worst", Mark::Dashed, |count| count - 1),
+        ("median", Mark::Line, |count| count / 2),
+        ("best", Mark::Dashed, |_| 0),
     ];
     for (index, (name, mark, rank)) in ranked.into_iter().enumerate() {
         chart.add(
-            name,
+            &format!("{name} {noun}"),
             index,
             mark,
             &line(run, |sample| ranked_read(sample, rank)),

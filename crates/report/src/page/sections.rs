@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use measure::display::{Medium, Section};
-use measure::result::{RunResult, TargetPath};
+use measure::result::{RunKind, RunResult, TargetPath};
 
 use super::{charts, tables};
 use crate::chart::{Chart, HorizontalAxis, Mark, Point, VerticalAxis};
@@ -60,10 +60,14 @@ fn section(title: &str, table: &Table) -> Markup {
 
 /// The databases, and I/O by type.
 pub(super) fn databases(result: &RunResult) -> Markup {
+    let heads = match result.kind {
+        RunKind::Trace => ("Volumes", "I/O by type, all volumes"),
+        _ => ("Databases", "I/O by type, all databases"),
+    };
     html! {
         @if was_measured(result) {
-            (section("Databases", &databases_table(result, Detail::Full)))
-            (section("I/O by type, all databases", &traffic_table(result)))
+            (section(heads.0, &databases_table(result, Detail::Full)))
+            (section(heads.1, &traffic_table(result)))
         }
         @if !result.databases.is_empty() {
             details {
@@ -214,7 +218,7 @@ pub(super) fn host(result: &RunResult) -> Markup {
         ("operating system", host.operating_system.clone()),
         ("kernel", host.kernel.clone()),
         (
-            "processors",
+            "CPUs",
             if host.cpus == 0 {
                 host.cpu_model.clone()
             } else {

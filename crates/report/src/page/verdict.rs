@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use measure::metric::Stream;
 use measure::metric::{IoMetric, Unit};
-use measure::result::{CheckId, RunResult};
+use measure::result::{CheckId, RunKind, RunResult};
 
 use crate::number::{
     ABSENT, bounded, bytes, count, counted, duration, figure, in_column, latency,
@@ -70,13 +70,30 @@ pub(super) fn tiles(run: &Run) -> Markup {
             @for own in &run.contribution.tiles {
                 (tile(own.name, &in_column(own.value, own.unit), own.short_unit, &own.beside))
             }
-            (tile("Transactional I/O", &figure(throughput.achieved_iops), "IOPS", &target))
-            (tile("Database read latency, average", &read.0, "", &read.1))
-            (tile("Log write latency, average", &log.0, "", &log.1))
-            (tile("Measured phase", &duration(result.duration_s), "", &samples))
-            (tile("Databases", &count(result.databases.len() as u64), "", &sizes(run)))
+            @if result.kind == RunKind::Trace {
+                (tile("Reads and writes", &figure(throughput.achieved_iops), "IOPS", ""))
+                (plain_average("Read latency, average", result, Stream::DatabaseRead))
+                (plain_average("Write latency, average", result, Stream::DatabaseWrite))
+                (tile("Replayed", &duration(result.duration_s), "", &samples))
+                (tile("Volumes", &count(result.databases.len() as u64), "", ""))
+            } @else {
+                (tile("Transactional I/O", &figure(throughput.achieved_iops), "IOPS", &target))
+                (tile("Database read latency, average", &read.0, "", &read.1))
+                (tile("Log write latency, average", &log.0, "", &log.1))
+                (tile("Measured phase", &duration(result.duration_s), "", &samples))
+                (tile("Databases", &count(result.databases.len() as u64), "", &sizes(run)))
+            }
         }
     }
+}
+
+/// An average latency that no service level limits, with its p99.
+fn plain_average(name: &str, result: &RunResult, stream: Stream) -> Markup {
+    let figures = result.totals.stream(stream);
+    let average = latency_or_absent(figures.get(IoMetric::Average));
+    let p99 = figures.get(IoMetric::P99);
+    let beside = p99.map_or_else(String::new, |p99| format!("p99 {}", latency(p99)));
+    tile(name, &average, "", &beside)
 }
 
 /// The achieved rate against its target: in percent, far beyond it as a multiple.

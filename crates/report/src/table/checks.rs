@@ -1,9 +1,9 @@
 //! The service levels: limit, measured value, pass or fail.
 
-use measure::result::{Bound, Check, CheckKind};
+use measure::result::{Check, CheckKind};
 
 use super::{Cell, Column, Table};
-use crate::number::{bounded, quantity};
+use crate::number::{beside_limit, bounded};
 use crate::tone::Tone;
 
 /// The checks of one service level at all its places.
@@ -17,11 +17,6 @@ impl<'a> CheckGroup<'a> {
     /// The check that is furthest on the bad side of its limit, failed ones first.
     #[must_use]
     pub fn worst(&self) -> &'a Check {
-        let badness = |check: &Check| match (check.value, check.bound) {
-            (Some(value), Bound::AtMost) if value.is_finite() => value,
-            (Some(value), Bound::AtLeast) if value.is_finite() => -value,
-            _ => f64::NEG_INFINITY,
-        };
         let rank = |check: &Check| match Tone::of_check(check) {
             Tone::Fail => 2u8,
             Tone::Open => 1,
@@ -31,7 +26,7 @@ impl<'a> CheckGroup<'a> {
         for check in &self.checks[1..] {
             let better = rank(check).cmp(&rank(worst));
             if better
-                .then(badness(check).total_cmp(&badness(worst)))
+                .then(check.excess().total_cmp(&worst.excess()))
                 .is_gt()
             {
                 worst = check;
@@ -143,7 +138,7 @@ fn add_mix(table: &mut Table, checks: &[Check]) {
 
 /// The measured value of a check, with its unit.
 pub(crate) fn measured_value(check: &Check) -> String {
-    quantity(check.value.unwrap_or(f64::NAN), check.unit)
+    beside_limit(check.value.unwrap_or(f64::NAN), check.limit, check.unit)
 }
 
 /// The limit of a check with its side and unit.
@@ -178,7 +173,7 @@ fn row(name: &str, place: String, check: &Check, tone: Tone) -> Vec<Cell> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use measure::result::CheckId;
+    use measure::result::{Bound, CheckId};
 
     fn check(id: CheckId, place: &str, value: Option<f64>, passed: Option<bool>) -> Check {
         Check {

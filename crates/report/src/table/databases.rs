@@ -5,6 +5,7 @@ use measure::metric::{IoMetric, Unit};
 use measure::result::{CheckId, DatabaseFigures, RunResult};
 
 use super::{Cell, Column, Table};
+use crate::words::{place_noun, stream_name};
 
 /// How much of the databases a table shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,13 +19,9 @@ pub enum Detail {
 /// One row for each database, and the sums.
 #[must_use]
 pub fn databases_table(result: &RunResult, detail: Detail) -> Table {
-    let noun = match result.trace {
-        Some(_) => "volume",
-        None => "database",
-    };
     let full = detail == Detail::Full;
     let shown: &[IoMetric] = if full { &FULL } else { &SHORT };
-    let mut table = Table::new(heads(noun, shown, full));
+    let mut table = Table::new(heads(result, shown, full));
     for database in &result.databases {
         table.push(row(result, &database.name, &database.figures, shown, full));
     }
@@ -53,17 +50,17 @@ const FULL: [IoMetric; 5] = [
     IoMetric::Max,
 ];
 
-fn heads(noun: &str, shown: &[IoMetric], full: bool) -> Vec<Column> {
-    let mut heads = vec![Column::text(noun)];
+fn heads(result: &RunResult, shown: &[IoMetric], full: bool) -> Vec<Column> {
+    let mut heads = vec![Column::text(place_noun(result))];
     if full {
         heads.push(Column::number("size", ""));
     }
     for stream in STREAMS {
         let columns = shown.iter().map(|metric| match metric {
-            IoMetric::HalfWidth => Column::number("+-", metric.label()),
+            IoMetric::HalfWidth => Column::number("\u{b1}", metric.label()),
             metric => Column::io(*metric),
         });
-        heads.extend(columns.map(|column| column.of(stream.label())));
+        heads.extend(columns.map(|column| column.of(stream_name(result, stream))));
     }
     if full {
         heads.push(Column::io(IoMetric::Rate).of(Stream::MaintenanceRead.label()));

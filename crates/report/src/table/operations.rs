@@ -4,6 +4,8 @@ use measure::metric::Stream;
 use measure::metric::{IoMetric, Unit};
 use measure::result::{LatencyFigures, RunResult};
 
+use crate::words::stream_name;
+
 use super::{Cell, Column, Table};
 use crate::number::moment;
 
@@ -65,7 +67,7 @@ pub fn traffic_table(result: &RunResult) -> Table {
     for stream in Stream::ALL {
         let figures = result.totals.stream(stream);
         if figures.count > 0 || figures.errors > 0 {
-            let mut row = vec![Cell::new(stream.label())];
+            let mut row = vec![Cell::new(stream_name(result, stream))];
             row.extend(SHOWN.map(|metric| Cell::io(figures, metric)));
             row.push(Cell::io(figures, IoMetric::Errors).notable_when(figures.errors > 0));
             table.push(row);

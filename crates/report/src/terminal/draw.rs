@@ -68,7 +68,8 @@ impl<'a> Text<'a> {
     /// A paragraph that hangs behind a mark, such as a number.
     pub(super) fn item(&mut self, mark: &str, text: &str, tone: Option<Tone>) {
         let indent = " ".repeat(mark.len() + 1);
-        let wrapped = wrap(text, usize::from(self.style.width), &indent, &indent);
+        let text = self.letters(text);
+        let wrapped = wrap(&text, usize::from(self.style.width), &indent, &indent);
         let rest = wrapped.get(indent.len()..).unwrap_or_default().to_string();
         let mark = tone.map_or_else(
             || mark.to_string(),
@@ -78,9 +79,19 @@ impl<'a> Text<'a> {
     }
 
     fn paragraph(&mut self, text: &str, first: &str, next: &str) {
-        let wrapped = wrap(text, usize::from(self.style.width), first, next);
+        let text = self.letters(text);
+        let wrapped = wrap(&text, usize::from(self.style.width), first, next);
         self.text.push_str(&wrapped);
         self.text.push('\n');
+    }
+
+    /// The text in the letters that the terminal has.
+    fn letters(&self, text: &str) -> String {
+        if self.style.unicode {
+            text.to_owned()
+        } else {
+            text.replace('\u{b1}', "+-")
+        }
     }
 
     /// `text` between the codes of a terminal, or as it is.
@@ -148,7 +159,7 @@ impl<'a> Text<'a> {
         let parts = [&column.group, &column.head, &column.unit];
         let parts: Vec<&str> = parts.into_iter().map(String::as_str).collect();
         let lines: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        let cell = TextCell::new(lines.join("\n"));
+        let cell = TextCell::new(self.letters(&lines.join("\n")));
         if self.style.colour {
             cell.add_attribute(Attribute::Dim)
         } else {
@@ -159,7 +170,7 @@ impl<'a> Text<'a> {
     fn cell(&self, cell: &Cell) -> TextCell {
         // A number beyond its limit has a sign as well, for terminals without colour.
         let marked = cell.notable && cell.tone.is_none();
-        let text = clean(&cell.text);
+        let text = self.letters(&clean(&cell.text));
         let drawn = TextCell::new(if marked { format!("{text} !") } else { text });
         if !self.style.colour {
             return drawn;

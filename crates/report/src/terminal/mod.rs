@@ -9,23 +9,23 @@ mod style;
 
 pub use style::Style;
 
-use measure::display::{Medium, Section};
+use measure::display::{Medium, Section, Tile};
 use measure::grid::GridResult;
 use measure::metric::Unit;
-use measure::result::RunResult;
+use measure::result::{RunKind, RunResult};
 
 use crate::advice::advice;
 use crate::comparison::{Comparison, Shown};
 use crate::document::Document;
 use crate::grid;
-use crate::number::{bytes, count, counted, duration, figure, limit, quantity};
+use crate::number::{bytes, count, counted, duration, figure, in_column, limit, quantity};
 use crate::run::Run;
 use crate::table::{
     Detail, Table, checks_table, databases_table, demerit_table, grouped_checks_table,
     replay_sentence,
 };
 use crate::tone::Tone;
-use crate::words::{headline, target_text, was_measured, workload_name};
+use crate::words::{headline, place_noun, target_text, was_measured, workload_name};
 use draw::Text;
 
 /// Up to this many checks are listed one by one; more are grouped by service level.
@@ -202,17 +202,11 @@ fn facts(text: &mut Text, run: &Run) {
     }
     let databases = result.databases.len();
     if databases > 0 {
-        let noun = match (result.trace.is_some(), databases) {
-            (false, 1) => "database",
-            (false, _) => "databases",
-            (true, 1) => "volume",
-            (true, _) => "volumes",
-        };
         let size = match result.totals.size_end_bytes {
             0 => String::new(),
             size => format!(", {}", bytes(size as f64)),
         };
-        facts.push(format!("{} {noun}{size}", count(databases as u64)));
+        facts.push(counted(databases as u64, place_noun(result)) + &size);
     }
     if !was_measured(result) {
         facts.push("nothing was measured".to_owned());
@@ -221,9 +215,11 @@ fn facts(text: &mut Text, run: &Run) {
     }
     let throughput = &result.throughput;
     let tiles = run.contribution.tiles.iter();
-    facts.extend(tiles.map(|own| quantity(own.value, own.unit)));
+    facts.extend(tiles.map(tile));
     let half = throughput.achieved_half_width_iops;
-    let half = half.map_or(String::new(), |half| format!(" (+- {})", figure(half)));
+    let half = half.map_or(String::new(), |half| {
+        format!(" \u{b1} {} (95 % CI)", figure(half))
+    });
     let target = throughput.target_iops.map_or(String::new(), |target| {
         format!(", target {}", limit(target))
     });
@@ -236,6 +232,18 @@ fn facts(text: &mut Text, run: &Run) {
         });
     }
     text.line(&facts.join("; "));
+}
+
+/// A figure of the workload with its name: `228 business transactions/s`.
+fn tile(own: &Tile) -> String {
+    let value = in_column(own.value, own.unit);
+    let name = own.name.to_lowercase();
+    match own.short_unit.strip_prefix('/') {
+        Some(unit) => format!("{value} {name}/{unit}"),
+        None => format!("{name} {value} {}", own.short_unit)
+            .trim_end()
+            .to_owned(),
+    }
 }
 
 fn replay(text: &mut Text, result: &RunResult) {
@@ -272,10 +280,9 @@ fn databases(text: &mut Text, result: &RunResult) {
     if table.is_empty() {
         return;
     }
-    text.head(if result.trace.is_some() {
-        "Volumes"
-    } else {
-        "Databases"
+    text.head(match result.kind {
+        RunKind::Trace => "Volumes",
+        _ => "Databases",
     });
     let hidden = table.rows.len().saturating_sub(MOST_DATABASES);
     if hidden > 0 {

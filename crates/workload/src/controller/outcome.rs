@@ -4,6 +4,7 @@ use super::load::Loop;
 use super::load_control::LoadControl;
 use super::plan::{RunPlan, SteadyBy};
 use crate::failure::{Failure, FailureKind};
+use measure::display::number::percent;
 use measure::metric::Stream;
 use measure::result::{Check, ErrorRecord, PhaseResult, RunResult, SteadyState, Verdict};
 use measure::sample::RunTotals;
@@ -232,9 +233,9 @@ impl Account {
         }
         if steady.steady == Some(false) && !rule.required {
             result.warnings.push(format!(
-                "The run was not steady: {} in its five parts ranges over {:.0} % of the mean.",
+                "The run was not steady: {} has a range of {} % over five rounds.",
                 steady.variable,
-                steady.range_fraction * 100.0
+                percent(steady.range_fraction)
             ));
         }
         result.steady_state = Some(steady);

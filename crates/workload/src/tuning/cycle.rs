@@ -2,6 +2,9 @@
 
 use std::collections::VecDeque;
 
+use measure::display::number::{self, beside_limit, bounded, figure};
+use measure::metric::Unit;
+
 /// How a cycle is judged. Defaults of Jetstress (Microsoft's post on its latency slope): 30 samples,
 /// 0.5 ms per sample, 120 samples, 10 minutes.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,13 +165,20 @@ impl Cycle {
         ];
         for (what, value, limit) in checks {
             if let Some(value) = value.filter(|&value| value > limit) {
-                broken.push(format!("{what} {value:.2} ms, more than {limit:.2}"));
+                let unit = Unit::Milliseconds;
+                broken.push(format!(
+                    "{what} {}, more than {}",
+                    beside_limit(value, limit, unit),
+                    bounded(limit, unit)
+                ));
             }
         }
         if stalls > limits.stalls_per_second_limit {
             let limit = limits.stalls_per_second_limit;
             broken.push(format!(
-                "{stalls:.1} page-fault stalls/s, more than {limit:.1}"
+                "{} page-fault stalls/s, more than {}",
+                figure(stalls),
+                number::limit(limit)
             ));
         }
         Judged {
@@ -178,7 +188,7 @@ impl Cycle {
             database_read_ms: read_ms,
             log_write_ms: log_ms,
             finding: if broken.is_empty() {
-                "every service level is kept".to_owned()
+                "every service level is met".to_owned()
             } else {
                 broken.join("; ")
             },

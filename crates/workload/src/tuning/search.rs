@@ -1,6 +1,7 @@
 //! The search for a number of sessions: doubling, then closing in.
 
 use super::cycle::Judged;
+use measure::display::number::{limit, percent};
 use measure::result::{TuningResult, TuningStep};
 
 /// What is looked for.
@@ -111,7 +112,7 @@ impl Search {
                 self.reached = true;
                 self.best = Some((threads, judged.achieved_iops));
                 self.high = Some(threads);
-                "the wanted rate is reached and ".to_owned() + &judged.finding
+                "the target rate is reached and ".to_owned() + &judged.finding
             }
             (true, false) => {
                 self.low = threads;
@@ -186,11 +187,12 @@ impl Search {
     fn goal_sentence(&self) -> String {
         match self.settings.goal {
             Goal::Rate(iops) => format!(
-                "The fewest threads that reach {iops:.0} database reads and writes per second \
-                 (less a margin of {} %) with every service level kept.",
-                self.settings.rate_margin * 100.0
+                "The fewest threads that reach {} IOPS of database reads and writes (less a margin \
+                 of {} %) with every service level met.",
+                limit(iops),
+                percent(self.settings.rate_margin)
             ),
-            Goal::Maximum => "The most threads with every service level kept.".to_owned(),
+            Goal::Maximum => "The most threads with every service level met.".to_owned(),
         }
     }
 }

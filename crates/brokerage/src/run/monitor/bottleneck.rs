@@ -1,5 +1,7 @@
 //! Names the bottleneck of a run.
 
+use measure::display::number::{count, figure, latency, percent};
+
 use super::waits::{Class, Waits};
 
 /// What the decision is based on.
@@ -42,19 +44,23 @@ pub fn find_bottleneck(observations: &Observations<'_>) -> (&'static str, String
     let (locks, running) = (share(Class::Locks), share(Class::Processor));
     let busy = waits.average_busy();
     let figures = format!(
-        "Of {} users, {busy:.1} were active in the database on average. Of samples of their \
-         sessions, {:.0} % waited for storage, {:.0} % for locks, and {:.0} % were running.{}{}",
-        observations.users,
-        100.0 * storage,
-        100.0 * locks,
-        100.0 * running,
+        "Of {} users, {} were active in the database on average. Of samples of their sessions, \
+         {} % waited for storage, {} % for locks, and {} % were running.{}{}",
+        count(u64::from(observations.users)),
+        figure(busy),
+        percent(storage),
+        percent(locks),
+        percent(running),
         observations
             .average_read_ms
-            .map(|ms| format!(" The average read latency of the volume was {ms:.2} ms."))
+            .map(|ms| format!(
+                " The average read latency of the volume was {}.",
+                latency(ms)
+            ))
             .unwrap_or_default(),
         observations
             .processors_busy_percent
-            .map(|percent| format!(" The CPUs of this machine were {percent:.0} % busy."))
+            .map(|percent| format!(" The CPUs of this machine were {} % busy.", figure(percent)))
             .unwrap_or_default(),
     );
     let full = |percent: f64| percent >= PROCESSORS_FULL_PERCENT;
@@ -73,8 +79,8 @@ pub fn find_bottleneck(observations: &Observations<'_>) -> (&'static str, String
     } else if is_idle {
         (
             "nothing",
-            "The database was not the bottleneck: most users were outside of it, in think time or \
-             waiting for a CPU. More users would make more load.",
+            "The database was not the bottleneck: most users were idle or waiting for a CPU. More \
+             users would make more load.",
         )
     } else if storage >= locks && storage >= running {
         ("storage", "Storage was the bottleneck.")

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_restarted_counts_anew() {
+    fn a_server_that_restarted_counts_from_0() {
         let counted = between(&reading([100; 7]), &reading([40; 7]));
         assert_eq!(counted.io.unwrap().buffer_misses, 40);
         let unknown = between(&Counters::default(), &reading([40; 7]));

@@ -64,14 +64,12 @@ fn too_small(wanted: ByteSize, of: impl Fn(Scale) -> SizedDatabase) -> Error {
     .bytes();
     Error::usage(
         format!(
-            "{wanted} is too small for a brokerage: a thousand customers with {MIN_DAYS} days \
-             of trading need {}.",
+            "{} is too small for a brokerage: 1,000 customers with {MIN_DAYS} days of trading \
+             need {}.",
+            units::size(wanted.bytes()),
             units::size(least)
         ),
-        format!(
-            "Give --target-size {}MB or more.",
-            least.div_ceil(1_000_000)
-        ),
+        format!("Give --target-size {}MiB or more.", least.div_ceil(1 << 20)),
     )
 }
 
@@ -131,8 +129,8 @@ pub fn check_room(
             units::size(needed)
         ),
         format!(
-            "Give --target-size {}MB, name a larger volume with --on, or make room.",
-            fitting / 1_000_000
+            "Give --target-size {}MiB, name a larger volume with --on, or free space on this one.",
+            fitting >> 20
         ),
     ))
 }
@@ -155,7 +153,7 @@ fn check_log_space(layout: &Layout, sized_database: &SizedDatabase) -> Result<()
             units::size(sized_database.bytes()),
             units::size(needed)
         ),
-        "Name a larger volume with --log-on, or make room.",
+        "Name a larger volume with --log-on, or free space on this one.",
     ))
 }
 
@@ -166,7 +164,7 @@ fn free_bytes(path: &Path) -> Result<u64, Error> {
                 "{} does not say how much room it has: {error}.",
                 path.display()
             ),
-            "See whether its file system is well.",
+            "Check its file system ('dmesg' shows I/O errors).",
         )
     })?;
     // What is set aside for root is no room: a server does not run as root.
