@@ -1,4 +1,4 @@
-//! The laws that the simulated brokerage keeps on storage whose every request takes the same time.
+//! The invariants that the simulated brokerage keeps on storage whose every request takes the same time.
 
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 

@@ -74,13 +74,13 @@ mod tests {
 
     #[test]
     fn a_password_moves_to_the_environment() {
-        let url = "postgres://me:secret@db/books";
+        let url = "postgres://me:secret@db/trades";
         let (clean, variable, password) = taken(&["proofload", "run", OPTION, url]).unwrap();
-        assert_eq!(clean[3], "postgres://me@db/books");
+        assert_eq!(clean[3], "postgres://me@db/trades");
         assert_eq!((variable, password.as_str()), ("PGPASSWORD", "secret"));
-        let joined = format!("{OPTION}=mariadb://me:other@db/books");
+        let joined = format!("{OPTION}=mariadb://me:other@db/trades");
         let (clean, variable, password) = taken(&["proofload", &joined]).unwrap();
-        assert_eq!(clean[1], "--database=mariadb://me@db/books");
+        assert_eq!(clean[1], "--database=mariadb://me@db/trades");
         assert_eq!((variable, password.as_str()), ("MYSQL_PWD", "other"));
     }
 

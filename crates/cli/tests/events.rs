@@ -74,7 +74,7 @@ fn a_disk_fails_and_the_spare_is_filled() {
     here.proofload("predict trace.csv --array small.toml --out out")
         .exits(0)
         .says("At 0:00:20.0: disk 2 of group 'disks' fails.")
-        .says("The rebuild onto disk 8 of group 'disks' is done to ")
+        .says("The rebuild onto disk 8 of group 'disks' is ")
         .says("the rebuild onto disk 8 of group 'disks' ends after 0:00:");
     let found = result(&here, "out");
     let events: Vec<(&str, bool)> = found["events"]
@@ -144,7 +144,7 @@ fn what_the_level_does_not_bear_ends_with_4() {
     let line = format!("predict trace.csv --array small.toml --out out --set {events}");
     here.proofload(&line)
         .exits(4)
-        .says("more than RAID 5 bears unless the spare has been filled by then")
+        .says("more than RAID 5 tolerates unless the spare has been filled by then")
         .says("group 'disks' has failed, and its data are lost")
         .prints("group-failed");
     let found = result(&here, "out");

@@ -111,7 +111,7 @@ fn kept_databases_are_run_on_again() {
         .exits(0)
         .prints("kept, complete");
     let ended = here.proofload(&format!("{SMALL} {WIDE} --reuse --seed 7"));
-    let ended = ended.exits(0).says("looking for what was kept");
+    let ended = ended.exits(0).says("locating kept databases");
     assert!(!ended.stderr.contains("building"), "{}", ended.stderr);
     ended.prints("PASS").prints("Databases kept in target");
     assert!(target.join("mail-001").exists());

@@ -34,7 +34,7 @@ threads = 8
 
 [[chart]]
 title = "Rates"
-unit = "1/s"
+unit = "IOPS"
 across = "threads"
 at = [2.0, 8.0]
 line = [{ name = "model", measure = "database-iops", of = ["few", "many"] }]
@@ -102,8 +102,8 @@ fn a_study_ends_as_its_figures_say_and_keeps_its_cases() {
     // Another length of time is another prediction.
     here.proofload("study good.toml --out out --quiet --duration 2s")
         .exits(1);
-    let anew = fs::metadata(&result).and_then(|file| file.modified());
-    assert_ne!(anew.expect("another result"), written);
+    let rewritten = fs::metadata(&result).and_then(|file| file.modified());
+    assert_ne!(rewritten.expect("another result"), written);
 }
 
 #[test]

@@ -129,12 +129,12 @@ fn that_nothing_passes_is_said_plainly() {
         --set service_levels.average_database_read=1us";
     here.proofload(&tiny(words))
         .exits(1)
-        .prints("No load passes: threads=1 does not:")
+        .prints("No tested load passes: threads=1 does not:")
         .prints("average database read latency");
     let doubtful = "--find max-iops --sweep threads=1,2 --set service_levels.fewest_samples=999";
     here.proofload(&tiny(doubtful).replace("--out out", "--out second"))
         .exits(5)
-        .prints("The answer hangs on threads=1, which could not be judged");
+        .prints("The answer depends on threads=1, which could not be judged");
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn the_least_flash_is_found_over_the_ssds_of_the_pools() {
     let line = tiny(words).replace("nvme-raid10", "msa2050-tier");
     here.proofload(&line)
         .exits(0)
-        .prints("passes with the least flash that was tried: ssd_count=0 (no flash)");
+        .prints("passes with the least flash that was tested: ssd_count=0 (no flash)");
 }
 
 #[test]

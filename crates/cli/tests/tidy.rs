@@ -122,11 +122,11 @@ fn unsafe_code_stays_at_the_edge_and_argues_for_itself() {
 }
 
 #[test]
-fn every_room_begins_with_a_tour() {
+fn every_crate_is_documented() {
     let mut diagnostics = Vec::new();
     for (path, text) in rust_sources() {
         if path.ends_with("src/lib.rs") && !text.starts_with("//!") {
-            diagnostics.push(format!("{}: no tour at the top", path.display()));
+            diagnostics.push(format!("{}: no description at the top", path.display()));
         }
     }
     assert_none(&diagnostics);

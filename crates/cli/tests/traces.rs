@@ -252,7 +252,7 @@ fn faults_name_line_and_remedy_and_nothing_is_written() {
     for (row, said) in [
         (
             "1,0,4096,copy",
-            "bad.csv:3: 'copy' is no operation; write read, write",
+            "bad.csv:3: 'copy' is not an operation; write read, write",
         ),
         ("-1,0,4096,r", "bad.csv:3: time runs backwards"),
         ("1,2000000000000,4096,r", "--set trace.wrap=true"),
@@ -288,7 +288,7 @@ fn what_is_typed_wrong_is_a_usage_error() {
         ),
         (
             format!("predict a.csv {disk} --set trace.format=blkparse"),
-            "is no event of blkparse",
+            "is not an event of blkparse",
         ),
         (
             format!("predict a.csv {disk} --set trace.mode=ajar"),

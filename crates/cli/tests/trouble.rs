@@ -54,7 +54,7 @@ fn a_killed_run_is_recovered_and_goes_on() {
         .collect();
     assert_eq!(recoveries.len(), 1, "{}", ended.stderr);
     assert!(recoveries[0].contains("mail-001.edb") && recoveries[0].contains("log records redone"));
-    // A database that had been built anew would have lost what the killed run added.
+    // A database that had been rebuilt would have lost what the killed run added.
     assert!(size(&here) >= left_bytes);
     here.proofload(&format!("edb check {DATABASE}")).exits(0);
     aside(&here, "recovered");
@@ -106,10 +106,10 @@ fn a_killed_build_is_built_to_its_end() {
     }
     here.proofload(&format!("{line} --reuse --dry-run"))
         .exits(0)
-        .prints("its build was cut off, will be built anew");
+        .prints("its build was interrupted, will be rebuilt");
     here.proofload(&format!("{line} --reuse"))
         .exits(0)
-        .says("had been cut off; it was built anew")
+        .says("had been interrupted; it was rebuilt")
         .prints("PASS");
     here.proofload("edb check target/mail-001/mail-001.edb target/mail-002/mail-002.edb")
         .exits(0);
@@ -131,7 +131,7 @@ fn a_database_without_its_state_is_never_overwritten() {
     here.proofload(&format!("{SMALL} {WIDE} --reuse"))
         .exits(3)
         .says("mail.state")
-        .says("build them anew");
+        .says("rebuild them");
     assert!(!here.path("out").exists(), "a refusal writes nothing");
     assert!(fs::read(here.path(DATABASE)).is_ok_and(|after| after == before));
     fs::remove_dir_all(target.join("mail-001")).expect("its directory");
@@ -151,7 +151,7 @@ fn a_kept_database_that_is_gone_is_missed_before_anything_happens() {
     here.proofload(&format!("{SMALL} {WIDE} --reuse"))
         .exits(3)
         .says("mail-001.edb is missing")
-        .says("built anew");
+        .says("rebuilt");
     assert!(!here.path("out").exists(), "a refusal writes nothing");
     fs::remove_file(target.join("mail-001").join("mail.state")).expect("a state file");
     here.proofload(&format!("{SMALL} {WIDE} --reuse"))
@@ -184,7 +184,7 @@ fn the_state_that_older_versions_wrote_is_understood() {
     here.proofload(&format!("{SMALL} {WIDE} --reuse"))
         .exits(3)
         .says("older version")
-        .says("build them anew");
+        .says("rebuild them");
     write(&state);
     here.proofload(&format!("{SMALL} {WIDE} --reuse"))
         .exits(0)

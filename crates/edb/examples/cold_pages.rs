@@ -42,13 +42,13 @@ fn fill(arena: &BufferArena, number: u32, keys: Vec<Vec<u8>>, data: &[u8]) -> Fi
     (bytes, held)
 }
 
-/// The fastest and the median of the rounds, in nanoseconds a look.
-fn rounds(mut look: impl FnMut()) -> (f64, f64) {
+/// The fastest and the median of the rounds, in nanoseconds a read.
+fn rounds(mut read: impl FnMut()) -> (f64, f64) {
     let mut times: Vec<f64> = (0..ROUNDS)
         .map(|_| {
             let begun = Instant::now();
             for _ in 0..LOOKS {
-                look();
+                read();
             }
             begun.elapsed().as_nanos() as f64 / LOOKS as f64
         })

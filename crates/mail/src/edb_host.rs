@@ -83,7 +83,7 @@ impl<D: Directory> EdbHost<D> {
         }
     }
 
-    /// Whether a whole database is there already. `None`: a build was cut off, or none has begun.
+    /// Whether a whole database is there already. `None`: a build was interrupted, or none has begun.
     async fn is_built(&self, database: usize) -> Result<Option<bool>, Failure> {
         let place = self.place(database);
         let name = file_name(database);
@@ -116,7 +116,7 @@ impl<D: Directory> EdbHost<D> {
         }
     }
 
-    /// The rows of a database that has just been opened, and a sentence if a run on it was cut off.
+    /// The rows of a database that has just been opened, and a sentence if a run on it was interrupted.
     async fn rows_of(
         &self,
         database: usize,
@@ -132,9 +132,10 @@ impl<D: Directory> EdbHost<D> {
             file: store.name(),
             page: None,
             operation: "counting the rows again".to_owned(),
-            error: "a run of an older version was cut off, which did not note how many rows were \
-                    under way; build the databases anew"
-                .to_owned(),
+            error:
+                "a run of an older version was interrupted, which did not note how many rows were \
+                    under way; rebuild the databases"
+                    .to_owned(),
         })?;
         let recount = Recount {
             store,
@@ -188,7 +189,7 @@ impl<D: Directory> EdbHost<D> {
         Ok(())
     }
 
-    async fn build_anew(&self, database: usize, progress: Progress) -> Result<u64, Failure> {
+    async fn rebuild(&self, database: usize, progress: Progress) -> Result<u64, Failure> {
         let place = self.place(database);
         self.new_state(Condition::Building)
             .write(&place.data)
@@ -257,11 +258,11 @@ impl<D: Directory> StoreHost for EdbHost<D> {
                 note: String::new(),
             });
         }
-        let size_bytes = self.build_anew(database, progress).await?;
+        let size_bytes = self.rebuild(database, progress).await?;
         let note = is_built.map_or_else(String::new, |_| {
             let place = self.place(database).data.describe();
             let name = file_name(database);
-            format!("The build of {place}/{name} had been cut off; it was built anew")
+            format!("The build of {place}/{name} had been interrupted; it was rebuilt")
         });
         Ok(BuiltDatabase { size_bytes, note })
     }
@@ -414,7 +415,7 @@ async fn until<T>(work: impl Future<Output = T>, stop: impl Fn() -> bool) -> Opt
 fn recovered(file: &str, recovery: &RecoveryReport) -> String {
     let damage = recovery.damaged_header.as_ref().map(|damage| {
         format!(
-            "{file}: {damage}. It was written anew from the other copy; unless power failed while it \
+            "{file}: {damage}. It was rewritten from the other copy; unless power failed while it \
              was written, the storage has damaged it"
         )
     });

@@ -65,7 +65,7 @@ impl<D: Directory> EdbStore<D> {
                 file: self.file.clone(),
                 page: None,
                 operation: "reading a mail item".to_owned(),
-                error: format!("message {} is no row of the messages table", row.key),
+                error: format!("message {} is not a row of the messages table", row.key),
             })
         })
     }

@@ -5,7 +5,7 @@
 //! with them. [`session`] runs transactions on a [`store`]; [`edb_store`] is the engine as such a
 //! store, with the table of [`schema`], and [`edb_host`] builds, opens and closes its databases, with
 //! a [`state_file`] beside each that distinguishes a complete database from an unfinished one.
-//! [`recount`] finds out which rows there are after a run was cut off. [`simulation`] is the engine
+//! [`recount`] finds out which rows there are after a run was interrupted. [`simulation`] is the engine
 //! without contents, for predictions. [`plan`] is a run worked out from its profile, [`host`]
 //! puts the databases behind the interface of the controller, and [`drive`] sets a run going.
 //! `report` is what it adds to the reports of its runs.

@@ -1,4 +1,4 @@
-//! Which rows a database holds after a run on it was cut off.
+//! Which rows a database holds after a run on it was interrupted.
 //!
 //! The state file says which rows there were when the run began. The engine's recovery keeps the
 //! transactions of that run up to some commit, and none behind it. Two numbers are to be found again:
@@ -41,7 +41,7 @@ pub struct Recount<'a, S: MailStore> {
     pub maker: &'a ItemMaker,
     /// Seed of the order of deletes.
     pub seed: u64,
-    /// The bound of what was under way when the run was cut off.
+    /// The bound of what was under way when the run was interrupted.
     pub in_flight: InFlight,
 }
 
@@ -53,7 +53,7 @@ struct Inserted {
 }
 
 impl<S: MailStore> Recount<'_, S> {
-    /// Finds the rows that there are, given those before the run that was cut off, and inserts those
+    /// Finds the rows that there are, given those before the run that was interrupted, and inserts those
     /// that are missing between them.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl<S: MailStore> Recount<'_, S> {
         Ok(after)
     }
 
-    /// Reads all messages of the run that was cut off.
+    /// Reads all messages of the run that was interrupted.
     async fn inserted(&self, before: PopulationState) -> Result<Inserted, StoreError> {
         let mut next_row = before.next_row;
         let mut missing = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Rows are counted again after runs that were cut off at any point.
+//! Rows are counted again after runs that were interrupted at any point.
 
 use super::content::ContentSource;
 use super::item::ItemMaker;

@@ -130,7 +130,7 @@ impl RunListener for Heard {
 
     fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: InterimResult<'_>) {
         let so_far = so_far.result();
-        // Should the run be cut off now, this document is what stays of it. After a failure the
+        // Should the run be interrupted now, this document is what stays of it. After a failure the
         // shards that have not failed still count until they have closed.
         let verdict = match so_far.errors.is_empty() {
             true => Verdict::Interrupted,

@@ -17,11 +17,11 @@ const NEW_STATE_FILE: &str = "mail.state.new";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Condition {
-    /// It is being built; what is there is of no use, and is built anew.
+    /// It is being built; what is there is of no use, and is rebuilt.
     Building,
     /// It is complete and closed.
     Ready,
-    /// A run works on it; if none does, one was cut off, and the database is recovered.
+    /// A run works on it; if none does, one was interrupted, and the database is recovered.
     InUse,
 }
 

@@ -190,7 +190,7 @@ fn a_read_that_succeeds_when_the_scan_makes_it_again_is_named() {
 }
 
 #[test]
-fn databases_are_used_again_and_unfinished_ones_built_anew() {
+fn databases_are_used_again_and_unfinished_ones_rebuilt() {
     let mut profile = profile();
     profile.mail.databases = 1;
     profile.run.duration = TimeSpan::seconds(5);
@@ -202,7 +202,7 @@ fn databases_are_used_again_and_unfinished_ones_built_anew() {
     // The second run goes on where the first one ended, rows and all.
     let grown = first.databases[0].figures.size_end_bytes;
     assert!(again.databases[0].figures.size_begin_bytes >= grown);
-    // A build that was cut off leaves its mark, and nothing of it is used.
+    // A build that was interrupted leaves its mark, and nothing of it is used.
     let data = disk.directory("data0");
     runtime.block_on(async move {
         let state = data.open("mail.state").await.unwrap();

@@ -7,7 +7,7 @@ use crate::setting::{Setting, Value};
 /// The storage under test, and what becomes of the databases on it.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
-    /// Directories or block devices for the databases, dealt out in turn.
+    /// Directories or block devices for the databases, distributed in turn.
     pub on: Vec<PathBuf>,
     /// Directories or block devices for the logs; beside the databases when empty.
     pub log_on: Vec<PathBuf>,
@@ -29,7 +29,7 @@ pub struct RunOptions {
 pub struct StudyOptions {
     /// Bundled studies, or paths of TOML files; all bundled ones when empty.
     pub names: Vec<String>,
-    /// Length of the measured part of every case instead of its own.
+    /// Length of the measured phase of every case instead of its own.
     pub duration: Option<Value>,
     /// Start of every random choice instead of each case's own.
     pub seed: Option<Value>,

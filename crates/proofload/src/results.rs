@@ -42,7 +42,7 @@ pub fn refusal(error: &RunDirectoryError) -> Error {
     }
 }
 
-/// Writes the document of a run that has only begun, so that one that is cut off says what it was.
+/// Writes the document of a run that has only begun, so that one that is interrupted says what it was.
 pub fn begin(directory: Option<&RunDirectory>, base: &RunResult) -> Result<(), Error> {
     let Some(directory) = directory else {
         return Ok(());
@@ -75,11 +75,12 @@ pub fn sample_warning(profile: &dyn Profile) -> Option<String> {
     let fewest = u64::from(profile.service_levels().fewest_samples);
     (samples < fewest).then(|| {
         format!(
-            "Caution: this will be inconclusive at best. {} of {} fit into {}, and a verdict needs \
-             {fewest}: run longer with --duration, or sample more often with --set \
+            "Warning: the run will be inconclusive: {} of {} {} into {}, and a verdict needs \
+             {fewest}. Run longer with --duration, or sample more often with --set \
              run.sample_interval=1s.\n",
             units::count(samples, "sample"),
             profile.run().sample_interval,
+            if samples == 1 { "fits" } else { "fit" },
             profile.run().duration,
         )
     })

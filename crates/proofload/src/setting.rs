@@ -20,7 +20,7 @@ pub enum Key {
     Workload,
     /// The array itself; for axes of a sweep.
     Array,
-    /// Length of the measured part.
+    /// Length of the measured phase.
     Duration,
     /// Sessions over all databases, or "auto"; users of a brokerage.
     Threads,

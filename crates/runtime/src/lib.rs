@@ -12,7 +12,7 @@
 //! and reads and writes storage through the traits [`File`] and [`Directory`].
 //!
 //! - [`executor`] runs tasks and timers, [`sync`] lets tasks wait for each other; [`source`] lets a
-//!   model with events of its own, such as an array, take part in the course of time.
+//!   model with events of its own, such as an array, take part in the passing of time.
 //! - [`mod@file`] is the interface of storage, [`buffer`] memory that devices accept, [`trace`] what is
 //!   reported of each request. [`simulated`] is storage for tests that fails and loses power on
 //!   demand.

@@ -1,7 +1,7 @@
 //! Models that have events of their own, such as a storage array in virtual time.
 //!
 //! A model is plain state that says when something happens next. Registered with
-//! [`Handle::drive`](crate::Handle::drive), it takes part in the course of time: the virtual clock
+//! [`Handle::drive`](crate::Handle::drive), it takes part in the passing of time: the virtual clock
 //! jumps to the next timer or to the model's next event, whichever is first; on the wall clock the
 //! model follows the time that has really passed.
 

@@ -158,7 +158,7 @@ impl EventSource for Server {
 }
 
 #[test]
-fn a_model_takes_part_in_the_course_of_time_beside_the_timers() {
+fn a_model_takes_part_in_the_passing_of_time_beside_the_timers() {
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     let server = Rc::new(Server {

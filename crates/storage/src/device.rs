@@ -48,7 +48,7 @@ pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), StorageErr
     let (first, last) = ends(&mut file).map_err(|error| {
         StorageError::environment(
             format!("{shown} cannot be read: {error}."),
-            "See whether the device is well ('dmesg' shows I/O errors).",
+            "Check the device ('dmesg' shows I/O errors).",
         )
     })?;
     match (
@@ -58,7 +58,7 @@ pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), StorageErr
         (_, true) if reuse => Ok(()),
         _ if reuse => Err(StorageError::usage(
             format!("--reuse finds no databases of Proofload on {shown}."),
-            "Build some first with --keep or --build-only, or leave --reuse away.",
+            "Build some first with --keep or --build-only, or omit --reuse.",
         )),
         (None, _) => Ok(()),
         (Some(contents), true) => Err(StorageError::environment(
@@ -235,7 +235,7 @@ pub fn erase_ends(target: &Target) -> Result<(), StorageError> {
     erase().map_err(|error| {
         StorageError::integrity(
             format!("{} cannot be erased: {error}.", target.given.display()),
-            "See whether the device is well ('dmesg' shows I/O errors).",
+            "Check the device ('dmesg' shows I/O errors).",
         )
     })
 }

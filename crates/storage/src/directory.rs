@@ -152,8 +152,8 @@ fn check_reuse(
         return Err(StorageError::usage(
             format!("The directory {missing} is missing in {shown}."),
             format!(
-                "Bring it back, or remove the rest with 'rm -r {shown}/{MARKER_NAME} {}' and build \
-                 anew.",
+                "Bring it back, or remove the rest with 'rm -r {shown}/{MARKER_NAME} {}' and \
+                 rebuild.",
                 removal(target, marker)
             ),
         ));
@@ -167,7 +167,7 @@ fn check_reuse(
             ),
             format!(
                 "They were built for {}: give that workload and the same --on and --log-on as then, \
-                 and leave --databases away.",
+                 and omit --databases.",
                 marker.workload
             ),
         ));
@@ -177,7 +177,7 @@ fn check_reuse(
         Some((path, built)) => Err(StorageError::usage(
             format!("The databases in {shown} were built with {path} = {built}."),
             format!(
-                "Leave away the options that say otherwise: '{}' runs on them as they are.",
+                "Omit the options that differ: '{}' runs on them as they are.",
                 reuse_command(request, &marker.workload)
             ),
         )),
@@ -215,7 +215,7 @@ fn check_writable(target: &Target, handle: &DirectoryHandle) -> Result<(), Stora
     let facts = rustix::fs::fstatvfs(handle).map_err(|error| {
         StorageError::environment(
             format!("The file system of {shown} does not answer: {error}."),
-            "See whether it is well ('dmesg' shows I/O errors).",
+            "Check it ('dmesg' shows I/O errors).",
         )
     })?;
     if facts.f_flag.contains(StatVfsMountFlags::RDONLY) {
@@ -247,7 +247,7 @@ pub fn check_direct_io(target: &Target, handle: &DirectoryHandle) -> Result<(), 
         )),
         Err(error) => Err(StorageError::environment(
             format!("A trial write in {shown} failed: {error}."),
-            "See whether the storage is well ('dmesg' shows I/O errors).",
+            "Check the storage ('dmesg' shows I/O errors).",
         )),
     }
 }

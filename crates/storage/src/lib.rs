@@ -325,7 +325,7 @@ fn refuse_idle(layout: &Layout) -> Result<(), StorageError> {
             "{shown} would not be tested: there are more targets than databases ({databases}), and \
              nothing would go there."
         ),
-        format!("Raise the number with --databases, or leave {shown} away."),
+        format!("Raise the number with --databases, or omit {shown}."),
     ))
 }
 

@@ -156,7 +156,7 @@ fn unreachable_path(given: &Path, error: &io::Error) -> StorageError {
         ),
         _ => StorageError::environment(
             format!("{shown} cannot be examined: {error}."),
-            "See whether its file system is well ('dmesg' shows I/O errors).",
+            "Check its file system ('dmesg' shows I/O errors).",
         ),
     }
 }

@@ -7,7 +7,7 @@ use crate::random::SeededRng;
 /// Cards in a deck: shares are kept to a tenth of a percent.
 const CARDS: usize = 1_000;
 
-/// A shuffled deck that is shuffled anew when it has been dealt.
+/// A shuffled deck that is shuffled again when it has been dealt.
 #[derive(Debug, Clone)]
 pub struct Deck<T> {
     cards: Vec<T>,

@@ -1,4 +1,4 @@
-//! What all workloads share: what a run shall do, and the course of a run.
+//! What all workloads share: what a run shall do, and the sequence of a run.
 //!
 //! A [`Workload`] is what a crate of its own implements. [`profile`] says what a run shall do, [`progress`] how it reports what it is doing. [`pacing`]
 //! decides when transactions begin, [`tuning`] how many sessions there are. [`controller`] takes a

@@ -20,7 +20,7 @@ pub enum Phase {
     WarmingUp,
     /// The thread count is being found.
     Tuning,
-    /// The measured part of the run.
+    /// The measured phase of the run.
     Measuring,
     /// Sessions have ended; dirty pages are written and the databases closed.
     Closing,
@@ -33,7 +33,7 @@ impl Phase {
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Self::Finding => "looking for what was kept",
+            Self::Finding => "locating kept databases",
             Self::Building => "building",
             Self::Opening => "opening",
             Self::WarmingUp => "warming up",
@@ -108,7 +108,7 @@ impl Clients {
 /// What a phase without a fixed length waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outlook {
-    /// In words, such as `caches 43 % full, 95 % wanted`.
+    /// In words, such as `caches 43 % full, target 95 %`.
     pub text: String,
     /// How much longer it takes.
     pub remaining: Remaining,

@@ -44,7 +44,7 @@ const fn query(name: &'static str, sql: &'static str) -> Statement {
 
 /// Number of trades in each state.
 pub(super) static STATES: Statement = Statement {
-    name: "books_states",
+    name: "check_states",
     sql: "SELECT status_id, COUNT(*) FROM trade WHERE id > $1 GROUP BY status_id ORDER BY status_id",
     parameters: &[Type::Big],
     columns: &[Type::Small, Type::Big],
@@ -69,7 +69,7 @@ pub(super) static CHECKS: [CheckQuery; 12] = [
 const POSITIONS: CheckQuery = CheckQuery {
     name: "positions",
     query: query(
-        "books_positions",
+        "check_positions",
         "SELECT account_id, symbol, held, lots, COUNT(*) OVER () FROM (
  SELECT p.account_id, p.symbol, CAST(COALESCE(hs.quantity, 0) AS @integer@) AS held,
  CAST(COALESCE(SUM(h.quantity), 0) AS @integer@) AS lots
@@ -95,7 +95,7 @@ LIMIT 1",
 const NO_EMPTY_POSITION: CheckQuery = CheckQuery {
     name: "empty positions",
     query: query(
-        "books_empty_positions",
+        "check_empty_positions",
         "SELECT p.account_id, p.symbol, CAST(0 AS @integer@), CAST(0 AS @integer@),
  COUNT(*) OVER ()
 FROM (SELECT account_id, symbol FROM trade WHERE id > $1
@@ -117,7 +117,7 @@ LIMIT 1",
 const NO_EMPTY_LOT: CheckQuery = CheckQuery {
     name: "empty lots",
     query: query(
-        "books_empty_lots",
+        "check_empty_lots",
         "SELECT h.trade_id, h.symbol, CAST(0 AS @integer@), CAST(0 AS @integer@),
  COUNT(*) OVER ()
 FROM (SELECT account_id, symbol FROM trade WHERE id > $1
@@ -139,7 +139,7 @@ LIMIT 1",
 const LOT_HISTORIES: CheckQuery = CheckQuery {
     name: "histories of lots",
     query: query(
-        "books_lot_histories",
+        "check_lot_histories",
         "SELECT holding_trade_id, '', left_over, changes, COUNT(*) OVER () FROM (
  SELECT touched.holding_trade_id, CAST(COALESCE(h.quantity, 0) AS @integer@) AS left_over,
  CAST(COALESCE(SUM(hh.after_quantity - hh.before_quantity), 0) AS @integer@) AS changes
@@ -164,7 +164,7 @@ LIMIT 1",
 const TRADE_HISTORIES: CheckQuery = CheckQuery {
     name: "shares of trades",
     query: query(
-        "books_trade_histories",
+        "check_trade_histories",
         "SELECT id, symbol, changes, traded, COUNT(*) OVER () FROM (
  SELECT t.id, t.symbol,
  CAST(COALESCE(SUM(hh.after_quantity - hh.before_quantity), 0) AS @integer@) AS changes,
@@ -190,7 +190,7 @@ LIMIT 1",
 const SETTLED: CheckQuery = CheckQuery {
     name: "settlements of trades",
     query: query(
-        "books_settled",
+        "check_settled",
         "SELECT t.id, t.symbol, CAST(0 AS @integer@), CAST(1 AS @integer@), COUNT(*) OVER ()
 FROM trade t
 WHERE t.id > $1 AND t.status_id = 1
@@ -209,7 +209,7 @@ LIMIT 1",
 const SETTLED_ONLY_COMPLETED: CheckQuery = CheckQuery {
     name: "trades of settlements",
     query: query(
-        "books_settled_only_completed",
+        "check_settled_only_completed",
         "SELECT se.trade_id, t.symbol, CAST(t.status_id AS @integer@), CAST(1 AS @integer@),
  COUNT(*) OVER ()
 FROM settlement se
@@ -230,7 +230,7 @@ LIMIT 1",
 const CASH: CheckQuery = CheckQuery {
     name: "cash of trades",
     query: query(
-        "books_cash",
+        "check_cash",
         "SELECT t.id, t.symbol, COALESCE(ct.amount_cents, 0), se.amount_cents, COUNT(*) OVER ()
 FROM trade t
 JOIN settlement se ON se.trade_id = t.id
@@ -252,7 +252,7 @@ LIMIT 1",
 const CASH_ONLY_PAID: CheckQuery = CheckQuery {
     name: "trades of cash",
     query: query(
-        "books_cash_only_paid",
+        "check_cash_only_paid",
         "SELECT ct.trade_id, t.symbol, CAST(t.status_id AS @integer@), CAST(1 AS @integer@),
  COUNT(*) OVER ()
 FROM cash_transaction ct
@@ -275,7 +275,7 @@ LIMIT 1",
 const STEPS: CheckQuery = CheckQuery {
     name: "steps of trades",
     query: query(
-        "books_steps",
+        "check_steps",
         "SELECT id, symbol, steps, wanted, COUNT(*) OVER () FROM (
  SELECT t.id, t.symbol, COUNT(th.trade_id) AS steps,
  CAST(CASE WHEN t.status_id = 1 THEN 3 - tt.is_market WHEN t.status_id = 3 THEN 2 - tt.is_market
@@ -307,7 +307,7 @@ LIMIT 1",
 const REQUESTS: CheckQuery = CheckQuery {
     name: "trades of requests",
     query: query(
-        "books_requests",
+        "check_requests",
         "SELECT tr.trade_id, tr.symbol, CAST(t.status_id AS @integer@), CAST(4 AS @integer@),
  COUNT(*) OVER ()
 FROM trade_request tr
@@ -331,7 +331,7 @@ LIMIT 1",
 const PENDING: CheckQuery = CheckQuery {
     name: "requests of trades",
     query: query(
-        "books_pending",
+        "check_pending",
         "SELECT t.id, t.symbol, CAST(0 AS @integer@), CAST(1 AS @integer@), COUNT(*) OVER ()
 FROM trade t
 WHERE t.id > $1 AND t.status_id = 4

@@ -58,8 +58,8 @@ pub const CONSISTENCY_CHECKS: [Rule; 16] = [
 
 /// The rule of a check by its name.
 pub(super) fn rule_of(name: &str) -> &str {
-    let law = CONSISTENCY_CHECKS.iter().find(|law| law.0 == name);
-    law.map_or(name, |law| law.1)
+    let check = CONSISTENCY_CHECKS.iter().find(|check| check.0 == name);
+    check.map_or(name, |check| check.1)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const AT_ONCE: usize = 10_000;
 
 static BROKERS: Statement = Statement {
-    name: "books_brokers",
+    name: "check_brokers",
     sql: "SELECT id, CAST(trade_count AS @integer@), commission_cents FROM broker
 WHERE id > $1 ORDER BY id LIMIT 10000",
     parameters: &[Type::Big],
@@ -20,7 +20,7 @@ WHERE id > $1 ORDER BY id LIMIT 10000",
 };
 
 static BALANCES: Statement = Statement {
-    name: "books_balances",
+    name: "check_balances",
     sql: "SELECT id, balance_cents FROM customer_account
 WHERE id > $1 ORDER BY id LIMIT 10000",
     parameters: &[Type::Big],
@@ -28,7 +28,7 @@ WHERE id > $1 ORDER BY id LIMIT 10000",
 };
 
 static BROKERED: Statement = Statement {
-    name: "books_brokered",
+    name: "check_brokered",
     sql: "SELECT ca.broker_id, COUNT(*), CAST(SUM(t.commission_cents) AS @integer@)
 FROM trade t
 JOIN customer_account ca ON ca.id = t.account_id
@@ -40,7 +40,7 @@ ORDER BY ca.broker_id",
 };
 
 static PAID: Statement = Statement {
-    name: "books_paid",
+    name: "check_paid",
     sql: "SELECT t.account_id, CAST(SUM(ct.amount_cents) AS @integer@)
 FROM cash_transaction ct
 JOIN trade t ON t.id = ct.trade_id

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     const FILE: &str = "# a comment:1:*:ann:never\n\
-                        db:5432:books:ann:of-books\n\
+                        db:5432:trades:ann:of-trades\n\
                         db:*:*:ann:with\\:colon\\\\\n\
                         localhost:5433:*:bob:of-socket\n\
                         *:*:*:eve:\n";
@@ -102,11 +102,11 @@ mod tests {
     fn the_first_line_that_fits_counts() {
         let find = |endpoint: &Endpoint, database, user| find(FILE, endpoint, database, user);
         let db = at("db", 5432);
-        assert_eq!(find(&db, "books", "ann").unwrap(), "of-books");
+        assert_eq!(find(&db, "trades", "ann").unwrap(), "of-trades");
         assert_eq!(find(&db, "other", "ann").unwrap(), "with:colon\\");
-        assert_eq!(find(&at("db", 1), "books", "ann").unwrap(), "with:colon\\");
-        assert_eq!(find(&at("elsewhere", 5432), "books", "ann"), None);
-        assert_eq!(find(&db, "books", "eve"), None, "it has no password");
+        assert_eq!(find(&at("db", 1), "trades", "ann").unwrap(), "with:colon\\");
+        assert_eq!(find(&at("elsewhere", 5432), "trades", "ann"), None);
+        assert_eq!(find(&db, "trades", "eve"), None, "it has no password");
         let socket = Endpoint::Socket("/run/postgresql/.s.PGSQL.5433".into());
         assert_eq!(find(&socket, "x", "bob").unwrap(), "of-socket");
         assert_eq!(find(&socket, "x", "ann"), None);

@@ -349,12 +349,12 @@ mod tests {
     fn keywords_and_addresses_are_parsed() {
         assert_eq!(parse("sqlite"), Ok(Target::Sqlite));
         assert_eq!(parse("auto"), Ok(Target::Auto));
-        let full = address("postgres://ann:p%40ss@db.example:5555/books");
+        let full = address("postgres://ann:p%40ss@db.example:5555/trades");
         assert_eq!(full.user, "ann");
         assert_eq!(full.password.unwrap().reveal(), "p@ss");
         assert_eq!(full.endpoint.to_string(), "db.example:5555");
-        assert_eq!(full.database.as_deref(), Some("books"));
-        let socket = address("postgresql://ann@/books?host=/run/postgresql&sslmode=prefer");
+        assert_eq!(full.database.as_deref(), Some("trades"));
+        let socket = address("postgresql://ann@/trades?host=/run/postgresql&sslmode=prefer");
         assert_eq!(
             socket.endpoint,
             Endpoint::Socket("/run/postgresql/.s.PGSQL.5432".into())
@@ -363,7 +363,7 @@ mod tests {
             address("mysql://ann@[::1]").endpoint.to_string(),
             "::1:3306"
         );
-        let socket = address("mariadb://ann@localhost/books?socket=/run/mysqld/mysqld.sock");
+        let socket = address("mariadb://ann@localhost/trades?socket=/run/mysqld/mysqld.sock");
         assert_eq!(
             socket.endpoint,
             Endpoint::Socket("/run/mysqld/mysqld.sock".into())
@@ -405,13 +405,13 @@ mod tests {
     fn bad_texts_are_refused_without_a_piece_of_the_password() {
         for (text, error) in [
             ("oracle://ann@host", TargetError::Unknown),
-            ("postgres://ann:hu/sh@host/books", TargetError::Port),
+            ("postgres://ann:hu/sh@host/trades", TargetError::Port),
             ("postgres://ann:hush@host:port", TargetError::Port),
             ("postgres://ann:hush@host:0", TargetError::Port),
             ("postgres://ann:hu%sh@host", TargetError::PercentCode),
             ("postgres://ann:hu?sh@host", TargetError::Port),
             ("postgres://ann?hush=1", TargetError::Parameter),
-            ("postgres://host/books", TargetError::NoUser),
+            ("postgres://host/trades", TargetError::NoUser),
             (
                 "postgres://ann:hush@host/x?sslmode=require",
                 TargetError::Tls,
@@ -431,11 +431,11 @@ mod tests {
     #[test]
     fn a_password_can_be_taken_out_of_the_text() {
         let take = |text| Target::take_password(text).unwrap();
-        let (clean, variable, password) = take("postgres://ann:hush@host:1/books?sslmode=prefer");
-        assert_eq!(clean, "postgres://ann@host:1/books?sslmode=prefer");
+        let (clean, variable, password) = take("postgres://ann:hush@host:1/trades?sslmode=prefer");
+        assert_eq!(clean, "postgres://ann@host:1/trades?sslmode=prefer");
         assert_eq!((variable, password.reveal()), ("PGPASSWORD", "hush"));
-        let (clean, variable, password) = take("mariadb://ann@host/books?password=hush");
-        assert_eq!(clean, "mariadb://ann@host/books");
+        let (clean, variable, password) = take("mariadb://ann@host/trades?password=hush");
+        assert_eq!(clean, "mariadb://ann@host/trades");
         assert_eq!((variable, password.reveal()), ("MYSQL_PWD", "hush"));
         assert!(Target::take_password("postgres://ann@host").is_none());
         assert!(Target::take_password("sqlite").is_none());

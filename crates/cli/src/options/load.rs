@@ -9,7 +9,7 @@ use super::output::OutputOptions;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Load")]
 pub struct LoadOptions {
-    /// Length of the measured part, such as 10m or 2h; of a prediction in simulated time.
+    /// Length of the measured phase, such as 10m or 2h; of a prediction in simulated time.
     #[arg(long, value_name = "TIME")]
     pub duration: Option<String>,
     /// Sessions over all databases, or "auto" to find the number that reaches the rate.
@@ -35,8 +35,7 @@ pub struct LoadOptions {
     /// Start of every random choice, 0 to 2^63 - 1; the same seed makes the same choices.
     #[arg(long, value_name = "N")]
     pub seed: Option<String>,
-    /// Change any setting of the profile or, of a prediction and with array. before it, of the
-    /// array; may be given several times.
+    /// Change any setting of the profile or, prefixed with 'array.', of the array (predictions); may be given several times.
     #[arg(long, value_name = "PATH.TO.KEY=VALUE")]
     pub set: Vec<String>,
 }

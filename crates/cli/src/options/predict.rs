@@ -16,7 +16,7 @@ use super::output::OutputOptions;
 #[command(after_help = "Examples:
   The mail server's load on a bundled array, as many threads as reach the rate:
     proofload predict exchange-2013 --array msa2050-tier --duration 2h
-  The same with twice the SSDs, and with a threshold of one's own:
+  The same with four SSDs per pool:
     proofload predict exchange-2013 --array msa2050-tier --set array.pool.ssd_count=4
   The same as it will be when days have filled the tier:
     proofload predict exchange-2013 --array msa2050-tier --settled --duration 10m
@@ -31,7 +31,7 @@ use super::output::OutputOptions;
   An array of your own, starting from a bundled one:
     proofload show msa2040 > mine.toml
     proofload predict exchange-2013 --array mine.toml --threads 40 --dry-run
-  A block trace on an array, and on a single disk, whose model is held against the measurement:
+  A block trace on an array, and on a single disk, compared with the measured response times:
     proofload predict trace.csv --array msa2050 --responses out.csv
     proofload predict disk.blkparse --array sas-10k-900gb")]
 pub struct PredictOptions {

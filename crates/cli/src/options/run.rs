@@ -30,7 +30,7 @@ pub struct RunOptions {
     #[arg(value_name = "WORKLOAD", default_value = "exchange-2013")]
     pub workload: String,
 
-    /// Directories or block devices for the databases, dealt out in turn.
+    /// Directories or block devices for the databases, distributed in turn.
     #[arg(long, value_name = "DIR", value_delimiter = ',')]
     #[arg(required_unless_present = "database", help_heading = "Where")]
     pub on: Vec<PathBuf>,

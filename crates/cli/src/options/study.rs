@@ -28,13 +28,13 @@ pub struct StudyOptions {
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
 
-    /// Length of the measured part of every case, in simulated time, instead of its own.
+    /// Length of the measured phase of every case, in simulated time, instead of its own.
     #[arg(long, value_name = "TIME", help_heading = "Cases")]
     pub duration: Option<String>,
     /// Start of every random choice, instead of each case's own.
     #[arg(long, value_name = "N", help_heading = "Cases")]
     pub seed: Option<String>,
-    /// Change any setting of the profiles or, with array. before it, of the arrays, in all cases;
+    /// Change any setting of the profiles or, prefixed with 'array.', of the arrays, in all cases;
     /// may be given several times.
     #[arg(long, value_name = "PATH.TO.KEY=VALUE", help_heading = "Cases")]
     pub set: Vec<String>,

@@ -118,7 +118,7 @@ impl<F: File> Checker<F> {
                 match Extent::decode(&node.key(), node.data) {
                     Some(extent) => extents.push(extent),
                     None => {
-                        let sentence = "it holds a node that is no extent";
+                        let sentence = "it holds a node that is not an extent";
                         checker
                             .findings
                             .add(FindingKind::Extents, Some(page), &name, sentence);

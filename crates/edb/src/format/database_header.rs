@@ -114,7 +114,7 @@ pub struct DatabaseHeader {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderDamage {
     /// Not the magic number.
-    #[error("this is no database of this format (no magic number)")]
+    #[error("this is not a database of this format (no magic number)")]
     NoMagic,
     /// A page size the format does not have, or one larger than the bytes given.
     #[error("the header names a page size of {0} bytes")]

@@ -94,7 +94,7 @@ impl LongValueRoot {
         data
     }
 
-    /// Reads the node's data; `None` if it is no root.
+    /// Reads the node's data; `None` if it is not a root.
     #[must_use]
     pub fn decode(data: &[u8]) -> Option<Self> {
         let references = u32::from_le_bytes(data.get(..4)?.try_into().ok()?);

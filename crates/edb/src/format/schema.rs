@@ -355,6 +355,6 @@ fn assert_name(name: &str) {
     let printable = name.bytes().all(|byte| (0x20..0x7F).contains(&byte));
     assert!(
         printable && (1..=64).contains(&name.len()),
-        "{name:?} is no valid name"
+        "{name:?} is not a valid name"
     );
 }

@@ -144,7 +144,7 @@ impl Extent {
         self.pages.to_le_bytes()
     }
 
-    /// Reads a node; `None` if it is no extent (or an empty one, or one that would start before
+    /// Reads a node; `None` if it is not an extent (or an empty one, or one that would start before
     /// page 1).
     #[must_use]
     pub fn decode(key: &[u8], data: &[u8]) -> Option<Self> {

@@ -19,7 +19,7 @@ struct Segment {
 pub(super) enum SegmentMemory {
     /// From an arena, to be used again and again.
     Arena(BufferArena),
-    /// From the heap, for each segment anew.
+    /// From the heap, allocated for each segment.
     Heap,
     /// There is none: every segment is written as this one, which is empty. For a log of which only
     /// the requests matter.

@@ -149,7 +149,7 @@ impl<D: Directory> LogFiles<D> {
     }
 
     /// Removes released files, the oldest first, as long as there are more files than are kept. Those
-    /// left wait to be used again: the checkpoint releases many at a time, and making a file anew costs
+    /// left wait to be used again: the checkpoint releases many at a time, and creating a file costs
     /// the disk far more than renaming one.
     async fn remove_released(&self) -> Result<(), LogError> {
         let released = self.removable_before();

@@ -196,7 +196,7 @@ impl<D: Directory> LogReader<D> {
         Ok(Some((LogSpan { begin, end }, record)))
     }
 
-    /// Fills `bytes` from here on. False: the record was cut off by a crash.
+    /// Fills `bytes` from here on. False: the record was interrupted by a crash.
     async fn copy(&mut self, mut bytes: &mut [u8]) -> Result<bool, LogError> {
         while !bytes.is_empty() {
             if self.place.at == SEGMENT {

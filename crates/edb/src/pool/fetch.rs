@@ -1,4 +1,4 @@
-//! Pages come in: by a read that somebody waits for, or made anew.
+//! Pages come in: by a read that somebody waits for, or created again.
 
 use super::Inner;
 use super::page_ref::PageRef;
@@ -18,7 +18,7 @@ pub(super) struct Reservation<P: Payload, S: PageStore<P>> {
 }
 
 impl<P: Payload, S: PageStore<P>> Reservation<P, S> {
-    /// Must follow a look at the free frames in the same step.
+    /// Must follow a check of the free frames in the same step.
     pub(super) fn new(inner: &Rc<Inner<P, S>>, frames: usize) -> Self {
         inner.core.state.borrow_mut().reserved += frames;
         Self {

@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 #[derive(Default)]
 pub(super) struct Pending {
     done: Cell<bool>,
-    /// Somebody made the page anew in the meantime: what the read brings is out of date.
+    /// Somebody made the page again in the meantime: what the read brings is out of date.
     superseded: Cell<bool>,
     error: RefCell<Option<PageError>>,
     finished: Notify,

@@ -26,7 +26,7 @@ pub(crate) use redo::Recovery;
 pub struct RecoveryReport {
     /// Whether the database had been closed properly, so that there was nothing to do.
     pub was_clean: bool,
-    /// What is wrong with one of the two copies of the header, which is written anew from the other.
+    /// What is wrong with one of the two copies of the header, which is rewritten from the other.
     pub damaged_header: Option<String>,
     /// Why the versions of the pages are not known, if so: until
     /// [`crate::Database::rebuild_versions`] each page is taken for its newest version when it is first

@@ -38,7 +38,7 @@ pub(crate) struct Recovery<'a, D: Directory> {
     dbtime: u64,
     transactions: BTreeMap<u64, Found>,
     deleted: Vec<Deleted>,
-    /// Pages that cannot be what the log says, and have not been made anew by it yet.
+    /// Pages that cannot be what the log says, and have not been created again by it yet.
     torn: BTreeMap<u32, EngineError>,
     report: RecoveryReport,
 }
@@ -259,7 +259,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
         let number = PageNumber(one.page);
         let formats = one.operation.formats();
         if self.torn.contains_key(&one.page) && !formats {
-            return Ok(()); // It has to be made anew later in the log, or is lost.
+            return Ok(()); // It has to be created again later in the log, or is lost.
         }
         let page = match self.page(number).await {
             Ok(page) => page,
@@ -287,7 +287,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
             if !self.with_images {
                 return Err(lost);
             }
-            // A page that is made anew later in the log may have been anything before.
+            // A page that is created again later in the log may have been anything before.
             self.torn.insert(one.page, lost);
             return Ok(());
         }

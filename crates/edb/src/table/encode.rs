@@ -52,7 +52,10 @@ pub(crate) fn encode_row(
         }
         let is_reference = matches!(field, Field::LongValue(_));
         if is_reference && !column.column_type.is_long() {
-            return Err(refuse(format!("column {} is no long value", column.name)));
+            return Err(refuse(format!(
+                "column {} is not a long value",
+                column.name
+            )));
         }
     }
     let index_keys: Vec<Vec<u8>> = table

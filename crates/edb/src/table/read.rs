@@ -79,7 +79,7 @@ impl<D: Directory> Transaction<D> {
 }
 
 fn no_key_of(table: &TableState, key: &[u8]) -> EngineError {
-    EngineError::damaged(table.name(), &format!("{key:02x?} is no key of it"))
+    EngineError::damaged(table.name(), &format!("{key:02x?} is not a key of it"))
 }
 
 impl TableState {

@@ -149,7 +149,7 @@ impl<D: Directory> Transaction<D> {
 fn row_of(table: &TableState, key: &[u8], record: &[u8]) -> Result<Row, EngineError> {
     let number = table.number_of_key(key);
     let number = number.ok_or_else(|| {
-        EngineError::damaged(table.name(), &format!("{key:02x?} is no key of it"))
+        EngineError::damaged(table.name(), &format!("{key:02x?} is not a key of it"))
     })?;
     Ok(Row {
         key: number,

@@ -38,7 +38,7 @@ pub(crate) enum PageOperation<'a> {
     Next(u32),
     /// Sets the external header of a root.
     External(&'a [u8]),
-    /// Sets the key prefix of a page that is no root, and stores its keys against it.
+    /// Sets the key prefix of a page that is not a root, and stores its keys against it.
     Prefix(&'a [u8]),
 }
 

@@ -299,7 +299,7 @@ fn split_internal(
 fn grow_root(step: &mut Step<'_>, root: u32, new_page: u32) -> Result<(), Need> {
     let page = step.page(root)?;
     let view = PageView::new(&page);
-    assert!(view.is_root(), "page {root} is no root");
+    assert!(view.is_root(), "page {root} is not a root");
     let nodes = 0..view.node_count();
     let compresses = compresses(view.flags());
     let prefix = if compresses {

@@ -66,7 +66,7 @@ impl PageList {
 pub(crate) struct StepWork {
     /// Pages that the step changes.
     pub(crate) changed: PageList,
-    /// Pages that begin anew, so that nobody reads them first.
+    /// Pages that start again, so that nobody reads them first.
     pub(crate) created: PageList,
     /// Bytes of the operations in the log.
     pub(crate) bytes: usize,

@@ -35,7 +35,7 @@ pub struct Growth {
     /// The sample from which growth is counted, and the last one.
     from: SizeSample,
     last: SizeSample,
-    /// When the measured part began.
+    /// When the measured phase began.
     measured_from_s: Option<f64>,
     is_reported: bool,
 }

@@ -261,7 +261,7 @@ fn disk(
     before: &DiskFigures,
     now: &DiskFigures,
 ) -> ArrayDisk {
-    // A disk that was replaced counts anew.
+    // A disk that was replaced counts from 0.
     let grown = |now: u64, before: u64| now.checked_sub(before).unwrap_or(now);
     let (disk, earlier) = (&now.disk, &before.disk);
     let (station, station_earlier) = (&now.station, &before.station);

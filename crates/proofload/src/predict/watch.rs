@@ -12,13 +12,13 @@ const REPORTED_EACH: f64 = 0.25;
 
 /// Follows the events of an array.
 pub struct Watch {
-    /// When each planned event is due, since the measured part began, and what it is.
+    /// When each planned event is due, since the measured phase began, and what it is.
     planned: Vec<(u64, Fault)>,
     /// The disk group of every disk, and the disk's number in it.
     disks: Vec<(String, usize)>,
     /// Disk groups whose disks are rebuilt all over the group, and on no spare.
     spread: Vec<String>,
-    /// When the measured part began.
+    /// When the measured phase began.
     from_ns: Option<u64>,
     events: Vec<EventResult>,
     rebuilds: Vec<TrackedRebuild>,
@@ -50,7 +50,7 @@ impl Watch {
         }
     }
 
-    /// The measured part begins at `now_ns`: planned events count from here.
+    /// The measured phase begins at `now_ns`: planned events count from here.
     pub fn begin(&mut self, array: &mut Array<()>, now_ns: u64) {
         self.from_ns = Some(now_ns);
         for &(at_ns, fault) in &self.planned {
@@ -78,7 +78,7 @@ impl Watch {
                 let percent = view.done_share * 100.0;
                 let name = named(&self.disks, u32::from(view.station.0));
                 sentences.push(format!(
-                    "The rebuild onto {name} is done to {percent:.0} %."
+                    "The rebuild onto {name} is {percent:.0} % complete."
                 ));
             }
         }
@@ -148,10 +148,10 @@ impl Watch {
             IncidentKind::GroupChanged(group, state) => {
                 let name = array.group(group).name;
                 match state {
-                    GroupState::Healthy => format!("group '{name}' has all its disks again"),
+                    GroupState::Healthy => format!("group '{name}' is optimal again"),
                     GroupState::Degraded => format!("group '{name}' is degraded"),
                     GroupState::Critical => {
-                        format!("group '{name}' is critical: the next disk may take data with it")
+                        format!("group '{name}' is critical: one more disk failure may lose data")
                     }
                     GroupState::Failed => {
                         format!("group '{name}' has failed, and its data are lost")

@@ -71,8 +71,8 @@ pub fn describe(
 fn condition(kept: &Kept) -> &'static str {
     match kept.state.as_ref().map(|state| state.condition) {
         None => "; not built yet, will be built",
-        Some(Condition::Building) => "; its build was cut off, will be built anew",
-        Some(Condition::InUse) => "; a run on it was cut off, will be recovered",
+        Some(Condition::Building) => "; its build was interrupted, will be rebuilt",
+        Some(Condition::InUse) => "; a run on it was interrupted, will be recovered",
         Some(Condition::Ready) => "; kept, complete",
     }
 }

@@ -37,14 +37,14 @@ fn refuse_parts(kept: &Kept, data: &str, file: &str) -> Result<(), Error> {
                 "The file {STATE_FILE} beside {data}/{file}, which says what has become of this \
                  database, is missing or unreadable."
             ),
-            "Bring it back, or remove the kept databases and build them anew.",
+            "Bring it back, or remove the kept databases and rebuild them.",
         ));
     };
     if state.condition != Condition::Building && !kept.has_file {
         return Err(Error::environment(
             format!("The database {data}/{file} is missing; only its {STATE_FILE} is there."),
             format!(
-                "Bring the file back, or have this database built anew: remove {data}/{STATE_FILE} \
+                "Bring the file back, or have this database rebuilt: remove {data}/{STATE_FILE} \
                  and run again with --reuse."
             ),
         ));
@@ -52,10 +52,10 @@ fn refuse_parts(kept: &Kept, data: &str, file: &str) -> Result<(), Error> {
     if state.condition == Condition::InUse && state.in_flight.is_none() {
         return Err(Error::environment(
             format!(
-                "A run on {data}/{file} was cut off, and it was one of an older version, which \
+                "A run on {data}/{file} was interrupted, and it was one of an older version, which \
                  did not note what this one needs to take the database up again."
             ),
-            "Remove the kept databases and build them anew.",
+            "Remove the kept databases and rebuild them.",
         ));
     }
     Ok(())

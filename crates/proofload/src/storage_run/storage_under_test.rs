@@ -57,7 +57,7 @@ pub fn kept(claim: &Claim) -> Result<Vec<Kept>, Error> {
     let unreadable = |error: String| {
         Error::integrity(
             format!("The kept databases cannot be read: {error}."),
-            "See whether the storage is well ('dmesg' shows I/O errors).",
+            "Check the storage ('dmesg' shows I/O errors).",
         )
     };
     let runtime = Runtime::wall_clock(&UringOptions::default())

@@ -17,9 +17,11 @@ pub fn conclude(grid: &mut GridResult, stopped: bool) -> Verdict {
     } else {
         verdict_of(grid)
     };
-    let mut parts = vec![format!("{passed} of {} points pass", grid.points.len())];
+    let verb = if passed == 1 { "passes" } else { "pass" };
+    let mut parts = vec![format!("{passed} of {} points {verb}", grid.points.len())];
     if failed > 0 {
-        parts.push(format!("{failed} fail"));
+        let verb = if failed == 1 { "fails" } else { "fail" };
+        parts.push(format!("{failed} {verb}"));
     }
     for (verdict, words) in [
         (Verdict::Inconclusive, "could not be judged"),
@@ -138,7 +140,7 @@ mod tests {
         conclude(&mut grid, false);
         assert_eq!(
             grid.summary,
-            "1 of 3 points pass, 2 could not be judged (rate=1; rate=2)."
+            "1 of 3 points passes, 2 could not be judged (rate=1; rate=2)."
         );
         assert_eq!(listed(&["a", "b", "c", "d", "e"]), "a; b; c; and 2 more");
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use config::{Choice as _, choice};
+use measure::display::number::{figure, latency};
 use measure::grid::{GridAnswer, GridPoint};
 use measure::result::Verdict;
-use measure::units::figure;
 use workload::{LoadAxis, Workload};
 
 use super::axis::Axis;
@@ -262,11 +262,15 @@ impl Question {
 fn most_load(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
     let name = |point: &GridPoint| point.name.clone();
     match (best, next) {
-        (None, Some(next)) => format!("No load {} {}", passing(next), verdict_on(next, name)),
-        (None, None) => "Nothing was tried.".to_owned(),
+        (None, Some(next)) => format!(
+            "No tested load {} {}",
+            passing(next),
+            verdict_on(next, name)
+        ),
+        (None, None) => "No configuration was tested.".to_owned(),
         (Some(best), next) => {
             let read = best.database_read_ms.map_or(String::new(), |ms| {
-                format!(", database reads {} ms", figure(ms))
+                format!(", average database read latency {}", latency(ms))
             });
             let figures = format!(
                 "{} ({} IOPS{read})",
@@ -279,9 +283,9 @@ fn most_load(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
                     passes(next),
                     verdict_on(next, name)
                 ),
-                None => format!(
-                    "The most load that passes: {figures}. It is the highest that was asked for."
-                ),
+                None => {
+                    format!("The most load that passes: {figures}. It is the highest load tested.")
+                }
             }
         }
     }
@@ -294,7 +298,7 @@ fn least_flash(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
     };
     match (best, next) {
         (None, Some(next)) => format!(
-            "With no amount that was tried this load {} {}",
+            "No tested configuration {} {}",
             passing(next),
             verdict_on(next, flash)
         ),
@@ -307,7 +311,7 @@ fn least_flash(best: Option<&GridPoint>, next: Option<&GridPoint>) -> String {
         ),
         (Some(best), None) => {
             format!(
-                "The load passes with the least flash that was tried: {}.",
+                "The load passes with the least flash that was tested: {}.",
                 flash(best)
             )
         }
@@ -336,7 +340,7 @@ fn verdict_on(point: &GridPoint, name: impl Fn(&GridPoint) -> String) -> String 
     let (name, reason) = (name(point), &point.verdict_reason);
     match point.verdict {
         Some(Verdict::Inconclusive) => {
-            format!("The answer hangs on {name}, which could not be judged: {reason}")
+            format!("The answer depends on {name}, which could not be judged: {reason}")
         }
         _ => format!("{name} does not: {reason}"),
     }
@@ -357,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_says_which_point_it_hangs_on() {
+    fn an_answer_names_the_point_it_depends_on() {
         let best = point("rate=1", Verdict::Pass);
         let fails = point("rate=2", Verdict::Fail);
         let doubtful = point("rate=2", Verdict::Inconclusive);
@@ -367,18 +371,18 @@ mod tests {
         );
         assert_eq!(
             most_load(Some(&best), Some(&doubtful)),
-            "The most load that is known to pass: rate=1 (510 IOPS). The answer hangs on rate=2, \
+            "The most load that is known to pass: rate=1 (510 IOPS). The answer depends on rate=2, \
              which could not be judged: That is why."
         );
         assert_eq!(
             most_load(None, Some(&doubtful)),
-            "No load is known to pass. The answer hangs on rate=2, which could not be judged: \
-             That is why."
+            "No tested load is known to pass. The answer depends on rate=2, which could not be \
+             judged: That is why."
         );
         assert_eq!(
             least_flash(Some(&best), Some(&doubtful)),
             "The least flash with which this load is known to pass: rate=1 (no flash). The answer \
-             hangs on rate=2 (no flash), which could not be judged: That is why."
+             depends on rate=2 (no flash), which could not be judged: That is why."
         );
     }
 

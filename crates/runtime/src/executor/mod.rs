@@ -248,7 +248,7 @@ impl Drop for Runtime {
 }
 
 impl Handle {
-    /// From now on `source` takes part in the course of time, as long as the runtime lives.
+    /// From now on `source` takes part in the passing of time, as long as the runtime lives.
     pub fn drive(&self, source: Rc<dyn EventSource>) {
         self.shared.sources.add(source);
     }

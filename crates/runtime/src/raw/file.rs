@@ -196,7 +196,7 @@ impl<F: File> RawFile<F> {
         let result = self.table.record(&self.inode, entry).await;
         result.map_err(|error| {
             // The line may be on the device all the same; giving the space back now could give it
-            // to two files. Opening the device anew finds out who has it.
+            // to two files. Opening the device again finds out who has it.
             self.inode.abandon_space();
             error.failure
         })

@@ -20,7 +20,7 @@ pub(super) struct Inode {
     /// Set while the file is cut: requests wait.
     cutting: Cell<bool>,
     /// Set when a request was given up half-way. The device may still be working on it, so the
-    /// space is not given to anybody else until the device is opened anew.
+    /// space is not given to anybody else until the device is opened again.
     abandoned: Cell<bool>,
     space: Rc<RefCell<Space>>,
 }

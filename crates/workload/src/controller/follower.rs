@@ -20,7 +20,7 @@ pub trait ShardTasks: 'static {
     /// What ends the run.
     async fn carry_out(&self, stage: Stage) -> Result<(), Failure>;
 
-    /// Looks after the load, [`POLL_NS`] after the last look, and reports what has failed.
+    /// Looks after the load, [`POLL_NS`] after the last poll, and reports what has failed.
     fn look_after(&self);
 
     /// Takes over what the load and its storage count themselves.

@@ -55,7 +55,7 @@ impl Orders {
     }
 
     /// Orders of sessions in simulated time. They look at `stop` themselves: nobody knows how long
-    /// it takes until the run controller has its next look.
+    /// it takes until the run controller's next poll.
     #[must_use]
     pub fn in_simulated_time(tick_ns: u64, stop: StopRequest) -> Arc<Self> {
         let orders = Self {

@@ -1,4 +1,4 @@
-//! The course of a run, from building the databases to the result.
+//! The sequence of a run, from building the databases to the result.
 //!
 //! Databases are dealt over shards. A [`shard::Shard`] lives on one thread (or, on the virtual
 //! clock, beside the others on one) and takes its databases through the stages of the run; its

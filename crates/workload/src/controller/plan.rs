@@ -20,7 +20,7 @@ pub enum SteadyBy {
     ReadLatency,
 }
 
-/// Everything that the course of a run depends on. The same for all of its threads.
+/// Everything that the sequence of a run depends on. The same for all of its threads.
 #[derive(Debug, Clone)]
 pub struct RunPlan {
     /// How long the run lasts and what it samples.

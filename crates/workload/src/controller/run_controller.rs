@@ -1,4 +1,4 @@
-//! The course of a run: which stage comes when, what is counted, and when it ends.
+//! The sequence of a run: which stage comes when, what is counted, and when it ends.
 //!
 //! A state machine without threads or waiting of its own. [`RunController::step`] is called every few
 //! milliseconds with the time; it takes in the messages of the shards, gives orders, and notifies the
@@ -260,8 +260,8 @@ impl RunController {
             return false;
         }
         let text = format!(
-            "The caches were {:.0} % full when the warm-up had to end; {:.0} % were wanted. Reads \
-             may get fewer as they fill.",
+            "The caches were {:.0} % full at the end of the longest warm-up, target {:.0} %. \
+             The read rate may fall as they fill.",
             fill * 100.0,
             warm_up.cache_fill_percent
         );
@@ -445,11 +445,11 @@ fn warm_up_outlook(warm_up: &WarmUp, fill: f64, elapsed: Duration) -> Outlook {
     let filling = Duration::try_from_secs_f64(filling).unwrap_or(longest);
     let text = if fill < wanted {
         let (fill, wanted) = (fill * 100.0, wanted * 100.0);
-        format!("caches {fill:.0} % full, {wanted:.0} % wanted")
+        format!("caches {fill:.0} % full, target {wanted:.0} %")
     } else if warm_up.minimum > TimeSpan(0) {
-        format!("a warm-up takes {} at least", warm_up.minimum)
+        format!("the warm-up takes at least {}", warm_up.minimum)
     } else {
-        "caches are full enough".to_owned()
+        "caches warm".to_owned()
     };
     Outlook {
         text,

@@ -16,13 +16,13 @@ pub fn summary(outcomes: &[StudyOutcome]) -> Document {
         charts: Vec::new(),
     });
     Document {
-        title: "Published studies: the model beside the paper".to_owned(),
+        title: "Published studies: predicted beside published".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         sections: sections.collect(),
     }
 }
 
-/// How many figures are inside, in sentences.
+/// How many figures are within tolerance, in sentences.
 pub fn counted(outcome: &StudyOutcome) -> String {
     let figures = outcome.named.study.figure.iter().zip(&outcome.figures);
     let figures: Vec<_> = figures.collect();
@@ -34,7 +34,8 @@ pub fn counted(outcome: &StudyOutcome) -> String {
     };
     let [values, ratios] = [Kind::Measured, Kind::Ratio].map(|kind| count(kind, false));
     let mut text = format!(
-        "{} of {} and {} of {} are inside: {:.0} % of the published value, bounds as bounds.",
+        "{} of {} and {} of {} are within {:.0} % of the published value, or meet the published \
+         bound.",
         count(Kind::Measured, true),
         units::count(values, "measured value"),
         count(Kind::Ratio, true),
@@ -60,12 +61,12 @@ pub fn table(outcome: &StudyOutcome) -> Table {
         Column::text("what"),
         Column::text("of"),
         Column::text("unit"),
-        Column::number("paper", ""),
-        Column::number("model", ""),
+        Column::number("published", ""),
+        Column::number("predicted", ""),
         Column::number("ratio", ""),
-        Column::text("inside"),
+        Column::text("within tolerance"),
         Column::number("blind", ""),
-        Column::number("ratio", ""),
+        Column::number("blind ratio", ""),
     ]);
     for (described, judged) in outcome.named.study.figure.iter().zip(&outcome.figures) {
         let tone = match (judged.model, judged.within) {

@@ -40,7 +40,7 @@ impl PageAppend {
     /// Begins a page in `page`, whose old content does not matter.
     ///
     /// # Panics
-    /// If the length is no page size, if this is to be a root (the external header of a root is no
+    /// If the length is not a page size, if this is to be a root (the external header of a root is no
     /// prefix), or if the prefix does not fit.
     #[must_use]
     pub fn new(page: &mut [u8], head: &PageHead<'_>) -> Self {

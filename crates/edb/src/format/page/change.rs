@@ -1,4 +1,4 @@
-//! Changing a page. Every change keeps the law of free space: page = header + values + tags + free
+//! Changing a page. Every change keeps the free space invariant: page = header + values + tags + free
 //! bytes.
 
 use std::ops::Range;
@@ -105,7 +105,7 @@ impl<'a> PageChange<'a> {
     /// [`PageFull`] if it does not fit.
     ///
     /// # Panics
-    /// If the page is no root: the external header of other pages is their prefix, see
+    /// If the page is not a root: the external header of other pages is their prefix, see
     /// [`Self::set_prefix`].
     pub fn set_external_header(&mut self, external: &[u8]) -> Result<(), PageFull> {
         assert!(

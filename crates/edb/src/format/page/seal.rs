@@ -75,7 +75,7 @@ fn computed(page: &[u8], block: usize, seed: u32) -> u64 {
 fn blocks(page: &[u8]) -> usize {
     assert!(
         PAGE_SIZES_BYTES.contains(&page.len()),
-        "{} is no page size",
+        "{} is not a page size",
         page.len()
     );
     page.len() / block_bytes(page.len())

@@ -21,7 +21,7 @@ impl<'a> PageView<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
         assert!(
             PAGE_SIZES_BYTES.contains(&bytes.len()),
-            "{} is no page size",
+            "{} is not a page size",
             bytes.len()
         );
         Self { bytes }

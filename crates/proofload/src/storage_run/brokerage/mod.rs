@@ -230,7 +230,7 @@ fn wanted_database(options: &RunOptions) -> Result<Target, Error> {
                 format!("{} does not exist.", missing.display()),
                 format!(
                     "Give {option} a directory on the volume of the server's files, to have it \
-                     measured, or leave {option} away."
+                     measured, or omit {option}."
                 ),
             ));
         }
@@ -244,7 +244,7 @@ fn wanted_database(options: &RunOptions) -> Result<Target, Error> {
     if is_there && options.on.is_empty() && !options.log_on.is_empty() {
         return Err(Error::usage(
             "--log-on names the volume of a server's log, and --on, for its data, is missing.",
-            "Give both, or leave --log-on away.",
+            "Give both, or omit --log-on.",
         ));
     }
     if target == Target::Sqlite && !options.log_on.is_empty() {
@@ -359,19 +359,19 @@ fn existing_data_set(
     match state.map_err(|error| server::refusal(&error))? {
         State::Absent if options.reuse => Err(Error::usage(
             "--reuse finds no brokerage there.",
-            "Build one first with --keep or --build-only, or leave --reuse away.",
+            "Build one first with --keep or --build-only, or omit --reuse.",
         )),
         State::Absent => Ok(data_set),
         // A place of our own is nobody else's: its server did not run.
         State::Building(_) if !opened.was_there => Err(Error::environment(
             "There is a brokerage whose building was interrupted.",
-            "Remove what is there (the same command without --reuse says how), and build anew.",
+            "Remove what is there (the same command without --reuse says how), and rebuild.",
         )),
         // Another run may be at it: it is ours, but not ours alone.
         State::Building(_) => Err(Error::environment(
             "There is a brokerage whose building was interrupted, or still goes on.",
             "If no other run is at it, remove it with 'DROP DATABASE proofload_brokerage' (or the \
-             name of the database that --database names) and build anew.",
+             name of the database that --database names) and rebuild.",
         )),
         State::Ready(build) if options.reuse => {
             let kept = DataSet::new(build.customers, build.trade_days, build.seed);
@@ -400,7 +400,7 @@ fn existing_data_set(
                         missing.join(", ")
                     ),
                     "Somebody has removed them since it was built. Remove what is left of it, and \
-                     build it anew.",
+                     rebuild it.",
                 ));
             }
             Ok(kept)
@@ -528,7 +528,7 @@ fn release(
     if keeps {
         let is_broken = result.ended_by() == Some(ErrorKind::Inconsistent);
         let next = if is_broken {
-            "look at its tables there, and remove it before you build anew"
+            "look at its tables there, and remove it before you rebuild"
         } else if went_wrong {
             "once the cause is fixed, --reuse runs on it again"
         } else {

@@ -140,12 +140,12 @@ pub fn open(
 }
 
 const NO_POSTGRESQL: &str = " No PostgreSQL was found (package postgresql), so the built-in \
-                             database stands in.";
+                             database, SQLite, is used instead.";
 
 /// What SQLite cannot show.
-const ONE_WRITER: &str = "SQLite lets one transaction write at a time and knows no server: what \
-                          many writers at once do to the storage, checkpoints in the background \
-                          and waits of sessions do not show. The page cache of the system is not \
+const ONE_WRITER: &str = "SQLite lets one transaction write at a time and has no server process: \
+                          the I/O of concurrent writers, background checkpoints and waits of \
+                          sessions are not measured. The page cache of the system is not \
                           limited: what it holds of the file is not read from the storage.";
 
 fn there(
@@ -168,7 +168,7 @@ fn there(
         data,
     });
     let name = format!("the database {database_name} at {endpoint}");
-    let origin = format!("It was there before, as {name}; its memory is what it was given.");
+    let origin = format!("Existing server, {name}; its settings were not changed.");
     let process = match is_here {
         true => server.process.clone().if_found(),
         false => ServerProcess::Unknown,

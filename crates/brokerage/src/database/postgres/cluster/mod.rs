@@ -11,7 +11,7 @@
 
 pub mod error;
 mod held;
-mod keeper;
+mod memory_limiter;
 mod owner;
 pub mod page_cache;
 mod process;

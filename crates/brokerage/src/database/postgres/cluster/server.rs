@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::error::ClusterError;
 use super::held::HeldDirectory;
-use super::keeper::{Keeper, SPARE_BYTES};
+use super::memory_limiter::{MemoryLimiter, SPARE_BYTES};
 use super::owner::Owner;
 use super::page_cache::{MemoryGroup, drop_page_cache};
 use super::process::{Process, Stop, isolate_environment};
@@ -51,7 +51,7 @@ pub struct Cluster {
     programs: Programs,
     owner: Owner,
     // Dropped before the group.
-    keeper: Option<Keeper>,
+    memory_limiter: Option<MemoryLimiter>,
     group: Option<MemoryGroup>,
     page_cache_note: String,
     process: Option<Process>,
@@ -78,7 +78,7 @@ impl Cluster {
             settings: settings.clone(),
             programs,
             owner,
-            keeper: None,
+            memory_limiter: None,
             group: None,
             page_cache_note: String::new(),
             process: None,
@@ -122,7 +122,7 @@ impl Cluster {
     pub fn hold_page_cache(&mut self) {
         if let (Some(group), Some(bytes)) = (&self.group, self.settings.page_cache_bytes) {
             let now_bytes = self.settings.memory_bytes(bytes);
-            self.keeper = Some(Keeper::begin(group, bytes, now_bytes));
+            self.memory_limiter = Some(MemoryLimiter::begin(group, bytes, now_bytes));
         }
     }
 

@@ -21,12 +21,12 @@ const FALL: f64 = 0.02;
 
 /// A thread that adjusts the limit, until it is dropped.
 #[derive(Debug)]
-pub struct Keeper {
+pub struct MemoryLimiter {
     ends: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Keeper {
+impl MemoryLimiter {
     /// Limits the page cache of a group to this many bytes, with a limit that falls gradually from
     /// its current value.
     #[must_use]
@@ -51,7 +51,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for MemoryLimiter {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
