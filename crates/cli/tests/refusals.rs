@@ -17,7 +17,7 @@ fn a_dry_run_says_what_would_be_built_and_writes_nothing() {
         "run exchange-2013 --on target {SMALL} --threads 3 --dry-run"
     ))
     .exits(0)
-    .prints("1 database of 16.0 MiB")
+    .prints("1 database of 16 MiB")
     .prints("mail-001")
     .prints("3 threads");
     for workload in ["exchange-2013", "brokerage --database sqlite"] {

@@ -296,7 +296,7 @@ fn what_is_typed_wrong_is_a_usage_error() {
         ),
         (
             format!("predict a.csv {disk} --set run.duration=2h"),
-            "no setting of a block trace",
+            "not a setting of a block trace",
         ),
         (
             format!("predict a.csv {disk} --mailboxes 7"),
