@@ -159,9 +159,7 @@ fn mismatch(
             Some(model) => format!("{model} ({})", author(*key)),
             None => format!("no such row ({})", author(*key)),
         },
-        found: rows
-            .get(key)
-            .map_or("no such row".to_owned(), |row| describe(row)),
+        found: rows.get(key).map_or("no such row".to_owned(), describe),
     };
     let all = comparison.differing.len();
     Mismatch {

@@ -1,5 +1,7 @@
 //! Whole mail runs on the real engine over simulated disks, in virtual time.
 
+#![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
+
 #[path = "mail_run/cut_off.rs"]
 mod cut_off;
 #[path = "mail_run/harmed.rs"]

@@ -37,7 +37,7 @@ threads = 8
 id = "F1"
 metric = "Rates"
 configuration = "both"
-unit = "1/s"
+unit = "IOPS"
 paper = 1000.0
 kind = "measured"
 measure = "database-iops"
@@ -59,7 +59,7 @@ as = "times"
 id = "F3"
 metric = "Disks"
 configuration = "two"
-unit = "1/s"
+unit = "IOPS"
 paper = 10.0
 kind = "measured"
 measure = "drive-iops"
@@ -67,7 +67,7 @@ of = ["few"]
 
 [[chart]]
 title = "Rates"
-unit = "1/s"
+unit = "IOPS"
 across = "threads"
 at = [2.0, 8.0]
 line = [{ name = "model", measure = "database-iops", of = ["few", "many"] }]

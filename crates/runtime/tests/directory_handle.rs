@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// A directory with a directory of ours and one of somebody else in it.
-fn scene() -> (tempfile::TempDir, DirectoryHandle) {
+fn setup() -> (tempfile::TempDir, DirectoryHandle) {
     let root = tempfile::tempdir().unwrap();
     for name in ["ours/inner", "theirs"] {
         fs::create_dir_all(root.path().join(name)).unwrap();
@@ -27,7 +27,7 @@ fn identity(handle: &DirectoryHandle, name: &str) -> FileIdentity {
 
 #[test]
 fn a_tree_is_removed_without_what_its_links_lead_to() {
-    let (root, handle) = scene();
+    let (root, handle) = setup();
     symlink(root.path().join("theirs"), root.path().join("ours/link")).unwrap();
     symlink(
         root.path().join("theirs/file"),
@@ -49,7 +49,7 @@ fn a_tree_is_removed_without_what_its_links_lead_to() {
 
 #[test]
 fn a_link_in_place_of_a_tree_is_left() {
-    let (root, handle) = scene();
+    let (root, handle) = setup();
     let ours = identity(&handle, "ours");
     fs::rename(root.path().join("ours"), root.path().join("aside")).unwrap();
     symlink(root.path().join("theirs"), root.path().join("ours")).unwrap();
@@ -62,7 +62,7 @@ fn a_link_in_place_of_a_tree_is_left() {
 
 #[test]
 fn nothing_is_removed_from_a_tree_with_a_mount_in_it() {
-    let (root, handle) = scene();
+    let (root, handle) = setup();
     let inner = root.path().join("ours/inner");
     let mounted = Command::new("mount")
         .arg("--bind")
@@ -82,7 +82,7 @@ fn nothing_is_removed_from_a_tree_with_a_mount_in_it() {
 
 #[test]
 fn a_file_is_replaced_and_a_link_is_not_followed() {
-    let (root, handle) = scene();
+    let (root, handle) = setup();
     for name in ["new", "new.tmp"] {
         symlink(root.path().join("theirs/file"), root.path().join(name)).unwrap();
     }
@@ -97,7 +97,7 @@ fn a_file_is_replaced_and_a_link_is_not_followed() {
 
 #[test]
 fn what_is_done_in_a_directory_that_was_moved_is_done_there() {
-    let (root, handle) = scene();
+    let (root, handle) = setup();
     let ours = handle.open_directory("ours").unwrap();
     fs::rename(root.path().join("ours"), root.path().join("moved")).unwrap();
     symlink(root.path().join("theirs"), root.path().join("ours")).unwrap();
@@ -118,7 +118,7 @@ fn others_may_lock(path: &Path) -> bool {
 
 #[test]
 fn a_lock_keeps_others_out_until_it_ends() {
-    let (root, handle) = scene();
+    let (root, handle) = setup();
     let path = root.path().join("theirs/file");
     let theirs = handle.open_directory("theirs").unwrap();
     let open = || theirs.open_file("file").unwrap().into();

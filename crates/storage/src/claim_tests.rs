@@ -18,12 +18,12 @@ use crate::{Claim, Layout, Request, survey};
 const DATABASE: &str = "mail-001.edb";
 
 /// A target with one database, and a directory of somebody else with files of the same names.
-struct Scene {
+struct Setup {
     root: TempDir,
     profile: MailProfile,
 }
 
-impl Scene {
+impl Setup {
     fn new() -> Self {
         let root = TempDir::new_in(disk()).unwrap();
         fs::create_dir(root.path().join("target")).unwrap();
@@ -89,44 +89,44 @@ macro_rules! bind_mount {
 
 #[test]
 fn a_link_in_place_of_a_directory_is_not_followed() {
-    let scene = Scene::new();
-    let claim = scene.claim();
-    let directory = scene.path("target/mail-001");
-    fs::rename(&directory, scene.path("aside")).unwrap();
-    symlink(scene.path("foreign"), &directory).unwrap();
+    let setup = Setup::new();
+    let claim = setup.claim();
+    let directory = setup.path("target/mail-001");
+    fs::rename(&directory, setup.path("aside")).unwrap();
+    symlink(setup.path("foreign"), &directory).unwrap();
     assert_eq!(claim.release().unwrap(), std::slice::from_ref(&directory));
-    scene.assert_foreign_is_whole();
+    setup.assert_foreign_is_whole();
     assert!(directory.is_symlink(), "the link itself is somebody's, too");
-    assert!(scene.path("target/proofload.json").exists());
+    assert!(setup.path("target/proofload.json").exists());
 }
 
 #[test]
 fn a_link_that_comes_while_a_directory_is_emptied_is_not_followed() {
-    let scene = Scene::new();
-    let claim = scene.claim();
-    let directory = scene.path("target/mail-001");
+    let setup = Setup::new();
+    let claim = setup.claim();
+    let directory = setup.path("target/mail-001");
     let mut exchanged = false;
     let left = claim.release_with(&mut |step| {
         if let (Step::File(_), false) = (step, exchanged) {
-            fs::rename(&directory, scene.path("aside")).unwrap();
-            symlink(scene.path("foreign"), &directory).unwrap();
+            fs::rename(&directory, setup.path("aside")).unwrap();
+            symlink(setup.path("foreign"), &directory).unwrap();
             exchanged = true;
         }
     });
     assert_eq!(left.unwrap(), std::slice::from_ref(&directory));
     assert!(exchanged && directory.is_symlink());
-    scene.assert_foreign_is_whole();
+    setup.assert_foreign_is_whole();
 }
 
 #[test]
 fn another_file_of_the_same_name_is_left() {
     for exchange_late in [false, true] {
-        let scene = Scene::new();
-        let claim = scene.claim();
-        let file = scene.path("target/mail-001").join(DATABASE);
+        let setup = Setup::new();
+        let claim = setup.claim();
+        let file = setup.path("target/mail-001").join(DATABASE);
         let exchange = || {
-            fs::rename(&file, scene.path("aside")).unwrap();
-            fs::copy(scene.path("foreign").join(DATABASE), &file).unwrap();
+            fs::rename(&file, setup.path("aside")).unwrap();
+            fs::copy(setup.path("foreign").join(DATABASE), &file).unwrap();
         };
         if !exchange_late {
             exchange();
@@ -143,35 +143,35 @@ fn another_file_of_the_same_name_is_left() {
 
 #[test]
 fn a_link_in_place_of_a_file_is_left_with_what_it_leads_to() {
-    let scene = Scene::new();
-    let claim = scene.claim();
-    let file = scene.path("target/mail-001").join(DATABASE);
+    let setup = Setup::new();
+    let claim = setup.claim();
+    let file = setup.path("target/mail-001").join(DATABASE);
     fs::remove_file(&file).unwrap();
-    symlink(scene.path("foreign").join(DATABASE), &file).unwrap();
+    symlink(setup.path("foreign").join(DATABASE), &file).unwrap();
     assert_eq!(claim.release().unwrap(), [file]);
-    scene.assert_foreign_is_whole();
+    setup.assert_foreign_is_whole();
 }
 
 #[test]
 fn a_target_that_was_moved_is_cleared_where_it_is() {
-    let scene = Scene::new();
-    let claim = scene.claim();
-    fs::rename(scene.path("target"), scene.path("moved")).unwrap();
-    let foreign = scene.path("target/mail-001");
+    let setup = Setup::new();
+    let claim = setup.claim();
+    fs::rename(setup.path("target"), setup.path("moved")).unwrap();
+    let foreign = setup.path("target/mail-001");
     fs::create_dir_all(&foreign).unwrap();
     fs::write(foreign.join(DATABASE), "of somebody else").unwrap();
-    fs::write(scene.path("target/proofload.json"), "{}").unwrap();
+    fs::write(setup.path("target/proofload.json"), "{}").unwrap();
     assert!(claim.release().unwrap().is_empty());
-    assert_eq!(fs::read_dir(scene.path("moved")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(setup.path("moved")).unwrap().count(), 0);
     assert!(foreign.join(DATABASE).exists());
-    assert!(scene.path("target/proofload.json").exists());
+    assert!(setup.path("target/proofload.json").exists());
 }
 
 #[test]
 fn another_marker_is_left() {
-    let scene = Scene::new();
-    let claim = scene.claim();
-    let marker = scene.path("target/proofload.json");
+    let setup = Setup::new();
+    let claim = setup.claim();
+    let marker = setup.path("target/proofload.json");
     let left = claim.release_with(&mut |step| {
         if step == Step::Marker(marker.clone()) {
             fs::remove_file(&marker).unwrap();
@@ -184,51 +184,51 @@ fn another_marker_is_left() {
 
 #[test]
 fn mounts_are_not_entered() {
-    let scene = Scene::new();
-    let claim = scene.claim();
-    let directory = scene.path("target/mail-001");
-    let _mount = bind_mount!(&scene.path("foreign"), &directory);
+    let setup = Setup::new();
+    let claim = setup.claim();
+    let directory = setup.path("target/mail-001");
+    let _mount = bind_mount!(&setup.path("foreign"), &directory);
     assert_eq!(claim.release().unwrap(), [directory]);
-    scene.assert_foreign_is_whole();
+    setup.assert_foreign_is_whole();
 }
 
 #[test]
 fn a_file_that_another_is_mounted_on_is_left() {
-    let scene = Scene::new();
-    let claim = scene.claim();
-    let file = scene.path("target/mail-001").join(DATABASE);
-    let _mount = bind_mount!(&scene.path("foreign").join(DATABASE), &file);
+    let setup = Setup::new();
+    let claim = setup.claim();
+    let file = setup.path("target/mail-001").join(DATABASE);
+    let _mount = bind_mount!(&setup.path("foreign").join(DATABASE), &file);
     assert_eq!(claim.release().unwrap(), [file]);
-    scene.assert_foreign_is_whole();
+    setup.assert_foreign_is_whole();
 }
 
 #[test]
 fn kept_directories_that_were_exchanged_are_refused() {
-    let scene = Scene::new();
-    drop(scene.claim());
-    let directory = scene.path("target/mail-001");
-    fs::rename(&directory, scene.path("aside")).unwrap();
-    symlink(scene.path("foreign"), &directory).unwrap();
+    let setup = Setup::new();
+    drop(setup.claim());
+    let directory = setup.path("target/mail-001");
+    fs::rename(&directory, setup.path("aside")).unwrap();
+    symlink(setup.path("foreign"), &directory).unwrap();
     let reuse = || {
-        let layout = scene.survey_of("target", true).unwrap();
-        Claim::reuse(layout, scene.profile.workload())
+        let layout = setup.survey_of("target", true).unwrap();
+        Claim::reuse(layout, setup.profile.workload())
     };
     let said = refusal(reuse(), 3);
     assert!(said.contains("is a symbolic link"), "{said}");
     fs::remove_file(&directory).unwrap();
     fs::create_dir(&directory).unwrap();
-    let mount = bind_mount!(&scene.path("foreign"), &directory);
+    let mount = bind_mount!(&setup.path("foreign"), &directory);
     let said = refusal(reuse(), 3);
     assert!(said.contains("is mounted at"), "{said}");
     drop(mount);
     symlink(
-        scene.path("foreign").join(DATABASE),
+        setup.path("foreign").join(DATABASE),
         directory.join(DATABASE),
     )
     .unwrap();
     let said = refusal(reuse(), 3);
     assert!(said.contains("is a symbolic link"), "{said}");
-    scene.assert_foreign_is_whole();
+    setup.assert_foreign_is_whole();
 }
 
 /// A process that says what is in use is named: here it is this one.
@@ -240,46 +240,46 @@ fn assert_names_this_process(said: &str) {
 
 #[test]
 fn what_is_in_use_is_refused_and_not_to_be_removed() {
-    let scene = Scene::new();
-    let claim = scene.claim();
+    let setup = Setup::new();
+    let claim = setup.claim();
     for reuse in [false, true] {
-        assert_names_this_process(&refusal(scene.survey_of("target", reuse), 3));
+        assert_names_this_process(&refusal(setup.survey_of("target", reuse), 3));
     }
     drop(claim);
-    let said = refusal(scene.survey_of("target", false), 3);
+    let said = refusal(setup.survey_of("target", false), 3);
     assert!(said.contains("rm -r"), "nobody uses them now: {said}");
-    let layout = scene.survey_of("target", true).unwrap();
+    let layout = setup.survey_of("target", true).unwrap();
     // The look itself has taken it over.
-    assert_names_this_process(&refusal(scene.survey_of("target", true), 3));
-    let claim = Claim::reuse(layout, scene.profile.workload()).unwrap();
-    assert_names_this_process(&refusal(scene.survey_of("target", true), 3));
+    assert_names_this_process(&refusal(setup.survey_of("target", true), 3));
+    let claim = Claim::reuse(layout, setup.profile.workload()).unwrap();
+    assert_names_this_process(&refusal(setup.survey_of("target", true), 3));
     drop(claim);
-    scene.survey_of("target", true).unwrap();
+    setup.survey_of("target", true).unwrap();
 }
 
 #[test]
 fn of_two_that_looked_at_an_empty_target_one_takes_it() {
-    let scene = Scene::new();
-    let late = scene.survey_of("target", false).unwrap();
-    let claim = scene.claim();
-    let said = refusal(scene.make(late), 3);
+    let setup = Setup::new();
+    let late = setup.survey_of("target", false).unwrap();
+    let claim = setup.claim();
+    let said = refusal(setup.make(late), 3);
     assert_names_this_process(&said);
-    assert!(scene.path("target/mail-001").join(DATABASE).exists());
+    assert!(setup.path("target/mail-001").join(DATABASE).exists());
     assert!(claim.release().unwrap().is_empty());
-    assert_eq!(fs::read_dir(scene.path("target")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(setup.path("target")).unwrap().count(), 0);
 }
 
 #[test]
 fn databases_with_a_file_open_elsewhere_are_not_to_be_removed() {
-    let scene = Scene::new();
-    drop(scene.claim());
-    let file = scene.path("target/mail-001").join(DATABASE);
+    let setup = Setup::new();
+    drop(setup.claim());
+    let file = setup.path("target/mail-001").join(DATABASE);
     let mut other = std::process::Command::new("sleep")
         .arg("600")
         .stdin(fs::File::open(&file).unwrap())
         .spawn()
         .unwrap();
-    let said = refusal(scene.survey_of("target", false), 3);
+    let said = refusal(setup.survey_of("target", false), 3);
     let named = format!("in use by sleep (process {}", other.id());
     let _ = other.kill();
     let _ = other.wait();
@@ -288,20 +288,20 @@ fn databases_with_a_file_open_elsewhere_are_not_to_be_removed() {
 
 #[test]
 fn a_directory_of_databases_is_no_target() {
-    let scene = Scene::new();
-    let _claim = scene.make(scene.survey_of("target", false).unwrap());
-    let said = refusal(scene.survey_of("target/mail-001", false), 3);
+    let setup = Setup::new();
+    let _claim = setup.make(setup.survey_of("target", false).unwrap());
+    let said = refusal(setup.survey_of("target/mail-001", false), 3);
     assert!(said.contains("belongs to the databases"), "{said}");
 }
 
 #[test]
 fn a_claim_that_fails_leaves_what_was_there() {
-    let scene = Scene::new();
-    let layout = scene.survey_of("target", false).unwrap();
-    let foreign = scene.path("target/mail-001");
+    let setup = Setup::new();
+    let layout = setup.survey_of("target", false).unwrap();
+    let foreign = setup.path("target/mail-001");
     fs::create_dir(&foreign).unwrap();
     fs::write(foreign.join(DATABASE), "of somebody else").unwrap();
-    refusal(scene.make(layout), 3);
+    refusal(setup.make(layout), 3);
     assert!(Path::new(&foreign.join(DATABASE)).exists());
-    assert!(!scene.path("target/proofload.json").exists());
+    assert!(!setup.path("target/proofload.json").exists());
 }

@@ -2,7 +2,7 @@
 //! work are found.
 //!
 //! It is kept in the database, in a table of names and values beside the marker. A run removes it
-//! before its first change and writes it anew when all checks have passed, so a run that was cut off
+//! before its first change and writes it anew when all checks have passed, so a run that was interrupted
 //! leaves none.
 
 use super::interface::Database;

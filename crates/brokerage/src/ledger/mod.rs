@@ -3,7 +3,7 @@
 //!
 //! Consistency checks find a database that contradicts itself. A database that was put back as a
 //! whole to an earlier state, as by a write cache that lost its newest contents, does not. So each
-//! commit that enters an order, submits one to the market or books a result is noted with the
+//! commit that enters an order, submits one to the market or records a result is noted with the
 //! trade's id when it is acknowledged, and market feeds add up the shares traded per security.
 //! Commits whose answer was lost are noted as unknown, and may or may not be there.
 //!

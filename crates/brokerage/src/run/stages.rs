@@ -71,7 +71,7 @@ pub struct Findings {
     /// Acknowledged transactions, compared with the database.
     pub acknowledged: Option<AcknowledgedWork>,
     /// Results of the consistency checks.
-    pub books: Vec<ConsistencyCheck>,
+    pub consistency_checks: Vec<ConsistencyCheck>,
     /// Which rows the checks have covered, in sentences.
     pub coverage: Vec<String>,
     /// How the volume's requests were measured.
@@ -205,7 +205,7 @@ impl BrokerageRun {
         let at_rest = final_checks::at_rest(database, &self.data_set, rows, link).map_err(of)?;
         let mut findings = lock(&self.findings);
         findings.coverage.extend(at_rest.coverage);
-        findings.books = at_rest.checks;
+        findings.consistency_checks = at_rest.checks;
         at_rest
             .found
             .map_or(Ok(()), |found| Err(inconsistent(found)))
@@ -365,7 +365,7 @@ impl BrokerageRun {
         let report = report.map_err(|error| of(&error))?;
         {
             let mut findings = lock(&self.findings);
-            findings.books = final_checks::results(&report);
+            findings.consistency_checks = final_checks::results(&report);
             findings
                 .coverage
                 .push(final_checks::coverage(rows).to_owned());

@@ -170,7 +170,7 @@ fn enter(
         outages: findings.outages,
         bottleneck: bottleneck.to_owned(),
         explanation,
-        consistency_checks: findings.books,
+        consistency_checks: findings.consistency_checks,
         acknowledged: findings.acknowledged,
         checked_rows: findings.coverage,
         ..server

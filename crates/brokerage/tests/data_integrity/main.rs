@@ -70,7 +70,7 @@ fn run(database: Arc<dyn Database>, stop: StopRequest, built: Arc<AtomicBool>) -
     profile.brokerage.users = 4;
     profile.brokerage.think_time = TimeSpan::millis(5);
     profile.brokerage.market.price_period = TimeSpan::seconds(2);
-    profile.brokerage.market.answer_delay = TimeSpan::millis(50);
+    profile.brokerage.market.execution_delay = TimeSpan::millis(50);
     profile.run.warm_up.minimum = TimeSpan::seconds(0);
     profile.run.duration = TimeSpan::seconds(600);
     profile.run.sample_interval = TimeSpan::seconds(1);

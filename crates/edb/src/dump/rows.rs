@@ -45,7 +45,7 @@ struct Place<'p> {
 
 impl<F: File> DatabaseReader<F> {
     /// Goes through the rows of a table in key order. Deleted columns are left out:
-    /// [`Self::columns`] are the ones that are told.
+    /// [`Self::columns`] are the ones that are printed.
     ///
     /// # Errors
     /// If a part of the table is damaged, or `take` cannot go on.
@@ -114,7 +114,7 @@ impl<F: File> RowReader<'_, '_, F> {
             error,
         };
         let record = GeneralRecord::new(record, reader.page_size_bytes).map_err(damaged)?;
-        self.tell(RowEvent::BeginRow)?;
+        self.emit(RowEvent::BeginRow)?;
         for column in columns {
             let stored = column.stored(&record).map_err(|error| ReadError::Record {
                 page: self.place.page,
@@ -123,10 +123,10 @@ impl<F: File> RowReader<'_, '_, F> {
             })?;
             self.column(column, stored).await?;
         }
-        self.tell(RowEvent::EndRow)
+        self.emit(RowEvent::EndRow)
     }
 
-    fn tell(&mut self, event: RowEvent<'_>) -> Result<(), ReadError> {
+    fn emit(&mut self, event: RowEvent<'_>) -> Result<(), ReadError> {
         (self.take)(event).map_err(ReadError::Taker)
     }
 
@@ -136,17 +136,17 @@ impl<F: File> RowReader<'_, '_, F> {
         stored: Stored<'_>,
     ) -> Result<(), ReadError> {
         match (stored, &column.default) {
-            (Stored::Null, _) | (Stored::Absent, None) => self.tell(RowEvent::Null),
+            (Stored::Null, _) | (Stored::Absent, None) => self.emit(RowEvent::Null),
             (Stored::Absent, Some(default)) => {
-                self.tell(RowEvent::One)?;
+                self.emit(RowEvent::One)?;
                 self.bytes_or_fixed(column, default)
             }
             (Stored::One(part), _) => {
-                self.tell(RowEvent::One)?;
+                self.emit(RowEvent::One)?;
                 self.part(column, part).await
             }
             (Stored::Many(parts), _) => {
-                self.tell(RowEvent::Many(parts.len()))?;
+                self.emit(RowEvent::Many(parts.len()))?;
                 for part in parts {
                     self.part(column, part).await?;
                 }
@@ -179,26 +179,26 @@ impl<F: File> RowReader<'_, '_, F> {
             let reason = "outside the record, but the table has no long values".to_owned();
             return Err(self.unreadable(column, reason));
         }
-        self.tell(RowEvent::BeginBytes)?;
+        self.emit(RowEvent::BeginBytes)?;
         if let Some(values) = self.long_values.as_mut() {
             let take = &mut self.take;
             let mut piece = |bytes: &[u8]| take(RowEvent::Bytes(bytes)).map_err(ReadError::Taker);
             values.read(reference, &mut piece).await?;
         }
-        self.tell(RowEvent::EndBytes)
+        self.emit(RowEvent::EndBytes)
     }
 
     fn bytes_or_fixed(&mut self, column: &GeneralColumn, bytes: &[u8]) -> Result<(), ReadError> {
         let column_type = column.column_type();
         if let Some(column_type) = column_type.filter(|kind| kind.fixed_bytes().is_some()) {
             return match read_fixed(column_type, bytes) {
-                Some(value) => self.tell(RowEvent::Fixed(value)),
+                Some(value) => self.emit(RowEvent::Fixed(value)),
                 None => Err(self.unreadable(column, "not as long as its type".to_owned())),
             };
         }
-        self.tell(RowEvent::BeginBytes)?;
-        self.tell(RowEvent::Bytes(bytes))?;
-        self.tell(RowEvent::EndBytes)
+        self.emit(RowEvent::BeginBytes)?;
+        self.emit(RowEvent::Bytes(bytes))?;
+        self.emit(RowEvent::EndBytes)
     }
 
     fn unreadable(&self, column: &GeneralColumn, reason: String) -> ReadError {

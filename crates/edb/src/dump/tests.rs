@@ -1,4 +1,4 @@
-//! What is told of the rows of databases.
+//! What is printed of the rows of databases.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::format::layout::page_offset;
 use crate::format::page::{PAGE_SIZES_BYTES, seal_as_is};
 
 /// The values of all rows as text, one line each.
-fn told(bytes: &[u8], table: &'static str) -> Result<Vec<String>, String> {
+fn dumped(bytes: &[u8], table: &'static str) -> Result<Vec<String>, String> {
     with_file(bytes, async move |file, _| {
         let database = DatabaseReader::open(&file).await;
         let database = database.map_err(|error| error.to_string())?;
@@ -42,10 +42,10 @@ fn told(bytes: &[u8], table: &'static str) -> Result<Vec<String>, String> {
 }
 
 #[test]
-fn every_value_of_built_databases_is_told() {
+fn every_value_of_built_databases_is_printed() {
     for page_size in PAGE_SIZES_BYTES {
         let (rows, longest) = (300, 30_000);
-        let lines = told(&built(page_size, rows, longest), "messages").unwrap();
+        let lines = dumped(&built(page_size, rows, longest), "messages").unwrap();
         assert_eq!(lines.len(), rows as usize);
         let source = TestRows::new(rows, longest);
         let hex = |bytes: &[u8]| -> String { bytes.iter().map(|b| format!("{b:02x}")).collect() };
@@ -69,11 +69,11 @@ fn every_value_of_built_databases_is_told() {
 #[test]
 fn damage_is_named() {
     let mut bytes = built(4096, 300, 9000);
-    let lines = told(&bytes, "messages").unwrap();
+    let lines = dumped(&bytes, "messages").unwrap();
     assert_eq!(lines.len(), 300);
     let root = page_offset(31, 4096) as usize;
     bytes[root + 100] ^= 1;
-    let error = told(&bytes, "messages").unwrap_err();
+    let error = dumped(&bytes, "messages").unwrap_err();
     assert!(error.starts_with("page 31 of table messages"), "{error}");
 }
 
@@ -93,7 +93,7 @@ proptest! {
             seal_as_is(page, number);
         }
         for table in ["messages", "MSysObjects"] {
-            let _ = told(&bytes, table);
+            let _ = dumped(&bytes, table);
         }
     }
 }

@@ -130,7 +130,8 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
             let frame = Rc::clone(&entry.frame);
             if dirty {
                 self.seal(&frame);
-                let skipped = is_seeded(SeededBug::PageWithoutImage) && frame.page.0 % 4 == 0;
+                let skipped =
+                    is_seeded(SeededBug::PageWithoutImage) && frame.page.0.is_multiple_of(4);
                 if let Some(log) = images_log.as_ref().filter(|_| !skipped) {
                     let end = log.log_image(frame.page, &frame.payload.borrow());
                     run.images_end = run.images_end.max(Some(end));

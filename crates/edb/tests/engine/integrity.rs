@@ -1,8 +1,9 @@
 //! Faults done to the files of a database, while it is in use and while it is not.
 
 use crate::common::*;
-use crashtest::sessions::{State, World};
 use config::{ByteSize, TimeSpan};
+use crashtest::model::State;
+use crashtest::sessions::World;
 use edb::EngineSettings;
 use edb::integrity::{ClosedState, Damage, DamageClass, FileClass, FilePart, Verification};
 use edb::integrity::{StoredVersions, versions_file};

@@ -227,7 +227,7 @@ impl Sample {
         meters.map(OperationMeter::count).sum::<u64>() as f64 / self.length_s
     }
 
-    /// Mean latency of a stream over all databases; `None` without requests.
+    /// Average latency of a stream over all databases; `None` without requests.
     pub fn average_ms(&self, stream: Stream) -> Option<f64> {
         let meters = self.databases.iter().filter_map(|one| one.stream(stream));
         let (count, total_ns) = meters.fold((0_u64, 0_u64), |(count, total_ns), meter| {

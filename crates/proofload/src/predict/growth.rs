@@ -64,7 +64,7 @@ impl Growth {
         }
     }
 
-    /// The measured part begins: growth is counted from the next sample on.
+    /// The measured phase begins: growth is counted from the next sample on.
     pub fn begin(&mut self, now_s: f64) {
         self.measured_from_s = Some(now_s);
         self.from = SizeSample {

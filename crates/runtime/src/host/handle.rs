@@ -335,7 +335,7 @@ fn not_followed(path: &Path) -> io::Error {
 }
 
 /// The mount that an open directory was reached through, so that a bind mount within one file system
-/// is told as well; where the kernel does not say (before 5.8), its file system.
+/// is known as well; where the kernel does not say (before 5.8), its file system.
 fn mount_of(directory: impl AsFd) -> io::Result<(u64, u64)> {
     let file_system = rustix::fs::fstat(&directory)?.st_dev;
     let wanted = StatxFlags::MNT_ID;

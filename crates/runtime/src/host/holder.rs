@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 pub struct Holder {
     /// Its process id.
     pub process: u32,
-    /// The name of its program; empty when `/proc` does not tell.
+    /// The name of its program; empty when `/proc` does not say.
     pub program: String,
-    /// When it was started, in seconds since 1970; `None` when `/proc` does not tell.
+    /// When it was started, in seconds since 1970; `None` when `/proc` does not say.
     pub started_unix_s: Option<i64>,
 }
 

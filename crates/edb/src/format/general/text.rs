@@ -59,7 +59,7 @@ impl TextDecoder {
         }
     }
 
-    /// Appends what is left of a character that was cut off.
+    /// Appends what is left of a character that was interrupted.
     pub fn finish(mut self, text: &mut String) {
         if self.code_page == CODE_PAGE_UTF16 {
             self.push_utf16(true, text);

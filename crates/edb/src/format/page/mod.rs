@@ -40,9 +40,7 @@ pub use change::{PageChange, PageFull};
 pub use header::PageFlags;
 pub use key_range::KeyRange;
 pub use node::{Node, NodeFlags, common_prefix_bytes, node_bytes};
-#[cfg(test)]
-pub(crate) use seal::seal_as_is;
-pub use seal::{PageDamage, WrongBit, repair, seal, verify, wrong_blocks};
+pub use seal::{PageDamage, WrongBit, repair, seal, seal_as_is, verify, wrong_blocks};
 pub use split::{SplitPoint, shortest_separator};
 pub use structure::StructureError;
 pub use view::PageView;

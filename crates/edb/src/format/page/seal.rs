@@ -100,8 +100,8 @@ pub fn seal(page: &mut [u8], number: u32) {
     seal_as_is(page, number);
 }
 
-/// Stores the checksums of whatever the page holds.
-pub(crate) fn seal_as_is(page: &mut [u8], seed: u32) {
+/// Stores the checksums of whatever the page holds, for page number `seed`.
+pub fn seal_as_is(page: &mut [u8], seed: u32) {
     // Block 0 covers the checksums of the other blocks, so it comes last.
     for block in (0..blocks(page)).rev() {
         let checksum = computed(page, block, seed);

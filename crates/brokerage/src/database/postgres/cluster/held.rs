@@ -63,7 +63,7 @@ impl HeldDirectory {
         removed.map_err(ClusterError::file(&self.path, "removed"))
     }
 
-    /// Removes what a start that was cut off has left at `path`, if there is anything.
+    /// Removes what a start that was interrupted has left at `path`, if there is anything.
     ///
     /// # Errors
     /// As [`HeldDirectory::open`] and [`HeldDirectory::remove`].
