@@ -90,6 +90,7 @@ impl<D: Directory> EdbHost<D> {
         let refuse = |error: &str| {
             Err(Failure {
                 kind: FailureKind::Internal,
+                integrity: None,
                 file: format!("{}/{name}", place.data.describe()),
                 page: None,
                 operation: "looking for the database".to_owned(),
@@ -129,6 +130,7 @@ impl<D: Directory> EdbHost<D> {
         }
         let in_flight = state.in_flight.ok_or_else(|| Failure {
             kind: FailureKind::Internal,
+            integrity: None,
             file: store.name(),
             page: None,
             operation: "counting the rows again".to_owned(),
@@ -220,6 +222,7 @@ impl<D: Directory> EdbHost<D> {
             .await
             .ok_or_else(|| Failure {
                 kind: FailureKind::Stopped,
+                integrity: None,
                 file: file.name(),
                 page: None,
                 operation: "building a database".to_owned(),
@@ -344,6 +347,7 @@ impl<D: Directory> StoreHost for EdbHost<D> {
         let known = self.closed.borrow_mut().remove(&database);
         let known = known.ok_or_else(|| Failure {
             kind: FailureKind::Internal,
+            integrity: None,
             file: file.clone(),
             page: None,
             operation: "verification after the run".to_owned(),
@@ -435,6 +439,7 @@ fn recovered_by_log(file: &str, recovery: &RecoveryReport) -> String {
 fn build_failure(error: &BuildError, file: &str) -> Failure {
     let mut failure = Failure {
         kind: FailureKind::Internal,
+        integrity: None,
         file: file.to_owned(),
         page: None,
         operation: "building a database".to_owned(),

@@ -6,9 +6,10 @@ use super::schema::{self, INDEX, TABLE};
 use super::store::{Durability, LongColumn, MailStore, MessageNumber, ScanRequest, StoreError};
 use edb::integrity::Damage;
 use edb::{Commit, Database, EngineError, LongValues, Row, ScanOptions, Table, Transaction, Value};
+use measure::result::IntegrityClass;
 use runtime::Directory;
 use workload::controller::host::DatabaseStatistics;
-use workload::failure::{Failure, FailureKind};
+use workload::failure::Failure;
 
 /// An open database of mail items. Clones share it.
 pub struct EdbStore<D: Directory> {
@@ -60,13 +61,14 @@ impl<D: Directory> EdbStore<D> {
 
     fn item_of(&self, row: Row) -> Result<Item, StoreError> {
         schema::item(row.values).ok_or_else(|| {
-            StoreError::Failed(Failure {
-                kind: FailureKind::Integrity,
-                file: self.file.clone(),
-                page: None,
-                operation: "reading a mail item".to_owned(),
-                error: format!("message {} is not a row of the messages table", row.key),
-            })
+            let error = format!("message {} is not a row of the messages table", row.key);
+            let class = IntegrityClass::Contents;
+            StoreError::Failed(Failure::of_data(
+                class,
+                &self.file,
+                "reading a mail item",
+                &error,
+            ))
         })
     }
 }
@@ -227,13 +229,7 @@ impl<D: Directory> MailStore for EdbStore<D> {
 pub(crate) fn failure_of(damage: Damage, operation: &str) -> Failure {
     match damage {
         Damage::Page(error) => Failure::of_engine(&EngineError::Page(error), "", operation),
-        Damage::File(finding) => Failure {
-            kind: FailureKind::Integrity,
-            error: finding.to_string(),
-            file: finding.file,
-            page: None,
-            operation: operation.to_owned(),
-        },
+        Damage::File(finding) => Failure::of_file(&finding, operation),
     }
 }
 

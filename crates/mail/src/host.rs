@@ -136,7 +136,7 @@ impl<H: StoreHost> DatabaseHost for MailHost<H> {
         open: Self::Database,
         whole: bool,
     ) -> Result<(), Failure> {
-        let rows = whole.then(|| open.population_state());
+        let rows = (whole && open.is_settled()).then(|| open.population_state());
         self.stores
             .close(database, open.store().clone(), rows)
             .await

@@ -40,9 +40,17 @@ pub struct Population {
     deletes: u64,
     /// Rows whose insert is not committed yet.
     arriving: BTreeSet<u64>,
+    /// Rows below the next one that were not inserted, because something went wrong.
+    absent: BTreeSet<u64>,
+    /// Whether there were more of those than are kept.
+    has_more_absent: bool,
     delete_order: Shuffle,
     hot_set: Option<HotSet>,
 }
+
+/// Rows that were not inserted are remembered up to this number; about 16 MiB. Beyond it no row is
+/// missed any more.
+const MOST_ABSENT: usize = 1_000_000;
 
 /// Draws of an existing row before giving up; every draw succeeds with at least some percent.
 const DRAWS: usize = 1_000;
@@ -58,6 +66,8 @@ impl Population {
             next_row: state.next_row,
             deletes: state.deletes,
             arriving: BTreeSet::new(),
+            absent: BTreeSet::new(),
+            has_more_absent: false,
             delete_order: Shuffle::new(state.built_rows, seed),
             hot_set,
         }
@@ -90,6 +100,28 @@ impl Population {
     /// Says that the insert of `row` is committed.
     pub fn settle_insert(&mut self, row: u64) {
         assert!(self.arriving.remove(&row), "row {row} is not arriving");
+    }
+
+    /// Says that `row` is not inserted after all.
+    pub fn give_up_insert(&mut self, row: u64) {
+        assert!(self.arriving.remove(&row), "row {row} is not arriving");
+        if self.absent.len() < MOST_ABSENT {
+            self.absent.insert(row);
+        } else {
+            self.has_more_absent = true;
+        }
+    }
+
+    /// Whether every insert that has begun was committed.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.arriving.is_empty() && self.absent.is_empty()
+    }
+
+    /// Whether it is in order that `row` is not found.
+    #[must_use]
+    pub fn may_be_missing(&self, row: u64) -> bool {
+        self.is_deleted(row) || self.absent.contains(&row) || self.has_more_absent
     }
 
     /// Takes the next row to delete. It counts as deleted from now on; `None` when every row that
@@ -128,7 +160,7 @@ impl Population {
         let settled = self.settled_rows();
         for _ in 0..DRAWS {
             let row = self.draw(settled, rng);
-            if !self.is_deleted(row) {
+            if !self.is_deleted(row) && !self.absent.contains(&row) {
                 return Some(row);
             }
         }
@@ -196,6 +228,24 @@ mod tests {
             let reopened = Population::new(state, 4, None);
             prop_assert_eq!(reopened.state(), state);
         }
+    }
+
+    #[test]
+    fn rows_that_were_not_inserted_are_neither_picked_nor_missed() {
+        let mut population = fresh(10, None);
+        let (given_up, settled) = (population.begin_insert(), population.begin_insert());
+        assert!(!population.is_settled());
+        population.give_up_insert(given_up);
+        population.settle_insert(settled);
+        assert_eq!(population.settled_rows(), settled + 1);
+        assert!(population.may_be_missing(given_up) && !population.may_be_missing(settled));
+        let mut rng = SeededRng::new(1, 1);
+        let picked: BTreeSet<_> = (0..1_000)
+            .filter_map(|_| population.pick(&mut rng))
+            .collect();
+        assert!(picked.contains(&settled) && !picked.contains(&given_up));
+        // The rows have to be counted again before the next run.
+        assert!(!population.is_settled());
     }
 
     #[test]

@@ -64,6 +64,7 @@ impl<S: MailStore> Recount<'_, S> {
             StoreError::Failed(failure) => failure,
             StoreError::Conflict | StoreError::VersionsFull => Failure {
                 kind: FailureKind::Internal,
+                integrity: None,
                 file: self.store.name(),
                 page: None,
                 operation: "counting the rows again".to_owned(),

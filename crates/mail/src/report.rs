@@ -15,7 +15,7 @@ const WORDS: LoadWords = LoadWords {
 
 /// What reports of a result show besides the storage.
 pub(crate) fn contribution(result: &RunResult) -> Contribution {
-    let error = result.errors.first();
+    let error = result.ending_error().or(result.errors.first());
     let full = error.filter(|error| error.kind == ErrorKind::OutOfSpace);
     let damaged = error.filter(|error| is_database(error));
     Contribution {

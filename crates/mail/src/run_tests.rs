@@ -391,13 +391,28 @@ fn stopping_keeps_what_was_measured() {
 }
 
 #[test]
-fn a_failed_request_ends_the_run_with_file_and_page() {
+fn a_request_that_fails_again_and_again_is_one_error_of_its_database() {
     let result = run_on(DISK, &profile(), 30_000, Heard::default());
     assert_eq!((result.verdict, result.exit_status), (Verdict::Error, 4));
     let error = &result.errors[0];
     assert_eq!(error.page, Some(7));
     assert!(error.file.starts_with("/simulated/mail-00") && error.error.contains("broken"));
-    assert!(result.duration_s > 1.0 && result.duration_s < 60.0);
+    // The run goes on to its end.
+    assert!(
+        (59.9..60.1).contains(&result.duration_s),
+        "{}",
+        result.duration_s
+    );
+    assert_eq!(result.errors.len(), 3, "{:#?}", result.errors);
+    assert!(
+        result
+            .errors
+            .iter()
+            .all(|error| error.times > 100 && !error.ended_run)
+    );
+    let databases = result.error_counts.iter();
+    let databases: Vec<_> = databases.map(|one| one.database.as_str()).collect();
+    assert_eq!(databases, ["mail-001", "mail-002", "mail-003"]);
 }
 
 #[test]

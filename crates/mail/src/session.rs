@@ -10,12 +10,13 @@ use super::ledger::VersionLedger;
 use super::operation::Operation;
 use super::population::Population;
 use super::store::{Durability, LongColumn, MailStore, MessageNumber, ScanRequest, StoreError};
+use measure::result::IntegrityClass;
 use measure::sample::{Layout, OperationKind, Recorder};
 use runtime::Handle;
 use std::cell::RefCell;
 use std::rc::Rc;
 use workload::deck::Deck;
-use workload::failure::{Failure, FailureKind};
+use workload::failure::Failure;
 use workload::random::SeededRng;
 
 /// Names of the two kinds of commit in results.
@@ -184,6 +185,12 @@ impl<S: MailStore> MailDatabase<S> {
         self.shared.index
     }
 
+    /// Whether every row that was to be inserted was. Otherwise the rows have to be counted again.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.shared.state.borrow().population.is_settled()
+    }
+
     /// The rows that exist; to be asked when no transaction is under way.
     #[must_use]
     pub fn population_state(&self) -> super::population::PopulationState {
@@ -194,7 +201,7 @@ impl<S: MailStore> MailDatabase<S> {
     /// should have begun, if a rate is held. Gives the number of operations.
     ///
     /// # Errors
-    /// The failure that ends the run.
+    /// What has gone wrong; the transaction has been rolled back.
     pub async fn transact(&self, due_ns: Option<u64>) -> Result<u32, Failure> {
         let shared = &*self.shared;
         let plan = shared.plan();
@@ -207,7 +214,10 @@ impl<S: MailStore> MailDatabase<S> {
                     shared.settle(&plan, &attempt, lateness_ns);
                     break;
                 }
-                Err(StoreError::Failed(failure)) => return Err(failure),
+                Err(StoreError::Failed(failure)) => {
+                    shared.give_up(&plan);
+                    return Err(failure);
+                }
                 Err(StoreError::Conflict | StoreError::VersionsFull) => {
                     shared.wait_before_retry(tries).await;
                 }
@@ -247,6 +257,17 @@ impl<S: MailStore> Shared<S> {
         plan
     }
 
+    /// Settles the books after a transaction that was rolled back and is not made again. What it was to
+    /// delete counts as deleted: nobody asks for these rows any more.
+    fn give_up(&self, plan: &[Planned]) {
+        let population = &mut self.state.borrow_mut().population;
+        for planned in plan {
+            if planned.operation == Operation::Insert {
+                population.give_up_insert(planned.row);
+            }
+        }
+    }
+
     fn deal_commit(&self) -> Durability {
         if self.state.borrow_mut().commits.deal() {
             let within_ms = self.settings.lazy_within_ms;
@@ -281,9 +302,13 @@ impl<S: MailStore> Shared<S> {
                 self.recorder
                     .borrow_mut()
                     .operation_failed(self.index, planned.operation as usize);
-                if !matches!(error, StoreError::Failed(_)) {
-                    self.store.roll_back(transaction).await?;
+                let rolled_back = self.store.roll_back(transaction).await;
+                if matches!(error, StoreError::Failed(_)) {
+                    // Should the rollback have failed, too, the database takes no more work, and the
+                    // next transaction says so.
+                    return Err(error);
                 }
+                rolled_back?;
                 return Err(error);
             }
             attempt.steps[number].service_ns = self.handle.now_ns() - begun_ns;
@@ -389,17 +414,13 @@ impl<S: MailStore> Shared<S> {
     fn verify(&self, item: Option<&Item>, row: u64, at_least: u32) -> Result<(), StoreError> {
         let verdict = match item {
             Some(item) => self.maker.check(item, row, at_least),
-            None if self.state.borrow().population.is_deleted(row) => Ok(()),
+            None if self.state.borrow().population.may_be_missing(row) => Ok(()),
             None => Err(format!("row {row} was committed and is not found any more")),
         };
+        let (file, doing) = (self.store.name(), "reading a mail item");
         verdict.map_err(|error| {
-            StoreError::Failed(Failure {
-                kind: FailureKind::Integrity,
-                file: self.store.name(),
-                page: None,
-                operation: "reading a mail item".to_owned(),
-                error,
-            })
+            let class = IntegrityClass::Contents;
+            StoreError::Failed(Failure::of_data(class, &file, doing, &error))
         })
     }
 

@@ -12,6 +12,7 @@ use runtime::Runtime;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use workload::controller::met_errors::MetErrors;
 use workload::controller::observer::CountingObserver;
 use workload::failure::{Failure, FailureKind};
 
@@ -73,7 +74,7 @@ fn run(
             Rc::clone(&recorder),
             0,
             32_768,
-            Rc::default(),
+            MetErrors::default(),
         ));
         let store = TestStore::new(&handle, DISK, observer, 0, items);
         prepare(&store);
@@ -161,7 +162,7 @@ fn conflicts_are_made_again_and_counted_apart() {
 }
 
 #[test]
-fn wrong_content_ends_the_run_as_an_integrity_failure() {
+fn wrong_content_is_an_integrity_failure() {
     type Spoil = fn(&mut Item);
     let spoils: [(Spoil, &str); 2] = [
         (|item| item.short[3] ^= 1, "holds other bytes"),
@@ -176,7 +177,7 @@ fn wrong_content_ends_the_run_as_an_integrity_failure() {
 }
 
 #[test]
-fn a_failed_request_ends_the_run_and_names_file_and_page() {
+fn a_failed_request_names_file_and_page() {
     let outcome = run(500, 1_600, settings(), |store| store.fail_after(300));
     let failure = outcome.result.unwrap_err();
     assert_eq!((failure.kind, failure.page), (FailureKind::Io, Some(7)));

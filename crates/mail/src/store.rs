@@ -36,7 +36,7 @@ pub enum StoreError {
     Conflict,
     /// Too many old versions are kept for open transactions: roll back and try again.
     VersionsFull,
-    /// The run is over.
+    /// The storage or the engine failed; some failures end the run ([`Failure::ends_run`]).
     Failed(Failure),
 }
 

@@ -147,6 +147,7 @@ impl TestStore {
         if left == 0 {
             return Err(StoreError::Failed(Failure {
                 kind: FailureKind::Io,
+                integrity: None,
                 file: self.name(),
                 page: Some(7),
                 operation: "database read".to_owned(),

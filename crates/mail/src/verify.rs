@@ -3,9 +3,10 @@
 use super::edb_store::failure_of;
 use edb::check::{CheckError, CheckReport, FindingKind};
 use edb::integrity::{Damage, EseError, Verification};
+use measure::result::IntegrityClass;
 use std::collections::{BTreeMap, BTreeSet};
 use workload::controller::host::VerifyReport;
-use workload::failure::{Failure, FailureKind};
+use workload::failure::{Failure, class_of};
 
 /// What is being done, for messages.
 const DOING: &str = "verification after the run";
@@ -55,7 +56,7 @@ pub fn report_of(found: Verification, file: &str) -> VerifyReport {
 }
 
 /// Wrong pages and segments that are only counted.
-fn unlisted(found: &Verification) -> BTreeMap<&'static str, u64> {
+fn unlisted(found: &Verification) -> BTreeMap<IntegrityClass, u64> {
     let mut unlisted = BTreeMap::new();
     for (class, &count) in &found.pages.classes {
         let is_listed = |error: &&edb::pool::PageError| {
@@ -65,7 +66,7 @@ fn unlisted(found: &Verification) -> BTreeMap<&'static str, u64> {
         };
         let listed = found.pages.findings.iter().filter(is_listed).count() as u64;
         if count > listed {
-            unlisted.insert(class.name(), count - listed);
+            unlisted.insert(class_of(*class), count - listed);
         }
     }
     let segments = |finding: &&edb::integrity::FileFinding| {
@@ -79,7 +80,7 @@ fn unlisted(found: &Verification) -> BTreeMap<&'static str, u64> {
     };
     let listed = found.log.findings.iter().filter(segments).count() as u64;
     if found.log.wrong_segments > listed {
-        unlisted.insert("log", found.log.wrong_segments - listed);
+        unlisted.insert(IntegrityClass::Log, found.log.wrong_segments - listed);
     }
     unlisted
 }
@@ -110,11 +111,9 @@ fn tree_failures(trees: &CheckReport, file: &str, known: &BTreeSet<u32>) -> Vec<
 }
 
 fn tree_failure(file: &str, page: Option<u64>, problem: &str) -> Failure {
+    let error = format!("{problem} ({})", EseError::DATABASE_CORRUPTED);
     Failure {
-        kind: FailureKind::Integrity,
-        file: file.to_owned(),
         page,
-        operation: DOING.to_owned(),
-        error: format!("{problem} ({})", EseError::DATABASE_CORRUPTED),
+        ..Failure::of_data(IntegrityClass::Structure, file, DOING, &error)
     }
 }

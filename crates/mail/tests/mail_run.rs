@@ -4,6 +4,8 @@
 
 #[path = "mail_run/cut_off.rs"]
 mod cut_off;
+#[path = "mail_run/errors.rs"]
+mod errors;
 #[path = "mail_run/harmed.rs"]
 mod harmed;
 #[path = "mail_run/support.rs"]
@@ -114,42 +116,6 @@ fn a_build_alone_says_how_large_the_databases_are() {
         assert!(sum_bytes > 3 * (8 << 20), "{sum_bytes}");
         assert_eq!(result.totals.size_end_bytes, sum_bytes);
     }
-}
-
-#[test]
-fn a_bad_page_ends_the_run_and_is_named() {
-    let mut profile = profile();
-    profile.mail.databases = 2;
-    let Outcome { result, .. } = run_with(&profile, |disk| {
-        let read = Fault::from_then_on(IoOperation::Read, 3_000, FaultEffect::FlipBit);
-        disk.set_fault(read.on_file("mail-002.edb"));
-    });
-    assert_eq!((result.verdict, result.exit_status), (Verdict::Error, 4));
-    let error = &result.errors[0];
-    assert!(error.file.contains("mail-002.edb"), "{error:?}");
-    assert!(
-        error.page.is_some() && error.error.contains("damaged"),
-        "{error:?}"
-    );
-    assert!(result.duration_s < 60.0);
-}
-
-#[test]
-fn a_failed_read_ends_the_run_and_is_named() {
-    let mut profile = profile();
-    profile.mail.databases = 2;
-    let Outcome { result, .. } = run_with(&profile, |disk| {
-        let effect = FaultEffect::Fail(runtime::IoFailure::Device("no answer".into()));
-        let read = Fault::once(IoOperation::Read, 2_000, effect);
-        disk.set_fault(read.on_file("mail-001.edb"));
-    });
-    assert_eq!((result.verdict, result.exit_status), (Verdict::Error, 4));
-    let error = &result.errors[0];
-    assert!(
-        error.file.contains("mail-001.edb") && error.page.is_some(),
-        "{error:?}"
-    );
-    assert!(error.error.contains("no answer"), "{error:?}");
 }
 
 /// A run of next to no load, so that the background scan makes nearly all reads; from the 100th one

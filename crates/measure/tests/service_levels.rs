@@ -86,6 +86,8 @@ fn measured(totals: &RunTotals) -> Measured<'_> {
         planned_s: None,
         target_iops: None,
         errors: &[],
+        error_counts: &[],
+        hung_after_s: None,
         interrupted: false,
         must_be_steady: None,
     }

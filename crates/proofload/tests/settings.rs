@@ -70,7 +70,7 @@ const MAIL_LOADS: [(&str, &[&str]); 6] = [
 ];
 
 /// Settings of mail that no prediction shows, and what shows them.
-const MAIL_ELSEWHERE: [(&str, &str); 5] = [
+const MAIL_ELSEWHERE: [(&str, &str); 6] = [
     (
         "kind",
         "another kind is another workload: kinds_are_distinguished",
@@ -90,6 +90,10 @@ const MAIL_ELSEWHERE: [(&str, &str); 5] = [
     (
         "run.verify_after_run",
         "predictions have no contents: pages_are_verified_after_a_run",
+    ),
+    (
+        "run.stop_after_errors",
+        "predictions meet no damage: mail's tests of whole runs",
     ),
 ];
 
@@ -120,7 +124,7 @@ const BROKERAGE_LOADS: [(&str, &[&str]); 3] = [
     ("service_levels.maximum_log_write_lenient", LENIENT),
 ];
 
-const BROKERAGE_ELSEWHERE: [(&str, &str); 5] = [
+const BROKERAGE_ELSEWHERE: [(&str, &str); 6] = [
     (
         "kind",
         "another kind is another workload: kinds_are_distinguished",
@@ -140,6 +144,10 @@ const BROKERAGE_ELSEWHERE: [(&str, &str); 5] = [
     (
         "run.verify_after_run",
         "servers verify their pages themselves: what_only_servers_have_is_refused",
+    ),
+    (
+        "run.stop_after_errors",
+        "servers end a run at the first error: what_only_servers_have_is_refused",
     ),
 ];
 
@@ -250,6 +258,7 @@ fn what_only_servers_have_is_refused() {
     for (setting, word) in [
         ("run.held_rate=5", "held rate"),
         ("run.verify_after_run=true", "verified"),
+        ("run.stop_after_errors=never", "first error"),
     ] {
         let error = scenario(BROKERAGE, &[setting]).predict().unwrap_err();
         assert!(error.to_string().contains(word), "{error}");

@@ -3,13 +3,15 @@
 use measure::metric::{Stream, Unit};
 use measure::result::{CheckKind, ErrorKind, RunKind, RunResult, Verdict};
 
+use measure::service_level::{allowed_errors, describe_counts};
+
 use crate::number::{duration, quantity};
 use crate::run::Run;
 
 /// What stands at the top of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headline {
-    /// One word in capitals, such as `PASS`.
+    /// One word in capitals, such as `PASS`; of a failure with its kind behind it.
     pub word: &'static str,
     /// The answer as a sentence.
     pub sentence: String,
@@ -34,7 +36,10 @@ pub fn headline(run: &Run) -> Headline {
     );
     let unknown = |why: &str| format!("{why}, so it does not show whether {meets}.");
     let (word, sentence) = match result.verdict {
-        Verdict::Pass => ("PASS", format!("{}{}.", capital(&meets), load_text(run))),
+        Verdict::Pass => match allowed_errors_text(result) {
+            None => ("PASS", format!("{}{}.", capital(&meets), load_text(run))),
+            Some(errors) => ("PASS", format!("With {errors}, {meets}{}.", load_text(run))),
+        },
         Verdict::Built => (
             "BUILT",
             format!(
@@ -48,7 +53,8 @@ pub fn headline(run: &Run) -> Headline {
         }
         Verdict::Fail => {
             let meets = meets.replacen(" meets", " does not meet", 1);
-            ("FAIL", format!("{}{}.", capital(&meets), load_text(run)))
+            let sentence = format!("{}{}.", capital(&meets), load_text(run));
+            ("FAIL (performance)", sentence)
         }
         Verdict::Inconclusive => (
             "INCONCLUSIVE",
@@ -66,9 +72,19 @@ pub fn headline(run: &Run) -> Headline {
                      program changed it. Neither it nor {storage} can be trusted yet."
                 ),
                 Some(ErrorKind::Unavailable) => unknown("The database server did not come back"),
-                _ => format!("An error ended the run: {storage} cannot be trusted yet."),
+                Some(_) => format!("An error ended the run: {storage} cannot be trusted yet."),
+                None => {
+                    let errors = result.error_count().max(1);
+                    let noun = if errors == 1 {
+                        "error was"
+                    } else {
+                        "errors were"
+                    };
+                    let errors = crate::number::count(errors);
+                    format!("{errors} {noun} met: {storage} cannot be trusted yet.")
+                }
             };
-            ("ERROR", sentence)
+            (word_of_error(result), sentence)
         }
     };
     Headline {
@@ -76,6 +92,38 @@ pub fn headline(run: &Run) -> Headline {
         sentence,
         reason: result.verdict_reason.trim().to_string(),
     }
+}
+
+/// The word for a run with errors: whether it is the storage or its data that failed.
+fn word_of_error(result: &RunResult) -> &'static str {
+    let of_data = |kind| {
+        matches!(
+            kind,
+            ErrorKind::Io | ErrorKind::Integrity | ErrorKind::Inconsistent
+        )
+    };
+    match result.ended_by() {
+        Some(kind) if !of_data(kind) && kind != ErrorKind::Unknown => "ERROR",
+        _ => "FAIL (data)",
+    }
+}
+
+/// The errors of a run that passes in spite of them; `None` without any.
+fn allowed_errors_text(result: &RunResult) -> Option<String> {
+    let errors = result.error_count();
+    if errors == 0 {
+        return None;
+    }
+    let noun = if errors == 1 { "error" } else { "errors" };
+    let allowed = crate::number::count(allowed_errors(&result.checks));
+    let which = match describe_counts(&result.error_counts) {
+        which if which.is_empty() => String::new(),
+        which => format!(" ({which})"),
+    };
+    Some(format!(
+        "{} {noun} of {allowed} allowed{which}",
+        crate::number::count(errors)
+    ))
 }
 
 /// The load that was judged: ` at 400 IOPS (16 clients), 90 s`; empty when nothing was measured.
@@ -180,7 +228,7 @@ fn only_mix_failed(result: &RunResult) -> bool {
 mod tests {
     use super::*;
     use measure::display::Contribution;
-    use measure::result::{Check, CheckId, ErrorKind, ErrorRecord};
+    use measure::result::{Check, CheckId, ErrorCount, ErrorKind, ErrorRecord, IntegrityClass};
 
     fn sentence_of(result: &RunResult) -> String {
         headline(&Run::from_result("", result.clone())).sentence
@@ -211,6 +259,7 @@ mod tests {
         result.verdict = Verdict::Error;
         result.errors.push(ErrorRecord {
             kind: ErrorKind::OutOfSpace,
+            ended_run: true,
             ..ErrorRecord::default()
         });
         let sentence = sentence_of(&result);
@@ -223,6 +272,55 @@ mod tests {
         let sentence = sentence_of(&result);
         assert!(sentence.contains("server did not come back"), "{sentence}");
         assert!(!sentence.contains("trusted"), "{sentence}");
+    }
+
+    #[test]
+    fn errors_within_the_allowance_are_named_in_the_headline() {
+        let mut result = RunResult {
+            verdict: Verdict::Pass,
+            error_counts: vec![ErrorCount {
+                database: "mail-001".to_owned(),
+                class: Some(IntegrityClass::Checksum),
+                errors: 1,
+                times: 12,
+            }],
+            checks: vec![Check::of_run(
+                CheckId::Errors,
+                5.0,
+                Some(1.0),
+                String::new(),
+            )],
+            ..RunResult::default()
+        };
+        assert_eq!(
+            sentence_of(&result),
+            "With 1 error of 5 allowed (wrong checksum in mail-001), the storage meets the service \
+             levels of this workload."
+        );
+        let word = |result: &RunResult| headline(&Run::from_result("", result.clone())).word;
+        assert_eq!(word(&result), "PASS");
+        result.verdict = Verdict::Fail;
+        assert_eq!(word(&result), "FAIL (performance)");
+        result.verdict = Verdict::Error;
+        assert_eq!(word(&result), "FAIL (data)");
+        assert_eq!(
+            sentence_of(&result),
+            "1 error was met: the storage cannot be trusted yet."
+        );
+        for (kind, expected) in [
+            (ErrorKind::Io, "FAIL (data)"),
+            (ErrorKind::Inconsistent, "FAIL (data)"),
+            (ErrorKind::OutOfSpace, "ERROR"),
+            (ErrorKind::Unavailable, "ERROR"),
+            (ErrorKind::Internal, "ERROR"),
+        ] {
+            result.errors = vec![ErrorRecord {
+                kind,
+                ended_run: true,
+                ..ErrorRecord::default()
+            }];
+            assert_eq!(word(&result), expected, "{kind:?}");
+        }
     }
 
     #[test]

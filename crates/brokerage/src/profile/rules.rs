@@ -2,7 +2,7 @@
 
 use super::BrokerageProfile;
 use config::ByteSize;
-use workload::profile::{Rule, common_rules};
+use workload::profile::{Rule, Run, common_rules};
 
 /// Clients pin a handful of pages each while they wait, and eviction needs pages to choose from.
 const LEAST_CACHE_PAGES: u64 = 256;
@@ -16,6 +16,13 @@ pub(super) fn broken(profile: &BrokerageProfile) -> Vec<Rule> {
             paths: &["run.verify_after_run"],
             message: "the pages of a database server cannot be verified after the run".to_owned(),
             help: "write false: the server verifies its pages itself when it reads them".to_owned(),
+        });
+    }
+    if profile.run.stop_after_errors != Run::default().stop_after_errors {
+        broken.push(Rule {
+            paths: &["run.stop_after_errors"],
+            message: "a run on a database server ends at its first error".to_owned(),
+            help: "leave it away, and --continue-on-errors too".to_owned(),
         });
     }
     broken

@@ -154,6 +154,7 @@ impl Drop for FailOnPanic {
 pub fn panicked() -> Failure {
     Failure {
         kind: FailureKind::Internal,
+        integrity: None,
         file: String::new(),
         page: None,
         operation: "running the clients".to_owned(),

@@ -209,6 +209,7 @@ pub fn failure(error: &DatabaseError, doing: &str) -> Failure {
     };
     Failure {
         kind,
+        integrity: None,
         file: "the brokerage database".to_owned(),
         page: None,
         operation: doing.to_owned(),

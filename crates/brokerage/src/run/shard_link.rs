@@ -199,6 +199,7 @@ impl Drop for EndOnDrop<'_> {
         if thread::panicking() {
             self.0.fail(Failure {
                 kind: FailureKind::Internal,
+                integrity: None,
                 file: String::new(),
                 page: None,
                 operation: "running the clients".to_owned(),

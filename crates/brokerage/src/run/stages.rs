@@ -164,6 +164,7 @@ impl BrokerageRun {
                 Err(error) if loading::is_stop(&error) => {
                     return Err(Failure {
                         kind: FailureKind::Stopped,
+                        integrity: None,
                         ..of(&error)
                     });
                 }
@@ -432,6 +433,7 @@ fn keep_lock(run_lock: &Mutex<Option<Box<dyn RunLock>>>, context: &RunContext) {
 fn inconsistent(error: String) -> Failure {
     Failure {
         kind: FailureKind::Inconsistent,
+        integrity: None,
         file: "the brokerage database".to_owned(),
         page: None,
         operation: "checking consistency".to_owned(),

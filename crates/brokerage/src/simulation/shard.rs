@@ -13,7 +13,8 @@ use std::sync::Arc;
 use workload::controller::RunPlan;
 use workload::controller::follower::{Follower, ShardTasks, follow};
 use workload::controller::link::{Inbox, Orders, ShardMessage, Stage};
-use workload::controller::observer::{CountingObserver, FirstFailure};
+use workload::controller::met_errors::MetErrors;
+use workload::controller::observer::CountingObserver;
 use workload::failure::Failure;
 
 /// The directories of a database's files.
@@ -37,7 +38,8 @@ pub(crate) struct Shard<D: Directory> {
     follower: Follower,
     recorder: Rc<RefCell<Recorder>>,
     clients: RefCell<Option<Rc<Clients<D>>>>,
-    failed_request: FirstFailure,
+    /// Requests that failed.
+    errors: MetErrors,
 }
 
 impl<D: Directory> Shard<D> {
@@ -61,7 +63,7 @@ impl<D: Directory> Shard<D> {
             places,
             recorder,
             clients: RefCell::default(),
-            failed_request: Rc::default(),
+            errors: MetErrors::default(),
         })
     }
 
@@ -105,7 +107,7 @@ impl<D: Directory> Shard<D> {
             Rc::clone(&self.recorder),
             ONLY_SHARD,
             profile.brokerage.database.page_size.bytes(),
-            Rc::clone(&self.failed_request),
+            self.errors.clone(),
         ));
         let opened = Database::open(&self.handle, profile, files, &self.places.log, observer);
         let opened = opened.await;
@@ -134,7 +136,7 @@ impl<D: Directory> Shard<D> {
     fn report_failures(&self) {
         let clients = self.clients.borrow();
         let of_clients = clients.as_ref().and_then(|clients| clients.failure());
-        let failure = of_clients.or_else(|| self.failed_request.borrow().clone());
+        let failure = of_clients.or_else(|| self.errors.take_first());
         if let Some(failure) = failure {
             self.follower.fail(failure);
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use proofload::{Error, Scenario};
+use proofload::{Error, Key, Scenario, Value};
 
 use super::load::LoadOptions;
 use super::output::OutputOptions;
@@ -58,6 +58,10 @@ pub struct RunOptions {
     /// Run on the databases that an earlier run kept, and keep them again.
     #[arg(long, help_heading = "Where")]
     pub reuse: bool,
+    /// Go on whatever the number of errors; the verdict is still a failure if there are more than
+    /// service_levels.allowed_errors.
+    #[arg(long, help_heading = "Load")]
+    pub continue_on_errors: bool,
     /// Check everything and print what would be built; write nothing.
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub dry_run: bool,
@@ -77,8 +81,14 @@ impl RunOptions {
     /// # Errors
     /// A `--set` without a value.
     pub fn scenario(&self) -> Result<Scenario, Error> {
-        self.load.scenario(&self.workload, &self.output)
+        let mut scenario = self.load.scenario(&self.workload, &self.output)?;
+        if self.continue_on_errors {
+            let limit = Key::Path("run.stop_after_errors".to_owned());
+            scenario.set(&limit, &Value::from("never"));
+        }
+        Ok(scenario)
     }
+
     /// The storage under test.
     pub fn storage(&self) -> proofload::RunOptions {
         proofload::RunOptions {

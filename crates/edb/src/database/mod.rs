@@ -170,7 +170,11 @@ impl<D: Directory> Database<D> {
             place,
             ..
         } = &*self.inner;
-        self.clean_up().await?;
+        match self.clean_up().await {
+            // The damaged page has been noted; everything else can be closed.
+            Ok(()) | Err(EngineError::Page(_)) => {}
+            Err(error) => return Err(error),
+        }
         let left = core.transactions.borrow().waiting_cleanups();
         assert_eq!(left, 0, "without transactions everything can be cleaned up");
         core.closing.set(true);

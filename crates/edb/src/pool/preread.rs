@@ -2,7 +2,7 @@
 
 use super::Inner;
 use super::fetch::{Reading, Reservation};
-use super::traits::{PageStore, Payload};
+use super::traits::{PageStore, Payload, note_damage};
 use crate::position::PageNumber;
 use runtime::IoCause;
 use std::collections::VecDeque;
@@ -96,7 +96,7 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
                 }
                 Err(error) => {
                     // Perhaps nobody waits for this page, so its damage is reported here as well.
-                    self.preread_damage.borrow_mut().push(error.clone());
+                    note_damage(&mut self.preread_damage.borrow_mut(), &error);
                     reading.finish(Err(error));
                 }
             }

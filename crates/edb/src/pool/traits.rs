@@ -127,6 +127,17 @@ pub struct PageError {
     pub problem: PageProblem,
 }
 
+/// Pages that are kept until somebody asks for them; those behind them are met again.
+const MOST_NOTED: usize = 1_000;
+
+/// Notes a page that work in the background could not use, unless it is noted already.
+pub(crate) fn note_damage(noted: &mut Vec<PageError>, error: &PageError) {
+    let is_known = noted.iter().any(|known| known.page == error.page);
+    if noted.len() < MOST_NOTED && !is_known {
+        noted.push(error.clone());
+    }
+}
+
 impl PageError {
     /// Whether there was no space left.
     #[must_use]

@@ -24,11 +24,8 @@ impl<D: Directory> Core<D> {
                     return;
                 };
                 let wanted = core.cleanup_wanted.notified();
-                // A failed write stops the database, and a request that failed has been reported;
-                // damage may never be met again.
-                if let Err(EngineError::Page(error)) = core.clean_up().await {
-                    core.note_damage(&error);
-                }
+                // A failed write stops the database, and damaged pages have been noted.
+                let _ = core.clean_up().await;
                 if core.closing.get() || core.check().is_err() {
                     return;
                 }
@@ -44,17 +41,27 @@ impl<D: Directory> Core<D> {
         }
     }
 
-    /// Removes all nodes whose time has come.
+    /// Removes all nodes whose time has come. One that stands on a page that cannot be read stays where
+    /// it is, with its deleted flag, which readers see: kept for a later try it would hold back the
+    /// checkpoint, and the log would grow until no space is left.
+    ///
+    /// # Errors
+    /// The first page that could not be read, when all others are done; at once what stops the
+    /// database.
     pub(crate) async fn clean_up(&self) -> Result<(), EngineError> {
         let _turn = self.cleanup_turn.acquire().await;
+        let mut outcome = Ok(());
         loop {
             let next = self.transactions.borrow_mut().pop_cleanup();
             let Some(cleanup) = next else {
-                return Ok(());
+                return outcome;
             };
             let work = |step: Step<'_>| self.cleanup_step(step, &cleanup);
             let result = self.write_as(Admission::Finishing, work).await;
-            self.end_cleanup(cleanup, result)?;
+            match self.end_cleanup(cleanup, result) {
+                Err(error @ EngineError::Page(_)) => outcome = outcome.and(Err(error)),
+                ended => ended?,
+            }
             self.handle.yield_now().await;
         }
     }
@@ -66,8 +73,10 @@ impl<D: Directory> Core<D> {
     ) -> Result<(), EngineError> {
         let mut transactions = self.transactions.borrow_mut();
         transactions.release_after(cleanup.begin, self.log.tip());
-        if result.is_err() {
-            transactions.push_cleanup(cleanup.tree, cleanup.key, cleanup.begin);
+        match &result {
+            Ok(()) => {}
+            Err(EngineError::Page(error)) => self.note_damage(error),
+            Err(_) => transactions.push_cleanup(cleanup.tree, cleanup.key, cleanup.begin),
         }
         result
     }

@@ -65,6 +65,7 @@ impl<D: Directory> SimulatedStore<D> {
         let row = self.inner.keys.row(key).ok_or_else(|| {
             StoreError::Failed(Failure {
                 kind: FailureKind::Internal,
+                integrity: None,
                 file: self.name(),
                 page: None,
                 operation: "finding a mail item".to_owned(),

@@ -21,7 +21,8 @@ pub enum Verdict {
     Inconclusive,
     /// Somebody stopped the run; the figures cover the time until then.
     Interrupted,
-    /// The storage or the engine reported an error (I/O error, bad page, full disk).
+    /// The storage or the engine reported an error (I/O error, bad page, full disk), and more of them
+    /// than are allowed or one after which the run could not go on.
     Error,
 }
 
@@ -213,6 +214,8 @@ check_ids! {
     Downtime "downtime" Service Run AtMost Seconds;
     /// Failed requests and bad pages.
     Errors "I/O errors and bad pages" Integrity Run AtMost Errors;
+    /// Requests that were not answered in time.
+    HungRequests "hung requests" Integrity Run AtMost Errors;
 }
 
 /// What sort of thing a [`Check`] judges.

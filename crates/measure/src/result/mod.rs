@@ -15,6 +15,7 @@ mod check;
 mod event;
 mod figures;
 mod host;
+mod integrity;
 mod server;
 mod setup;
 mod trace;
@@ -27,6 +28,7 @@ pub use figures::{
     Throughput,
 };
 pub use host::{CounterSummary, DeviceResult, HostResult};
+pub use integrity::{ErrorCount, IntegrityClass, VerificationResult, VerifiedDatabase};
 pub use server::{
     AcknowledgedWork, ConsistencyCheck, OtherIo, OutageResult, ServerCheckpoints, ServerIo,
     ServerLog, ServerResult, TransactionCounts, WaitShare,
@@ -92,8 +94,13 @@ pub struct RunResult {
     pub host: HostResult,
     /// How the load was tuned; null when it was not.
     pub tuning: Option<TuningResult>,
-    /// Errors of the storage or the engine. Any entry makes the verdict `error`.
+    /// Errors of the storage or the engine in any phase, each listed once however often it was met. At
+    /// most so many are listed; [`RunResult::error_counts`] has them all.
     pub errors: Vec<ErrorRecord>,
+    /// All errors, by database and class.
+    pub error_counts: Vec<ErrorCount>,
+    /// The pass over the closed databases after the run; null when none was to be made.
+    pub verification: Option<VerificationResult>,
     /// Sentences about things that may spoil the result.
     pub warnings: Vec<String>,
     /// Sentences worth knowing that spoil nothing.
@@ -164,10 +171,20 @@ impl RunResult {
         );
     }
 
-    /// What ended the run; `None` when nothing went wrong. Errors that follow the first one are its
-    /// consequences.
+    /// The error after which the run could not go on; `None` when there was none.
+    pub fn ending_error(&self) -> Option<&ErrorRecord> {
+        self.errors.iter().find(|error| error.ended_run)
+    }
+
+    /// What kind of error ended the run.
     pub fn ended_by(&self) -> Option<ErrorKind> {
-        self.errors.first().map(|error| error.kind)
+        self.ending_error().map(|error| error.kind)
+    }
+
+    /// Different errors, those included that are not listed.
+    pub fn error_count(&self) -> u64 {
+        let counted: u64 = self.error_counts.iter().map(|one| one.errors).sum();
+        counted.max(self.errors.len() as u64)
     }
 
     /// The highest average latency of a stream among the databases.

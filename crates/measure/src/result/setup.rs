@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::IntegrityClass;
+
 /// The workload that was run: its profile and all of its settings.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -104,7 +106,7 @@ pub struct TuningStep {
     pub conclusion: String,
 }
 
-/// What kind of error ended a run.
+/// What kind of error it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorKind {
@@ -129,20 +131,53 @@ pub enum ErrorKind {
     Unknown,
 }
 
-/// One error of the storage or the engine.
+/// One error of the storage or the engine, however often it was met.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ErrorRecord {
-    /// Seconds since the start of the run.
+    /// When it was met first, in seconds since the start of the run.
     pub at_s: f64,
+    /// When it was met last.
+    pub last_at_s: f64,
+    /// How often it was met; 0 in documents of versions that did not count.
+    pub times: u64,
     /// What kind it is.
     pub kind: ErrorKind,
+    /// What is wrong; null when it is no class of damage, such as a full disk.
+    pub class: Option<IntegrityClass>,
+    /// The number of the error in ESE; null when it has none.
+    pub ese_error: Option<i32>,
+    /// Name of the database; empty when it belongs to none.
+    pub database: String,
     /// The file in which it happened.
     pub file: String,
     /// The page of the database; null when the error is not about a page.
     pub page: Option<u64>,
+    /// Where in the file it is; null when that is not known.
+    pub offset_bytes: Option<u64>,
+    /// The version (dbtime) of the page that was written last; null when it is not known.
+    pub expected_version: Option<u64>,
+    /// The version that was found; null when there is none.
+    pub found_version: Option<u64>,
+    /// Whether reading again gave the same (true: wrong on the medium; false: wrong once); null when
+    /// it was not read again.
+    pub on_medium: Option<bool>,
+    /// The page whose contents were found, or that has the contents missed here; null when there is
+    /// none.
+    pub partner_page: Option<u64>,
+    /// A hung request: how long it was outstanding until it was answered, or until the run ended.
+    pub outstanding_s: Option<f64>,
+    /// A hung request: whether it was answered in the end.
+    pub answered: Option<bool>,
+    /// Whether the run could not go on after it. Versions that did not write this ended at every error.
+    #[serde(default = "every_error_ended_a_run")]
+    pub ended_run: bool,
     /// What was being done, such as `database read`.
     pub operation: String,
     /// What went wrong, as a sentence.
     pub error: String,
+}
+
+fn every_error_ended_a_run() -> bool {
+    true
 }

@@ -3,7 +3,12 @@
 use super::rules::error_count;
 use super::{Measured, ServiceLevels};
 use crate::display::number::{beside_limit, bounded, percent};
-use crate::result::{Bound, Check, CheckKind, ErrorKind, RunResult, Verdict};
+use crate::result::{
+    Bound, Check, CheckId, CheckKind, ErrorCount, ErrorKind, ErrorRecord, RunResult, Verdict,
+};
+
+/// Classes and places of errors that a sentence names at most.
+const MOST_NAMED: usize = 5;
 
 /// The verdict and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +29,7 @@ impl Judgement {
 
 /// Gives the verdict. The first that holds decides:
 ///
-/// 1. more errors than allowed: `error`;
+/// 1. more errors than allowed, or one after which the run could not go on: `error`;
 /// 2. stopped before its end: `interrupted`;
 /// 3. a level not met: `fail`;
 /// 4. too few samples, not steady though that is required, or a level that could not be judged:
@@ -32,8 +37,8 @@ impl Judgement {
 /// 5. otherwise `pass`.
 pub fn judge(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) -> Judgement {
     let errors = error_count(measured);
-    if errors > levels.allowed_errors {
-        return judgement(Verdict::Error, error_reason(errors, measured));
+    if is_error(errors, levels, measured) {
+        return judgement(Verdict::Error, error_reason(errors, levels, measured));
     }
     let failed: Vec<&Check> = checks.iter().filter(|c| c.passed == Some(false)).collect();
     if measured.interrupted {
@@ -54,7 +59,54 @@ pub fn judge(levels: &ServiceLevels, measured: &Measured<'_>, checks: &[Check]) 
     if let Some(reason) = doubt(levels, measured, checks) {
         return judgement(Verdict::Inconclusive, reason);
     }
-    judgement(Verdict::Pass, all_passed(checks.len()))
+    let passed = all_passed(checks.len());
+    let allowed = errors_within_allowance(errors, levels.allowed_errors, measured.error_counts);
+    judgement(Verdict::Pass, format!("{passed}{allowed}"))
+}
+
+fn is_error(errors: u64, levels: &ServiceLevels, measured: &Measured<'_>) -> bool {
+    errors > levels.allowed_errors || measured.errors.iter().any(|error| error.ended_run)
+}
+
+/// The errors of a run that passes in spite of them, as a sentence; empty without any.
+fn errors_within_allowance(errors: u64, allowed: u64, counts: &[ErrorCount]) -> String {
+    if errors == 0 {
+        return String::new();
+    }
+    let noun = match errors {
+        1 => "was 1 error".to_owned(),
+        errors => format!("were {errors} errors"),
+    };
+    let which = match describe_counts(counts) {
+        which if which.is_empty() => String::new(),
+        which => format!(": {which}"),
+    };
+    format!(" There {noun} of {allowed} allowed{which}.")
+}
+
+/// How many errors are allowed, by the check that has judged them.
+pub fn allowed_errors(checks: &[Check]) -> u64 {
+    let check = checks.iter().find(|check| check.id == CheckId::Errors);
+    check.map_or(0, |check| check.limit as u64)
+}
+
+/// The classes of errors with their numbers and databases, such as `2 x wrong checksum in mail-001`.
+pub fn describe_counts(counts: &[ErrorCount]) -> String {
+    let part = |count: &ErrorCount| {
+        let what = count.class.unwrap_or_default().label();
+        let times = match count.errors {
+            1 => String::new(),
+            errors => format!("{errors} x "),
+        };
+        match count.database.as_str() {
+            "" => format!("{times}{what}"),
+            database => format!("{times}{what} in {database}"),
+        }
+    };
+    let parts: Vec<String> = counts.iter().take(MOST_NAMED).map(part).collect();
+    let more = counts.len().saturating_sub(MOST_NAMED);
+    let more = (more > 0).then(|| format!("and {more} further kinds or places"));
+    parts.into_iter().chain(more).collect::<Vec<_>>().join(", ")
 }
 
 /// The verdict so far, for a live line while the run goes on: what is still in doubt only because
@@ -64,7 +116,7 @@ pub fn verdict_so_far(
     measured: &Measured<'_>,
     checks: &[Check],
 ) -> Option<Verdict> {
-    if error_count(measured) > levels.allowed_errors {
+    if is_error(error_count(measured), levels, measured) {
         return Some(Verdict::Error);
     }
     let failed = checks.iter().any(|c| c.passed == Some(false));
@@ -76,8 +128,9 @@ fn judgement(verdict: Verdict, reason: String) -> Judgement {
     Judgement { verdict, reason }
 }
 
-fn error_reason(errors: u64, measured: &Measured<'_>) -> String {
-    let first = measured.errors.first();
+fn error_reason(errors: u64, levels: &ServiceLevels, measured: &Measured<'_>) -> String {
+    let ending = measured.errors.iter().find(|error| error.ended_run);
+    let first = ending.or(measured.errors.first());
     match first.map(|error| (error.kind, error)) {
         Some((ErrorKind::OutOfSpace, error)) => {
             return format!("No space was left for {}.", error.file);
@@ -89,14 +142,37 @@ fn error_reason(errors: u64, measured: &Measured<'_>) -> String {
         }
         _ => {}
     }
+    let place = |error: &ErrorRecord| match error.file.as_str() {
+        "" => String::new(),
+        file => format!(" in {file}"),
+    };
+    if let Some(error) = ending.filter(|_| errors <= levels.allowed_errors) {
+        let text = format!(
+            "The run could not go on after an error{}: {}",
+            place(error),
+            error.error
+        );
+        return end_sentence(text);
+    }
+    let which = match describe_counts(measured.error_counts) {
+        which if which.is_empty() => String::new(),
+        which => format!(" ({which})"),
+    };
     let first = match first {
         Some(e) if e.file.is_empty() => format!(": {}", e.error),
-        Some(e) => format!(", the first in {}: {}", e.file, e.error),
+        Some(e) if ending.is_some() && errors > 1 => {
+            format!(
+                ", and could not go on after the one{}: {}",
+                place(e),
+                e.error
+            )
+        }
+        Some(e) => format!(", the first{}: {}", place(e), e.error),
         None => String::new(),
     };
     let noun = if errors == 1 { "error" } else { "errors" };
     end_sentence(format!(
-        "The storage or the engine reported {errors} {noun}{first}"
+        "The storage or the engine reported {errors} {noun}{which}{first}"
     ))
 }
 
@@ -110,7 +186,14 @@ pub fn add_checks(result: &mut RunResult, checks: Vec<Check>) {
         Verdict::Pass | Verdict::Fail | Verdict::Inconclusive if !failed.is_empty() => {
             (Verdict::Fail, end_sentence(fail_reason(&failed, all)))
         }
-        Verdict::Pass => (Verdict::Pass, all_passed(all)),
+        Verdict::Pass => {
+            let allowed = errors_within_allowance(
+                result.error_count(),
+                allowed_errors(&result.checks),
+                &result.error_counts,
+            );
+            (Verdict::Pass, format!("{}{allowed}", all_passed(all)))
+        }
         _ => return,
     };
     result.set_verdict(verdict, reason);

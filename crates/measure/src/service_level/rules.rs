@@ -3,7 +3,7 @@
 use super::ServiceLevels;
 use crate::metric::IoMetric;
 use crate::metric::Stream;
-use crate::result::{Check, CheckId, ErrorRecord, SteadyState};
+use crate::result::{Check, CheckId, ErrorCount, ErrorRecord, IntegrityClass, SteadyState};
 use crate::sample::{DatabaseTotals, RunTotals};
 
 /// What service levels are compared with.
@@ -16,8 +16,12 @@ pub struct Measured<'a> {
     pub planned_s: Option<f64>,
     /// What the workload asks for; `None` when the test looks for the maximum.
     pub target_iops: Option<f64>,
-    /// Errors of storage and engine in any phase, checksum errors included.
+    /// Errors of storage and engine in any phase, checksum errors included: those that are listed.
     pub errors: &'a [ErrorRecord],
+    /// All errors by database and class.
+    pub error_counts: &'a [ErrorCount],
+    /// After how many seconds a request counts as hung; `None` where nobody looks for them.
+    pub hung_after_s: Option<f64>,
     /// Whether somebody stopped the run.
     pub interrupted: bool,
     /// Steadiness, when it is required.
@@ -51,6 +55,8 @@ pub fn evaluate(levels: &ServiceLevels, measured: &Measured<'_>) -> Vec<Check> {
             .map(|target| achieved(levels, target, totals)),
     );
     checks.push(errors(levels, measured));
+    let hung_after_s = measured.hung_after_s;
+    checks.extend(hung_after_s.map(|after_s| hung(levels, measured, after_s)));
     checks.retain(|c| c.limit.is_finite());
     checks
 }
@@ -279,7 +285,7 @@ fn grouped(number: u64) -> String {
 fn errors(levels: &ServiceLevels, measured: &Measured<'_>) -> Check {
     let rule = format!(
         "Failed requests, also for want of space, and pages with a wrong checksum, page number or \
-         version, in all phases of the run. Allowed: {}.",
+         version, in all phases of the run. A page that is met again counts once. Allowed: {}.",
         grouped(levels.allowed_errors)
     );
     let limit = levels.allowed_errors as f64;
@@ -287,14 +293,33 @@ fn errors(levels: &ServiceLevels, measured: &Measured<'_>) -> Check {
     Check::of_run(CheckId::Errors, limit, errors, rule)
 }
 
-/// Errors that were reported, or failed requests that were counted, whichever is more: one failed
-/// request may or may not be reported as well.
+/// Hung requests are errors, too: this check says how many of them there were.
+fn hung(levels: &ServiceLevels, measured: &Measured<'_>, after_s: f64) -> Check {
+    let rule = format!(
+        "Requests that were not answered within {} s, in all phases of the run. They count as errors, \
+         of which {} are allowed.",
+        short(after_s),
+        grouped(levels.allowed_errors)
+    );
+    let counts = measured.error_counts.iter();
+    let hung = counts.filter(|count| count.class == Some(IntegrityClass::Hung));
+    let hung: u64 = hung.map(|count| count.errors).sum();
+    let limit = levels.allowed_errors as f64;
+    Check::of_run(CheckId::HungRequests, limit, Some(hung as f64), rule)
+}
+
+/// Different errors that were reported; where nothing reports errors, failed requests that were
+/// counted.
 pub(super) fn error_count(measured: &Measured<'_>) -> u64 {
+    let reported: u64 = measured.error_counts.iter().map(|one| one.errors).sum();
+    let reported = reported.max(measured.errors.len() as u64);
+    if reported > 0 {
+        return reported;
+    }
     let databases = measured.totals.databases();
-    let counted: u64 = databases
+    databases
         .flat_map(|(_, d)| Stream::ALL.map(|s| d.stream(s).meter.errors))
-        .sum();
-    counted.max(measured.errors.len() as u64)
+        .sum()
 }
 
 #[cfg(test)]

@@ -132,11 +132,13 @@ impl Record {
                 if self.errors.len() < ERRORS_LISTED {
                     self.errors.push(ErrorRecord {
                         at_s: now_ns as f64 / 1e9,
+                        last_at_s: now_ns as f64 / 1e9,
+                        times: 1,
                         kind: ErrorKind::Io,
                         file: self.names[volume].clone(),
-                        page: None,
                         operation: format!("{} (line {})", request.operation.word(), request.line),
                         error: format!("{} ({error})", word(error)),
+                        ..ErrorRecord::default()
                     });
                 }
             }

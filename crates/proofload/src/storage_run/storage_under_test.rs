@@ -27,6 +27,7 @@ pub fn host(
 ) -> Result<(Runtime, EdbHost<AnyDirectory>), Failure> {
     let runtime = Runtime::wall_clock(&UringOptions::default()).map_err(|error| Failure {
         kind: FailureKind::Io,
+        integrity: None,
         file: "io_uring".to_owned(),
         page: None,
         operation: "starting a thread".to_owned(),
@@ -123,6 +124,7 @@ impl Opening {
 fn unopened(path: &Path, error: String) -> Failure {
     Failure {
         kind: FailureKind::Io,
+        integrity: None,
         file: path.display().to_string(),
         page: None,
         operation: "opening a target".to_owned(),

@@ -1,6 +1,6 @@
 //! The runs that the sample reports show.
 
-use measure::result::{ErrorKind, ErrorRecord, Verdict};
+use measure::result::{ErrorKind, ErrorRecord, IntegrityClass, Verdict};
 use report::Run;
 
 use crate::invented::Story;
@@ -125,11 +125,17 @@ fn error() -> Run {
     .run();
     run.result.errors.push(ErrorRecord {
         at_s: 3_122.4,
+        last_at_s: 3_122.4,
+        times: 1,
         kind: ErrorKind::Integrity,
+        class: Some(IntegrityClass::Checksum),
+        ese_error: IntegrityClass::Checksum.ese_error(),
+        database: "db03".into(),
         file: "/mnt/mail/db03/db03.edb".into(),
         page: Some(1_204_377),
         operation: "database read".into(),
         error: "the checksum of the page does not fit its contents".into(),
+        ..ErrorRecord::default()
     });
     run.result
         .warnings

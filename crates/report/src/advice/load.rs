@@ -27,8 +27,12 @@ const OTHER_TRAFFIC: f64 = 1.25;
 
 /// Errors come before any number.
 pub(super) fn errors(result: &RunResult, own: &Contribution) -> Option<Advice> {
-    let Some(first) = result.errors.first() else {
+    let Some(first) = result.ending_error().or(result.errors.first()) else {
         return failed_requests(result);
+    };
+    let title = match result.verdict {
+        Verdict::Pass => "Find the cause of the errors, although they are allowed",
+        _ => "Resolve the errors first; the figures are not valid",
     };
     let id = match first.kind {
         ErrorKind::OutOfSpace => return Some(out_of_space(result, first)),
@@ -48,7 +52,7 @@ pub(super) fn errors(result: &RunResult, own: &Contribution) -> Option<Advice> {
     let check = own.check_command.as_ref();
     Some(Advice::new(
         id,
-        "Resolve the errors first; the figures are not valid",
+        title,
         format!(
             "{} failed on {}{page}: {} Check the kernel log of this time, the error counters of the \
              device and the event log of the storage{}.",

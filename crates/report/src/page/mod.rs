@@ -62,6 +62,7 @@ pub fn html(run: &Run) -> String {
         (charts("Charts", &run_charts::charts(run)))
         (array::section(run))
         (sections::databases(result))
+        (sections::verification(result))
         @if !own.shows_operations { (sections::operations(result)) }
         (sections::tuning(run))
         (sections::steadiness(result))

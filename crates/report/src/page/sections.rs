@@ -14,8 +14,8 @@ use crate::number::{bytes, count, duration, figure, percent};
 use crate::run::Run;
 use crate::settings::setting_text;
 use crate::table::{
-    Detail, Table, counters_table, databases_table, devices_table, operations_table, phases_table,
-    traffic_table, tuning_table,
+    Detail, Table, counters_table, databases_table, devices_table, error_counts_table,
+    operations_table, phases_table, traffic_table, tuning_table, verification_table,
 };
 use crate::words::was_measured;
 
@@ -24,25 +24,45 @@ pub(super) fn troubles(result: &RunResult) -> Markup {
     html! {
         @if !result.errors.is_empty() {
             h2 { "Errors" }
-            div.card {
-                table {
-                    thead { tr {
-                        th.number { "time" } th { "file" } th.number { "page" } th { "operation" }
-                        th { "error" }
-                    } }
-                    tbody { @for error in &result.errors { tr {
-                        td.number { (duration(error.at_s)) }
-                        td.path { (error.file) }
-                        td.number { (error.page.map_or("-".to_string(), count)) }
-                        td { (error.operation) }
-                        td { (error.error) }
-                    } } }
-                }
-            }
+            @let counts = error_counts_table(result);
+            @if !counts.is_empty() { (tables::table(&counts)) }
+            (error_list(result))
         }
         (sentences("Warnings", &result.warnings))
         (sentences("Notes", &result.notes))
     }
+}
+
+/// The errors that are listed, one by one.
+fn error_list(result: &RunResult) -> Markup {
+    let listed = result.errors.len() as u64;
+    html! {
+        div.card {
+            table {
+                thead { tr {
+                    th.number { "time" } th { "file" } th.number { "page" } th { "operation" }
+                    th { "error" } th.number { "times met" }
+                } }
+                tbody { @for error in &result.errors { tr {
+                    td.number { (duration(error.at_s)) }
+                    td.path { (error.file) }
+                    td.number { (error.page.map_or("-".to_string(), count)) }
+                    td { (error.operation) }
+                    td { (error.error) }
+                    td.number { (count(error.times.max(1))) }
+                } } }
+            }
+        }
+        @if result.error_count() > listed {
+            p.quiet { "The first " (count(listed)) " of " (count(result.error_count()))
+                " errors are listed; all are counted." }
+        }
+    }
+}
+
+/// What was read and verified after the run.
+pub(super) fn verification(result: &RunResult) -> Markup {
+    section("Verification after the run", &verification_table(result))
 }
 
 fn sentences(title: &str, list: &[String]) -> Markup {

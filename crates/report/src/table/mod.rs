@@ -5,6 +5,7 @@ mod checks;
 mod databases;
 mod events;
 mod host;
+mod integrity;
 mod operations;
 mod replay;
 
@@ -19,6 +20,7 @@ pub(crate) use checks::{limit_text, measured_value};
 pub use databases::{Detail, databases_table};
 pub use events::events_table;
 pub use host::{counters_table, devices_table};
+pub use integrity::{error_counts_table, verification_table};
 pub use measure::display::{Cell, Column, Table};
 pub use operations::{operations_table, phases_table, traffic_table, tuning_table};
 pub use replay::{demerit_table, replay_sentence};

@@ -21,8 +21,8 @@ use crate::grid;
 use crate::number::{bytes, count, counted, duration, figure, in_column, limit, quantity};
 use crate::run::Run;
 use crate::table::{
-    Detail, Table, checks_table, databases_table, demerit_table, grouped_checks_table,
-    replay_sentence,
+    Detail, Table, checks_table, databases_table, demerit_table, error_counts_table,
+    grouped_checks_table, replay_sentence, verification_table,
 };
 use crate::tone::Tone;
 use crate::words::{headline, place_noun, target_text, was_measured, workload_name};
@@ -32,6 +32,8 @@ use draw::Text;
 const MOST_CHECKS: usize = 24;
 /// Up to this many databases are listed one by one; more are left to the page.
 const MOST_DATABASES: usize = 24;
+/// Up to this many errors are listed one by one.
+const MOST_ERRORS: usize = 5;
 /// Up to this many runs have their changes beside their values.
 const MOST_RUNS_BESIDE: usize = 3;
 
@@ -59,16 +61,8 @@ pub fn terminal(run: &Run, style: &Style) -> String {
         own_section(&mut text, section);
     }
     own.notice.iter().for_each(|words| text.line(words));
-    for error in result.errors.iter().take(5) {
-        let page = error
-            .page
-            .map_or(String::new(), |page| format!(", page {}", count(page)));
-        text.item(
-            "error:",
-            &format!("{}{page}: {}", error.file, error.error),
-            Some(Tone::Fail),
-        );
-    }
+    errors(&mut text, result);
+    verification(&mut text, result);
     for warning in &result.warnings {
         text.item("warning:", warning, Some(Tone::Open));
     }
@@ -84,6 +78,45 @@ pub fn terminal(run: &Run, style: &Style) -> String {
         }
     }
     text.finish()
+}
+
+/// The first errors one by one, and all of them by class.
+fn errors(text: &mut Text, result: &RunResult) {
+    for error in result.errors.iter().take(MOST_ERRORS) {
+        let page = error
+            .page
+            .map_or(String::new(), |page| format!(", page {}", count(page)));
+        let times = match error.times {
+            0 | 1 => String::new(),
+            times => format!(" (met {} times)", count(times)),
+        };
+        text.item(
+            "error:",
+            &format!("{}{page}: {}{times}", error.file, error.error),
+            Some(Tone::Fail),
+        );
+    }
+    let more = result.error_count().saturating_sub(MOST_ERRORS as u64);
+    if more > 0 {
+        text.line(&format!(
+            "{} more errors are in report.html or counted there.",
+            count(more)
+        ));
+    }
+    let table = error_counts_table(result);
+    if !table.is_empty() {
+        text.head("Errors by class");
+        text.table(&table);
+    }
+}
+
+/// What was read after the run.
+fn verification(text: &mut Text, result: &RunResult) {
+    let table = verification_table(result);
+    if !table.is_empty() {
+        text.head("Verification after the run");
+        text.table(&table);
+    }
 }
 
 /// Several runs side by side: the settings that differ, the results.

@@ -152,6 +152,7 @@ impl Drop for EndsInAnyCase {
         if std::thread::panicking() {
             let failure = Failure {
                 kind: FailureKind::Internal,
+                integrity: None,
                 file: String::new(),
                 page: None,
                 operation: "running a shard".to_owned(),

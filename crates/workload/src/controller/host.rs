@@ -1,13 +1,14 @@
 //! What a run needs of the databases that its sessions work on.
 
 use crate::failure::Failure;
+use measure::result::IntegrityClass;
 use measure::sample::Recorder;
 use runtime::IoObserver;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Called with the bytes handled so far; says whether to go on. Work that is asked to stop ends with
+/// Called with the bytes handled so far; says whether to go on. A build that is asked to stop ends with
 /// [`crate::failure::FailureKind::Stopped`].
 pub type Progress = Rc<dyn Fn(u64) -> bool>;
 
@@ -41,8 +42,8 @@ pub struct VerifyReport {
     pub seconds: f64,
     /// What is wrong, one by one; whoever finds very much stops listing.
     pub findings: Vec<Failure>,
-    /// Errors that are not listed, by class, such as `lost-write`.
-    pub unlisted: BTreeMap<&'static str, u64>,
+    /// Errors that are not listed, by class.
+    pub unlisted: BTreeMap<IntegrityClass, u64>,
     /// Pages that the run has written; `None` when nobody counted.
     pub pages_written: Option<u64>,
     /// Of those, pages read back from the device after their last write and verified, before this
@@ -61,6 +62,16 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
+    /// Notes something wrong. Beyond the first thousands only its class is counted.
+    pub fn find(&mut self, failure: Failure) {
+        if self.findings.len() < MOST_FINDINGS {
+            self.findings.push(failure);
+        } else {
+            let class = failure.class().unwrap_or_default();
+            *self.unlisted.entry(class).or_default() += 1;
+        }
+    }
+
     /// Everything that is wrong.
     #[must_use]
     pub fn errors(&self) -> u64 {
@@ -85,6 +96,9 @@ pub struct DatabaseStatistics {
     pub dirty_bytes: u64,
 }
 
+/// Findings that a report lists one by one.
+const MOST_FINDINGS: usize = 10_000;
+
 /// An open database as the load sees it. Clones share it.
 #[allow(async_fn_in_trait)] // Single-threaded by design: no caller needs `Send` futures.
 pub trait LoadedDatabase: Clone + 'static {
@@ -92,7 +106,8 @@ pub trait LoadedDatabase: Clone + 'static {
     /// should have begun, if a rate is held. Gives the number of operations.
     ///
     /// # Errors
-    /// The failure that ends the run.
+    /// What has gone wrong; the transaction has been rolled back. Unless the failure ends the run
+    /// ([`Failure::ends_run`]), others can follow.
     async fn transact(&self, due_ns: Option<u64>) -> Result<u32, Failure>;
 
     /// The state of its cache and its file.

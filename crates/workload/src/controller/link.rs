@@ -3,6 +3,8 @@
 //! Nobody waits on it: the shards look for orders and the run controller for reports every ten
 //! milliseconds. So it works the same between threads and within one runtime on the virtual clock.
 
+use super::host::VerifyReport;
+use super::met_errors::MetError;
 use crate::failure::Failure;
 use crate::progress::StopRequest;
 use measure::sample::ShardSample;
@@ -158,6 +160,15 @@ pub enum ShardMessage {
     },
     /// A sentence for the report.
     Note(String),
+    /// Errors that were met since the last report, after which the run goes on.
+    Met(Vec<MetError>),
+    /// What the pass over a closed database has read.
+    Verified {
+        /// The database, by its number in the run.
+        database: usize,
+        /// What was read and found.
+        report: VerifyReport,
+    },
     /// An error that ends the run.
     Failed(Failure),
     /// The shard has ended; nothing follows.

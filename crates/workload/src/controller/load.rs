@@ -55,6 +55,13 @@ const REST_LOOK_NS: u64 = 100_000_000;
 /// cached, a session never comes to them.
 const TRANSACTIONS_AT_ONE_INSTANT_MAX: u64 = 1_000_000;
 
+/// How long a session rests after an error, so that one damaged page in its way is not read as fast as
+/// the storage answers.
+const REST_AFTER_ERROR_NS: u64 = 10_000_000;
+
+/// Called with an error that a transaction has met, and the number of its database in the load.
+pub type OnError = Box<dyn Fn(usize, Failure)>;
+
 /// What helps where nothing reaches the array.
 const REMEDY: &str = "Make the databases larger than the page cache (--target-size), make the page \
     cache smaller, or hold a rate (--rate).";
@@ -71,13 +78,21 @@ pub struct Load<D: LoadedDatabase> {
     backlog: RefCell<Backlog>,
     turn: Cell<usize>,
     zero_delay_loop: ZeroDelayLoopDetector,
+    on_error: OnError,
     failure: RefCell<Option<Failure>>,
 }
 
 impl<D: LoadedDatabase> Load<D> {
-    /// A load over these databases that has not begun.
+    /// A load over these databases that has not begun. `on_error` hears of the errors after which it
+    /// goes on.
     #[must_use]
-    pub fn new(handle: Handle, orders: Arc<Orders>, databases: Vec<D>, how: Loop) -> Rc<Self> {
+    pub fn new(
+        handle: Handle,
+        orders: Arc<Orders>,
+        databases: Vec<D>,
+        how: Loop,
+        on_error: OnError,
+    ) -> Rc<Self> {
         let limit = match how {
             Loop::Closed(_) => 0,
             Loop::Open { backlog_limit, .. } => backlog_limit,
@@ -92,6 +107,7 @@ impl<D: LoadedDatabase> Load<D> {
             backlog: RefCell::new(Backlog::new(limit)),
             turn: Cell::new(0),
             zero_delay_loop: ZeroDelayLoopDetector::new(TRANSACTIONS_AT_ONE_INSTANT_MAX, REMEDY),
+            on_error,
             failure: RefCell::new(None),
         })
     }
@@ -135,14 +151,11 @@ impl<D: LoadedDatabase> Load<D> {
         let mut turn = number;
         while self.goes_on() && number < self.orders.sessions() as usize {
             // Sessions go round the databases, so that all get the same share of the load.
-            let database = self.databases[turn % self.databases.len()].clone();
-            turn += 1;
             let (begun, begun_ns) = (self.handle.turns(), self.handle.now_ns());
-            let ended = database.transact(None).await;
+            self.transact(turn % self.databases.len(), None).await;
+            turn += 1;
             let sessions = self.orders.sessions();
-            if let Err(failure) =
-                ended.and_then(|_| self.zero_delay_loop.count(&self.handle, sessions))
-            {
+            if let Err(failure) = self.zero_delay_loop.count(&self.handle, sessions) {
                 self.fail(failure);
             }
             let pause_ns = pause.after_ns(self.handle.now_ns() - begun_ns);
@@ -154,6 +167,20 @@ impl<D: LoadedDatabase> Load<D> {
             }
         }
         self.alive.borrow_mut()[number] = false;
+    }
+
+    /// Runs a transaction on the database with this number in the load. After an error that does not
+    /// end the run it rests.
+    async fn transact(&self, number: usize, due_ns: Option<u64>) {
+        let database = self.databases[number].clone();
+        match database.transact(due_ns).await {
+            Ok(_) => {}
+            Err(failure) if failure.ends_run() => self.fail(failure),
+            Err(failure) => {
+                (self.on_error)(number, failure);
+                self.rest(REST_AFTER_ERROR_NS).await;
+            }
+        }
     }
 
     /// Sleeps, at most until the load is stopped.
@@ -200,10 +227,8 @@ impl<D: LoadedDatabase> Load<D> {
             if self.goes_on() {
                 let turn = self.turn.get();
                 self.turn.set(turn + 1);
-                let database = self.databases[turn % self.databases.len()].clone();
-                if let Err(failure) = database.transact(Some(at_ns)).await {
-                    self.fail(failure);
-                }
+                self.transact(turn % self.databases.len(), Some(at_ns))
+                    .await;
             }
             due_ns = self.backlog.borrow_mut().next_due();
         }

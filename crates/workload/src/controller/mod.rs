@@ -5,16 +5,20 @@
 //! sessions are a [`load::Load`]. The [`run_controller::RunController`] orders the stages, joins the counts,
 //! steers the load ([`load_control`]), reports the phases (`phase_notice`) and gives the result
 //! ([`outcome`]). A load of which no session ever waits is ended by [`zero_delay_loop`].
-//! Orders and news go over [`link`]; what every shard does with them is in `follower`. [`drive`] sets
+//! Errors after which a run goes on are collected by shard ([`met_errors`]) and entered into one
+//! [`error_book`]. Orders and news go over [`link`]; what every shard does with them is in `follower`. [`drive`] sets
 //! everything going; what it needs of real or simulated storage is a [`host::DatabaseHost`].
 
 pub mod drive;
+pub mod error_book;
+pub mod error_key;
 pub mod follower;
 pub mod host;
 pub mod link;
 pub mod listener;
 pub mod load;
 pub mod load_control;
+pub mod met_errors;
 pub mod observer;
 pub mod outcome;
 mod phase_notice;

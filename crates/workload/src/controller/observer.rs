@@ -1,5 +1,6 @@
 //! From the engine's requests to the streams that are measured.
 
+use super::met_errors::MetErrors;
 use crate::failure::Failure;
 use measure::metric::Stream;
 use measure::sample::Recorder;
@@ -7,32 +8,29 @@ use runtime::{IoCause, IoDirection, IoError, IoEvent, IoObserver};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The first request that failed, whoever made it.
-pub type FirstFailure = Rc<RefCell<Option<Failure>>>;
-
-/// Counts the requests of one database, and keeps the first failure.
+/// Counts the requests of one database, and keeps those that failed.
 pub struct CountingObserver {
     recorder: Rc<RefCell<Recorder>>,
     database: usize,
     page_bytes: u64,
-    failure: FirstFailure,
+    errors: MetErrors,
 }
 
 impl CountingObserver {
-    /// Counts into `recorder` for the database of this index, which has pages of `page_bytes`. The
-    /// first failure goes to `failure`.
+    /// Counts into `recorder` for the database of this index, which has pages of `page_bytes`. Requests
+    /// that fail go to `errors`, whoever made them.
     #[must_use]
     pub fn new(
         recorder: Rc<RefCell<Recorder>>,
         database: usize,
         page_bytes: u64,
-        failure: FirstFailure,
+        errors: MetErrors,
     ) -> Self {
         Self {
             recorder,
             database,
             page_bytes,
-            failure,
+            errors,
         }
     }
 
@@ -76,10 +74,11 @@ pub fn stream_of(cause: IoCause, direction: IoDirection) -> Option<Stream> {
 
 impl IoObserver for CountingObserver {
     fn failed(&self, event: &IoEvent, error: &IoError) {
-        self.failure.borrow_mut().get_or_insert_with(|| Failure {
+        let failure = Failure {
             page: self.page_at(event),
             ..Failure::of_io(error, purpose(event.cause, event.direction))
-        });
+        };
+        self.errors.note(Some(self.database), failure);
     }
 
     fn completed(&self, event: &IoEvent) {

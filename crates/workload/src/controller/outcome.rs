@@ -1,14 +1,19 @@
 //! The account of a run: phases, failures, checks, and in the end the result document.
 
+use super::error_book::{Entry, ErrorBook};
 use super::load::Loop;
 use super::load_control::LoadControl;
 use super::plan::{RunPlan, SteadyBy};
 use crate::failure::{Failure, FailureKind};
 use measure::display::number::percent;
 use measure::metric::Stream;
-use measure::result::{Check, ErrorRecord, PhaseResult, RunResult, SteadyState, Verdict};
-use measure::sample::RunTotals;
+use measure::result::{
+    Check, ErrorCount, IntegrityClass, PhaseResult, RunResult, SteadyState, Verdict,
+    VerificationResult, VerifiedDatabase,
+};
+use measure::sample::{Layout, RunTotals};
 use measure::service_level::{Judgement, Measured, evaluate, judge};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The phases that the result lists.
@@ -49,7 +54,14 @@ pub struct Account {
     base: RunResult,
     spans: Vec<(Span, u64, u64)>,
     open_span: Option<(Span, u64)>,
-    errors: Vec<ErrorRecord>,
+    errors: ErrorBook,
+    /// What kind of failure ended the run, if one did.
+    ended_by: Option<FailureKind>,
+    /// Whether sessions have run.
+    was_loaded: bool,
+    /// Whether the load was ended because there were too many errors.
+    load_was_ended: bool,
+    verification: Option<VerificationResult>,
     /// Why simulated time does not advance, if it does not.
     zero_delay_loop: Option<String>,
     interrupted: bool,
@@ -59,14 +71,18 @@ pub struct Account {
 }
 
 impl Account {
-    /// An account that begins with what the caller knows.
+    /// An account that begins with what the caller knows, of databases with these names.
     #[must_use]
-    pub fn new(base: RunResult) -> Self {
+    pub fn new(base: RunResult, layout: Arc<Layout>) -> Self {
         Self {
             base,
             spans: Vec::new(),
             open_span: None,
-            errors: Vec::new(),
+            errors: ErrorBook::new(layout),
+            ended_by: None,
+            was_loaded: false,
+            load_was_ended: false,
+            verification: None,
             zero_delay_loop: None,
             interrupted: false,
             warnings: Vec::new(),
@@ -77,6 +93,7 @@ impl Account {
 
     /// Notes the time at which a phase begins.
     pub fn begin_span(&mut self, span: Span, now_ns: u64) {
+        self.was_loaded |= span == Span::WarmUp;
         self.open_span = Some((span, now_ns));
     }
 
@@ -95,14 +112,70 @@ impl Account {
                 .get_or_insert_with(|| failure.error.clone());
             return;
         }
-        self.errors.push(ErrorRecord {
-            at_s: now_ns as f64 / 1e9,
-            kind: failure.kind.into(),
-            file: failure.file.clone(),
-            page: failure.page,
-            operation: failure.operation.clone(),
-            error: failure.error.clone(),
-        });
+        self.ended_by.get_or_insert(failure.kind);
+        self.errors.add_ending(None, failure, now_ns);
+    }
+
+    /// Counts an error after which the run goes on.
+    pub fn count(
+        &mut self,
+        database: Option<usize>,
+        failure: &Failure,
+        times: u64,
+        now_ns: u64,
+    ) -> Entry {
+        self.errors.add(database, failure, times, now_ns)
+    }
+
+    /// Counts errors that whoever met them has not listed.
+    pub fn count_unlisted(&mut self, database: usize, class: IntegrityClass, errors: u64) {
+        self.errors.add_unlisted(database, class, errors);
+    }
+
+    /// Different errors so far.
+    #[must_use]
+    pub fn errors(&self) -> u64 {
+        self.errors.errors()
+    }
+
+    /// Notes that the load ends early because there are too many errors; `text` says so.
+    pub fn end_load(&mut self, text: String) {
+        self.load_was_ended = true;
+        self.warn(text);
+    }
+
+    /// Notes what the pass over a closed database has read.
+    pub fn verified(&mut self, database: VerifiedDatabase) {
+        let verification = self.verification.get_or_insert_default();
+        verification.databases.push(database);
+        verification.databases.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
+    /// Notes why databases are not verified, or not to the end. The first reason stays.
+    pub fn not_verified(&mut self, why: &str) {
+        let verification = self.verification.get_or_insert_default();
+        if verification.not_verified.is_empty() {
+            verification.not_verified = why.to_owned();
+        }
+    }
+
+    /// Why the closed databases cannot be verified, as a sentence; `None` when they can. After an error
+    /// of the storage they are: whoever returns it wants to know how much is wrong.
+    #[must_use]
+    pub fn why_not_to_verify(&self) -> Option<String> {
+        let because = |why: &str| Some(format!("The databases were not verified, because {why}."));
+        if self.interrupted {
+            return because("the run was stopped");
+        }
+        if self.zero_delay_loop.is_some() {
+            return because("the run had to end early");
+        }
+        match self.ended_by {
+            _ if !self.was_loaded => because("the run ended before its load began"),
+            None | Some(FailureKind::Halted | FailureKind::Io | FailureKind::Integrity) => None,
+            Some(FailureKind::OutOfSpace) => because("no space was left"),
+            Some(_) => because("an error ended the run"),
+        }
     }
 
     /// Notes that somebody stopped the run.
@@ -123,20 +196,14 @@ impl Account {
     /// Whether a failure has ended the run.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.zero_delay_loop.is_some() || !self.errors.is_empty()
-    }
-
-    /// Whether the run ends before its time.
-    #[must_use]
-    pub fn was_cut_short(&self) -> bool {
-        self.interrupted || self.has_failed()
+        self.zero_delay_loop.is_some() || self.ended_by.is_some()
     }
 
     /// Judges the levels with the totals so far.
     pub fn judge(&mut self, plan: &RunPlan, totals: &RunTotals) {
         if totals.measured_s() > 0.0 {
-            let levels = &plan.service_levels;
-            self.checks = evaluate(levels, &self.measured(plan, totals, None));
+            let (levels, counts) = (&plan.service_levels, self.errors.counts());
+            self.checks = evaluate(levels, &self.measured(plan, totals, &counts, None));
         }
     }
 
@@ -156,13 +223,16 @@ impl Account {
         &'a self,
         plan: &RunPlan,
         totals: &'a RunTotals,
+        counts: &'a [ErrorCount],
         must_be_steady: Option<&'a SteadyState>,
     ) -> Measured<'a> {
         Measured {
             totals,
             planned_s: Some(plan.run.duration.as_seconds()),
             target_iops: plan.rate_to_reach(),
-            errors: &self.errors,
+            errors: self.errors.records(),
+            error_counts: counts,
+            hung_after_s: None,
             interrupted: self.interrupted,
             must_be_steady,
         }
@@ -188,7 +258,12 @@ impl Account {
         }
         totals.fill(&mut result);
         result.tuning = load_control.tuning_result();
-        result.errors.clone_from(&self.errors);
+        result.errors = self.errors.records().to_vec();
+        result.error_counts = self.errors.counts();
+        result.verification.clone_from(&self.verification);
+        let not_verified = self.verification.iter().map(|one| &one.not_verified);
+        let not_verified = not_verified.filter(|why| !why.is_empty());
+        result.warnings.extend(not_verified.cloned());
         result.warnings.extend(self.warnings.iter().cloned());
         result.notes.extend(self.notes.iter().cloned());
         if shed > 0 {
@@ -212,7 +287,9 @@ impl Account {
             }
         };
         let levels = &plan.service_levels;
-        let measured = self.measured(plan, totals, rule.required.then_some(&steady));
+        let counts = self.errors.counts();
+        let required = rule.required.then_some(&steady);
+        let measured = self.measured(plan, totals, &counts, required);
         let checks = evaluate(levels, &measured);
         let judgement = judge(levels, &measured, &checks);
         if plan.build_only && complete && judgement.verdict != Verdict::Error && !self.interrupted {

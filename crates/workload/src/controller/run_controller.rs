@@ -4,8 +4,11 @@
 //! milliseconds with the time; it takes in the messages of the shards, gives orders, and notifies the
 //! listener. So the same code conducts threads on the wall clock and tasks on the virtual one.
 
-use super::link::{Inbox, Orders, ShardMessage, Stage, WITHOUT_SERVICE};
-use super::listener::{InterimResult, RunListener};
+mod errors;
+mod reporting;
+
+use super::link::{Inbox, Orders, ShardMessage, Stage};
+use super::listener::RunListener;
 use super::load::Loop;
 use super::load_control::LoadControl;
 use super::outcome::{Account, Span};
@@ -13,12 +16,12 @@ use super::phase_notice::PhaseNotice;
 use super::plan::RunPlan;
 use super::service::Service;
 use super::ticks::{Tick, TickJoiner};
-use crate::failure::{Failure, FailureKind};
-use crate::profile::{TimeSpan, WarmUp};
-use crate::progress::{ByteProgress, LiveSample, Outlook, Phase, Remaining, Sessions, StopRequest};
+use crate::profile::TimeSpan;
+use crate::progress::{ByteProgress, Phase, StopRequest};
+use errors::ErrorNotes;
 use measure::host::HostMonitor;
 use measure::result::RunResult;
-use measure::sample::{Collector, Phase as SamplePhase, Sample};
+use measure::sample::{Collector, Phase as SamplePhase};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,6 +57,9 @@ pub struct RunController {
     shed: Vec<u64>,
     service: Service,
     is_tuned: bool,
+    /// Whether something happened after which the present stage ends early.
+    is_failing: bool,
+    error_notes: ErrorNotes,
 }
 
 impl RunController {
@@ -75,7 +81,7 @@ impl RunController {
             collector: Collector::new(Arc::clone(&plan.layout), shards, interval_s, monitor),
             ticks: TickJoiner::new(shards, Arc::clone(&plan.layout)),
             load_control: LoadControl::new(&plan),
-            account: Account::new(base),
+            account: Account::new(base, Arc::clone(&plan.layout)),
             phase_notice: PhaseNotice::default(),
             stage: Stage::Build,
             stage_begun_ns: 0,
@@ -89,6 +95,8 @@ impl RunController {
             shed: vec![0; shards],
             service: Service::default(),
             is_tuned: false,
+            is_failing: false,
+            error_notes: ErrorNotes::default(),
             plan,
             orders,
             inbox,
@@ -113,7 +121,8 @@ impl RunController {
             self.take_in(shard, news, now_ns, listener);
         }
         let stop = self.stop.is_stopped();
-        if (stop || self.account.has_failed()) && self.may_be_cut_short() {
+        self.look_at_error_limit(listener);
+        if (stop || self.is_failing) && self.may_be_cut_short() {
             self.cut_short(stop, now_ns, listener);
         } else {
             self.go_on(now_ns, listener);
@@ -175,6 +184,10 @@ impl RunController {
                 listener.note(&text);
                 self.account.note(text);
             }
+            ShardMessage::Met(errors) => self.enter_errors(errors, now_ns, listener),
+            ShardMessage::Verified { database, report } => {
+                self.enter_verified(database, &report, now_ns, listener);
+            }
             ShardMessage::Failed(failure) => self.fail(&failure, now_ns, listener),
             ShardMessage::Ended => {
                 self.ended += 1;
@@ -183,16 +196,6 @@ impl RunController {
                 }
             }
         }
-    }
-
-    fn fail(&mut self, failure: &Failure, now_ns: u64, listener: &mut dyn RunListener) {
-        match failure.kind {
-            // The verdict says it once more; every shard has come to the same instant.
-            FailureKind::ZeroDelayLoop if self.account.has_failed() => {}
-            FailureKind::ZeroDelayLoop => listener.note(&failure.error),
-            _ => listener.note(&format!("error: {failure}")),
-        }
-        self.account.fail(failure, now_ns);
     }
 
     fn may_be_cut_short(&self) -> bool {
@@ -210,6 +213,10 @@ impl RunController {
     fn cut_short(&mut self, stop: bool, now_ns: u64, listener: &mut dyn RunListener) {
         if stop {
             self.account.interrupt();
+        }
+        if self.stage == Stage::Verify {
+            self.account
+                .not_verified("The verification was stopped before its end.");
         }
         if matches!(self.stage, Stage::Build | Stage::Open | Stage::Verify) {
             self.orders.iter().for_each(|orders| orders.abandon());
@@ -241,8 +248,11 @@ impl RunController {
             Stage::Tune if self.is_tuned => Stage::Measure,
             Stage::Measure if elapsed >= run.duration => Stage::Close,
             Stage::Close if all_done => {
-                let verify = run.verify_after_run && !self.account.was_cut_short();
-                if verify { Stage::Verify } else { Stage::End }
+                if self.verifies() {
+                    Stage::Verify
+                } else {
+                    Stage::End
+                }
             }
             Stage::Verify if all_done => Stage::End,
             _ => return,
@@ -280,6 +290,10 @@ impl RunController {
         self.progress.fill(0);
         self.totals.fill(0);
         self.doing = None;
+        if matches!(stage, Stage::Verify | Stage::End) {
+            // What had failed has had its consequences.
+            self.is_failing = false;
+        }
         let run = &self.plan.run;
         let tick_ns = match stage {
             Stage::Tune => self.load_control.tuning_interval_ns(),
@@ -341,87 +355,6 @@ impl RunController {
         }
     }
 
-    fn live_sample(&self, tick: &Tick, elapsed: Duration, now_ns: u64) -> LiveSample {
-        LiveSample {
-            elapsed,
-            iops: tick.io.ios as f64 / tick.io.length_s,
-            target_iops: self.plan.rate_to_reach(),
-            database_read_ms: tick.io.worst_read_ms(),
-            log_write_ms: tick.io.worst_log_write_ms(),
-            sessions: self.sessions(tick.operations as f64 / tick.io.length_s),
-            failing: self.failing(),
-            outlook: self.outlook(tick.phase, elapsed),
-            without_service: self.service.out_for(now_ns),
-        }
-    }
-
-    /// The service levels that would fail the run if it ended now.
-    fn failing(&self) -> Vec<String> {
-        let service = self.service.was_out().then(|| WITHOUT_SERVICE.to_owned());
-        service.into_iter().chain(self.account.failing()).collect()
-    }
-
-    fn sessions(&self, operations_per_second: f64) -> Sessions {
-        Sessions {
-            clients: self.plan.clients,
-            count: self.load_control.sessions(),
-            operations_per_second,
-        }
-    }
-
-    /// What a phase waits for that has no fixed length.
-    fn outlook(&self, phase: SamplePhase, elapsed: Duration) -> Option<Outlook> {
-        // The last counts of a phase come when the next stage has begun already.
-        match (phase, self.stage) {
-            (SamplePhase::WarmUp, Stage::WarmUp) => {
-                let warm_up = &self.plan.run.warm_up;
-                Some(warm_up_outlook(warm_up, self.least_fill(), elapsed))
-            }
-            (SamplePhase::Tuning, Stage::Tune) => self.load_control.outlook(elapsed),
-            _ => None,
-        }
-    }
-
-    /// How full the least filled cache is.
-    fn least_fill(&self) -> f64 {
-        self.cache_fill.iter().copied().fold(1.0, f64::min)
-    }
-
-    fn report_sample(&mut self, sample: &Sample, listener: &mut dyn RunListener) {
-        self.account.judge(&self.plan, self.collector.totals());
-        // The rest of a phase comes when the next stage has begun already.
-        if self.sampled_phase.0 != sample.phase_number {
-            self.sampled_phase = (sample.phase_number, sample.begins_s);
-        }
-        let ends_s = sample.begins_s + sample.length_s;
-        let elapsed_s = (ends_s - self.sampled_phase.1).max(0.0);
-        let latency = |stream| worst_ms(sample, stream);
-        let elapsed = Duration::from_secs_f64(elapsed_s);
-        let live = LiveSample {
-            elapsed,
-            iops: sample.iops(),
-            target_iops: self.plan.rate_to_reach(),
-            database_read_ms: latency(measure::metric::Stream::DatabaseRead),
-            log_write_ms: latency(measure::metric::Stream::LogWrite),
-            sessions: self.sessions(sample.operations_per_second()),
-            failing: self.failing(),
-            outlook: self.outlook(sample.phase, elapsed),
-            without_service: self.service.out_for((ends_s * 1e9) as u64),
-        };
-        let interval_s = self.collector.totals().interval_s();
-        self.phase_notice.before(sample.phase, listener);
-        let work_out = || self.result(false);
-        listener.sample(sample, &live, InterimResult::new(interval_s, &work_out));
-    }
-
-    /// The result so far, or (`complete`) that of the whole run.
-    fn result(&self, complete: bool) -> RunResult {
-        let totals = self.collector.totals();
-        let shed = self.shed.iter().sum();
-        self.account
-            .result(&self.plan, totals, &self.load_control, shed, complete)
-    }
-
     /// Ends the run and gives its result; to be called once [`RunController::step`] has said that it is
     /// over.
     #[must_use]
@@ -433,36 +366,6 @@ impl RunController {
         self.account.judge(&self.plan, self.collector.totals());
         self.result(true)
     }
-}
-
-/// Until when the warm-up goes on: until the caches are full enough, within its bounds.
-fn warm_up_outlook(warm_up: &WarmUp, fill: f64, elapsed: Duration) -> Outlook {
-    let wanted = warm_up.cache_fill_percent / 100.0;
-    let shortest = warm_up.minimum.duration().saturating_sub(elapsed);
-    let longest = warm_up.maximum.duration().saturating_sub(elapsed);
-    let missing = (wanted - fill).max(0.0);
-    let filling = elapsed.as_secs_f64() * missing / fill.max(0.001);
-    let filling = Duration::try_from_secs_f64(filling).unwrap_or(longest);
-    let text = if fill < wanted {
-        let (fill, wanted) = (fill * 100.0, wanted * 100.0);
-        format!("caches {fill:.0} % full, target {wanted:.0} %")
-    } else if warm_up.minimum > TimeSpan(0) {
-        format!("the warm-up takes at least {}", warm_up.minimum)
-    } else {
-        "caches warm".to_owned()
-    };
-    Outlook {
-        text,
-        remaining: Remaining::About(filling.max(shortest).min(longest)),
-    }
-}
-
-fn worst_ms(sample: &Sample, stream: measure::metric::Stream) -> Option<f64> {
-    let averages = sample.databases.iter().filter_map(|database| {
-        let meter = database.stream(stream)?;
-        meter.latency.average_ms()
-    });
-    averages.reduce(f64::max)
 }
 
 fn name_of(stage: Stage) -> Option<(Phase, Span)> {

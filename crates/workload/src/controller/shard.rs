@@ -3,8 +3,9 @@
 use super::follower::{Follower, ShardTasks, follow};
 use super::host::{DatabaseHost, Doing, LoadedDatabase, Progress};
 use super::link::{Inbox, Orders, ShardMessage, Stage};
-use super::load::Load;
-use super::observer::{CountingObserver, FirstFailure};
+use super::load::{Load, OnError};
+use super::met_errors::MetErrors;
+use super::observer::CountingObserver;
 use super::plan::RunPlan;
 use crate::failure::Failure;
 use crate::random::SeededRng;
@@ -25,8 +26,9 @@ pub struct Shard<H: DatabaseHost> {
     load: RefCell<Option<Rc<Load<H::Database>>>>,
     /// Sizes of the databases as last seen open, in the order of [`Self::databases`].
     sizes_bytes: RefCell<Vec<u64>>,
-    /// The first request that failed, which whoever made it may have kept to itself.
-    failed_request: FirstFailure,
+    /// What has gone wrong and was not reported yet; whoever made a request that failed may have kept
+    /// that to itself.
+    errors: MetErrors,
     closing: RefCell<Closing<H::Database>>,
 }
 
@@ -70,7 +72,7 @@ impl<H: DatabaseHost> Shard<H> {
             recorder,
             load: RefCell::new(None),
             sizes_bytes: RefCell::default(),
-            failed_request: Rc::default(),
+            errors: MetErrors::default(),
             closing: RefCell::new(Closing {
                 databases: Vec::new(),
                 total_bytes: 0,
@@ -141,6 +143,7 @@ impl<H: DatabaseHost> Shard<H> {
             Arc::clone(self.follower.orders()),
             opened,
             self.plan.how,
+            self.on_error(),
         );
         *self.load.borrow_mut() = Some(load);
         self.note_state();
@@ -167,9 +170,14 @@ impl<H: DatabaseHost> Shard<H> {
             let whole = load.failure().is_none();
             // Every database is closed, whatever became of the others.
             let closed = self.host.close(number, database.clone(), whole).await;
-            let damage = database.take_damage().into_iter().next();
-            let damage = damage.map_or(Ok(()), Err);
-            result = result.and(closed).and(damage);
+            self.note_damage(number, database);
+            match closed {
+                // The load has ended: an error of one database changes nothing for the others.
+                Err(failure) if !failure.ends_run() => {
+                    self.errors.note_in_transaction(Some(number), failure);
+                }
+                closed => result = result.and(closed),
+            }
         }
         self.closing.borrow_mut().databases.clear();
         result
@@ -206,28 +214,58 @@ impl<H: DatabaseHost> Shard<H> {
         self.follower
             .report(ShardMessage::ToHandle(sizes_bytes.iter().sum()));
         for (&database, size_bytes) in self.databases().iter().zip(sizes_bytes) {
-            let verified = self.host.verify(database, self.progress(before)).await;
-            let first = verified.map(|report| report.findings.into_iter().next());
-            result = result.and(first.and_then(|failure| failure.map_or(Ok(()), Err)));
+            match self.host.verify(database, self.progress(before)).await {
+                Ok(report) => self
+                    .follower
+                    .report(ShardMessage::Verified { database, report }),
+                // What cannot be read at all is one error more, and the others are read.
+                Err(failure) if !failure.ends_run() => {
+                    self.errors.note_in_transaction(Some(database), failure);
+                }
+                Err(failure) => result = result.and(Err(failure)),
+            }
             before += size_bytes;
             self.follower.report(ShardMessage::Progress(before));
         }
         result
     }
 
-    /// Reports the first failure, also one that no session has met. Sessions come first: they know
-    /// what the request was for.
-    fn look_for_failures(&self) {
+    /// Reports what has gone wrong since the last time, also what no session has met.
+    fn report_errors(&self) {
         if let Some(load) = self.load.borrow().as_ref() {
-            let mut databases = load.databases().iter();
-            let damage = || databases.find_map(|one| one.take_damage().into_iter().next());
-            if let Some(failure) = load.failure().or_else(damage) {
+            for (&number, database) in self.databases().iter().zip(load.databases()) {
+                self.note_damage(number, database);
+            }
+            if let Some(failure) = load.failure() {
+                self.report_met();
                 self.follower.fail(failure);
             }
         }
-        if let Some(failure) = self.failed_request.borrow().as_ref() {
-            self.follower.fail(failure.clone());
+        self.report_met();
+    }
+
+    fn report_met(&self) {
+        let ending = self.errors.take_ending();
+        let met = self.errors.take();
+        if !met.is_empty() {
+            self.follower.report(ShardMessage::Met(met));
         }
+        if let Some(ending) = ending {
+            self.follower.fail(ending.failure);
+        }
+    }
+
+    fn note_damage(&self, number: usize, database: &H::Database) {
+        for failure in database.take_damage() {
+            self.errors.note_in_transaction(Some(number), failure);
+        }
+    }
+
+    fn on_error(&self) -> OnError {
+        let (errors, numbers) = (self.errors.clone(), self.databases().to_vec());
+        Box::new(move |number, failure| {
+            errors.note_in_transaction(numbers.get(number).copied(), failure);
+        })
     }
 
     fn observer(&self, database: usize) -> Rc<dyn IoObserver> {
@@ -235,7 +273,7 @@ impl<H: DatabaseHost> Shard<H> {
             Rc::clone(&self.recorder),
             database,
             self.plan.page_bytes,
-            Rc::clone(&self.failed_request),
+            self.errors.clone(),
         ))
     }
 
@@ -305,7 +343,7 @@ impl<H: DatabaseHost> ShardTasks for Shard<H> {
             load.adjust();
         }
         self.follow_closing();
-        self.look_for_failures();
+        self.report_errors();
     }
 
     fn note_state(&self) {

@@ -61,6 +61,7 @@ impl ZeroDelayLoopDetector {
     fn failure(&self, now_ns: u64) -> Failure {
         Failure {
             kind: FailureKind::ZeroDelayLoop,
+            integrity: None,
             file: String::new(),
             page: None,
             operation: "running transactions".to_owned(),

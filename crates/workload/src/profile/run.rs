@@ -39,6 +39,12 @@ settings! {
         /// Whether every page is read and its checksum verified after the run.
         pub verify_after_run: bool = true,
             source "JetstressConfig.xml 2013, VerifyChecksum.";
+        /// Errors beyond service_levels.allowed_errors after which the load ends early; the databases
+        /// are verified all the same. 0 ends it at the first error that is not allowed, "never" goes on
+        /// whatever their number (--continue-on-errors). A page that is met again counts once.
+        pub stop_after_errors: Option<u64> = Some(1000),
+            as or_word("never", within(0..=u64::MAX / 2)),
+            source "A setting.";
         /// What must hold before measuring begins.
         pub warm_up: WarmUp = WarmUp::default();
         /// When the measured phase counts as steady.

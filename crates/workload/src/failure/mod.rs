@@ -1,13 +1,19 @@
-//! What ends a run: the failures of every workload, with the file, page and action concerned.
+//! What goes wrong in a run: the failures of every workload, with the file, page and action concerned.
+//! Some end the run ([`Failure::ends_run`]); after others it goes on, and they are counted.
+
+mod finding;
+
+pub use finding::{IntegrityFinding, class_of};
 
 use edb::EngineError;
+use edb::integrity::{FileFinding, PageFinding};
 use edb::log::LogError;
 use edb::pool::{PageError, PageProblem};
-use measure::result::ErrorKind;
+use measure::result::{ErrorKind, IntegrityClass};
 use runtime::{IoError, IoFailure};
 use std::fmt;
 
-/// What kind of failure ended a run.
+/// What kind of failure it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
     /// The storage did not carry out a request.
@@ -16,6 +22,8 @@ pub enum FailureKind {
     Integrity,
     /// The consistency checks of the workload do not pass.
     Inconsistent,
+    /// A database takes no more work, because a write or its log failed.
+    Halted,
     /// There is no space left.
     OutOfSpace,
     /// The database server was gone and did not come back.
@@ -33,7 +41,7 @@ pub enum FailureKind {
 impl From<FailureKind> for ErrorKind {
     fn from(kind: FailureKind) -> Self {
         match kind {
-            FailureKind::Io => Self::Io,
+            FailureKind::Io | FailureKind::Halted => Self::Io,
             FailureKind::Integrity => Self::Integrity,
             FailureKind::Inconsistent => Self::Inconsistent,
             FailureKind::OutOfSpace => Self::OutOfSpace,
@@ -46,11 +54,13 @@ impl From<FailureKind> for ErrorKind {
     }
 }
 
-/// An error that ends a run.
+/// An error of the storage, the engine or a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// What kind it is.
     pub kind: FailureKind,
+    /// What is known of the damage, when it is about data or a failed request.
+    pub integrity: Option<Box<IntegrityFinding>>,
     /// The file in which it happened.
     pub file: String,
     /// The page of the database, when it is about a page.
@@ -72,11 +82,61 @@ impl fmt::Display for Failure {
 }
 
 impl Failure {
+    /// Whether no transaction can follow on this one. Otherwise the transaction that has met it is
+    /// rolled back, and the run goes on.
+    #[must_use]
+    pub fn ends_run(&self) -> bool {
+        !matches!(self.kind, FailureKind::Io | FailureKind::Integrity)
+    }
+
+    /// Whether it is a request that was not carried out.
+    #[must_use]
+    pub fn is_failed_request(&self) -> bool {
+        let class = self.class();
+        matches!(
+            class,
+            Some(IntegrityClass::Unreadable | IntegrityClass::Unwritable)
+        )
+    }
+
+    /// The class of the damage, if it is about data or a failed request.
+    #[must_use]
+    pub fn class(&self) -> Option<IntegrityClass> {
+        self.integrity.as_ref().map(|finding| finding.class)
+    }
+
+    /// The failure that data of this class is in `file`; `error` says what is wrong.
+    #[must_use]
+    pub fn of_data(class: IntegrityClass, file: &str, operation: &str, error: &str) -> Self {
+        Self {
+            kind: FailureKind::Integrity,
+            integrity: Some(Box::new(IntegrityFinding::of_class(class))),
+            file: file.to_owned(),
+            page: None,
+            operation: operation.to_owned(),
+            error: error.to_owned(),
+        }
+    }
+
+    /// The failure that a wrong log file, header or checkpoint is; `operation` is what was being done.
+    #[must_use]
+    pub fn of_file(finding: &FileFinding, operation: &str) -> Self {
+        Self {
+            kind: FailureKind::Integrity,
+            integrity: Some(Box::new(IntegrityFinding::of_file(finding))),
+            file: finding.file.clone(),
+            page: None,
+            operation: operation.to_owned(),
+            error: finding.to_string(),
+        }
+    }
+
     /// The failure that an error of the storage is; `operation` is what was being done.
     #[must_use]
     pub fn of_io(error: &IoError, operation: &str) -> Self {
         let mut failure = Self {
             kind: FailureKind::Io,
+            integrity: None,
             file: String::new(),
             page: None,
             operation: operation.to_owned(),
@@ -90,7 +150,8 @@ impl Failure {
     #[must_use]
     pub fn of_engine(error: &EngineError, file: &str, operation: &str) -> Self {
         let mut failure = Self {
-            kind: FailureKind::Integrity,
+            kind: FailureKind::Internal,
+            integrity: None,
             file: file.to_owned(),
             page: None,
             operation: operation.to_owned(),
@@ -98,29 +159,56 @@ impl Failure {
         };
         match error {
             EngineError::Page(error) => failure.take_page(error),
-            EngineError::Io(error)
-            | EngineError::OutOfSpace(error)
-            | EngineError::Log(LogError::Io(error) | LogError::OutOfSpace(error)) => {
+            EngineError::Io(error) | EngineError::OutOfSpace(error) => failure.take_io(error),
+            EngineError::Log(LogError::Io(error) | LogError::OutOfSpace(error)) => {
                 failure.take_io(error);
+                failure.halt();
             }
+            EngineError::Log(LogError::Closed | LogError::RecordTooLarge { .. }) => {}
+            EngineError::Log(_) => failure.take_class(IntegrityClass::Log),
             EngineError::Poisoned { out_of_space, .. } => {
                 failure.kind = if *out_of_space {
                     FailureKind::OutOfSpace
                 } else {
-                    FailureKind::Io
+                    FailureKind::Halted
                 };
             }
             EngineError::NotADatabase { file, reason } => {
+                failure.take_class(IntegrityClass::Header);
                 failure.file.clone_from(file);
                 failure.error = format!("it cannot be opened: {reason}");
             }
             EngineError::Recovery { file, reason } => {
+                failure.take_class(IntegrityClass::Log);
                 failure.file.clone_from(file);
                 failure.error = format!("it cannot be recovered: {reason}");
             }
+            // A key that is there twice, or a table that is not there, contradicts what was written.
+            EngineError::Damaged { .. }
+            | EngineError::KeyDuplicate { .. }
+            | EngineError::NoSuchTable(_)
+            | EngineError::NoSuchIndex { .. } => failure.take_class(IntegrityClass::Structure),
             _ => {}
         }
         failure
+    }
+
+    /// Nothing more can be written after it, unless the only trouble is that no space is left.
+    fn halt(&mut self) {
+        if self.kind != FailureKind::OutOfSpace {
+            self.kind = FailureKind::Halted;
+        }
+    }
+
+    fn take_class(&mut self, class: IntegrityClass) {
+        self.kind = FailureKind::Integrity;
+        self.integrity = Some(Box::new(IntegrityFinding::of_class(class)));
+    }
+
+    fn take_damage(&mut self, damage: &PageFinding) {
+        self.kind = FailureKind::Integrity;
+        self.integrity = Some(Box::new(IntegrityFinding::of_page(damage)));
+        self.error = format!("the page is damaged: {damage}");
     }
 
     fn take_page(&mut self, error: &PageError) {
@@ -128,7 +216,7 @@ impl Failure {
         self.page = Some(u64::from(error.page.0));
         match &error.problem {
             PageProblem::Io(error) => self.take_io(error),
-            PageProblem::Damaged(damage) => self.error = format!("the page is damaged: {damage}"),
+            PageProblem::Damaged(damage) => self.take_damage(damage),
         }
     }
 
@@ -138,6 +226,7 @@ impl Failure {
             IoFailure::OutOfSpace => FailureKind::OutOfSpace,
             _ => FailureKind::Io,
         };
+        self.integrity = IntegrityFinding::of_io(error).map(Box::new);
         self.file.clone_from(&error.file);
         self.error = error.without_file();
     }

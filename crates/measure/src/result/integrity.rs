@@ -1,0 +1,136 @@
+//! What kinds of errors of data and storage are told apart, how they are counted, and what the
+//! verification after a run has read.
+
+use serde::{Deserialize, Serialize};
+
+/// Declares the classes of errors: their names for people and the error number of ESE, where it has
+/// one for the same thing.
+macro_rules! classes {
+    ($($(#[$about:meta])* $name:ident $label:literal $ese:expr;)*) => {
+        /// What is wrong with data that was read, or with a request: what programs compare.
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+        )]
+        #[serde(rename_all = "kebab-case")]
+        pub enum IntegrityClass {
+            $($(#[$about])* $name,)*
+            /// A class that this version does not know.
+            #[default]
+            #[serde(other)]
+            Unknown,
+        }
+
+        impl IntegrityClass {
+            /// Every known class, in the order in which people read them.
+            pub const ALL: &[IntegrityClass] = &[$(IntegrityClass::$name,)*];
+
+            /// The class in words.
+            pub fn label(self) -> &'static str {
+                match self {
+                    $(IntegrityClass::$name => $label,)*
+                    IntegrityClass::Unknown => "error",
+                }
+            }
+
+            /// The number of the error that ESE reports for the same thing; `None` where it has none.
+            pub fn ese_error(self) -> Option<i32> {
+                match self {
+                    $(IntegrityClass::$name => $ese,)*
+                    IntegrityClass::Unknown => None,
+                }
+            }
+        }
+    };
+}
+
+classes! {
+    /// A write was acknowledged, and the page holds what it held before.
+    LostWrite "lost write" Some(-1119);
+    /// A whole page of the same database stands in the wrong place.
+    Misdirected "misdirected page" Some(-1118);
+    /// A whole page of another database stands in the place.
+    Foreign "page of another database" Some(-1119);
+    /// Some parts of the page are new, others old.
+    Torn "torn page" Some(-1018);
+    /// The page is all zero although it was written.
+    Zeroed "zeroed page" Some(-1019);
+    /// The page is newer than anything that was written to it.
+    FromTheFuture "page from the future" Some(-567);
+    /// The page is all zero, and as far as is known nobody has written it, yet it is in use.
+    NeverWritten "page never written" Some(-1019);
+    /// The checksum does not match the bytes.
+    Checksum "wrong checksum" Some(-1018);
+    /// Pages are whole and contradict each other or the catalog.
+    Structure "damaged structure" Some(-1206);
+    /// A record is not what was committed.
+    Contents "wrong contents" Some(-1206);
+    /// A read was not carried out.
+    Unreadable "failed read" Some(-1022);
+    /// A write or a flush was not carried out.
+    Unwritable "failed write" Some(-1022);
+    /// A log file is not what was written.
+    Log "damaged log" Some(-501);
+    /// A header of the database is not what was written.
+    Header "damaged header" Some(-1206);
+    /// The checkpoint is not what was written.
+    Checkpoint "damaged checkpoint" Some(-533);
+    /// A request was not answered in time.
+    Hung "hung request" None;
+}
+
+/// How often errors of one class were met in one database.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ErrorCount {
+    /// Name of the database; empty when the error belongs to none.
+    pub database: String,
+    /// The class; null for errors that are no class of damage, such as a full disk.
+    pub class: Option<IntegrityClass>,
+    /// Different errors: a page that was met again counts once.
+    pub errors: u64,
+    /// Times that they were met.
+    pub times: u64,
+}
+
+/// What the pass over the closed databases has read.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VerificationResult {
+    /// Why not everything was verified, as a sentence; empty when everything was.
+    pub not_verified: String,
+    /// One entry for each database that was read.
+    pub databases: Vec<VerifiedDatabase>,
+}
+
+/// What the pass over one database has read.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VerifiedDatabase {
+    /// Name of the database.
+    pub name: String,
+    /// Pages read and verified.
+    pub pages: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// How long it took.
+    pub duration_s: f64,
+    /// Wrong pages and failed reads that this pass has met, those known already included.
+    pub errors: u64,
+    /// Pages that the run has written; null when that was not counted.
+    pub pages_written: Option<u64>,
+    /// Of those, pages that were read back from the device and verified, in the run or after it; null
+    /// when that was not counted.
+    pub pages_read_back: Option<u64>,
+}
+
+impl VerifiedDatabase {
+    /// Bytes read per second; `None` when it took no time.
+    pub fn bytes_per_second(&self) -> Option<f64> {
+        (self.duration_s > 0.0).then(|| self.bytes as f64 / self.duration_s)
+    }
+
+    /// Pages that the run has written and nobody has read back since.
+    pub fn never_read_back(&self) -> Option<u64> {
+        Some(self.pages_written?.saturating_sub(self.pages_read_back?))
+    }
+}

@@ -1,0 +1,165 @@
+//! Errors by database and class, and what the verification after the run has read.
+
+use measure::metric::Unit;
+use measure::result::{RunResult, VerifiedDatabase};
+
+use super::{Cell, Column, Table};
+
+/// One row for each database and class of error; empty when there was no error.
+#[must_use]
+pub fn error_counts_table(result: &RunResult) -> Table {
+    let mut table = Table::new(vec![
+        Column::text("error"),
+        Column::text("database"),
+        Column::number("ESE error", ""),
+        Column::number("errors", ""),
+        Column::number("times met", ""),
+    ]);
+    for count in &result.error_counts {
+        let class = count.class.unwrap_or_default();
+        let ese = class.ese_error();
+        table.push(vec![
+            Cell::new(class.label()),
+            Cell::new(count.database.clone()),
+            Cell::new(ese.map_or(String::new(), |number| number.to_string())),
+            Cell::count(count.errors).notable_when(true),
+            Cell::count(count.times),
+        ]);
+    }
+    table.without_empty_columns()
+}
+
+/// One row for each database that was verified; empty when none was.
+#[must_use]
+pub fn verification_table(result: &RunResult) -> Table {
+    let mut table = Table::new(vec![
+        Column::text("database"),
+        Column::number("pages verified", ""),
+        Column::number("read", ""),
+        Column::number("throughput", ""),
+        Column::number("errors", ""),
+        Column::number("written", "").of("pages of the run"),
+        Column::number("read back", "").of("pages of the run"),
+        Column::number("never read back", "").of("pages of the run"),
+    ]);
+    let databases = match &result.verification {
+        Some(verification) => verification.databases.as_slice(),
+        None => &[],
+    };
+    for database in databases.iter().filter(|database| database.pages > 0) {
+        table.push(row(database));
+    }
+    if table.rows.len() > 1 {
+        table.sums = row(&sum(databases));
+    }
+    table.without_empty_columns()
+}
+
+fn row(database: &VerifiedDatabase) -> Vec<Cell> {
+    let count = |number: Option<u64>| number.map_or_else(|| Cell::new(""), Cell::count);
+    vec![
+        Cell::new(database.name.clone()),
+        Cell::count(database.pages),
+        Cell::of(database.bytes as f64, Unit::Bytes),
+        Cell::of(database.bytes_per_second(), Unit::BytesPerSecond),
+        Cell::count(database.errors).notable_when(database.errors > 0),
+        count(database.pages_written),
+        count(database.pages_read_back),
+        count(database.never_read_back()),
+    ]
+}
+
+/// All databases together. They are read side by side, so the longest pass is the time of all.
+fn sum(databases: &[VerifiedDatabase]) -> VerifiedDatabase {
+    let mut sum = VerifiedDatabase {
+        name: "all".to_owned(),
+        ..VerifiedDatabase::default()
+    };
+    let add = |a: Option<u64>, b: Option<u64>| Some(a.unwrap_or(0) + b?);
+    let all_counted = databases.iter().all(|one| one.pages_written.is_some());
+    for one in databases {
+        sum.pages += one.pages;
+        sum.bytes += one.bytes;
+        sum.errors += one.errors;
+        sum.duration_s = sum.duration_s.max(one.duration_s);
+        if all_counted {
+            sum.pages_written = add(sum.pages_written, one.pages_written);
+            sum.pages_read_back = add(sum.pages_read_back, one.pages_read_back);
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::result::{ErrorCount, IntegrityClass, VerificationResult};
+
+    fn verified(name: &str, errors: u64) -> VerifiedDatabase {
+        VerifiedDatabase {
+            name: name.to_owned(),
+            pages: 1_000,
+            bytes: 32_768_000,
+            duration_s: 2.0,
+            errors,
+            ..VerifiedDatabase::default()
+        }
+    }
+
+    fn heads(table: &Table) -> Vec<&str> {
+        let columns = table.columns.iter();
+        columns.map(|column| column.head.as_str()).collect()
+    }
+
+    #[test]
+    fn what_nobody_counted_has_no_column() {
+        let mut result = RunResult::default();
+        assert!(verification_table(&result).is_empty());
+        result.verification = Some(VerificationResult {
+            databases: vec![verified("a", 0), verified("b", 3)],
+            ..VerificationResult::default()
+        });
+        let table = verification_table(&result);
+        assert_eq!(
+            heads(&table),
+            ["database", "pages verified", "read", "throughput", "errors"]
+        );
+        let notable: Vec<bool> = table.rows.iter().map(|row| row[4].notable).collect();
+        assert_eq!(notable, [false, true]);
+        assert_eq!(
+            (table.sums[1].text.as_str(), table.sums[4].text.as_str()),
+            ("2,000", "3")
+        );
+        let databases = &mut result.verification.get_or_insert_default().databases;
+        for database in databases {
+            (database.pages_written, database.pages_read_back) = (Some(70), Some(68));
+        }
+        let table = verification_table(&result);
+        assert_eq!(table.rows[0][7].text, "2");
+        assert_eq!(table.sums[7].text, "4");
+    }
+
+    #[test]
+    fn errors_are_shown_by_class_with_their_number_in_ese() {
+        let count = |class, database: &str| ErrorCount {
+            database: database.to_owned(),
+            class,
+            errors: 2,
+            times: 9,
+        };
+        let result = RunResult {
+            error_counts: vec![
+                count(Some(IntegrityClass::LostWrite), "a"),
+                count(Some(IntegrityClass::Hung), "b"),
+            ],
+            ..RunResult::default()
+        };
+        let table = error_counts_table(&result);
+        let row: Vec<&str> = table.rows[0]
+            .iter()
+            .map(|cell| cell.text.as_str())
+            .collect();
+        assert_eq!(row, ["lost write", "a", "-1119", "2", "9"]);
+        assert_eq!(table.rows[1][2].text, "");
+    }
+}

@@ -1,0 +1,124 @@
+//! What the run controller reports while the run goes on: live figures, samples, the result so far.
+
+use super::RunController;
+use crate::controller::link::{Stage, WITHOUT_SERVICE};
+use crate::controller::listener::{InterimResult, RunListener};
+use crate::controller::ticks::Tick;
+use crate::profile::{TimeSpan, WarmUp};
+use crate::progress::{LiveSample, Outlook, Remaining, Sessions};
+use measure::result::RunResult;
+use measure::sample::{Phase as SamplePhase, Sample};
+use std::time::Duration;
+
+impl RunController {
+    pub(super) fn live_sample(&self, tick: &Tick, elapsed: Duration, now_ns: u64) -> LiveSample {
+        LiveSample {
+            elapsed,
+            iops: tick.io.ios as f64 / tick.io.length_s,
+            target_iops: self.plan.rate_to_reach(),
+            database_read_ms: tick.io.worst_read_ms(),
+            log_write_ms: tick.io.worst_log_write_ms(),
+            sessions: self.sessions(tick.operations as f64 / tick.io.length_s),
+            failing: self.failing(),
+            outlook: self.outlook(tick.phase, elapsed),
+            without_service: self.service.out_for(now_ns),
+        }
+    }
+
+    /// The service levels that would fail the run if it ended now.
+    fn failing(&self) -> Vec<String> {
+        let service = self.service.was_out().then(|| WITHOUT_SERVICE.to_owned());
+        service.into_iter().chain(self.account.failing()).collect()
+    }
+
+    fn sessions(&self, operations_per_second: f64) -> Sessions {
+        Sessions {
+            clients: self.plan.clients,
+            count: self.load_control.sessions(),
+            operations_per_second,
+        }
+    }
+
+    /// What a phase waits for that has no fixed length.
+    fn outlook(&self, phase: SamplePhase, elapsed: Duration) -> Option<Outlook> {
+        // The last counts of a phase come when the next stage has begun already.
+        match (phase, self.stage) {
+            (SamplePhase::WarmUp, Stage::WarmUp) => {
+                let warm_up = &self.plan.run.warm_up;
+                Some(warm_up_outlook(warm_up, self.least_fill(), elapsed))
+            }
+            (SamplePhase::Tuning, Stage::Tune) => self.load_control.outlook(elapsed),
+            _ => None,
+        }
+    }
+
+    /// How full the least filled cache is.
+    pub(super) fn least_fill(&self) -> f64 {
+        self.cache_fill.iter().copied().fold(1.0, f64::min)
+    }
+
+    pub(super) fn report_sample(&mut self, sample: &Sample, listener: &mut dyn RunListener) {
+        self.account.judge(&self.plan, self.collector.totals());
+        // The rest of a phase comes when the next stage has begun already.
+        if self.sampled_phase.0 != sample.phase_number {
+            self.sampled_phase = (sample.phase_number, sample.begins_s);
+        }
+        let ends_s = sample.begins_s + sample.length_s;
+        let elapsed_s = (ends_s - self.sampled_phase.1).max(0.0);
+        let latency = |stream| worst_ms(sample, stream);
+        let elapsed = Duration::from_secs_f64(elapsed_s);
+        let live = LiveSample {
+            elapsed,
+            iops: sample.iops(),
+            target_iops: self.plan.rate_to_reach(),
+            database_read_ms: latency(measure::metric::Stream::DatabaseRead),
+            log_write_ms: latency(measure::metric::Stream::LogWrite),
+            sessions: self.sessions(sample.operations_per_second()),
+            failing: self.failing(),
+            outlook: self.outlook(sample.phase, elapsed),
+            without_service: self.service.out_for((ends_s * 1e9) as u64),
+        };
+        let interval_s = self.collector.totals().interval_s();
+        self.phase_notice.before(sample.phase, listener);
+        let work_out = || self.result(false);
+        listener.sample(sample, &live, InterimResult::new(interval_s, &work_out));
+    }
+
+    /// The result so far, or (`complete`) that of the whole run.
+    pub(super) fn result(&self, complete: bool) -> RunResult {
+        let totals = self.collector.totals();
+        let shed = self.shed.iter().sum();
+        self.account
+            .result(&self.plan, totals, &self.load_control, shed, complete)
+    }
+}
+
+/// Until when the warm-up goes on: until the caches are full enough, within its bounds.
+fn warm_up_outlook(warm_up: &WarmUp, fill: f64, elapsed: Duration) -> Outlook {
+    let wanted = warm_up.cache_fill_percent / 100.0;
+    let shortest = warm_up.minimum.duration().saturating_sub(elapsed);
+    let longest = warm_up.maximum.duration().saturating_sub(elapsed);
+    let missing = (wanted - fill).max(0.0);
+    let filling = elapsed.as_secs_f64() * missing / fill.max(0.001);
+    let filling = Duration::try_from_secs_f64(filling).unwrap_or(longest);
+    let text = if fill < wanted {
+        let (fill, wanted) = (fill * 100.0, wanted * 100.0);
+        format!("caches {fill:.0} % full, target {wanted:.0} %")
+    } else if warm_up.minimum > TimeSpan(0) {
+        format!("the warm-up takes at least {}", warm_up.minimum)
+    } else {
+        "caches warm".to_owned()
+    };
+    Outlook {
+        text,
+        remaining: Remaining::About(filling.max(shortest).min(longest)),
+    }
+}
+
+fn worst_ms(sample: &Sample, stream: measure::metric::Stream) -> Option<f64> {
+    let averages = sample.databases.iter().filter_map(|database| {
+        let meter = database.stream(stream)?;
+        meter.latency.average_ms()
+    });
+    averages.reduce(f64::max)
+}

@@ -1,0 +1,145 @@
+//! What is known of damage: the one place where errors of storage and engine get their class.
+
+use edb::integrity::{DamageClass, FileFinding, FilePart, PageFinding, Persistence};
+use measure::result::IntegrityClass;
+use runtime::{IoError, IoFailure, IoOperation};
+
+/// What is known of wrong data, or of a request that was not carried out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct IntegrityFinding {
+    /// What is wrong.
+    pub class: IntegrityClass,
+    /// Where in the file.
+    pub offset_bytes: Option<u64>,
+    /// The version (dbtime) of the page that was written last.
+    pub expected_version: Option<u64>,
+    /// The version that was found.
+    pub found_version: Option<u64>,
+    /// Whether reading again gave the same; `None` when it was not read again.
+    pub on_medium: Option<bool>,
+    /// The page whose contents were found, or that has the contents missed here.
+    pub partner_page: Option<u64>,
+    /// A hung request: how long it has been outstanding.
+    pub outstanding_ns: Option<u64>,
+    /// A hung request: whether it was answered.
+    pub answered: Option<bool>,
+}
+
+impl IntegrityFinding {
+    /// A finding of which only the class is known.
+    #[must_use]
+    pub fn of_class(class: IntegrityClass) -> Self {
+        Self {
+            class,
+            ..Self::default()
+        }
+    }
+
+    /// The finding that a wrong page is.
+    #[must_use]
+    pub fn of_page(page: &PageFinding) -> Self {
+        let found = page.misplaced.map(|misplaced| misplaced.number);
+        Self {
+            class: class_of(page.class),
+            offset_bytes: Some(page.offset_bytes),
+            expected_version: page.last_write.map(|write| write.dbtime),
+            found_version: page.found_dbtime,
+            on_medium: match page.persistence {
+                Persistence::ReadOnce => None,
+                Persistence::Transient { .. } => Some(false),
+                Persistence::Medium { .. } => Some(true),
+            },
+            partner_page: found.or(page.found_at).map(u64::from),
+            ..Self::default()
+        }
+    }
+
+    /// The finding that a wrong log file, header or checkpoint is.
+    #[must_use]
+    pub fn of_file(finding: &FileFinding) -> Self {
+        Self::of_class(match finding.part {
+            FilePart::Header { .. } => IntegrityClass::Header,
+            FilePart::Checkpoint { .. } => IntegrityClass::Checkpoint,
+            FilePart::Log { .. } => IntegrityClass::Log,
+        })
+    }
+
+    /// The finding that a failed request is; `None` for one that says nothing of the data, such as one
+    /// that found no space.
+    #[must_use]
+    pub fn of_io(error: &IoError) -> Option<Self> {
+        let class = match (&error.failure, error.operation) {
+            (IoFailure::OutOfSpace, _) => return None,
+            (_, IoOperation::Read) => IntegrityClass::Unreadable,
+            (_, IoOperation::Write | IoOperation::Sync | IoOperation::Resize) => {
+                IntegrityClass::Unwritable
+            }
+            _ => return None,
+        };
+        Some(Self {
+            offset_bytes: Some(error.offset_bytes),
+            ..Self::of_class(class)
+        })
+    }
+}
+
+/// The class of a result that a class of the engine is.
+#[must_use]
+pub fn class_of(class: DamageClass) -> IntegrityClass {
+    match class {
+        DamageClass::NeverWritten => IntegrityClass::NeverWritten,
+        DamageClass::LostWrite => IntegrityClass::LostWrite,
+        DamageClass::Misdirected => IntegrityClass::Misdirected,
+        DamageClass::Foreign => IntegrityClass::Foreign,
+        DamageClass::Torn => IntegrityClass::Torn,
+        DamageClass::Zeroed => IntegrityClass::Zeroed,
+        DamageClass::FromTheFuture => IntegrityClass::FromTheFuture,
+        DamageClass::Checksum => IntegrityClass::Checksum,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_and_failed_requests_get_their_class() {
+        for class in DamageClass::ALL {
+            // One name and one error number, whoever prints it.
+            let named = class_of(class);
+            let name = serde_json::to_value(named).ok();
+            assert_eq!(name, Some(class.name().into()));
+            assert_eq!(named.ese_error(), Some(class.ese_error().0), "{named:?}");
+        }
+        let error = |operation, failure| IoError {
+            operation,
+            file: "a".to_owned(),
+            offset_bytes: 4096,
+            length_bytes: 4096,
+            failure,
+        };
+        let device = || IoFailure::Device("EIO".to_owned());
+        for (operation, failure, class) in [
+            (
+                IoOperation::Read,
+                device(),
+                Some(IntegrityClass::Unreadable),
+            ),
+            (
+                IoOperation::Write,
+                device(),
+                Some(IntegrityClass::Unwritable),
+            ),
+            (
+                IoOperation::Sync,
+                device(),
+                Some(IntegrityClass::Unwritable),
+            ),
+            (IoOperation::Write, IoFailure::OutOfSpace, None),
+            (IoOperation::List, device(), None),
+        ] {
+            let finding = IntegrityFinding::of_io(&error(operation, failure));
+            assert_eq!(finding.map(|finding| finding.class), class, "{operation}");
+        }
+    }
+}
