@@ -23,11 +23,11 @@ pub fn run_on_threads<H, F>(
 ) -> RunResult
 where
     H: StoreHost,
-    F: Fn(usize, &Arc<MailPlan>) -> Result<(Runtime, H), Failure> + Sync,
+    F: Fn(usize, &Arc<MailPlan>) -> Result<(Runtime, H), Failure> + Send + Sync + 'static,
 {
     let run = plan.run.clone();
     let plan = Arc::new(plan);
-    controller::run_on_threads(run, base, monitor, stop, listener, |shard| {
+    controller::run_on_threads(run, base, monitor, stop, listener, move |shard| {
         let (runtime, stores) = make(shard, &plan)?;
         let host = MailHost::new(runtime.handle(), Arc::clone(&plan), stores);
         Ok((runtime, host))

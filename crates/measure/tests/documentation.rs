@@ -9,10 +9,10 @@ use measure::metric::{Merge, Metric, RowScope, Stream};
 use measure::result::{
     ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Bound, Check,
     CheckId, ConsistencyCheck, CounterSummary, DatabaseFigures, DatabaseResult, DemeritPoint,
-    DemeritResult, DeviceResult, ErrorRecord, EventResult, IoFigures, LatencyFigures,
-    OperationResult, OutageResult, PhaseResult, RebuildResult, RunResult, ServerCheckpoints,
-    ServerIo, ServerLog, ServerResult, SteadyState, TargetPath, TraceResult, TuningResult,
-    TuningStep, Verdict, WaitShare,
+    DemeritResult, DeviceResult, ErrorRecord, EventResult, IntegrityClass, IoFigures,
+    LatencyFigures, OperationResult, OutageResult, PhaseResult, RebuildResult, RunResult,
+    ServerCheckpoints, ServerIo, ServerLog, ServerResult, SteadyState, TargetPath, TraceResult,
+    TuningResult, TuningStep, Verdict, WaitShare,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -286,6 +286,9 @@ fn every_word_of_the_documents_is_explained() {
     words.extend(RowScope::ALL.iter().map(|s| s.name().to_owned()));
     words.extend(Stream::ALL.map(|s| s.column().to_owned()));
     words.extend(Stream::ALL.map(|s| format!("DATABASE/{}", s.tag())));
+    for class in IntegrityClass::ALL {
+        words.push(json(&|| serde_json::to_value(class)));
+    }
     let phases = [
         Phase::Build,
         Phase::WarmUp,

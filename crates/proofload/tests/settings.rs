@@ -70,7 +70,7 @@ const MAIL_LOADS: [(&str, &[&str]); 6] = [
 ];
 
 /// Settings of mail that no prediction shows, and what shows them.
-const MAIL_ELSEWHERE: [(&str, &str); 6] = [
+const MAIL_ELSEWHERE: [(&str, &str); 7] = [
     (
         "kind",
         "another kind is another workload: kinds_are_distinguished",
@@ -94,6 +94,10 @@ const MAIL_ELSEWHERE: [(&str, &str); 6] = [
     (
         "run.stop_after_errors",
         "predictions meet no damage: mail's tests of whole runs",
+    ),
+    (
+        "run.hung_request_after",
+        "predicted requests never hang: mail's tests of whole runs",
     ),
 ];
 
@@ -124,7 +128,7 @@ const BROKERAGE_LOADS: [(&str, &[&str]); 3] = [
     ("service_levels.maximum_log_write_lenient", LENIENT),
 ];
 
-const BROKERAGE_ELSEWHERE: [(&str, &str); 6] = [
+const BROKERAGE_ELSEWHERE: [(&str, &str); 7] = [
     (
         "kind",
         "another kind is another workload: kinds_are_distinguished",
@@ -148,6 +152,10 @@ const BROKERAGE_ELSEWHERE: [(&str, &str); 6] = [
     (
         "run.stop_after_errors",
         "servers end a run at the first error: what_only_servers_have_is_refused",
+    ),
+    (
+        "run.hung_request_after",
+        "servers make their requests themselves: what_only_servers_have_is_refused",
     ),
 ];
 
@@ -259,6 +267,7 @@ fn what_only_servers_have_is_refused() {
         ("run.held_rate=5", "held rate"),
         ("run.verify_after_run=true", "verified"),
         ("run.stop_after_errors=never", "first error"),
+        ("run.hung_request_after=5s", "hangs"),
     ] {
         let error = scenario(BROKERAGE, &[setting]).predict().unwrap_err();
         assert!(error.to_string().contains(word), "{error}");

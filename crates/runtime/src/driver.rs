@@ -1,6 +1,7 @@
 //! What an executor needs of a clock and of the I/O behind it.
 
 use crate::memory::{Mapping, Registration};
+use crate::outstanding::OutstandingRequest;
 use std::any::Any;
 use std::rc::Rc;
 
@@ -32,6 +33,11 @@ pub(crate) trait Driver: Any {
     /// two. `None` if there is nothing to register with, or no room.
     fn register(self: Rc<Self>, _mapping: &Mapping, _slot_bytes: usize) -> Option<Registration> {
         None
+    }
+
+    /// The requests handed over before this time and not answered.
+    fn issued_before(&self, _before_ns: u64) -> Vec<OutstandingRequest> {
+        Vec::new()
     }
 
     /// Waits for the requests that are still in flight; called once, when no task is left.

@@ -43,9 +43,11 @@ pub enum IoOperation {
     List,
 }
 
-impl fmt::Display for IoOperation {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
+impl IoOperation {
+    /// What is being done, in a word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
             Self::Open => "opening",
             Self::Create => "creating",
             Self::Read => "reading",
@@ -55,7 +57,13 @@ impl fmt::Display for IoOperation {
             Self::Rename => "renaming",
             Self::Remove => "removing",
             Self::List => "listing",
-        })
+        }
+    }
+}
+
+impl fmt::Display for IoOperation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
     }
 }
 

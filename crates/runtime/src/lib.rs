@@ -16,6 +16,7 @@
 //! - [`mod@file`] is the interface of storage, [`buffer`] memory that devices accept, [`trace`] what is
 //!   reported of each request. [`simulated`] is storage for tests that fails and loses power on
 //!   demand.
+//! - [`outstanding`] says which requests storage has not answered for long.
 //! - With the feature `host`: `uring` is the wall clock, `host` real directories, files and block
 //!   devices, `raw` a directory of files on a bare block device, `thread` code that runs as a task or
 //!   as a thread of its own; [`memory`] has the allocator for programs with large tables.
@@ -32,6 +33,7 @@ pub mod file;
 #[cfg(feature = "host")]
 pub mod host;
 pub mod memory;
+pub mod outstanding;
 #[cfg(feature = "host")]
 pub mod raw;
 pub mod simulated;
@@ -51,6 +53,7 @@ pub use file::{Directory, File, IoError, IoFailure, IoOperation, Persistence};
 pub use host::{AnyDirectory, AnyFile, HostDirectory, HostFile};
 #[cfg(feature = "host")]
 pub use memory::LargePages;
+pub use outstanding::OutstandingRequest;
 #[cfg(feature = "host")]
 pub use raw::{RawDirectory, RawFile};
 pub use simulated::{SimulatedDirectory, SimulatedDisk, SimulatedFile, SimulatedOptions};

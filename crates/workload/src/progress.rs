@@ -75,6 +75,17 @@ pub struct LiveSample {
     pub outlook: Option<Outlook>,
     /// For how long the database has not served, while it does not.
     pub without_service: Option<Duration>,
+    /// Requests that the storage has not answered for long, while there are any.
+    pub hung: Option<HungRequests>,
+}
+
+/// Requests that hang.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HungRequests {
+    /// How many there are.
+    pub count: usize,
+    /// How long the oldest has been outstanding.
+    pub longest: Duration,
 }
 
 /// Who puts the load on the storage.

@@ -25,6 +25,14 @@ pub(super) fn broken(profile: &BrokerageProfile) -> Vec<Rule> {
             help: "leave it away, and --continue-on-errors too".to_owned(),
         });
     }
+    if profile.run.hung_request_after != Run::default().hung_request_after {
+        broken.push(Rule {
+            paths: &["run.hung_request_after"],
+            message: "the requests of a database server are its own: nobody sees one that hangs"
+                .to_owned(),
+            help: "leave it away".to_owned(),
+        });
+    }
     broken
 }
 

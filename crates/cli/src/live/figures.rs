@@ -52,6 +52,14 @@ pub fn without_service(length: Duration, now: Timestamp) -> String {
     )
 }
 
+/// The requests that hang, if there are any.
+pub fn hung(sample: &LiveSample) -> Option<String> {
+    let hung = sample.hung?;
+    let count = units::count(hung.count as u64, "request");
+    let longest = clock(hung.longest);
+    Some(format!("{count} not answered for up to {longest}"))
+}
+
 /// The service levels that would fail the run now, or that all are met.
 pub fn standing(sample: &LiveSample) -> String {
     match sample.failing.as_slice() {
@@ -100,6 +108,7 @@ mod tests {
             failing: Vec::new(),
             outlook: None,
             without_service: None,
+            hung: None,
         };
         assert_eq!(
             sample(&given),

@@ -98,6 +98,9 @@ impl<W: Write> LinesView<W> {
         } else if phase == Phase::Measuring {
             text.push_str(&format!("; {}", figures::standing(sample)));
         }
+        if let Some(hung) = figures::hung(sample) {
+            text.push_str(&format!("; {hung}"));
+        }
         if let Some(outlook) = &sample.outlook {
             text.push_str(&format!("; {}", figures::outlook(outlook)));
         }
@@ -212,6 +215,7 @@ mod tests {
             failing: Vec::new(),
             outlook: None,
             without_service: None,
+            hung: None,
         };
         view.figures(SamplePhase::Build, &sample);
         view.figures(SamplePhase::Measured, &sample);

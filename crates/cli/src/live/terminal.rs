@@ -165,7 +165,9 @@ impl TerminalView {
     }
 
     fn live(&mut self, sample: &LiveSample) {
+        let hung = figures::hung(sample);
         let shown = match (sample.without_service, &sample.outlook) {
+            _ if hung.is_some() => console::style(hung.unwrap_or_default()).red(),
             (Some(length), _) => {
                 let away = figures::without_service(length, jiff::Timestamp::now());
                 console::style(away).red()

@@ -54,10 +54,10 @@ classes! {
     Torn "torn page" Some(-1018);
     /// The page is all zero although it was written.
     Zeroed "zeroed page" Some(-1019);
+    /// The page is empty and nobody is known to have written it; yet it is in use.
+    NeverWritten "page never written" Some(-1019);
     /// The page is newer than anything that was written to it.
     FromTheFuture "page from the future" Some(-567);
-    /// The page is all zero, and as far as is known nobody has written it, yet it is in use.
-    NeverWritten "page never written" Some(-1019);
     /// The checksum does not match the bytes.
     Checksum "wrong checksum" Some(-1018);
     /// Pages are whole and contradict each other or the catalog.

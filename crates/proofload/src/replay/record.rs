@@ -189,6 +189,7 @@ impl Record {
             failing: Vec::new(),
             outlook: None,
             without_service: None,
+            hung: None,
         }
     }
 

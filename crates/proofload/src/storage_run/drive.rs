@@ -43,13 +43,14 @@ pub fn drive(
 ) -> (Box<dyn Observer>, Recorded, RunResult) {
     let devices = base.host.devices.iter().map(|device| device.name.clone());
     let monitor = HostMonitor::new(devices);
+    let sites = storage_under_test::sites(claim);
     let result = run_on_threads(
         plan,
         base,
         Some(monitor),
         stop,
         &mut recorder,
-        |shard, plan| storage_under_test::host(shard, plan, claim, fresh),
+        move |shard, plan| storage_under_test::host(shard, plan, &sites, fresh),
     );
     let (observer, recorded) = recorder.finish(&result);
     (observer, recorded, result)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mail::edb_host::{DatabaseDirectories, EdbHost, file_name};
 use mail::plan::MailPlan;
@@ -17,12 +17,26 @@ use workload::failure::{Failure, FailureKind};
 
 use crate::error::Error;
 
+/// What is to be opened for each database, by its number in the run. Threads take it from here: one
+/// whose storage does not answer may outlive the run.
+pub type Sites = Mutex<BTreeMap<usize, Result<Site, Failure>>>;
+
+/// What is to be opened for the databases of a claim.
+pub fn sites(claim: &Claim) -> Sites {
+    let databases = claim.layout().databases.iter().enumerate();
+    Mutex::new(
+        databases
+            .map(|(number, place)| (number, Site::of(claim, place)))
+            .collect(),
+    )
+}
+
 /// The runtime and the databases of one shard. `fresh` makes block devices empty directories
 /// first; what is on them then was allowed to be lost.
 pub fn host(
     shard: usize,
     plan: &MailPlan,
-    claim: &Claim,
+    sites: &Sites,
     fresh: bool,
 ) -> Result<(Runtime, EdbHost<AnyDirectory>), Failure> {
     let runtime = Runtime::wall_clock(&UringOptions::default()).map_err(|error| Failure {
@@ -36,7 +50,11 @@ pub fn host(
     let handle = runtime.handle();
     let mut places = BTreeMap::new();
     for &database in &plan.run.shards[shard] {
-        let site = Site::of(claim, &claim.layout().databases[database])?;
+        let mut left = sites.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(site) = left.remove(&database).transpose()? else {
+            panic!("each database is opened by one shard, once");
+        };
+        drop(left);
         let opener = handle.clone();
         let opened = runtime.block_on(async move { open(&opener, site, fresh).await });
         places.insert(database, opened?);
@@ -84,7 +102,7 @@ pub fn kept(claim: &Claim) -> Result<Vec<Kept>, Error> {
 }
 
 /// What is to be opened for a database and its log.
-struct Site {
+pub struct Site {
     data: Opening,
     /// `None`: one block device for both.
     log: Option<Opening>,

@@ -14,6 +14,7 @@ pub use join::JoinHandle;
 pub use timers::Sleep;
 
 use crate::driver::Driver;
+use crate::outstanding::{OutstandingRequest, SimulatedRequests};
 use crate::source::{EventSource, Sources};
 use ready::{LOCAL, ReadyQueue, TaskWaker};
 use std::cell::{Cell, RefCell};
@@ -94,6 +95,7 @@ struct Shared {
     is_virtual: bool,
     timers: Timers,
     sources: Sources,
+    simulated_requests: SimulatedRequests,
     tasks: RefCell<Vec<Task>>,
     free_slots: RefCell<Vec<usize>>,
     ready: Arc<ReadyQueue>,
@@ -158,6 +160,7 @@ impl Runtime {
             driver,
             timers: Timers::default(),
             sources: Sources::default(),
+            simulated_requests: SimulatedRequests::default(),
             tasks: RefCell::default(),
             free_slots: RefCell::default(),
             waiting_tasks: RefCell::default(),
@@ -285,6 +288,23 @@ impl Handle {
     #[must_use]
     pub fn turns(&self) -> u64 {
         self.shared.turns.get()
+    }
+
+    /// The requests that were handed to storage `age_ns` ago or earlier and have not been answered,
+    /// oldest first. It looks at every request under way, so ask now and then.
+    #[must_use]
+    pub fn outstanding_requests(&self, age_ns: u64) -> Vec<OutstandingRequest> {
+        let Some(before_ns) = self.now_ns().checked_sub(age_ns) else {
+            return Vec::new();
+        };
+        let mut requests = self.shared.driver.issued_before(before_ns);
+        requests.extend(self.shared.simulated_requests.issued_before(before_ns));
+        requests.sort_unstable();
+        requests
+    }
+
+    pub(crate) fn simulated_requests(&self) -> &SimulatedRequests {
+        &self.shared.simulated_requests
     }
 
     /// Whether time is simulated.

@@ -161,10 +161,7 @@ impl HostDirectory {
     }
 
     async fn request(&self, operation: Operation, memory: Memory) -> Result<(), IoFailure> {
-        let in_flight = InFlight {
-            descriptor: Rc::clone(&self.descriptor),
-            memory,
-        };
+        let in_flight = InFlight::new(Rc::clone(&self.descriptor), memory);
         let (_, result) = self.reactor.request(in_flight, operation, 0).await;
         match result {
             0.. => Ok(()),

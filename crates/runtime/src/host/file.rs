@@ -55,10 +55,7 @@ impl HostFile {
     ) -> (Memory, Result<(), IoFailure>) {
         let total = memory.length_bytes();
         let (mut done, mut retries) = (0, 0);
-        let mut in_flight = InFlight {
-            descriptor: Rc::clone(&self.descriptor),
-            memory,
-        };
+        let mut in_flight = InFlight::new(Rc::clone(&self.descriptor), memory);
         loop {
             let result;
             let reactor = Rc::clone(self.descriptor.reactor());

@@ -8,6 +8,7 @@ use super::state::{Image, State};
 use crate::buffer::BLOCK_BYTES;
 use crate::executor::Handle;
 use crate::file::{IoError, IoFailure, IoOperation};
+use crate::outstanding::UnderWay;
 use crate::sync::{Permit, Semaphore};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -74,6 +75,7 @@ pub(super) struct Ticket {
     pub(super) effect: Option<FaultEffect>,
     pub(super) due_ns: u64,
     _slot: Permit,
+    _under_way: UnderWay,
 }
 
 pub(super) struct Inner {
@@ -265,6 +267,13 @@ impl SimulatedDisk {
             self.crash(seed);
         }
         self.require_power(&subject).await?;
+        let under_way = UnderWay::begin(
+            &inner.handle,
+            subject.operation,
+            &subject.file,
+            subject.offset_bytes,
+            subject.length_bytes,
+        );
         let slot = inner.slots.acquire().await;
         self.require_power(&subject).await?;
         self.settle();
@@ -275,15 +284,18 @@ impl SimulatedDisk {
             IoOperation::Sync => &options.sync_ns,
             _ => &options.directory_ns,
         };
-        let mut latency_ns = inner.random.borrow_mut().random_range(latency_ns.clone());
-        if let Some(FaultEffect::Delay { by_ns }) = effect {
-            latency_ns += by_ns;
-        }
+        let latency_ns = inner.random.borrow_mut().random_range(latency_ns.clone());
+        let delay_ns = match effect {
+            Some(FaultEffect::Delay { by_ns }) => by_ns,
+            _ => 0,
+        };
+        let due_ns = inner.handle.now_ns() + latency_ns;
         Ok(Ticket {
             subject,
             effect,
-            due_ns: inner.handle.now_ns() + latency_ns,
+            due_ns: due_ns.saturating_add(delay_ns),
             _slot: slot,
+            _under_way: under_way,
         })
     }
 
@@ -307,6 +319,9 @@ impl SimulatedDisk {
     /// Lets the request's time pass; fails if power is lost meanwhile or the fault says so.
     pub(super) async fn work(&self, ticket: &Ticket) -> Result<(), IoError> {
         let handle = &self.inner.handle;
+        if ticket.due_ns == u64::MAX {
+            std::future::pending::<()>().await;
+        }
         if ticket.due_ns > handle.now_ns() {
             handle.sleep_until_ns(ticket.due_ns).await;
         } else {

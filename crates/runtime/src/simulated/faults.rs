@@ -23,7 +23,7 @@ pub enum FaultEffect {
     },
     /// The request takes this much longer, and then succeeds.
     Delay {
-        /// Nanoseconds on top of the latency that was drawn.
+        /// Nanoseconds on top of the latency that was drawn; `u64::MAX` means that it is never answered.
         by_ns: u64,
     },
     /// A read returns what the file held when the disk was powered on; what did not exist then reads

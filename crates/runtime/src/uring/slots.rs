@@ -7,7 +7,7 @@ enum Slot<P> {
     /// In the kernel; a task waits for it or will.
     Awaited(P, Option<Waker>),
     /// In the kernel; no task waits any more.
-    Abandoned(#[allow(dead_code, reason = "held for the kernel, see `InFlight`")] P),
+    Abandoned(P),
     /// Completed, not yet taken out by its task.
     Done(P, i32),
 }
@@ -41,6 +41,14 @@ impl<P> Slots<P> {
     /// Requests that the kernel has not completed.
     pub(super) fn in_kernel(&self) -> usize {
         self.in_kernel
+    }
+
+    /// The payloads of the requests that the kernel has not completed.
+    pub(super) fn under_way(&self) -> impl Iterator<Item = &P> {
+        self.slots.iter().filter_map(|slot| match slot {
+            Slot::Awaited(payload, _) | Slot::Abandoned(payload) => Some(payload),
+            Slot::Free | Slot::Done(..) => None,
+        })
     }
 
     pub(super) fn insert(&mut self, payload: P) -> u32 {

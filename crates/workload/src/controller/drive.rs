@@ -29,7 +29,7 @@ pub fn run_on_threads<H, F>(
 ) -> RunResult
 where
     H: DatabaseHost,
-    F: Fn(usize) -> Result<(Runtime, H), Failure> + Sync,
+    F: Fn(usize) -> Result<(Runtime, H), Failure> + Send + Sync + 'static,
 {
     let plan = Arc::new(plan);
     let tick_ns = RunController::tick_ns(&plan);
@@ -45,32 +45,39 @@ where
         base,
         stop,
     );
-    std::thread::scope(|scope| {
-        for (number, orders) in orders.iter().enumerate() {
-            let (plan, orders, inbox) = (Arc::clone(&plan), Arc::clone(orders), inbox.clone());
-            let make = &make;
-            scope.spawn(move || {
-                let _ends = EndsInAnyCase {
-                    number,
-                    inbox: inbox.clone(),
-                };
-                match make(number) {
-                    Ok((runtime, host)) => {
-                        let handle = runtime.handle();
-                        let offset_ns = now_ns().saturating_sub(handle.now_ns());
-                        let shard =
-                            Shard::new(number, handle, host, plan, orders, inbox, offset_ns);
-                        runtime.block_on(shard.run());
-                    }
-                    Err(failure) => refuse(number, failure, &orders, &inbox),
+    run_controller.watch_by_the_clock(now_ns());
+    let make = Arc::new(make);
+    let spawn = |(number, orders): (usize, &Arc<Orders>)| {
+        let (plan, orders, inbox) = (Arc::clone(&plan), Arc::clone(orders), inbox.clone());
+        let make = Arc::clone(&make);
+        std::thread::spawn(move || {
+            let _ends = EndsInAnyCase {
+                number,
+                inbox: inbox.clone(),
+            };
+            match make(number) {
+                Ok((runtime, host)) => {
+                    let handle = runtime.handle();
+                    let offset_ns = now_ns().saturating_sub(handle.now_ns());
+                    let shard = Shard::new(number, handle, host, plan, orders, inbox, offset_ns);
+                    runtime.block_on(shard.run());
                 }
-            });
+                Err(failure) => refuse(number, failure, &orders, &inbox),
+            }
+        })
+    };
+    let threads: Vec<_> = orders.iter().enumerate().map(spawn).collect();
+    run_controller.begin(now_ns(), listener);
+    while !run_controller.step(now_ns(), listener) {
+        std::thread::sleep(Duration::from_nanos(POLL_NS));
+    }
+    // A thread whose storage does not answer may never end; the others close their files.
+    if !run_controller.gave_up() {
+        for thread in threads {
+            // One that panicked has reported that itself.
+            let _ = thread.join();
         }
-        run_controller.begin(now_ns(), listener);
-        while !run_controller.step(now_ns(), listener) {
-            std::thread::sleep(Duration::from_nanos(POLL_NS));
-        }
-    });
+    }
     run_controller.finish(now_ns(), listener)
 }
 

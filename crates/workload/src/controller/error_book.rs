@@ -110,6 +110,16 @@ impl ErrorBook {
                 return;
             }
         }
+        if failure.class() == Some(IntegrityClass::Hung) {
+            let mut hung = self
+                .records
+                .iter_mut()
+                .filter(|one| one.class == failure.class());
+            if let Some(record) = hung.find(|one| one.answered != Some(true)) {
+                record.ended_run = true;
+                return;
+            }
+        }
         self.add(database, failure, 1, now_ns);
         let key = ErrorKey::of(database, failure);
         let place = self.known.get(&key).copied().flatten();

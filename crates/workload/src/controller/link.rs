@@ -4,6 +4,7 @@
 //! milliseconds. So it works the same between threads and within one runtime on the virtual clock.
 
 use super::host::VerifyReport;
+use super::hung::HungReport;
 use super::met_errors::MetError;
 use crate::failure::Failure;
 use crate::progress::StopRequest;
@@ -162,6 +163,8 @@ pub enum ShardMessage {
     Note(String),
     /// Errors that were met since the last report, after which the run goes on.
     Met(Vec<MetError>),
+    /// Requests that the storage has not answered for long.
+    Hung(HungReport),
     /// What the pass over a closed database has read.
     Verified {
         /// The database, by its number in the run.

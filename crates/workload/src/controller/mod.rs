@@ -6,7 +6,7 @@
 //! steers the load ([`load_control`]), reports the phases (`phase_notice`) and gives the result
 //! ([`outcome`]). A load of which no session ever waits is ended by [`zero_delay_loop`].
 //! Errors after which a run goes on are collected by shard ([`met_errors`]) and entered into one
-//! [`error_book`]. Orders and news go over [`link`]; what every shard does with them is in `follower`. [`drive`] sets
+//! [`error_book`]; requests that the storage does not answer are found by [`hung`]. Orders and news go over [`link`]; what every shard does with them is in `follower`. [`drive`] sets
 //! everything going; what it needs of real or simulated storage is a [`host::DatabaseHost`].
 
 pub mod drive;
@@ -14,6 +14,7 @@ pub mod error_book;
 pub mod error_key;
 pub mod follower;
 pub mod host;
+pub mod hung;
 pub mod link;
 pub mod listener;
 pub mod load;

@@ -62,6 +62,7 @@ pub struct Account {
     /// Whether the load was ended because there were too many errors.
     load_was_ended: bool,
     verification: Option<VerificationResult>,
+    hung_after_s: Option<f64>,
     /// Why simulated time does not advance, if it does not.
     zero_delay_loop: Option<String>,
     interrupted: bool,
@@ -83,6 +84,7 @@ impl Account {
             was_loaded: false,
             load_was_ended: false,
             verification: None,
+            hung_after_s: None,
             zero_delay_loop: None,
             interrupted: false,
             warnings: Vec::new(),
@@ -130,6 +132,11 @@ impl Account {
     /// Counts errors that whoever met them has not listed.
     pub fn count_unlisted(&mut self, database: usize, class: IntegrityClass, errors: u64) {
         self.errors.add_unlisted(database, class, errors);
+    }
+
+    /// From now on there is a check of requests that were not answered within this time.
+    pub fn judge_hung_requests(&mut self, after_ns: u64) {
+        self.hung_after_s = Some(after_ns as f64 / 1e9);
     }
 
     /// Different errors so far.
@@ -232,7 +239,7 @@ impl Account {
             target_iops: plan.rate_to_reach(),
             errors: self.errors.records(),
             error_counts: counts,
-            hung_after_s: None,
+            hung_after_s: self.hung_after_s,
             interrupted: self.interrupted,
             must_be_steady,
         }

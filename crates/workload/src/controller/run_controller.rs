@@ -5,6 +5,7 @@
 //! listener. So the same code conducts threads on the wall clock and tasks on the virtual one.
 
 mod errors;
+mod hung;
 mod reporting;
 
 use super::link::{Inbox, Orders, ShardMessage, Stage};
@@ -19,6 +20,7 @@ use super::ticks::{Tick, TickJoiner};
 use crate::profile::TimeSpan;
 use crate::progress::{ByteProgress, Phase, StopRequest};
 use errors::ErrorNotes;
+use hung::Hung;
 use measure::host::HostMonitor;
 use measure::result::RunResult;
 use measure::sample::{Collector, Phase as SamplePhase};
@@ -45,7 +47,7 @@ pub struct RunController {
     stage: Stage,
     stage_begun_ns: u64,
     done: usize,
-    ended: usize,
+    has_ended: Vec<bool>,
     progress: Vec<u64>,
     /// Bytes that each shard has to handle in the present stage.
     totals: Vec<u64>,
@@ -60,6 +62,7 @@ pub struct RunController {
     /// Whether something happened after which the present stage ends early.
     is_failing: bool,
     error_notes: ErrorNotes,
+    hung: Hung,
 }
 
 impl RunController {
@@ -86,7 +89,7 @@ impl RunController {
             stage: Stage::Build,
             stage_begun_ns: 0,
             done: 0,
-            ended: 0,
+            has_ended: vec![false; shards],
             progress: vec![0; shards],
             totals: vec![0; shards],
             sampled_phase: (u32::MAX, 0.0),
@@ -97,6 +100,7 @@ impl RunController {
             is_tuned: false,
             is_failing: false,
             error_notes: ErrorNotes::default(),
+            hung: Hung::new(shards, plan.run.hung_request_after.as_ns()),
             plan,
             orders,
             inbox,
@@ -121,7 +125,8 @@ impl RunController {
             self.take_in(shard, news, now_ns, listener);
         }
         let stop = self.stop.is_stopped();
-        self.look_at_error_limit(listener);
+        self.apply_error_limit(listener);
+        self.report_hung(now_ns, listener);
         if (stop || self.is_failing) && self.may_be_cut_short() {
             self.cut_short(stop, now_ns, listener);
         } else {
@@ -134,7 +139,12 @@ impl RunController {
         {
             listener.doing(&text);
         }
-        self.ended == self.orders.len()
+        self.ended() == self.orders.len()
+    }
+
+    /// Shards that have ended.
+    fn ended(&self) -> usize {
+        self.has_ended.iter().filter(|ended| **ended).count()
     }
 
     fn take_in(
@@ -144,8 +154,12 @@ impl RunController {
         now_ns: u64,
         listener: &mut dyn RunListener,
     ) {
+        self.hung.hear(shard, now_ns);
         match news {
+            // It was given up, and everybody has gone on without it.
+            _ if self.has_ended[shard] => {}
             ShardMessage::Counts(counts) => {
+                self.hung.count(&counts, now_ns);
                 let tick = self.ticks.accept(&counts);
                 for sample in self.collector.accept(*counts) {
                     self.report_sample(&sample, listener);
@@ -184,17 +198,22 @@ impl RunController {
                 listener.note(&text);
                 self.account.note(text);
             }
+            ShardMessage::Hung(report) => self.enter_hung(shard, report, now_ns, listener),
             ShardMessage::Met(errors) => self.enter_errors(errors, now_ns, listener),
             ShardMessage::Verified { database, report } => {
                 self.enter_verified(database, &report, now_ns, listener);
             }
             ShardMessage::Failed(failure) => self.fail(&failure, now_ns, listener),
             ShardMessage::Ended => {
-                self.ended += 1;
-                for sample in self.collector.shard_ended(shard) {
-                    self.report_sample(&sample, listener);
-                }
+                self.end_shard(shard, listener);
             }
+        }
+    }
+
+    fn end_shard(&mut self, shard: usize, listener: &mut dyn RunListener) {
+        self.has_ended[shard] = true;
+        for sample in self.collector.shard_ended(shard) {
+            self.report_sample(&sample, listener);
         }
     }
 
@@ -233,7 +252,7 @@ impl RunController {
     fn go_on(&mut self, now_ns: u64, listener: &mut dyn RunListener) {
         let elapsed = TimeSpan(now_ns - self.stage_begun_ns);
         // A shard that ended early will not report that it is done.
-        let all_done = self.done + self.ended >= self.orders.len();
+        let all_done = self.done + self.ended() >= self.orders.len();
         let plan = Arc::clone(&self.plan);
         let run = &plan.run;
         let is_warm = self.stage == Stage::WarmUp && self.is_warm(elapsed, listener);

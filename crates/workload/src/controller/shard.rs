@@ -2,6 +2,7 @@
 
 use super::follower::{Follower, ShardTasks, follow};
 use super::host::{DatabaseHost, Doing, LoadedDatabase, Progress};
+use super::hung::HungWatch;
 use super::link::{Inbox, Orders, ShardMessage, Stage};
 use super::load::{Load, OnError};
 use super::met_errors::MetErrors;
@@ -29,6 +30,7 @@ pub struct Shard<H: DatabaseHost> {
     /// What has gone wrong and was not reported yet; whoever made a request that failed may have kept
     /// that to itself.
     errors: MetErrors,
+    hung: HungWatch,
     closing: RefCell<Closing<H::Database>>,
 }
 
@@ -60,6 +62,7 @@ impl<H: DatabaseHost> Shard<H> {
         offset_ns: u64,
     ) -> Rc<Self> {
         let now_ns = handle.now_ns() + offset_ns;
+        let hung_after_ns = plan.run.hung_request_after.as_ns();
         let recorder = Recorder::new(Arc::clone(&plan.layout), number, Phase::Build, now_ns);
         let recorder = Rc::new(RefCell::new(recorder));
         let counts = Rc::clone(&recorder);
@@ -73,6 +76,7 @@ impl<H: DatabaseHost> Shard<H> {
             load: RefCell::new(None),
             sizes_bytes: RefCell::default(),
             errors: MetErrors::default(),
+            hung: HungWatch::new(hung_after_ns),
             closing: RefCell::new(Closing {
                 databases: Vec::new(),
                 total_bytes: 0,
@@ -344,6 +348,13 @@ impl<H: DatabaseHost> ShardTasks for Shard<H> {
         }
         self.follow_closing();
         self.report_errors();
+        let database = match self.databases() {
+            &[only] => Some(only),
+            _ => None,
+        };
+        if let Some(report) = self.hung.check(&self.handle, database) {
+            self.follower.report(ShardMessage::Hung(report));
+        }
     }
 
     fn note_state(&self) {

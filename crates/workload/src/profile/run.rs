@@ -45,6 +45,11 @@ settings! {
         pub stop_after_errors: Option<u64> = Some(1000),
             as or_word("never", within(0..=u64::MAX / 2)),
             source "A setting.";
+        /// A request that is not answered for so long is hung: it is reported while it hangs and counts
+        /// as an error. A run whose storage answers nothing any more ends some time after.
+        pub hung_request_after: TimeSpan = TimeSpan::seconds(30),
+            as within(TimeSpan::seconds(1)..=TimeSpan::seconds(3600)),
+            source "ESE: HungIOThreshold 30000 ms.";
         /// What must hold before measuring begins.
         pub warm_up: WarmUp = WarmUp::default();
         /// When the measured phase counts as steady.

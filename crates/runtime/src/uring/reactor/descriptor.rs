@@ -40,6 +40,13 @@ impl Descriptor {
         self.fd.as_fd()
     }
 
+    /// The path of the file, as the kernel knows it now.
+    pub(crate) fn name(&self) -> String {
+        let link = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
+        let path = std::fs::read_link(link);
+        path.map_or_else(|_| "a file".to_owned(), |path| path.display().to_string())
+    }
+
     /// The number that ring entries name the file by.
     pub(super) fn ring_number(&self) -> i32 {
         match self.registered {

@@ -6,7 +6,8 @@
 
 use super::descriptor::Descriptor;
 use crate::buffer::{Buffer, SharedBuffer};
-use crate::file::Persistence;
+use crate::file::{IoOperation, Persistence};
+use crate::outstanding::OutstandingRequest;
 use io_uring::{opcode, squeue, types};
 use std::ffi::CString;
 use std::rc::Rc;
@@ -83,13 +84,66 @@ pub(crate) enum Operation {
     Remove,
 }
 
+impl Operation {
+    fn name(self) -> &'static str {
+        let operation = match self {
+            Self::Read { .. } => IoOperation::Read,
+            Self::Write { .. } => IoOperation::Write,
+            Self::Sync { .. } => IoOperation::Sync,
+            Self::Allocate { .. } => IoOperation::Resize,
+            Self::Rename => IoOperation::Rename,
+            Self::Remove => IoOperation::Remove,
+        };
+        operation.name()
+    }
+}
+
 /// Everything that must outlive the request.
 pub(crate) struct InFlight {
     pub(crate) descriptor: Rc<Descriptor>,
     pub(crate) memory: Memory,
+    /// What was asked for and when, for those who look for requests that are not answered.
+    issued: Option<(Operation, u64)>,
 }
 
 impl InFlight {
+    /// Memory for a request to a file that has not been made.
+    pub(crate) fn new(descriptor: Rc<Descriptor>, memory: Memory) -> Self {
+        Self {
+            descriptor,
+            memory,
+            issued: None,
+        }
+    }
+
+    /// Notes that the request is handed over.
+    pub(super) fn issue(&mut self, operation: Operation, now_ns: u64) {
+        self.issued = Some((operation, now_ns));
+    }
+
+    /// The request, if it was handed over before this time.
+    pub(super) fn issued_before(&self, before_ns: u64) -> Option<OutstandingRequest> {
+        let (operation, issued_ns) = self.issued.filter(|(_, at_ns)| *at_ns < before_ns)?;
+        let (offset_bytes, length_bytes) = match operation {
+            Operation::Read { offset_bytes } | Operation::Write { offset_bytes, .. } => {
+                (offset_bytes, self.memory.length_bytes() as u64)
+            }
+            Operation::Allocate {
+                offset_bytes,
+                length_bytes,
+            } => (offset_bytes, length_bytes),
+            Operation::Sync { .. } | Operation::Rename | Operation::Remove => (0, 0),
+        };
+        Some(OutstandingRequest {
+            issued_ns,
+            file: self.descriptor.name(),
+            operation: operation.name(),
+            is_change: !matches!(operation, Operation::Read { .. }),
+            offset_bytes,
+            length_bytes,
+        })
+    }
+
     /// The ring entry for `operation`, leaving out the first `done` bytes, which an earlier request
     /// has moved already. The entry points into this request's buffers.
     pub(crate) fn entry(&mut self, operation: Operation, done: usize) -> squeue::Entry {

@@ -19,6 +19,7 @@ use crate::buffer::Buffer;
 use crate::driver::Driver;
 use crate::executor::{Handle, Runtime};
 use crate::memory::{Mapping, Registration};
+use crate::outstanding::OutstandingRequest;
 use io_uring::{IoUring, Probe, opcode, squeue, types};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
@@ -138,6 +139,8 @@ impl Reactor {
         done: usize,
     ) -> Request {
         let entry = in_flight.entry(operation, done);
+        // As exact as those need who look for requests that take very long, and at hand.
+        in_flight.issue(operation, self.turned_ns.get());
         let slot = self.slots.borrow_mut().insert(in_flight);
         self.push(&entry.user_data(u64::from(slot)));
         Request {
@@ -387,6 +390,14 @@ impl Driver for Reactor {
 
     fn register(self: Rc<Self>, mapping: &Mapping, slot_bytes: usize) -> Option<Registration> {
         register(self, mapping, slot_bytes)
+    }
+
+    fn issued_before(&self, before_ns: u64) -> Vec<OutstandingRequest> {
+        let slots = self.slots.borrow();
+        let old = slots
+            .under_way()
+            .filter_map(|one| one.issued_before(before_ns));
+        old.collect()
     }
 
     fn shut_down(&self) {

@@ -60,7 +60,12 @@ impl RunController {
         }
     }
 
-    fn note_error(&mut self, failure: &Failure, now_ns: u64, listener: &mut dyn RunListener) {
+    pub(super) fn note_error(
+        &mut self,
+        failure: &Failure,
+        now_ns: u64,
+        listener: &mut dyn RunListener,
+    ) {
         let errors = self.account.errors();
         if let Some(line) = self.error_notes.line(failure, errors, now_ns) {
             listener.note(&line);
@@ -114,7 +119,7 @@ impl RunController {
     }
 
     /// Ends the load once there are more errors than the run goes on with.
-    pub(super) fn look_at_error_limit(&mut self, listener: &mut dyn RunListener) {
+    pub(super) fn apply_error_limit(&mut self, listener: &mut dyn RunListener) {
         let Some(limit) = self.plan.run.stop_after_errors else {
             return;
         };
@@ -162,7 +167,10 @@ mod tests {
         let lines =
             (0..3_600).filter_map(|number| notes.line(&failure, number + 1, number * second));
         let lines: Vec<String> = lines.collect();
-        assert_eq!(lines.len() as u64, MOST_LINES + 3_600_u64.div_ceil(30) - 1);
+        assert_eq!(
+            lines.len() as u64,
+            MOST_LINES + (3_600 - MOST_LINES).div_ceil(30)
+        );
         assert_eq!(lines[0], "error: a.edb: wrong (reading)");
         assert!(
             lines[21].starts_with("error: 51 errors so far"),

@@ -22,6 +22,7 @@ impl RunController {
             failing: self.failing(),
             outlook: self.outlook(tick.phase, elapsed),
             without_service: self.service.out_for(now_ns),
+            hung: self.hung.now(),
         }
     }
 
@@ -77,6 +78,7 @@ impl RunController {
             failing: self.failing(),
             outlook: self.outlook(sample.phase, elapsed),
             without_service: self.service.out_for((ends_s * 1e9) as u64),
+            hung: self.hung.now(),
         };
         let interval_s = self.collector.totals().interval_s();
         self.phase_notice.before(sample.phase, listener);
