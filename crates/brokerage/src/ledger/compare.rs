@@ -3,6 +3,7 @@
 //! The trades of the run are compared in order of their ids: a part of the ledger that fits into a
 //! table of fixed size, then the next one, for each of which the file is read once.
 
+use super::difference::Difference;
 use super::records::{self, Kind, Record};
 use super::{Closed, RANGE_BITS, Shares};
 use crate::error::DatabaseError;
@@ -295,62 +296,6 @@ fn parts(base: i64, ranges: &BTreeMap<u64, u64>, table_trades: u64) -> Vec<Part>
         }
     }
     parts
-}
-
-/// A difference between ledger and database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Difference {
-    OrderLost,
-    SubmissionLost,
-    ResultLost,
-    ResultChanged,
-    Twice,
-    OrderUnexpected,
-    ResultUnexpected,
-}
-
-impl Difference {
-    /// What was acknowledged, and what is there instead.
-    fn describe(self, trade: i64, at: &str) -> String {
-        match self {
-            Self::OrderLost => format!("order {trade}, acknowledged {at}, is not there"),
-            Self::SubmissionLost => {
-                format!("order {trade}, acknowledged as submitted {at}, is not submitted")
-            }
-            Self::ResultLost => {
-                format!("the result of trade {trade}, acknowledged {at}, is not there")
-            }
-            Self::ResultChanged => {
-                format!("the result of trade {trade}, acknowledged {at}, has another price")
-            }
-            Self::Twice => {
-                format!("work on trade {trade} was acknowledged a second time {at}")
-            }
-            Self::OrderUnexpected => {
-                format!("order {trade} is there and was never acknowledged")
-            }
-            Self::ResultUnexpected => {
-                format!("trade {trade} has a result that was never acknowledged")
-            }
-        }
-    }
-
-    /// Whether this record is the one that the difference is about.
-    fn is_of(self, record: &Record) -> bool {
-        let kinds: &[Kind] = match self {
-            Self::OrderLost => &[Kind::EnteredPending, Kind::EnteredSubmitted],
-            Self::SubmissionLost => &[Kind::EnteredSubmitted, Kind::Submitted],
-            Self::ResultLost | Self::ResultChanged => &[Kind::Booked, Kind::FoundBooked],
-            Self::Twice => &[
-                Kind::EnteredPending,
-                Kind::EnteredSubmitted,
-                Kind::Submitted,
-                Kind::Booked,
-            ],
-            Self::OrderUnexpected | Self::ResultUnexpected => &[],
-        };
-        kinds.contains(&record.kind)
-    }
 }
 
 #[derive(Debug, Default)]

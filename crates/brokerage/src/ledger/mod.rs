@@ -14,6 +14,7 @@
 //! ledger.
 
 pub mod compare;
+mod difference;
 pub mod records;
 
 use crate::parallel::lock;

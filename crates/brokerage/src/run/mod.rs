@@ -24,6 +24,7 @@ pub mod market_workers;
 pub mod monitor;
 pub mod outage;
 pub mod owners;
+mod parameters;
 mod progress_note;
 pub mod recovery;
 pub mod retry;

@@ -7,8 +7,6 @@ use super::final_checks::{self, Earlier};
 use super::loading;
 use super::market_workers::{self, ActionQueue};
 use super::monitor::sampler::ServerSampler;
-use super::monitor::statistics::CounterDeltas;
-use super::monitor::waits::Waits;
 use super::shard_link::{ONLY_SHARD, ShardLink, StageHandler};
 use super::user;
 use super::volume::Volume;
@@ -18,11 +16,8 @@ use crate::error::DatabaseError;
 use crate::ledger::Ledger;
 use crate::ledger::compare;
 use crate::parallel::lock;
-use crate::profile::{Brokerage, CheckedRows};
+use crate::profile::CheckedRows;
 use crate::session::Session;
-use measure::result::{
-    AcknowledgedWork, ConsistencyCheck, OtherIo, OutageResult, TransactionCounts,
-};
 use measure::sample::Phase;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -32,57 +27,10 @@ use workload::controller::link::{ShardMessage, Stage};
 use workload::failure::{Failure, FailureKind};
 use workload::random::SeededRng;
 
+pub use super::parameters::{Findings, RunParameters};
+
 /// Random stream of the arrivals.
 const ARRIVALS_STREAM: u64 = 1 << 34;
-
-/// Parameters of a run, in addition to the plan.
-#[derive(Clone)]
-pub struct RunParameters {
-    /// The settings of users, market and database.
-    pub brokerage: Brokerage,
-    /// Called when the database is built, before the load begins.
-    pub is_built: Arc<dyn Fn() + Send + Sync>,
-    /// Called again and again while the server is down: restarts it if it is our own.
-    pub revive: Arc<dyn Fn() + Send + Sync>,
-    /// Target rate of users' transactions; without one each user begins the next when the last is
-    /// done.
-    pub transactions_per_second: Option<f64>,
-    /// Whether the database is kept after the run.
-    pub keeps: bool,
-    /// Threads that load rows and create indexes.
-    pub loading_threads: usize,
-}
-
-/// Results of a run, in addition to the counts.
-#[derive(Debug, Default)]
-pub struct Findings {
-    /// Bytes of the database before the run.
-    pub built_bytes: u64,
-    /// Bytes of the database at the end.
-    pub ended_bytes: Option<u64>,
-    /// Wait events sampled during the measurement.
-    pub waits: Waits,
-    /// Differences of the server's counters.
-    pub counted: CounterDeltas,
-    /// Failed attempts during the measurement, by cause.
-    pub transactions: TransactionCounts,
-    /// Outages of the server.
-    pub outages: Vec<OutageResult>,
-    /// Acknowledged transactions, compared with the database.
-    pub acknowledged: Option<AcknowledgedWork>,
-    /// Results of the consistency checks.
-    pub consistency_checks: Vec<ConsistencyCheck>,
-    /// Which rows the checks have covered, in sentences.
-    pub coverage: Vec<String>,
-    /// How the volume's requests were measured.
-    pub volume_measured_by: String,
-    /// I/O of other processes on the volume.
-    pub other_io: Option<OtherIo>,
-    /// Log writes that were traced, and those that were never flushed from a volatile cache.
-    pub log_writes: (u64, u64),
-    /// What limits the validity of the figures.
-    pub warnings: Vec<String>,
-}
 
 /// A run on a real database: its clients, market and sampler.
 pub struct BrokerageRun {
