@@ -1,4 +1,4 @@
-//! What ends a session or a look at the database.
+//! What ends a session or a read of the database.
 
 use edb::EngineError;
 

@@ -28,7 +28,7 @@ pub enum SeededBug {
     OneHeaderCopy,
     /// A durable commit returns before the log is written.
     CommitBeforeFlush,
-    /// Log segments are accepted without a look at their checksums.
+    /// Log segments are accepted without a check of their checksums.
     TornSegmentAccepted,
     /// The end of a log that was cut off is not marked.
     TornEndNotMarked,

@@ -257,7 +257,7 @@ impl<S: MailStore> Shared<S> {
         plan
     }
 
-    /// Settles the books after a transaction that was rolled back and is not made again. What it was to
+    /// Settles the counters after a transaction that was rolled back and is not made again. What it was to
     /// delete counts as deleted: nobody asks for these rows any more.
     fn give_up(&self, plan: &[Planned]) {
         let population = &mut self.state.borrow_mut().population;

@@ -1,4 +1,4 @@
-//! What kinds of errors of data and storage are told apart, how they are counted, and what the
+//! What kinds of errors of data and storage are distinguished, how they are counted, and what the
 //! verification after a run has read.
 
 use serde::{Deserialize, Serialize};
