@@ -327,7 +327,7 @@ fn assignments_that_fit_nowhere_are_refused() {
         ("pool.ssd_cuont=2", "did you mean 'ssd_count'"),
         ("pool..x=1", "not the path"),
         ("title.x=1", "has no key 'x'"),
-        ("extends=msa2050", "no setting"),
+        ("extends=msa2050", "not a setting"),
         ("pool.disk_count=three", "the text \"three\" does not fit"),
     ] {
         let sources = [bundled("msa2040"), set(assignment)];
