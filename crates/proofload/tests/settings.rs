@@ -70,7 +70,7 @@ const MAIL_LOADS: [(&str, &[&str]); 6] = [
 ];
 
 /// Settings of mail that no prediction shows, and what shows them.
-const MAIL_ELSEWHERE: [(&str, &str); 7] = [
+const MAIL_ELSEWHERE: [(&str, &str); 9] = [
     (
         "kind",
         "another kind is another workload: kinds_are_distinguished",
@@ -86,6 +86,14 @@ const MAIL_ELSEWHERE: [(&str, &str); 7] = [
     (
         "engine.torn_pages",
         "predictions have no page images: edb's tests/settings.rs",
+    ),
+    (
+        "maintenance.log_read_back_rate",
+        "predictions read no log back: edb's tests of integrity",
+    ),
+    (
+        "maintenance.header_read_back_interval",
+        "predictions read no header back: edb's tests of integrity",
     ),
     (
         "run.verify_after_run",
@@ -128,10 +136,18 @@ const BROKERAGE_LOADS: [(&str, &[&str]); 3] = [
     ("service_levels.maximum_log_write_lenient", LENIENT),
 ];
 
-const BROKERAGE_ELSEWHERE: [(&str, &str); 7] = [
+const BROKERAGE_ELSEWHERE: [(&str, &str); 9] = [
     (
         "kind",
         "another kind is another workload: kinds_are_distinguished",
+    ),
+    (
+        "brokerage.checked_rows",
+        "of servers: brokerage's tests of data integrity",
+    ),
+    (
+        "brokerage.service_levels.other_io_percent",
+        "of servers: brokerage's tests of the volume",
     ),
     (
         "service_levels.achieved_margin_fraction",

@@ -56,7 +56,8 @@ pub fn verification_table(result: &RunResult) -> Table {
 }
 
 fn row(database: &VerifiedDatabase) -> Vec<Cell> {
-    let count = |number: Option<u64>| number.map_or_else(|| Cell::new(""), Cell::count);
+    let unknown = || Cell::of(None, Unit::Bytes);
+    let count = |number: Option<u64>| number.map_or_else(unknown, Cell::count);
     vec![
         Cell::new(database.name.clone()),
         Cell::count(database.pages),
