@@ -17,6 +17,7 @@ const SMALL: &str = "run brokerage --on target --out out --users 4 --target-size
     --duration 3s --set run.sample_interval=500ms --set run.warm_up.minimum=2s \
     --set run.steady_state.required=false --set brokerage.think_time=1ms \
     --set brokerage.market.price_period=2s --set brokerage.market.data_maintenance_interval=1s \
+    --set brokerage.service_levels.other_io_percent=100 \
     --set brokerage.service_levels.mix_tolerance_points=100 \
     --set brokerage.service_levels.rollback_tolerance_points=100 \
     --set brokerage.service_levels.trade_status_p90=10m \

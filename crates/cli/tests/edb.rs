@@ -205,7 +205,7 @@ fn what_cannot_be_printed_is_said() {
     let ended = here
         .proofload(&format!("edb dump {DATABASE}"))
         .exits(4)
-        .says("page ");
+        .says("of table Messages cannot be read");
     assert!(ended.stdout.lines().count() > 1);
     here.proofload(&format!("edb check {DATABASE} --json"))
         .exits(4)
@@ -221,7 +221,7 @@ fn a_killed_database_is_recovered() {
     running.wait_until_it_says("measuring 0:0");
     here.proofload(&format!("edb recover {DATABASE}"))
         .exits(3)
-        .says("is in use by process");
+        .says("is in use by proofload (process");
     running.signal("KILL");
     drop(running.end());
     here.proofload(&format!("edb info {DATABASE}"))
