@@ -77,8 +77,8 @@ fn damaged_pages_within_the_allowance_do_not_end_a_run() {
     let errors = result["errors"].as_array().map_or(0, Vec::len);
     assert!((1..=5).contains(&errors), "{result}");
     let headline = match errors {
-        1 => "With 1 error of 5 allowed (wrong checksum in mail-001)".to_owned(),
-        _ => format!("With {errors} errors of 5 allowed ({errors} x wrong checksum in mail-001)"),
+        1 => "With 1 error of 5 allowed (torn page in mail-001)".to_owned(),
+        _ => format!("With {errors} errors of 5 allowed ({errors} x torn page in mail-001)"),
     };
     let shown = ended
         .stdout
@@ -92,7 +92,7 @@ fn damaged_pages_within_the_allowance_do_not_end_a_run() {
     for text in [
         headline.as_str(),
         "Verification after the run",
-        "wrong checksum",
+        "torn page",
     ] {
         assert!(page.contains(text), "'{text}' is not in the report");
     }
