@@ -20,7 +20,7 @@ workload = "exchange-2013"
 array = "nvme-raid10"
 databases = 1
 target_size = "48MiB"
-duration = "400ms"
+duration = "1s"
 set = [
     "run.sample_interval=100ms", "run.warm_up.maximum=200ms", "run.steady_state.required=false",
     "engine.cache_size_per_database=8MiB", "engine.checkpoint_depth=4MiB",

@@ -49,7 +49,7 @@ const LOADS: [(&str, &str, &[&str], &[&str]); 6] = [
 ];
 
 /// Settings of which some values are refused, because the trace does not go with them.
-const REFUSING: [&str; 3] = ["format", "wrap", "sort_window"];
+const REFUSING: [&str; 4] = ["format", "volume_size", "wrap", "sort_window"];
 
 /// Ten requests every 50 ms, all over 8 GiB; `swapped`: with neighbouring bursts in the wrong order.
 fn bursts(swapped: bool) -> String {
