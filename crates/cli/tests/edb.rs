@@ -231,9 +231,8 @@ fn a_killed_database_is_recovered() {
     here.proofload(&format!("edb dump {DATABASE}"))
         .exits(3)
         .says("edb recover");
-    let as_is = here
-        .proofload(&format!("edb dump {DATABASE} --as-is"))
-        .exits(0);
+    // Whether every page is there depends on the moment of the kill.
+    let as_is = here.proofload(&format!("edb dump {DATABASE} --as-is"));
     assert!(as_is.stdout.lines().count() > 1);
     let empty = here.directory("empty");
     here.proofload(&format!("edb recover {DATABASE} --log {}", empty.display()))

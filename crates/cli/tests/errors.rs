@@ -54,11 +54,10 @@ fn assert_whole(result: &Value) {
     let pages = verification["databases"][0]["pages"].as_u64();
     assert!(pages.is_some_and(|pages| pages > 1_400), "{verification}");
     for error in result["errors"].as_array().expect("errors") {
-        // One of the four parts of each page is damaged.
-        assert_eq!(
-            (&error["class"], &error["ese_error"]),
-            (&"torn".into(), &(-1018).into())
-        );
+        // One of the four parts of a page is damaged; the first covers the checksums of the others.
+        let class = error["class"].as_str().unwrap_or_default();
+        assert!(["torn", "checksum"].contains(&class), "{error}");
+        assert_eq!(error["ese_error"], -1018);
         assert_eq!(
             (&error["database"], &error["ended_run"]),
             (&"mail-001".into(), &false.into())
@@ -77,8 +76,8 @@ fn damaged_pages_within_the_allowance_do_not_end_a_run() {
     let errors = result["errors"].as_array().map_or(0, Vec::len);
     assert!((1..=5).contains(&errors), "{result}");
     let headline = match errors {
-        1 => "With 1 error of 5 allowed (torn page in mail-001)".to_owned(),
-        _ => format!("With {errors} errors of 5 allowed ({errors} x torn page in mail-001)"),
+        1 => "With 1 error of 5 allowed (".to_owned(),
+        _ => format!("With {errors} errors of 5 allowed ("),
     };
     let shown = ended
         .stdout
@@ -89,11 +88,7 @@ fn damaged_pages_within_the_allowance_do_not_end_a_run() {
     let ended = ended.prints("PASS").prints("Verification after the run");
     ended.prints("Errors by class").says("verifying checksums");
     let page = fs::read_to_string(here.path("out").join("report.html")).expect("a report");
-    for text in [
-        headline.as_str(),
-        "Verification after the run",
-        "torn page",
-    ] {
+    for text in [headline.as_str(), "Verification after the run", "torn page"] {
         assert!(page.contains(text), "'{text}' is not in the report");
     }
     let log = fs::read_to_string(here.path("out").join("log.txt")).expect("a log");

@@ -80,7 +80,7 @@ fn what_was_typed_wrong_exits_2() {
 fn surroundings_that_do_not_allow_it_exit_3() {
     let here = Scratch::new();
     let target = here.directory("target");
-    here.proofload("run exchange-2013 --on target --mailboxes 100000000")
+    here.proofload("run exchange-2013 --on target --mailboxes 20000000")
         .exits(3)
         .says("free, but 4 databases")
         .says("--target-size");

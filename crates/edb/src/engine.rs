@@ -1,8 +1,8 @@
 //! What all parts of one database share, and the loop every operation runs in.
 
 use crate::catalog::Catalog;
+use crate::damage::Damage;
 use crate::error::EngineError;
-use crate::integrity::Damage;
 use crate::log::{Log, LogError};
 use crate::pool::{PageError, PageRef, Pool};
 use crate::position::{LogSpan, PageNumber};

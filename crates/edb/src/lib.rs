@@ -8,6 +8,8 @@
 //! - [`maintenance`]: the endless scan that verifies every page.
 //! - [`bulk`]: a whole database in one sequential pass; [`check`]: looking into one from outside;
 //!   [`dump`]: its rows; [`reading`]: what both share.
+//! - [`integrity`] knows of every page what the storage must return; [`verification`] reads a closed
+//!   database back.
 //! - `tree` is B+ trees whose changes come in atomic steps, `space` the pages they take and give
 //!   back, `nodes` what is done to a node with both.
 //! - `engine` is what all parts of an open database share, with its `catalog` of tables and the
@@ -21,6 +23,7 @@ pub mod bulk;
 mod catalog;
 pub mod check;
 pub mod checkpoint;
+mod damage;
 pub mod database;
 pub mod dump;
 mod engine;
@@ -46,9 +49,11 @@ pub mod store;
 pub mod table;
 pub mod transaction;
 mod tree;
+pub mod verification;
 mod versions;
 
 pub use catalog::Table;
+pub use damage::Damage;
 pub use database::{Database, EngineStatistics};
 pub use error::EngineError;
 pub use format::schema::TableDefinition;

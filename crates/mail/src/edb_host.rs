@@ -11,7 +11,7 @@ use crate::plan::{MailPlan, database_name};
 use crate::profile::MailProfile;
 use edb::bulk::{BuildError, BuildPlan};
 use edb::format::database_header::Signature;
-use edb::integrity::{ClosedState, StoredVersions, VERSIONS_ENDING};
+use edb::verification::{ClosedState, StoredVersions, VERSIONS_ENDING};
 use edb::{Database, EngineSettings, RecoveryReport};
 use runtime::{Directory, File, Handle, IoObserver};
 use std::cell::RefCell;

@@ -4,7 +4,7 @@ use super::item::Item;
 use super::keys::IndexKey;
 use super::schema::{self, INDEX, TABLE};
 use super::store::{Durability, LongColumn, MailStore, MessageNumber, ScanRequest, StoreError};
-use edb::integrity::Damage;
+use edb::Damage;
 use edb::{Commit, Database, EngineError, LongValues, Row, ScanOptions, Table, Transaction, Value};
 use measure::result::IntegrityClass;
 use runtime::Directory;

@@ -1,8 +1,10 @@
 //! What the verification of a closed database has found, in the form that a run reports.
 
 use super::edb_store::failure_of;
+use edb::Damage;
 use edb::check::{CheckError, CheckReport, FindingKind};
-use edb::integrity::{Damage, EseError, Verification};
+use edb::integrity::EseError;
+use edb::verification::Verification;
 use measure::result::IntegrityClass;
 use std::collections::{BTreeMap, BTreeSet};
 use workload::controller::host::VerifyReport;

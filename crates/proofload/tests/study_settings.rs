@@ -19,6 +19,7 @@ source = "nobody, never"
 workload = "exchange-2013"
 array = "nvme-raid10"
 databases = 1
+threads = 2
 target_size = "48MiB"
 duration = "1s"
 set = [
@@ -28,7 +29,6 @@ set = [
 ]
 
 [case.few]
-threads = 2
 
 [case.many]
 threads = 8

@@ -3,8 +3,6 @@
 //! Nothing is counted for them: whoever drives requests knows those under way, and is asked now and
 //! then. A request carries the time at which it was handed over, which the driver has at hand.
 
-use crate::executor::Handle;
-use crate::file::IoOperation;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -30,14 +28,14 @@ pub struct OutstandingRequest {
 pub(crate) struct SimulatedRequests(RefCell<(u64, BTreeMap<u64, OutstandingRequest>)>);
 
 impl SimulatedRequests {
-    fn begin(&self, request: OutstandingRequest) -> u64 {
+    pub(crate) fn begin(&self, request: OutstandingRequest) -> u64 {
         let (next, requests) = &mut *self.0.borrow_mut();
         *next += 1;
         requests.insert(*next, request);
         *next
     }
 
-    fn end(&self, number: u64) {
+    pub(crate) fn end(&self, number: u64) {
         self.0.borrow_mut().1.remove(&number);
     }
 
@@ -45,44 +43,5 @@ impl SimulatedRequests {
         let requests = self.0.borrow();
         let old = requests.1.values().filter(|one| one.issued_ns < before_ns);
         old.cloned().collect()
-    }
-}
-
-/// A request of simulated storage that is under way until this is dropped.
-pub(crate) struct UnderWay {
-    handle: Handle,
-    number: u64,
-}
-
-impl UnderWay {
-    /// A request to `file` begins.
-    pub(crate) fn begin(
-        handle: &Handle,
-        operation: IoOperation,
-        file: &str,
-        offset_bytes: u64,
-        length_bytes: u64,
-    ) -> Self {
-        let request = OutstandingRequest {
-            issued_ns: handle.now_ns(),
-            file: file.to_owned(),
-            operation: operation.name(),
-            is_change: !matches!(
-                operation,
-                IoOperation::Open | IoOperation::Read | IoOperation::List
-            ),
-            offset_bytes,
-            length_bytes,
-        };
-        Self {
-            number: handle.simulated_requests().begin(request),
-            handle: handle.clone(),
-        }
-    }
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        self.handle.simulated_requests().end(self.number);
     }
 }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::digest::TableDigest;
 use super::marker::{Build, State};
 use super::run_lock::{LockError, RunLock};
-use super::seal::TableDigest;
+use crate::database::owners::ServerProcess;
 use crate::error::DatabaseError;
 use crate::row::RowSink;
-use crate::run::owners::ServerProcess;
 use crate::schema::{TABLES, Table, TableName};
 use crate::session::Session;
 use crate::statement::Dialect;

@@ -17,10 +17,12 @@
 
 mod call;
 pub mod ddl;
+mod digest;
 pub mod endpoint;
 pub mod interface;
 pub mod mariadb;
 pub mod marker;
+pub mod owners;
 mod passfile;
 pub mod post_load;
 pub mod postgres;

@@ -5,6 +5,7 @@
 //! before its first change and writes it anew when all checks have passed, so a run that was interrupted
 //! leaves none.
 
+pub use super::digest::TableDigest;
 use super::interface::Database;
 use crate::error::DatabaseError;
 use crate::schema::{TABLES, Table};
@@ -16,21 +17,6 @@ pub const STATE_TABLE: &str = "proofload_state";
 const SEAL: &str = "seal ";
 /// The name of the server's version when the seal was written: another version may hash otherwise.
 const SEALED_BY: &str = "sealed by";
-
-/// The rows of a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TableDigest {
-    /// Number of rows.
-    pub rows: u64,
-    /// Sum of the hashes of all rows, as the database prints it.
-    pub hash: String,
-}
-
-impl TableDigest {
-    fn value(&self) -> String {
-        format!("{} rows, {}", self.rows, self.hash)
-    }
-}
 
 /// What the seal says about the rows that are there.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -23,7 +23,6 @@ pub mod loading;
 pub mod market_workers;
 pub mod monitor;
 pub mod outage;
-pub mod owners;
 mod parameters;
 mod progress_note;
 pub mod recovery;

@@ -24,10 +24,10 @@ use measure::sample::Recorder;
 use std::path::Path;
 
 use super::durability::Durability;
-#[cfg(test)]
-use super::owners::role_by_title;
-use super::owners::{Owner, Owners, Role, ServerProcess};
 use super::shard_link::ONLY_SHARD;
+#[cfg(test)]
+use crate::database::owners::role_by_title;
+use crate::database::owners::{Owner, Owners, Role, ServerProcess};
 
 /// Where the figures come from.
 enum Source {

@@ -24,16 +24,16 @@ use crate::engine::Core;
 use crate::error::EngineError;
 use crate::format::database_header::{DatabaseHeader, DatabaseState, HeaderLogPosition, Moment};
 use crate::format::schema::TableDefinition;
-use crate::integrity::{FileClass, FilePart, StoredVersions};
+use crate::integrity::{FileClass, FilePart};
 use crate::maintenance::MaintenanceScan;
 use crate::transaction::Transaction;
+use crate::verification::StoredVersions;
 use parts::{Keepers, Place};
 use runtime::{Directory, IoFailure};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What the files of the log begin with.
-pub const LOG_PREFIX: &str = "E00";
+pub use crate::log::LOG_PREFIX;
 
 /// An open database. Clones share it. If the last one is dropped without [`Database::close`], the
 /// file is as after a power cut: the next [`Database::open`] recovers it.

@@ -9,7 +9,7 @@ use crate::format::database_header::{
     DatabaseHeader, DatabaseState, HeaderLogPosition, Moment, PEEK_BYTES, Writer,
 };
 use crate::format::layout::DATABASE_ROOT;
-use crate::integrity::{DbtimeRange, StoredVersions, VersionTable, versions_file};
+use crate::integrity::{DbtimeRange, VersionTable};
 use crate::log::{Log, LogReader};
 use crate::pool::Pool;
 use crate::position::LogPosition;
@@ -18,6 +18,7 @@ use crate::seeded_bugs::{SeededBug, is_seeded};
 use crate::settings::{EngineSettings, TornPages};
 use crate::space::{self, SpaceKind};
 use crate::store::FileStore;
+use crate::verification::{StoredVersions, versions_file};
 use config::ByteSize;
 use runtime::{Buffer, Directory, File, Handle, IoCause, IoObserver};
 use std::rc::Rc;

@@ -3,7 +3,8 @@
 
 use super::{Database, Inner};
 use crate::checkpoint::read_header_back;
-use crate::integrity::{ClosedState, Damage};
+use crate::damage::Damage;
+use crate::verification::ClosedState;
 use runtime::{Directory, IoError};
 use std::rc::{Rc, Weak};
 

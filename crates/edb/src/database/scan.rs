@@ -1,8 +1,8 @@
 //! The background scan of this database.
 
 use super::Database;
+use crate::damage::Damage;
 use crate::engine::Core;
-use crate::integrity::Damage;
 use crate::maintenance::{MaintenanceScan, ScanTarget};
 use crate::pool::PageError;
 use runtime::Directory;

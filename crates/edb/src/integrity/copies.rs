@@ -150,3 +150,11 @@ fn finding<F: File>(file: &F, part: FilePart, class: FileClass, wrong_reads: u32
         problem: format!("{what} {became}, {often}"),
     }
 }
+
+/// The two copies of a part, for reading them back.
+pub(crate) fn two_copies(distance_bytes: u64, part: impl Fn(u8) -> FilePart) -> [Copy; 2] {
+    [1, 2].map(|copy| Copy {
+        offset_bytes: u64::from(copy - 1) * distance_bytes,
+        part: part(copy),
+    })
+}

@@ -1,7 +1,6 @@
 //! What is wrong with a log file, a copy of the header or the checkpoint file.
 
 use super::finding::EseError;
-use crate::pool::PageError;
 use std::fmt;
 
 /// The part of the files that a finding is about.
@@ -91,25 +90,5 @@ impl FileFinding {
 impl fmt::Display for FileFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.problem, self.ese_error())
-    }
-}
-
-/// Something that is wrong with the files of a database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Damage {
-    /// A page.
-    Page(PageError),
-    /// Anything else.
-    File(FileFinding),
-}
-
-impl Damage {
-    /// The name of its class in files and reports.
-    #[must_use]
-    pub fn class_name(&self) -> &'static str {
-        match self {
-            Self::Page(error) => error.finding().map_or("io", |finding| finding.class.name()),
-            Self::File(finding) => finding.class.name(),
-        }
     }
 }

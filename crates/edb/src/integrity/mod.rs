@@ -8,18 +8,13 @@
 //!   each database counts from its own base, so that a page of another file is recognised.
 //! - [`VersionTable`] holds them, and what else was valid while a read was under way.
 //! - `classify` says what is wrong with a page: a [`PageFinding`] with its [`DamageClass`].
-//! - `persist` keeps the table in a file beside the database while that is closed.
 //! - [`LastWritten`] compares the copies of the header and of the checkpoint.
-//! - [`ClosedState::verify`] reads a whole database back: [`verify_pages`] its pages.
 
 mod classify;
 mod copies;
 mod file_finding;
 mod finding;
-mod page_pass;
-mod persist;
 mod table;
-mod verify;
 mod version;
 
 #[cfg(test)]
@@ -27,13 +22,10 @@ mod table_tests;
 
 pub use classify::{Evidence, classify};
 pub use copies::LastWritten;
-pub use file_finding::{Damage, FileClass, FileFinding, FilePart};
+pub(crate) use copies::two_copies;
+pub use file_finding::{FileClass, FileFinding, FilePart};
 pub use finding::{
     DamageClass, EseError, LastWrite, Misplaced, PageFinding, Persistence, WrongBlocks,
 };
-pub use page_pass::{PagePass, verify_pages};
-pub use persist::{StoredVersions, VERSIONS_ENDING, versions_file};
 pub use table::{Contents, Coverage, Judgement, ReadInProgress, VersionTable, WriteInProgress};
-pub(crate) use verify::two_copies;
-pub use verify::{ClosedState, Verification};
 pub use version::{DbtimeRange, Version};

@@ -56,6 +56,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
+/// What the files of the log begin with.
+pub const LOG_PREFIX: &str = "E00";
+
 /// What a log needs to know.
 #[derive(Debug, Clone)]
 pub struct LogSettings {

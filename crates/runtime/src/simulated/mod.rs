@@ -26,6 +26,7 @@ mod faults;
 mod file;
 mod options;
 mod state;
+mod under_way;
 
 pub use crash::CutWrite;
 pub use disk::{LoggedOperation, SimulatedDisk};

@@ -295,7 +295,7 @@ mod tests {
             (100.0, Some(15.0))
         );
         let (_, judged) = run(|_| [5.0, 25.0]);
-        assert!(judged.settled && !judged.kept && judged.finding.contains("25.00 ms"));
+        assert!(judged.settled && !judged.kept && judged.finding.contains("25.0 ms"));
     }
 
     #[test]

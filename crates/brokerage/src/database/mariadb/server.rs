@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use super::connection::Connection;
 use super::loader::MariaDbLoader;
-use super::run_lock::MariaDbLock;
+use super::run_lock::{MariaDbLock, lock_name};
 use crate::database::ddl;
 use crate::database::interface::Step;
 use crate::database::interface::{
     ANSWER_TIMEOUT, CONNECT_TIMEOUT, Database, Loader, Server, open_at_once,
 };
 use crate::database::marker::{Build, DATABASE, MARKER, State};
+use crate::database::owners::ServerProcess;
 use crate::database::run_lock::{LockError, RunLock};
 use crate::database::seal::{self, STATE_TABLE, TableDigest};
 use crate::database::target::Address;
 use crate::error::DatabaseError;
-use crate::run::owners::ServerProcess;
 use crate::schema::{TABLES, Table};
 use crate::session::Session;
 use crate::statement::Dialect;
@@ -380,7 +380,10 @@ impl Database for MariaDb {
     }
 
     fn lock(&self) -> Result<Box<dyn RunLock>, LockError> {
-        Ok(Box::new(MariaDbLock::take(self)?))
+        let server = self.clone();
+        let connect = Box::new(move || server.connect_for_sql());
+        let name = literal(&lock_name(self.database_name()));
+        Ok(Box::new(MariaDbLock::take(connect, name)?))
     }
 
     fn digest(&self, table: &Table) -> Result<TableDigest, DatabaseError> {

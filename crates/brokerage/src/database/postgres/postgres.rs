@@ -14,11 +14,11 @@ use crate::database::interface::{
     ANSWER_TIMEOUT, CONNECT_TIMEOUT, Database, Loader, Server, open_at_once,
 };
 use crate::database::marker::{Build, DATABASE, MARKER, State};
+use crate::database::owners::ServerProcess;
 use crate::database::run_lock::{LockError, RunLock};
 use crate::database::seal::{self, STATE_TABLE, TableDigest};
 use crate::database::target::{Address, ENTRY_DATABASE};
 use crate::error::DatabaseError;
-use crate::run::owners::ServerProcess;
 use crate::schema::{TABLES, Table};
 use crate::session::Session;
 use crate::statement::Dialect;
@@ -370,7 +370,9 @@ impl Database for Postgres {
     }
 
     fn lock(&self) -> Result<Box<dyn RunLock>, LockError> {
-        Ok(Box::new(PostgresLock::take(self)?))
+        let postgres = self.clone();
+        let connect = Box::new(move || postgres.connect_for_sql());
+        Ok(Box::new(PostgresLock::take(connect)?))
     }
 
     fn digest(&self, table: &Table) -> Result<TableDigest, DatabaseError> {

@@ -1,7 +1,6 @@
 //! The lock of a run: an advisory lock of a session of its own.
 
 use super::connection::Connection;
-use super::postgres::Postgres;
 use crate::database::run_lock::{LockError, RunLock, own_name};
 use crate::error::DatabaseError;
 use postgres_protocol::escape::escape_literal;
@@ -13,16 +12,19 @@ const OBJECT: i32 = 1;
 /// A server that does not answer by then counts as gone.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Opens a session.
+pub(super) type Connect = Box<dyn Fn() -> Result<Connection, DatabaseError> + Send>;
+
 pub(super) struct PostgresLock {
-    postgres: Postgres,
+    connect: Connect,
     connection: Option<Connection>,
 }
 
 impl PostgresLock {
-    pub fn take(postgres: &Postgres) -> Result<Self, LockError> {
+    pub fn take(connect: Connect) -> Result<Self, LockError> {
         Ok(Self {
-            connection: Some(locked(postgres)?),
-            postgres: postgres.clone(),
+            connection: Some(locked(&connect)?),
+            connect,
         })
     }
 }
@@ -34,14 +36,14 @@ impl RunLock for PostgresLock {
             return Ok(());
         }
         self.connection = None;
-        self.connection = Some(locked(&self.postgres)?);
+        self.connection = Some(locked(&self.connect)?);
         Ok(())
     }
 }
 
 /// A session that holds the lock.
-fn locked(postgres: &Postgres) -> Result<Connection, LockError> {
-    let mut connection = postgres.connect_for_sql()?;
+fn locked(connect: &Connect) -> Result<Connection, LockError> {
+    let mut connection = connect()?;
     connection.set_timeout(Some(TIMEOUT))?;
     let name = escape_literal(&own_name());
     connection.ask(&format!("SET application_name TO {name}"))?;

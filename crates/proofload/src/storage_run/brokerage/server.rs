@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use brokerage::database::mariadb::MariaDb;
+use brokerage::database::owners::ServerProcess;
 use brokerage::database::postgres::cluster::{Programs, Settings};
 use brokerage::database::postgres::{Cluster, ClusterError, Postgres};
 use brokerage::database::sqlite::Sqlite;
@@ -13,7 +14,6 @@ use brokerage::database::{Database, Endpoint, Target};
 use brokerage::error::DatabaseError;
 use brokerage::profile::BrokerageProfile;
 use brokerage::run::market_workers;
-use brokerage::run::owners::ServerProcess;
 use brokerage::statement::Dialect;
 use measure::result::ServerResult;
 

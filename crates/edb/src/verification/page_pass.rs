@@ -1,9 +1,9 @@
 //! A pass over every page of a closed database.
 
-use super::classify::{Evidence, classify};
-use super::finding::{DamageClass, PageFinding, Persistence};
-use super::table::{Judgement, VersionTable};
 use crate::format::layout::{last_page, page_offset};
+use crate::integrity::{
+    DamageClass, Evidence, Judgement, PageFinding, Persistence, VersionTable, classify,
+};
 use crate::pool::{PageError, PageProblem};
 use crate::position::PageNumber;
 use runtime::time::MILLISECOND_NS;

@@ -53,7 +53,7 @@ fn main_process(server: &ServerProcess) -> Option<u32> {
 
 /// What a process of the server does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// A backend or the WAL writer: its synchronous writes are log writes.
     Commits,
     /// The checkpointer or the background writer.
@@ -64,7 +64,7 @@ pub(super) enum Role {
 
 /// Whose a request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(crate) enum Owner {
     /// The server's, or done by the kernel for whoever has changed the pages.
     Server(Role),
     /// Another process's.
@@ -80,7 +80,7 @@ const NAMED: usize = 3;
 
 /// Finds the owners of requests, and counts those of other processes.
 #[derive(Debug)]
-pub(super) struct Owners {
+pub(crate) struct Owners {
     server: ServerProcess,
     known: HashMap<u32, Owner>,
     known_since: Instant,
@@ -89,7 +89,7 @@ pub(super) struct Owners {
 
 /// Requests, all and of other processes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     pub all: u64,
     pub others: u64,
     pub other_bytes: u64,
@@ -198,7 +198,7 @@ fn owner_of(thread: &Thread, main: Option<u32>, is_server_unknown: bool) -> Owne
 }
 
 /// What a process of PostgreSQL does, by the title that it sets.
-pub(super) fn role_by_title(title: &str) -> Role {
+pub(crate) fn role_by_title(title: &str) -> Role {
     let Some((_, title)) = title.split_once("postgres: ") else {
         return Role::Unknown;
     };

@@ -1,14 +1,11 @@
 //! Everything of a closed database read back: pages, trees, headers, checkpoint and log.
 
-use super::copies::LastWritten;
-use super::file_finding::{FileFinding, FilePart};
 use super::page_pass::{PagePass, verify_pages};
-use super::table::{Coverage, VersionTable};
 use crate::check::{CheckError, CheckReport, check};
 use crate::checkpoint;
-use crate::database::LOG_PREFIX;
 use crate::format::database_header::{DatabaseHeader, DatabaseState, Signature};
-use crate::log::{LogVerification, verify_log};
+use crate::integrity::{Coverage, FileFinding, LastWritten, VersionTable};
+use crate::log::{LOG_PREFIX, LogVerification, verify_log};
 use crate::position::LogPosition;
 use runtime::{Directory, File, Handle, IoError};
 use std::rc::Rc;
@@ -119,15 +116,4 @@ impl ClosedState {
         checkpoint::read_checkpoint_back(handle, directory, LOG_PREFIX, &self.written_checkpoint)
             .await
     }
-}
-
-/// The two copies of a part, for reading them back.
-pub(crate) fn two_copies(
-    distance_bytes: u64,
-    part: impl Fn(u8) -> FilePart,
-) -> [super::copies::Copy; 2] {
-    [1, 2].map(|copy| super::copies::Copy {
-        offset_bytes: u64::from(copy - 1) * distance_bytes,
-        part: part(copy),
-    })
 }

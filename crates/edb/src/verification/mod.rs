@@ -1,0 +1,13 @@
+//! A closed database read back.
+//!
+//! - [`ClosedState::verify`] reads everything of it: pages, trees, headers, checkpoint and log;
+//!   [`verify_pages`] its pages.
+//! - [`StoredVersions`] keeps the versions of its pages in a file beside it while it is closed.
+
+mod closed_state;
+mod page_pass;
+mod stored_versions;
+
+pub use closed_state::{ClosedState, Verification};
+pub use page_pass::{PagePass, verify_pages};
+pub use stored_versions::{StoredVersions, VERSIONS_ENDING, versions_file};
