@@ -77,6 +77,7 @@ impl Recorder {
 
     /// The same, which goes on in a new directory in the first of these places that has room when
     /// the run directory has none any more.
+    #[cfg(feature = "host")]
     pub fn with_fallbacks(self, fallbacks: Vec<PathBuf>) -> Self {
         Self { fallbacks, ..self }
     }

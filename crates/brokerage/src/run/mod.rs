@@ -9,8 +9,8 @@
 //!   that was not answered; [`error_counts`] and [`outage`] count failures.
 //! - `final_checks` checks the database before and after the load; `progress_note` says how far
 //!   that is.
-//! - [`volume`] measures the I/O requests of the volume, by purpose; [`owners`] finds those of other
-//!   processes.
+//! - [`volume`] measures the I/O requests of the volume, by purpose; [`owners`](crate::database::owners)
+//!   finds those of other processes.
 //! - [`monitor`] samples the server's wait events and counters, and names the bottleneck.
 
 pub mod arrivals;

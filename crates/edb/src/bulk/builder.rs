@@ -34,7 +34,7 @@ pub struct BuildReport {
     pub table_pages: u32,
     /// The header as it was written last.
     pub header: DatabaseHeader,
-    /// The versions of pages 1 and up ([`crate::integrity::StoredVersions`] keeps them).
+    /// The versions of pages 1 and up ([`crate::verification::StoredVersions`] keeps them).
     pub versions: Vec<u16>,
 }
 
