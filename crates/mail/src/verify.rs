@@ -21,7 +21,11 @@ pub fn report_of(found: Verification, file: &str) -> VerifyReport {
         bytes: found.pages.bytes,
         seconds: found.pages.seconds,
         pages_written: Some(found.coverage.written_pages),
-        pages_read_back: Some(found.coverage.written_pages - found.coverage.never_read_back_pages),
+        // This pass reads every page, unless it was stopped.
+        pages_read_back: Some(match found.pages.stopped {
+            true => found.coverage.written_pages - found.coverage.never_read_back_pages,
+            false => found.coverage.written_pages,
+        }),
         stopped: found.pages.stopped,
         never_written_pages: found.pages.never_written_pages,
         log_files: found.log.files,

@@ -46,8 +46,8 @@ pub struct VerifyReport {
     pub unlisted: BTreeMap<IntegrityClass, u64>,
     /// Pages that the run has written; `None` when nobody counted.
     pub pages_written: Option<u64>,
-    /// Of those, pages read back from the device after their last write and verified, before this
-    /// verification; `None` when nobody counted.
+    /// Of those, pages read back from the device after their last write and verified, in the run or
+    /// by this verification; `None` when nobody counted.
     pub pages_read_back: Option<u64>,
     /// Whether it was asked to stop before its end.
     pub stopped: bool,
