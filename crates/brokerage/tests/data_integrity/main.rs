@@ -11,6 +11,7 @@ mod data_set;
 mod at_rest;
 mod locks;
 mod older_copy;
+mod server_side;
 
 use brokerage::database::Database;
 use brokerage::dataset::DataSet;

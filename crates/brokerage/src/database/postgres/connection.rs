@@ -25,7 +25,7 @@ pub(super) const OLDEST: u32 = 13;
 /// time limits, and where tables are found. Settings differ between versions; those that a server
 /// does not have are left out.
 const OWN_SETTINGS: &str = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN \
-     ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', \
+     ('lock_timeout', 'idle_in_transaction_session_timeout', \
       'idle_session_timeout', 'transaction_timeout'); \
      SET search_path TO \"$user\", public";
 
@@ -76,6 +76,8 @@ impl Connection {
             has_failed: false,
             is_lost: false,
         };
+        // Alone and first: a short limit would cancel a longer statement before it has ended.
+        connection.ask("SET statement_timeout TO 0")?;
         connection.ask(OWN_SETTINGS)?;
         Ok(connection)
     }

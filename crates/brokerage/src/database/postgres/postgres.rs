@@ -216,6 +216,8 @@ impl Database for Postgres {
     fn connect_to_check(&self) -> Result<Box<dyn Session>, DatabaseError> {
         let mut session = Connection::session(&self.address, &self.database_name, CONNECT_TIMEOUT)?;
         session.set_timeout(None)?;
+        // Sorts of whole tables; the load has not begun, or has ended.
+        session.ask("SET work_mem TO '128MB'")?;
         Ok(Box::new(session))
     }
 

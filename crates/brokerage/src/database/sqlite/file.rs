@@ -44,7 +44,7 @@ const WORDS: &[u8] = b"SQLite format 3\0";
 /// Same page size as PostgreSQL.
 const PAGE_BYTES: u64 = 8 * 1024;
 
-/// Page cache while loading.
+/// Page cache while loading and while checking all rows.
 const LOAD_MEMORY_BYTES: u64 = 256 * 1024 * 1024;
 
 /// How long a connection waits for a lock that another holds.
@@ -202,6 +202,17 @@ impl Database for Sqlite {
 
     fn connect(&self) -> Result<Box<dyn Session>, DatabaseError> {
         let connection = self.for_transactions()?;
+        Ok(Box::new(SqliteSession::new(
+            connection,
+            Arc::clone(&self.queue),
+        )))
+    }
+
+    fn connect_to_check(&self) -> Result<Box<dyn Session>, DatabaseError> {
+        let connection = self.for_transactions()?;
+        // Whole tables are joined; the load has not begun, or has ended.
+        let kib = LOAD_MEMORY_BYTES / 1024;
+        batch(&connection, &format!("PRAGMA cache_size = -{kib}"))?;
         Ok(Box::new(SqliteSession::new(
             connection,
             Arc::clone(&self.queue),
