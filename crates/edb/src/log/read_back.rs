@@ -1,5 +1,6 @@
 //! Full log files are read back and verified while the log is in use, at a rate that leaves the
-//! storage to the load.
+//! storage to the load: one after the other, and from the oldest on again, since a file that was right
+//! once is still needed for recovery later.
 
 use super::files::LogFiles;
 use super::verify::Expected;
@@ -8,6 +9,7 @@ use crate::integrity::{FileClass, FileFinding, FilePart};
 use config::ByteSize;
 use runtime::time::{MILLISECOND_NS, SECOND_NS};
 use runtime::{Buffer, Directory, File, IoCause, IoDirection};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Bytes of one read.
@@ -25,30 +27,38 @@ impl<D: Directory> LogFiles<D> {
         };
         let files = Rc::clone(self);
         drop(self.core.handle.spawn(async move {
-            let mut next = generation;
+            let (mut next, mut reported) = (generation, BTreeSet::new());
             while let Some(generation) = files.next_to_read_back(next).await {
                 next = generation + 1;
-                files.read_back(generation, rate).await;
+                let findings = files.read_back(generation, rate).await;
+                if !findings.is_empty() && reported.insert(generation) {
+                    files.core.note(findings);
+                }
             }
         }));
     }
 
-    /// Waits until a file from `from` on is full; gives the oldest that is still there. `None`: the
-    /// log is over.
+    /// The file to read after those before `from`: the next full one that is still there, or the
+    /// oldest. Waits until there is one. `None`: the log is over.
     async fn next_to_read_back(&self, from: u32) -> Option<u32> {
         loop {
             let rolled = self.core.rolled.notified();
             if self.core.is_over() {
                 return None;
             }
-            if let Some(&generation) = self.full.borrow().range(from..).next() {
-                return Some(generation);
+            let generation = {
+                let full = self.full.borrow();
+                full.range(from..).next().or(full.first()).copied()
+            };
+            if generation.is_some() {
+                return generation;
             }
             rolled.await;
         }
     }
 
-    async fn read_back(&self, generation: u32, rate: u64) {
+    /// Reads one file and verifies it; what is wrong with it.
+    async fn read_back(&self, generation: u32, rate: u64) -> Vec<FileFinding> {
         let name = self.names.full(generation);
         let expected = Expected {
             file: format!("{}/{name}", self.directory.describe()),
@@ -65,18 +75,16 @@ impl<D: Directory> LogFiles<D> {
             self.core.handle.sleep_ns(wait_ms * MILLISECOND_NS).await;
             result = self.read_and_verify(&name, &expected, u64::MAX).await;
         }
-        match result {
-            None => {} // It is being used again, or the log is over.
-            Some(Ok(segments)) => self.core.count(|statistics| {
-                statistics.read_back_files += 1;
-                statistics.read_back_segments += segments;
-            }),
-            Some(Err(findings)) => {
-                self.core
-                    .count(|statistics| statistics.read_back_files += 1);
-                self.core.note(findings);
-            }
-        }
+        let (segments, findings) = match result {
+            None => return Vec::new(), // It is being used again, or the log is over.
+            Some(Ok(segments)) => (segments, Vec::new()),
+            Some(Err(findings)) => (0, findings),
+        };
+        self.core.count(|statistics| {
+            statistics.read_back_files += 1;
+            statistics.read_back_segments += segments;
+        });
+        findings
     }
 
     /// Reads one file and verifies it: the number of its segments, or what is wrong. `None`: the

@@ -42,7 +42,7 @@ pub struct LogStatistics {
     pub files_removed: u64,
     /// Reserve files used because the disk was full.
     pub reserves_used: u64,
-    /// Full files read back and verified.
+    /// Times that a full file was read back and verified.
     pub read_back_files: u64,
     /// Segments in them that were right.
     pub read_back_segments: u64,

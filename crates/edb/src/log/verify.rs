@@ -113,13 +113,13 @@ impl Expected<'_> {
     }
 
     fn wrong_segment(&self, segment: &[u8], number: u32) -> FileFinding {
-        let (class, problem) = self.what_is_wrong(segment, number);
+        let (class, problem) = self.what_is_wrong(segment);
         let offset = u64::from(number) * SEGMENT_BYTES;
         let problem = format!("segment {number} (offset {offset}) {problem}");
         self.finding(Some(number), class, problem)
     }
 
-    fn what_is_wrong(&self, segment: &[u8], number: u32) -> (FileClass, String) {
+    fn what_is_wrong(&self, segment: &[u8]) -> (FileClass, String) {
         if is_zero(segment) {
             let problem = "is all zeros, although it was written".to_owned();
             return (FileClass::Zeroed, problem);
@@ -137,7 +137,6 @@ impl Expected<'_> {
             "is segment {found} of generation {generation}: the write of it was lost or went to \
              another place"
         );
-        let _ = number;
         (FileClass::LostWrite, problem)
     }
 }

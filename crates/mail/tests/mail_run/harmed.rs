@@ -1,6 +1,7 @@
 //! Files changed from outside while a run works on them: the storage that loses what it was given.
 
 use crate::support::{Outcome, profile, run_on, slow_disk};
+use config::ByteSize;
 use measure::result::Verdict;
 use runtime::time::SECOND_NS;
 use runtime::{Buffer, Directory, File, Handle, Persistence, Runtime, SimulatedDisk};
@@ -15,6 +16,7 @@ where
 {
     let mut profile = profile();
     profile.mail.databases = 1;
+    profile.maintenance.log_read_back_rate = Some(ByteSize::mib(64));
     let runtime = Runtime::virtual_clock();
     let disk = SimulatedDisk::new(&runtime.handle(), slow_disk());
     drop(runtime.handle().spawn(harm(runtime.handle(), disk.clone())));
