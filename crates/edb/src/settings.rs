@@ -124,8 +124,8 @@ settings! {
             as or_word("none", within(ByteSize::kib(64)..=ByteSize::gib(64))),
             source "Jetstress bounds its scan by the pause alone.";
         /// Rate at which full log files are read back and verified while the database is in use, per
-        /// database and second: all that are there, over and over. One that is used again before its
-        /// turn is missed; after the run all that are left are read.
+        /// database and second: all that are there, over and over. A file is also read before it is
+        /// used again; after the run all that are left are read.
         pub log_read_back_rate: Option<ByteSize> = Some(ByteSize::mib(1)),
             as or_word("none", within(ByteSize::kib(64)..=ByteSize::gib(64))),
             source "Ours; ESE reads its log back only in recovery.";

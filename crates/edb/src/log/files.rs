@@ -88,6 +88,8 @@ pub(super) struct LogFiles<D: Directory> {
     pub(super) reserves: RefCell<BTreeSet<u32>>,
     /// The generation that each reader of the log replication reads next.
     pub(super) replicated: RefCell<Vec<u32>>,
+    /// Generations of files of which it has been noted that they are wrong.
+    pub(super) reported: RefCell<BTreeSet<u32>>,
 }
 
 impl<D: Directory> LogFiles<D> {
@@ -104,6 +106,7 @@ impl<D: Directory> LogFiles<D> {
             current_bytes: Cell::new(0),
             reserves: RefCell::default(),
             replicated: RefCell::default(),
+            reported: RefCell::default(),
         })
     }
 

@@ -133,6 +133,7 @@ impl<D: Directory> LogFiles<D> {
             return Ok(None);
         };
         self.full.borrow_mut().remove(&generation);
+        self.read_released_back(generation).await;
         let next = self.names.next();
         self.directory
             .rename(&self.names.full(generation), &next)
@@ -164,6 +165,7 @@ impl<D: Directory> LogFiles<D> {
                 return Ok(());
             };
             self.full.borrow_mut().remove(&generation);
+            self.read_released_back(generation).await;
             self.directory.remove(&self.names.full(generation)).await?;
             self.core.count(|statistics| statistics.files_removed += 1);
         }

@@ -1,6 +1,7 @@
 //! Full log files are read back and verified while the log is in use, at a rate that leaves the
 //! storage to the load: one after the other, and from the oldest on again, since a file that was right
-//! once is still needed for recovery later.
+//! once is still needed for recovery later. A last time each is read before it is used again or removed,
+//! as long as the next file is not waited for.
 
 use super::files::LogFiles;
 use super::verify::Expected;
@@ -9,7 +10,6 @@ use crate::integrity::{FileClass, FileFinding, FilePart};
 use config::ByteSize;
 use runtime::time::{MILLISECOND_NS, SECOND_NS};
 use runtime::{Buffer, Directory, File, IoCause, IoDirection};
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Bytes of one read.
@@ -27,13 +27,10 @@ impl<D: Directory> LogFiles<D> {
         };
         let files = Rc::clone(self);
         drop(self.core.handle.spawn(async move {
-            let (mut next, mut reported) = (generation, BTreeSet::new());
+            let mut next = generation;
             while let Some(generation) = files.next_to_read_back(next).await {
                 next = generation + 1;
-                let findings = files.read_back(generation, rate).await;
-                if !findings.is_empty() && reported.insert(generation) {
-                    files.core.note(findings);
-                }
+                files.read_back(generation, rate).await;
             }
         }));
     }
@@ -57,16 +54,54 @@ impl<D: Directory> LogFiles<D> {
         }
     }
 
-    /// Reads one file and verifies it; what is wrong with it.
-    async fn read_back(&self, generation: u32, rate: u64) -> Vec<FileFinding> {
+    /// Reads a file that nobody needs any more, before it is used again or removed: what has become of
+    /// it until then. Gives up when the next file is needed now.
+    pub(super) async fn read_released_back(&self, generation: u32) {
+        let settings = &self.core.settings;
+        let is_wanted = settings.engine.maintenance.log_read_back_rate.is_some();
+        if !is_wanted || !settings.with_contents {
+            return;
+        }
         let name = self.names.full(generation);
-        let expected = Expected {
+        let expected = self.expected(generation, &name);
+        let is_needed = || self.hurry.get() || self.core.is_over();
+        let read = self.read_paced(&name, u64::MAX, is_needed).await;
+        if is_needed() {
+            return;
+        }
+        // A file that cannot be read is no harm any more, and the observer has seen it.
+        if let Ok(Some(bytes)) = read {
+            let verified = expected.verify(&bytes);
+            self.count_read_back(generation, verified.segments, verified.findings);
+        }
+    }
+
+    fn expected(&self, generation: u32, name: &str) -> Expected<'_> {
+        Expected {
             file: format!("{}/{name}", self.directory.describe()),
             generation,
             signature: &self.core.settings.signature,
             geometry: self.core.geometry,
             end_segment: None,
-        };
+        }
+    }
+
+    /// Counts a file that was read back and notes what is wrong with it, once for each file.
+    fn count_read_back(&self, generation: u32, segments: u64, findings: Vec<FileFinding>) {
+        let is_right = findings.is_empty();
+        self.core.count(|statistics| {
+            statistics.read_back_files += 1;
+            statistics.read_back_segments += if is_right { segments } else { 0 };
+        });
+        if !is_right && self.reported.borrow_mut().insert(generation) {
+            self.core.note(findings);
+        }
+    }
+
+    /// Reads one file and verifies it.
+    async fn read_back(&self, generation: u32, rate: u64) {
+        let name = self.names.full(generation);
+        let expected = self.expected(generation, &name);
         let mut result = self.read_and_verify(&name, &expected, rate).await;
         for wait_ms in READ_AGAIN_AFTER_MS {
             let Some(Err(_)) = &result else {
@@ -75,16 +110,11 @@ impl<D: Directory> LogFiles<D> {
             self.core.handle.sleep_ns(wait_ms * MILLISECOND_NS).await;
             result = self.read_and_verify(&name, &expected, u64::MAX).await;
         }
-        let (segments, findings) = match result {
-            None => return Vec::new(), // It is being used again, or the log is over.
-            Some(Ok(segments)) => (segments, Vec::new()),
-            Some(Err(findings)) => (0, findings),
-        };
-        self.core.count(|statistics| {
-            statistics.read_back_files += 1;
-            statistics.read_back_segments += segments;
-        });
-        findings
+        match result {
+            None => {} // It is being used again, or the log is over.
+            Some(Ok(segments)) => self.count_read_back(generation, segments, Vec::new()),
+            Some(Err(findings)) => self.count_read_back(generation, 0, findings),
+        }
     }
 
     /// Reads one file and verifies it: the number of its segments, or what is wrong. `None`: the
@@ -95,7 +125,7 @@ impl<D: Directory> LogFiles<D> {
         expected: &Expected<'_>,
         rate: u64,
     ) -> Option<Result<u64, Vec<FileFinding>>> {
-        let read = self.read_paced(name, rate).await;
+        let read = self.read_paced(name, rate, || self.core.is_over()).await;
         if self.core.is_over() || !self.full.borrow().contains(&expected.generation) {
             return None;
         }
@@ -126,14 +156,21 @@ impl<D: Directory> LogFiles<D> {
         Some(Err(verified.findings))
     }
 
-    async fn read_paced(&self, name: &str, rate: u64) -> Result<Option<Vec<u8>>, runtime::IoError> {
+    /// The bytes of a file, unless `stop` says so before. `None`: it is too short, or was not read to
+    /// its end.
+    async fn read_paced(
+        &self,
+        name: &str,
+        rate: u64,
+        stop: impl Fn() -> bool,
+    ) -> Result<Option<Vec<u8>>, runtime::IoError> {
         let file = self.directory.open(name).await?;
         let size_bytes = self.core.geometry.file_bytes;
         if file.size_bytes().await? < size_bytes {
             return Ok(None);
         }
         let mut whole = Vec::with_capacity(size_bytes as usize);
-        while (whole.len() as u64) < size_bytes && !self.core.is_over() {
+        while (whole.len() as u64) < size_bytes && !stop() {
             let offset = whole.len() as u64;
             let length = READ_BYTES.min(size_bytes - offset);
             let issued_ns = self.core.handle.now_ns();

@@ -18,6 +18,7 @@ use runtime::time::SECOND_NS;
 use runtime::{Buffer, Directory, File, Handle, Persistence, Runtime};
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use stored_versions::add_rows;
 
 const PAGE: u64 = 4096;
 
@@ -369,6 +370,46 @@ fn log_files_harmed_in_use_are_found() {
             );
         });
     }
+}
+
+#[test]
+fn a_log_file_garbled_after_it_was_read_back_is_found_before_it_is_used_again() {
+    on_virtual_clock(async |handle| {
+        let mut settings = watchful_settings();
+        settings.maintenance.enabled = false;
+        // So slow that its turn never comes.
+        settings.maintenance.log_read_back_rate = Some(ByteSize::kib(64));
+        let disk = SimulatedDisk::new(&handle, SimulatedOptions::seeded(9));
+        let db = create(&handle, &disk, &settings).await;
+        db.create_table(&messages()).await.unwrap();
+        let log = disk.directory("log");
+        let is_full = |name: &&String| name.starts_with("E000") && name.ends_with(".log");
+        let mut garbled = None;
+        for round in 0..40 {
+            add_rows(&db, &format!("round {round}")).await;
+            // The checkpoint moves every second, and releases files.
+            handle.sleep_ns(SECOND_NS / 4).await;
+            let names = log.list().await.unwrap();
+            if let (None, Some(newest)) = (&garbled, names.iter().rfind(is_full)) {
+                let file = log.open(newest).await.unwrap();
+                let mut block = bytes_of(&file, 5 * PAGE, PAGE).await;
+                block[300..400].fill(0x5A);
+                put(&file, 5 * PAGE, &block).await;
+                garbled = Some(newest.clone());
+            }
+        }
+        let garbled = garbled.unwrap();
+        assert!(
+            !log.list().await.unwrap().contains(&garbled),
+            "it was used again"
+        );
+        let damage = db.take_damage();
+        let Some(Damage::File(finding)) = damage.first() else {
+            panic!("nothing was found of {garbled}: {damage:?}");
+        };
+        assert!(finding.file.ends_with(&garbled), "{finding:?}");
+        assert_eq!((damage.len(), finding.class), (1, FileClass::Checksum));
+    });
 }
 
 /// What is done to a copy of the header or of the checkpoint, in use or at rest.

@@ -60,7 +60,7 @@ fn versions_that_are_missing_or_damaged_are_made_anew() {
     }
 }
 
-async fn add_rows(db: &Db, prefix: &str) {
+pub(super) async fn add_rows(db: &Db, prefix: &str) {
     let table = db.table("messages").unwrap();
     for number in 0..60 {
         let mut tx = db.begin();
