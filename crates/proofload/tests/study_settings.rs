@@ -83,8 +83,8 @@ const NO_FIGURES: [&str; 6] = [
     "chart",
 ];
 
-/// What a study of this text comes to; `None` when it, or a case of it, is refused.
-fn figures(study: &Study, directory: &Path) -> Option<String> {
+/// The figures of a study; an error when it, or a case of it, is refused.
+fn figures(study: &Study, directory: &Path) -> Result<String, proofload::Error> {
     let path = directory.join("invented.toml");
     fs::write(&path, to_toml(study)).unwrap();
     let options = StudyOptions {
@@ -93,9 +93,9 @@ fn figures(study: &Study, directory: &Path) -> Option<String> {
         out: Some(directory.join("out")),
         ..StudyOptions::default()
     };
-    let prepared = Prepared::new(&options).ok()?;
+    let prepared = Prepared::new(&options)?;
     let outcome = prepared.run(Box::new(|_: proofload::Event<'_>| {}), &StopRequest::new());
-    Some(outcome.unwrap().figures_json().unwrap())
+    Ok(outcome.unwrap().figures_json().unwrap())
 }
 
 /// The setting with elements of lists, and cases, left out of its path.
@@ -112,7 +112,8 @@ fn every_setting_of_a_study_has_an_effect() {
     let directory = TempDir::new().unwrap();
     let file = Source::file("invented", STUDY);
     let study = Study::load(std::slice::from_ref(&file)).unwrap();
-    let base = figures(&study, directory.path()).expect("the study itself is sound");
+    let base = figures(&study, directory.path());
+    let base = base.unwrap_or_else(|error| panic!("the study itself is refused: {error}"));
     assert!(!base.contains("\"model\": null"), "{base}");
     let mut all = alternatives(&study);
     // The cases of figures are predicted already.
@@ -131,7 +132,7 @@ fn every_setting_of_a_study_has_an_effect() {
             let changed = Study::load(&[file.clone(), set(&assignment)]);
             let changed = changed
                 .ok()
-                .and_then(|study| figures(&study, directory.path()));
+                .and_then(|one| figures(&one, directory.path()).ok());
             changed.is_none_or(|changed| changed != base)
         });
         if has_effect {

@@ -17,20 +17,14 @@ use trace::TraceSettings;
 const REQUESTS: u64 = 200;
 
 /// The loads that settings need, each with the paths of those settings.
-const LOADS: [(&str, &str, &[&str], &[&str]); 6] = [
+const LOADS: [(&str, &str, &[&str], &[&str]); 7] = [
     (
         "bursts.csv",
         "",
         &[],
-        &[
-            "format",
-            "mode",
-            "queue_limit",
-            "speed",
-            "volume_size",
-            "sample_interval",
-        ],
+        &["format", "mode", "queue_limit", "speed", "sample_interval"],
     ),
+    ("bursts.csv", "", &["volume_size=16GiB"], &["volume_size"]),
     ("bursts.csv", "", &["mode=closed"], &["outstanding"]),
     (
         "bursts.csv",
@@ -157,8 +151,9 @@ fn every_setting_of_a_replay_has_an_effect() {
         }
         let all = alternatives(&settings).into_iter();
         for setting in all.filter(|one| paths.contains(&one.path.as_str())) {
-            assert!(has_effect(file, &text, &load, &setting), "{}", setting.path);
-            seen.push(setting.path);
+            if has_effect(file, &text, &load, &setting) {
+                seen.push(setting.path);
+            }
         }
     }
     let mut all: Vec<String> = alternatives(&TraceSettings::default())
@@ -167,5 +162,5 @@ fn every_setting_of_a_replay_has_an_effect() {
         .collect();
     seen.sort();
     all.sort();
-    assert_eq!(seen, all, "each setting is tried under one load");
+    assert_eq!(seen, all, "an effect was seen of those on the left");
 }
