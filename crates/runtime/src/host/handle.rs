@@ -145,21 +145,30 @@ impl DirectoryHandle {
     /// # Errors
     /// If it is a symbolic link, or something is mounted there.
     pub fn open_directory(&self, name: impl AsRef<Path>) -> io::Result<Self> {
+        let opened = self.open_directory_or_mount(name)?;
+        if mount_of(&self.descriptor)? != mount_of(&opened.descriptor)? {
+            let path = opened.path.display();
+            let text = format!("another file system is mounted at {path}");
+            return Err(io::Error::other(text));
+        }
+        Ok(opened)
+    }
+
+    /// Opens a directory in this one, or the root of the file system that is mounted there.
+    ///
+    /// # Errors
+    /// If it is a symbolic link.
+    pub fn open_directory_or_mount(&self, name: impl AsRef<Path>) -> io::Result<Self> {
         let flags = DIRECTORY_FLAGS | OFlags::NOFOLLOW;
         let opened = rustix::fs::openat(&self.descriptor, name.as_ref(), flags, Mode::empty());
         let path = self.path.join(name.as_ref());
-        let descriptor = match opened {
-            Ok(descriptor) => descriptor,
+        match opened {
+            Ok(descriptor) => Ok(Self { descriptor, path }),
             // The kernel says NOTDIR of a link that is to be a directory.
-            Err(Errno::LOOP) => return Err(not_followed(&path)),
-            Err(Errno::NOTDIR) if path.is_symlink() => return Err(not_followed(&path)),
-            Err(errno) => return Err(errno.into()),
-        };
-        if mount_of(&self.descriptor)? != mount_of(&descriptor)? {
-            let text = format!("another file system is mounted at {}", path.display());
-            return Err(io::Error::other(text));
+            Err(Errno::LOOP) => Err(not_followed(&path)),
+            Err(Errno::NOTDIR) if path.is_symlink() => Err(not_followed(&path)),
+            Err(errno) => Err(errno.into()),
         }
-        Ok(Self { descriptor, path })
     }
 
     /// Makes a file, for reading and writing.

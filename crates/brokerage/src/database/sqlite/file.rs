@@ -162,7 +162,7 @@ impl Sqlite {
         };
         let above = DirectoryHandle::open(above).map_err(failed)?;
         let name = directory.file_name().unwrap_or_default();
-        let directory = above.open_directory(name).map_err(failed)?;
+        let directory = above.open_directory_or_mount(name).map_err(failed)?;
         for end in ["", "-wal", "-shm", "-journal", LOCK] {
             let mut name = self.path.file_name().unwrap_or_default().to_owned();
             name.push(end);
