@@ -113,6 +113,14 @@ impl FileLock {
     }
 }
 
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // Closing would do, but for a process that was started a moment ago: it holds a copy of the
+        // descriptor, and with it the lock, until it runs its own program.
+        let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+    }
+}
+
 impl AsFd for FileLock {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
