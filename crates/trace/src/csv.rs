@@ -167,7 +167,7 @@ impl LineParser for CsvParser {
             };
             match *column {
                 Column::Time(unit_ns) => raw.arrival_ns = Some(time(text, unit_ns)?),
-                Column::Think(unit_ns) => raw.think_ns = Some(span(text, unit_ns, "think time")?),
+                Column::Think(unit_ns) => raw.think_ns = Some(span(text, unit_ns, "a think time")?),
                 Column::Volume => raw.volume = volumes.number(text),
                 Column::Offset(unit) => raw.offset_bytes = bytes(text, unit, "an offset")?,
                 Column::Size(unit) => raw.size_bytes = bytes(text, unit, "a size")?,
@@ -177,7 +177,7 @@ impl LineParser for CsvParser {
                 // Not every request need have been measured.
                 Column::Response(_) if text.is_empty() => {}
                 Column::Response(unit_ns) => {
-                    raw.measured_ns = Some(span(text, unit_ns, "response time")?);
+                    raw.measured_ns = Some(span(text, unit_ns, "a response time")?);
                 }
                 Column::Other => {}
             }
@@ -213,17 +213,17 @@ fn unknown(text: &str) -> LineError {
 }
 
 fn time(text: &str, unit_ns: u64) -> Result<i64, LineError> {
-    time_ns(text, unit_ns).ok_or_else(|| no_time(text, "time"))
+    time_ns(text, unit_ns).ok_or_else(|| not_a_time(text, "a time"))
 }
 
 fn span(text: &str, unit_ns: u64, what: &str) -> Result<u64, LineError> {
     let found = time_ns(text, unit_ns).and_then(|ns| u64::try_from(ns).ok());
-    found.ok_or_else(|| no_time(text, what))
+    found.ok_or_else(|| not_a_time(text, what))
 }
 
-fn no_time(text: &str, what: &str) -> LineError {
+fn not_a_time(text: &str, what: &str) -> LineError {
     LineError::new(
-        format!("{} is no {what}", shown(text)),
+        format!("{} is not {what}", shown(text)),
         "write a decimal number in the unit that the name of the column ends in",
     )
 }
