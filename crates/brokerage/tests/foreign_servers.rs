@@ -5,9 +5,10 @@
 mod common;
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
+use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -127,22 +128,26 @@ fn another_or_an_old_server_is_reported_with_the_remedy() {
     assert!(old.contains("12 is too old: use version 13"), "{old}");
 }
 
-/// Forwards bytes between a TCP port and a Unix socket, for one connection after the other.
-fn forward(listener: &TcpListener, socket: &Path, connections: usize) {
-    for _ in 0..connections {
-        let (tcp, _) = listener.accept().unwrap();
-        let unix = UnixStream::connect(socket).unwrap();
-        let (mut tcp_out, mut unix_out) = (tcp.try_clone().unwrap(), unix.try_clone().unwrap());
-        let (mut tcp_in, mut unix_in): (TcpStream, UnixStream) = (tcp, unix);
-        std::thread::scope(|scope| {
-            scope.spawn(move || {
-                let _ = std::io::copy(&mut tcp_in, &mut unix_out);
-                let _ = unix_out.shutdown(std::net::Shutdown::Write);
-            });
-            let _ = std::io::copy(&mut unix_in, &mut tcp_out);
-            let _ = tcp_out.shutdown(std::net::Shutdown::Write);
-        });
-    }
+/// Forwards bytes between a TCP port and a Unix socket, for as long as the test program runs.
+fn forward(listener: TcpListener, socket: PathBuf) {
+    std::thread::spawn(move || {
+        for tcp in listener.incoming() {
+            let (tcp, unix) = (tcp.unwrap(), UnixStream::connect(&socket).unwrap());
+            let (tcp_in, unix_in) = (tcp.try_clone().unwrap(), unix.try_clone().unwrap());
+            std::thread::spawn(move || copy(tcp_in, unix));
+            std::thread::spawn(move || copy(unix_in, tcp));
+        }
+    });
+}
+
+/// Copies bytes to the end of a connection, and ends the other.
+fn copy<R, W>(mut from: R, mut to: W)
+where
+    R: Read,
+    W: Write + AsFd,
+{
+    let _ = std::io::copy(&mut from, &mut to);
+    let _ = rustix::net::shutdown(to, rustix::net::Shutdown::Write);
 }
 
 #[test]
@@ -160,11 +165,9 @@ fn a_server_is_reached_over_tcp() {
         host: "localhost".to_owned(),
         port: listener.local_addr().unwrap().port(),
     };
-    std::thread::scope(|scope| {
-        scope.spawn(|| forward(&listener, &socket, 2));
-        let postgres = Postgres::open(&address).unwrap();
-        assert!(postgres.server().unwrap().name.starts_with("PostgreSQL"));
-    });
+    forward(listener, socket);
+    let postgres = Postgres::open(&address).unwrap();
+    assert!(postgres.server().unwrap().name.starts_with("PostgreSQL"));
 }
 
 /// A small volume, unmounted when dropped.
