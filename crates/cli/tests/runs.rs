@@ -140,7 +140,7 @@ fn a_run_that_is_stopped_in_its_warm_up_says_that_nothing_was_measured() {
     let line = format!("{SMALL} {WIDE} --set run.warm_up.minimum=10m");
     let line = line.replace("warm_up.maximum=1s", "warm_up.maximum=20m");
     let mut running = Running::start(&here, &line);
-    running.wait_until_it_says("a warm-up takes 10m at least");
+    running.wait_until_it_says("the warm-up takes at least 10m");
     running.signal("INT");
     running
         .end()
