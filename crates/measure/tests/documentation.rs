@@ -9,10 +9,11 @@ use measure::metric::{Merge, Metric, RowScope, Stream};
 use measure::result::{
     ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Bound, Check,
     CheckId, ConsistencyCheck, CounterSummary, DatabaseFigures, DatabaseResult, DemeritPoint,
-    DemeritResult, DeviceResult, ErrorRecord, EventResult, IntegrityClass, IoFigures,
-    LatencyFigures, OperationResult, OutageResult, PhaseResult, RebuildResult, RunResult,
-    ServerCheckpoints, ServerIo, ServerLog, ServerResult, SteadyState, TargetPath, TraceResult,
-    TuningResult, TuningStep, Verdict, WaitShare,
+    DemeritResult, DeviceResult, ErrorCount, ErrorRecord, EventResult, HealthFigure,
+    IntegrityClass, IoFigures, KernelMessage, LatencyFigures, OperationResult, OutageResult,
+    PhaseResult, RebuildResult, RunResult, ServerCheckpoints, ServerIo, ServerLog, ServerResult,
+    SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict, VerificationResult,
+    VerifiedDatabase, WaitShare,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -52,12 +53,19 @@ fn full_result() -> RunResult {
     result.steady_state = Some(SteadyState::default());
     result.host.counters.push(CounterSummary::default());
     result.host.devices.push(DeviceResult::default());
+    result.host.kernel_messages.push(KernelMessage::default());
+    result.host.health.push(HealthFigure::default());
     let steps = vec![TuningStep::default()];
     result.tuning = Some(TuningResult {
         steps,
         ..TuningResult::default()
     });
     result.errors.push(ErrorRecord::default());
+    result.error_counts.push(ErrorCount::default());
+    result.verification = Some(VerificationResult {
+        databases: vec![VerifiedDatabase::default()],
+        ..VerificationResult::default()
+    });
     result.array = Some(ArrayResult {
         controllers: vec![ArrayController::default()],
         volumes: vec![ArrayVolume::default()],

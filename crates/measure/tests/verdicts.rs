@@ -102,7 +102,8 @@ fn each_rule_can_be_checked_by_hand() {
         (
             CheckId::Errors,
             "Failed requests, also for want of space, and pages with a wrong checksum, page \
-             number or version, in all phases of the run. Allowed: 1,000.",
+             number or version, in all phases of the run. A page that is met again counts \
+             once. Allowed: 1,000.",
         ),
     ] {
         assert_eq!(rule(&checks, id), wanted);
@@ -326,8 +327,8 @@ fn doubt_says_what_to_do() {
             &enough,
             &[],
             Some(&unsteady),
-            "No steady state: IOPS has a range of 25 % and a slope of 12 % of the mean; run longer \
-             (--duration), or warm up longer (--set run.warm_up.minimum=20m).",
+            "No steady state: IOPS has a range of 25.0 % and a slope of 12.5 % of the mean; run \
+             longer (--duration), or warm up longer (--set run.warm_up.minimum=20m).",
         ),
         (
             &enough,

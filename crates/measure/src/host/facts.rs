@@ -21,8 +21,8 @@ pub fn facts<P: AsRef<Path>>(targets: &[P]) -> HostResult {
         cpu_model: cpu_model(&read("/proc/cpuinfo")),
         cpus,
         memory_bytes: memory_bytes(&read("/proc/meminfo"), "MemTotal").unwrap_or(0),
-        counters: Vec::new(),
         devices: devices(targets),
+        ..HostResult::default()
     }
 }
 

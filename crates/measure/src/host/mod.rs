@@ -3,6 +3,8 @@
 //! - [`HostMonitor`] reads the counters at the end of each sample and gives what changed.
 //! - [`BlockDevice::under`] finds the block device under a path.
 //! - [`BlockTrace`] sees every request of a block device with its latency, where the kernel lets it.
+//! - [`KernelLog`] follows the kernel's messages about devices, [`device_health`] reads what devices say
+//!   of their own health.
 //! - [`own_name`] and [`left_behind`] name what a run makes in places it shares, and find it again.
 //! - [`facts`] says what machine this is; [`describe_target`] what a target stands on.
 //!
@@ -18,6 +20,10 @@ mod counters;
 mod device;
 #[cfg(feature = "host")]
 mod facts;
+#[cfg(feature = "host")]
+mod health;
+#[cfg(feature = "host")]
+mod kernel_log;
 #[cfg(feature = "host")]
 mod monitor;
 #[cfg(feature = "host")]
@@ -35,6 +41,8 @@ pub use {
     },
     device::BlockDevice,
     facts::{describe_target, facts},
+    health::{DeviceHealth, compare_health, device_health},
+    kernel_log::{KernelLog, KernelMessages},
     monitor::HostMonitor,
     own_name::{left_behind, own_name},
 };

@@ -24,6 +24,39 @@ pub struct HostResult {
     pub counters: Vec<CounterSummary>,
     /// The block devices under the targets, as the kernel saw them over the measured phase.
     pub devices: Vec<DeviceResult>,
+    /// Messages of the kernel during the run that name the devices or speak of failed requests; empty
+    /// also where they may not be read.
+    pub kernel_messages: Vec<KernelMessage>,
+    /// Further messages that are not kept.
+    pub more_kernel_messages: u64,
+    /// What the devices say of their health, before and after the run; empty where it cannot be read.
+    pub health: Vec<HealthFigure>,
+}
+
+/// A message of the kernel.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KernelMessage {
+    /// When, in seconds since the start of the run.
+    pub at_s: f64,
+    /// How serious it is, such as `error` or `warning`.
+    pub level: String,
+    /// The message.
+    pub text: String,
+}
+
+/// One figure of the health of a device.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HealthFigure {
+    /// Kernel name of the device.
+    pub device: String,
+    /// What it is, as the device or the kernel calls it, such as `media and data integrity errors`.
+    pub name: String,
+    /// Its value before the run; null when it could not be read.
+    pub before: Option<f64>,
+    /// Its value after the run; null when it could not be read.
+    pub after: Option<f64>,
 }
 
 impl HostResult {

@@ -27,7 +27,7 @@ pub use figures::{
     DatabaseFigures, DatabaseResult, IoFigures, LatencyFigures, OperationResult, SteadyState,
     Throughput,
 };
-pub use host::{CounterSummary, DeviceResult, HostResult};
+pub use host::{CounterSummary, DeviceResult, HealthFigure, HostResult, KernelMessage};
 pub use integrity::{ErrorCount, IntegrityClass, VerificationResult, VerifiedDatabase};
 pub use server::{
     AcknowledgedWork, ConsistencyCheck, OtherIo, OutageResult, ServerCheckpoints, ServerIo,

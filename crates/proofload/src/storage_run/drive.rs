@@ -7,6 +7,7 @@ use measure::host::HostMonitor;
 use measure::result::RunResult;
 use workload::progress::StopRequest;
 
+use super::device_watch::DeviceWatch;
 use super::{kept, storage_under_test};
 use crate::error::Error;
 use crate::events::Observer;
@@ -44,7 +45,8 @@ pub fn drive(
     let devices = base.host.devices.iter().map(|device| device.name.clone());
     let monitor = HostMonitor::new(devices);
     let sites = storage_under_test::sites(claim);
-    let result = run_on_threads(
+    let watch = DeviceWatch::begin(&base);
+    let mut result = run_on_threads(
         plan,
         base,
         Some(monitor),
@@ -52,6 +54,7 @@ pub fn drive(
         &mut recorder,
         move |shard, plan| storage_under_test::host(shard, plan, &sites, fresh),
     );
+    watch.finish(&mut result);
     let (observer, recorded) = recorder.finish(&result);
     (observer, recorded, result)
 }

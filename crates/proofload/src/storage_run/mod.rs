@@ -3,6 +3,7 @@
 mod base;
 mod brokerage;
 mod describe;
+mod device_watch;
 mod drive;
 mod kept;
 mod mail;

@@ -1,6 +1,9 @@
 //! The runs that the sample reports show.
 
-use measure::result::{ErrorKind, ErrorRecord, IntegrityClass, Verdict};
+use measure::result::{
+    ErrorCount, ErrorKind, ErrorRecord, IntegrityClass, Verdict, VerificationResult,
+    VerifiedDatabase,
+};
 use report::Run;
 
 use crate::invented::Story;
@@ -126,16 +129,35 @@ fn error() -> Run {
     run.result.errors.push(ErrorRecord {
         at_s: 3_122.4,
         last_at_s: 3_122.4,
-        times: 1,
         kind: ErrorKind::Integrity,
-        class: Some(IntegrityClass::Checksum),
-        ese_error: IntegrityClass::Checksum.ese_error(),
-        database: "db03".into(),
         file: "/mnt/mail/db03/db03.edb".into(),
         page: Some(1_204_377),
         operation: "database read".into(),
         error: "the checksum of the page does not fit its contents".into(),
+        class: Some(IntegrityClass::Checksum),
+        ese_error: IntegrityClass::Checksum.ese_error(),
+        database: "db03".into(),
+        times: 12,
         ..ErrorRecord::default()
+    });
+    run.result.error_counts.push(ErrorCount {
+        database: "db03".into(),
+        class: Some(IntegrityClass::Checksum),
+        errors: 1,
+        times: 12,
+    });
+    let verified = ["db01", "db02", "db03"].map(|name| VerifiedDatabase {
+        name: name.into(),
+        pages: 1_310_720,
+        bytes: 42_949_672_960,
+        duration_s: 214.0,
+        errors: u64::from(name == "db03"),
+        pages_written: Some(812_044),
+        pages_read_back: Some(812_044),
+    });
+    run.result.verification = Some(VerificationResult {
+        databases: verified.into(),
+        ..VerificationResult::default()
     });
     run.result
         .warnings

@@ -63,6 +63,7 @@ pub fn html(run: &Run) -> String {
         (array::section(run))
         (sections::databases(result))
         (sections::verification(result))
+        (sections::device_messages(result))
         @if !own.shows_operations { (sections::operations(result)) }
         (sections::tuning(run))
         (sections::steadiness(result))

@@ -15,7 +15,8 @@ use crate::run::Run;
 use crate::settings::setting_text;
 use crate::table::{
     Detail, Table, counters_table, databases_table, devices_table, error_counts_table,
-    operations_table, phases_table, traffic_table, tuning_table, verification_table,
+    health_table, kernel_messages_table, operations_table, phases_table, traffic_table,
+    tuning_table, verification_table,
 };
 use crate::words::was_measured;
 
@@ -57,6 +58,16 @@ fn error_list(result: &RunResult) -> Markup {
             p.quiet { "The first " (count(listed)) " of " (count(result.error_count()))
                 " errors are listed; all are counted." }
         }
+    }
+}
+
+/// What the kernel and the devices said of the devices under test.
+pub(super) fn device_messages(result: &RunResult) -> Markup {
+    let more = result.host.more_kernel_messages;
+    html! {
+        (section("Kernel messages during the run", &kernel_messages_table(result)))
+        @if more > 0 { p.quiet { (count(more)) " further messages were not kept." } }
+        (section("Health of the devices before and after the run", &health_table(result, false)))
     }
 }
 

@@ -3,6 +3,7 @@
 mod array;
 mod checks;
 mod databases;
+mod device_messages;
 mod events;
 mod host;
 mod integrity;
@@ -18,6 +19,7 @@ pub use checks::{
 };
 pub(crate) use checks::{limit_text, measured_value};
 pub use databases::{Detail, databases_table};
+pub use device_messages::{health_table, kernel_messages_table};
 pub use events::events_table;
 pub use host::{counters_table, devices_table};
 pub use integrity::{error_counts_table, verification_table};

@@ -22,7 +22,7 @@ use crate::number::{bytes, count, counted, duration, figure, in_column, limit, q
 use crate::run::Run;
 use crate::table::{
     Detail, Table, checks_table, databases_table, demerit_table, error_counts_table,
-    grouped_checks_table, replay_sentence, verification_table,
+    grouped_checks_table, health_table, replay_sentence, verification_table,
 };
 use crate::tone::Tone;
 use crate::words::{headline, place_noun, target_text, was_measured, workload_name};
@@ -63,6 +63,7 @@ pub fn terminal(run: &Run, style: &Style) -> String {
     own.notice.iter().for_each(|words| text.line(words));
     errors(&mut text, result);
     verification(&mut text, result);
+    device_messages(&mut text, result);
     for warning in &result.warnings {
         text.item("warning:", warning, Some(Tone::Open));
     }
@@ -106,6 +107,27 @@ fn errors(text: &mut Text, result: &RunResult) {
     let table = error_counts_table(result);
     if !table.is_empty() {
         text.head("Errors by class");
+        text.table(&table);
+    }
+}
+
+/// The kernel's messages about the devices, and what has changed of their health.
+fn device_messages(text: &mut Text, result: &RunResult) {
+    let host = &result.host;
+    for message in host.kernel_messages.iter().take(MOST_ERRORS) {
+        text.item("kernel:", &message.text, Some(Tone::Open));
+    }
+    let shown = host.kernel_messages.len().min(MOST_ERRORS) as u64;
+    let more = host.kernel_messages.len() as u64 + host.more_kernel_messages - shown;
+    if more > 0 {
+        text.line(&format!(
+            "{} more messages of the kernel are in report.html.",
+            count(more)
+        ));
+    }
+    let table = health_table(result, true);
+    if !table.is_empty() {
+        text.head("Health of the devices, what has changed");
         text.table(&table);
     }
 }

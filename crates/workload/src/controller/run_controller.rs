@@ -127,6 +127,9 @@ impl RunController {
         let stop = self.stop.is_stopped();
         self.apply_error_limit(listener);
         self.report_hung(now_ns, listener);
+        if self.gave_up() {
+            return true;
+        }
         if (stop || self.is_failing) && self.may_be_cut_short() {
             self.cut_short(stop, now_ns, listener);
         } else {

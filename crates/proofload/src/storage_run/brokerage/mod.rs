@@ -39,6 +39,7 @@ use crate::outcome::Outcome;
 use crate::recorder::{Recorded, Recorder};
 use crate::results;
 use crate::storage_run::RunRequest;
+use crate::storage_run::device_watch::DeviceWatch;
 use crate::storage_run::{StorageRun, base, outcome, own, warn_of_left_files};
 use measure::units;
 use server::{Opened, Watched};
@@ -401,7 +402,9 @@ fn drive(
         },
         server: opened.server.clone(),
     };
-    let result = start::run(plan, base, Some(monitor), stop, &mut recorder, parts);
+    let watch = DeviceWatch::begin(&base);
+    let mut result = start::run(plan, base, Some(monitor), stop, &mut recorder, parts);
+    watch.finish(&mut result);
     let (observer, recorded) = recorder.finish(&result);
     (observer, recorded, result)
 }
