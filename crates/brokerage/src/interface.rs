@@ -7,6 +7,11 @@ use crate::run_plan::run_plan;
 use crate::simulation::trees::{self, Trees};
 use crate::simulation::{self, Places};
 use config::{ConfigError, Layers};
+use execution::RunnableWorkload;
+#[cfg(feature = "host")]
+use execution::storage_run::{RunRequest, StorageRun};
+#[cfg(feature = "host")]
+use execution::{Error, RunOptions};
 use measure::display::Contribution;
 use measure::result::RunResult;
 use measure::service_level::ServiceLevels;
@@ -33,6 +38,18 @@ const MOST_USERS: f64 = 2_000.0;
 
 /// Log files beyond the checkpoint depth, as for mail.
 const SPARE_LOG_FILES: u64 = 16;
+
+impl RunnableWorkload for BrokerageWorkload {
+    #[cfg(feature = "host")]
+    fn prepare_run(
+        &self,
+        request: &RunRequest,
+        options: &RunOptions,
+        profile: &dyn Profile,
+    ) -> Result<Box<dyn StorageRun>, Error> {
+        crate::storage_run::prepare_run(request, options, profile)
+    }
+}
 
 impl Workload for BrokerageWorkload {
     fn kind(&self) -> &'static str {

@@ -24,7 +24,7 @@
 //! - [`transactions`]: the ten transactions of the mix, data maintenance and clean-up.
 //! - [`checks`]: the consistency checks after a run.
 //! - [`ledger`]: what the database has acknowledged, to be compared with it after the load.
-//! - [`run`]: a measured run.
+//! - [`run`]: a measured run; `storage_run` prepares it and clears up after it.
 //!
 //! Amounts of money are cents, timestamps are milliseconds since 1970, days are days since 1970,
 //! all of them integers: three databases then calculate alike, to the last digit.
@@ -65,6 +65,8 @@ pub mod simulation;
 pub mod skew;
 #[cfg(feature = "host")]
 pub mod statement;
+#[cfg(feature = "host")]
+mod storage_run;
 #[cfg(feature = "host")]
 pub mod transactions;
 #[cfg(feature = "host")]

@@ -10,6 +10,11 @@ use crate::space::log_bytes;
 use crate::state_file::STATE_FILE;
 use config::{ByteSize, ConfigError, Layers};
 use edb::database::LOG_PREFIX;
+use execution::RunnableWorkload;
+#[cfg(feature = "host")]
+use execution::storage_run::{RunRequest, StorageRun};
+#[cfg(feature = "host")]
+use execution::{Error, RunOptions};
 use measure::display::Contribution;
 use measure::result::RunResult;
 use measure::service_level::{OperationLevels, ServiceLevels};
@@ -34,6 +39,18 @@ const SIZE_HELP: &str = "Write a size such as --target-size 20GB.";
 
 /// The smallest database worth a run: a few hundred pages of any size.
 const LEAST_DATABASE: ByteSize = ByteSize::mib(8);
+
+impl RunnableWorkload for MailWorkload {
+    #[cfg(feature = "host")]
+    fn prepare_run(
+        &self,
+        request: &RunRequest,
+        options: &RunOptions,
+        profile: &dyn Profile,
+    ) -> Result<Box<dyn StorageRun>, Error> {
+        crate::storage_run::prepare(request, options, profile)
+    }
+}
 
 impl Workload for MailWorkload {
     fn kind(&self) -> &'static str {

@@ -8,6 +8,7 @@
 //! [`recount`] finds out which rows there are after a run was interrupted. [`simulation`] is the engine
 //! without contents, for predictions. [`plan`] is a run worked out from its profile, [`host`]
 //! puts the databases behind the interface of the controller, and [`drive`] sets a run going.
+//! `storage_run` prepares a run on directories or block devices and clears up after it, and
 //! `report` is what it adds to the reports of its runs.
 
 pub mod content;
@@ -37,6 +38,8 @@ pub mod simulation;
 pub mod sizing;
 pub mod space;
 pub mod state_file;
+#[cfg(feature = "host")]
+mod storage_run;
 pub mod store;
 #[cfg(test)]
 pub(crate) mod test_store;

@@ -6,10 +6,10 @@ use std::time::Duration;
 use ::crashtest::{Failure, Tally};
 use workload::progress::StopRequest;
 
-use crate::clock::Stopwatch;
-use crate::error::Error;
-use crate::events::{Event, Observer};
 use crate::workers;
+use execution::Error;
+use execution::clock::Stopwatch;
+use execution::events::{Event, Observer};
 
 pub use ::crashtest::{FaultKind, KindTally, trace};
 
@@ -122,7 +122,7 @@ fn simulate(first: u64, end: u64, failed_at: &AtomicU64, stop: &StopRequest) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::ignore;
+    use execution::events::ignore;
 
     #[test]
     fn threads_make_no_difference_and_every_seed_counts() {

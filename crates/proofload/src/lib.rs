@@ -1,12 +1,12 @@
 //! The library: scenarios of storage under a workload, run or predicted.
 //!
-//! - `run` puts a workload on real storage (`storage_run` has each workload), [`predict`] on a
+//! - `run` puts a workload on real storage (the crate of the workload has how), [`predict`] on a
 //!   modelled array in simulated time, [`replay`] a block trace on a modelled array. [`sweep`] makes
 //!   many predictions, or searches for the limit; [`study`] repeats published evaluations.
 //! - `crashtest` (with `host`) simulates databases that lose power, on storage that fails and lies.
 //! - Each of the former has a `Prepared`: `new` checks everything and writes nothing, `describe` says in
 //!   words what would be done, `run` does it.
-//! - [`events`] is what happens meanwhile, for whoever shows or logs it. [`Error`] is what can go
+//! - [`events`] (of the crate `execution`) is what happens meanwhile, for whoever shows or logs it. [`Error`] is what can go
 //!   wrong; nothing here prints, or ends the process.
 //!
 //! # Features
@@ -16,37 +16,27 @@
 
 #[cfg(feature = "host")]
 pub mod crashtest;
-pub mod events;
 pub mod options;
 pub mod predict;
 pub mod registry;
 pub mod replay;
 #[cfg(feature = "host")]
 pub mod run;
-#[cfg(feature = "host")]
-pub mod storage_run;
 pub mod study;
 pub mod sweep;
 pub mod workloads;
 
-mod clock;
-mod error;
 mod files;
-mod outcome;
-mod output;
-mod recorder;
-mod results;
 mod scenario;
 mod setting;
 mod workers;
 
-pub use error::{Error, ErrorClass};
-pub use events::{Event, Observer};
+#[cfg(feature = "host")]
+pub use execution::storage_run;
+pub use execution::{Error, ErrorClass, Event, Observer, Outcome, Output, RunOptions, events};
 pub use files::Files;
-pub use options::{RunOptions, StudyOptions};
-pub use outcome::Outcome;
-pub use output::Output;
-pub use registry::{Registered, Registry, WORKLOADS};
+pub use options::StudyOptions;
+pub use registry::{Registry, WORKLOADS};
 pub use scenario::Scenario;
 pub use setting::{Key, Setting, Value};
 pub use sweep::{Axis, Find};

@@ -1,28 +1,8 @@
-//! How a scenario is run on real storage, and which studies are repeated.
+//! Which studies are repeated, and how.
 
 use std::path::PathBuf;
 
 use crate::setting::{Setting, Value};
-
-/// The storage under test, and what becomes of the databases on it.
-#[derive(Clone, Debug, Default)]
-pub struct RunOptions {
-    /// Directories or block devices for the databases, distributed in turn.
-    pub on: Vec<PathBuf>,
-    /// Directories or block devices for the logs; beside the databases when empty.
-    pub log_on: Vec<PathBuf>,
-    /// The database of a brokerage: `sqlite`, or the address of a server; when absent, a PostgreSQL
-    /// server is started.
-    pub database: Option<String>,
-    /// Overwrite block devices that hold data.
-    pub erase_device: bool,
-    /// Keep the databases after the run.
-    pub keep: bool,
-    /// Run on the databases that an earlier run kept.
-    pub reuse: bool,
-    /// Build the databases and keep them, without a run.
-    pub build_only: bool,
-}
 
 /// Which studies to repeat, and how.
 #[derive(Clone, Debug, Default)]

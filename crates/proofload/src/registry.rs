@@ -1,6 +1,7 @@
 //! The workloads that there are: a workload is a crate of its own and one line here.
 
 use config::{ConfigError, Format, Layers, Source};
+use execution::RunnableWorkload;
 use measure::display::Contribution;
 use measure::result::{RunKind, RunResult};
 use serde_json::Value;
@@ -9,18 +10,7 @@ use workload::{Bundled, Profile};
 
 /// The workloads of this library.
 pub static WORKLOADS: Registry = Registry {
-    workloads: &[
-        Registered {
-            workload: &mail::WORKLOAD,
-            #[cfg(feature = "host")]
-            prepare: crate::storage_run::prepare_mail,
-        },
-        Registered {
-            workload: &brokerage::WORKLOAD,
-            #[cfg(feature = "host")]
-            prepare: crate::storage_run::prepare_brokerage,
-        },
-    ],
+    workloads: &[&mail::WORKLOAD, &brokerage::WORKLOAD],
     format: &PROFILE,
 };
 
@@ -38,25 +28,15 @@ static PROFILE: Format = Format {
     required: Some((
         "kind",
         "the profile does not say what kind it is",
-        "begin the file with kind = \"mail\" or kind = \"brokerage\"",
+        "begin the file with a kind, such as kind = \"mail\"; 'proofload list' has them all",
     )),
 };
-
-/// A workload, and how it runs on real storage.
-#[derive(Debug)]
-pub struct Registered {
-    /// Reads profiles of the workload, and simulates it.
-    pub workload: &'static dyn Workload,
-    /// What begins a run on real storage.
-    #[cfg(feature = "host")]
-    pub prepare: crate::storage_run::Prepare,
-}
 
 /// A set of workloads. A profile says by its `kind` which of them it is for.
 #[derive(Debug)]
 pub struct Registry {
     /// The workloads, the default first.
-    pub workloads: &'static [Registered],
+    pub workloads: &'static [&'static dyn RunnableWorkload],
     /// How their profiles are joined from texts: what they may extend.
     pub format: &'static Format,
 }
@@ -99,11 +79,19 @@ impl Registry {
         let kinds: Vec<&str> = self.all().map(Workload::kind).collect();
         // A kind that is missing or wrong is found with the settings.
         let known = self.all().find(|one| Some(one.kind()) == kind.as_deref());
-        let known = known.unwrap_or(self.workloads[0].workload);
+        let known = known.unwrap_or(self.workloads[0]);
         known.read(layers, &kinds)
     }
 
+    /// The workload that a profile is for.
+    #[cfg(feature = "host")]
+    pub(crate) fn runnable(&self, profile: &dyn Profile) -> Option<&'static dyn RunnableWorkload> {
+        let kind = profile.workload().kind();
+        let mut workloads = self.workloads.iter().copied();
+        workloads.find(|one| one.kind() == kind)
+    }
+
     fn all(&self) -> impl Iterator<Item = &'static dyn Workload> + use<> {
-        self.workloads.iter().map(|one| one.workload)
+        self.workloads.iter().map(|one| *one as &dyn Workload)
     }
 }

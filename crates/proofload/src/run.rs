@@ -8,16 +8,15 @@ use config::Source;
 use workload::Profile;
 use workload::progress::StopRequest;
 
-use crate::error::Error;
-use crate::events::{Observer, ignore};
-use crate::options::RunOptions;
-use crate::outcome::Outcome;
-use crate::registry::Registered;
-use crate::results;
 use crate::scenario::Scenario;
 use crate::setting::Key;
-use crate::storage_run::{Prepare, RunRequest, StorageRun, foreign};
 use crate::workloads::{self, Purpose};
+use execution::Error;
+use execution::Outcome;
+use execution::RunOptions;
+use execution::events::{Observer, ignore};
+use execution::results;
+use execution::storage_run::{RunRequest, StorageRun, foreign};
 
 /// A run that can begin.
 pub struct Prepared {
@@ -38,7 +37,7 @@ impl Prepared {
         };
         let profile = workloads::resolve(scenario, purpose)?;
         refuse_events(scenario)?;
-        let prepare = prepare_of(scenario.registry.workloads, &*profile)?;
+        let workload = scenario.registry.runnable(&*profile).ok_or_else(foreign)?;
         let request = RunRequest {
             workload: scenario.workload.clone(),
             name: workloads::short_name(scenario.registry, &scenario.workload),
@@ -46,7 +45,7 @@ impl Prepared {
             output: scenario.output.clone(),
         };
         Ok(Self {
-            run: prepare(&request, options, &*profile)?,
+            run: workload.prepare_run(&request, options, &*profile)?,
             build_only: options.build_only,
             profile,
         })
@@ -91,14 +90,6 @@ fn kept_settings(scenario: &Scenario, options: &RunOptions) -> Result<Vec<Source
     let name = workloads::short_name(scenario.registry, &scenario.workload);
     let built_with = workload.built_with();
     Ok(storage::kept_settings(&options.on, &name, built_with))
-}
-
-/// How a run of this profile begins.
-fn prepare_of(workloads: &[Registered], profile: &dyn Profile) -> Result<Prepare, Error> {
-    let kind = profile.workload().kind();
-    let mut workloads = workloads.iter();
-    let found = workloads.find(|one| one.workload.kind() == kind);
-    Ok(found.ok_or_else(foreign)?.prepare)
 }
 
 impl Scenario {

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use crate::files::Files;
-use crate::output::Output;
 use crate::registry::Registry;
 use crate::setting::{Key, Setting, Value};
+use execution::Output;
 
 /// A workload, what it runs on, and the settings that differ from those of its profile.
 ///

@@ -5,7 +5,7 @@ use std::fmt;
 use config::Source;
 use workload::{LoadOption, Workload};
 
-use crate::error::Error;
+use execution::Error;
 
 /// What the paths of the array's settings begin with.
 const ARRAY: &str = "array.";

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use workload::progress::StopRequest;
 
-use crate::error::Error;
+use execution::Error;
 
 /// How often progress is reported.
 const REPORT_INTERVAL: Duration = Duration::from_millis(200);

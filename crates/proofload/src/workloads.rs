@@ -6,10 +6,10 @@ use std::path::Path;
 use config::Source;
 use workload::{LoadOptions, Profile, Workload};
 
-use crate::error::Error;
 use crate::registry::Registry;
 use crate::scenario::Scenario;
 use crate::setting::{Key, Value};
+use execution::Error;
 
 /// The text of a workload: a bundled name, or the path of a file.
 ///
@@ -212,7 +212,7 @@ mod tests {
         for (workload, settings) in cases {
             let wrong = scenario(workload, settings);
             let error = resolve(&wrong, Purpose::Prediction).unwrap_err();
-            assert_eq!(error.class(), crate::ErrorClass::Usage, "{wrong:?}");
+            assert_eq!(error.class(), execution::ErrorClass::Usage, "{wrong:?}");
         }
     }
 }

@@ -14,7 +14,7 @@ fn table() -> String {
                      |---|---|---|---|---|---|\n"
         .to_owned();
     for one in WORKLOADS.workloads {
-        for metric in one.workload.contribution(&RunResult::default()).metrics {
+        for metric in one.contribution(&RunResult::default()).metrics {
             let better = match metric.better {
                 Better::Higher => "higher",
                 Better::Lower => "lower",
@@ -22,7 +22,7 @@ fn table() -> String {
             table.push_str(&format!(
                 "| `{}` | {} | {} | {} | {better} | {} |\n",
                 metric.id,
-                one.workload.kind(),
+                one.kind(),
                 metric.label,
                 metric.unit.text(),
                 metric.meaning

@@ -5,10 +5,10 @@ use std::io;
 use array::description::{BUNDLED_ARRAYS, Description, bundled_array, describes_disk, one_disk};
 use config::Source;
 
-use crate::error::Error;
 use crate::scenario::Scenario;
 use crate::setting::Setting;
 use crate::workloads;
+use execution::Error;
 
 /// The text of an array: a bundled name, or the path of a file.
 fn find(scenario: &Scenario) -> Result<Source, Error> {

@@ -5,10 +5,10 @@ use workload::Profile;
 
 use super::plan::Plan;
 use super::{arrays, settle};
-use crate::error::Error;
 use crate::scenario::Scenario;
 use crate::setting::Setting;
 use crate::workloads::{self, Purpose};
+use execution::Error;
 
 impl Plan {
     /// Reads the workload and the array with all their settings, and checks every rule.

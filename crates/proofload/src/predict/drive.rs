@@ -20,7 +20,7 @@ use super::inspector::Inspector;
 use super::plan::Plan;
 use super::settle;
 use super::watch::Watch;
-use crate::error::Error;
+use execution::Error;
 
 /// Runs a plan to its end, or until somebody asks it to `stop`, on the calling thread. Gives the
 /// result, with the inside of the array in it, and the listener, which has heard everything.

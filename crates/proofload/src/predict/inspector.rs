@@ -12,7 +12,7 @@ use workload::progress::{ByteProgress, LiveSample, Phase};
 use super::growth::Growth;
 use super::inside::Inside;
 use super::watch::Watch;
-use crate::clock::Stopwatch;
+use execution::clock::Stopwatch;
 
 /// Passes everything on to a listener, with the inside of the array in what it passes.
 pub struct Inspector<L> {

@@ -32,14 +32,14 @@ use jiff::Timestamp;
 use measure::run_directory::RunDirectory;
 use workload::progress::StopRequest;
 
-use crate::clock;
-use crate::error::Error;
-use crate::events::{Observer, ignore};
-use crate::outcome::Outcome;
-use crate::output::Output;
-use crate::recorder::Recorder;
-use crate::results;
 use crate::scenario::Scenario;
+use execution::Error;
+use execution::Outcome;
+use execution::Output;
+use execution::clock;
+use execution::events::{Observer, ignore};
+use execution::recorder::Recorder;
+use execution::results;
 
 /// The description of the array, beside the settings of the workload.
 pub const ARRAY_FILE: &str = "array.toml";

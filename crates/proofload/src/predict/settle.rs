@@ -12,8 +12,8 @@ use measure::result::{ArrayPool, RunResult};
 use workload::Profile;
 
 use super::plan::Plan;
-use crate::error::Error;
 use crate::setting::{Setting, Value};
+use execution::Error;
 use measure::units;
 
 /// How long pages are put on their tier by rank before anything is measured: a load that is the same

@@ -5,10 +5,10 @@ use std::path::Path;
 use array::description::{Description, bundled_array, describes_disk, one_disk, one_disk_of_file};
 use config::Source;
 
-use crate::error::Error;
 use crate::predict;
 use crate::scenario::Scenario;
 use crate::setting::Setting;
+use execution::Error;
 
 /// The description, and whether it is that of a single disk.
 pub fn describe_array(scenario: &Scenario) -> Result<(Description, bool), Error> {

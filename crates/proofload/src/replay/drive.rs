@@ -8,10 +8,10 @@ use workload::progress::StopRequest;
 
 use super::arrivals::{Due, Line, Requests};
 use super::outcome::Ended;
-use super::plan::{Plan, PlannedVolume};
+use super::plan::{Plan, PlannedVolume, refusal};
 use super::record::Record;
 use super::responses::Row;
-use crate::error::Error;
+use execution::Error;
 
 const SECTOR_BYTES: u64 = 512;
 
@@ -39,7 +39,8 @@ pub fn drive<S: Requests>(
         plan.discipline,
         plan.settings.speed,
         plan.until_ns,
-    )?;
+    )
+    .map_err(|error| refusal(&error))?;
     let mut clock = Clock {
         volumes: &plan.volumes,
         array,
@@ -125,7 +126,7 @@ impl<S: Requests> Clock<'_, S> {
             record.end_sample(&mut self.array, at_ns);
         }
         while self.line.next_ns().is_some_and(|due_ns| due_ns <= at_ns) {
-            match self.line.take()? {
+            match self.line.take().map_err(|error| refusal(&error))? {
                 Some(due) => self.submit(at_ns, due, record),
                 None => break,
             }
@@ -170,7 +171,8 @@ impl<S: Requests> Clock<'_, S> {
         self.free.push(end.tag as u32);
         let ended = end.result.map(|()| end.completed_ns);
         record.ended(Row { due, ended }, end.completed_ns)?;
-        self.line.ended(end.completed_ns)?;
+        let ended = self.line.ended(end.completed_ns);
+        ended.map_err(|error| refusal(&error))?;
         Ok(())
     }
 }

@@ -25,15 +25,15 @@ use std::path::Path;
 use trace::{TraceFormat, recognise};
 use workload::progress::StopRequest;
 
-use crate::clock;
-use crate::error::Error;
-use crate::events::{Observer, ignore};
 use crate::files::Files;
-use crate::outcome::Outcome;
-use crate::recorder::Recorder;
-use crate::results;
 use crate::scenario::Scenario;
 use crate::setting::Setting;
+use execution::Error;
+use execution::Outcome;
+use execution::clock;
+use execution::events::{Observer, ignore};
+use execution::recorder::Recorder;
+use execution::results;
 
 use plan::Plan;
 use record::Record;

@@ -10,11 +10,11 @@ use measure::run_directory::RunDirectory;
 
 use super::arrivals::Discipline;
 use super::plan::Plan;
-use crate::error::Error;
 use crate::predict::{self, ARRAY_FILE, Inside};
-use crate::results;
 use crate::scenario::Scenario;
 use crate::workloads::short_name;
+use execution::Error;
+use execution::results;
 
 /// Counts of a replay.
 #[derive(Debug, Clone, Default)]

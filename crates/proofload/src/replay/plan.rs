@@ -10,10 +10,10 @@ use trace::{ReplayMode, TraceError, TraceFormat, TraceReader, TraceSettings, Tra
 use super::array_of_trace::describe_array;
 use super::arrivals::Discipline;
 use super::{TraceFile, format_of, open_trace};
-use crate::error::Error;
 use crate::files::Files;
 use crate::scenario::Scenario;
 use crate::setting::Key;
+use execution::Error;
 
 /// The formats, for messages.
 const FORMATS: &str = "csv, fio-iolog, fio-log or blkparse (docs/traces.md describes them)";
@@ -151,7 +151,7 @@ impl Plan {
             return Ok(());
         }
         let mut reader = self.reader()?;
-        while let Some(request) = reader.next_request()? {
+        while let Some(request) = reader.next_request().map_err(|error| refusal(&error))? {
             let volume = &self.volumes[request.volume as usize];
             let end_bytes = request.end_bytes();
             if end_bytes <= volume.capacity_bytes {
@@ -320,7 +320,7 @@ fn survey_of(
 ) -> Result<TraceSurvey, Error> {
     // A faster replay reaches further into the trace.
     let until_ns = until_ns.map(|ns| (ns as f64 * settings.speed) as u64);
-    Ok(survey(&mut reader, until_ns)?)
+    survey(&mut reader, until_ns).map_err(|error| refusal(&error))
 }
 
 fn unknown_format(path: &Path) -> Error {
@@ -362,8 +362,7 @@ fn sample_interval_ns(
     (fitting.unwrap_or(&INTERVALS_S[0]) * 1e9) as u64
 }
 
-impl From<TraceError> for Error {
-    fn from(error: TraceError) -> Self {
-        Self::usage(error.to_string(), "")
-    }
+/// A trace that cannot be read is a mistake of whoever named it.
+pub(super) fn refusal(error: &TraceError) -> Error {
+    Error::usage(error.to_string(), "")
 }

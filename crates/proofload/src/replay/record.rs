@@ -15,11 +15,11 @@ use super::arrivals::Due;
 use super::outcome::{self, Counted, Ended};
 use super::plan::Plan;
 use super::responses::{Responses, Row, word};
-use crate::clock::Stopwatch;
-use crate::error::Error;
-use crate::events::Event;
 use crate::predict::{Inside, Watch};
-use crate::recorder::Recorder;
+use execution::Error;
+use execution::clock::Stopwatch;
+use execution::events::Event;
+use execution::recorder::Recorder;
 
 /// Errors that are described one by one.
 const ERRORS_LISTED: usize = 20;

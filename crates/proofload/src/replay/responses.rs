@@ -9,7 +9,7 @@ use std::io::Write;
 use array::HostError;
 
 use super::arrivals::Due;
-use crate::error::Error;
+use execution::Error;
 
 /// What became of a request.
 #[derive(Debug, Clone, Copy)]

@@ -14,15 +14,16 @@ use workload::progress::StopRequest;
 use super::description::Case;
 use super::measures::CaseResult;
 use super::progress::{Entry, Progress, Watch, lock};
-use crate::error::Error;
-use crate::events::{Event, Observer};
 use crate::options::StudyOptions;
-use crate::output::Output;
 use crate::predict::{self, ARRAY_FILE, Plan, config};
-use crate::recorder::Recorder;
 use crate::scenario::Scenario;
 use crate::setting::{Key, Setting, Value};
-use crate::{clock, workers};
+use crate::workers;
+use execution::Error;
+use execution::Output;
+use execution::clock;
+use execution::events::{Event, Observer};
+use execution::recorder::Recorder;
 
 /// The files that a case leaves.
 const OWN_FILES: [&str; 8] = [

@@ -9,7 +9,7 @@ use config::{ConfigError, Diagnostic, Document, Format, Source};
 
 use super::bundled::{BUNDLED_STUDIES, BundledStudy, bundled_study};
 use super::description::{Figure, Study};
-use crate::error::Error;
+use execution::Error;
 
 impl BundledStudy {
     /// Its name for people.

@@ -27,12 +27,13 @@ use measure::result::{RunResult, Verdict};
 use measure::run_directory::DEFAULT_PARENT;
 use workload::progress::StopRequest;
 
-use crate::error::Error;
-use crate::events::{Event, Observer};
 use crate::options::StudyOptions;
 use crate::setting::Setting;
-use crate::{clock, workers};
+use crate::workers;
 use cases::Task;
+use execution::Error;
+use execution::clock;
+use execution::events::{Event, Observer};
 use families::Families;
 use judge::judge;
 

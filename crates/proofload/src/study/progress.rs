@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use workload::progress::Phase;
 
-use crate::clock::Stopwatch;
-use crate::events::{CaseProgress, Event, Observer};
+use execution::clock::Stopwatch;
+use execution::events::{CaseProgress, Event, Observer};
 
 /// All cases of a call.
 pub struct Progress(Vec<Entry>);

@@ -10,11 +10,12 @@ use measure::result::RunResult;
 use workload::progress::{Phase, StopRequest};
 
 use super::point::Point;
-use crate::error::Error;
-use crate::events::{Event, Observer};
-use crate::output::Output;
-use crate::recorder::Recorder;
-use crate::{clock, predict, workers};
+use crate::{predict, workers};
+use execution::Error;
+use execution::Output;
+use execution::clock;
+use execution::events::{Event, Observer};
+use execution::recorder::Recorder;
 
 /// How far each point has come: the share of its measured phase, as the bits of a number.
 pub type Progress = Arc<Vec<AtomicU64>>;

@@ -11,9 +11,9 @@ use workload::{LoadAxis, Workload};
 use super::axis::Axis;
 use super::point::{Point, combinations};
 use super::search::Search;
-use crate::error::Error;
 use crate::scenario::Scenario;
 use crate::setting::{Key, Setting, Value};
+use execution::Error;
 use measure::units;
 
 /// Without a range of its own a rate is looked for between these, I/Os per second.
@@ -170,7 +170,7 @@ fn workload(scenario: &Scenario, given: &[Axis]) -> &'static dyn Workload {
         .iter()
         .filter_map(|axis| axis.values.first())
         .collect();
-    let default = scenario.registry.workloads[0].workload;
+    let default = scenario.registry.workloads[0];
     Point::check(scenario, given, &values).map_or(default, |point| point.plan.profile.workload())
 }
 

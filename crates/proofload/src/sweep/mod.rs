@@ -26,14 +26,15 @@ use measure::run_directory::new_directory;
 use measure::units;
 use workload::progress::StopRequest;
 
-use crate::clock::Stopwatch;
-use crate::error::Error;
-use crate::events::{Event, Observer, ignore};
-use crate::output::Output;
 use crate::scenario::Scenario;
 use crate::setting::Key;
-use crate::{clock, results, workers, workloads};
+use crate::{workers, workloads};
 use compute::Computation;
+use execution::Error;
+use execution::Output;
+use execution::clock::Stopwatch;
+use execution::events::{Event, Observer, ignore};
+use execution::{clock, results};
 use find::Question;
 use point::{Point, combinations};
 

@@ -6,10 +6,10 @@ use array::description::PlannedArray;
 use measure::grid::GridPoint;
 
 use super::axis::{self, Axis};
-use crate::error::Error;
 use crate::predict::Plan;
 use crate::scenario::Scenario;
 use crate::setting::Value;
+use execution::Error;
 
 /// A prediction that is to be made.
 pub struct Point {

@@ -138,8 +138,8 @@ fn what_cannot_be_a_study_is_refused_with_the_reason() {
 #[test]
 fn an_unknown_name_gets_the_known_ones() {
     let error = load(&["msa2044".to_owned()]).unwrap_err();
-    assert_eq!(error.class(), crate::ErrorClass::Usage);
-    let crate::error::Error::Usage { help, .. } = error else {
+    assert_eq!(error.class(), execution::ErrorClass::Usage);
+    let execution::Error::Usage { help, .. } = error else {
         panic!("another kind of error");
     };
     assert!(help.contains("eva5000"), "{help}");

@@ -1,15 +1,15 @@
 //! The data set that fits the size asked for, and whether it fits the volume.
 
-use brokerage::scale::{LOAD_UNIT, MIN_DAYS, Scale};
+use crate::scale::{LOAD_UNIT, MIN_DAYS, Scale};
 use std::path::Path;
 
-use brokerage::dataset::DataSet;
-use brokerage::profile::BrokerageProfile;
-use brokerage::statement::Dialect;
+use crate::dataset::DataSet;
+use crate::profile::BrokerageProfile;
+use crate::statement::Dialect;
 use config::ByteSize;
 
-use crate::error::Error;
-use crate::storage_run::RunRequest;
+use execution::Error;
+use execution::storage_run::RunRequest;
 use measure::units;
 use storage::Layout;
 
@@ -218,19 +218,23 @@ pub fn describe(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Scenario;
-    use crate::setting::Setting;
-    use crate::workloads::{Purpose, resolve};
+    use crate::profile::Brokerage;
 
     const KINDS: [Dialect; 3] = [Dialect::PostgreSql, Dialect::Sqlite, Dialect::MariaDb];
 
-    fn sized(settings: &[&str], dialect: Dialect) -> Result<SizedDatabase, Error> {
-        let mut scenario = Scenario::new("brokerage");
-        for setting in settings {
-            scenario.settings.push(Setting::parse(setting).unwrap());
+    fn sized(brokerage: Brokerage, dialect: Dialect) -> Result<SizedDatabase, Error> {
+        let profile = BrokerageProfile {
+            brokerage,
+            ..BrokerageProfile::default()
+        };
+        sized_database(&profile, dialect)
+    }
+
+    fn of_size(data_size: ByteSize) -> Brokerage {
+        Brokerage {
+            data_size,
+            ..Brokerage::default()
         }
-        let profile = resolve(&scenario, Purpose::Prediction);
-        sized_database(profile.unwrap().downcast().unwrap(), dialect)
     }
 
     #[test]
@@ -240,8 +244,8 @@ mod tests {
             .into_iter()
             .flat_map(|size| KINDS.map(|kind| (size, kind)))
         {
-            let size = format!("brokerage.data_size={gigabytes}GB");
-            let sized_database = sized(&[&size], dialect).unwrap();
+            let size = of_size(ByteSize(gigabytes * 1_000_000_000));
+            let sized_database = sized(size, dialect).unwrap();
             let (wanted, has) = (gigabytes * 1_000_000_000, sized_database.bytes());
             assert!(
                 has <= wanted,
@@ -291,21 +295,19 @@ mod tests {
 
     #[test]
     fn customers_that_are_given_stay() {
-        let data_set = sized(
-            &[
-                "brokerage.customers=4000",
-                "brokerage.data_size=1GB",
-                "brokerage.trade_days=7",
-            ],
-            Dialect::PostgreSql,
-        );
+        let given = Brokerage {
+            customers: Some(4_000),
+            trade_days: 7,
+            ..of_size(ByteSize(1_000_000_000))
+        };
+        let data_set = sized(given, Dialect::PostgreSql);
         let data_set = data_set.unwrap().data_set;
         assert_eq!((data_set.customers(), data_set.trade_days()), (4_000, 7));
     }
 
     #[test]
     fn a_size_below_a_thousand_customers_is_refused() {
-        let refusal = sized(&["brokerage.data_size=16MiB"], Dialect::Sqlite).unwrap_err();
+        let refusal = sized(of_size(ByteSize::mib(16)), Dialect::Sqlite).unwrap_err();
         assert!(refusal.to_string().contains("too small"), "{refusal}");
     }
 }

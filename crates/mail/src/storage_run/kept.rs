@@ -1,17 +1,54 @@
 //! The databases that an earlier run kept: whether this run may go on them.
 
-use mail::edb_host::file_name;
-use mail::plan::MailPlan;
-use mail::state_file::{Condition, DatabaseState, STATE_FILE};
+use crate::edb_host::file_name;
+use crate::plan::MailPlan;
+use crate::state_file::{Condition, DatabaseState, STATE_FILE};
 
-use super::storage_under_test::{self, Kept};
-use crate::error::Error;
+use execution::Error;
+use execution::storage_run::{Places, wall_clock};
+use runtime::Directory;
 use storage::Claim;
+use workload::failure::Failure;
+
+/// What is there of a database that an earlier run kept.
+pub struct Kept {
+    /// What it says of itself; `None` when its build has not begun, or when that file is lost.
+    pub state: Option<DatabaseState>,
+    /// Whether the file of the database is there.
+    pub has_file: bool,
+}
+
+/// What is there of kept databases, in the order of the layout.
+pub fn all(claim: &Claim) -> Result<Vec<Kept>, Error> {
+    let unreadable = |failure: Failure| {
+        Error::integrity(
+            format!("The kept databases cannot be read: {failure}."),
+            "Check the storage ('dmesg' shows I/O errors).",
+        )
+    };
+    let runtime = wall_clock().map_err(unreadable)?;
+    let places = Places::of(claim, false);
+    let mut all = Vec::new();
+    for number in 0..claim.layout().databases.len() {
+        let directory = places.open(&runtime, number).map_err(unreadable)?.data;
+        let kept = runtime.block_on(async move {
+            let names = directory.list().await;
+            let names =
+                names.map_err(|error| Failure::of_io(&error, "looking for the database"))?;
+            Ok::<Kept, Failure>(Kept {
+                state: DatabaseState::read(&directory).await?,
+                has_file: names.contains(&file_name(number)),
+            })
+        });
+        all.push(kept.map_err(unreadable)?);
+    }
+    Ok(all)
+}
 
 /// The seed that kept databases were built with, whatever the profile says. Refuses databases that
 /// are not whole or not those of the plan, before anything is done to them.
 pub fn seed(claim: &Claim, plan: &MailPlan) -> Result<u64, Error> {
-    let kept = storage_under_test::kept(claim)?;
+    let kept = all(claim)?;
     let layout = claim.layout();
     let marked = layout.built_seed();
     let recorded = || kept.iter().find_map(|kept| Some(kept.state.as_ref()?.seed));

@@ -1,14 +1,17 @@
-//! A third workload, in this file alone: random reads of one file by a few clients. Its profile is
-//! read, its load is predicted on a bundled array, and its reports show a metric, a table and a
-//! recommendation of its own, without a word about it anywhere else.
+//! A third workload, in this test alone: random reads of one file by a few clients. Its profile is
+//! read, its load is predicted on a bundled array and runs on real storage, and its reports show a
+//! metric, a table and a recommendation of its own, without a word about it anywhere else.
 
 #![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+mod host;
+
 use std::sync::Arc;
 
 use config::{ByteSize, ConfigError, Format, Layers, settings, within};
+use execution::RunnableWorkload;
+#[cfg(feature = "host")]
+use execution::storage_run::{RunRequest, StorageRun, TargetRun, own, wall_clock};
 use measure::display::number::in_column;
 use measure::display::{
     Advice, AdviceId, Better, Cell, Column, Contribution, LoadWords, Medium, Part, ResultMetric,
@@ -16,28 +19,26 @@ use measure::display::{
 };
 use measure::metric::Unit;
 use measure::result::{RunResult, Verdict};
-use measure::sample::{Layout, Recorder};
+use measure::sample::Layout;
 use measure::service_level::{OperationLevels, ServiceLevels};
-use proofload::registry::Registered;
+#[cfg(feature = "host")]
+use proofload::{Error, Observer, Outcome, RunOptions, StopRequest};
 use proofload::{Registry, Scenario};
 use report::{Run as ReportedRun, Style};
-use runtime::{Directory, File, Handle, IoCause, IoDirection, IoEvent, IoObserver};
-use workload::controller::host::{
-    BuiltDatabase, DatabaseHost, DatabaseStatistics, Doing, LoadedDatabase, OpenedDatabase,
-    Progress, VerifyReport,
-};
 use workload::controller::load::{Loop, Pause};
 use workload::controller::plan::SteadyBy;
+#[cfg(feature = "host")]
+use workload::controller::run_on_threads;
 use workload::controller::{RunPlan, run_on_virtual_clock};
-use workload::failure::Failure;
 use workload::profile::{Levels, Run, Tuning, common_rules, read};
 use workload::progress::Clients;
-use workload::random::SeededRng;
 use workload::{Bundled, Profile};
 use workload::{
-    LoadAxis, LoadOption, LoadOptions, Refusal, SimulatedFiles, SimulatedPlace, Simulation,
-    SimulationFuture, StorageNeeds, VolumeDemand, Workload,
+    DatabaseNeeds, LoadAxis, LoadOption, LoadOptions, Refusal, Simulation, SimulationFuture,
+    StorageNeeds, VolumeDemand, Workload,
 };
+
+use host::ToyHost;
 
 const BLOCK_BYTES: u64 = 8192;
 const FILE: &str = "toy.data";
@@ -75,16 +76,7 @@ static WORKLOAD: ToyWorkload = ToyWorkload;
 
 /// One registry line, and how profiles extend each other.
 static REGISTRY: Registry = Registry {
-    workloads: &[Registered {
-        workload: &WORKLOAD,
-        #[cfg(feature = "host")]
-        prepare: |_, _, _| {
-            Err(proofload::Error::usage(
-                "The toy runs on no real storage.",
-                "Predict it.",
-            ))
-        },
-    }],
+    workloads: &[&WORKLOAD],
     format: &Format {
         noun: "profile",
         bundled: |name| REGISTRY.bundled(name).map(|one| one.toml),
@@ -93,6 +85,58 @@ static REGISTRY: Registry = Registry {
         required: None,
     },
 };
+
+impl RunnableWorkload for ToyWorkload {
+    #[cfg(feature = "host")]
+    fn prepare_run(
+        &self,
+        request: &RunRequest,
+        options: &RunOptions,
+        profile: &dyn Profile,
+    ) -> Result<Box<dyn StorageRun>, Error> {
+        Ok(Box::new(ToyRun {
+            targets: TargetRun::prepare(request, options, profile)?,
+            profile: own::<ToyProfile>(profile)?.clone(),
+        }))
+    }
+}
+
+/// A run on a real directory.
+#[cfg(feature = "host")]
+struct ToyRun {
+    targets: TargetRun,
+    profile: ToyProfile,
+}
+
+#[cfg(feature = "host")]
+impl StorageRun for ToyRun {
+    fn describe(&self) -> Result<String, Error> {
+        Ok(self.profile.describe_data())
+    }
+
+    fn run(
+        self: Box<Self>,
+        observer: Box<dyn Observer>,
+        stop: StopRequest,
+    ) -> Result<Outcome, Error> {
+        let Self { targets, profile } = *self;
+        let (plan, size) = (profile.plan(), profile.toy.size.bytes());
+        targets.run(&profile, observer, &stop, "'od' shows them", |begun| {
+            let (places, monitor) = (begun.places, Some(begun.monitor));
+            let make = move |shard| {
+                let runtime = wall_clock()?;
+                let host = ToyHost {
+                    handle: runtime.handle(),
+                    directory: places.open(&runtime, shard)?.data,
+                    size,
+                    seed: 1,
+                };
+                Ok((runtime, host))
+            };
+            run_on_threads(plan, begun.base, monitor, begun.stop, begun.listener, make)
+        })
+    }
+}
 
 impl Workload for ToyWorkload {
     fn kind(&self) -> &'static str {
@@ -141,6 +185,14 @@ impl Workload for ToyWorkload {
 
     fn built_with(&self) -> &'static [&'static str] {
         &["toy.size"]
+    }
+
+    fn database_file(&self, _: &str) -> Option<String> {
+        Some(FILE.to_owned())
+    }
+
+    fn makes_file(&self, name: &str) -> bool {
+        name == FILE
     }
 
     fn contribution(&self, result: &RunResult) -> Contribution {
@@ -204,6 +256,31 @@ fn per_client(result: &RunResult) -> Option<f64> {
     Some(result.operations.first()?.per_second / clients as f64)
 }
 
+impl ToyProfile {
+    fn plan(&self) -> RunPlan {
+        RunPlan {
+            run: self.run.clone(),
+            tuning: Tuning::default(),
+            service_levels: self.service_levels(),
+            layout: Arc::new(Layout::new(self.database_names(), ["read"])),
+            shards: vec![vec![0]],
+            clients: Clients::THREADS,
+            how: Loop::Closed(Pause {
+                fixed_ns: 0,
+                factor: 0.0,
+            }),
+            operations_per_transaction: 1,
+            fixed_sessions: Some(self.toy.clients),
+            target_iops: 0.0,
+            database_bytes: self.toy.size.bytes(),
+            page_bytes: BLOCK_BYTES,
+            reuse: false,
+            build_only: false,
+            steady_by: SteadyBy::Rate,
+        }
+    }
+}
+
 impl Profile for ToyProfile {
     fn workload(&self) -> &'static dyn Workload {
         &WORKLOAD
@@ -230,10 +307,16 @@ impl Profile for ToyProfile {
     }
 
     fn storage_needs(&self) -> StorageNeeds {
-        StorageNeeds::Server {
-            data: "toy",
-            log: "toy-log",
-        }
+        StorageNeeds::Databases(DatabaseNeeds {
+            count: 1,
+            prefix: "toy",
+            data_bytes: self.toy.size.bytes(),
+            reserved_bytes: self.toy.size.bytes(),
+            growth_percent: 0.0,
+            log_bytes: 0,
+            log_reuse_off: None,
+            to_shrink: "Make the file smaller",
+        })
     }
 
     fn describe_data(&self) -> String {
@@ -266,31 +349,12 @@ impl Profile for ToyProfile {
     }
 
     fn simulate(&self, simulation: Simulation) -> SimulationFuture {
-        let plan = RunPlan {
-            run: self.run.clone(),
-            tuning: Tuning::default(),
-            service_levels: self.service_levels(),
-            layout: Arc::new(Layout::new(self.database_names(), ["read"])),
-            shards: vec![vec![0]],
-            clients: Clients::THREADS,
-            how: Loop::Closed(Pause {
-                fixed_ns: 0,
-                factor: 0.0,
-            }),
-            operations_per_transaction: 1,
-            fixed_sessions: Some(self.toy.clients),
-            target_iops: 0.0,
-            database_bytes: self.toy.size.bytes(),
-            page_bytes: BLOCK_BYTES,
-            reuse: false,
-            build_only: false,
-            steady_by: SteadyBy::Rate,
-        };
+        let plan = self.plan();
         let (handle, seed, size) = (simulation.handle, self.run.seed, self.toy.size.bytes());
         let (clock, places) = (handle.clone(), simulation.places);
         let host = move |_| ToyHost {
             handle: clock.clone(),
-            place: places[0].clone(),
+            directory: places[0].data.clone(),
             size,
             seed,
         };
@@ -298,108 +362,6 @@ impl Profile for ToyProfile {
         Box::pin(run_on_virtual_clock(
             handle, plan, base, stop, listener, host,
         ))
-    }
-}
-
-struct ToyHost {
-    handle: Handle,
-    place: SimulatedPlace,
-    size: u64,
-    seed: u64,
-}
-
-#[derive(Clone)]
-struct ToyDatabase {
-    handle: Handle,
-    file: <SimulatedFiles as Directory>::File,
-    size: u64,
-    rng: Rc<RefCell<SeededRng>>,
-    observer: Rc<dyn IoObserver>,
-    recorder: Rc<RefCell<Recorder>>,
-}
-
-impl LoadedDatabase for ToyDatabase {
-    async fn transact(&self, _: Option<u64>) -> Result<u32, Failure> {
-        let block = self.rng.borrow_mut().below(self.size / BLOCK_BYTES);
-        let issued_ns = self.handle.now_ns();
-        let read = self.file.read_by_size(block * BLOCK_BYTES, BLOCK_BYTES);
-        read.await
-            .map_err(|error| Failure::of_io(&error, "reading a block"))?;
-        let completed_ns = self.handle.now_ns();
-        self.observer.completed(&IoEvent {
-            cause: IoCause::Database,
-            direction: IoDirection::Read,
-            offset_bytes: block * BLOCK_BYTES,
-            length_bytes: BLOCK_BYTES,
-            issued_ns,
-            completed_ns,
-            succeeded: true,
-        });
-        let mut recorder = self.recorder.borrow_mut();
-        recorder.operation(0, 0, completed_ns - issued_ns, None);
-        Ok(1)
-    }
-
-    fn statistics(&self) -> DatabaseStatistics {
-        DatabaseStatistics {
-            cached_pages: 1,
-            cache_capacity_pages: 1,
-            database_pages: 1,
-            size_bytes: self.size,
-            ..DatabaseStatistics::default()
-        }
-    }
-
-    fn take_damage(&self) -> Vec<Failure> {
-        Vec::new()
-    }
-}
-
-impl DatabaseHost for ToyHost {
-    type Database = ToyDatabase;
-
-    async fn build(
-        &self,
-        _: usize,
-        _: Rc<dyn IoObserver>,
-        progress: Progress,
-    ) -> Result<BuiltDatabase, Failure> {
-        let laid = self.place.data.lay_out(FILE, self.size).await;
-        laid.map_err(|error| Failure::of_io(&error, "laying out the file"))?;
-        progress(self.size);
-        Ok(BuiltDatabase {
-            size_bytes: self.size,
-            note: String::new(),
-        })
-    }
-
-    async fn open(
-        &self,
-        _: usize,
-        observer: Rc<dyn IoObserver>,
-        recorder: Rc<RefCell<Recorder>>,
-        _: Doing,
-    ) -> Result<OpenedDatabase<ToyDatabase>, Failure> {
-        let file = self.place.data.open(FILE).await;
-        Ok(OpenedDatabase {
-            database: ToyDatabase {
-                handle: self.handle.clone(),
-                file: file.map_err(|error| Failure::of_io(&error, "opening the file"))?,
-                size: self.size,
-                rng: Rc::new(RefCell::new(SeededRng::new(self.seed, 0))),
-                observer,
-                recorder,
-            },
-            note: String::new(),
-        })
-    }
-
-    async fn close(&self, _: usize, _: ToyDatabase, _: bool) -> Result<(), Failure> {
-        Ok(())
-    }
-
-    async fn verify(&self, _: usize, _: Progress) -> Result<VerifyReport, Failure> {
-        Ok(VerifyReport::default())
     }
 }
 
@@ -431,6 +393,35 @@ fn a_third_workload_is_predicted() {
         "{:?}",
         result.operations
     );
+}
+
+#[cfg(feature = "host")]
+#[test]
+fn a_third_workload_runs_on_real_storage() {
+    let room = tempfile::tempdir().unwrap();
+    let scenario = Scenario {
+        registry: &REGISTRY,
+        ..Scenario::new("toy")
+    };
+    let scenario = [
+        ("run.duration", "2s"),
+        ("run.sample_interval", "250ms"),
+        ("run.warm_up.maximum", "500ms"),
+        ("toy.size", "16MiB"),
+    ]
+    .into_iter()
+    .fold(scenario, |all, (key, value)| all.with(key, value));
+    let on = room.path().join("target");
+    std::fs::create_dir(&on).unwrap();
+    let options = RunOptions {
+        on: vec![on.clone()],
+        ..RunOptions::default()
+    };
+    let outcome = scenario.run(&options).unwrap();
+    let result = outcome.result;
+    assert_eq!(result.errors, []);
+    assert!(result.operations[0].count > 0, "{:?}", result.operations);
+    assert_eq!(std::fs::read_dir(on).unwrap().count(), 0, "it clears up");
 }
 
 #[test]

@@ -27,11 +27,16 @@ pub fn open(
 }
 
 /// Refuses a directory for the results that holds something already. Writes nothing.
+///
+/// # Errors
+/// When it does.
 pub fn check(output: &Output) -> Result<(), Error> {
     let vacant = output.named().map_or(Ok(()), check_vacant);
     vacant.map_err(|error| refusal(&error))
 }
 
+/// Why no run directory can be made.
+#[must_use]
 pub fn refusal(error: &RunDirectoryError) -> Error {
     let message = sentence(&error.to_string());
     match error {
@@ -43,6 +48,9 @@ pub fn refusal(error: &RunDirectoryError) -> Error {
 }
 
 /// Writes the document of a run that has only begun, so that one that is interrupted says what it was.
+///
+/// # Errors
+/// When it cannot be written.
 pub fn begin(directory: Option<&RunDirectory>, base: &RunResult) -> Result<(), Error> {
     let Some(directory) = directory else {
         return Ok(());
@@ -55,6 +63,7 @@ pub fn begin(directory: Option<&RunDirectory>, base: &RunResult) -> Result<(), E
 }
 
 /// An error in writing results, while the run goes on or at its end.
+#[must_use]
 pub fn unwritable(error: &RunDirectoryError) -> Error {
     Error::environment(sentence(&error.to_string()), "")
 }
@@ -69,6 +78,7 @@ fn sentence(text: &str) -> String {
 }
 
 /// What a run of this profile cannot give, known before hours are spent on it.
+#[must_use]
 pub fn sample_warning(profile: &dyn Profile) -> Option<String> {
     let interval_s = profile.run().sample_interval.as_seconds();
     let samples = (profile.run().duration.as_seconds() / interval_s) as u64;

@@ -5,20 +5,20 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use brokerage::database::mariadb::MariaDb;
-use brokerage::database::owners::ServerProcess;
-use brokerage::database::postgres::cluster::{Programs, Settings};
-use brokerage::database::postgres::{Cluster, ClusterError, Postgres};
-use brokerage::database::sqlite::Sqlite;
-use brokerage::database::{Database, Endpoint, Target};
-use brokerage::error::DatabaseError;
-use brokerage::profile::BrokerageProfile;
-use brokerage::run::market_workers;
-use brokerage::statement::Dialect;
+use crate::database::mariadb::MariaDb;
+use crate::database::owners::ServerProcess;
+use crate::database::postgres::cluster::{Programs, Settings};
+use crate::database::postgres::{Cluster, ClusterError, Postgres};
+use crate::database::sqlite::Sqlite;
+use crate::database::{Database, Endpoint, Target};
+use crate::error::DatabaseError;
+use crate::profile::BrokerageProfile;
+use crate::run::market_workers;
+use crate::statement::Dialect;
 use measure::result::ServerResult;
 
 use super::size::SizedDatabase;
-use crate::error::Error;
+use execution::Error;
 use measure::units;
 use storage::Layout;
 
@@ -276,7 +276,7 @@ fn memory_bytes(profile: &BrokerageProfile, sized_database: &SizedDatabase) -> u
     profile.brokerage.database.memory.bytes().min(most)
 }
 
-fn described(server: &brokerage::database::Server, origin: &str) -> ServerResult {
+fn described(server: &crate::database::Server, origin: &str) -> ServerResult {
     let (name, version) = server
         .name
         .split_once(' ')

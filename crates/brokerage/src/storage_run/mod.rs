@@ -16,15 +16,15 @@ mod wanted;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use brokerage::database::{LockError, RunLock, State, Target, missing_tables};
-use brokerage::dataset::DataSet;
-use brokerage::guarantees;
-use brokerage::ledger::Ledger;
-use brokerage::profile::BrokerageProfile;
-use brokerage::run::stages::RunParameters;
-use brokerage::run::start::{self, PreparedRun};
-use brokerage::run::volume::Volume;
-use brokerage::run_plan::run_plan;
+use crate::database::{LockError, RunLock, State, Target, missing_tables};
+use crate::dataset::DataSet;
+use crate::guarantees;
+use crate::ledger::Ledger;
+use crate::profile::BrokerageProfile;
+use crate::run::stages::RunParameters;
+use crate::run::start::{self, PreparedRun};
+use crate::run::volume::Volume;
+use crate::run_plan::run_plan;
 use jiff::Timestamp;
 use measure::host::HostMonitor;
 use measure::result::{ErrorKind, RunResult, Verdict};
@@ -32,15 +32,15 @@ use measure::run_directory::RunDirectory;
 use workload::Profile;
 use workload::progress::StopRequest;
 
-use crate::error::Error;
-use crate::events::Observer;
-use crate::options::RunOptions;
-use crate::outcome::Outcome;
-use crate::recorder::{Recorded, Recorder};
-use crate::results;
-use crate::storage_run::RunRequest;
-use crate::storage_run::device_watch::DeviceWatch;
-use crate::storage_run::{StorageRun, base, outcome, own, warn_of_left_files};
+use execution::Error;
+use execution::Observer;
+use execution::Outcome;
+use execution::RunOptions;
+use execution::recorder::{Recorded, Recorder};
+use execution::results;
+use execution::storage_run::DeviceWatch;
+use execution::storage_run::RunRequest;
+use execution::storage_run::{StorageRun, base, outcome, own, warn_of_left_files};
 use measure::units;
 use server::{Opened, Watched};
 use size::SizedDatabase;
@@ -69,7 +69,7 @@ struct Guarded {
 ///
 /// # Errors
 /// The first thing that is in the way.
-pub fn prepare_brokerage(
+pub(crate) fn prepare_run(
     request: &RunRequest,
     options: &RunOptions,
     profile: &dyn Profile,
@@ -170,7 +170,7 @@ impl StorageRun for Prepared {
         let (mut observer, recorded, result) =
             drive(options, profile, guarded, &opened, base, recorder, stop);
         let kept = release(options, claim, opened, &result, &mut *observer);
-        outcome(result, recorded, kept)
+        Ok(outcome(result, recorded, kept))
     }
 }
 

@@ -1,12 +1,12 @@
 //! The database and the storage that the options ask for.
 
-use brokerage::database::Target;
-use brokerage::profile::BrokerageProfile;
+use crate::database::Target;
+use crate::profile::BrokerageProfile;
 use measure::units;
 use storage::{Layout, Request};
 
-use crate::error::Error;
-use crate::options::RunOptions;
+use execution::Error;
+use execution::RunOptions;
 
 /// What `--database` names, and whether `--on` goes with it.
 pub(super) fn wanted_database(options: &RunOptions) -> Result<Target, Error> {

@@ -1,16 +1,19 @@
-//! Runs of each workload on real storage, once the profile is known.
+//! How a workload runs on real storage: the interface that it implements, and what all of them do
+//! alike.
+//!
+//! - [`base`] is what is known of a run before it begins.
+//! - [`TargetRun`] is a run of databases of our own on directories or block devices: it takes them, has
+//!   the workload run on their [`Places`], and gives them back. A database server brings its own.
+//! - [`DeviceWatch`] follows what the kernel and the devices report meanwhile.
 
-mod base;
-mod brokerage;
-mod describe;
+pub mod base;
 mod device_watch;
-mod drive;
-mod kept;
-mod mail;
-mod storage_under_test;
+mod places;
+mod target_run;
 
-pub(crate) use brokerage::prepare_brokerage;
-pub(crate) use mail::prepare_mail;
+pub use device_watch::DeviceWatch;
+pub use places::{OpenedPlace, Places, wall_clock};
+pub use target_run::{Begun, TargetRun};
 
 use std::path::PathBuf;
 
@@ -21,13 +24,9 @@ use workload::progress::StopRequest;
 
 use crate::error::Error;
 use crate::events::{Event, Observer};
-use crate::options::RunOptions;
 use crate::outcome::Outcome;
 use crate::output::Output;
 use crate::recorder::Recorded;
-
-/// Checks everything that a run of a profile needs on real storage. Writes nothing.
-pub type Prepare = fn(&RunRequest, &RunOptions, &dyn Profile) -> Result<Box<dyn StorageRun>, Error>;
 
 /// What a run is asked for besides its profile and its storage.
 #[derive(Clone, Debug)]
@@ -65,31 +64,30 @@ pub trait StorageRun {
 ///
 /// # Errors
 /// When it is of another one.
-pub(crate) fn own<'a, T: 'static>(profile: &'a (dyn Profile + 'a)) -> Result<&'a T, Error> {
+pub fn own<'a, T: 'static>(profile: &'a (dyn Profile + 'a)) -> Result<&'a T, Error> {
     profile.downcast().ok_or_else(foreign)
 }
 
-pub(crate) fn foreign() -> Error {
+/// The error about a profile of a workload that is not registered.
+#[must_use]
+pub fn foreign() -> Error {
     Error::usage("The profile is of a workload that is not registered.", "")
 }
 
 /// What a run gives once its storage was given back. That this failed does not hide what came out.
-fn outcome(
-    result: RunResult,
-    recorded: Recorded,
-    storage: Result<String, Error>,
-) -> Result<Outcome, Error> {
+#[must_use]
+pub fn outcome(result: RunResult, recorded: Recorded, storage: Result<String, Error>) -> Outcome {
     let storage = storage.unwrap_or_else(|error| format!("The storage was not cleared: {error}"));
-    Ok(Outcome {
+    Outcome {
         result,
         directory: recorded.directory,
         unwritten: recorded.trouble.map(|error| error.to_string()),
         storage: Some(storage),
-    })
+    }
 }
 
 /// Files and directories of others that were not removed.
-fn warn_of_left_files(left: &[PathBuf], observer: &mut dyn Observer) {
+pub fn warn_of_left_files(left: &[PathBuf], observer: &mut dyn Observer) {
     for path in left {
         let text = format!(
             "Left in place, because it was not made by Proofload: {}",

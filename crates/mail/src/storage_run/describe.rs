@@ -1,41 +1,32 @@
 //! `run --dry-run`: what would be built and where.
 
-use mail::profile::MailProfile;
-use mail::state_file::Condition;
+use crate::profile::MailProfile;
+use crate::state_file::Condition;
 use workload::Profile;
 use workload::StorageNeeds;
 
-use super::storage_under_test::{self, Kept};
-use crate::error::Error;
-use crate::options::RunOptions;
-use crate::storage_run::RunRequest;
+use super::kept::{self, Kept};
+use execution::Error;
+use execution::storage_run::TargetRun;
 use measure::units;
-use storage::{Claim, Layout, TargetKind, space};
+use storage::{TargetKind, space};
 
 /// The plan as text.
 ///
 /// # Errors
 /// When a file system does not say how much room it has.
-pub fn describe(
-    request: &RunRequest,
-    options: &RunOptions,
-    profile: &MailProfile,
-    layout: &Layout,
-    kept: Option<&Claim>,
-) -> Result<String, Error> {
+pub fn describe(targets: &TargetRun, profile: &MailProfile) -> Result<String, Error> {
+    let layout = targets.layout();
     let mail = &profile.mail;
     let mut text = format!(
         "{}: {}, {} of {} per database\n",
-        request.workload,
+        targets.request().workload,
         profile.describe_data(),
         units::count(u64::from(mail.mailboxes_per_database), "mailbox").replace("xs", "xes"),
         units::size(mail.mailbox_size.bytes()),
     );
-    let kept = match kept {
-        Some(claim) => storage_under_test::kept(claim)?
-            .iter()
-            .map(condition)
-            .collect(),
+    let kept = match targets.kept() {
+        Some(claim) => kept::all(claim)?.iter().map(condition).collect(),
         None => Vec::new(),
     };
     for (number, place) in layout.databases.iter().enumerate() {
@@ -52,7 +43,10 @@ pub fn describe(
             text.push_str(&format!("Space: {need}\n"));
         }
     }
-    let devices = layout.targets.iter().filter(|_| options.erase_device);
+    let devices = layout
+        .targets
+        .iter()
+        .filter(|_| targets.options().erase_device);
     for target in devices.filter(|target| target.kind != TargetKind::Directory) {
         text.push_str(&format!(
             "Everything on {} will be overwritten\n",

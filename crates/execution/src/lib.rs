@@ -1,0 +1,30 @@
+//! What everything that executes a scenario has in common, whichever workload it is and whether it
+//! runs on real storage or is predicted.
+//!
+//! - [`events`] is what happens meanwhile, for whoever shows or logs it; [`recorder`] writes it into the
+//!   run directory and passes it on. [`results`] opens that directory where [`Output`] says.
+//! - [`Outcome`] is what comes out, [`Error`] why nothing does.
+//! - `storage_run` (with `host`) is how a workload runs on real storage: what it is asked for, and what
+//!   it gives to the library to begin with.
+//! - [`RunnableWorkload`] is a workload as the registry of the library has it.
+//! - [`clock`] is the machine's clock, where there is one.
+
+pub mod clock;
+pub mod events;
+pub mod recorder;
+pub mod results;
+#[cfg(feature = "host")]
+pub mod storage_run;
+
+mod error;
+mod options;
+mod outcome;
+mod output;
+mod runnable;
+
+pub use error::{Error, ErrorClass};
+pub use events::{Event, Observer};
+pub use options::RunOptions;
+pub use outcome::Outcome;
+pub use output::Output;
+pub use runnable::RunnableWorkload;

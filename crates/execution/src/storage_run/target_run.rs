@@ -1,0 +1,213 @@
+//! A run of databases of our own on directories or block devices: takes them, runs, gives them back.
+
+use jiff::Timestamp;
+use measure::host::HostMonitor;
+use measure::result::{RunResult, Verdict};
+use storage::{Claim, Layout, Request};
+use workload::Profile;
+use workload::controller::RunListener;
+use workload::progress::StopRequest;
+
+use super::places::wall_clock;
+use super::{DeviceWatch, Places, RunRequest, base, warn_of_left_files};
+use crate::error::Error;
+use crate::events::Observer;
+use crate::options::RunOptions;
+use crate::outcome::Outcome;
+use crate::recorder::Recorder;
+use crate::results;
+
+/// A run on directories or block devices that can begin.
+#[derive(Debug)]
+pub struct TargetRun {
+    request: RunRequest,
+    options: RunOptions,
+    targets: Targets,
+}
+
+/// Where a run works.
+#[derive(Debug)]
+enum Targets {
+    /// On targets that it will take.
+    New(Layout),
+    /// On databases that an earlier run kept, which it has taken over before it looked at them.
+    Kept(Claim),
+}
+
+/// What a workload gets to run with.
+pub struct Begun<'a> {
+    /// Where its databases are.
+    pub places: Places,
+    /// What is known before the run.
+    pub base: RunResult,
+    /// Watches the machine.
+    pub monitor: HostMonitor,
+    /// By which somebody asks the run to end.
+    pub stop: StopRequest,
+    /// Is notified of all that happens.
+    pub listener: &'a mut dyn RunListener,
+}
+
+impl TargetRun {
+    /// Checks everything that a run needs of its targets. Writes nothing.
+    ///
+    /// # Errors
+    /// The first thing that is in the way.
+    pub fn prepare(
+        request: &RunRequest,
+        options: &RunOptions,
+        profile: &dyn Profile,
+    ) -> Result<Self, Error> {
+        let layout = storage::survey(&Request {
+            on: &options.on,
+            log_on: &options.log_on,
+            profile,
+            reuse: options.reuse,
+            erase_device: options.erase_device,
+        })?;
+        base::refuse_on_target(&request.output, &layout)?;
+        results::check(&request.output)?;
+        let targets = match options.reuse {
+            true => {
+                check_kernel()?;
+                Targets::Kept(Claim::reuse(layout, profile.workload())?)
+            }
+            false => Targets::New(layout),
+        };
+        Ok(Self {
+            request: request.clone(),
+            options: options.clone(),
+            targets,
+        })
+    }
+
+    /// What the run is asked for.
+    #[must_use]
+    pub fn request(&self) -> &RunRequest {
+        &self.request
+    }
+
+    /// How it is run.
+    #[must_use]
+    pub fn options(&self) -> &RunOptions {
+        &self.options
+    }
+
+    /// What goes where.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        match &self.targets {
+            Targets::New(layout) => layout,
+            Targets::Kept(claim) => claim.layout(),
+        }
+    }
+
+    /// The databases that an earlier run kept.
+    #[must_use]
+    pub fn kept(&self) -> Option<&Claim> {
+        match &self.targets {
+            Targets::New(_) => None,
+            Targets::Kept(claim) => Some(claim),
+        }
+    }
+
+    /// Takes the targets, runs, writes the results and gives the targets back. `examined_by` says
+    /// how databases that are kept after an error can be looked at.
+    ///
+    /// # Errors
+    /// When the storage cannot be prepared or the results cannot be written.
+    pub fn run(
+        self,
+        profile: &dyn Profile,
+        observer: Box<dyn Observer>,
+        stop: &StopRequest,
+        examined_by: &str,
+        run: impl FnOnce(Begun<'_>) -> RunResult,
+    ) -> Result<Outcome, Error> {
+        check_kernel()?;
+        let started = Timestamp::now();
+        let directory = results::open(
+            &self.request.output,
+            &self.request.name,
+            started,
+            &base::config_of_run(profile),
+        )?;
+        let begun = base::base(&self.request, profile, self.layout(), started);
+        results::begin(directory.as_ref(), &begun)?;
+        let options = self.options;
+        let claim = match self.targets {
+            Targets::Kept(claim) => claim,
+            Targets::New(layout) => {
+                let name = &begun.workload.name;
+                Claim::make(layout, name, profile, options.erase_device)?
+            }
+        };
+        let fallbacks = base::fallbacks(Some(claim.layout()));
+        let recorder = Recorder::new(observer, directory, stop.clone());
+        let mut recorder = recorder.with_fallbacks(fallbacks);
+        let devices = begun.host.devices.iter();
+        let monitor = HostMonitor::new(devices.map(|device| device.name.clone()));
+        let watch = DeviceWatch::begin(&begun);
+        let mut result = run(Begun {
+            places: Places::of(&claim, !options.reuse),
+            base: begun,
+            monitor,
+            stop: stop.clone(),
+            listener: &mut recorder,
+        });
+        watch.finish(&mut result);
+        let (mut observer, recorded) = recorder.finish(&result);
+        let kept = release(&options, claim, &result, examined_by, &mut *observer);
+        Ok(super::outcome(result, recorded, kept))
+    }
+}
+
+/// The kernel must let us use io_uring; better said now than from every thread.
+fn check_kernel() -> Result<(), Error> {
+    let runtime = wall_clock();
+    runtime.map(drop).map_err(|failure| {
+        Error::environment(format!("The run cannot begin: {}.", failure.error), "")
+    })
+}
+
+/// Gives the targets back, and says in a sentence whether the databases are still there. They stay
+/// when they were to be kept, when an earlier run kept them, and when something went wrong.
+fn release(
+    options: &RunOptions,
+    claim: Claim,
+    result: &RunResult,
+    examined_by: &str,
+    observer: &mut dyn Observer,
+) -> Result<String, Error> {
+    let went_wrong = result.verdict == Verdict::Error;
+    let interrupted = result.verdict == Verdict::Interrupted;
+    let built = options.build_only && !interrupted;
+    let places = places(claim.layout());
+    if options.keep || options.reuse || built || went_wrong {
+        let next = match (went_wrong, interrupted && !options.reuse) {
+            (true, _) => {
+                format!("once the cause is fixed, --reuse recovers them; {examined_by}")
+            }
+            (false, true) => "--reuse completes their build and runs on them".to_owned(),
+            (false, false) => "run on them again with --reuse".to_owned(),
+        };
+        return Ok(format!("Databases kept in {places}: {next}."));
+    }
+    let left = claim.release()?;
+    warn_of_left_files(&left, observer);
+    if !left.is_empty() {
+        return Ok(format!(
+            "Databases removed from {places}, except what is not as the run made it."
+        ));
+    }
+    Ok(format!(
+        "Databases removed from {places}; --keep keeps them for the next run."
+    ))
+}
+
+/// The targets that hold databases or logs, as they were given.
+fn places(layout: &Layout) -> String {
+    let given = layout.targets.iter();
+    let given: Vec<String> = given.map(|site| site.given.display().to_string()).collect();
+    given.join(", ")
+}

@@ -1,0 +1,118 @@
+//! Runs of the mail workload on real storage: databases of our own engine on directories or block
+//! devices.
+
+mod describe;
+mod kept;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use execution::storage_run::{
+    Begun, OpenedPlace, Places, RunRequest, StorageRun, TargetRun, own, wall_clock,
+};
+use execution::{Error, Observer, Outcome, RunOptions};
+use runtime::{AnyDirectory, Runtime};
+use storage::Claim;
+use workload::Profile;
+use workload::failure::Failure;
+use workload::progress::StopRequest;
+
+use crate::drive::run_on_threads;
+use crate::edb_host::{DatabaseDirectories, EdbHost};
+use crate::plan::MailPlan;
+use crate::profile::MailProfile;
+
+/// A run on databases of the mail engine that can begin.
+struct MailRun {
+    targets: TargetRun,
+    profile: MailProfile,
+    plan: MailPlan,
+}
+
+/// How databases that are kept after an error can be looked at.
+const EXAMINED_BY: &str = "'proofload edb check' examines closed ones";
+
+/// Checks everything that a run needs. Writes nothing.
+///
+/// # Errors
+/// The first thing that is in the way.
+pub fn prepare(
+    request: &RunRequest,
+    options: &RunOptions,
+    profile: &dyn Profile,
+) -> Result<Box<dyn StorageRun>, Error> {
+    let targets = TargetRun::prepare(request, options, profile)?;
+    let profile: &MailProfile = own(profile)?;
+    Ok(Box::new(MailRun {
+        plan: plan(options, profile, targets.kept())?,
+        profile: profile.clone(),
+        targets,
+    }))
+}
+
+/// The plan of a run, on databases that were `kept` if there are any. Those that it cannot run on are
+/// refused before anything is done.
+fn plan(
+    options: &RunOptions,
+    profile: &MailProfile,
+    kept: Option<&Claim>,
+) -> Result<MailPlan, Error> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut plan = MailPlan::new(profile, processors);
+    plan.run.build_only = options.build_only;
+    plan.run.reuse = options.reuse;
+    if let Some(claim) = kept {
+        plan.data_seed = kept::seed(claim, &plan)?;
+    }
+    Ok(plan)
+}
+
+impl StorageRun for MailRun {
+    fn describe(&self) -> Result<String, Error> {
+        describe::describe(&self.targets, &self.profile)
+    }
+
+    fn run(
+        self: Box<Self>,
+        observer: Box<dyn Observer>,
+        stop: StopRequest,
+    ) -> Result<Outcome, Error> {
+        let Self {
+            targets,
+            profile,
+            plan,
+        } = *self;
+        targets.run(&profile, observer, &stop, EXAMINED_BY, |begun| {
+            run(plan, begun)
+        })
+    }
+}
+
+/// Runs a plan to its end, one thread per processor.
+fn run(plan: MailPlan, begun: Begun<'_>) -> measure::result::RunResult {
+    let Begun {
+        places,
+        base,
+        monitor,
+        stop,
+        listener,
+    } = begun;
+    let make = move |shard, plan: &Arc<MailPlan>| host(shard, plan, &places);
+    run_on_threads(plan, base, Some(monitor), stop, listener, make)
+}
+
+/// The runtime and the databases of one shard.
+fn host(
+    shard: usize,
+    plan: &Arc<MailPlan>,
+    places: &Places,
+) -> Result<(Runtime, EdbHost<AnyDirectory>), Failure> {
+    let runtime = wall_clock()?;
+    let mut directories = BTreeMap::new();
+    for &database in &plan.run.shards[shard] {
+        let OpenedPlace { data, log } = places.open(&runtime, database)?;
+        directories.insert(database, DatabaseDirectories { data, log });
+    }
+    let host = EdbHost::new(runtime.handle(), Arc::clone(plan), directories);
+    Ok((runtime, host))
+}
