@@ -17,7 +17,7 @@ use runtime::host::{CreatedFiles, DirectoryHandle, FileIdentity, FileLock, LockE
 use workload::{Profile, Workload};
 
 use crate::error::StorageError;
-use crate::marker::Marker;
+use crate::marker::{LOCK_ATTEMPTS, LOCK_PAUSE, Marker};
 use crate::{Layout, Place, device, in_use};
 
 /// Permissions of the directories that are made.
@@ -211,18 +211,21 @@ fn claimed(
     })
 }
 
-/// Another run has marked the target since it was looked at.
+/// Another run has marked the target since it was looked at. It may not have locked its marker yet.
 fn taken_meanwhile(target: &crate::Target, handle: &DirectoryHandle) -> StorageError {
-    match Marker::lock(handle) {
-        Err(error) => in_use::refusal(&target.given, &error),
-        Ok(_) => StorageError::environment(
-            format!(
-                "Another run has just taken {} and ended.",
-                target.given.display()
-            ),
-            "Run the command again.",
-        ),
+    for _ in 0..LOCK_ATTEMPTS {
+        if let Err(error) = Marker::lock(handle) {
+            return in_use::refusal(&target.given, &error);
+        }
+        std::thread::sleep(LOCK_PAUSE);
     }
+    StorageError::environment(
+        format!(
+            "Another run has taken {} meanwhile and does not use it any more.",
+            target.given.display()
+        ),
+        "Run the command again.",
+    )
 }
 
 fn unusable(path: &Path, error: &io::Error) -> StorageError {

@@ -21,9 +21,10 @@ const SCHEMA: &str = "proofload/target/1";
 /// Longer ones are not ours.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// Somebody who only looks what a marker is holds its lock for a moment.
-const LOCK_ATTEMPTS: u32 = 10;
-const LOCK_PAUSE: Duration = Duration::from_millis(10);
+/// Somebody who only looks what a marker is holds its lock for a moment, and a new marker has none
+/// for a moment.
+pub const LOCK_ATTEMPTS: u32 = 20;
+pub const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// What Proofload has put into a directory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
