@@ -58,6 +58,12 @@ fn host(times: f64) -> HostSample {
         process_resident_bytes: Some(14e6 * times),
         available_memory_bytes: Some(15e6 * times),
         io_pressure_percent: Some(16.0 * times),
+        cpu_steal_percent: Some(1.0 * times),
+        run_queue_delay_percent: Some(17.0 * times),
+        cpu_pressure_percent: Some(18.0 * times),
+        memory_pressure_percent: Some(2.0 * times),
+        swap_bytes_per_second: Some(4096.0 * times),
+        longest_pause_ms: Some(3.0 * times),
         devices: vec![DeviceSample {
             name: "sda".to_owned(),
             reads_per_second: 21.0 * times,

@@ -17,6 +17,19 @@ pub struct HostSample {
     pub available_memory_bytes: Option<f64>,
     /// Share of the time in which some task waited for I/O, 0 to 100.
     pub io_pressure_percent: Option<f64>,
+    /// Share of the time of all processors that a hypervisor gave to other machines, 0 to 100.
+    pub cpu_steal_percent: Option<f64>,
+    /// Time that threads of this process waited for a processor; 100 is one thread all the time.
+    pub run_queue_delay_percent: Option<f64>,
+    /// Share of the time in which some task waited for a processor, 0 to 100.
+    pub cpu_pressure_percent: Option<f64>,
+    /// Share of the time in which some task waited for memory, 0 to 100.
+    pub memory_pressure_percent: Option<f64>,
+    /// Bytes swapped in and out, per second.
+    pub swap_bytes_per_second: Option<f64>,
+    /// Longest time that a thread of this process, due to run, did not: it was paused, the machine was
+    /// suspended, or no processor was free.
+    pub longest_pause_ms: Option<f64>,
     /// The watched block devices, in the order given.
     pub devices: Vec<DeviceSample>,
 }

@@ -29,6 +29,8 @@ mod monitor;
 #[cfg(feature = "host")]
 mod own_name;
 #[cfg(feature = "host")]
+mod pauses;
+#[cfg(feature = "host")]
 mod proc_text;
 
 #[cfg(not(feature = "host"))]

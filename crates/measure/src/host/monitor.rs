@@ -8,8 +8,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::counters::{DeviceSample, HostSample};
 use super::device::SECTOR_BYTES;
+use super::pauses::PauseWatch;
 use super::proc_text::{
     CpuTicks, DiskCounters, cpu_ticks, disk_counters, memory_bytes, pressure_us, resident_pages,
+    run_queue_delay_ns, swapped_pages,
 };
 
 /// The kernel counts CPU time in steps of 10 ms: over less than this its counters say nothing.
@@ -21,6 +23,7 @@ pub struct HostMonitor {
     proc: PathBuf,
     devices: Vec<String>,
     page_size_bytes: f64,
+    pauses: Option<PauseWatch>,
     last: Reading,
 }
 
@@ -32,8 +35,19 @@ struct Reading {
     process_cpu: Duration,
     resident_pages: Option<u64>,
     available_bytes: Option<u64>,
-    io_pressure_us: Option<u64>,
+    pressure_us: Pressure,
+    swapped_pages: Option<u64>,
+    /// Of all threads that there are at the time.
+    run_queue_delay_ns: Option<u64>,
     disks: Vec<Option<DiskCounters>>,
+}
+
+/// Time in which some task waited, by what it waited for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pressure {
+    io: Option<u64>,
+    cpu: Option<u64>,
+    memory: Option<u64>,
 }
 
 impl HostMonitor {
@@ -50,12 +64,15 @@ impl HostMonitor {
                 process_cpu: Duration::ZERO,
                 resident_pages: None,
                 available_bytes: None,
-                io_pressure_us: None,
+                pressure_us: Pressure::default(),
+                swapped_pages: None,
+                run_queue_delay_ns: None,
                 disks: Vec::new(),
             },
             proc,
             devices,
             page_size_bytes: rustix::param::page_size() as f64,
+            pauses: PauseWatch::begin(),
         };
         monitor.last = monitor.read();
         monitor
@@ -83,13 +100,30 @@ impl HostMonitor {
             process_cpu: process_cpu(),
             resident_pages: resident_pages(&text("self/stat")),
             available_bytes: memory_bytes(&text("meminfo"), "MemAvailable"),
-            io_pressure_us: pressure_us(&text("pressure/io")),
+            pressure_us: Pressure {
+                io: pressure_us(&text("pressure/io")),
+                cpu: pressure_us(&text("pressure/cpu")),
+                memory: pressure_us(&text("pressure/memory")),
+            },
+            swapped_pages: swapped_pages(&text("vmstat")),
+            run_queue_delay_ns: self.run_queue_delay_ns(),
             disks: self
                 .devices
                 .iter()
                 .map(|name| disk_counters(&diskstats, name))
                 .collect(),
         }
+    }
+
+    /// The wait of all threads for a processor. One that has ended meanwhile takes its wait with it.
+    fn run_queue_delay_ns(&self) -> Option<u64> {
+        let threads = fs::read_dir(self.proc.join("self/task")).ok()?;
+        let of_one = |thread: fs::DirEntry| {
+            let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            run_queue_delay_ns(&text)
+        };
+        let waits: Vec<u64> = threads.filter_map(|thread| of_one(thread.ok()?)).collect();
+        (!waits.is_empty()).then(|| waits.iter().sum())
     }
 
     fn difference(&self, now: &Reading, elapsed_s: f64) -> HostSample {
@@ -102,6 +136,14 @@ impl HostMonitor {
             })
         };
         let per_second = |amount: u64| amount as f64 / elapsed_s.max(1e-9);
+        let change = |last: Option<u64>, now: Option<u64>| {
+            let (last, now) = last.zip(now)?;
+            Some(per_second(now.saturating_sub(last)))
+        };
+        let pressure = |of: fn(&Pressure) -> Option<u64>| {
+            let us = change(of(&last.pressure_us), of(&now.pressure_us))?;
+            Some((100.0 * us / 1e6).min(100.0))
+        };
         HostSample {
             length_s: elapsed_s,
             cpu_busy_percent: share(|c| c.busy),
@@ -114,10 +156,15 @@ impl HostMonitor {
                 .resident_pages
                 .map(|pages| pages as f64 * self.page_size_bytes),
             available_memory_bytes: now.available_bytes.map(|b| b as f64),
-            io_pressure_percent: last
-                .io_pressure_us
-                .zip(now.io_pressure_us)
-                .map(|(a, b)| (100.0 * per_second(b.saturating_sub(a)) / 1e6).min(100.0)),
+            io_pressure_percent: pressure(|all| all.io),
+            cpu_steal_percent: share(|c| c.steal),
+            run_queue_delay_percent: change(last.run_queue_delay_ns, now.run_queue_delay_ns)
+                .map(|ns| 100.0 * ns / 1e9),
+            cpu_pressure_percent: pressure(|all| all.cpu),
+            memory_pressure_percent: pressure(|all| all.memory),
+            swap_bytes_per_second: change(last.swapped_pages, now.swapped_pages)
+                .map(|pages| pages * self.page_size_bytes),
+            longest_pause_ms: (self.pauses.as_ref()).map(|one| one.take().as_secs_f64() * 1e3),
             devices: self.device_differences(now, elapsed_s),
         }
     }
@@ -191,6 +238,7 @@ mod tests {
             "8 0 sda 100 0 1000 500 10 0 80 20 0 400 520\n",
         );
         record(proc.path(), "pressure/io", "some avg10=0.00 total=500000\n");
+        record(proc.path(), "self/task/7/schedstat", "9 100000000 2\n");
         let devices = vec!["sda".to_owned(), "gone".to_owned()];
         let monitor = HostMonitor::with_proc(proc.path().to_owned(), devices);
         record(proc.path(), "stat", "cpu  150 0 150 840 60 0 0 0 0 0\n");
@@ -200,6 +248,7 @@ mod tests {
             "8 0 sda 300 0 5000 2500 17 0 580 70 0 900 2520\n",
         );
         record(proc.path(), "pressure/io", "some avg10=0.00 total=900000\n");
+        record(proc.path(), "self/task/7/schedstat", "9 500000000 2\n");
         record(proc.path(), "meminfo", "MemAvailable: 1000 kB\n");
         let stat = format!("1 (a b) S{} 7 0\n", " 0".repeat(20));
         record(proc.path(), "self/stat", &stat);
@@ -210,6 +259,7 @@ mod tests {
         assert_eq!(sample.cpu_busy_percent, Some(50.0));
         assert_eq!(sample.cpu_io_wait_percent, Some(30.0));
         assert_eq!(sample.io_pressure_percent, Some(20.0));
+        assert_eq!(sample.run_queue_delay_percent, Some(20.0));
         assert_eq!(sample.process_cpu_percent, Some(25.0));
         let page_bytes = rustix::param::page_size() as f64;
         assert_eq!(sample.process_resident_bytes, Some(7.0 * page_bytes));

@@ -7,6 +7,8 @@ pub struct CpuTicks {
     pub busy: u64,
     /// Ticks in which a processor was idle while I/O was outstanding.
     pub io_wait: u64,
+    /// Ticks that a hypervisor gave to other machines; they count as busy, too.
+    pub steal: u64,
     /// All ticks: busy, idle and waiting for I/O, over all processors.
     pub total: u64,
 }
@@ -28,6 +30,7 @@ pub fn cpu_ticks(stat: &str) -> Option<CpuTicks> {
     Some(CpuTicks {
         busy: total - ticks[3] - io_wait,
         io_wait,
+        steal: ticks.get(7).copied().unwrap_or(0),
         total,
     })
 }
@@ -57,6 +60,22 @@ pub fn pressure_us(pressure: &str) -> Option<u64> {
         .find_map(|f| f.strip_prefix("total="))?
         .parse()
         .ok()
+}
+
+/// Pages swapped in and out since boot (`/proc/vmstat`).
+pub fn swapped_pages(vmstat: &str) -> Option<u64> {
+    let count = |name: &str| -> Option<u64> {
+        let mut lines = vmstat.lines();
+        let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
+        value.trim().parse().ok()
+    };
+    Some(count("pswpin")? + count("pswpout")?)
+}
+
+/// Nanoseconds that a thread has waited for a processor since it began: the second figure of
+/// `schedstat` (kernel documentation, scheduler/sched-stats).
+pub fn run_queue_delay_ns(schedstat: &str) -> Option<u64> {
+    schedstat.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// Counters of one block device since boot (kernel documentation, admin-guide/iostats).
@@ -181,6 +200,7 @@ mod tests {
         let expected = CpuTicks {
             busy: 1600,
             io_wait: 400,
+            steal: 0,
             total: 10_000,
         };
         assert_eq!(cpu_ticks(STAT), Some(expected));
@@ -207,6 +227,15 @@ mod tests {
         let text = "some avg10=0.79 avg60=2.30 avg300=1.16 total=11506415\n\
                     full avg10=0.00 avg60=0.00 avg300=0.00 total=7\n";
         assert_eq!(pressure_us(text), Some(11_506_415));
+    }
+
+    #[test]
+    fn swap_and_run_queue_delay_are_read() {
+        let text = "pgpgin 5\npswpin 7\npswpout 30\npswpout_x 9\n";
+        assert_eq!(swapped_pages(text), Some(37));
+        assert_eq!(swapped_pages("pswpin 7\n"), None);
+        assert_eq!(run_queue_delay_ns("1500 2500 3\n"), Some(2500));
+        assert_eq!(run_queue_delay_ns(""), None);
     }
 
     #[test]

@@ -124,6 +124,20 @@ metrics! {
         "Memory that new work could have (MemAvailable).";
     IoPressure "io_pressure_percent" Percent OverTime [Total] "I/O pressure (PSI some)"
         "Share of the time in which at least one task waited for I/O.";
+    CpuSteal "cpu_steal_percent" Percent OverTime [Total] "CPU steal"
+        "Share of the time of all CPUs that a hypervisor gave to other machines.";
+    RunQueueDelay "run_queue_delay_percent" PercentOfCore OverTime [Total]
+        "run queue delay of proofload"
+        "Time that threads of proofload waited for a CPU; 100 is one thread all the time.";
+    CpuPressure "cpu_pressure_percent" Percent OverTime [Total] "CPU pressure (PSI some)"
+        "Share of the time in which at least one task waited for a CPU.";
+    MemoryPressure "memory_pressure_percent" Percent OverTime [Total]
+        "memory pressure (PSI some)"
+        "Share of the time in which at least one task waited for memory.";
+    Swap "swap_bytes_per_second" BytesPerSecond OverTime [Total] "swap"
+        "Bytes swapped in and out per second.";
+    LongestPause "longest_pause_ms" Milliseconds Max [Total] "longest pause of proofload"
+        "Longest time that a thread of proofload was due to run and did not: the process was paused, the machine was suspended, or no CPU was free.";
 
     DeviceReads "device_reads_per_second" Iops OverTime [Device] "read IOPS" "Reads per second.";
     DeviceWrites "device_writes_per_second" Iops OverTime [Device] "write IOPS"
@@ -195,13 +209,19 @@ metrics! {
 
 impl Metric {
     /// The counters of the host, in the order in which reports show them.
-    pub const HOST: [Metric; 6] = [
+    pub const HOST: [Metric; 12] = [
         Metric::CpuBusy,
         Metric::CpuIoWait,
         Metric::ProcessCpu,
         Metric::ProcessMemory,
         Metric::AvailableMemory,
         Metric::IoPressure,
+        Metric::CpuSteal,
+        Metric::RunQueueDelay,
+        Metric::CpuPressure,
+        Metric::MemoryPressure,
+        Metric::Swap,
+        Metric::LongestPause,
     ];
 
     /// Every metric, in the order of the columns of `samples.csv`.

@@ -119,7 +119,7 @@ fn all_operations(meters: &DatabaseMeters, layout: &Layout) -> OperationMeter {
 }
 
 /// The counters of the host, in the order of [`Metric::HOST`].
-pub(super) fn host_values(host: &HostSample) -> [(Metric, Option<f64>); 6] {
+pub(super) fn host_values(host: &HostSample) -> [(Metric, Option<f64>); 12] {
     [
         (Metric::CpuBusy, host.cpu_busy_percent),
         (Metric::CpuIoWait, host.cpu_io_wait_percent),
@@ -127,6 +127,12 @@ pub(super) fn host_values(host: &HostSample) -> [(Metric, Option<f64>); 6] {
         (Metric::ProcessMemory, host.process_resident_bytes),
         (Metric::AvailableMemory, host.available_memory_bytes),
         (Metric::IoPressure, host.io_pressure_percent),
+        (Metric::CpuSteal, host.cpu_steal_percent),
+        (Metric::RunQueueDelay, host.run_queue_delay_percent),
+        (Metric::CpuPressure, host.cpu_pressure_percent),
+        (Metric::MemoryPressure, host.memory_pressure_percent),
+        (Metric::Swap, host.swap_bytes_per_second),
+        (Metric::LongestPause, host.longest_pause_ms),
     ]
 }
 
