@@ -16,12 +16,14 @@ pub mod results;
 #[cfg(feature = "host")]
 pub mod storage_run;
 
+mod conclusion;
 mod error;
 mod options;
 mod outcome;
 mod output;
 mod runnable;
 
+pub use conclusion::conclude;
 pub use error::{Error, ErrorClass};
 pub use events::{Event, Observer};
 pub use options::RunOptions;

@@ -18,6 +18,10 @@ pub struct RunOptions {
     pub keep: bool,
     /// Run on the databases that an earlier run kept.
     pub reuse: bool,
+    /// Size of the array's cache: data that fits it shows nothing of the disks.
+    pub array_cache_bytes: Option<u64>,
+    /// Let a run pass whose data fits a cache.
+    pub allow_cached: bool,
     /// Build the databases and keep them, without a run.
     pub build_only: bool,
 }

@@ -204,6 +204,21 @@ impl Profile for MailProfile {
         }
     }
 
+    fn describe_question(&self) -> String {
+        let mail = &self.mail;
+        format!(
+            "{} of {} at {} IOPS each",
+            units::count_of(mail.mailboxes()) + " mailboxes",
+            units::size(mail.mailbox_size.bytes()),
+            mail.iops_per_mailbox
+        )
+    }
+
+    fn engine_cache_bytes(&self) -> Option<u64> {
+        let of_one = self.engine.cache_size_per_database.bytes();
+        Some(of_one * u64::from(self.mail.databases))
+    }
+
     fn volume_demands(&self) -> Vec<VolumeDemand> {
         let demand = |name| VolumeDemand {
             name,

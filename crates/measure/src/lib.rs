@@ -9,14 +9,18 @@
 //! - [`host`] reads the counters of the machine.
 //! - [`confidence`] says how far an average can be trusted, [`steady`] whether the run was steady.
 //! - [`service_level`] holds the limits, judges the totals, and gives the verdict.
+//! - [`attribution`] asks whether it was the storage that decided, and not the host or a cache;
+//!   [`headline`] gives the answer as one sentence.
 //! - [`run_directory`] writes and reads the files that a run leaves behind.
 //! - [`display`] writes figures for people, and holds what a workload adds to reports.
 //! - [`result`] is `result.json`: what a run leaves behind, as one versioned document; [`grid`] is
 //!   that of many predictions side by side.
 
+pub mod attribution;
 pub mod confidence;
 pub mod display;
 pub mod grid;
+pub mod headline;
 pub mod histogram;
 pub mod host;
 pub mod metric;

@@ -1,7 +1,7 @@
 //! The verdict in words.
 
 use measure::metric::{Stream, Unit};
-use measure::result::{CheckKind, ErrorKind, RunKind, RunResult, Verdict};
+use measure::result::{ErrorKind, RunKind, RunResult, Verdict};
 
 use measure::service_level::{allowed_errors, describe_counts};
 
@@ -35,76 +35,54 @@ pub fn headline(run: &Run) -> Headline {
         workload_name(result)
     );
     let unknown = |why: &str| format!("{why}, so it does not show whether {meets}.");
-    let (word, sentence) = match result.verdict {
+    let sentence = match result.verdict {
         Verdict::Pass => match allowed_errors_text(result) {
-            None => ("PASS", format!("{}{}.", capital(&meets), load_text(run))),
-            Some(errors) => ("PASS", format!("With {errors}, {meets}{}.", load_text(run))),
+            None => format!("{}{}.", capital(&meets), load_text(run)),
+            Some(errors) => format!("With {errors}, {meets}{}.", load_text(run)),
         },
-        Verdict::Built => (
-            "BUILT",
-            format!(
-                "The databases of {} are built; nothing was measured.",
-                workload_name(result)
-            ),
+        Verdict::Built => format!(
+            "The databases of {} are built; nothing was measured.",
+            workload_name(result)
         ),
-        Verdict::Fail if only_mix_failed(result) => {
+        Verdict::Fail if measure::headline::only_mix_failed(result) => {
             let why = "The transaction mix differed from the profile";
-            ("FAIL", unknown(why))
+            unknown(why)
         }
         Verdict::Fail => {
             let meets = meets.replacen(" meets", " does not meet", 1);
-            let sentence = format!("{}{}.", capital(&meets), load_text(run));
-            ("FAIL (performance)", sentence)
+            format!("{}{}.", capital(&meets), load_text(run))
         }
-        Verdict::Inconclusive => (
-            "INCONCLUSIVE",
-            format!("This run does not show whether {meets}."),
-        ),
-        Verdict::Interrupted if !result.complete => {
-            ("UNFINISHED", unknown("The run did not finish"))
-        }
-        Verdict::Interrupted => ("INTERRUPTED", unknown("The run was stopped")),
-        Verdict::Error => {
-            let sentence = match result.ended_by() {
-                Some(ErrorKind::OutOfSpace) => unknown("The run ran out of space"),
-                Some(ErrorKind::Inconsistent) => format!(
-                    "The consistency checks failed: the database lost committed data, or another \
+        Verdict::Inconclusive => format!("This run does not show whether {meets}."),
+        Verdict::Interrupted if !result.complete => unknown("The run did not finish"),
+        Verdict::Interrupted => unknown("The run was stopped"),
+        Verdict::Error => match result.ended_by() {
+            Some(ErrorKind::OutOfSpace) => unknown("The run ran out of space"),
+            Some(ErrorKind::Inconsistent) => format!(
+                "The consistency checks failed: the database lost committed data, or another \
                      program changed it. Neither it nor {storage} can be trusted yet."
-                ),
-                Some(ErrorKind::Unavailable) => unknown("The database server did not come back"),
-                Some(_) => format!("An error ended the run: {storage} cannot be trusted yet."),
-                None => {
-                    let errors = result.error_count().max(1);
-                    let noun = if errors == 1 {
-                        "error was"
-                    } else {
-                        "errors were"
-                    };
-                    let errors = crate::number::count(errors);
-                    format!("{errors} {noun} met: {storage} cannot be trusted yet.")
-                }
-            };
-            (word_of_error(result), sentence)
-        }
+            ),
+            Some(ErrorKind::Unavailable) => unknown("The database server did not come back"),
+            Some(_) => format!("An error ended the run: {storage} cannot be trusted yet."),
+            None => {
+                let errors = result.error_count().max(1);
+                let noun = if errors == 1 {
+                    "error was"
+                } else {
+                    "errors were"
+                };
+                let errors = crate::number::count(errors);
+                format!("{errors} {noun} met: {storage} cannot be trusted yet.")
+            }
+        },
     };
+    let word = measure::headline::word(result);
+    let kept = result.headline.strip_prefix(word);
+    let kept = kept.and_then(|rest| rest.strip_prefix(": "));
+    let sentence = kept.map_or(sentence, str::to_owned);
     Headline {
         word,
         sentence,
         reason: result.verdict_reason.trim().to_string(),
-    }
-}
-
-/// The word for a run with errors: whether it is the storage or its data that failed.
-fn word_of_error(result: &RunResult) -> &'static str {
-    let of_data = |kind| {
-        matches!(
-            kind,
-            ErrorKind::Io | ErrorKind::Integrity | ErrorKind::Inconsistent
-        )
-    };
-    match result.ended_by() {
-        Some(kind) if !of_data(kind) && kind != ErrorKind::Unknown => "ERROR",
-        _ => "FAIL (data)",
     }
 }
 
@@ -216,12 +194,6 @@ pub(crate) fn capital(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| {
         first.to_uppercase().collect::<String>() + letters.as_str()
     })
-}
-
-/// Whether nothing but shares of the mix was off: that says nothing about the storage.
-fn only_mix_failed(result: &RunResult) -> bool {
-    let mut failed = result.failed_checks().peekable();
-    failed.peek().is_some() && failed.all(|check| check.kind() == CheckKind::Mix)
 }
 
 #[cfg(test)]

@@ -156,6 +156,17 @@ pub trait Profile: DeclaredProfile + Debug + Send + Sync {
     /// The load of a run in words, such as `8 threads`.
     fn describe_load(&self) -> String;
 
+    /// What is asked of the storage, data and load in short, such as `4,000 mailboxes of 2 GiB at
+    /// 0.12 IOPS each`.
+    fn describe_question(&self) -> String {
+        format!("{}, {}", self.describe_data(), self.describe_load())
+    }
+
+    /// The cache of our own storage engine, of all databases together; `None` when a server has its own.
+    fn engine_cache_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether it can be predicted.
     ///
     /// # Errors

@@ -36,6 +36,7 @@ use execution::Error;
 use execution::Observer;
 use execution::Outcome;
 use execution::RunOptions;
+use execution::conclude;
 use execution::recorder::{Recorded, Recorder};
 use execution::results;
 use execution::storage_run::DeviceWatch;
@@ -145,7 +146,7 @@ impl StorageRun for Prepared {
                     started,
                     &base::config_of_run(profile),
                 )?;
-                let base = base(request, profile, &opened, layout, started);
+                let base = base(request, options, profile, &opened, layout, started);
                 results::begin(directory.as_ref(), &base)?;
                 let ledger = ledger(directory.as_ref())?;
                 let guarded = Guarded {
@@ -349,15 +350,17 @@ fn existing_data_set(
 /// What is known before the run.
 fn base(
     request: &RunRequest,
+    options: &RunOptions,
     profile: &BrokerageProfile,
     opened: &Opened,
     layout: Option<&Layout>,
     started: Timestamp,
 ) -> RunResult {
     match layout {
-        Some(layout) => base::base(request, profile, layout, started),
+        Some(layout) => base::base(request, options, profile, layout, started),
         None => base::base_of(
             request,
+            options,
             profile,
             opened.place.as_ref().map(|place| place.data.as_path()),
             started,
@@ -405,6 +408,7 @@ fn drive(
     let watch = DeviceWatch::begin(&base);
     let mut result = start::run(plan, base, Some(monitor), stop, &mut recorder, parts);
     watch.finish(&mut result);
+    conclude(&mut result, &profile);
     let (observer, recorded) = recorder.finish(&result);
     (observer, recorded, result)
 }

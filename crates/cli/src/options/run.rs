@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use config::ByteSize;
 use proofload::{Error, Key, Scenario, Value};
 
 use super::load::LoadOptions;
@@ -58,6 +59,12 @@ pub struct RunOptions {
     /// Run on the databases that an earlier run kept, and keep them again.
     #[arg(long, help_heading = "Where")]
     pub reuse: bool,
+    /// Size of the array's cache, such as 8GiB: a run whose data fits it does not pass.
+    #[arg(long, value_name = "SIZE", value_parser = ByteSize::parse, help_heading = "Where")]
+    pub array_cache: Option<ByteSize>,
+    /// Let a run pass although its data fits a cache, of the engine, the host or the array.
+    #[arg(long, help_heading = "Load")]
+    pub allow_cached: bool,
     /// Go on whatever the number of errors; the verdict is still a failure if there are more than
     /// service_levels.allowed_errors.
     #[arg(long, help_heading = "Load")]
@@ -98,6 +105,8 @@ impl RunOptions {
             erase_device: self.erase_device,
             keep: self.keep,
             reuse: self.reuse,
+            array_cache_bytes: self.array_cache.map(|size| size.bytes()),
+            allow_cached: self.allow_cached,
             build_only: self.build_only,
         }
     }

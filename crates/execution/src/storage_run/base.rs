@@ -10,6 +10,7 @@ use storage::{DatabasePlace, Layout, Place, TargetKind};
 use workload::Profile;
 
 use crate::error::Error;
+use crate::options::RunOptions;
 use crate::output::Output;
 use crate::storage_run::RunRequest;
 
@@ -71,11 +72,16 @@ pub fn fallbacks(layout: Option<&Layout>) -> Vec<PathBuf> {
 /// What is known before the run: workload, target, host, seed and time.
 pub fn base(
     request: &RunRequest,
+    options: &RunOptions,
     profile: &dyn Profile,
     layout: &Layout,
     started: Timestamp,
 ) -> RunResult {
     let mut result = RunResult::new();
+    result.workload.question = profile.describe_question();
+    result.target.engine_cache_bytes = profile.engine_cache_bytes();
+    result.target.array_cache_bytes = options.array_cache_bytes;
+    result.target.allow_cached = options.allow_cached;
     result.workload.name = request.name.clone();
     result.workload.description = profile.description().to_owned();
     result.workload.settings = profile.settings();
@@ -98,6 +104,7 @@ pub fn base(
 /// in `data` if that is known.
 pub fn base_of(
     request: &RunRequest,
+    options: &RunOptions,
     profile: &dyn Profile,
     data: Option<&Path>,
     started: Timestamp,
@@ -106,7 +113,7 @@ pub fn base_of(
         targets: Vec::new(),
         databases: Vec::new(),
     };
-    let mut result = base(request, profile, &nowhere, started);
+    let mut result = base(request, options, profile, &nowhere, started);
     let paths: Vec<&Path> = data.into_iter().collect();
     result.host = host::facts(&paths);
     result.target.databases = paths

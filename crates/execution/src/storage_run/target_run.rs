@@ -10,6 +10,7 @@ use workload::progress::StopRequest;
 
 use super::places::wall_clock;
 use super::{DeviceWatch, Places, RunRequest, base, warn_of_left_files};
+use crate::conclude;
 use crate::error::Error;
 use crate::events::Observer;
 use crate::options::RunOptions;
@@ -132,7 +133,13 @@ impl TargetRun {
             started,
             &base::config_of_run(profile),
         )?;
-        let begun = base::base(&self.request, profile, self.layout(), started);
+        let begun = base::base(
+            &self.request,
+            &self.options,
+            profile,
+            self.layout(),
+            started,
+        );
         results::begin(directory.as_ref(), &begun)?;
         let options = self.options;
         let claim = match self.targets {
@@ -156,6 +163,7 @@ impl TargetRun {
             listener: &mut recorder,
         });
         watch.finish(&mut result);
+        conclude(&mut result, profile);
         let (mut observer, recorded) = recorder.finish(&result);
         let kept = release(&options, claim, &result, examined_by, &mut *observer);
         Ok(super::outcome(result, recorded, kept))

@@ -182,6 +182,9 @@ pub struct Throughput {
     pub threads: Option<u64>,
     /// The held rate in I/O per second; null in a closed loop.
     pub rate_iops: Option<f64>,
+    /// How full the least full cache of the engine was when the measured phase began; null where there
+    /// is none of ours.
+    pub cache_fill_fraction: Option<f64>,
 }
 
 /// Whether the measured phase was steady.

@@ -11,6 +11,7 @@
 //!   with `complete` false.
 
 mod array;
+mod cause;
 mod check;
 mod event;
 mod figures;
@@ -21,6 +22,7 @@ mod setup;
 mod trace;
 
 pub use array::{ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume};
+pub use cause::{Cause, CauseId};
 pub use check::{Bound, Check, CheckId, CheckKind, Scope, Verdict};
 pub use event::{EventResult, RebuildResult};
 pub use figures::{
@@ -66,6 +68,11 @@ pub struct RunResult {
     pub exit_status: u8,
     /// Every service level that was judged, in the order in which people read them.
     pub checks: Vec<Check>,
+    /// The answer as one sentence: the load, the figures that decide, the storage.
+    pub headline: String,
+    /// What may have decided the run besides its storage: why a level that was not met, or a run that
+    /// passed, leaves doubt.
+    pub causes: Vec<Cause>,
     /// What was run, with all settings in force.
     pub workload: WorkloadResult,
     /// The storage under test.

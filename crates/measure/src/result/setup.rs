@@ -14,6 +14,8 @@ pub struct WorkloadResult {
     pub name: String,
     /// One sentence about it, from the profile.
     pub description: String,
+    /// Data and load in short, such as `4,000 mailboxes of 2 GiB at 0.12 IOPS each`.
+    pub question: String,
     /// All settings in force, by dotted path (`engine.page_size_bytes`). The same as `config.toml`
     /// in the run directory.
     pub settings: BTreeMap<String, serde_json::Value>,
@@ -27,6 +29,12 @@ pub struct TargetResult {
     pub databases: Vec<TargetPath>,
     /// Where the logs lie; the same places as the databases when none was given.
     pub logs: Vec<TargetPath>,
+    /// The cache of the storage engine, of all databases together; null where it is not ours.
+    pub engine_cache_bytes: Option<u64>,
+    /// The cache of the array (--array-cache); null when it was not given.
+    pub array_cache_bytes: Option<u64>,
+    /// Whether a run on data that fits a cache may pass (--allow-cached).
+    pub allow_cached: bool,
 }
 
 /// One place given by the user.

@@ -20,7 +20,7 @@ use super::inspector::Inspector;
 use super::plan::Plan;
 use super::settle;
 use super::watch::Watch;
-use execution::Error;
+use execution::{Error, conclude};
 
 /// Runs a plan to its end, or until somebody asks it to `stop`, on the calling thread. Gives the
 /// result, with the inside of the array in it, and the listener, which has heard everything.
@@ -61,6 +61,7 @@ pub fn run<L: RunListener + 'static>(
     shared.borrow_mut().complete(&mut result);
     let unsettled = settle::warnings(plan, &result);
     result.warnings.extend(unsettled);
+    conclude(&mut result, &*plan.profile);
     drop(runtime);
     match Rc::into_inner(shared).map(RefCell::into_inner) {
         Some(inspector) => Ok((result, inspector.into_listener())),

@@ -33,6 +33,7 @@ impl Plan {
         result.workload.name = self.workload.clone();
         result.workload.description = self.profile.description().to_owned();
         result.workload.settings = self.profile.settings();
+        result.workload.question = self.profile.describe_question();
         result.host = measure::host::facts::<&str>(&[]);
         result.seed = self.profile.run().seed;
         result.started = started.to_string();

@@ -63,6 +63,7 @@ pub struct Account {
     load_was_ended: bool,
     verification: Option<VerificationResult>,
     hung_after_s: Option<f64>,
+    cache_fill_fraction: Option<f64>,
     /// Why simulated time does not advance, if it does not.
     zero_delay_loop: Option<String>,
     interrupted: bool,
@@ -85,6 +86,7 @@ impl Account {
             load_was_ended: false,
             verification: None,
             hung_after_s: None,
+            cache_fill_fraction: None,
             zero_delay_loop: None,
             interrupted: false,
             warnings: Vec::new(),
@@ -137,6 +139,11 @@ impl Account {
     /// From now on there is a check of requests that were not answered within this time.
     pub fn judge_hung_requests(&mut self, after_ns: u64) {
         self.hung_after_s = Some(after_ns as f64 / 1e9);
+    }
+
+    /// Notes how full the least full cache is when measuring begins.
+    pub fn note_cache_fill(&mut self, fraction: f64) {
+        self.cache_fill_fraction = Some(fraction);
     }
 
     /// Different errors so far.
@@ -260,6 +267,7 @@ impl Account {
         result.phases = self.phases();
         result.throughput.target_iops = plan.rate_to_reach();
         result.throughput.threads = Some(u64::from(load_control.sessions()));
+        result.throughput.cache_fill_fraction = self.cache_fill_fraction;
         if let Loop::Open { .. } = plan.how {
             result.throughput.rate_iops = plan.run.held_rate;
         }

@@ -325,6 +325,9 @@ impl RunController {
             self.load_control.forget_shortfall();
             self.order_load();
         }
+        if stage == Stage::Measure {
+            self.account.note_cache_fill(self.least_fill());
+        }
         let expected = match stage {
             Stage::Measure => Some(run.duration.duration()),
             _ => None,

@@ -1,0 +1,125 @@
+//! The figures that rules are based on.
+
+use crate::metric::{IoMetric, Metric, Stream};
+use crate::result::{
+    Check, CheckKind, CounterSummary, DatabaseResult, DeviceResult, RunResult, Scope,
+};
+
+/// A device accounts for a read latency when its own is at least this share of it.
+pub const DEVICE_SHARE: f64 = 0.6;
+/// The same of log writes: one of them is several requests of a file system, one after the other.
+pub const LOG_DEVICE_SHARE: f64 = 0.2;
+/// A device that is busy for this share of the time limits the rate.
+const BUSY_DEVICE: f64 = 0.9;
+/// Storage is what the sessions of a database waited for when this share of them did, in percent.
+const STORAGE_WAITS_PERCENT: f64 = 50.0;
+
+/// A result document, read as evidence.
+pub(super) struct Evidence<'a> {
+    pub(super) result: &'a RunResult,
+}
+
+impl<'a> Evidence<'a> {
+    pub(super) fn of(result: &'a RunResult) -> Self {
+        Self { result }
+    }
+
+    /// A host counter over the measured phase.
+    pub(super) fn counter(&self, metric: Metric) -> Option<&'a CounterSummary> {
+        self.result.host.counter(metric)
+    }
+
+    /// The mean of a host counter.
+    pub(super) fn average(&self, metric: Metric) -> Option<f64> {
+        let average = self.counter(metric)?.average;
+        average.is_finite().then_some(average)
+    }
+
+    /// A setting that is a number.
+    pub(super) fn number(&self, path: &str) -> Option<f64> {
+        self.result.workload.settings.get(path)?.as_f64()
+    }
+
+    /// A setting that is true or false.
+    pub(super) fn flag(&self, path: &str) -> Option<bool> {
+        self.result.workload.settings.get(path)?.as_bool()
+    }
+
+    /// The database that a check is about.
+    pub(super) fn database(&self, check: &Check) -> Option<&'a DatabaseResult> {
+        let mut databases = self.result.databases.iter();
+        databases
+            .find(|one| one.name == check.place)
+            .or(match self.result.databases.as_slice() {
+                [only] => Some(only),
+                _ => None,
+            })
+    }
+
+    /// The stream of requests that a check is about.
+    pub(super) fn stream(check: &Check) -> Stream {
+        match check.scope() {
+            Scope::Log => Stream::LogWrite,
+            Scope::Run | Scope::Database => Stream::DatabaseRead,
+        }
+    }
+
+    /// The block device under a path: the one whose target is the longest beginning of the path.
+    pub(super) fn device_under(&self, path: &str) -> Option<&'a DeviceResult> {
+        let length = |device: &DeviceResult| {
+            let targets = device.targets.iter();
+            let under = targets.filter(|target| path.starts_with(target.as_str()));
+            under.map(String::len).max()
+        };
+        let devices = self.result.host.devices.iter();
+        devices
+            .filter_map(|device| Some((length(device)?, device)))
+            .max_by_key(|pair| pair.0)
+            .map(|pair| pair.1)
+    }
+
+    /// The latency of the engine and that of the device below, of the reads or the log writes that a
+    /// check is about, both in ms over the same samples.
+    pub(super) fn latencies_ms(&self, check: &Check) -> Option<(f64, f64)> {
+        let database = self.database(check)?;
+        let stream = Self::stream(check);
+        let engine_ms = database.figures.stream(stream).get(IoMetric::Average)?;
+        let device_ms = match stream {
+            Stream::LogWrite => self.device_under(&database.log_path)?.average_write_ms,
+            _ => self.device_under(&database.path)?.average_read_ms,
+        };
+        let device_ms = device_ms.filter(|value| value.is_finite())?;
+        (engine_ms.is_finite() && engine_ms > 0.0).then_some((engine_ms, device_ms))
+    }
+
+    /// Whether the figures show that storage was the reason for a level that was not met.
+    pub(super) fn shows_storage(&self, check: &Check) -> bool {
+        match check.kind() {
+            CheckKind::Throughput | CheckKind::Resource => {
+                let mut devices = self.result.host.devices.iter();
+                self.waited_for_storage() || devices.any(|one| one.busy_fraction >= BUSY_DEVICE)
+            }
+            _ if check.scope() == Scope::Run => self.waited_for_storage(),
+            _ => {
+                let least = match Self::stream(check) {
+                    Stream::LogWrite => LOG_DEVICE_SHARE,
+                    _ => DEVICE_SHARE,
+                };
+                let latencies = self.latencies_ms(check);
+                latencies.is_some_and(|(engine_ms, device_ms)| device_ms >= engine_ms * least)
+            }
+        }
+    }
+
+    fn waited_for_storage(&self) -> bool {
+        self.waits_percent("storage") >= STORAGE_WAITS_PERCENT
+    }
+
+    /// Share of the busy sessions of a database server that waited for this.
+    pub(super) fn waits_percent(&self, class: &str) -> f64 {
+        let server = self.result.server.iter();
+        let waits = server.flat_map(|server| &server.waits);
+        let of_class = waits.filter(|wait| wait.class == class);
+        of_class.map(|wait| wait.share_percent).sum()
+    }
+}

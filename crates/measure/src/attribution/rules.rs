@@ -1,0 +1,323 @@
+//! What explains a level that was not met without the storage.
+
+use super::evidence::Evidence;
+use crate::display::number::{count, latency, percent, quantity};
+use crate::metric::{Metric, Unit};
+use crate::result::{CauseId, Check, CheckKind, Scope};
+
+/// A host whose processors are this busy, in percent, delays what it does.
+const BUSY_PERCENT: f64 = 90.0;
+/// A load generator with this share of the busy time makes the processors busy itself.
+const OWN_SHARE: f64 = 0.5;
+/// Threads wait for processors when their wait is this much, in percent of one processor, and at
+/// least half of the time that they ran.
+const RUN_QUEUE_PERCENT: f64 = 25.0;
+/// A hypervisor that takes this much of the time, in percent.
+const STEAL_PERCENT: f64 = 10.0;
+/// Tasks that wait for memory for this share of the time, in percent.
+const MEMORY_PERCENT: f64 = 10.0;
+/// Swap traffic that is no accident.
+const SWAP_BYTES_PER_SECOND: f64 = 1_048_576.0;
+/// A pause that is longer than any limit of a sample.
+const PAUSE_MS: f64 = 1_000.0;
+/// Sessions that wait for locks, in percent, when fewer wait for storage.
+const LOCKS_PERCENT: f64 = 30.0;
+/// Requests wait above a device whose own latency is less than this share of the read latency.
+const ABOVE_DEVICE_SHARE: f64 = 0.3;
+/// Fewest requests behind an average.
+const FEWEST_OF_AVERAGE: u64 = 100;
+/// Fewest requests behind a 99th percentile: ten lie above it.
+const FEWEST_OF_P99: u64 = 1_000;
+/// Fewest requests behind the average of a sample.
+const FEWEST_OF_SAMPLE: u64 = 10;
+
+/// A cause, and how it is seen.
+pub(super) struct Rule {
+    pub(super) id: CauseId,
+    /// Whether it holds although a device accounts for the latency.
+    pub(super) holds_against_device: fn(&Check) -> bool,
+    /// What was seen, as a sentence; `None` when the cause is not there.
+    pub(super) seen: fn(&Evidence<'_>, &Check) -> Option<String>,
+    pub(super) remedy: &'static str,
+    /// When it holds, for the documentation.
+    pub(super) condition: &'static str,
+}
+
+fn always(_: &Check) -> bool {
+    true
+}
+
+fn never(_: &Check) -> bool {
+    false
+}
+
+/// A pause shows in single requests, which the average of a device hides.
+fn of_single_requests(check: &Check) -> bool {
+    matches!(check.kind(), CheckKind::Spike | CheckKind::Percentile)
+}
+
+/// The causes, the most convincing first: its sentence gives the reason of the verdict.
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: CauseId::TooFewSamples,
+        holds_against_device: always,
+        seen: too_few_samples,
+        remedy: "Run longer (--duration), or sample more often (--set run.sample_interval=1s).",
+        condition: "fewer samples than service_levels.fewest_samples",
+    },
+    Rule {
+        id: CauseId::TooFewRequests,
+        holds_against_device: always,
+        seen: too_few_requests,
+        remedy: "Run longer (--duration), or with data that does not fit the cache.",
+        condition: "fewer than 100 requests behind an average, 1,000 behind a p99, or 10 for each \
+                    sample of a maximum",
+    },
+    Rule {
+        id: CauseId::NotSteady,
+        holds_against_device: always,
+        seen: not_steady,
+        remedy: "Run longer (--duration), or warm up longer (--set run.warm_up.minimum=20m).",
+        condition: "a steady state is required and was not reached",
+    },
+    Rule {
+        id: CauseId::CacheFilling,
+        holds_against_device: always,
+        seen: cache_filling,
+        remedy: "Warm up longer (--set run.warm_up.maximum=1h), or use a smaller cache.",
+        condition: "the caches of the engine were less full than run.warm_up.cache_fill_percent when \
+                    measuring began",
+    },
+    Rule {
+        id: CauseId::Paused,
+        holds_against_device: of_single_requests,
+        seen: paused,
+        remedy: "Run again on a machine that is not suspended, and whose processes nobody pauses.",
+        condition: "a thread that was due to run did not for 1 s or more",
+    },
+    Rule {
+        id: CauseId::LoadGeneratorBusy,
+        holds_against_device: never,
+        seen: load_generator_busy,
+        remedy: "Use fewer threads (--threads), a held rate (--rate), or a bigger host.",
+        condition: "the CPUs were 90 % busy, at least half of it with Proofload",
+    },
+    Rule {
+        id: CauseId::HostBusy,
+        holds_against_device: never,
+        seen: host_busy,
+        remedy: "Stop other programs or use a bigger host, and run again.",
+        condition: "the CPUs were 90 % busy, less than half of it with Proofload",
+    },
+    Rule {
+        id: CauseId::CpuSteal,
+        holds_against_device: never,
+        seen: cpu_steal,
+        remedy: "Run on a virtual machine with reserved CPUs.",
+        condition: "a hypervisor took 10 % of the CPU time or more",
+    },
+    Rule {
+        id: CauseId::RunQueue,
+        holds_against_device: never,
+        seen: run_queue,
+        remedy: "Use fewer threads (--threads), stop other programs, or raise the CPU limit.",
+        condition: "threads of Proofload waited for a CPU 25 % of the time or more, and at least half \
+                    as long as they ran",
+    },
+    Rule {
+        id: CauseId::Swapping,
+        holds_against_device: never,
+        seen: swapping,
+        remedy: "Use a smaller cache or more memory, or stop other programs.",
+        condition: "1 MiB/s or more were swapped",
+    },
+    Rule {
+        id: CauseId::MemoryPressure,
+        holds_against_device: never,
+        seen: memory_pressure,
+        remedy: "Use a smaller cache or more memory, or stop other programs.",
+        condition: "tasks waited for memory 10 % of the time or more",
+    },
+    Rule {
+        id: CauseId::LockWaits,
+        holds_against_device: never,
+        seen: lock_waits,
+        remedy: "Use fewer users, or more customers: the data is too small for so many sessions.",
+        condition: "30 % of the busy sessions of the server waited for locks, and fewer for storage",
+    },
+    Rule {
+        id: CauseId::AboveDevice,
+        holds_against_device: never,
+        seen: above_device,
+        remedy: "Use fewer threads (--threads auto finds their number), and look for a limit of the \
+                 queue depth, a hypervisor or a file system above the device.",
+        condition: "the device accounts for less than 30 % of the read latency",
+    },
+];
+
+/// Every rule as a row of documentation: identifier, and when it holds.
+pub fn rule_sentences() -> impl Iterator<Item = (CauseId, &'static str)> {
+    let host = RULES.iter().map(|rule| (rule.id, rule.condition));
+    host.chain(super::cached::CONDITIONS.iter().copied())
+}
+
+fn too_few_samples(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+    let fewest = evidence.number("service_levels.fewest_samples")?;
+    let samples = evidence.result.samples.count;
+    ((samples as f64) < fewest).then(|| {
+        let noun = if samples == 1 {
+            "sample was"
+        } else {
+            "samples were"
+        };
+        format!(
+            "only {} {noun} taken and {fewest} are needed.",
+            count(samples)
+        )
+    })
+}
+
+fn too_few_requests(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
+    let samples = evidence.result.samples.count.max(1);
+    let fewest = match check.kind() {
+        CheckKind::Latency => FEWEST_OF_AVERAGE,
+        CheckKind::Percentile if check.scope() != Scope::Run => FEWEST_OF_P99,
+        CheckKind::Spike => FEWEST_OF_SAMPLE * samples,
+        _ => return None,
+    };
+    let stream = Evidence::stream(check);
+    let requests = evidence.database(check)?.figures.stream(stream).count;
+    (requests < fewest).then(|| {
+        format!(
+            "the {} of {} rests on {} requests, and {} are needed.",
+            check.name,
+            check.place,
+            count(requests),
+            count(fewest)
+        )
+    })
+}
+
+fn not_steady(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+    let state = evidence.result.steady_state.as_ref()?;
+    let is_required = evidence.flag("run.steady_state.required").unwrap_or(true);
+    (is_required && state.steady == Some(false)).then(|| {
+        format!(
+            "the measured phase was not steady, {} has a range of {} % and a slope of {} % of the \
+             mean.",
+            state.variable,
+            percent(state.range_fraction),
+            percent(state.slope_fraction)
+        )
+    })
+}
+
+fn cache_filling(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+    let fill = evidence.result.throughput.cache_fill_fraction?;
+    let wanted_percent = evidence.number("run.warm_up.cache_fill_percent")?;
+    (fill * 100.0 < wanted_percent).then(|| {
+        format!(
+            "the caches were only {} % full when measuring began, target {wanted_percent} %.",
+            percent(fill)
+        )
+    })
+}
+
+fn paused(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+    let longest_ms = evidence.counter(Metric::LongestPause)?.maximum;
+    (longest_ms >= PAUSE_MS).then(|| {
+        format!(
+            "proofload did not run for {} at a time: it was paused, or the machine was suspended.",
+            latency(longest_ms)
+        )
+    })
+}
+
+/// How busy the processors were, and the share of Proofload in it, when they were too busy.
+fn busy(evidence: &Evidence<'_>) -> Option<(f64, f64)> {
+    let busy_percent = evidence.average(Metric::CpuBusy)?;
+    let own_percent = evidence.average(Metric::ProcessCpu)?;
+    let cpus = evidence.result.host.cpus.max(1) as f64;
+    let share = own_percent / cpus / busy_percent;
+    (busy_percent >= BUSY_PERCENT).then_some((busy_percent, share))
+}
+
+fn load_generator_busy(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+    let (busy_percent, share) = busy(evidence)?;
+    (share >= OWN_SHARE).then(|| {
+        format!(
+            "the CPUs were {busy_percent:.0} % busy, {} % of it with proofload itself.",
+            percent(share)
+        )
+    })
+}
+
+fn host_busy(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+    let (busy_percent, share) = busy(evidence)?;
+    let whom = match evidence.result.server {
+        Some(_) => "the database server or other programs",
+        None => "other programs",
+    };
+    (share < OWN_SHARE)
+        .then(|| format!("the CPUs were {busy_percent:.0} % busy, most of it with {whom}."))
+}
+
+fn cpu_steal(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+    let steal_percent = evidence.average(Metric::CpuSteal)?;
+    (steal_percent >= STEAL_PERCENT).then(|| {
+        format!("the hypervisor gave {steal_percent:.0} % of the CPU time to other machines.")
+    })
+}
+
+fn run_queue(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+    let waited_percent = evidence.average(Metric::RunQueueDelay)?;
+    let ran_percent = evidence.average(Metric::ProcessCpu)?;
+    (waited_percent >= RUN_QUEUE_PERCENT && waited_percent >= ran_percent / 2.0).then(|| {
+        format!(
+            "threads of proofload waited for a CPU for {waited_percent:.0} % of the time and ran for \
+             {ran_percent:.0} % (of one CPU)."
+        )
+    })
+}
+
+fn swapping(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+    let rate = evidence.average(Metric::Swap)?;
+    (rate >= SWAP_BYTES_PER_SECOND).then(|| {
+        format!(
+            "the machine swapped {}.",
+            quantity(rate, Unit::BytesPerSecond)
+        )
+    })
+}
+
+fn memory_pressure(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+    let pressure_percent = evidence.average(Metric::MemoryPressure)?;
+    (pressure_percent >= MEMORY_PERCENT)
+        .then(|| format!("tasks waited for memory for {pressure_percent:.0} % of the time."))
+}
+
+fn lock_waits(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+    let locks_percent = evidence.waits_percent("locks");
+    let storage_percent = evidence.waits_percent("storage");
+    (locks_percent >= LOCKS_PERCENT && locks_percent > storage_percent).then(|| {
+        format!(
+            "{locks_percent:.0} % of the busy sessions waited for locks, {storage_percent:.0} % for \
+             storage."
+        )
+    })
+}
+
+fn above_device(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
+    if check.scope() != Scope::Database || check.kind() == CheckKind::Resource {
+        return None;
+    }
+    let (engine_ms, device_ms) = evidence.latencies_ms(check)?;
+    (device_ms < engine_ms * ABOVE_DEVICE_SHARE).then(|| {
+        format!(
+            "reads of {} took {} on average, of which the block device took {}: they waited above it.",
+            check.place,
+            latency(engine_ms),
+            latency(device_ms)
+        )
+    })
+}

@@ -1,0 +1,224 @@
+//! The answer of a run as one sentence, the same on the terminal, in the report and in `result.json`.
+
+use crate::display::number::{bounded, bytes, duration, latency, quantity};
+use crate::metric::Unit;
+use crate::result::{
+    CheckId, CheckKind, ErrorKind, RunKind, RunResult, TargetPath, TargetResult, Verdict,
+};
+
+/// A shorter run is no performance test as Jetstress has it.
+const SIGN_OFF_S: f64 = 2.0 * 3600.0;
+
+/// The verdict in capitals, such as `PASS`; of a failure with its kind behind it.
+#[must_use]
+pub fn word(result: &RunResult) -> &'static str {
+    match result.verdict {
+        Verdict::Pass => "PASS",
+        Verdict::Built => "BUILT",
+        Verdict::Fail if only_mix_failed(result) => "FAIL",
+        Verdict::Fail => "FAIL (performance)",
+        Verdict::Inconclusive => "INCONCLUSIVE",
+        Verdict::Interrupted if !result.complete => "UNFINISHED",
+        Verdict::Interrupted => "INTERRUPTED",
+        Verdict::Error => word_of_error(result),
+    }
+}
+
+/// The word for a run with errors: whether it is the storage or its data that failed.
+fn word_of_error(result: &RunResult) -> &'static str {
+    let of_data = |kind| {
+        matches!(
+            kind,
+            ErrorKind::Io | ErrorKind::Integrity | ErrorKind::Inconsistent
+        )
+    };
+    match result.ended_by() {
+        Some(kind) if !of_data(kind) && kind != ErrorKind::Unknown => "ERROR",
+        _ => "FAIL (data)",
+    }
+}
+
+/// Whether nothing but shares of the mix was off: that says nothing about the storage.
+#[must_use]
+pub fn only_mix_failed(result: &RunResult) -> bool {
+    let mut failed = result.failed_checks().peekable();
+    failed.peek().is_some() && failed.all(|check| check.kind() == CheckKind::Mix)
+}
+
+/// The answer of a run that was measured: what was asked, the load that was reached, the latencies with
+/// their limits, and the storage. `load` is what the workload itself calls its load, if it does. Empty
+/// when nothing was measured, and of a trace.
+#[must_use]
+pub fn compose(result: &RunResult, load: Option<&str>) -> String {
+    let is_answer = matches!(
+        result.verdict,
+        Verdict::Pass | Verdict::Fail | Verdict::Inconclusive
+    );
+    if !is_answer || result.duration_s <= 0.0 || result.kind == RunKind::Trace {
+        return String::new();
+    }
+    let asked = match result.workload.question.as_str() {
+        "" => result.workload.name.as_str(),
+        question => question,
+    };
+    let mut text = format!(
+        "{}: {asked} ({}) for {}",
+        word(result),
+        reached(result, load),
+        duration(result.duration_s)
+    );
+    let levels = [
+        (CheckId::DatabaseReadAverage, "database read latency"),
+        (CheckId::LogWriteAverage, "log write latency"),
+    ];
+    for (id, name) in levels {
+        let checks = result.checks.iter().filter(|check| check.id == id);
+        let measured = checks.filter_map(|check| Some((check.value?, check)));
+        if let Some((value, check)) = measured.max_by(|a, b| a.0.total_cmp(&b.0)) {
+            let limit = bounded(check.limit, check.unit);
+            text += &format!(", {name} {} average (limit {limit})", latency(value));
+        }
+    }
+    text += &format!(", on {}", storage(result));
+    for note in notes(result) {
+        text += &format!("; {note}");
+    }
+    text + "."
+}
+
+/// The rate against its target.
+fn reached(result: &RunResult, load: Option<&str>) -> String {
+    let throughput = &result.throughput;
+    let achieved = throughput.achieved_iops;
+    match (load, throughput.target_iops) {
+        (Some(load), None) => load.to_owned(),
+        (_, None) => quantity(achieved, Unit::Iops),
+        (_, Some(target)) => {
+            let target = bounded(target, Unit::Iops);
+            let achieved = quantity(achieved, Unit::Iops);
+            let achieved = achieved.strip_suffix(" IOPS").unwrap_or(&achieved);
+            format!("{achieved} of {target}")
+        }
+    }
+}
+
+fn storage(result: &RunResult) -> String {
+    if let Some(array) = &result.array {
+        return format!("the modelled array {}", array.name);
+    }
+    let TargetResult {
+        databases, logs, ..
+    } = &result.target;
+    let all = |places: &[TargetPath]| {
+        let places = places.iter().map(|place| described(result, place));
+        places.collect::<Vec<_>>().join(" and ")
+    };
+    match (databases.is_empty(), logs.is_empty() || logs == databases) {
+        (true, _) => "storage that is not known here".to_owned(),
+        (false, true) => all(databases),
+        (false, false) => format!("{}, logs on {}", all(databases), all(logs)),
+    }
+}
+
+/// A place with its device: `/mnt/mail (nvme0n1, Samsung SSD 980, 932 GiB)`.
+fn described(result: &RunResult, place: &TargetPath) -> String {
+    let named = place.device.as_deref().unwrap_or_default();
+    let device = result.host.devices.iter().find(|one| one.name == named);
+    let Some(device) = device else {
+        let file_system = match place.file_system.as_str() {
+            "" => String::new(),
+            file_system => format!("{file_system}, "),
+        };
+        let size = bytes(place.capacity_bytes as f64);
+        return format!("{} ({file_system}{size})", place.path);
+    };
+    let name = match place.path.ends_with(&format!("/{}", device.name)) {
+        true => "",
+        false => device.name.as_str(),
+    };
+    let size = bytes(device.size_bytes as f64);
+    let parts = [name, device.model.as_str(), &size];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    format!("{} ({})", place.path, parts.join(", "))
+}
+
+/// What a reader must know before using the answer.
+fn notes(result: &RunResult) -> Vec<String> {
+    let mut notes = Vec::new();
+    if result.verdict == Verdict::Pass && !result.causes.is_empty() {
+        notes.push("measured with data that fits a cache, which was allowed".to_owned());
+    }
+    let errors = result.error_count();
+    if result.verdict == Verdict::Pass && errors > 0 {
+        let noun = if errors == 1 { "error" } else { "errors" };
+        let counts = crate::service_level::describe_counts(&result.error_counts);
+        notes.push(format!("with {errors} {noun} that were allowed: {counts}"));
+    }
+    if result.kind == RunKind::Run && result.duration_s < SIGN_OFF_S {
+        notes.push("too short to sign off storage (2 h)".to_owned());
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::{Check, DeviceResult};
+
+    fn measured() -> RunResult {
+        let mut result = RunResult::new();
+        result.workload.question = "4,000 mailboxes of 2 GiB at 0.12 IOPS each".to_owned();
+        result.duration_s = 7_200.0;
+        result.throughput.achieved_iops = 480.2;
+        result.throughput.target_iops = Some(480.0);
+        let check = |place, value| {
+            let id = CheckId::DatabaseReadAverage;
+            Check::of(id, place, 20.0, Some(value), String::new())
+        };
+        result.checks = vec![check("db1", 9.0), check("db2", 11.2)];
+        result.target.databases = vec![TargetPath {
+            path: "/dev/sdb".to_owned(),
+            device: Some("sdb".to_owned()),
+            ..TargetPath::default()
+        }];
+        result.host.devices = vec![DeviceResult {
+            name: "sdb".to_owned(),
+            model: "Maker Model".to_owned(),
+            size_bytes: 4 << 40,
+            ..DeviceResult::default()
+        }];
+        result.set_verdict(Verdict::Pass, "All 2 checks passed.");
+        result
+    }
+
+    #[test]
+    fn the_answer_names_question_load_latency_and_storage() {
+        let mut result = measured();
+        assert_eq!(
+            compose(&result, None),
+            "PASS: 4,000 mailboxes of 2 GiB at 0.12 IOPS each (480 of 480 IOPS) for 2 h, database \
+             read latency 11.2 ms average (limit 20 ms), on /dev/sdb (Maker Model, 4 TiB)."
+        );
+        result.duration_s = 90.0;
+        result.throughput.target_iops = None;
+        result.host.devices.clear();
+        result.verdict = Verdict::Fail;
+        let text = compose(&result, Some("12 trades/s"));
+        assert!(text.starts_with("FAIL (performance): "), "{text}");
+        assert!(text.contains("(12 trades/s) for 1 min 30 s"), "{text}");
+        assert!(
+            text.ends_with("; too short to sign off storage (2 h)."),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_was_not_measured_has_no_answer() {
+        let mut result = measured();
+        result.duration_s = 0.0;
+        assert_eq!(compose(&result, None), "");
+        let mut result = measured();
+        result.verdict = Verdict::Error;
+        assert_eq!(compose(&result, None), "");
+    }
+}

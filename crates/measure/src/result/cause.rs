@@ -1,0 +1,73 @@
+//! What may have decided a run besides its storage.
+
+use serde::{Deserialize, Serialize};
+
+/// What may have decided a run besides its storage.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cause {
+    /// Which one, for programs.
+    pub id: CauseId,
+    /// What was seen, as a sentence with its figures.
+    pub text: String,
+    /// What to do about it, as a sentence.
+    pub remedy: String,
+}
+
+/// Declares the causes with their identifiers.
+macro_rules! cause_ids {
+    ($($(#[$about:meta])* $name:ident,)*) => {
+        /// Which cause it is.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum CauseId {
+            $($(#[$about])* $name,)*
+            /// One that this version does not know.
+            #[default]
+            #[serde(other)]
+            Unknown,
+        }
+
+        impl CauseId {
+            /// Every cause that this version knows.
+            pub const ALL: &[CauseId] = &[$(CauseId::$name,)*];
+        }
+    };
+}
+
+cause_ids! {
+    /// Fewer samples than a verdict needs.
+    TooFewSamples,
+    /// Fewer requests than the figure needs.
+    TooFewRequests,
+    /// The measured phase was not steady.
+    NotSteady,
+    /// The caches of the engine were still filling.
+    CacheFilling,
+    /// The process was paused, or the machine suspended.
+    Paused,
+    /// The load generator kept the processors busy.
+    LoadGeneratorBusy,
+    /// Other programs kept the processors busy.
+    HostBusy,
+    /// Threads of the load generator waited for a processor.
+    RunQueue,
+    /// A hypervisor gave the processors to other machines.
+    CpuSteal,
+    /// There was too little memory.
+    MemoryPressure,
+    /// The machine swapped.
+    Swapping,
+    /// Sessions of the database waited for locks.
+    LockWaits,
+    /// Requests waited above the block device.
+    AboveDevice,
+    /// The data fits the cache of the engine.
+    EngineCache,
+    /// The data fits the memory of the host.
+    HostMemory,
+    /// The data fits the cache of the array.
+    ArrayCache,
+    /// Few of the reads reached the device.
+    FewReadsAtDevice,
+}
