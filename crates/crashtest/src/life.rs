@@ -237,6 +237,12 @@ pub(crate) async fn check_whole(stage: &Stage, known: &Known) -> Result<(), Verd
             None if report.rows != lived.known.state.len() as u64 => {
                 format!("the check counts {} rows", report.rows)
             }
+            None if report.deleted_nodes > 0 => {
+                format!(
+                    "{} deleted nodes are left in a clean database",
+                    report.deleted_nodes
+                )
+            }
             None => return Ok(()),
         },
     };

@@ -4,6 +4,7 @@
 
 mod basics;
 mod built;
+mod cleanup;
 mod common;
 mod export;
 mod faults;
