@@ -11,3 +11,4 @@ mod faults;
 mod integrity;
 mod model;
 mod page_versions;
+mod torn_pages;
