@@ -52,9 +52,13 @@ pub enum Requirement {
     NothingLost,
     /// The same, or an error is reported. Wrong rows are never shown.
     NeverReadWrongly,
-    /// An error is reported if the log that recovery reads shows that a page is older than it must
-    /// be. Otherwise nothing in the files can show it.
-    ReportedByPageHistory,
+    /// The engine itself reports every page that is wrong, because it knows the version of each page
+    /// that it has written: when it reads the page, at the latest when the database has been closed
+    /// and is read back. What it wrote over before it read it need not be reported. If the process
+    /// ends before, by a power cut, its knowledge is gone: then an error is reported if the log that
+    /// recovery reads shows that a page is older than it must be, and otherwise nothing in the files
+    /// can show it.
+    ReportedByPageVersion,
     /// An error is reported if the log was written after the fault. If it was not, the fault looks
     /// like the end of the log, and nothing in the files can show it.
     ReportedByLogSequence,
@@ -95,7 +99,7 @@ impl FaultKind {
                 Requirement::NeverReadWrongly
             }
             (Self::LostWrite | Self::MisdirectedWrite | Self::StaleRead, _) => {
-                Requirement::ReportedByPageHistory
+                Requirement::ReportedByPageVersion
             }
         }
     }

@@ -12,7 +12,8 @@
 //! - [`simulation`] goes through the lives: [`life`] is one of them, from the opening, through
 //!   recovery, to the next power cut; [`judge`] decides what an error or a wrong row means.
 //! - [`survivors`] finds the commits that are left, [`reading`] reads every row by every way there
-//!   is, [`page_history`] finds pages that are older than the log says.
+//!   is, [`page_history`] finds pages that are older than the log says, `verification` closes the
+//!   database and has the engine read everything back.
 //! - [`outcome`] is what came of it; `panics` turns failed assertions into messages.
 
 pub mod base;
@@ -30,6 +31,7 @@ pub mod sessions;
 pub mod simulation;
 pub mod survivors;
 pub mod table;
+mod verification;
 
 pub use check::Stop;
 pub use fault::{FaultKind, Requirement, Target};

@@ -2,14 +2,14 @@
 //! a power cut, a kill or a proper close.
 
 use crate::fault::FaultKind;
-use crate::judge::{Judge, LogWatch, Problem, Verdict};
+use crate::judge::{Judge, LogWatch, Verdict};
 use crate::model::{Committed, State};
 use crate::plan::{Ending, Life};
 use crate::reading::read_all;
 use crate::sessions::{Note, World};
 use crate::survivors::survivors;
 use crate::table::{DATABASE_DIRECTORY, DATABASE_FILE, Db, TABLE, open};
-use edb::{EngineError, EngineSettings, RecoveryReport};
+use edb::{Damage, EngineSettings, RecoveryReport};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::simulated::{Fault, FaultEffect, SimulatedDisk};
@@ -49,6 +49,8 @@ pub(crate) struct Stage {
     pub(crate) settings: EngineSettings,
     pub(crate) judge: Judge,
     pub(crate) life: Life,
+    /// Wrong reads that came before the database was open.
+    pub(crate) reads_at_opening: Cell<usize>,
     pub(crate) note: Note,
 }
 
@@ -79,7 +81,16 @@ impl Stage {
     async fn try_run(&self, lived: &mut Lived) -> Result<(), Verdict> {
         let failed = |error: IoError| self.judge.error(&error.into());
         self.prepare().await.map_err(failed)?;
-        let db = self.open_and_compare(lived).await?;
+        let (db, compared) = self.open_and_compare(lived).await?;
+        let outcome = match compared {
+            Ok(()) => self.work(&db, lived).await,
+            Err(verdict) => Err(verdict),
+        };
+        self.judge_damage(&db.take_damage(), outcome)
+    }
+
+    /// Lets sessions work, and ends the life.
+    async fn work(&self, db: &Db, lived: &mut Lived) -> Result<(), Verdict> {
         let table = db.table(TABLE).map_err(|error| self.judge.error(&error))?;
         let life = &self.life;
         let rows = (lived.known.state.clone(), life.seed);
@@ -100,9 +111,18 @@ impl Stage {
         if life_ends {
             return Err(Verdict::LifeEnds);
         }
-        self.end(&db)
-            .await
-            .map_err(|error| self.judge.error(&error))
+        self.end(db).await
+    }
+
+    /// What background work has found, beside how the life ended.
+    fn judge_damage(&self, damage: &[Damage], outcome: Result<(), Verdict>) -> Result<(), Verdict> {
+        if let Err(Verdict::Wrong(_)) = outcome {
+            return outcome;
+        }
+        for one in damage {
+            self.judge.damage(one)?;
+        }
+        outcome
     }
 
     /// Lets the fault and the power cut of this life wait for their time.
@@ -158,6 +178,8 @@ impl Stage {
         bytes[at] ^= 1 << random.random_range(0..8);
         file.write(offset, Rc::new(bytes), Persistence::Durable)
             .await?;
+        let slot = (offset + at as u64) / self.judge.page_bytes;
+        self.judge.state.wrong.borrow_mut().insert(slot);
         self.judge.state.struck.set(true);
         (self.note)(&|| {
             format!(
@@ -169,7 +191,10 @@ impl Stage {
     }
 
     /// Opens the database and finds out which commits are left.
-    async fn open_and_compare(&self, lived: &mut Lived) -> Result<Db, Verdict> {
+    pub(crate) async fn open_and_compare(
+        &self,
+        lived: &mut Lived,
+    ) -> Result<(Db, Result<(), Verdict>), Verdict> {
         let judge = &self.judge;
         let struck_before = judge.state.struck.get();
         let watch = Rc::new(LogWatch {
@@ -180,8 +205,21 @@ impl Stage {
         let (db, report) = opened.map_err(|error| judge.error(&error))?;
         (self.note)(&|| format!("the database is open: {report:?}"));
         lived.report = Some(report);
+        let reads = self.disk.wrong_reads().len();
+        self.reads_at_opening.set(reads);
+        let compared = self.compare(&db, lived, struck_before).await;
+        Ok((db, compared))
+    }
+
+    async fn compare(
+        &self,
+        db: &Db,
+        lived: &mut Lived,
+        struck_before: bool,
+    ) -> Result<(), Verdict> {
+        let judge = &self.judge;
         let table = db.table(TABLE).map_err(|error| judge.error(&error))?;
-        let rows = read_all(&db, &table).await;
+        let rows = read_all(db, &table).await;
         let rows = rows.map_err(|stop| judge.stop(&stop))?;
         let known = &mut lived.known;
         let found = survivors(&known.state, &known.history, &rows);
@@ -193,15 +231,22 @@ impl Stage {
         if struck_before && judge.state.log_writes_since.get() == 0 {
             judge.state.passed_as_end.set(true);
         }
-        Ok(db)
+        Ok(())
     }
 
-    async fn end(&self, db: &Db) -> Result<(), EngineError> {
+    /// Ends the life as planned. A database that is closed is read back. If the engine has to say by
+    /// now that pages are wrong, half of the databases are closed and read back before whatever was
+    /// planned; the others show what recovery makes of such pages.
+    async fn end(&self, db: &Db) -> Result<(), Verdict> {
         let seed = self.life.seed;
+        let is_owed = self.judge.owes_report() && !self.judge.state.outlived.get() && seed & 2 == 0;
+        let closes = self.life.ending == Ending::Close || is_owed;
+        if closes && self.disk.has_power() {
+            self.close_and_read_back(db, None).await?;
+        }
         match self.life.ending {
             Ending::Kill => {}
             Ending::Close => {
-                db.close().await?;
                 if seed.is_multiple_of(2) {
                     self.disk.crash(seed);
                 }
@@ -217,28 +262,20 @@ impl Stage {
 /// Recovers the database once more without trouble, closes it, and holds everything in the file
 /// against everything: rows, trees, space, indexes, long values.
 pub(crate) async fn check_whole(stage: &Stage, known: &Known) -> Result<(), Verdict> {
-    let judge = &stage.judge;
     let mut lived = Lived {
         known: known.clone(),
         report: None,
         commits_gone: 0,
         verdict: None,
     };
-    let db = stage.open_and_compare(&mut lived).await?;
-    db.close().await.map_err(|error| judge.error(&error))?;
-    let directory = stage.disk.directory(DATABASE_DIRECTORY);
-    let file = directory.open(DATABASE_FILE).await;
-    let file = file.map_err(|error| judge.error(&error.into()))?;
-    let report = edb::check::check(&file, |_, _| {}).await;
-    let problem = match report {
-        Err(error) => format!("the closed database cannot be checked: {error}"),
-        Ok(report) => match report.findings.first() {
-            Some(finding) => format!("the check of the closed database finds: {finding}"),
-            None if report.rows != lived.known.state.len() as u64 => {
-                format!("the check counts {} rows", report.rows)
-            }
-            None => return Ok(()),
-        },
+    let (db, compared) = stage.open_and_compare(&mut lived).await?;
+    let outcome = match compared {
+        Ok(()) => {
+            let rows = lived.known.state.len();
+            stage.close_and_read_back(&db, Some(rows)).await
+        }
+        Err(verdict) => Err(verdict),
     };
-    Err(judge.found_by_check(Problem::new(problem)))
+    stage.judge_damage(&db.take_damage(), outcome)?;
+    Ok(())
 }

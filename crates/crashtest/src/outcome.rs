@@ -15,6 +15,14 @@ pub struct KindTally {
     pub struck: u64,
     /// Of those, the ones in which the engine reported it.
     pub reported: u64,
+    /// Of those, the ones in which the closed database had to be read back to find it.
+    pub found_at_the_end: u64,
+    /// Of those that struck, the ones in which a power cut ended the process, and with it its
+    /// knowledge, while pages were wrong and before it had read them back; no row was wrong after it.
+    pub cut_before: u64,
+    /// Of those that struck, the ones in which a wrong page had the version that was expected by
+    /// chance, and was not reported.
+    pub by_chance: u64,
     /// Of those, the ones in which rows were wrong, or the engine stopped by an assertion, and
     /// nothing in the files could show why.
     pub not_shown: u64,
@@ -45,6 +53,9 @@ pub struct Tally {
     pub lost_lazy_commits: u64,
     /// Databases checked from end to end.
     pub checked: u64,
+    /// Pages that power cuts tore, on disks that tear pages, where the engine was to report and not
+    /// to repair them; under any kind of fault.
+    pub torn_pages: KindTally,
     /// By kind of fault.
     pub kinds: BTreeMap<FaultKind, KindTally>,
 }
@@ -63,12 +74,21 @@ impl AddAssign<&Self> for Tally {
         self.lost_lazy_commits += other.lost_lazy_commits;
         self.checked += other.checked;
         for (kind, theirs) in &other.kinds {
-            let ours = self.kinds.entry(*kind).or_default();
-            ours.seeds += theirs.seeds;
-            ours.struck += theirs.struck;
-            ours.reported += theirs.reported;
-            ours.not_shown += theirs.not_shown;
+            *self.kinds.entry(*kind).or_default() += theirs;
         }
+        self.torn_pages += &other.torn_pages;
+    }
+}
+
+impl AddAssign<&Self> for KindTally {
+    fn add_assign(&mut self, other: &Self) {
+        self.seeds += other.seeds;
+        self.struck += other.struck;
+        self.reported += other.reported;
+        self.found_at_the_end += other.found_at_the_end;
+        self.cut_before += other.cut_before;
+        self.by_chance += other.by_chance;
+        self.not_shown += other.not_shown;
     }
 }
 

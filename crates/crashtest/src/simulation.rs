@@ -90,8 +90,11 @@ impl Simulation {
         let failure = match verdict {
             None | Some(Verdict::LifeEnds) => None,
             Some(Verdict::Reported(message)) => {
-                kind.reported = 1;
-                self.recorder.push(format!("reported: {message}"));
+                *self.fault.reported.borrow_mut() = Some(message);
+                None
+            }
+            Some(Verdict::Torn(message)) => {
+                *self.fault.torn_reported.borrow_mut() = Some(message);
                 None
             }
             Some(Verdict::NotShown(message)) => {
@@ -102,7 +105,18 @@ impl Simulation {
             }
             Some(Verdict::Wrong(problem)) => Some(Box::new(self.failure(problem))),
         };
+        for message in [&self.fault.reported, &self.fault.torn_reported] {
+            if let Some(message) = &*message.borrow() {
+                self.recorder.push(format!("reported: {message}"));
+            }
+        }
+        kind.reported = u64::from(self.fault.reported.borrow().is_some());
+        kind.found_at_the_end = u64::from(self.fault.found_at_the_end.get());
+        let is_open = kind.reported == 0 && kind.not_shown == 0;
+        kind.cut_before = u64::from(is_open && self.fault.cut_before.get());
+        kind.by_chance = u64::from(self.fault.by_chance.get());
         let mut tally = self.tally.take();
+        tally.torn_pages = self.torn_pages();
         tally.kinds.insert(planned.kind, kind);
         if let Some(failure) = &failure {
             self.recorder.push(failure.to_string());
@@ -111,6 +125,21 @@ impl Simulation {
             tally,
             failure,
             trace: self.recorder.trace.take(),
+        }
+    }
+
+    /// What became of pages that the engine was not to repair.
+    fn torn_pages(&self) -> KindTally {
+        let settings = &self.plan.settings.engine;
+        let only_detects = settings.torn_pages == TornPages::Detect;
+        if !only_detects || self.plan.tearing != Tearing::Sectors {
+            return KindTally::default();
+        }
+        KindTally {
+            seeds: 1,
+            struck: u64::from(!self.fault.torn.borrow().is_empty()),
+            reported: u64::from(self.fault.torn_reported.borrow().is_some()),
+            ..KindTally::default()
         }
     }
 
@@ -148,6 +177,7 @@ impl Simulation {
         for (number, life) in self.plan.lives.iter().enumerate() {
             self.life.set(number);
             let gap = self.gap_on(&disk);
+            self.fault.log_shows_it.set(gap.is_some());
             let (after, lived) = self.live(&disk, life, number, known);
             self.count(&after, &lived);
             disk = after;
@@ -202,11 +232,14 @@ impl Simulation {
             ..SimulatedOptions::default()
         };
         let disk = disk.restarted(&handle, options);
+        // What the last process knew of its writes is gone with it.
+        self.fault.outlived.set(self.fault.struck.get());
         let engine = &self.plan.settings.engine;
         let recorder = Rc::clone(&self.recorder);
         let clock = handle.clone();
         Stage {
             judge: Judge {
+                page_bytes: engine.page_bytes() as u64,
                 fault: Rc::new(self.plan.fault.clone()),
                 state: Rc::clone(&self.fault),
                 disk: disk.clone(),
@@ -217,6 +250,7 @@ impl Simulation {
             disk,
             settings: self.plan.settings,
             life: *life,
+            reads_at_opening: Cell::new(0),
             note: Rc::new(move |line| recorder.note(clock.now_ns(), line)),
         }
     }
@@ -236,6 +270,10 @@ impl Simulation {
         *self.disk.borrow_mut() = Some(disk.clone());
         let lived = live(&runtime, stage, known);
         judge.note_strike();
+        judge.note_wrong_pages();
+        if number == self.plan.fault.life && judge.owes_report() && judge.holds_wrong_pages() {
+            self.fault.cut_before.set(!self.fault.read_back.get());
+        }
         self.note_disk();
         (disk, lived)
     }
@@ -257,12 +295,8 @@ impl Simulation {
         if !disk.has_power() {
             tally.power_cuts += 1;
             tally.cut_recoveries += u64::from(lived.report.is_none());
-            let is_torn = |write: &runtime::simulated::CutWrite| {
-                let sectors = write.length_bytes / 512;
-                write.file.ends_with(DATABASE_FILE) && (1..sectors).contains(&write.sectors_kept)
-            };
-            if self.plan.tearing == Tearing::Sectors && disk.cut_writes().iter().any(is_torn) {
-                self.fault.tore_pages.set(true);
+            if self.plan.tearing == Tearing::Sectors {
+                self.note_torn(disk);
             }
         }
         if let Some(report) = &lived.report {
@@ -275,6 +309,20 @@ impl Simulation {
         tally.lost_lazy_commits += u64::from(lived.commits_gone > 0);
         let acknowledged = lived.known.history.iter().filter(|one| one.acknowledged);
         tally.acknowledged += acknowledged.count() as u64;
+    }
+
+    /// Takes note of the pages that a power cut may have left in part.
+    fn note_torn(&self, disk: &SimulatedDisk) {
+        let page_bytes = self.plan.settings.engine.page_bytes() as u64;
+        for write in disk.cut_writes() {
+            let sectors = write.length_bytes / 512;
+            let is_cut = (1..sectors).contains(&write.sectors_kept);
+            if is_cut && write.file.ends_with(DATABASE_FILE) {
+                let end_bytes = write.offset_bytes + write.length_bytes;
+                let slots = write.offset_bytes / page_bytes..end_bytes / page_bytes;
+                self.fault.torn.borrow_mut().extend(slots);
+            }
+        }
     }
 
     /// Moves what the disk and the sessions have noted into the trace.

@@ -4,7 +4,7 @@
 
 mod support;
 
-use crashtest::{FaultKind, trace};
+use crashtest::{FaultKind, Requirement, Target, trace};
 use std::ops::Range;
 use std::time::Instant;
 use support::run_all;
@@ -35,8 +35,18 @@ fn no_seed_fails() {
         assert!(tally.cut_recoveries > 0 && tally.undone > 0, "{tally:?}");
         assert!(tally.redone > 0 && tally.skipped > 0, "{tally:?}");
         assert!(tally.restored_pages > 0 && tally.lost_lazy_commits > 0);
+        assert!(tally.torn_pages.reported > 0, "{tally:?}");
         for kind in FaultKind::ALL {
             let kind_tally = tally.kinds[&kind];
+            if !kind.is_silent() {
+                // What the storage does itself report is no damage, and neither is a power cut.
+                assert_eq!(kind_tally.reported, 0, "{kind}: {kind_tally:?}");
+                assert_eq!(kind_tally.not_shown, 0, "{kind}: {kind_tally:?}");
+            }
+            if Requirement::ReportedByPageVersion == kind.requirement(Target::Data) {
+                assert!(kind_tally.reported > 0, "{kind}: {kind_tally:?}");
+                assert!(kind_tally.found_at_the_end > 0, "{kind}: {kind_tally:?}");
+            }
             let is_fault = kind != FaultKind::PowerCut;
             assert!(kind_tally.seeds > 100, "{kind}: {kind_tally:?}");
             assert!(

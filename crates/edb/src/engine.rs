@@ -134,6 +134,11 @@ impl<D: Directory> Core<D> {
         }
     }
 
+    /// Whether the page of this error has been noted.
+    pub(crate) fn is_noted_as_damaged(&self, error: &PageError) -> bool {
+        self.damaged_pages.borrow().contains(&error.page.0)
+    }
+
     /// Notes something that is wrong with the files.
     pub(crate) fn note(&self, damage: Damage) {
         self.damage.borrow_mut().push(damage);

@@ -243,6 +243,9 @@ fn silent_faults_leave_wrong_bytes() {
         disk.set_fault(Fault::once(IoOperation::Write, 1, FaultEffect::LoseWrite));
         write(0, 2).await.unwrap();
         assert_eq!(first_byte(&file, 0).await, 1);
+        let wrong = disk.wrong_blocks("d/f");
+        assert_eq!((wrong.len(), wrong[0].offset_bytes), (1, 0));
+        assert_eq!((wrong[0].found[0], wrong[0].expected[0]), (1, 2));
 
         disk.clear_faults();
         let misdirect = FaultEffect::MisdirectWrite {
@@ -252,8 +255,15 @@ fn silent_faults_leave_wrong_bytes() {
         write(1, 3).await.unwrap();
         assert_eq!(first_byte(&file, 1).await, 1);
         assert_eq!(first_byte(&file, 2).await, 3);
-
+        let wrong = disk.wrong_blocks("d/f");
+        let bytes = wrong.iter().map(|one| (one.found[0], one.expected[0]));
+        assert_eq!(bytes.collect::<Vec<_>>(), [(1, 2), (1, 3), (3, 1)]);
         disk.clear_faults();
+        write(0, 1).await.unwrap();
+        write(2, 4).await.unwrap();
+        assert_eq!(disk.wrong_blocks("d/f").len(), 1, "two were written over");
+        assert_eq!(disk.once_wrong_blocks("d/f"), [0, BLOCK, 2 * BLOCK]);
+
         disk.set_fault(Fault::once(IoOperation::Read, 1, FaultEffect::FlipBit));
         let wrong_bits =
             |buffer: &Buffer| -> u32 { buffer.iter().map(|byte| (byte ^ 1).count_ones()).sum() };
@@ -262,6 +272,7 @@ fn silent_faults_leave_wrong_bytes() {
             result.unwrap();
             assert_eq!(wrong_bits(&buffer), expected);
         }
+        assert_eq!(disk.wrong_reads().len(), 1);
 
         disk.set_fault(Fault::once(
             IoOperation::Write,
@@ -278,7 +289,7 @@ fn silent_faults_leave_wrong_bytes() {
 
 #[test]
 fn a_stale_read_returns_what_was_there_at_power_on() {
-    with_disk(SimulatedOptions::instant(), |disk| async move {
+    with_disk(SimulatedOptions::default(), |disk| async move {
         let file = disk.directory("d").create("f").await.unwrap();
         let write = |file: SimulatedFile, block: u64, value| async move {
             let bytes = Rc::new(filled(1, value));
@@ -286,7 +297,7 @@ fn a_stale_read_returns_what_was_there_at_power_on() {
             written.await.unwrap();
         };
         write(file, 0, 1).await;
-        let disk = disk.restarted(&disk.handle(), SimulatedOptions::instant());
+        let disk = disk.restarted(&disk.handle(), SimulatedOptions::default());
         let file = disk.directory("d").open("f").await.unwrap();
         write(file.clone(), 0, 2).await;
         write(file.clone(), 1, 3).await;
@@ -298,6 +309,9 @@ fn a_stale_read_returns_what_was_there_at_power_on() {
         assert_eq!(first_byte(&file, 1).await, 0);
         assert_eq!(first_byte(&file, 0).await, 2);
         assert_eq!(disk.faults_struck(), 2);
+        let reads = disk.wrong_reads();
+        let wrong = reads.iter().map(|read| (&*read.file, read.blocks.len()));
+        assert_eq!(wrong.collect::<Vec<_>>(), [("d/f", 1), ("d/f", 1)]);
     });
 }
 

@@ -65,7 +65,7 @@ fn describe(seeds: Seeds, outcome: &CrashtestOutcome) -> String {
     let count = units::count_of;
     let mut text = format!(
         "{} from {}: {end}, in {seconds:.1} s ({} a second)\n  {} acknowledged, {} ({} of them during \
-         recovery), {}, {} repeated, {} taken back, {} restored from images\n\n  {:<24}{:>10}{:>10}{:>10}{:>12}\n",
+         recovery), {}, {} repeated, {} taken back, {} restored from images\n\n",
         units::count(seeds.count, "seed"),
         seeds.from,
         count((simulated as f64 / seconds.max(0.001)).round() as u64),
@@ -76,26 +76,47 @@ fn describe(seeds: Seeds, outcome: &CrashtestOutcome) -> String {
         units::count(tally.redone, "page operation"),
         units::count(tally.undone, "transaction"),
         units::count(tally.restored_pages, "page"),
-        "fault",
-        "seeds",
-        "struck",
-        "reported",
-        "not shown",
     );
-    for kind in FaultKind::ALL {
+    let mut line = |name: &str, cells: [&str; 6]| {
+        text.push_str(&format!("  {name:<24}"));
+        for cell in cells {
+            text.push_str(&format!("{cell:>11}"));
+        }
+        text.push('\n');
+    };
+    line(
+        "fault",
+        [
+            "seeds",
+            "struck",
+            "reported",
+            "at the end",
+            "cut before",
+            "not shown",
+        ],
+    );
+    let kinds = FaultKind::ALL.map(|kind| {
         let of_kind = tally.kinds.get(&kind).copied().unwrap_or_default();
-        text.push_str(&format!(
-            "  {:<24}{:>10}{:>10}{:>10}{:>12}\n",
-            kind.to_string(),
-            count(of_kind.seeds),
-            count(of_kind.struck),
-            count(of_kind.reported),
-            count(of_kind.not_shown)
-        ));
+        (kind.to_string(), of_kind)
+    });
+    let torn = ("torn page, detect only".to_owned(), tally.torn_pages);
+    for (name, of_kind) in kinds.into_iter().chain([torn]) {
+        let cells = [
+            of_kind.seeds,
+            of_kind.struck,
+            of_kind.reported,
+            of_kind.found_at_the_end,
+            of_kind.cut_before,
+            of_kind.not_shown,
+        ];
+        let cells = cells.map(count);
+        line(&name, cells.each_ref().map(String::as_str));
     }
     text.push_str(
-        "\nreported: the engine refused to go on, as it must or may. not shown: nothing in the files\n\
-         shows the fault, such as a lost write of a page that the log does not mention again.\n",
+        "\nreported: the engine said what was wrong. at the end: of those, when the closed database was\n\
+         read back, and not before. cut before: a power cut ended the process that knew the versions of\n\
+         the pages before it read the wrong ones again, and no row was wrong afterwards. not shown: rows\n\
+         were wrong afterwards, and nothing in the files shows the fault. All others did no harm.\n",
     );
     text
 }

@@ -21,6 +21,8 @@ pub(super) struct Checker<F: File> {
     /// Whether all trees could be walked completely.
     pub(super) trees_complete: bool,
     pub(super) rows: u64,
+    /// Nodes with the deleted flag.
+    pub(super) deleted_nodes: u64,
     done_pages: u64,
     progress: Box<dyn FnMut(u64, u64)>,
 }
@@ -36,6 +38,7 @@ impl<F: File> Checker<F> {
             space_complete: true,
             trees_complete: true,
             rows: 0,
+            deleted_nodes: 0,
             done_pages: 0,
             progress,
         }

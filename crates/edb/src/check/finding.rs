@@ -27,8 +27,6 @@ pub enum FindingKind {
     Links,
     /// A page that two parents point at.
     ReachedTwice,
-    /// A page of a clean database that still holds a deleted node.
-    DeletedNode,
     /// A page changed later than the header knows.
     PageTime,
     /// Extents that overlap or lie outside their tree's space.
@@ -65,7 +63,6 @@ impl FindingKind {
             Self::Depth => "depth",
             Self::Links => "links",
             Self::ReachedTwice => "reached_twice",
-            Self::DeletedNode => "deleted_node",
             Self::PageTime => "page_time",
             Self::Extents => "extents",
             Self::UsedAndFree => "used_and_free",

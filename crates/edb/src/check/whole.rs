@@ -31,6 +31,10 @@ pub struct CheckReport {
     pub file_pages: u64,
     /// Rows in user tables.
     pub rows: u64,
+    /// Nodes with the deleted flag, which nobody sees and which take up space. The engine removes
+    /// them before it closes a database, unless their page could not be read; the Extensible
+    /// Storage Engine of Windows may leave some for its background maintenance.
+    pub deleted_nodes: u64,
     /// Who wrote the file: of others' files, less can be known.
     pub writer: Writer,
 }
@@ -75,6 +79,7 @@ pub async fn check<F: File>(
         used_pages,
         file_pages: u64::from(checker.reader.last_page),
         rows: checker.rows,
+        deleted_nodes: checker.deleted_nodes,
         writer: checker.reader.header.writer,
     })
 }

@@ -104,13 +104,13 @@ impl<D: Directory> Database<D> {
         Transaction::new(&self.inner.core)
     }
 
-    /// Waits until nothing is left to clean up but what open transactions still see.
+    /// Waits until nothing is left to clean up but what open transactions still see, and deleted
+    /// records on pages that cannot be read.
     ///
     /// # Errors
     /// If a page is damaged or a write fails.
     pub async fn clean_up(&self) -> Result<(), EngineError> {
-        self.inner.core.transactions.borrow_mut().purge();
-        self.inner.core.clean_up().await
+        self.inner.core.clean_up_again().await
     }
 
     /// What the engine holds and has done.

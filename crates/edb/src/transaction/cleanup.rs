@@ -11,7 +11,12 @@ use crate::log_record::encode_system;
 use crate::tree::{self, Found, Need, Step};
 use crate::versions::Cleanup;
 use runtime::Directory;
+use runtime::time::MILLISECOND_NS;
 use std::rc::Rc;
+
+/// Waits before a page whose read failed is read again, in milliseconds. A page that is damaged has
+/// been read again by the store already.
+const READ_AGAIN_AFTER_MS: [u64; 3] = [1, 100, 800];
 
 impl<D: Directory> Core<D> {
     /// Starts the task that removes deleted nodes. It ends when the database closes or takes no
@@ -41,9 +46,10 @@ impl<D: Directory> Core<D> {
         }
     }
 
-    /// Removes all nodes whose time has come. One that stands on a page that cannot be read stays where
-    /// it is, with its deleted flag, which readers see: kept for a later try it would hold back the
-    /// checkpoint, and the log would grow until no space is left.
+    /// Removes all nodes whose time has come. One that stands on a page that cannot be read is set
+    /// aside: it stays where it is, with its deleted flag, which readers see, until
+    /// [`Core::clean_up_again`]. Waiting for the page would hold back the checkpoint, and the log would
+    /// grow until no space is left.
     ///
     /// # Errors
     /// The first page that could not be read, when all others are done; at once what stops the
@@ -56,13 +62,40 @@ impl<D: Directory> Core<D> {
             let Some(cleanup) = next else {
                 return outcome;
             };
-            let work = |step: Step<'_>| self.cleanup_step(step, &cleanup);
-            let result = self.write_as(Admission::Finishing, work).await;
+            let result = self.remove_deleted(&cleanup).await;
             match self.end_cleanup(cleanup, result) {
                 Err(error @ EngineError::Page(_)) => outcome = outcome.and(Err(error)),
                 ended => ended?,
             }
             self.handle.yield_now().await;
+        }
+    }
+
+    /// As [`Core::clean_up`], with the nodes that were set aside: their pages may be readable now.
+    pub(crate) async fn clean_up_again(&self) -> Result<(), EngineError> {
+        {
+            let mut transactions = self.transactions.borrow_mut();
+            transactions.purge();
+            transactions.take_up_again(self.log.tip());
+        }
+        self.clean_up().await
+    }
+
+    /// Removes one node. A request that failed is made again, unless the page is known to be
+    /// unreadable.
+    async fn remove_deleted(&self, cleanup: &Cleanup) -> Result<(), EngineError> {
+        let mut waits_ms = READ_AGAIN_AFTER_MS.into_iter();
+        loop {
+            let work = |step: Step<'_>| self.cleanup_step(step, cleanup);
+            let result = self.write_as(Admission::Finishing, work).await;
+            let Err(EngineError::Page(error)) = &result else {
+                return result;
+            };
+            let is_hopeless = error.finding().is_some() || self.is_noted_as_damaged(error);
+            let Some(wait_ms) = waits_ms.next().filter(|_| !is_hopeless) else {
+                return result;
+            };
+            self.handle.sleep_ns(wait_ms * MILLISECOND_NS).await;
         }
     }
 
@@ -75,7 +108,10 @@ impl<D: Directory> Core<D> {
         transactions.release_after(cleanup.begin, self.log.tip());
         match &result {
             Ok(()) => {}
-            Err(EngineError::Page(error)) => self.note_damage(error),
+            Err(EngineError::Page(error)) => {
+                self.note_damage(error);
+                transactions.set_aside(cleanup);
+            }
             Err(_) => transactions.push_cleanup(cleanup.tree, cleanup.key, cleanup.begin),
         }
         result

@@ -89,6 +89,10 @@ pub(crate) struct Cleanup {
     pub(crate) begin: LogPosition,
 }
 
+/// Nodes that are kept in mind although their pages could not be read. Those beyond stay in their
+/// pages, with the deleted flag.
+const MOST_SET_ASIDE: usize = 10_000;
+
 /// A committed transaction whose versions older snapshots may need.
 struct Committed {
     number: CommitNumber,
@@ -108,6 +112,8 @@ pub(crate) struct Transactions {
     snapshots: BTreeMap<CommitNumber, usize>,
     committed: VecDeque<Committed>,
     cleanups: VecDeque<Cleanup>,
+    /// Nodes, by tree and key, on pages that could not be read.
+    set_aside: Vec<(u32, Rc<[u8]>)>,
     /// How often each log position is needed for undo or cleanup at a restart.
     held: BTreeMap<LogPosition, usize>,
     /// Positions that are needed until the log is durable up to the first of each pair: until then
@@ -125,6 +131,7 @@ impl Transactions {
             snapshots: BTreeMap::new(),
             committed: VecDeque::new(),
             cleanups: VecDeque::new(),
+            set_aside: Vec::new(),
             held: BTreeMap::new(),
             ending: VecDeque::new(),
             undo_bytes: 0,
@@ -323,5 +330,19 @@ impl Transactions {
     /// The next node to clean up. The caller releases its position when done.
     pub(crate) fn pop_cleanup(&mut self) -> Option<Cleanup> {
         self.cleanups.pop_front()
+    }
+
+    /// Keeps a node in mind whose page could not be read. Nothing is held back for it.
+    pub(crate) fn set_aside(&mut self, cleanup: Cleanup) {
+        if self.set_aside.len() < MOST_SET_ASIDE {
+            self.set_aside.push((cleanup.tree, cleanup.key));
+        }
+    }
+
+    /// Queues the nodes that were set aside once more. `tip` is where the log ends.
+    pub(crate) fn take_up_again(&mut self, tip: LogPosition) {
+        for (tree, key) in std::mem::take(&mut self.set_aside) {
+            self.push_cleanup(tree, key, tip);
+        }
     }
 }

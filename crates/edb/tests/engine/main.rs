@@ -4,9 +4,11 @@
 
 mod basics;
 mod built;
+mod cleanup;
 mod common;
 mod export;
 mod faults;
 mod integrity;
 mod model;
 mod page_versions;
+mod torn_pages;

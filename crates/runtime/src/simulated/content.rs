@@ -9,7 +9,7 @@ pub(super) const SECTOR_BYTES: usize = 512;
 
 /// One block of a file. Immutable, so that the visible file, the durable file and the writes
 /// between them share it.
-pub(super) type Block = Rc<[u8; BLOCK_BYTES]>;
+pub type Block = Rc<[u8; BLOCK_BYTES]>;
 
 /// The number of the block that begins at `offset_bytes`.
 pub(super) fn block_number(offset_bytes: u64) -> u64 {
@@ -76,6 +76,11 @@ impl Content {
             merged[range.clone()].copy_from_slice(&block[range]);
         }
         self.put(number, Rc::new(merged));
+    }
+
+    /// A block; `zero` where none was written.
+    pub(super) fn block(&self, number: u64, zero: &Block) -> Block {
+        Rc::clone(self.blocks.get(&number).unwrap_or(zero))
     }
 
     /// Fills `bytes` from `offset_bytes`.

@@ -6,6 +6,7 @@ use super::faults::{ArmedFault, Fault, FaultEffect};
 use super::options::{AfterPowerLoss, SimulatedOptions};
 use super::state::{Image, State};
 use super::under_way::UnderWay;
+use super::wrong::WrongRead;
 use crate::buffer::BLOCK_BYTES;
 use crate::executor::Handle;
 use crate::file::{IoError, IoFailure, IoOperation};
@@ -94,6 +95,7 @@ pub(super) struct Inner {
     survivors: RefCell<Option<Image>>,
     /// The writes that the power cut met.
     cut_writes: RefCell<Vec<CutWrite>>,
+    pub(super) wrong_reads: RefCell<Vec<WrongRead>>,
 }
 
 /// A disk with its file system, in memory. Clones share it.
@@ -123,6 +125,7 @@ impl SimulatedDisk {
             capacity_bytes: Cell::new(options.capacity_bytes),
             survivors: RefCell::default(),
             cut_writes: RefCell::default(),
+            wrong_reads: RefCell::default(),
             options,
         };
         Self {

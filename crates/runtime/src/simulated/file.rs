@@ -1,6 +1,6 @@
 //! Files and directories of a simulated disk.
 
-use super::content::{block_number, blocks_of};
+use super::content::{Block, block_number, blocks_of};
 use super::disk::{SimulatedDisk, Subject, Ticket};
 use super::faults::FaultEffect;
 use super::state::{Change, FileId, InFlightWrite, OpenMark};
@@ -200,6 +200,7 @@ impl SimulatedFile {
     async fn read_into(&self, offset_bytes: u64, buffers: &mut [Buffer]) -> Result<(), IoError> {
         let length_bytes = buffers.iter().map(|buffer| buffer.len() as u64).sum();
         require_blocks(offset_bytes);
+        let asked_ns = self.disk.inner.handle.now_ns();
         let subject = self.subject(IoOperation::Read, offset_bytes, length_bytes);
         let ticket = self.disk.begin(subject).await?;
         self.disk.work(&ticket).await?;
@@ -228,6 +229,11 @@ impl SimulatedFile {
             Some(FaultEffect::ReadStale) => "older bytes were returned",
             _ => "done",
         };
+        if outcome != "done" {
+            let name = &ticket.subject.file;
+            self.disk
+                .note_wrong_read(self.file, name, offset_bytes, buffers, asked_ns);
+        }
         self.disk.note(&ticket.subject, outcome);
         Ok(())
     }
@@ -263,28 +269,45 @@ impl SimulatedFile {
                 let bytes = corrupted.as_ref().unwrap_or(buffer);
                 blocks.extend(blocks_of(bytes, &self.disk.inner.zero));
             }
-            let request = self
-                .disk
-                .inner
-                .state
-                .borrow_mut()
-                .begin_write(InFlightWrite {
-                    file: self.file,
-                    first_block,
-                    blocks,
-                    durable: persistence == Persistence::Durable,
-                    due_ns: ticket.due_ns,
-                    awaited: true,
-                });
+            let write = InFlightWrite {
+                file: self.file,
+                first_block,
+                blocks,
+                durable: persistence == Persistence::Durable,
+                due_ns: ticket.due_ns,
+                awaited: true,
+            };
+            let is_wrong = matches!(
+                ticket.effect,
+                Some(FaultEffect::CorruptWrite | FaultEffect::MisdirectWrite { .. })
+            );
+            let request = {
+                let mut state = self.disk.inner.state.borrow_mut();
+                if is_wrong {
+                    state.begin_wrong_write(write, block_number(offset_bytes))
+                } else {
+                    state.begin_write(write)
+                }
+            };
             let awaited = AwaitedWrite {
                 disk: &self.disk,
                 request,
             };
             self.disk.work(&ticket).await?;
-            self.disk.inner.state.borrow_mut().complete_write(request);
+            let mut state = self.disk.inner.state.borrow_mut();
+            if is_wrong {
+                let zero = &self.disk.inner.zero;
+                state.complete_wrong_write(request, self.asked(offset_bytes, buffers), zero);
+            } else {
+                state.complete_write(request);
+            }
+            drop(state);
             drop(awaited);
         } else {
             self.disk.work(&ticket).await?;
+            let asked = self.asked(offset_bytes, buffers);
+            let mut state = self.disk.inner.state.borrow_mut();
+            state.lose_write(self.file, asked, &self.disk.inner.zero);
         }
         let outcome = lost.unwrap_or(match ticket.effect {
             Some(FaultEffect::CorruptWrite) => "a bit was corrupted",
@@ -294,6 +317,13 @@ impl SimulatedFile {
         });
         self.disk.note(&ticket.subject, outcome);
         Ok(())
+    }
+
+    /// The blocks that a write should change.
+    fn asked(&self, offset_bytes: u64, buffers: &[SharedBuffer]) -> (u64, Vec<Block>) {
+        let zero = &self.disk.inner.zero;
+        let blocks = buffers.iter().flat_map(|bytes| blocks_of(bytes, zero));
+        (block_number(offset_bytes), blocks.collect())
     }
 
     /// The block where a write really goes; `None` if it misses the file.

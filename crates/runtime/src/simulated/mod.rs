@@ -17,7 +17,7 @@
 //! choice comes from a seed.
 //!
 //! Inside: `content` holds bytes, `state` what is pending, `crash` decides what is left, `disk`
-//! lets time pass and `file` speaks the traits.
+//! lets time pass, `file` speaks the traits, and `wrong` keeps account of what faults made wrong.
 
 mod content;
 mod crash;
@@ -27,9 +27,11 @@ mod file;
 mod options;
 mod state;
 mod under_way;
+mod wrong;
 
 pub use crash::CutWrite;
 pub use disk::{LoggedOperation, SimulatedDisk};
 pub use faults::{Fault, FaultEffect};
 pub use file::{SimulatedDirectory, SimulatedFile};
 pub use options::{AfterPowerLoss, SimulatedOptions, Tearing};
+pub use wrong::{WrongBlock, WrongRead};

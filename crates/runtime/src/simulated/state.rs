@@ -6,6 +6,7 @@
 //! happen is decided in [`super::disk`].
 
 use super::content::{Block, Content, block_number};
+use super::wrong::RECENT_WRITES;
 use crate::buffer::BLOCK_BYTES;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::{Rc, Weak};
@@ -48,6 +49,14 @@ pub(super) struct InFlightWrite {
     pub(super) awaited: bool,
 }
 
+/// A write that has completed not long ago.
+pub(super) struct RecentWrite {
+    pub(super) at_ns: u64,
+    pub(super) file: FileId,
+    pub(super) first_block: u64,
+    pub(super) blocks: u64,
+}
+
 /// Held by everybody who has a file open.
 pub(super) type OpenMark = Rc<()>;
 
@@ -58,6 +67,10 @@ pub(super) struct FileState {
     /// As the file was when the disk was powered on.
     pub(super) former: Content,
     pub(super) pending: Vec<PendingWrite>,
+    /// What should be in blocks where something else is, since a fault struck.
+    pub(super) owed: BTreeMap<u64, Block>,
+    /// Every block that was among them at some time.
+    pub(super) once_wrong: BTreeSet<u64>,
     open: Weak<()>,
 }
 
@@ -94,6 +107,8 @@ pub(super) struct State {
     pub(super) files: BTreeMap<FileId, FileState>,
     pub(super) journal: VecDeque<JournalEntry>,
     pub(super) in_flight: BTreeMap<u64, InFlightWrite>,
+    /// The latest completed writes, oldest first.
+    pub(super) recent_writes: VecDeque<RecentWrite>,
     /// Grows with every completed write and every change; orders them all.
     sequence: u64,
     next_file: FileId,
@@ -209,7 +224,13 @@ impl State {
             self.commit_size(write.file, u64::MAX);
         }
         let sequence = self.next_sequence();
+        self.remember(&write);
         let state = self.file(write.file);
+        if !state.owed.is_empty() {
+            let end = write.first_block + write.blocks.len() as u64;
+            let is_elsewhere = |number: &u64| !(write.first_block..end).contains(number);
+            state.owed.retain(|number, _| is_elsewhere(number));
+        }
         for (number, block) in (write.first_block..).zip(&write.blocks) {
             state.visible.put(number, Rc::clone(block));
         }
@@ -225,6 +246,18 @@ impl State {
                 blocks: write.blocks.into_iter().map(Some).collect(),
             });
         }
+    }
+
+    fn remember(&mut self, write: &InFlightWrite) {
+        if self.recent_writes.len() == RECENT_WRITES {
+            self.recent_writes.pop_front();
+        }
+        self.recent_writes.push_back(RecentWrite {
+            at_ns: write.due_ns,
+            file: write.file,
+            first_block: write.first_block,
+            blocks: write.blocks.len() as u64,
+        });
     }
 
     /// Completes the writes whose callers no longer wait and whose time has come.

@@ -69,8 +69,12 @@ fn judge(path: &Path, report: &CheckReport) -> String {
             Writer::Proofload => "",
             Writer::Other => "; written by another program, whose keys are not compared",
         };
+        let deleted = match report.deleted_nodes {
+            0 => String::new(),
+            nodes => format!(", {} not removed yet", units::count(nodes, "deleted node")),
+        };
         return format!(
-            "{shown}: sound; {} pages in use, {}{by}\n",
+            "{shown}: sound; {} pages in use, {}{deleted}{by}\n",
             report.used_pages,
             units::count(report.rows, "row")
         );
@@ -96,6 +100,7 @@ fn as_json(path: &Path, report: &CheckReport) -> Value {
         "file_pages": report.file_pages,
         "used_pages": report.used_pages,
         "rows": report.rows,
+        "deleted_nodes": report.deleted_nodes,
         "written_by_proofload": report.writer == Writer::Proofload,
         "findings": findings,
         "further_findings": report.further_findings,
