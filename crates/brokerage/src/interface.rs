@@ -168,6 +168,10 @@ impl Profile for BrokerageProfile {
         )
     }
 
+    fn describe_question(&self) -> String {
+        self.describe_data()
+    }
+
     fn describe_load(&self) -> String {
         units::count(u64::from(self.brokerage.users), "user")
     }

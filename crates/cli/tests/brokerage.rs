@@ -14,7 +14,7 @@ use serde_json::Value;
 
 /// The smallest data set there is, some seconds of load, and prices that move fast enough for it.
 const SMALL: &str = "run brokerage --on target --out out --users 4 --target-size 300MB \
-    --duration 3s --set run.sample_interval=500ms --set run.warm_up.minimum=2s \
+    --duration 3s --allow-cached --set run.sample_interval=500ms --set run.warm_up.minimum=2s \
     --set run.steady_state.required=false --set brokerage.think_time=1ms \
     --set brokerage.market.price_period=2s --set brokerage.market.data_maintenance_interval=1s \
     --set brokerage.service_levels.other_io_percent=100 \

@@ -76,8 +76,8 @@ fn damaged_pages_within_the_allowance_do_not_end_a_run() {
     let errors = result["errors"].as_array().map_or(0, Vec::len);
     assert!((1..=5).contains(&errors), "{result}");
     let headline = match errors {
-        1 => "With 1 error of 5 allowed (".to_owned(),
-        _ => format!("With {errors} errors of 5 allowed ("),
+        1 => "with 1 error that was allowed: ".to_owned(),
+        _ => format!("with {errors} errors that were allowed: "),
     };
     let shown = ended
         .stdout

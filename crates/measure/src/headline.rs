@@ -91,7 +91,7 @@ fn reached(result: &RunResult, load: Option<&str>) -> String {
     let throughput = &result.throughput;
     let achieved = throughput.achieved_iops;
     match (load, throughput.target_iops) {
-        (Some(load), None) => load.to_owned(),
+        (Some(load), None) => load.replace(" (", ", ").replace(')', ""),
         (_, None) => quantity(achieved, Unit::Iops),
         (_, Some(target)) => {
             let target = bounded(target, Unit::Iops);
@@ -150,9 +150,12 @@ fn notes(result: &RunResult) -> Vec<String> {
     }
     let errors = result.error_count();
     if result.verdict == Verdict::Pass && errors > 0 {
-        let noun = if errors == 1 { "error" } else { "errors" };
+        let noun = match errors {
+            1 => "error that was",
+            _ => "errors that were",
+        };
         let counts = crate::service_level::describe_counts(&result.error_counts);
-        notes.push(format!("with {errors} {noun} that were allowed: {counts}"));
+        notes.push(format!("with {errors} {noun} allowed: {counts}"));
     }
     if result.kind == RunKind::Run && result.duration_s < SIGN_OFF_S {
         notes.push("too short to sign off storage (2 h)".to_owned());

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use measure::grid::{GridAnswer, GridAxis, GridPoint, GridResult};
 use measure::metric::{Merge, Metric, RowScope, Stream};
 use measure::result::{
-    ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Bound, Check,
-    CheckId, ConsistencyCheck, CounterSummary, DatabaseFigures, DatabaseResult, DemeritPoint,
-    DemeritResult, DeviceResult, ErrorCount, ErrorRecord, EventResult, HealthFigure,
+    ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Bound, Cause,
+    Check, CheckId, ConsistencyCheck, CounterSummary, DatabaseFigures, DatabaseResult,
+    DemeritPoint, DemeritResult, DeviceResult, ErrorCount, ErrorRecord, EventResult, HealthFigure,
     IntegrityClass, IoFigures, KernelMessage, LatencyFigures, OperationResult, OutageResult,
     PhaseResult, RebuildResult, RunResult, ServerCheckpoints, ServerIo, ServerLog, ServerResult,
     SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict, VerificationResult,
@@ -62,6 +62,7 @@ fn full_result() -> RunResult {
     });
     result.errors.push(ErrorRecord::default());
     result.error_counts.push(ErrorCount::default());
+    result.causes.push(Cause::default());
     result.verification = Some(VerificationResult {
         databases: vec![VerifiedDatabase::default()],
         ..VerificationResult::default()
@@ -354,4 +355,27 @@ fn assert_contains(whole: &Value, part: &Value, path: &str) {
         }
         _ => assert_eq!(whole, part, "{path}"),
     }
+}
+
+/// The list of causes in the explanation of the verdict is the one that judges.
+#[test]
+fn every_cause_is_explained_and_no_other() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/explanation/verdict.md");
+    let text = std::fs::read_to_string(&path).expect("the explanation is part of the repository");
+    let mut table = String::from("| cause | when |\n|---|---|\n");
+    for (id, condition) in measure::attribution::rule_sentences() {
+        let id = serde_json::to_value(id).expect("a word");
+        let id = id.as_str().expect("a word");
+        table += &format!("| `{id}` | {condition} |\n");
+    }
+    let (begin, end) = ("<!-- causes -->\n", "<!-- end of causes -->");
+    let from = text.find(begin).expect("a place for the list") + begin.len();
+    let to = text.find(end).expect("an end of the list");
+    let wanted = format!("{}{table}{}", &text[..from], &text[to..]);
+    if std::env::var_os("PROOFLOAD_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &wanted).expect("the explanation can be written");
+        return;
+    }
+    let hint = "run this test once with PROOFLOAD_WRITE_DOCS=1";
+    assert!(text == wanted, "the list of causes is out of date: {hint}");
 }

@@ -1,5 +1,5 @@
-//! Whose fault it is: before storage is blamed for a level that was not met, the figures must show
-//! that it was the storage; before it is praised, that it was storage and not a cache.
+//! Whether it was the storage: before a run fails by a level that was not met, the figures must show
+//! that the storage was the reason; before it passes, that it measured storage and not a cache.
 //!
 //! [`attribute`] works on a result document alone, so the verdict of a run can be worked out again
 //! from what the run left behind. Each rule is a line of data in [`rules`]: what must hold, a sentence
@@ -26,7 +26,7 @@ use evidence::Evidence;
 use rules::RULES;
 
 /// Attributes what was measured on real storage: enters the causes, and makes the verdict inconclusive
-/// where they leave it in doubt. Predictions have no host that could be to blame.
+/// where they leave it in doubt. Predictions have no host that could be the reason.
 pub fn attribute(result: &mut RunResult) {
     result.causes.clear();
     if result.kind != RunKind::Run || !result.complete {

@@ -313,7 +313,7 @@ fn each_cache_keeps_a_run_from_passing_unless_it_is_allowed() {
 }
 
 #[test]
-fn a_prediction_has_no_host_to_blame() {
+fn a_prediction_has_no_host_to_doubt() {
     let mut result = slow();
     result.kind = RunKind::Prediction;
     counter(&mut result, Metric::LongestPause, 5_000.0);

@@ -192,6 +192,12 @@ impl AdviceId {
     pub const SHARED_DEVICE: Self = Self("shared-device");
     /// Page faults waited for free pages of the cache.
     pub const CACHE_TOO_SMALL: Self = Self("cache-too-small");
+    /// It is not shown that the storage decided.
+    pub const NOT_SHOWN: Self = Self("not-shown-to-be-the-storage");
+    /// A cache may have been measured.
+    pub const CACHED: Self = Self("cached");
+    /// The load was far above the one that was asked for.
+    pub const LOAD_ABOVE_TARGET: Self = Self("load-above-target");
     /// The target rate was missed at high latency.
     pub const SATURATED: Self = Self("saturated");
     /// The target rate was missed at low latency.

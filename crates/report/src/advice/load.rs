@@ -20,6 +20,8 @@ const QUEUEING: f64 = 3.0;
 /// A shorter wait may come from timers and this host's scheduler; it is also the limit of an average
 /// database read.
 const NOTABLE_WAIT_MS: f64 = 20.0;
+/// A load this many times the one that was asked for is another load.
+const FAR_ABOVE_TARGET: f64 = 1.5;
 /// A run that takes less than this share of busy processors, in percent, did not make them busy.
 const OWN_SHARE: f64 = 40.0;
 /// A device that moves this many times the bytes of the run serves other programs too.
@@ -166,6 +168,28 @@ pub(super) fn page_fault_stalls(result: &RunResult) -> Option<Advice> {
             measured_value(failed)
         ),
     ))
+}
+
+/// The load was much higher than the one that was asked for.
+pub(super) fn above_target(result: &RunResult) -> Option<Advice> {
+    let throughput = &result.throughput;
+    let share = throughput.achieved_fraction?;
+    let is_free = throughput.rate_iops.is_none();
+    (is_free && share >= FAR_ABOVE_TARGET).then(|| {
+        let target = throughput.target_iops.unwrap_or_default();
+        Advice::new(
+            AdviceId::LOAD_ABOVE_TARGET,
+            "The load was far above the one asked for",
+            format!(
+                "The sessions reached {}, {} times the {} asked for, and the latencies are those of \
+                 this load. Hold the rate with --rate {target:.0}, or use fewer threads, to see those \
+                 of the load that was asked for.",
+                bounded(throughput.achieved_iops, Unit::Iops),
+                figure(share),
+                bounded(target, Unit::Iops)
+            ),
+        )
+    })
 }
 
 /// The wanted rate was not reached.

@@ -3,6 +3,7 @@
 //! Every rule is a function of the result that gives an [`Advice`] or nothing. A rule names the
 //! numbers it is based on, so that a reader can disagree with it.
 
+mod causes;
 mod evidence;
 mod latency;
 mod load;
@@ -13,7 +14,11 @@ use measure::result::{RunResult, Verdict};
 /// All findings of a run, the most important first; `own` is what its workload adds.
 #[must_use]
 pub fn advice(result: &RunResult, own: &Contribution) -> Vec<Advice> {
-    let of_run = [load::errors(result, own), load::interrupted(result)];
+    let of_run = [
+        load::errors(result, own),
+        load::interrupted(result),
+        causes::causes(result),
+    ];
     let of_figures = [
         latency::one_place_differs(result),
         latency::database_reads(result, &own.words),
@@ -21,6 +26,7 @@ pub fn advice(result: &RunResult, own: &Contribution) -> Vec<Advice> {
         latency::log_and_database_slow(result),
         load::page_fault_stalls(result),
         load::target_missed(result),
+        load::above_target(result),
         load::not_sustained(result),
         latency::spikes(result),
         latency::slow_tail(result),

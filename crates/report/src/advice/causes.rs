@@ -1,0 +1,31 @@
+//! What may have decided a run besides its storage.
+
+use measure::result::{Cause, CauseId, RunResult};
+
+use super::{Advice, AdviceId};
+use crate::words::capital;
+
+/// All causes together, each with its remedy.
+pub(super) fn causes(result: &RunResult) -> Option<Advice> {
+    let first = result.causes.first()?;
+    let of_cache = matches!(
+        first.id,
+        CauseId::EngineCache
+            | CauseId::HostMemory
+            | CauseId::ArrayCache
+            | CauseId::FewReadsAtDevice
+    );
+    let (id, title) = match of_cache {
+        true => (
+            AdviceId::CACHED,
+            "A cache was measured, not the storage alone",
+        ),
+        false => (
+            AdviceId::NOT_SHOWN,
+            "The figures do not show that it was the storage",
+        ),
+    };
+    let sentence = |cause: &Cause| format!("{} {}", capital(&cause.text), cause.remedy);
+    let sentences: Vec<String> = result.causes.iter().map(sentence).collect();
+    Some(Advice::new(id, title, sentences.join(" ")))
+}
