@@ -34,7 +34,7 @@ enum Source {
     /// Each request, from the kernel's trace.
     Requests(Box<BlockTrace>),
     /// Averages per second, from /proc/diskstats.
-    Averages(HostMonitor),
+    Averages(Box<HostMonitor>),
     /// Nothing: the volume has no device of its own.
     Nothing,
     /// The trace failed, with the reason.
@@ -316,7 +316,7 @@ fn averages(data: &Path, log: &Path, has_own_log: bool) -> Source {
     match BlockDevice::under(data) {
         Some(data) => {
             let names = [Some(data.name), log.map(|log| log.name)];
-            Source::Averages(HostMonitor::new(names.into_iter().flatten()))
+            Source::Averages(Box::new(HostMonitor::new(names.into_iter().flatten())))
         }
         None => Source::Nothing,
     }

@@ -105,7 +105,7 @@ impl RunOptions {
             erase_device: self.erase_device,
             keep: self.keep,
             reuse: self.reuse,
-            array_cache_bytes: self.array_cache.map(|size| size.bytes()),
+            array_cache_bytes: self.array_cache.map(ByteSize::bytes),
             allow_cached: self.allow_cached,
             build_only: self.build_only,
         }

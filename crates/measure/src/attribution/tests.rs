@@ -127,7 +127,7 @@ fn each_cause_of_a_failure_holds_alone() {
             one.throughput.cache_fill_fraction = Some(0.89);
         }),
         (CauseId::Paused, |one| {
-            counter(one, Metric::LongestPause, 1e3)
+            counter(one, Metric::LongestPause, 1e3);
         }),
         (CauseId::LoadGeneratorBusy, |one| {
             counter(one, Metric::CpuBusy, 95.0);
@@ -138,7 +138,7 @@ fn each_cause_of_a_failure_holds_alone() {
             counter(one, Metric::ProcessCpu, 100.0);
         }),
         (CauseId::CpuSteal, |one| {
-            counter(one, Metric::CpuSteal, 10.0)
+            counter(one, Metric::CpuSteal, 10.0);
         }),
         (CauseId::RunQueue, |one| {
             counter(one, Metric::RunQueueDelay, 25.0);
