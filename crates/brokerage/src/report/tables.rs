@@ -242,8 +242,12 @@ fn what(server: &ServerResult) -> String {
         format!(", {} after it", bytes(ended_bytes as f64))
     });
     let scale = |name| count(server.scale.get(name).and_then(Value::as_u64).unwrap_or(0));
+    let connection = match server.connection.as_str() {
+        "" => String::new(),
+        connection => format!(" Connection: {connection}."),
+    };
     format!(
-        "{} {}: {} customers, {} trading days, {} before the run{grown}. {}",
+        "{} {}: {} customers, {} trading days, {} before the run{grown}. {}{connection}",
         server.name,
         server.version,
         scale(CUSTOMERS),

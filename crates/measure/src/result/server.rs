@@ -15,6 +15,9 @@ pub struct ServerResult {
     pub version: String,
     /// Where it came from, as a sentence: a cluster made for the run, or an existing server.
     pub origin: String,
+    /// How sessions are connected to it, and whether that is encrypted, such as `Unix socket`; empty
+    /// for a file.
+    pub connection: String,
     /// The settings of the server that matter for its storage, as it reports them.
     pub settings: BTreeMap<String, String>,
     /// Settings under which a crash may lose committed work, each with what may be lost.
