@@ -163,6 +163,7 @@ fn enter(
         transactions,
         waits: findings.waits.shares(),
         io: findings.counted.io,
+        file_io: findings.counted.file_io,
         log: findings.counted.log,
         checkpoints: findings.counted.checkpoints,
         volume_measured_by: findings.volume_measured_by,

@@ -48,6 +48,8 @@ fn start_with(room: &Path, options: &[String]) -> Child {
         .arg(format!("--socket={}", room.join("socket").display()))
         .args([
             "--skip-networking",
+            "--performance-schema",
+            "--performance-schema-instrument=wait/io/file/%=on",
             "--innodb-buffer-pool-size=32M",
             "--innodb-fast-shutdown=2",
         ])

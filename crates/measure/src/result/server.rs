@@ -35,6 +35,8 @@ pub struct ServerResult {
     pub waits: Vec<WaitShare>,
     /// What the server counted of its own I/O during the measured phase; null when it does not.
     pub io: Option<ServerIo>,
+    /// I/O by the server's own timing during the measured phase; empty when it times none.
+    pub file_io: Vec<ServerFileIo>,
     /// What the server counted of its log; null when it does not.
     pub log: Option<ServerLog>,
     /// Checkpoints during the measured phase; null when the server does not count them.
@@ -161,6 +163,27 @@ pub struct ServerIo {
     pub backend_writes: Option<u64>,
     /// Bytes of temporary files; null when the server does not count them.
     pub temporary_bytes: Option<u64>,
+}
+
+/// I/O as the server times it, in one kind of files or by one kind of its processes. A page that the
+/// operating system has in its memory counts as read, too.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServerFileIo {
+    /// As the server names it: process and object, or kind of files.
+    pub name: String,
+    /// Reads.
+    pub reads: u64,
+    /// Average time of a read; null when the server does not time it.
+    pub average_read_ms: Option<f64>,
+    /// Writes, and extensions of files.
+    pub writes: u64,
+    /// Average time of a write; null when the server does not time it.
+    pub average_write_ms: Option<f64>,
+    /// Syncs (fsync); null when the server does not count them by themselves.
+    pub syncs: Option<u64>,
+    /// Average time of a sync; null when the server does not time it.
+    pub average_sync_ms: Option<f64>,
 }
 
 /// What the server wrote to its transaction log (WAL).
