@@ -44,8 +44,7 @@ pub struct ServerResult {
     /// How the requests of the volume were measured: `every request` or `averages`; empty when its
     /// device is not known.
     pub volume_measured_by: String,
-    /// I/O of other processes on the volume during the measured phase, which is in no other figure;
-    /// null when it is not known.
+    /// I/O of other processes on the volume during the measured phase; null when it is not known.
     pub other_io: Option<OtherIo>,
     /// Times in which the server was down, in any phase.
     pub outages: Vec<OutageResult>,
@@ -105,11 +104,11 @@ pub struct AcknowledgedWork {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OtherIo {
-    /// Reads and writes.
-    pub requests: u64,
+    /// Reads and writes; null where the kernel's trace cannot be read.
+    pub requests: Option<u64>,
     /// Bytes of them.
     pub bytes: u64,
-    /// Their share in all reads and writes of the volume.
+    /// Their share in all reads and writes of the volume, or in its bytes without the trace.
     pub share_percent: f64,
     /// Names of the processes with most of them.
     pub processes: Vec<String>,
