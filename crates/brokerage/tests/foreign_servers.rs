@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use brokerage::database::postgres::{Cluster, Postgres};
 use brokerage::database::sqlite::Sqlite;
-use brokerage::database::{Address, Build, Database, Endpoint, mariadb, postgres};
+use brokerage::database::{Address, Build, Database, Endpoint, TlsSettings, mariadb, postgres};
 use brokerage::error::DatabaseError;
 use brokerage::schema::TableName;
 use rand::{RngExt, SeedableRng};
@@ -25,6 +25,7 @@ fn address(endpoint: Endpoint) -> Address {
         password: Some(brokerage::database::Secret::new("hush".to_owned())),
         endpoint,
         database: None,
+        tls: TlsSettings::default(),
     }
 }
 

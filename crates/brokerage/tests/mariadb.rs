@@ -14,6 +14,7 @@ use brokerage::session::{AfterBatch, Isolation};
 use brokerage::statement::Statement;
 use common::mariadb::{Server, TIMEOUT, server, start};
 use common::{COUNT, alone, call, raise};
+use measure::result::ServerFileIo;
 use runtime::thread::complete;
 use std::time::{Duration, Instant};
 
@@ -78,23 +79,28 @@ fn watched(mariadb: &MariaDb) {
     let mut waiter = mariadb.connect().unwrap();
     let mut sampler = mariadb.connect().unwrap();
     let mut waits = Waits::default();
-    let before = monitor::mariadb::sample(&mut *sampler, &mut waits).unwrap();
+    let mut unsupported = monitor::statistics::Unsupported::default();
+    let before = monitor::mariadb::sample(&mut *sampler, &mut waits, &mut unsupported).unwrap();
     holder.begin(Isolation::ReadCommitted).unwrap();
     complete(holder.run(&[raise(1, 7)], AfterBatch::Continue)).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| alone(&mut *waiter, Isolation::ReadCommitted, &[raise(1, 7)]).unwrap());
         let started = Instant::now();
         while waits.share(Class::Locks).unwrap_or(0.0) == 0.0 && started.elapsed() < TIMEOUT {
-            monitor::mariadb::sample(&mut *sampler, &mut waits).unwrap();
+            monitor::mariadb::sample(&mut *sampler, &mut waits, &mut unsupported).unwrap();
             std::thread::sleep(Duration::from_millis(20));
         }
         complete(holder.run(&[raise(-2, 7)], AfterBatch::Commit)).unwrap();
     });
     assert!(waits.share(Class::Locks) > Some(0.0), "{waits:?}");
-    let after = monitor::mariadb::sample(&mut *sampler, &mut waits).unwrap();
+    let after = monitor::mariadb::sample(&mut *sampler, &mut waits, &mut unsupported).unwrap();
     let counted = monitor::statistics::between(&before, &after);
     assert!(counted.io.unwrap().buffer_hits > 0);
     assert!(counted.log.unwrap().bytes > 0);
+    // The performance schema is switched on for tests.
+    let files = counted.file_io;
+    let is_timed = |io: &ServerFileIo| io.writes > 0 && io.average_write_ms.is_some();
+    assert!(files.iter().any(is_timed), "{files:?}");
 }
 
 fn invalid_call(mariadb: &MariaDb) {

@@ -186,9 +186,9 @@ fn what_cannot_be_is_refused_in_a_sentence() {
             "names no database",
         ),
         (
-            "run brokerage --database postgres://me@host/x?sslmode=require",
+            "run brokerage --database postgres://me@host/x?sslmode=required",
             2,
-            "encrypted",
+            "prefer, require, verify-ca",
         ),
         (
             "run brokerage --target-size 300MB --database postgres://me:hidden@127.0.0.1:1/x",

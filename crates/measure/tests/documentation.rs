@@ -11,9 +11,9 @@ use measure::result::{
     Check, CheckId, ConsistencyCheck, CounterSummary, DatabaseFigures, DatabaseResult,
     DemeritPoint, DemeritResult, DeviceResult, ErrorCount, ErrorRecord, EventResult, HealthFigure,
     IntegrityClass, IoFigures, KernelMessage, LatencyFigures, OperationResult, OutageResult,
-    PhaseResult, RebuildResult, RunResult, ServerCheckpoints, ServerIo, ServerLog, ServerResult,
-    SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict, VerificationResult,
-    VerifiedDatabase, WaitShare,
+    PhaseResult, RebuildResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo, ServerLog,
+    ServerResult, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict,
+    VerificationResult, VerifiedDatabase, WaitShare,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -84,6 +84,7 @@ fn full_result() -> RunResult {
             .into(),
         waits: vec![WaitShare::default()],
         io: Some(ServerIo::default()),
+        file_io: vec![ServerFileIo::default()],
         log: Some(ServerLog::default()),
         checkpoints: Some(ServerCheckpoints::default()),
         outages: vec![OutageResult::default()],

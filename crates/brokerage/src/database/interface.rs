@@ -24,6 +24,8 @@ pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
 pub struct Server {
     /// Its name and version, such as "PostgreSQL 15.18".
     pub name: String,
+    /// How it is connected to, and whether that is encrypted; empty if it is a file.
+    pub connection: String,
     /// Settings that affect its I/O, with their values as the server prints them.
     pub settings: Vec<(String, String)>,
     /// Its data directory, if the user may see it.

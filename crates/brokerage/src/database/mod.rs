@@ -3,6 +3,7 @@
 //! - [`target`]: the values of `--database`, and the address of a server.
 //! - [`endpoint`]: where a server listens.
 //! - `passfile`: passwords in `~/.pgpass`.
+//! - [`tls`]: encryption of connections.
 //! - [`secret`]: a password that is never printed.
 //! - [`interface`]: the trait [`Database`], everything outside of transactions: creating, loading,
 //!   keys and indexes, removal.
@@ -33,6 +34,8 @@ pub mod secret;
 mod socket;
 pub mod sqlite;
 pub mod target;
+pub mod tls;
+mod url;
 
 pub use endpoint::Endpoint;
 pub use interface::Step;
@@ -42,3 +45,4 @@ pub use post_load::{Finished, finish};
 pub use run_lock::{LockError, RunLock};
 pub use secret::Secret;
 pub use target::{Address, Target, TargetError};
+pub use tls::{TlsMode, TlsSettings};

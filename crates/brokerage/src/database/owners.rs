@@ -40,7 +40,7 @@ impl ServerProcess {
 }
 
 /// The number of the main process of a server, if that runs.
-fn main_process(server: &ServerProcess) -> Option<u32> {
+pub(crate) fn main_process(server: &ServerProcess) -> Option<u32> {
     match server {
         ServerProcess::Unknown => None,
         ServerProcess::Own => Some(std::process::id()),

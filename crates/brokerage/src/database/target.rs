@@ -1,10 +1,10 @@
 //! Parsing the option `--database`.
 
-use std::path::PathBuf;
-
 use super::endpoint::Endpoint;
 use super::passfile;
 use super::secret::Secret;
+use super::tls::{TlsMode, TlsSettings};
+use super::url::{UrlParts, tls_mode};
 
 /// Which database to use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Address {
     pub endpoint: Endpoint,
     /// The database that was named.
     pub database: Option<String>,
+    /// Encryption of its connections.
+    pub tls: TlsSettings,
 }
 
 /// The database of a PostgreSQL server that we connect to when none is named.
@@ -60,16 +62,21 @@ pub enum TargetError {
     /// An unknown query parameter.
     #[error(
         "--database has a parameter that is not known after its ?; known are host, socket, port, \
-         user, password, dbname and sslmode"
+         user, password, dbname, sslmode and sslrootcert"
     )]
     Parameter,
-    /// TLS was requested, which is not supported.
+    /// An unknown `sslmode`.
     #[error(
-        "--database asks for an encrypted connection, which Proofload does not support: leave \
-         sslmode out, and reach the server through a Unix socket, a private network or an SSH \
-         tunnel"
+        "--database has an sslmode that is not known; known are disable, prefer, require, \
+         verify-ca and verify-full, for MariaDB as for PostgreSQL (or PGSSLMODE has it)"
     )]
-    Tls,
+    TlsMode,
+    /// A root certificate where none is checked.
+    #[error(
+        "--database has an sslrootcert, which has no effect with sslmode=disable or prefer: give \
+         sslmode=verify-full, or verify-ca if its certificate is not for the name of the host"
+    )]
+    UncheckedCertificate,
     /// No user is named.
     #[error("--database names no user: write it as in postgres://user@host/database")]
     NoUser,
@@ -77,13 +84,13 @@ pub enum TargetError {
 
 /// Servers that have addresses.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     PostgreSql,
     MariaDb,
 }
 
 impl Kind {
-    fn port(self) -> u16 {
+    pub(super) fn port(self) -> u16 {
         match self {
             Self::PostgreSql => 5432,
             Self::MariaDb => 3306,
@@ -110,7 +117,8 @@ pub(super) fn no_such_database(message: &str) -> String {
 impl Target {
     /// Parses the value of `--database`. A missing password or user is taken from the environment
     /// (`PGPASSWORD` and `PGUSER`, or `MYSQL_PWD`), or for PostgreSQL from the password file
-    /// (`PGPASSFILE`, or `~/.pgpass`).
+    /// (`PGPASSFILE`, or `~/.pgpass`); for PostgreSQL also a missing `sslmode` or `sslrootcert`
+    /// (`PGSSLMODE`, `PGSSLROOTCERT`).
     ///
     /// # Errors
     /// The text names no database.
@@ -140,11 +148,13 @@ impl Target {
         if parts.password.is_none() {
             parts.password = from_environment(kind.password_variable());
         }
+        let tls = tls_settings(kind, &parts, &from_environment)?;
         let mut address = Address {
             user: parts.user.take().ok_or(TargetError::NoUser)?,
             password: parts.password.take().map(Secret::new),
             database: parts.database.take(),
             endpoint: parts.endpoint(kind),
+            tls,
         };
         if address.password.is_none() && kind == Kind::PostgreSql {
             address.password = kept_password(&address, &from_environment);
@@ -187,6 +197,32 @@ impl Target {
     }
 }
 
+fn tls_settings(
+    kind: Kind,
+    parts: &UrlParts,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<TlsSettings, TargetError> {
+    let from_environment = |name| {
+        Some(name)
+            .filter(|_| kind == Kind::PostgreSql)
+            .and_then(environment)
+    };
+    let mode = match (parts.tls_mode, from_environment("PGSSLMODE")) {
+        (Some(mode), _) => mode,
+        (None, Some(text)) => tls_mode(&text)?,
+        (None, None) => TlsMode::default(),
+    };
+    let is_checked = !matches!(mode, TlsMode::Disable | TlsMode::Prefer);
+    if parts.root_certificates.is_some() && !is_checked {
+        return Err(TargetError::UncheckedCertificate);
+    }
+    let file = parts.root_certificates.clone();
+    let file = file.or_else(|| from_environment("PGSSLROOTCERT"));
+    // As in libpq: those of the system.
+    let file = file.filter(|file| is_checked && file != "system");
+    Ok(TlsSettings::new(mode, file.map(Into::into)))
+}
+
 /// The password in the user's password file.
 fn kept_password(
     address: &Address,
@@ -206,128 +242,6 @@ fn kind_and_rest(text: &str) -> Option<(Kind, &str)> {
     ]
     .into_iter()
     .find_map(|(scheme, kind)| Some((kind, text.strip_prefix(scheme)?)))
-}
-
-/// The pieces of an address before decoding. It has no `Debug`: one of them is the password.
-#[derive(Default)]
-struct UrlParts {
-    user: Option<String>,
-    password: Option<String>,
-    host: Option<String>,
-    socket: Option<String>,
-    port: Option<u16>,
-    database: Option<String>,
-}
-
-impl UrlParts {
-    fn split(rest: &str) -> Result<Self, TargetError> {
-        let (body, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let (authority, path) = body.split_once('/').unwrap_or((body, ""));
-        let mut parts = Self::default();
-        let server = match authority.rsplit_once('@') {
-            Some((who, server)) => {
-                let (user, password) = match who.split_once(':') {
-                    Some((user, password)) => (user, Some(password)),
-                    None => (who, None),
-                };
-                parts.user = some_text(user)?;
-                parts.password = password.map(percent_decoded).transpose()?;
-                server
-            }
-            None => authority,
-        };
-        let port = match server.strip_prefix('[') {
-            Some(six) => {
-                let (host, after) = six.split_once(']').ok_or(TargetError::Port)?;
-                parts.host = Some(host.to_owned());
-                after.strip_prefix(':')
-            }
-            None => {
-                let (host, port) = match server.split_once(':') {
-                    Some((host, port)) => (host, Some(port)),
-                    None => (server, None),
-                };
-                parts.host = some_text(host)?;
-                port
-            }
-        };
-        if let Some(port) = port.filter(|port| !port.is_empty()) {
-            parts.port = Some(port_number(port)?);
-        }
-        parts.database = some_text(path)?;
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            parts.parameter(pair)?;
-        }
-        Ok(parts)
-    }
-
-    fn parameter(&mut self, pair: &str) -> Result<(), TargetError> {
-        let (name, value) = pair.split_once('=').ok_or(TargetError::Parameter)?;
-        let value = percent_decoded(value)?;
-        match name {
-            "host" => self.host = Some(value),
-            "socket" => self.socket = Some(value),
-            "port" => self.port = Some(port_number(&value)?),
-            "user" => self.user = Some(value),
-            "password" => self.password = Some(value),
-            "dbname" => self.database = Some(value),
-            "sslmode" | "ssl-mode" | "ssl_mode" => match value.to_ascii_lowercase().as_str() {
-                "disable" | "disabled" | "allow" | "prefer" | "preferred" => {}
-                _ => return Err(TargetError::Tls),
-            },
-            _ => return Err(TargetError::Parameter),
-        }
-        Ok(())
-    }
-
-    fn endpoint(self, kind: Kind) -> Endpoint {
-        let port = self.port.unwrap_or(kind.port());
-        if let Some(socket) = self.socket {
-            return Endpoint::Socket(PathBuf::from(socket));
-        }
-        match self.host {
-            // As in libpq: a host with a slash is the directory of the socket.
-            Some(host) if host.starts_with('/') && kind == Kind::PostgreSql => {
-                Endpoint::Socket(PathBuf::from(host).join(format!(".s.PGSQL.{port}")))
-            }
-            Some(host) if host.starts_with('/') => Endpoint::Socket(PathBuf::from(host)),
-            Some(host) => Endpoint::Tcp { host, port },
-            None => Endpoint::Tcp {
-                host: "localhost".to_owned(),
-                port,
-            },
-        }
-    }
-}
-
-fn port_number(text: &str) -> Result<u16, TargetError> {
-    let port = text.parse().ok().filter(|port| *port > 0);
-    port.ok_or(TargetError::Port)
-}
-
-fn some_text(text: &str) -> Result<Option<String>, TargetError> {
-    let text = percent_decoded(text)?;
-    Ok(Some(text).filter(|text| !text.is_empty()))
-}
-
-fn percent_decoded(text: &str) -> Result<String, TargetError> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        if first != b'%' {
-            bytes.push(first);
-            rest = after;
-            continue;
-        }
-        let digits = after.get(..2).ok_or(TargetError::PercentCode)?;
-        let digits = str::from_utf8(digits).map_err(|_| TargetError::PercentCode)?;
-        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(TargetError::PercentCode);
-        }
-        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| TargetError::PercentCode)?);
-        rest = &after[2..];
-    }
-    String::from_utf8(bytes).map_err(|_| TargetError::PercentCode)
 }
 
 #[cfg(test)]
@@ -368,6 +282,43 @@ mod tests {
             socket.endpoint,
             Endpoint::Socket("/run/mysqld/mysqld.sock".into())
         );
+    }
+
+    #[test]
+    fn encryption_is_asked_for_as_in_libpq() {
+        let tls = |text: &'static str| address(text).tls;
+        assert_eq!(tls("mariadb://ann@host"), TlsSettings::default());
+        for (text, mode) in [
+            ("disable", TlsMode::Disable),
+            ("prefer", TlsMode::Prefer),
+            ("require", TlsMode::Require),
+            ("verify-ca", TlsMode::VerifyCa),
+            ("verify-full", TlsMode::VerifyFull),
+        ] {
+            for scheme in ["postgres", "mariadb"] {
+                let text = format!("{scheme}://ann@host/x?sslmode={text}");
+                assert_eq!(address(&text).tls, TlsSettings::new(mode, None));
+            }
+        }
+        let file = tls("postgres://ann@host?sslmode=verify-full&sslrootcert=/etc/my%20root.pem");
+        let root = Some("/etc/my root.pem".into());
+        assert_eq!(file, TlsSettings::new(TlsMode::VerifyFull, root));
+        let system = tls("postgres://ann@host?sslmode=verify-full&sslrootcert=system");
+        assert_eq!(system, TlsSettings::new(TlsMode::VerifyFull, None));
+        let environment = |name: &str| match name {
+            "PGSSLMODE" => Some("verify-ca".to_owned()),
+            "PGSSLROOTCERT" => Some("root.pem".to_owned()),
+            _ => None,
+        };
+        let of = |text| match Target::parse_with(text, &environment).unwrap() {
+            Target::PostgreSql(address) | Target::MariaDb(address) => address.tls,
+            other => panic!("{other:?}"),
+        };
+        let kept = TlsSettings::new(TlsMode::VerifyCa, Some("root.pem".into()));
+        assert_eq!(of("postgres://ann@host"), kept);
+        let given = of("postgres://ann@host?sslmode=prefer");
+        assert_eq!(given, TlsSettings::default());
+        assert_eq!(of("mariadb://ann@host"), TlsSettings::default());
     }
 
     #[test]
@@ -413,12 +364,16 @@ mod tests {
             ("postgres://ann?hush=1", TargetError::Parameter),
             ("postgres://host/trades", TargetError::NoUser),
             (
-                "postgres://ann:hush@host/x?sslmode=require",
-                TargetError::Tls,
+                "postgres://ann:hush@host/x?sslmode=always",
+                TargetError::TlsMode,
             ),
             (
                 "mysql://ann:hush@host/x?ssl-mode=VERIFY_CA",
-                TargetError::Tls,
+                TargetError::Parameter,
+            ),
+            (
+                "mysql://ann:hush@host/x?sslrootcert=hush.pem",
+                TargetError::UncheckedCertificate,
             ),
         ] {
             assert_eq!(parse(text), Err(error), "{text}");

@@ -3,8 +3,10 @@
 
 mod advice;
 mod consistency;
+mod storage_times;
 mod tables;
 
+use self::storage_times::storage_times;
 use crate::operation::{Operation, business_transactions_per_second, rate_of};
 use measure::display::number::{count, figure};
 use measure::display::{
@@ -158,6 +160,7 @@ fn section(result: &RunResult, server: &ServerResult) -> Section {
         ("Wait events", tables::waits(server), Medium::Both),
         ("Downtime", downtime, Medium::Terminal),
         ("Server counters", tables::counters(server), Medium::Page),
+        ("Storage times", storage_times(result, server), Medium::Page),
         (
             "Consistency checks",
             tables::consistency(server),

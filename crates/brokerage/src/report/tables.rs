@@ -172,11 +172,20 @@ pub(super) fn sentences(result: &RunResult, server: &ServerResult) -> Vec<String
             checks.len()
         ));
     }
-    if let Some(other) = server.other_io.as_ref().filter(|other| other.requests > 0) {
+    if let Some(other) = server.other_io.as_ref().filter(|other| other.bytes > 0) {
         sentences.push(format!(
-            "Other I/O on the volume: {} % of its requests, of {}; no other figure contains it.",
+            "Other I/O on the volume: {} % of its {}, of {}; {}.",
             figure(other.share_percent),
-            other.processes.join(", ")
+            if other.requests.is_some() {
+                "requests"
+            } else {
+                "bytes"
+            },
+            other.processes.join(", "),
+            match other.requests {
+                Some(_) => "no other figure contains it",
+                None => "the figures of the volume contain it",
+            }
         ));
     }
     sentences.extend(server.checked_rows.iter().cloned());
@@ -242,8 +251,12 @@ fn what(server: &ServerResult) -> String {
         format!(", {} after it", bytes(ended_bytes as f64))
     });
     let scale = |name| count(server.scale.get(name).and_then(Value::as_u64).unwrap_or(0));
+    let connection = match server.connection.as_str() {
+        "" => String::new(),
+        connection => format!(" Connection: {connection}."),
+    };
     format!(
-        "{} {}: {} customers, {} trading days, {} before the run{grown}. {}",
+        "{} {}: {} customers, {} trading days, {} before the run{grown}. {}{connection}",
         server.name,
         server.version,
         scale(CUSTOMERS),

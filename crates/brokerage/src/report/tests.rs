@@ -2,7 +2,7 @@ use super::contribution;
 use measure::display::{Advice, Medium, Table};
 use measure::result::{
     Check, CheckId, ErrorKind, ErrorRecord, LatencyFigures, OperationResult, OutageResult,
-    RunResult, ServerResult, TransactionCounts, WaitShare,
+    RunResult, ServerFileIo, ServerResult, TransactionCounts, WaitShare,
 };
 
 fn result() -> RunResult {
@@ -52,6 +52,30 @@ fn only_advice(result: &RunResult) -> Advice {
     let mut all = contribution(result).advice;
     assert_eq!(all.len(), 1, "{all:?}");
     all.remove(0)
+}
+
+#[test]
+fn times_of_the_server_stand_beside_those_of_the_device() {
+    let mut timed = result();
+    assert!(table(&timed, "Storage times").rows.is_empty());
+    timed.totals.log_writes.count = 7;
+    if let Some(server) = &mut timed.server {
+        server.file_io = vec![ServerFileIo {
+            name: "client backend, relation".to_owned(),
+            reads: 12,
+            average_read_ms: Some(2.5),
+            ..ServerFileIo::default()
+        }];
+    }
+    let rows = table(&timed, "Storage times").rows;
+    let texts = |row: usize| rows[row].iter().map(|cell| cell.text.clone());
+    let of_server: Vec<_> = texts(0).take(3).collect();
+    assert_eq!(
+        of_server,
+        ["by the server: client backend, relation", "12", "2.50 ms"]
+    );
+    let of_log: Vec<_> = texts(2).take(4).collect();
+    assert_eq!(of_log, ["at the device: log", "", "", "7"]);
 }
 
 #[test]

@@ -10,7 +10,7 @@
 //! - `final_checks` checks the database before and after the load; `progress_note` says how far
 //!   that is.
 //! - [`volume`] measures the I/O requests of the volume, by purpose; [`owners`](crate::database::owners)
-//!   finds those of other processes.
+//!   finds those of other processes, and `process_io` estimates them without the trace.
 //! - [`monitor`] samples the server's wait events and counters, and names the bottleneck.
 
 pub mod arrivals;
@@ -24,6 +24,7 @@ pub mod market_workers;
 pub mod monitor;
 pub mod outage;
 mod parameters;
+mod process_io;
 mod progress_note;
 pub mod recovery;
 pub mod retry;

@@ -163,6 +163,7 @@ fn enter(
         transactions,
         waits: findings.waits.shares(),
         io: findings.counted.io,
+        file_io: findings.counted.file_io,
         log: findings.counted.log,
         checkpoints: findings.counted.checkpoints,
         volume_measured_by: findings.volume_measured_by,
@@ -211,10 +212,14 @@ fn doubts(brokerage: &Brokerage, findings: &Findings, server: &ServerResult) -> 
     let other_io = findings.other_io.as_ref();
     if let Some(other) = other_io.filter(|other| other.share_percent > limit_percent) {
         doubts.push(format!(
-            "Other processes ({}) made {} % of the requests of the volume, which disturbs the \
+            "Other processes ({}) made {} % of the {} of the volume, which disturbs the \
              database's: {limit_percent} % are allowed (brokerage.service_levels.other_io_percent).",
             other.processes.join(", "),
-            units::figure(other.share_percent)
+            units::figure(other.share_percent),
+            match other.requests {
+                Some(_) => "requests",
+                None => "bytes",
+            }
         ));
     }
     let acknowledged = findings.acknowledged.as_ref();

@@ -24,6 +24,7 @@ use measure::sample::Recorder;
 use std::path::Path;
 
 use super::durability::Durability;
+use super::process_io::ProcessIo;
 use super::shard_link::ONLY_SHARD;
 #[cfg(test)]
 use crate::database::owners::role_by_title;
@@ -52,6 +53,10 @@ pub struct Volume {
     /// The traced extent whose flushes are those of the log.
     flushed_extent: usize,
     owners: Owners,
+    /// What stands in for the owners without the trace.
+    process_io: ProcessIo,
+    /// Bytes that the devices have moved since the measurement began, by averages.
+    averaged_bytes: f64,
     /// Log writes since the measurement began, and those of them that no flush followed although
     /// the device has a volatile cache.
     log_writes: u64,
@@ -101,7 +106,8 @@ impl Volume {
             log_extent: (of_data != of_log).then_some(1),
             durability: Durability::new(of_log.is_some_and(|log| log.has_volatile_cache())),
             flushed_extent: usize::from(!shares_device),
-            owners: Owners::new(server),
+            owners: Owners::new(server.clone()),
+            process_io: ProcessIo::new(server),
             ..Self::with_source(source)
         }
     }
@@ -120,6 +126,8 @@ impl Volume {
             durability: Durability::new(false),
             flushed_extent: 0,
             owners: Owners::new(ServerProcess::Unknown),
+            process_io: ProcessIo::new(ServerProcess::Unknown),
+            averaged_bytes: 0.0,
             log_writes: 0,
             unflushed_writes: 0,
             averaged_ns: 0,
@@ -177,19 +185,26 @@ impl Volume {
     /// Counts owners and flushes from now on.
     pub fn begin_measurement(&mut self) {
         self.owners.begin();
+        if matches!(self.source, Source::Averages(_)) {
+            self.process_io.begin();
+            self.averaged_bytes = 0.0;
+        }
         (self.log_writes, self.unflushed_writes) = (0, 0);
     }
 
-    /// The requests of processes that are not the server's, since the measurement began; `None`
-    /// where requests are not traced, or the server's processes are not known.
+    /// The I/O of processes that are not the server's, since the measurement began: their requests,
+    /// or an estimate of their bytes where requests are not traced. `None` if neither is known, or
+    /// the server's processes are not.
     #[must_use]
     pub fn other_io(&self) -> Option<OtherIo> {
-        if !matches!(self.source, Source::Requests(_)) {
-            return None;
+        match self.source {
+            Source::Requests(_) => {}
+            Source::Averages(_) => return self.process_io.others(self.averaged_bytes as u64),
+            Source::Nothing | Source::Lost(_) => return None,
         }
         let counts = self.owners.counts()?;
         Some(OtherIo {
-            requests: counts.others,
+            requests: Some(counts.others),
             bytes: counts.other_bytes,
             share_percent: 100.0 * counts.others as f64 / counts.all.max(1) as f64,
             processes: counts.names(),
@@ -295,6 +310,7 @@ impl Volume {
                             ),
                         ];
                         for (stream, rate, bytes, average_ms) in counts {
+                            self.averaged_bytes += bytes * seconds;
                             enter_average(
                                 recorder,
                                 stream,

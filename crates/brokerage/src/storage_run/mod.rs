@@ -206,10 +206,12 @@ impl Prepared {
             ),
         };
         Ok(format!(
-            "Connected to {} {}, {}: it admits the {sessions} sessions of the run.\n{guarantees}",
+            "Connected to {} {}, {}: it admits the {sessions} sessions of the run.\n\
+             Connection: {}.\n{guarantees}",
             opened.server.name,
             opened.server.version,
-            opened.describe()
+            opened.describe(),
+            opened.server.connection
         ))
     }
 }

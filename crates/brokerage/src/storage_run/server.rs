@@ -284,6 +284,7 @@ fn described(server: &crate::database::Server, origin: &str) -> ServerResult {
     ServerResult {
         name: name.to_owned(),
         version: version.to_owned(),
+        connection: server.connection.clone(),
         origin: origin.trim_end().to_owned(),
         settings: server.settings.iter().cloned().collect(),
         ..ServerResult::default()

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use brokerage::database::mariadb::Connection;
-use brokerage::database::{Address, Endpoint};
+use brokerage::database::{Address, Endpoint, TlsSettings};
 use tempfile::TempDir;
 
 /// How long an answer may take.
@@ -37,6 +37,10 @@ fn program(name: &str) -> Option<PathBuf> {
 
 /// Starts one in a directory with data.
 pub fn start(room: &Path) -> Child {
+    start_with(room, &[])
+}
+
+fn start_with(room: &Path, options: &[String]) -> Child {
     let log = std::fs::File::create(room.join("log")).unwrap();
     Command::new(program("mariadbd").unwrap())
         .arg("--no-defaults")
@@ -44,9 +48,12 @@ pub fn start(room: &Path) -> Child {
         .arg(format!("--socket={}", room.join("socket").display()))
         .args([
             "--skip-networking",
+            "--performance-schema",
+            "--performance-schema-instrument=wait/io/file/%=on",
             "--innodb-buffer-pool-size=32M",
             "--innodb-fast-shutdown=2",
         ])
+        .args(options)
         .args(user_option())
         .stdout(Stdio::null())
         .stderr(log)
@@ -88,6 +95,14 @@ pub fn server() -> Option<Server> {
 }
 
 impl Server {
+    /// Starts it again, with further options.
+    pub fn restart(&mut self, options: &[String]) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.child = start_with(self.room.path(), options);
+        self.wait();
+    }
+
     /// How it is reached.
     pub fn address(&self) -> Address {
         Address {
@@ -95,6 +110,7 @@ impl Server {
             password: None,
             endpoint: Endpoint::Socket(self.room.path().join("socket")),
             database: None,
+            tls: TlsSettings::default(),
         }
     }
 

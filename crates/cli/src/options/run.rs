@@ -47,7 +47,8 @@ pub struct RunOptions {
     /// postgres://user@host:port/database or mariadb://user@host:port/database [default: auto, a
     /// PostgreSQL server of its own on --on, or SQLite where none is installed]. Passwords are taken
     /// from PGPASSWORD, ~/.pgpass or MYSQL_PWD: one given here shows for an instant in the list of
-    /// processes.
+    /// processes. ?sslmode=verify-full behind it requires encryption and a certificate [default:
+    /// prefer].
     #[arg(long, value_name = "DATABASE", help_heading = "Where")]
     pub database: Option<String>,
     /// Overwrite block devices that hold data. Never touches one that is in use.

@@ -32,8 +32,8 @@ pub use figures::{
 pub use host::{CounterSummary, DeviceResult, HealthFigure, HostResult, KernelMessage};
 pub use integrity::{ErrorCount, IntegrityClass, VerificationResult, VerifiedDatabase};
 pub use server::{
-    AcknowledgedWork, ConsistencyCheck, OtherIo, OutageResult, ServerCheckpoints, ServerIo,
-    ServerLog, ServerResult, TransactionCounts, WaitShare,
+    AcknowledgedWork, ConsistencyCheck, OtherIo, OutageResult, ServerCheckpoints, ServerFileIo,
+    ServerIo, ServerLog, ServerResult, TransactionCounts, WaitShare,
 };
 pub use setup::{
     ErrorKind, ErrorRecord, PhaseResult, SamplesSummary, TargetPath, TargetResult, TuningResult,

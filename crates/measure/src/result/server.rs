@@ -15,6 +15,9 @@ pub struct ServerResult {
     pub version: String,
     /// Where it came from, as a sentence: a cluster made for the run, or an existing server.
     pub origin: String,
+    /// How sessions are connected to it, and whether that is encrypted, such as `Unix socket`; empty
+    /// for a file.
+    pub connection: String,
     /// The settings of the server that matter for its storage, as it reports them.
     pub settings: BTreeMap<String, String>,
     /// Settings under which a crash may lose committed work, each with what may be lost.
@@ -32,6 +35,8 @@ pub struct ServerResult {
     pub waits: Vec<WaitShare>,
     /// What the server counted of its own I/O during the measured phase; null when it does not.
     pub io: Option<ServerIo>,
+    /// I/O by the server's own timing during the measured phase; empty when it times none.
+    pub file_io: Vec<ServerFileIo>,
     /// What the server counted of its log; null when it does not.
     pub log: Option<ServerLog>,
     /// Checkpoints during the measured phase; null when the server does not count them.
@@ -39,8 +44,7 @@ pub struct ServerResult {
     /// How the requests of the volume were measured: `every request` or `averages`; empty when its
     /// device is not known.
     pub volume_measured_by: String,
-    /// I/O of other processes on the volume during the measured phase, which is in no other figure;
-    /// null when it is not known.
+    /// I/O of other processes on the volume during the measured phase; null when it is not known.
     pub other_io: Option<OtherIo>,
     /// Times in which the server was down, in any phase.
     pub outages: Vec<OutageResult>,
@@ -100,11 +104,11 @@ pub struct AcknowledgedWork {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct OtherIo {
-    /// Reads and writes.
-    pub requests: u64,
+    /// Reads and writes; null where the kernel's trace cannot be read.
+    pub requests: Option<u64>,
     /// Bytes of them.
     pub bytes: u64,
-    /// Their share in all reads and writes of the volume.
+    /// Their share in all reads and writes of the volume, or in its bytes without the trace.
     pub share_percent: f64,
     /// Names of the processes with most of them.
     pub processes: Vec<String>,
@@ -158,6 +162,27 @@ pub struct ServerIo {
     pub backend_writes: Option<u64>,
     /// Bytes of temporary files; null when the server does not count them.
     pub temporary_bytes: Option<u64>,
+}
+
+/// I/O as the server times it, in one kind of files or by one kind of its processes. A page that the
+/// operating system has in its memory counts as read, too.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServerFileIo {
+    /// As the server names it: process and object, or kind of files.
+    pub name: String,
+    /// Reads.
+    pub reads: u64,
+    /// Average time of a read; null when the server does not time it.
+    pub average_read_ms: Option<f64>,
+    /// Writes, and extensions of files.
+    pub writes: u64,
+    /// Average time of a write; null when the server does not time it.
+    pub average_write_ms: Option<f64>,
+    /// Syncs (fsync); null when the server does not count them by themselves.
+    pub syncs: Option<u64>,
+    /// Average time of a sync; null when the server does not time it.
+    pub average_sync_ms: Option<f64>,
 }
 
 /// What the server wrote to its transaction log (WAL).

@@ -70,8 +70,7 @@ impl Connection {
         database: Option<&str>,
         timeout: Duration,
     ) -> Result<Self, DatabaseError> {
-        let mut wire = Wire::connect(&address.endpoint, timeout)?;
-        let version = startup::start(&mut wire, address, database)?;
+        let (wire, version) = startup::connect(address, database, timeout)?;
         let mut connection = Self {
             wire,
             version,
@@ -122,6 +121,12 @@ impl Connection {
         } else {
             "utf8mb4_0900_bin"
         }
+    }
+
+    /// What the connection is, and how it is encrypted.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        self.wire.describe()
     }
 
     /// Timeout for an answer, after which the server counts as gone; none with `None`.

@@ -234,6 +234,7 @@ impl Database for MariaDb {
         let number = connection.version().split('-').next().unwrap_or_default();
         Ok(Server {
             name: format!("{product} {number}"),
+            connection: connection.describe(),
             settings,
             // A relative path begins at the data directory.
             process: directory

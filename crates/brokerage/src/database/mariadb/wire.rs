@@ -6,6 +6,7 @@ use runtime::thread::complete;
 
 use crate::database::endpoint::Endpoint;
 use crate::database::socket::Socket;
+use crate::database::tls::TlsSettings;
 use crate::error::DatabaseError;
 
 /// Most bytes taken from the socket at once.
@@ -45,6 +46,21 @@ impl Wire {
     /// Timeout for a read or write, after which the server counts as gone; none with `None`.
     pub fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), DatabaseError> {
         self.socket.set_timeout(timeout)
+    }
+
+    /// Encrypts from now on; the server expects it.
+    pub fn encrypt(&mut self, settings: &TlsSettings, host: &str) -> Result<(), DatabaseError> {
+        self.socket.encrypt(settings, host)
+    }
+
+    /// What the connection is, and how it is encrypted.
+    pub fn describe(&self) -> String {
+        self.socket.describe()
+    }
+
+    /// Whether the connection is encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        self.socket.is_encrypted()
     }
 
     /// Whether the connection is encrypted or local.

@@ -57,8 +57,7 @@ impl Connection {
         database: &str,
         timeout: Duration,
     ) -> Result<Self, DatabaseError> {
-        let mut wire = Wire::connect(&address.endpoint, timeout)?;
-        let version = startup::start(&mut wire, address, database)?;
+        let (wire, version) = startup::connect(address, database, timeout)?;
         let digits: String = version.chars().take_while(char::is_ascii_digit).collect();
         if digits.parse::<u32>().unwrap_or(0) < OLDEST {
             return Err(DatabaseError::Unusable(format!(
@@ -100,6 +99,12 @@ impl Connection {
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
+    }
+
+    /// What the connection is, and how it is encrypted.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        self.wire.describe()
     }
 
     /// Timeout for an answer, after which the server counts as gone; none with `None`, for work
@@ -295,7 +300,7 @@ impl Connection {
         sent.map_err(|error| self.closing_error(error))
     }
 
-    pub(super) fn has_message(&self) -> bool {
+    pub(super) fn has_message(&mut self) -> bool {
         self.wire.has_message()
     }
 

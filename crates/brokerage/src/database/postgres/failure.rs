@@ -8,6 +8,16 @@ use crate::error::{CANCELLED, DatabaseError, ROWS_OF_OTHERS, SERVER_LIMIT};
 
 /// The error of an ErrorResponse received while `what` was running.
 pub(super) fn failure(body: &ErrorResponseBody, what: &str) -> DatabaseError {
+    let (code, message) = code_and_message(body);
+    by_code(&code, message, what)
+}
+
+/// Whether a rule of pg_hba.conf, or that there is none, keeps this connection out.
+pub(super) fn is_forbidden_by_rule(body: &ErrorResponseBody) -> bool {
+    code_and_message(body).0 == "28000"
+}
+
+fn code_and_message(body: &ErrorResponseBody) -> (String, String) {
     let mut code = String::new();
     let mut message = String::new();
     let mut detail = None;
@@ -24,7 +34,7 @@ pub(super) fn failure(body: &ErrorResponseBody, what: &str) -> DatabaseError {
     if let Some(detail) = detail {
         message = format!("{message} ({detail})");
     }
-    by_code(&code, message, what)
+    (code, message)
 }
 
 /// By SQLSTATE (appendix A of the PostgreSQL manual).

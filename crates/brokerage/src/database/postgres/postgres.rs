@@ -252,6 +252,7 @@ impl Database for Postgres {
         let number = connection.version().split(' ').next().unwrap_or_default();
         Ok(Server {
             name: format!("PostgreSQL {number}"),
+            connection: connection.describe(),
             settings,
             process: directory
                 .as_ref()

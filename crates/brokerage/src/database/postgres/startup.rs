@@ -1,23 +1,63 @@
 //! The handshake with a PostgreSQL server, and authentication.
 
+use std::time::Duration;
+
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
-use super::failure::failure;
+use super::failure::{failure, is_forbidden_by_rule};
 use super::wire::Wire;
+use crate::database::endpoint::Endpoint;
 use crate::database::secret::Secret;
 use crate::database::target::Address;
+use crate::database::tls::FailedAttempt;
 use crate::error::DatabaseError;
 
-/// Authenticates, and returns the server's version string.
-pub(super) fn start(
-    wire: &mut Wire,
+/// Connects and authenticates; returns the server's version string, too. `timeout` limits each step.
+pub(super) fn connect(
     address: &Address,
     database: &str,
-) -> Result<String, DatabaseError> {
+    timeout: Duration,
+) -> Result<(Wire, String), DatabaseError> {
+    address.tls.connect(&address.endpoint, |host| {
+        let mut wire = Wire::connect(&address.endpoint, timeout)?;
+        if let Some(host) = host {
+            encrypt(&mut wire, address, host)?;
+        }
+        let version = start(&mut wire, address, database)?;
+        Ok((wire, version))
+    })
+}
+
+/// Asks the server to encrypt, and does so if it agrees.
+fn encrypt(wire: &mut Wire, address: &Address, host: &str) -> Result<(), FailedAttempt> {
+    frontend::ssl_request(&mut wire.outgoing);
+    wire.send()?;
+    match wire.receive_byte()? {
+        b'S' => wire
+            .encrypt(&address.tls, host)
+            .map_err(|error| FailedAttempt {
+                is_about_encryption: matches!(error, DatabaseError::Unusable(_)),
+                error,
+            }),
+        b'N' => Ok(address.tls.not_offered(
+            &address.endpoint,
+            "ssl = on in postgresql.conf, and a certificate",
+        )?),
+        b'E' => Err(DatabaseError::Unavailable(format!(
+            "{}: it answered the request for encryption with an error",
+            address.endpoint
+        ))
+        .into()),
+        _ => Err(not_postgres(address).into()),
+    }
+}
+
+/// Authenticates, and returns the server's version string.
+fn start(wire: &mut Wire, address: &Address, database: &str) -> Result<String, FailedAttempt> {
     let parameters = [
         ("user", address.user.as_str()),
         ("database", database),
@@ -40,7 +80,9 @@ pub(super) fn start(
                 body.value().unwrap_or_default().clone_into(&mut version);
             }
             Message::ReadyForQuery(_) => return Ok(version),
-            Message::ErrorResponse(body) => return Err(failure(&body, "the start of a session")),
+            Message::ErrorResponse(body) => {
+                return Err(failure(&body, "the start of a session").into());
+            }
             _ => {}
         }
     }
@@ -50,10 +92,10 @@ pub(super) fn start(
 /// negotiation.
 const ANSWERS: &[u8] = b"RENv";
 
-fn authenticate(wire: &mut Wire, address: &Address) -> Result<(), DatabaseError> {
+fn authenticate(wire: &mut Wire, address: &Address) -> Result<(), FailedAttempt> {
     loop {
         if !ANSWERS.contains(&wire.kind()?) {
-            return Err(not_postgres(address));
+            return Err(not_postgres(address).into());
         }
         match wire.receive()? {
             Message::AuthenticationOk => return Ok(()),
@@ -70,7 +112,13 @@ fn authenticate(wire: &mut Wire, address: &Address) -> Result<(), DatabaseError>
                 wire.send()?;
             }
             Message::AuthenticationSasl(body) => scram(wire, address, &body)?,
-            Message::ErrorResponse(body) => return Err(failure(&body, "the start of a session")),
+            Message::ErrorResponse(body) => {
+                let error = failure(&body, "the start of a session");
+                return Err(match is_forbidden_by_rule(&body) {
+                    true => forbidden(wire, address, error),
+                    false => error.into(),
+                });
+            }
             Message::AuthenticationGss
             | Message::AuthenticationGssContinue(_)
             | Message::AuthenticationKerberosV5
@@ -80,10 +128,32 @@ fn authenticate(wire: &mut Wire, address: &Address) -> Result<(), DatabaseError>
                     "it requests another authentication than a password for user {}; allow \
                      scram-sha-256 (pg_hba.conf)",
                     address.user
-                )));
+                ))
+                .into());
             }
-            _ => return Err(not_postgres(address)),
+            _ => return Err(not_postgres(address).into()),
         }
+    }
+}
+
+/// The rules of the server (pg_hba.conf) keep this connection out, perhaps because of its encryption.
+fn forbidden(wire: &Wire, address: &Address, error: DatabaseError) -> FailedAttempt {
+    let remedy = match (&address.endpoint, wire.is_private()) {
+        (Endpoint::Socket(_), _) => "",
+        (Endpoint::Tcp { .. }, false) => {
+            "; if its rules (pg_hba.conf) want the connection encrypted, write sslmode=require"
+        }
+        (Endpoint::Tcp { .. }, true) => {
+            "; if its rules (pg_hba.conf) want the connection not encrypted, write sslmode=disable"
+        }
+    };
+    let error = match error {
+        DatabaseError::Refused(why) => DatabaseError::Refused(format!("{why}{remedy}")),
+        other => other,
+    };
+    FailedAttempt {
+        error,
+        is_about_encryption: true,
     }
 }
 

@@ -7,6 +7,7 @@ use postgres_protocol::message::backend::{Header, Message};
 
 use crate::database::endpoint::Endpoint;
 use crate::database::socket::Socket;
+use crate::database::tls::TlsSettings;
 use crate::error::DatabaseError;
 
 /// Bytes of a message's header: kind and length.
@@ -41,6 +42,29 @@ impl Wire {
     /// Timeout for a read or write, after which the server counts as gone; none with `None`.
     pub fn set_timeout(&mut self, timeout: Option<Duration>) -> Result<(), DatabaseError> {
         self.socket.set_timeout(timeout)
+    }
+
+    /// Reads the one byte by which the server answers a request for encryption. What follows it in
+    /// the clear must not be taken for something that was encrypted, so nothing more is read.
+    pub fn receive_byte(&mut self) -> Result<u8, DatabaseError> {
+        let mut byte = [0];
+        self.socket.read(&mut byte)?;
+        Ok(byte[0])
+    }
+
+    /// Encrypts from now on; the server has agreed.
+    pub fn encrypt(&mut self, settings: &TlsSettings, host: &str) -> Result<(), DatabaseError> {
+        self.socket.encrypt(settings, host)
+    }
+
+    /// Whether the connection is encrypted or local.
+    pub fn is_private(&self) -> bool {
+        self.socket.is_private()
+    }
+
+    /// What the connection is, and how it is encrypted.
+    pub fn describe(&self) -> String {
+        self.socket.describe()
     }
 
     /// Sends the contents of `outgoing`.
@@ -127,7 +151,7 @@ impl Wire {
     }
 
     /// Whether a message, or the end of the connection, can be read without waiting.
-    pub fn has_message(&self) -> bool {
+    pub fn has_message(&mut self) -> bool {
         !self.incoming.is_empty() || self.socket.is_readable()
     }
 

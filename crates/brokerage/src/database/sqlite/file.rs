@@ -232,6 +232,7 @@ impl Database for Sqlite {
         let setting = |name: &str, value: String| (name.to_owned(), value);
         Ok(Server {
             name: format!("SQLite {}", rusqlite::version()),
+            connection: String::new(),
             settings: vec![
                 setting("cache_size", format!("{kib} KiB per session")),
                 setting("foreign_keys", "on".to_owned()),

@@ -6,7 +6,8 @@
 //! and for reads as the engine has pending, and the rest as running. Nothing here needs a
 //! privilege.
 
-use super::statistics::{Counters, query};
+use super::file_io::{MARIADB_FILES, file_counters};
+use super::statistics::{Counters, Unsupported, query};
 use super::waits::{Class, Waits};
 use crate::error::DatabaseError;
 use crate::schema::Type;
@@ -38,9 +39,13 @@ static STATUS: Statement = Statement {
 ///
 /// # Errors
 /// The server is gone.
-pub fn sample(session: &mut dyn Session, waits: &mut Waits) -> Result<Counters, DatabaseError> {
+pub fn sample(
+    session: &mut dyn Session,
+    waits: &mut Waits,
+    unsupported: &mut Unsupported,
+) -> Result<Counters, DatabaseError> {
     let mut by_state = Vec::new();
-    let Some(rows) = query(session, &ACTIVITY)? else {
+    let Some(rows) = query(session, &ACTIVITY, unsupported)? else {
         return Ok(Counters::default());
     };
     for number in 0..rows.count() {
@@ -48,7 +53,9 @@ pub fn sample(session: &mut dyn Session, waits: &mut Waits) -> Result<Counters, 
         let sessions = rows.integer(number, 1).unwrap_or(0).max(0).unsigned_abs();
         by_state.push((state, sessions));
     }
-    let Some(rows) = query(session, &STATUS)? else {
+    let files = query(session, &MARIADB_FILES, unsupported)?;
+    let files = files.map(|rows| file_counters(&rows)).unwrap_or_default();
+    let Some(rows) = query(session, &STATUS, unsupported)? else {
         note(&by_state, 0, 0, waits);
         return Ok(Counters::default());
     };
@@ -65,6 +72,7 @@ pub fn sample(session: &mut dyn Session, waits: &mut Waits) -> Result<Counters, 
     Ok(Counters::of_buffers_and_log(
         [pages_read, (pages_asked_for - pages_read).max(0)],
         [status("INNODB_OS_LOG_WRITTEN"), status("INNODB_LOG_WRITES")],
+        files,
     ))
 }
 

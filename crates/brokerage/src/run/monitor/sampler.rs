@@ -1,7 +1,7 @@
 //! The sampler: a thread with a session of its own.
 
 use super::mariadb;
-use super::statistics::{self, CounterDeltas, Counters};
+use super::statistics::{self, CounterDeltas, Counters, Unsupported};
 use super::waits::Waits;
 use crate::error::DatabaseError;
 use crate::parallel::lock;
@@ -65,6 +65,7 @@ impl ServerSampler {
         let has_statistics = self.context.database.dialect() != Dialect::Sqlite;
         let mut session: Option<Box<dyn Session>> = None;
         let mut first: Option<Counters> = None;
+        let mut unsupported = Unsupported::default();
         let mut sized = None;
         while self.context.is_open() {
             thread::sleep(SAMPLE_INTERVAL);
@@ -80,7 +81,10 @@ impl ServerSampler {
             }
             if has_statistics && self.is_measuring.load(Ordering::Relaxed) {
                 // Without a server there is nothing to sample until it is back.
-                if self.sample(&mut session, &mut first).is_err() {
+                if self
+                    .sample(&mut session, &mut first, &mut unsupported)
+                    .is_err()
+                {
                     session = None;
                 }
             }
@@ -94,6 +98,7 @@ impl ServerSampler {
         &self,
         session: &mut Option<Box<dyn Session>>,
         first: &mut Option<Counters>,
+        unsupported: &mut Unsupported,
     ) -> Result<(), DatabaseError> {
         if session.is_none() {
             *session = Some(self.context.database.connect()?);
@@ -104,10 +109,10 @@ impl ServerSampler {
         let mut waits = lock(&self.samples).waits.clone();
         let session = &mut **session;
         let reading = match self.context.database.dialect() {
-            Dialect::MariaDb => mariadb::sample(session, &mut waits)?,
+            Dialect::MariaDb => mariadb::sample(session, &mut waits, unsupported)?,
             Dialect::PostgreSql | Dialect::Sqlite => {
-                statistics::sample(session, &mut waits)?;
-                statistics::read(session)?
+                statistics::sample(session, &mut waits, unsupported)?;
+                statistics::read(session, unsupported)?
             }
         };
         let started = first.get_or_insert_with(|| reading.clone());

@@ -3,14 +3,16 @@
 //! A view or column that the server does not have (they move between versions) is not queried
 //! again, and is missing from the result.
 
+use super::file_io::{FileCounters, POSTGRESQL_FILES, file_counters, file_differences};
 use super::waits::{Class, Waits};
 use crate::error::DatabaseError;
 use crate::row::Rows;
 use crate::schema::Type;
 use crate::session::{AfterBatch, Call, Isolation, Session};
 use crate::statement::Statement;
-use measure::result::{ServerCheckpoints, ServerIo, ServerLog};
+use measure::result::{ServerCheckpoints, ServerFileIo, ServerIo, ServerLog};
 use runtime::thread::complete;
+use rustc_hash::FxHashSet;
 
 static ACTIVITY: Statement = Statement {
     name: "watch_activity",
@@ -35,6 +37,18 @@ static LOG: Statement = Statement {
     sql: "SELECT CAST(wal_bytes AS BIGINT), wal_write, wal_sync, wal_fpi, \
           CAST(wal_write_time * 1000 AS BIGINT), CAST(wal_sync_time * 1000 AS BIGINT) \
           FROM pg_stat_wal",
+    parameters: &[],
+    columns: &[Type::Big; 6],
+};
+
+/// From version 18 on, writes and syncs are counted with those of other files.
+static LOG_SINCE_18: Statement = Statement {
+    name: "watch_log_since_18",
+    sql: "SELECT CAST(wal_bytes AS BIGINT), CAST(writes AS BIGINT), CAST(syncs AS BIGINT), \
+          wal_fpi, CAST(write_time * 1000 AS BIGINT), CAST(sync_time * 1000 AS BIGINT) \
+          FROM pg_stat_wal, (SELECT SUM(writes) writes, SUM(fsyncs) syncs, \
+          SUM(write_time) write_time, SUM(fsync_time) sync_time FROM pg_stat_io \
+          WHERE object = 'wal') of_files",
     parameters: &[],
     columns: &[Type::Big; 6],
 };
@@ -66,24 +80,34 @@ pub struct Counters {
     database: Option<Vec<i64>>,
     log: Option<Vec<i64>>,
     checkpoints: Option<Vec<i64>>,
+    /// Of files; empty where the server does not time them.
+    files: FileCounters,
 }
 
 impl Counters {
     /// Counters of a server that has only buffer reads and hits, and bytes and writes of its log.
-    pub(super) fn of_buffers_and_log(pages: [i64; 2], log: [i64; 2]) -> Self {
+    pub(super) fn of_buffers_and_log(pages: [i64; 2], log: [i64; 2], files: FileCounters) -> Self {
         Self {
             database: Some(pages.to_vec()),
             log: Some(log.to_vec()),
             checkpoints: None,
+            files,
         }
     }
 }
+
+/// The queries that a server does not support, or does not allow, which are not sent again: it would
+/// write an error to its log each time.
+#[derive(Debug, Default)]
+pub struct Unsupported(FxHashSet<&'static str>);
 
 /// Differences between two readings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CounterDeltas {
     /// Buffer reads, hits and backend writes.
     pub io: Option<ServerIo>,
+    /// I/O by the server's own timing.
+    pub file_io: Vec<ServerFileIo>,
     /// Bytes, writes and syncs of the write-ahead log.
     pub log: Option<ServerLog>,
     /// Checkpoints and background writes.
@@ -94,15 +118,27 @@ pub struct CounterDeltas {
 ///
 /// # Errors
 /// The server is gone.
-pub fn read(session: &mut dyn Session) -> Result<Counters, DatabaseError> {
-    let checkpoints = match query(session, &CHECKPOINTS)?.map(numbers) {
-        None => query(session, &CHECKPOINTS_SINCE_17)?.map(numbers),
-        known => known,
+pub fn read(
+    session: &mut dyn Session,
+    unsupported: &mut Unsupported,
+) -> Result<Counters, DatabaseError> {
+    let mut first_of = |statements: [&'static Statement; 2]| {
+        for statement in statements {
+            if let Some(rows) = query(session, statement, unsupported)? {
+                return Ok(numbers(rows));
+            }
+        }
+        Ok(None)
     };
+    let checkpoints = first_of([&CHECKPOINTS, &CHECKPOINTS_SINCE_17])?;
+    let log = first_of([&LOG, &LOG_SINCE_18])?;
+    let files = query(session, &POSTGRESQL_FILES, unsupported)?;
+    let files = files.map(|rows| file_counters(&rows)).unwrap_or_default();
     Ok(Counters {
-        checkpoints: checkpoints.flatten(),
-        database: query(session, &DATABASE)?.and_then(numbers),
-        log: query(session, &LOG)?.and_then(numbers),
+        checkpoints,
+        log,
+        files,
+        database: query(session, &DATABASE, unsupported)?.and_then(numbers),
     })
 }
 
@@ -116,8 +152,12 @@ fn numbers(rows: Rows<'_>) -> Option<Vec<i64>> {
 ///
 /// # Errors
 /// The server is gone.
-pub fn sample(session: &mut dyn Session, waits: &mut Waits) -> Result<(), DatabaseError> {
-    let Some(rows) = query(session, &ACTIVITY)? else {
+pub fn sample(
+    session: &mut dyn Session,
+    waits: &mut Waits,
+    unsupported: &mut Unsupported,
+) -> Result<(), DatabaseError> {
+    let Some(rows) = query(session, &ACTIVITY, unsupported)? else {
         return Ok(());
     };
     waits.begin_sample();
@@ -138,7 +178,11 @@ pub fn sample(session: &mut dyn Session, waits: &mut Waits) -> Result<(), Databa
 pub(super) fn query<'a>(
     session: &'a mut dyn Session,
     statement: &'static Statement,
+    unsupported: &mut Unsupported,
 ) -> Result<Option<Rows<'a>>, DatabaseError> {
+    if unsupported.0.contains(statement.name) {
+        return Ok(None);
+    }
     session.begin(Isolation::ReadCommitted)?;
     let call = Call {
         statement,
@@ -146,11 +190,12 @@ pub(super) fn query<'a>(
     };
     match complete(session.run(&[call], AfterBatch::Commit)) {
         Ok(answers) => Ok(Some(answers.of(0))),
-        Err(
-            DatabaseError::Failed { .. }
-            | DatabaseError::ServerSide { .. }
-            | DatabaseError::Refused(_),
-        ) => Ok(None),
+        Err(DatabaseError::Failed { .. } | DatabaseError::Refused(_)) => {
+            unsupported.0.insert(statement.name);
+            Ok(None)
+        }
+        // Cancelled, perhaps; the next may succeed.
+        Err(DatabaseError::ServerSide { .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -160,13 +205,14 @@ pub(super) fn query<'a>(
 #[must_use]
 pub fn between(before: &Counters, after: &Counters) -> CounterDeltas {
     let checkpoints = difference(before.checkpoints.as_ref(), after.checkpoints.as_ref());
-    let average_ms = |micros: Option<&u64>, count: Option<&u64>| {
-        let (micros, count) = (*micros?, *count?);
-        (micros > 0 && count > 0).then(|| micros as f64 / 1e3 / count as f64)
-    };
     let io = difference(before.database.as_ref(), after.database.as_ref());
     let log = difference(before.log.as_ref(), after.log.as_ref());
+    let file_io = match after.files.is_empty() {
+        false => file_differences(&before.files, &after.files),
+        true => files_of(io.as_deref(), log.as_deref()),
+    };
     CounterDeltas {
+        file_io,
         io: io.map(|counts| ServerIo {
             buffer_misses: counts[0],
             buffer_hits: counts[1],
@@ -193,7 +239,37 @@ pub fn between(before: &Counters, after: &Counters) -> CounterDeltas {
     }
 }
 
-fn difference(before: Option<&Vec<i64>>, after: Option<&Vec<i64>>) -> Option<Vec<u64>> {
+/// The average of times in microseconds; `None` if they were not taken.
+pub(super) fn average_ms(micros: Option<&u64>, count: Option<&u64>) -> Option<f64> {
+    let (micros, count) = (*micros?, *count?);
+    (micros > 0 && count > 0).then(|| micros as f64 / 1e3 / count as f64)
+}
+
+/// I/O of files by the counters of pages and log, of a server that does not count files, but takes
+/// times.
+fn files_of(io: Option<&[u64]>, log: Option<&[u64]>) -> Vec<ServerFileIo> {
+    let reads = io
+        .filter(|counts| counts.len() > 2)
+        .map(|counts| ServerFileIo {
+            name: "sessions, relation".to_owned(),
+            reads: counts[0],
+            average_read_ms: average_ms(counts.get(2), counts.first()),
+            ..ServerFileIo::default()
+        });
+    let log = log
+        .filter(|counts| counts.len() > 5)
+        .map(|counts| ServerFileIo {
+            name: "all, WAL".to_owned(),
+            writes: counts[1],
+            average_write_ms: average_ms(counts.get(4), counts.get(1)),
+            syncs: Some(counts[2]),
+            average_sync_ms: average_ms(counts.get(5), counts.get(2)),
+            ..ServerFileIo::default()
+        });
+    reads.into_iter().chain(log).collect()
+}
+
+pub(super) fn difference(before: Option<&Vec<i64>>, after: Option<&Vec<i64>>) -> Option<Vec<u64>> {
     let (before, after) = (before?, after?);
     let restarted = before
         .iter()
@@ -215,6 +291,7 @@ mod tests {
             database: Some(counts[..4].to_vec()),
             log: Some(counts[..6].to_vec()),
             checkpoints: Some(counts.to_vec()),
+            files: FileCounters::default(),
         }
     }
 
@@ -227,6 +304,10 @@ mod tests {
         assert_eq!((io.buffer_misses, io.buffer_hits), (10, 20));
         assert_eq!(io.average_read_ms, Some(2.0));
         assert_eq!(io.backend_writes, Some(3));
+        // An older server.
+        let files = &counted.file_io;
+        assert_eq!((files[0].reads, files[0].average_read_ms), (10, Some(2.0)));
+        assert_eq!((files[1].name.as_str(), files[1].writes), ("all, WAL", 20));
         assert_eq!(counted.log.unwrap().average_write_ms, None);
         assert_eq!(counted.checkpoints.unwrap().write_s, 20.0);
     }

@@ -18,6 +18,7 @@ use crate::database::endpoint::Endpoint;
 use crate::database::postgres::connection::Connection;
 use crate::database::postgres::postgres::Postgres;
 use crate::database::target::Address;
+use crate::database::tls::TlsSettings;
 use crate::error::DatabaseError;
 use measure::host::own_name;
 
@@ -106,6 +107,7 @@ impl Cluster {
             password: None,
             endpoint: Endpoint::Socket(self.sockets.join(format!(".s.PGSQL.{PORT}"))),
             database: None,
+            tls: TlsSettings::default(),
         }
     }
 

@@ -1,0 +1,13 @@
+//! Encryption of a connection to a server, as libpq has it.
+//!
+//! - `settings`: what an address asks for, `sslmode` and `sslrootcert`.
+//! - `certificates`: which certificates are accepted.
+//! - `layer`: the layer between the buffers of a protocol and the socket.
+
+mod certificates;
+mod layer;
+mod settings;
+
+pub(super) use layer::TlsLayer;
+pub(super) use settings::FailedAttempt;
+pub use settings::{TlsMode, TlsSettings};
