@@ -10,6 +10,7 @@
 //! - [`confidence`] says how far an average can be trusted, [`steady`] whether the run was steady.
 //! - [`service_level`] holds the limits, judges the totals, and gives the verdict.
 //! - [`run_directory`] writes and reads the files that a run leaves behind.
+//! - [`recompute`] recomputes figures and verdict from those files, and finds what was changed in them.
 //! - [`display`] writes figures for people, and holds what a workload adds to reports.
 //! - [`result`] is `result.json`: what a run leaves behind, as one versioned document; [`grid`] is
 //!   that of many predictions side by side.
@@ -20,6 +21,7 @@ pub mod grid;
 pub mod histogram;
 pub mod host;
 pub mod metric;
+pub mod recompute;
 pub mod result;
 pub mod run_directory;
 pub mod sample;

@@ -9,7 +9,7 @@ use measure::metric::{Merge, Metric, RowScope, Stream};
 use measure::result::{
     ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Bound, Check,
     CheckId, ConsistencyCheck, CounterSummary, DatabaseFigures, DatabaseResult, DemeritPoint,
-    DemeritResult, DeviceResult, ErrorCount, ErrorRecord, EventResult, HealthFigure,
+    DemeritResult, DeviceResult, ErrorCount, ErrorRecord, EventResult, FileHash, HealthFigure,
     IntegrityClass, IoFigures, KernelMessage, LatencyFigures, OperationResult, OutageResult,
     PhaseResult, RebuildResult, RunResult, ServerCheckpoints, ServerIo, ServerLog, ServerResult,
     SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict, VerificationResult,
@@ -75,6 +75,7 @@ fn full_result() -> RunResult {
         ..ArrayResult::default()
     });
     result.events.push(EventResult::default());
+    result.files.push(FileHash::default());
     result.rebuilds.push(RebuildResult::default());
     result.server = Some(ServerResult {
         // What a brokerage says of its data.

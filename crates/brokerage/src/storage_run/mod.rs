@@ -405,7 +405,7 @@ fn drive(
     let watch = DeviceWatch::begin(&base);
     let mut result = start::run(plan, base, Some(monitor), stop, &mut recorder, parts);
     watch.finish(&mut result);
-    let (observer, recorded) = recorder.finish(&result);
+    let (observer, recorded) = recorder.finish(&mut result);
     (observer, recorded, result)
 }
 

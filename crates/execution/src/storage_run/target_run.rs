@@ -156,7 +156,7 @@ impl TargetRun {
             listener: &mut recorder,
         });
         watch.finish(&mut result);
-        let (mut observer, recorded) = recorder.finish(&result);
+        let (mut observer, recorded) = recorder.finish(&mut result);
         let kept = release(&options, claim, &result, examined_by, &mut *observer);
         Ok(super::outcome(result, recorded, kept))
     }

@@ -13,6 +13,7 @@
 mod array;
 mod check;
 mod event;
+mod evidence;
 mod figures;
 mod host;
 mod integrity;
@@ -23,6 +24,7 @@ mod trace;
 pub use array::{ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume};
 pub use check::{Bound, Check, CheckId, CheckKind, Scope, Verdict};
 pub use event::{EventResult, RebuildResult};
+pub use evidence::FileHash;
 pub use figures::{
     DatabaseFigures, DatabaseResult, IoFigures, LatencyFigures, OperationResult, SteadyState,
     Throughput,
@@ -121,6 +123,10 @@ pub struct RunResult {
     pub server: Option<ServerResult>,
     /// The trace that was replayed; null for a workload.
     pub trace: Option<TraceResult>,
+    /// The other files of the run directory as they were at the end of the run; empty until then.
+    pub files: Vec<FileHash>,
+    /// SHA-256 of this document with nothing in this field; empty until the run has ended.
+    pub document_sha256: String,
 }
 
 /// What kind of run a result is about.
