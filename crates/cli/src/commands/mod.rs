@@ -11,6 +11,7 @@ mod run;
 mod show;
 mod study;
 mod sweep;
+mod verify;
 
 use clap::CommandFactory;
 
@@ -28,6 +29,7 @@ pub use report::report;
 pub use run::run;
 pub use show::show;
 pub use study::study;
+pub use verify::verify;
 
 /// Prints the completion script of a shell.
 pub fn completions(shell: clap_complete::Shell) -> Result<ExitStatus, CommandError> {

@@ -5,6 +5,7 @@
 #![allow(rustdoc::invalid_html_tags)]
 
 mod axis;
+mod certificate;
 mod crashtest;
 mod load;
 mod output;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+pub use certificate::VerifyOptions;
 pub use crashtest::CrashtestOptions;
 pub use predict::PredictOptions;
 pub use run::RunOptions;
@@ -94,6 +96,8 @@ pub enum Command {
     Study(Box<StudyOptions>),
     /// Make the report of one run, or compare several.
     Report(ReportOptions),
+    /// Recompute the verdict of runs from their samples, and find what was changed in them.
+    Verify(VerifyOptions),
     /// List what is built in.
     List(ListOptions),
     /// Print a profile, array, disk or study as it is written, or all its settings in force.
