@@ -1,5 +1,6 @@
 //! The commands: each from its options to its exit status.
 
+mod certificate;
 mod crashtest;
 mod edb;
 mod list;
@@ -20,6 +21,7 @@ use crate::exit::ExitStatus;
 use crate::options::CommandLine;
 use crate::print::print;
 
+pub use certificate::certificate;
 pub use crashtest::crashtest;
 pub use edb::edb;
 pub use list::list;

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-pub use certificate::VerifyOptions;
+pub use certificate::{CertificateOptions, VerifyOptions};
 pub use crashtest::CrashtestOptions;
 pub use predict::PredictOptions;
 pub use run::RunOptions;
@@ -98,6 +98,11 @@ pub enum Command {
     Report(ReportOptions),
     /// Recompute the verdict of runs from their samples, and find what was changed in them.
     Verify(VerifyOptions),
+    /// Make the certificate of runs for signature: HTML and PDF, two pages for one run.
+    ///
+    /// Runs that 'verify' finds changed are refused. A run that did not pass becomes a test report that
+    /// says so.
+    Certificate(Box<CertificateOptions>),
     /// List what is built in.
     List(ListOptions),
     /// Print a profile, array, disk or study as it is written, or all its settings in force.
