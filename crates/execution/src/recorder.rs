@@ -82,9 +82,9 @@ impl Recorder {
         Self { fallbacks, ..self }
     }
 
-    /// Writes the final result. Gives the observer back.
-    pub fn finish(mut self, result: &RunResult) -> (Box<dyn Observer>, Recorded) {
-        self.record(|directory| directory.write_result(result));
+    /// Writes the final result, and sets the hashes of what was written in it. Gives the observer back.
+    pub fn finish(mut self, result: &mut RunResult) -> (Box<dyn Observer>, Recorded) {
+        self.record(|directory| directory.write_final_result(result));
         let directory = self.directory.as_ref();
         let directory = directory.map(|directory| directory.path().to_owned());
         let recorded = Recorded {
@@ -94,7 +94,10 @@ impl Recorder {
         (self.observer, recorded)
     }
 
-    fn record(&mut self, write: impl Fn(&mut RunDirectory) -> Result<(), RunDirectoryError>) {
+    fn record(
+        &mut self,
+        mut write: impl FnMut(&mut RunDirectory) -> Result<(), RunDirectoryError>,
+    ) {
         if self.trouble.is_some() {
             return;
         }

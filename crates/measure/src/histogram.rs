@@ -10,6 +10,7 @@
 
 mod interval_log;
 
+pub(crate) use interval_log::clean_tag;
 pub use interval_log::{
     IntervalLog, IntervalLogError, IntervalLogReader, LoggedInterval, merge_interval_log,
     read_interval_log,
@@ -245,6 +246,12 @@ impl LatencyHistogram {
             self.total_ns = self.total_ns.saturating_add(total_ns);
         }
         self.longest_ns = self.longest_ns.max(values.max());
+    }
+
+    /// Sets average and maximum of values read back from a log, where they are known more exactly.
+    pub(crate) fn set_exact(&mut self, average_ms: f64, max_ms: f64) {
+        self.total_ns = (average_ms * NS_PER_MS * self.count() as f64).round() as u64;
+        self.longest_ns = (max_ms * NS_PER_MS).round() as u64;
     }
 }
 

@@ -9,11 +9,11 @@ use measure::metric::{Merge, Metric, RowScope, Stream};
 use measure::result::{
     ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Bound, Cause,
     Check, CheckId, ConsistencyCheck, CounterSummary, DatabaseFigures, DatabaseResult,
-    DemeritPoint, DemeritResult, DeviceResult, ErrorCount, ErrorRecord, EventResult, HealthFigure,
-    IntegrityClass, IoFigures, KernelMessage, LatencyFigures, OperationResult, OutageResult,
-    PhaseResult, RebuildResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo, ServerLog,
-    ServerResult, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep, Verdict,
-    VerificationResult, VerifiedDatabase, WaitShare,
+    DemeritPoint, DemeritResult, DeviceResult, ErrorCount, ErrorRecord, EventResult, FileHash,
+    HealthFigure, IntegrityClass, IoFigures, KernelMessage, LatencyFigures, OperationResult,
+    OutageResult, PhaseResult, RebuildResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo,
+    ServerLog, ServerResult, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep,
+    Verdict, VerificationResult, VerifiedDatabase, WaitShare,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -76,6 +76,7 @@ fn full_result() -> RunResult {
         ..ArrayResult::default()
     });
     result.events.push(EventResult::default());
+    result.files.push(FileHash::default());
     result.rebuilds.push(RebuildResult::default());
     result.server = Some(ServerResult {
         // What a brokerage says of its data.

@@ -4,6 +4,7 @@
 //!   modelled array in simulated time, [`replay`] a block trace on a modelled array. [`sweep`] makes
 //!   many predictions, or searches for the limit; [`study`] repeats published evaluations.
 //! - `crashtest` (with `host`) simulates databases that lose power, on storage that fails and lies.
+//! - [`verify`] recomputes a run from the samples in its directory.
 //! - Each of the former has a `Prepared`: `new` checks everything and writes nothing, `describe` says in
 //!   words what would be done, `run` does it.
 //! - [`events`] (of the crate `execution`) is what happens meanwhile, for whoever shows or logs it. [`Error`] is what can go
@@ -24,6 +25,7 @@ pub mod replay;
 pub mod run;
 pub mod study;
 pub mod sweep;
+pub mod verify;
 pub mod workloads;
 
 mod files;

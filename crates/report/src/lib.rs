@@ -14,9 +14,11 @@
 //!   [`html_comparison`]; [`comparison`] finds what differs between runs.
 //! - [`Document`] is any other page in the same layout: [`html_document`], [`terminal_document`].
 //! - [`terminal_grid`], [`html_grid`] and [`grid_csv`] show many predictions in one table.
+//! - [`Certificate`] is for signature: HTML and PDF of the answer, the figures that decided and the hashes.
 //! - [`csv_summary`] and [`fio_json`] hand the figures to other programs.
 
 pub mod advice;
+mod certificate;
 pub mod chart;
 pub mod comparison;
 mod document;
@@ -31,6 +33,7 @@ pub mod table;
 pub mod terminal;
 pub mod words;
 
+pub use certificate::{Certificate, CertifiedRun, Details, Deviation};
 pub use document::{Document, Section};
 pub use fio::fio_json;
 pub use grid::{grid_csv, grid_table};

@@ -411,7 +411,7 @@ fn drive(
     let mut result = start::run(plan, base, Some(monitor), stop, &mut recorder, parts);
     watch.finish(&mut result);
     conclude(&mut result, &profile);
-    let (observer, recorded) = recorder.finish(&result);
+    let (observer, recorded) = recorder.finish(&mut result);
     (observer, recorded, result)
 }
 

@@ -1,5 +1,6 @@
 //! The commands: each from its options to its exit status.
 
+mod certificate;
 mod crashtest;
 mod edb;
 mod list;
@@ -11,6 +12,7 @@ mod run;
 mod show;
 mod study;
 mod sweep;
+mod verify;
 
 use clap::CommandFactory;
 
@@ -19,6 +21,7 @@ use crate::exit::ExitStatus;
 use crate::options::CommandLine;
 use crate::print::print;
 
+pub use certificate::certificate;
 pub use crashtest::crashtest;
 pub use edb::edb;
 pub use list::list;
@@ -28,6 +31,7 @@ pub use report::report;
 pub use run::run;
 pub use show::show;
 pub use study::study;
+pub use verify::verify;
 
 /// Prints the completion script of a shell.
 pub fn completions(shell: clap_complete::Shell) -> Result<ExitStatus, CommandError> {

@@ -5,6 +5,7 @@
 #![allow(rustdoc::invalid_html_tags)]
 
 mod axis;
+mod certificate;
 mod crashtest;
 mod load;
 mod output;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+pub use certificate::{CertificateOptions, VerifyOptions};
 pub use crashtest::CrashtestOptions;
 pub use predict::PredictOptions;
 pub use run::RunOptions;
@@ -94,6 +96,13 @@ pub enum Command {
     Study(Box<StudyOptions>),
     /// Make the report of one run, or compare several.
     Report(ReportOptions),
+    /// Recompute the verdict of runs from their samples, and find what was changed in them.
+    Verify(VerifyOptions),
+    /// Make the certificate of runs for signature: HTML and PDF, two pages for one run.
+    ///
+    /// Runs that 'verify' finds changed are refused. A run that did not pass becomes a test report that
+    /// says so.
+    Certificate(Box<CertificateOptions>),
     /// List what is built in.
     List(ListOptions),
     /// Print a profile, array, disk or study as it is written, or all its settings in force.

@@ -164,7 +164,7 @@ impl TargetRun {
         });
         watch.finish(&mut result);
         conclude(&mut result, profile);
-        let (mut observer, recorded) = recorder.finish(&result);
+        let (mut observer, recorded) = recorder.finish(&mut result);
         let kept = release(&options, claim, &result, examined_by, &mut *observer);
         Ok(super::outcome(result, recorded, kept))
     }

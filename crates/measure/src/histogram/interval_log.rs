@@ -243,7 +243,8 @@ fn base64_bytes(text: &str) -> Result<Vec<u8>, String> {
         .map_err(|error| error.to_string())
 }
 
-fn clean_tag(tag: &str) -> String {
+/// A tag without the characters that a log does not allow in one.
+pub(crate) fn clean_tag(tag: &str) -> String {
     tag.chars()
         .map(|c| {
             if c == ',' || c.is_whitespace() || c.is_control() {

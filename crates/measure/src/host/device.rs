@@ -16,6 +16,10 @@ pub struct BlockDevice {
     pub name: String,
     /// Model as the device names itself; empty when it does not.
     pub model: String,
+    /// Serial number as the device names it; empty when it does not, or when it may not be read.
+    pub serial: String,
+    /// Revision of its firmware; empty when unknown.
+    pub firmware: String,
     /// Size of the device (of the partition, when it is one).
     pub size_bytes: u64,
     /// Whether the kernel takes it for a rotating disk.
@@ -66,12 +70,35 @@ impl BlockDevice {
         Some(BlockDevice {
             name: kernel_name(directory)?,
             model: text(&disk.join("device/model")).unwrap_or_default(),
+            serial: serial(disk),
+            firmware: first_text(disk, &["device/firmware_rev", "device/rev", "device/fwrev"]),
             size_bytes: sectors * SECTOR_BYTES,
             rotational: text(&disk.join("queue/rotational")).map(|t| t == "1"),
             scheduler: text(&disk.join("queue/scheduler")).map_or(String::new(), |t| chosen(&t)),
             underlying_devices: Vec::new(),
         })
     }
+}
+
+/// The serial number of a disk: NVMe, virtio and MMC have it as text, SCSI as page 80h of the vital
+/// product data, behind a head of four bytes.
+fn serial(disk: &Path) -> String {
+    let plain = first_text(disk, &["device/serial", "serial"]);
+    if !plain.is_empty() {
+        return plain;
+    }
+    let page = fs::read(disk.join("device/vpd_pg80")).unwrap_or_default();
+    let text = page.get(4..).unwrap_or_default();
+    let text = String::from_utf8_lossy(text);
+    text.trim_matches(|c: char| c.is_whitespace() || c == '\0')
+        .to_owned()
+}
+
+/// The text of the first of these files that holds any.
+fn first_text(disk: &Path, files: &[&str]) -> String {
+    let texts = files.iter().filter_map(|file| text(&disk.join(file)));
+    let mut texts = texts.filter(|text| !text.is_empty());
+    texts.next().unwrap_or_default()
 }
 
 /// The directory of a device in `/sys`.
@@ -159,6 +186,8 @@ mod tests {
         write(&disk.join("queue/rotational"), "1\n");
         write(&disk.join("queue/scheduler"), "none [mq-deadline] kyber\n");
         write(&disk.join("device/model"), "EXOS 7E8        \n");
+        write(&disk.join("device/rev"), "SN05\n");
+        fs::write(disk.join("device/vpd_pg80"), b"\0\x80\0\x08ZA1B2C3D").unwrap();
         write(&disk.join("sda2/partition"), "2\n");
         write(&disk.join("sda2/size"), "1000\n");
         fs::create_dir_all(root.join("dev/block")).unwrap();
@@ -178,6 +207,8 @@ mod tests {
         let expected = BlockDevice {
             name: "sda".to_owned(),
             model: "EXOS 7E8".to_owned(),
+            serial: "ZA1B2C3D".to_owned(),
+            firmware: "SN05".to_owned(),
             size_bytes: 1_024_000,
             rotational: Some(true),
             scheduler: "mq-deadline".to_owned(),

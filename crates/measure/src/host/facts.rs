@@ -44,6 +44,8 @@ fn devices<P: AsRef<Path>>(targets: &[P]) -> Vec<DeviceResult> {
         devices.push(DeviceResult {
             name: device.name,
             model: device.model,
+            serial: device.serial,
+            firmware: device.firmware,
             size_bytes: device.size_bytes,
             rotational: device.rotational,
             scheduler: device.scheduler,

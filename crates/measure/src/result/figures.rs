@@ -141,6 +141,19 @@ impl DatabaseFigures {
             Stream::OtherWrite => &self.other_writes,
         }
     }
+
+    /// The figures of a stream, to be changed.
+    pub(crate) fn stream_mut(&mut self, stream: Stream) -> &mut IoFigures {
+        match stream {
+            Stream::DatabaseRead => &mut self.reads,
+            Stream::DatabaseWrite => &mut self.writes,
+            Stream::LogWrite => &mut self.log_writes,
+            Stream::LogRead => &mut self.log_reads,
+            Stream::MaintenanceRead => &mut self.maintenance_reads,
+            Stream::HeaderWrite => &mut self.header_writes,
+            Stream::OtherWrite => &mut self.other_writes,
+        }
+    }
 }
 
 /// One kind of operation of the workload.

@@ -92,6 +92,10 @@ pub struct DeviceResult {
     pub name: String,
     /// Model as the device names itself; empty when it does not.
     pub model: String,
+    /// Serial number as the device names it; empty when it does not, or when it may not be read.
+    pub serial: String,
+    /// Revision of its firmware; empty when unknown.
+    pub firmware: String,
     /// Size of the device.
     pub size_bytes: u64,
     /// Whether the kernel takes it for a rotating disk; null when it does not say.

@@ -14,6 +14,7 @@ mod array;
 mod cause;
 mod check;
 mod event;
+mod evidence;
 mod figures;
 mod host;
 mod integrity;
@@ -25,6 +26,7 @@ pub use array::{ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, 
 pub use cause::{Cause, CauseId};
 pub use check::{Bound, Check, CheckId, CheckKind, Scope, Verdict};
 pub use event::{EventResult, RebuildResult};
+pub use evidence::FileHash;
 pub use figures::{
     DatabaseFigures, DatabaseResult, IoFigures, LatencyFigures, OperationResult, SteadyState,
     Throughput,
@@ -128,6 +130,10 @@ pub struct RunResult {
     pub server: Option<ServerResult>,
     /// The trace that was replayed; null for a workload.
     pub trace: Option<TraceResult>,
+    /// The other files of the run directory as they were at the end of the run; empty until then.
+    pub files: Vec<FileHash>,
+    /// SHA-256 of this document with nothing in this field; empty until the run has ended.
+    pub document_sha256: String,
 }
 
 /// What kind of run a result is about.

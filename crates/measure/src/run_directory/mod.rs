@@ -11,11 +11,15 @@
 //!
 //! [`RunDirectory`] writes them, [`load`] reads them.
 
+mod hashes;
 mod read;
 mod relocate;
 mod write;
 
+pub(crate) use hashes::hash_file;
+pub use hashes::{DocumentHash, document_hash};
 pub use read::{LoadError, load, load_histograms};
+pub(crate) use read::{load_samples, parse as parse_result, read_result, run_directory_of};
 pub use write::{RunDirectory, RunDirectoryError, check_vacant, new_directory};
 
 /// Name of the result document.
@@ -30,6 +34,8 @@ pub const REPORT_FILE: &str = "report.html";
 pub const LOG_FILE: &str = "log.txt";
 /// Name of the settings in force.
 pub const CONFIG_FILE: &str = "config.toml";
+/// Name of the result document until it is complete.
+const TEMPORARY_FILE: &str = "result.json.tmp";
 
 /// Directory in which run directories are made when the user names none.
 pub const DEFAULT_PARENT: &str = "proofload-runs";

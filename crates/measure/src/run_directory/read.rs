@@ -75,18 +75,22 @@ pub enum LoadError {
 /// When there is no result, or a file is damaged or of another version.
 pub fn load(directory: &Path) -> Result<(RunResult, Vec<SampleRow>), LoadError> {
     let directory = run_directory_of(directory);
+    let result = parse(&directory.join(RESULT_FILE), &read_result(directory)?)?;
+    Ok((result, load_samples(&directory.join(SAMPLES_FILE))?))
+}
+
+/// The text of the result document.
+///
+/// # Errors
+/// When there is none, or it cannot be read.
+pub(crate) fn read_result(directory: &Path) -> Result<Vec<u8>, LoadError> {
     let path = directory.join(RESULT_FILE);
-    let text = fs::read(&path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => LoadError::NoResult {
+    fs::read(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => LoadError::NoResult {
             path: directory.to_owned(),
         },
-        _ => LoadError::Read {
-            path: path.clone(),
-            error,
-        },
-    })?;
-    let result = parse(&path, &text)?;
-    Ok((result, load_samples(&directory.join(SAMPLES_FILE))?))
+        _ => LoadError::Read { path, error },
+    })
 }
 
 /// Reads the histograms of the measured phase, added up: one entry for each tag; empty when there
@@ -104,15 +108,20 @@ pub fn load_histograms(directory: &Path) -> Result<Vec<LoggedInterval>, LoadErro
     }
 }
 
-fn run_directory_of(path: &Path) -> &Path {
+/// The run directory that a path names: itself, or the one that its `result.json` is in.
+pub(crate) fn run_directory_of(path: &Path) -> &Path {
     if path.file_name().is_some_and(|name| name == RESULT_FILE) && path.is_file() {
         return path.parent().unwrap_or(path);
     }
     path
 }
 
-/// The schema is looked at first, so that a document of another version gets the right diagnostic.
-fn parse(path: &Path, text: &[u8]) -> Result<RunResult, LoadError> {
+/// The result in the text of a document. The schema is looked at first, so that a document of another
+/// version gets the right diagnostic.
+///
+/// # Errors
+/// When it is none.
+pub(crate) fn parse(path: &Path, text: &[u8]) -> Result<RunResult, LoadError> {
     let malformed = |error| LoadError::Malformed {
         path: path.to_owned(),
         error,
@@ -131,7 +140,11 @@ fn parse(path: &Path, text: &[u8]) -> Result<RunResult, LoadError> {
     serde_json::from_slice(text).map_err(malformed)
 }
 
-fn load_samples(path: &Path) -> Result<Vec<SampleRow>, LoadError> {
+/// The rows of the samples; none without a file.
+///
+/// # Errors
+/// When the file is damaged.
+pub(crate) fn load_samples(path: &Path) -> Result<Vec<SampleRow>, LoadError> {
     match File::open(path) {
         Ok(file) => {
             SampleReader::read_all(BufReader::new(file)).map_err(|error| LoadError::Samples {

@@ -9,14 +9,15 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 
-use super::{CONFIG_FILE, DEFAULT_PARENT, HISTOGRAMS_FILE, LOG_FILE, RESULT_FILE, SAMPLES_FILE};
+use super::hashes::{hash_files, seal, text_of};
+use super::{
+    CONFIG_FILE, DEFAULT_PARENT, HISTOGRAMS_FILE, LOG_FILE, RESULT_FILE, SAMPLES_FILE,
+    TEMPORARY_FILE,
+};
 use crate::histogram::{IntervalLog, IntervalLogError};
 use crate::metric::Stream;
 use crate::result::RunResult;
 use crate::sample::{Phase, RowError, Sample, SampleWriter};
-
-/// Name of the result document until it is complete.
-pub(super) const TEMPORARY_FILE: &str = "result.json.tmp";
 
 /// A failure to make or fill a run directory.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +68,14 @@ pub enum RunDirectoryError {
         path: PathBuf,
         /// What the system or the encoder reported.
         error: IntervalLogError,
+    },
+    /// The files that were written cannot be read back.
+    #[error("the files in {path} cannot be read back for their hashes: {error}")]
+    Hash {
+        /// Path of the directory.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
     },
     /// The result holds a value that JSON cannot express.
     #[error("the result cannot be written as JSON: {0}")]
@@ -217,10 +226,9 @@ impl RunDirectory {
     /// # Errors
     /// When the document holds a number that JSON cannot express, or cannot be written.
     pub fn write_result(&self, result: &RunResult) -> Result<(), RunDirectoryError> {
-        let mut text = serde_json::to_vec_pretty(result)?;
+        let text = text_of(result)?;
         // A number that is not finite is written as null and would make the document unreadable.
         serde_json::from_slice::<RunResult>(&text)?;
-        text.push(b'\n');
         let here = self.here();
         let path = here.join(RESULT_FILE);
         let temporary = here.join(TEMPORARY_FILE);
@@ -245,6 +253,21 @@ impl RunDirectory {
                 error,
             }
         })
+    }
+
+    /// Writes the result of a run that has ended: with the hashes of all other files, which are not
+    /// written any more, and its own, so that a later change of any of them is found. They are set in
+    /// `result`, too.
+    ///
+    /// # Errors
+    /// As [`RunDirectory::write_result`], and when a file cannot be read.
+    pub fn write_final_result(&self, result: &mut RunResult) -> Result<(), RunDirectoryError> {
+        result.files = hash_files(&self.here()).map_err(|error| RunDirectoryError::Hash {
+            path: self.path.clone(),
+            error,
+        })?;
+        seal(result)?;
+        self.write_result(result)
     }
 
     /// A path of the directory that is held open: the kernel's name for it, or else its own.

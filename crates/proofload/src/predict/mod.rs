@@ -91,8 +91,8 @@ impl Prepared {
             .as_ref()
             .map(|directory| directory.path().to_owned());
         let recorder = Recorder::new(observer, directory, stop.clone()).sparing();
-        let (result, recorder) = run(&self.plan, started, stop.clone(), recorder)?;
-        recorder.finish(&result).1.complete()?;
+        let (mut result, recorder) = run(&self.plan, started, stop.clone(), recorder)?;
+        recorder.finish(&mut result).1.complete()?;
         Ok(Outcome {
             result,
             directory: path,

@@ -223,7 +223,7 @@ impl Record {
         for line in outcome::final_lines(&result) {
             self.recorder.note(&line);
         }
-        self.recorder.finish(&result).1.complete()?;
+        self.recorder.finish(&mut result).1.complete()?;
         Ok(result)
     }
 }

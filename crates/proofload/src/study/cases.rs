@@ -178,8 +178,8 @@ impl Task {
         let output = Output::Directory(self.directory.clone());
         let directory = predict::open(&self.plan, &output, started)?;
         let recorder = Recorder::new(Box::new(watch), directory, stop.clone());
-        let (result, recorder) = predict::run(&self.plan, started, stop, recorder)?;
-        recorder.finish(&result).1.complete()?;
+        let (mut result, recorder) = predict::run(&self.plan, started, stop, recorder)?;
+        recorder.finish(&mut result).1.complete()?;
         let unreadable = |error| Error::environment(format!("{error}."), "");
         Ok((CaseResult::load(&self.directory).map_err(unreadable)?, true))
     }

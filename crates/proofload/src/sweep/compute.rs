@@ -103,8 +103,9 @@ impl Computation<'_> {
         };
         let recorder = Recorder::new(Box::new(share), directory, self.stop.clone());
         let recorder = recorder.sparing();
-        let (result, recorder) = predict::run(&point.plan, started, self.stop.clone(), recorder)?;
-        recorder.finish(&result).1.complete()?;
+        let (mut result, recorder) =
+            predict::run(&point.plan, started, self.stop.clone(), recorder)?;
+        recorder.finish(&mut result).1.complete()?;
         progress[number].store(1f64.to_bits(), Ordering::Relaxed);
         Ok(result)
     }

@@ -1,0 +1,162 @@
+//! `proofload verify`: what was changed in a run directory is found.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{SMALL, Scratch, WIDE};
+
+/// A run that has passed, in `out`.
+fn run() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.directory("target");
+    let line = format!("{SMALL} {WIDE} --rate 200 --quiet");
+    scratch.proofload(&line).exits(0);
+    scratch
+}
+
+/// A copy of the run with the first digit behind `text` in a file changed.
+fn changed(scratch: &Scratch, file: &str, text: &str) {
+    let (from, to) = (scratch.path("out"), scratch.path("changed"));
+    let _ = fs::remove_dir_all(&to);
+    fs::create_dir(&to).expect("what the run has written");
+    for entry in fs::read_dir(&from).expect("what the run has written") {
+        let name = entry.expect("what the run has written").file_name();
+        fs::copy(from.join(&name), to.join(&name)).expect("what the run has written");
+    }
+    change_digit(&to.join(file), text);
+}
+
+fn change_digit(path: &Path, text: &str) {
+    let mut bytes = fs::read(path).expect("what the run has written");
+    let found = bytes.windows(text.len()).position(|w| w == text.as_bytes());
+    let begin = found.expect("the text is there") + text.len();
+    let digit = bytes[begin..]
+        .iter()
+        .position(u8::is_ascii_digit)
+        .expect("what the run has written");
+    let digit = &mut bytes[begin + digit];
+    *digit = if *digit == b'9' { b'8' } else { *digit + 1 };
+    fs::write(path, bytes).expect("what the run has written");
+}
+
+/// Takes the hashes out of a result, as one of an earlier version has none.
+fn without_hashes(path: &Path) {
+    let text = fs::read_to_string(path).expect("what the run has written");
+    let mut result: serde_json::Value =
+        serde_json::from_str(&text).expect("what the run has written");
+    let fields = result.as_object_mut().expect("what the run has written");
+    fields.remove("files").expect("hashes of files");
+    fields.remove("document_sha256").expect("a hash");
+    fs::write(
+        path,
+        serde_json::to_string_pretty(&result).expect("what the run has written"),
+    )
+    .expect("what the run has written");
+}
+
+#[test]
+fn a_run_is_verified_and_a_changed_digit_is_found() {
+    let scratch = run();
+    scratch
+        .proofload("verify out")
+        .exits(0)
+        .prints("out: verified")
+        .prints("the verdict `pass` recomputed from 8 samples");
+    for (file, text) in [
+        ("samples.csv", "measured,"),
+        ("histograms.hlog", "mail-001/database-read,"),
+        ("result.json", "\"average_ms\": "),
+        ("result.json", "\"seed\": "),
+        ("result.json", "\"document_sha256\": "),
+        ("config.toml", "average_database_read = "),
+        ("log.txt", "T"),
+    ] {
+        changed(&scratch, file, text);
+        let ended = scratch.proofload("verify changed").exits(4);
+        ended
+            .prints("changed: CHANGED")
+            .prints(&format!("{file}: "));
+    }
+}
+
+#[test]
+fn figures_that_do_not_follow_from_the_samples_are_found_without_hashes() {
+    let scratch = run();
+    without_hashes(&scratch.path("out/result.json"));
+    scratch
+        .proofload("verify out")
+        .exits(5)
+        .prints("not changed as far as it could be verified")
+        .prints("result.json has no hashes");
+    for (file, text, field) in [
+        (
+            "result.json",
+            "\"achieved_iops\": ",
+            "throughput.achieved_iops",
+        ),
+        ("result.json", "\"value\": ", "checks[0].value"),
+        ("result.json", "\"average_ms\": ", "average_ms"),
+        ("config.toml", "allowed_maximum_violations = ", "rule"),
+        ("samples.csv", "measured,", "length"),
+    ] {
+        changed(&scratch, file, text);
+        let ended = scratch.proofload("verify changed");
+        if file == "samples.csv" {
+            ended.exits(4);
+        } else {
+            ended.exits(4).prints(field);
+        }
+    }
+    changed(&scratch, "samples.csv", "measured,");
+    fs::remove_file(scratch.path("changed/samples.csv")).unwrap();
+    scratch.proofload("verify changed").exits(5);
+}
+
+#[test]
+fn a_run_that_failed_is_verified_too() {
+    let scratch = Scratch::new();
+    scratch.directory("target");
+    let levels = "--set service_levels.average_database_read=1us \
+                  --set service_levels.fewest_samples=1";
+    scratch
+        .proofload(&format!("{SMALL} {levels} --quiet"))
+        .exits(1);
+    scratch
+        .proofload("verify out")
+        .exits(0)
+        .prints("the verdict `fail`");
+    let path = scratch.path("out/result.json");
+    let text = fs::read_to_string(&path).unwrap();
+    without_hashes(&path);
+    assert!(text.contains("\"verdict\": \"fail\""));
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(
+        &path,
+        text.replace("\"verdict\": \"fail\"", "\"verdict\": \"pass\""),
+    )
+    .unwrap();
+    scratch
+        .proofload("verify out")
+        .exits(4)
+        .prints("result.json: verdict\n    recorded    pass\n    recomputed  fail");
+}
+
+#[test]
+fn a_prediction_is_verified_and_what_is_no_run_is_refused() {
+    let scratch = Scratch::new();
+    scratch
+        .proofload("predict exchange-2013 --array msa2050-tier --duration 5m --out out --quiet")
+        .exits(0);
+    let json = scratch.proofload("verify out --json").exits(0).stdout;
+    let found: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(found["agreement"], "whole");
+    assert_eq!(found["document_sha256"].as_str().unwrap().len(), 64);
+    scratch.directory("empty");
+    scratch
+        .proofload("verify empty")
+        .exits(2)
+        .says("is not a run directory");
+    scratch.proofload("verify missing").exits(2);
+}

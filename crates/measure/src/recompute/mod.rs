@@ -1,0 +1,286 @@
+//! Recomputes what a run found from the samples that it left, and compares: `proofload verify`.
+//!
+//! Three things are compared, so that a change of any of them is found:
+//!
+//! - the SHA-256 of each file and of `result.json` with those that the run recorded at its end;
+//! - each row of `samples.csv` of the measured phase with the histograms of `histograms.hlog`;
+//! - the figures, checks and verdict of `result.json` with those that follow from the samples. They
+//!   are added up and judged by the functions that did so in the run: [`RunTotals::fill`],
+//!   [`evaluate`], [`judge`].
+//!
+//! Hashes find what was changed, not who changed it: whoever computes them anew leaves no trace. So
+//! the hash of the document is printed on the certificate that people sign.
+//!
+//! [`RunTotals::fill`]: crate::sample::RunTotals::fill
+//! [`evaluate`]: crate::service_level::evaluate
+//! [`judge`]: crate::service_level::judge
+
+mod compare;
+mod judged;
+mod samples;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::result::RunResult;
+use crate::run_directory::{
+    CONFIG_FILE, HISTOGRAMS_FILE, LoadError, RESULT_FILE, SAMPLES_FILE, document_hash, hash_file,
+    load_samples, parse_result, read_result, run_directory_of,
+};
+use crate::sample::SampleRow;
+use crate::service_level::ServiceLevels;
+use crate::steady::SteadyRule;
+
+/// Differences that are listed at most.
+const MOST_LISTED: usize = 40;
+
+/// What a run was judged by, as its settings say it.
+#[derive(Debug, Clone)]
+pub struct Terms {
+    /// The limits.
+    pub levels: ServiceLevels,
+    /// Length of the measured phase that was asked for.
+    pub planned_s: f64,
+    /// When a request counts as hung.
+    pub hung_after_s: f64,
+    /// The rule of the steady state.
+    pub steady: SteadyRule,
+    /// All settings by dotted path.
+    pub settings: BTreeMap<String, serde_json::Value>,
+}
+
+/// Something that is not what it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The file of the run directory.
+    pub file: String,
+    /// What in it.
+    pub field: String,
+    /// What stands there, or what the run recorded of it.
+    pub recorded: String,
+    /// What follows from the samples or the bytes of the file.
+    pub recomputed: String,
+}
+
+/// Differences in the order in which they were found; of very many the first.
+#[derive(Debug, Clone, Default)]
+pub struct Differences {
+    /// Those that are kept.
+    pub listed: Vec<Difference>,
+    /// How many there were.
+    pub count: u64,
+}
+
+impl Differences {
+    fn add(&mut self, difference: Difference) {
+        self.count += 1;
+        if self.listed.len() < MOST_LISTED {
+            self.listed.push(difference);
+        }
+    }
+
+    fn of(&mut self, file: &str, field: &str, recorded: impl Into<String>, found: String) {
+        self.add(Difference {
+            file: file.to_owned(),
+            field: field.to_owned(),
+            recorded: recorded.into(),
+            recomputed: found,
+        });
+    }
+}
+
+/// What became of a verification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agreement {
+    /// Everything was compared, and everything agrees.
+    Whole,
+    /// What could be compared agrees, but something could not.
+    Partial,
+    /// Something differs.
+    None,
+}
+
+/// What was compared, and what came of it.
+#[derive(Debug, Clone, Default)]
+pub struct Verified {
+    /// The run directory.
+    pub directory: PathBuf,
+    /// The result as it stands there; `None` when it cannot be read.
+    pub result: Option<RunResult>,
+    /// SHA-256 of the result document, as its bytes give it; empty when it has none recorded.
+    pub document_sha256: String,
+    /// Files whose hashes agree.
+    pub files: u64,
+    /// Figures of the result that were recomputed, checks and verdict not counted.
+    pub figures: u64,
+    /// Checks that were judged again.
+    pub checks: u64,
+    /// Samples of the measured phase that were added up.
+    pub samples: u64,
+    /// Whether the verdict was reached again.
+    pub verdict: bool,
+    /// Everything that differs.
+    pub differences: Differences,
+    /// What could not be compared and why, in sentences.
+    pub not_verified: Vec<String>,
+}
+
+impl Verified {
+    /// The answer.
+    #[must_use]
+    pub fn agreement(&self) -> Agreement {
+        match (self.differences.count, self.not_verified.len()) {
+            (0, 0) => Agreement::Whole,
+            (0, _) => Agreement::Partial,
+            _ => Agreement::None,
+        }
+    }
+
+    fn cannot(&mut self, what: impl Into<String>) {
+        self.not_verified.push(what.into());
+    }
+}
+
+/// Verifies a run directory. `terms` reads what the run was judged by from its result and the text of
+/// its `config.toml`; `Ok(None)` when its kind is not judged by service levels.
+///
+/// # Errors
+/// When the directory is none of a run, or of a version that this one does not read.
+pub fn verify(
+    directory: &Path,
+    terms: impl FnOnce(&RunResult, &str) -> Result<Option<Terms>, String>,
+) -> Result<Verified, LoadError> {
+    let directory = run_directory_of(directory);
+    let text = read_result(directory)?;
+    let mut verified = Verified {
+        directory: directory.to_owned(),
+        ..Verified::default()
+    };
+    let hash = document_hash(&text);
+    if let Some(hash) = &hash {
+        verified.document_sha256.clone_from(&hash.recomputed);
+        if hash.recorded != hash.recomputed {
+            let found = hash.recomputed.clone();
+            let (file, field) = (RESULT_FILE, "document_sha256");
+            verified.differences.of(file, field, &hash.recorded, found);
+        }
+    }
+    let result = match parse_result(&directory.join(RESULT_FILE), &text) {
+        Ok(result) => result,
+        // Without a hash that says it was another document, it is one that this version cannot read.
+        Err(error) if verified.differences.count == 0 => return Err(error),
+        Err(error) => {
+            let (file, field) = (RESULT_FILE, "the document");
+            let found = error.to_string();
+            verified
+                .differences
+                .of(file, field, "a result document", found);
+            return Ok(verified);
+        }
+    };
+    match (&hash, result.complete) {
+        (Some(_), _) => {}
+        (None, true) => verified.cannot(format!(
+            "result.json has no hashes, as version {} wrote none: a change that leaves figures and \
+             samples in agreement is not found.",
+            result.version
+        )),
+        (None, false) => verified.cannot(
+            "The run did not end, so there are no hashes of its files: a change that leaves figures \
+             and samples in agreement is not found.",
+        ),
+    }
+    compare_files(&result, &mut verified);
+    compare_figures(&result, terms, &mut verified);
+    verified.result = Some(result);
+    Ok(verified)
+}
+
+fn compare_files(result: &RunResult, verified: &mut Verified) {
+    for recorded in &result.files {
+        match hash_file(&verified.directory, recorded.file.clone()) {
+            Ok(found) if found.sha256 == recorded.sha256 => verified.files += 1,
+            found => {
+                let found = found.map_or_else(|error| error.to_string(), |found| found.sha256);
+                let recorded_hash = recorded.sha256.as_str();
+                verified
+                    .differences
+                    .of(&recorded.file, "SHA-256", recorded_hash, found);
+            }
+        }
+    }
+}
+
+/// The samples of a run and what they are read from. `None` when they cannot be read, which has been
+/// noted.
+fn raw_samples(verified: &mut Verified) -> Option<(Vec<SampleRow>, Vec<u8>)> {
+    let path = verified.directory.join(SAMPLES_FILE);
+    let rows = match load_samples(&path) {
+        Ok(rows) => rows,
+        Err(error) => {
+            let found = error.to_string();
+            verified
+                .differences
+                .of(SAMPLES_FILE, "the file", "rows of samples", found);
+            return None;
+        }
+    };
+    let histograms = fs::read(verified.directory.join(HISTOGRAMS_FILE));
+    match histograms {
+        Ok(histograms) if !rows.is_empty() => Some((rows, histograms)),
+        Ok(_) => {
+            verified.cannot("There are no samples, so no figure was recomputed.");
+            None
+        }
+        Err(error) => {
+            verified.cannot(format!(
+                "{HISTOGRAMS_FILE} cannot be read ({error}), so no figure was recomputed."
+            ));
+            None
+        }
+    }
+}
+
+fn compare_figures(
+    result: &RunResult,
+    terms: impl FnOnce(&RunResult, &str) -> Result<Option<Terms>, String>,
+    verified: &mut Verified,
+) {
+    let Some((rows, histograms)) = raw_samples(verified) else {
+        return;
+    };
+    let interval_s = result.samples.interval_s;
+    if interval_s <= 0.0 {
+        verified.cannot("Nothing was measured, so no figure was recomputed.");
+        return;
+    }
+    let recount = samples::recount(&rows, &histograms, interval_s, &mut verified.differences);
+    let recount = match recount {
+        Ok(recount) => recount,
+        Err(error) => {
+            let (field, found) = ("the file", error.to_string());
+            verified
+                .differences
+                .of(HISTOGRAMS_FILE, field, "histograms", found);
+            return;
+        }
+    };
+    verified.samples = recount.totals.full_samples() as u64;
+    let config = fs::read_to_string(verified.directory.join(CONFIG_FILE));
+    let config = config.map_err(|error| error.to_string());
+    let terms = match config.and_then(|text| terms(result, &text)) {
+        Ok(Some(terms)) => Some(terms),
+        Ok(None) => None,
+        Err(error) => {
+            let (field, expected) = ("the file", "settings of a workload");
+            verified.differences.of(CONFIG_FILE, field, expected, error);
+            None
+        }
+    };
+    let judged = judged::recomputed(result, &recount, terms.as_ref());
+    verified.verdict = terms.is_some() && judged.unexplained.is_none();
+    verified.not_verified.extend(judged.unexplained);
+    verified.checks = judged.result.checks.len() as u64;
+    compare::compare(result, &judged.result, verified);
+}

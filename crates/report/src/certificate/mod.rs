@@ -1,0 +1,194 @@
+//! The certificate of runs, for signature: HTML and PDF of two pages, or a page more for each further run.
+//!
+//! Its order is that of published results of the Exchange Solution Reviewed Program (storage): what was
+//! tested, on what, for whom; the question and the answer; reliability; storage performance; the limits
+//! with the figures that decided; deviations; evidence; signatures.
+//!
+//! [`content`] says what stands in it as [`Block`]s, which [`html`] and [`pdf`] draw. What is not known
+//! is a line to be filled in by hand.
+
+mod content;
+mod html;
+mod pdf;
+mod run;
+
+use measure::recompute::Verified;
+
+use crate::run::Run;
+use crate::tone::Tone;
+
+/// What nobody but its owner knows of the storage; empty is left to be filled in by hand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Details {
+    /// For whom the storage was tested.
+    pub customer: String,
+    /// Who tested it.
+    pub tester: String,
+    /// Manufacturer and model of the array.
+    pub array: String,
+    /// Its serial numbers.
+    pub serial: String,
+    /// Its firmware.
+    pub firmware: String,
+    /// Disks and their RAID level.
+    pub disks: String,
+    /// Controllers and their caches.
+    pub controllers: String,
+    /// How the host is connected: adapters, switches, multipathing.
+    pub connection: String,
+    /// Anything else.
+    pub note: String,
+}
+
+/// A setting that is not as the profile has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deviation {
+    /// Its dotted path.
+    pub setting: String,
+    /// Its value in the profile.
+    pub of_profile: String,
+    /// Its value in the run.
+    pub of_run: String,
+}
+
+/// A run that stands on a certificate.
+#[derive(Clone, Debug, Default)]
+pub struct CertifiedRun {
+    /// The run.
+    pub run: Run,
+    /// What came of its verification.
+    pub verified: Verified,
+    /// Settings that differ from the bundled profile of its name; `None` when there is no such profile.
+    pub deviations: Option<Vec<Deviation>>,
+}
+
+/// A certificate, ready to be drawn.
+#[derive(Clone, Debug)]
+pub struct Certificate {
+    /// What the document is called.
+    pub title: String,
+    /// What is below the title.
+    pub subtitle: String,
+    /// What is at the foot of each page.
+    pub foot: String,
+    /// The parts, in order.
+    blocks: Vec<Block>,
+}
+
+/// A part of a certificate.
+#[derive(Clone, Debug)]
+enum Block {
+    /// The answer.
+    Answer {
+        tone: Tone,
+        word: String,
+        sentence: String,
+        reason: String,
+    },
+    /// A heading.
+    Heading(String),
+    /// Names with their values, in two columns.
+    Facts(Vec<Fact>),
+    /// A table.
+    Table(Grid),
+    /// A paragraph.
+    Text(String),
+    /// Sentences below each other.
+    List(Vec<String>),
+    /// Lines to sign on, by role.
+    Signatures(Vec<(&'static str, String)>),
+    /// What follows begins a page.
+    NewPage,
+}
+
+/// A name with its value; without one a line to write on.
+#[derive(Clone, Debug)]
+struct Fact {
+    name: &'static str,
+    value: String,
+    /// Whether it takes the whole width.
+    is_wide: bool,
+    /// Whether the value is a hash.
+    is_code: bool,
+}
+
+impl Fact {
+    fn new(name: &'static str, value: impl Into<String>) -> Self {
+        Self {
+            name,
+            value: value.into(),
+            is_wide: false,
+            is_code: false,
+        }
+    }
+
+    fn wide(name: &'static str, value: impl Into<String>) -> Self {
+        Self {
+            is_wide: true,
+            ..Self::new(name, value)
+        }
+    }
+
+    fn code(name: &'static str, value: impl Into<String>) -> Self {
+        Self {
+            is_code: true,
+            ..Self::wide(name, value)
+        }
+    }
+}
+
+/// A table of texts.
+#[derive(Clone, Debug)]
+struct Grid {
+    columns: Vec<GridColumn>,
+    rows: Vec<Vec<String>>,
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug)]
+struct GridColumn {
+    head: &'static str,
+    /// Share of the width.
+    share: f32,
+    /// Whether it holds figures, which are set to the right.
+    is_number: bool,
+}
+
+/// A column of texts.
+const fn texts(head: &'static str, share: f32) -> GridColumn {
+    GridColumn {
+        head,
+        share,
+        is_number: false,
+    }
+}
+
+/// A column of figures.
+const fn figures(head: &'static str, share: f32) -> GridColumn {
+    GridColumn {
+        head,
+        share,
+        is_number: true,
+    }
+}
+
+impl Certificate {
+    /// The certificate of these runs, of which there is at least one.
+    #[must_use]
+    pub fn new(runs: &[CertifiedRun], details: &Details) -> Self {
+        content::certificate(runs, details)
+    }
+
+    /// A page of HTML that needs nothing but itself, to be printed on A4.
+    #[must_use]
+    pub fn html(&self) -> String {
+        html::page(self)
+    }
+
+    /// A PDF file with pages of A4, and whether all letters could be written: its fonts are those that
+    /// every reader of PDF has, which hold the letters of western Europe only. Others are a `?`.
+    #[must_use]
+    pub fn pdf(&self) -> (Vec<u8>, bool) {
+        pdf::file(self)
+    }
+}
