@@ -2,7 +2,7 @@
 
 use measure::metric::{IoMetric, Stream, Unit};
 use measure::recompute::Agreement;
-use measure::result::{Bound, IoFigures, RunResult, VerifiedDatabase};
+use measure::result::{Bound, IoFigures, RunResult, ServerResult, VerifiedDatabase};
 use measure::run_directory::{HISTOGRAMS_FILE, SAMPLES_FILE};
 use measure::service_level::describe_counts;
 
@@ -14,8 +14,8 @@ use crate::number::{
 use crate::table::{check_groups, is_of_mix, mix_group};
 use crate::words::{headline, workload_name};
 
-/// Service levels that are listed at most; there are as many kinds of them in a mail run.
-const MOST_LEVELS: usize = 12;
+/// Service levels that are listed at most: those of a brokerage, and some more.
+const MOST_LEVELS: usize = 20;
 
 /// Deviations that are listed at most.
 const MOST_DEVIATIONS: usize = 8;
@@ -29,7 +29,7 @@ const LIMITS: &str = "service_levels.";
 /// Which run the page is about, where there are several.
 pub(super) fn title(one: &CertifiedRun, number: usize) -> Block {
     let result = &one.run.result;
-    Block::Text(format!(
+    Block::Heading(format!(
         "Run {number}: {}, {} from {} - {}",
         workload_name(result),
         duration(result.duration_s),
@@ -71,11 +71,14 @@ fn integrity(result: &RunResult) -> Vec<Fact> {
         ),
     };
     let mut facts = vec![Fact::wide("I/O errors, bad pages", errors)];
+    if let Some(server) = &result.server {
+        facts.push(consistency(server));
+    }
     let Some(verification) = &result.verification else {
-        facts.push(Fact::wide(
-            "Pages read back",
-            "The databases were not verified after the run.",
-        ));
+        if result.server.is_none() {
+            let none = "The databases were not verified after the run.";
+            facts.push(Fact::wide("Pages read back", none));
+        }
         return facts;
     };
     let sum = |part: fn(&VerifiedDatabase) -> u64| -> u64 {
@@ -106,6 +109,17 @@ fn integrity(result: &RunResult) -> Vec<Fact> {
         facts.push(Fact::wide("Not verified", &verification.not_verified));
     }
     facts
+}
+
+/// The consistency checks of a database after the run.
+fn consistency(server: &ServerResult) -> Fact {
+    let checks = &server.consistency_checks;
+    let passed = checks.iter().filter(|check| check.passed).count();
+    let text = match checks.len() {
+        0 => "The database was not checked after the run.".to_owned(),
+        all => format!("{passed} of {all} passed on the database after the run"),
+    };
+    Fact::wide("Consistency checks", text)
 }
 
 /// The rows of the published results: database disks, then log disks.
@@ -163,7 +177,11 @@ fn levels(result: &RunResult) -> Grid {
     let groups = check_groups(&result.checks);
     let single = groups.iter().filter(|group| !is_of_mix(group.worst()));
     let mix = mix_group(&result.checks);
-    let all: Vec<_> = single.chain(mix.as_ref()).collect();
+    let mut all: Vec<_> = single.chain(mix.as_ref()).collect();
+    if all.len() > MOST_LEVELS {
+        // What did not pass is never left out for want of room.
+        all.sort_by_key(|group| group.not_passed() == 0);
+    }
     let mut rows: Vec<Vec<String>> = all
         .iter()
         .take(MOST_LEVELS)

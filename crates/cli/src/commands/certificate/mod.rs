@@ -95,7 +95,7 @@ fn deviations(result: &RunResult) -> Option<Vec<Deviation>> {
         Some(value) => value.to_string(),
     };
     let changed = result.workload.settings.iter();
-    let changed = changed.filter(|(setting, value)| profile.get(*setting) != Some(value));
+    let changed = changed.filter(|(setting, value)| !is_same(profile.get(*setting), value));
     Some(
         changed
             .map(|(setting, value)| Deviation {
@@ -105,6 +105,16 @@ fn deviations(result: &RunResult) -> Option<Vec<Deviation>> {
             })
             .collect(),
     )
+}
+
+/// Whether a setting has the value of the profile, but for the last digit of a fraction that was written
+/// and read back.
+fn is_same(of_profile: Option<&Value>, value: &Value) -> bool {
+    let numbers = (of_profile.and_then(Value::as_f64), value.as_f64());
+    match numbers {
+        (Some(a), Some(b)) => (a - b).abs() <= 1e-12 * a.abs(),
+        _ => of_profile == Some(value),
+    }
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), CommandError> {
