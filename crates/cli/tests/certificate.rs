@@ -11,7 +11,10 @@ use common::{SMALL, Scratch, WIDE};
 fn run(scratch: &Scratch, out: &str, options: &str, status: i32) {
     let line = SMALL.replace("--out out", &format!("--out {out}"));
     let line = format!("{line} {options} --quiet");
-    scratch.proofload(&line).exits(status);
+    match status {
+        1 => scratch.fails(&line),
+        _ => scratch.proofload(&line).exits(status),
+    };
 }
 
 /// The text of a PDF file and its number of pages, by poppler.

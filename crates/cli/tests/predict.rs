@@ -261,8 +261,9 @@ fn one_seed_is_one_result() {
         let line = line.replace("--out out", &format!("--out {out}"));
         let mut result = document(&here.proofload(&line).exits(0).stdout);
         let fields = result.as_object_mut().expect("an object");
-        // The hour, the machine, and how long it took.
-        for name in ["started", "wall_seconds", "host", "phases"] {
+        // The hour, the machine, how long it took, and hashes of what has these in it.
+        let of_machine = ["started", "wall_seconds", "host", "phases"];
+        for name in of_machine.into_iter().chain(["files", "document_sha256"]) {
             fields.remove(name);
         }
         let samples = fs::read_to_string(here.path(out).join("samples.csv"));

@@ -60,11 +60,9 @@ fn a_run_within_its_limits_passes_and_leaves_the_target_empty() {
 fn a_missed_level_exits_1_and_json_is_all_there_is() {
     let here = Scratch::new();
     here.directory("target");
-    let ended = here
-        .proofload(&format!(
-            "{SMALL} {WIDE} --json --quiet --set service_levels.average_database_read=1us"
-        ))
-        .exits(1);
+    let ended = here.fails(&format!(
+        "{SMALL} {WIDE} --json --quiet --set service_levels.average_database_read=1us"
+    ));
     let result: serde_json::Value = serde_json::from_str(&ended.stdout).expect("one document");
     assert_eq!(result["verdict"], "fail");
     assert_eq!(result["exit_status"], 1);

@@ -120,9 +120,7 @@ fn a_run_that_failed_is_verified_too() {
     scratch.directory("target");
     let levels = "--set service_levels.average_database_read=1us \
                   --set service_levels.fewest_samples=1";
-    scratch
-        .proofload(&format!("{SMALL} {levels} --quiet"))
-        .exits(1);
+    scratch.fails(&format!("{SMALL} {levels} --quiet"));
     scratch
         .proofload("verify out")
         .exits(0)

@@ -34,6 +34,7 @@ pub mod secret;
 mod socket;
 pub mod sqlite;
 pub mod target;
+mod target_error;
 pub mod tls;
 mod url;
 
@@ -44,5 +45,6 @@ pub use marker::{Build, State};
 pub use post_load::{Finished, finish};
 pub use run_lock::{LockError, RunLock};
 pub use secret::Secret;
-pub use target::{Address, Target, TargetError};
+pub use target::{Address, Target};
+pub use target_error::TargetError;
 pub use tls::{TlsMode, TlsSettings};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::endpoint::Endpoint;
-use super::target::{Kind, TargetError};
+use super::target_error::{Kind, TargetError};
 use super::tls::TlsMode;
 
 /// The pieces of an address before decoding. It has no `Debug`: one of them is the password.

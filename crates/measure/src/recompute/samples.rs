@@ -235,6 +235,12 @@ fn enter_host(host: &mut HostSample, row: &SampleRow) -> bool {
     host.process_resident_bytes = row.get(Metric::ProcessMemory);
     host.available_memory_bytes = row.get(Metric::AvailableMemory);
     host.io_pressure_percent = row.get(Metric::IoPressure);
+    host.cpu_steal_percent = row.get(Metric::CpuSteal);
+    host.run_queue_delay_percent = row.get(Metric::RunQueueDelay);
+    host.cpu_pressure_percent = row.get(Metric::CpuPressure);
+    host.memory_pressure_percent = row.get(Metric::MemoryPressure);
+    host.swap_bytes_per_second = row.get(Metric::Swap);
+    host.longest_pause_ms = row.get(Metric::LongestPause);
     Metric::HOST.iter().any(|metric| row.get(*metric).is_some())
 }
 

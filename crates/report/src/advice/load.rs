@@ -173,10 +173,12 @@ pub(super) fn page_fault_stalls(result: &RunResult) -> Option<Advice> {
 /// The load was much higher than the one that was asked for.
 pub(super) fn above_target(result: &RunResult) -> Option<Advice> {
     let throughput = &result.throughput;
-    let share = throughput.achieved_fraction?;
+    let share = throughput
+        .achieved_fraction
+        .filter(|share| share.is_finite())?;
+    let target = throughput.target_iops.filter(|target| target.is_finite())?;
     let is_free = throughput.rate_iops.is_none();
     (is_free && share >= FAR_ABOVE_TARGET).then(|| {
-        let target = throughput.target_iops.unwrap_or_default();
         Advice::new(
             AdviceId::LOAD_ABOVE_TARGET,
             "The load was far above the one asked for",

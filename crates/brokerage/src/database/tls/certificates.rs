@@ -13,7 +13,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-use super::settings::TlsMode;
+use super::mode::TlsMode;
 use crate::error::DatabaseError;
 
 /// The configuration of a client in this mode, with the certificates of a file or of the system.

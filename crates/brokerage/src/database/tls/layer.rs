@@ -5,7 +5,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use rustls::pki_types::ServerName;
 use rustls::{AlertDescription, CertificateError, ClientConnection, Error, ProtocolVersion};
 
-use super::settings::{TlsMode, TlsSettings};
+use super::mode::TlsMode;
+use super::settings::TlsSettings;
 use crate::error::DatabaseError;
 
 /// An encrypted connection, without its socket.

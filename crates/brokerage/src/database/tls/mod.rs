@@ -6,8 +6,10 @@
 
 mod certificates;
 mod layer;
+mod mode;
 mod settings;
 
 pub(super) use layer::TlsLayer;
+pub use mode::TlsMode;
 pub(super) use settings::FailedAttempt;
-pub use settings::{TlsMode, TlsSettings};
+pub use settings::TlsSettings;

@@ -6,39 +6,9 @@ use std::sync::{Arc, OnceLock};
 use rustls::ClientConfig;
 
 use super::certificates;
+use super::mode::TlsMode;
 use crate::database::endpoint::Endpoint;
 use crate::error::DatabaseError;
-
-/// Whether connections over TCP are encrypted, in libpq's words. Those over a Unix socket are not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum TlsMode {
-    /// Never.
-    Disable,
-    /// If the server offers it.
-    #[default]
-    Prefer,
-    /// Always, with any certificate; with a root certificate, as [`VerifyCa`](Self::VerifyCa).
-    Require,
-    /// Always, with a certificate of a trusted authority.
-    VerifyCa,
-    /// Always, with a certificate of a trusted authority for the name of the host.
-    VerifyFull,
-}
-
-impl TlsMode {
-    /// The mode of a value of `sslmode`.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Some(match text {
-            "disable" => Self::Disable,
-            "prefer" => Self::Prefer,
-            "require" => Self::Require,
-            "verify-ca" => Self::VerifyCa,
-            "verify-full" => Self::VerifyFull,
-            _ => return None,
-        })
-    }
-}
 
 /// The encryption of the connections to a server.
 #[derive(Clone, Default)]

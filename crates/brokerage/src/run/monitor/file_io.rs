@@ -1,6 +1,6 @@
 //! I/O of a server's files, as the server itself counts and times it.
 
-use super::statistics::{average_ms, difference};
+use super::counters::{average_ms, difference};
 use crate::row::Rows;
 use crate::schema::Type;
 use crate::statement::Statement;

@@ -8,6 +8,7 @@
 //! - [`bottleneck`]: names the bottleneck of a run.
 
 pub mod bottleneck;
+mod counters;
 mod file_io;
 pub mod mariadb;
 pub mod sampler;

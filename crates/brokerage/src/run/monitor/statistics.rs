@@ -3,6 +3,7 @@
 //! A view or column that the server does not have (they move between versions) is not queried
 //! again, and is missing from the result.
 
+use super::counters::{average_ms, difference};
 use super::file_io::{FileCounters, POSTGRESQL_FILES, file_counters, file_differences};
 use super::waits::{Class, Waits};
 use crate::error::DatabaseError;
@@ -239,12 +240,6 @@ pub fn between(before: &Counters, after: &Counters) -> CounterDeltas {
     }
 }
 
-/// The average of times in microseconds; `None` if they were not taken.
-pub(super) fn average_ms(micros: Option<&u64>, count: Option<&u64>) -> Option<f64> {
-    let (micros, count) = (*micros?, *count?);
-    (micros > 0 && count > 0).then(|| micros as f64 / 1e3 / count as f64)
-}
-
 /// I/O of files by the counters of pages and log, of a server that does not count files, but takes
 /// times.
 fn files_of(io: Option<&[u64]>, log: Option<&[u64]>) -> Vec<ServerFileIo> {
@@ -267,19 +262,6 @@ fn files_of(io: Option<&[u64]>, log: Option<&[u64]>) -> Vec<ServerFileIo> {
             ..ServerFileIo::default()
         });
     reads.into_iter().chain(log).collect()
-}
-
-pub(super) fn difference(before: Option<&Vec<i64>>, after: Option<&Vec<i64>>) -> Option<Vec<u64>> {
-    let (before, after) = (before?, after?);
-    let restarted = before
-        .iter()
-        .zip(after)
-        .any(|(before, after)| after < before);
-    let grown = before.iter().zip(after).map(|(before, after)| {
-        let started = if restarted { 0 } else { *before };
-        (after - started).max(0).unsigned_abs()
-    });
-    Some(grown.collect())
 }
 
 #[cfg(test)]
