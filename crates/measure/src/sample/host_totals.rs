@@ -16,13 +16,15 @@ pub(super) struct HostTotals {
 }
 
 impl HostTotals {
-    pub(super) fn add(&mut self, host: &HostSample) {
+    /// Adds the host over a sample of that length, which is the weight of its figures: whoever reads the
+    /// samples back has no other.
+    pub(super) fn add(&mut self, host: &HostSample, length_s: f64) {
         let values = host_values(host).into_iter().collect();
-        self.host.add(&values, host.length_s);
+        self.host.add(&values, length_s);
         for device in &host.devices {
             let values = device_values(device).into_iter().collect();
             let rollup = self.devices.entry(device.name.clone()).or_default();
-            rollup.add(&values, host.length_s);
+            rollup.add(&values, length_s);
         }
     }
 
@@ -83,9 +85,9 @@ mod tests {
     #[test]
     fn counters_and_devices_are_summed_up() {
         let mut totals = HostTotals::default();
-        totals.add(&host(20.0, 300.0, Some(10.0)));
-        totals.add(&host(80.0, 100.0, Some(2.0)));
-        totals.add(&host(50.0, 0.0, None));
+        totals.add(&host(20.0, 300.0, Some(10.0)), 1.0);
+        totals.add(&host(80.0, 100.0, Some(2.0)), 1.0);
+        totals.add(&host(50.0, 0.0, None), 1.0);
         let counters = totals.counters();
         assert_eq!(
             counters.len(),
@@ -111,12 +113,12 @@ mod tests {
     #[test]
     fn a_short_sample_says_less_than_a_long_one() {
         let mut totals = HostTotals::default();
-        totals.add(&host(50.0, 100.0, None));
+        totals.add(&host(50.0, 100.0, None), 1.0);
         let short = HostSample {
             length_s: 0.001,
             ..host(2000.0, 5000.0, None)
         };
-        totals.add(&short);
+        totals.add(&short, 0.001);
         let average = totals.counters()[0].average;
         assert!((50.0..53.0).contains(&average), "{average}");
         let mut device = DeviceResult {

@@ -236,7 +236,7 @@ impl RunTotals {
         if is_full_sample {
             self.iops.push(sample.iops());
             if let Some(host) = &sample.host {
-                self.host.add(host);
+                self.host.add(host, sample.length_s);
             }
         }
     }

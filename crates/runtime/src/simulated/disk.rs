@@ -6,7 +6,7 @@ use super::faults::{ArmedFault, Fault, FaultEffect};
 use super::options::{AfterPowerLoss, SimulatedOptions};
 use super::state::{Image, State};
 use super::under_way::UnderWay;
-use super::wrong::WrongRead;
+use super::wrong_blocks::WrongRead;
 use crate::buffer::BLOCK_BYTES;
 use crate::executor::Handle;
 use crate::file::{IoError, IoFailure, IoOperation};

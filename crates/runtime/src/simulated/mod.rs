@@ -28,10 +28,11 @@ mod options;
 mod state;
 mod under_way;
 mod wrong;
+mod wrong_blocks;
 
 pub use crash::CutWrite;
 pub use disk::{LoggedOperation, SimulatedDisk};
 pub use faults::{Fault, FaultEffect};
 pub use file::{SimulatedDirectory, SimulatedFile};
 pub use options::{AfterPowerLoss, SimulatedOptions, Tearing};
-pub use wrong::{WrongBlock, WrongRead};
+pub use wrong_blocks::{WrongBlock, WrongRead};

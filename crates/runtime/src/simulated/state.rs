@@ -6,7 +6,7 @@
 //! happen is decided in [`super::disk`].
 
 use super::content::{Block, Content, block_number};
-use super::wrong::RECENT_WRITES;
+use super::wrong_blocks::RECENT_WRITES;
 use crate::buffer::BLOCK_BYTES;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::{Rc, Weak};
