@@ -119,11 +119,7 @@ fn few_reads_at_device(evidence: &Evidence<'_>) -> Option<String> {
     let under: Vec<&str> = result
         .databases
         .iter()
-        .map(|one| {
-            evidence
-                .device_under(&one.path)
-                .map(|one| one.name.as_str())
-        })
+        .map(|one| result.device_under(&one.path).map(|one| one.name.as_str()))
         .collect::<Option<_>>()?;
     let devices = result.host.devices.iter();
     let devices = devices.filter(|device| under.contains(&device.name.as_str()));

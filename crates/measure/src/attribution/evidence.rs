@@ -1,9 +1,7 @@
 //! The figures that rules are based on.
 
 use crate::metric::{IoMetric, Metric, Stream};
-use crate::result::{
-    Check, CheckKind, CounterSummary, DatabaseResult, DeviceResult, RunResult, Scope,
-};
+use crate::result::{Check, CheckKind, CounterSummary, DatabaseResult, RunResult, Scope};
 
 /// A device accounts for a read latency when its own is at least this share of it.
 pub const DEVICE_SHARE: f64 = 0.6;
@@ -64,20 +62,6 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The block device under a path: the one whose target is the longest beginning of the path.
-    pub(super) fn device_under(&self, path: &str) -> Option<&'a DeviceResult> {
-        let length = |device: &DeviceResult| {
-            let targets = device.targets.iter();
-            let under = targets.filter(|target| path.starts_with(target.as_str()));
-            under.map(String::len).max()
-        };
-        let devices = self.result.host.devices.iter();
-        devices
-            .filter_map(|device| Some((length(device)?, device)))
-            .max_by_key(|pair| pair.0)
-            .map(|pair| pair.1)
-    }
-
     /// The latency of the engine and that of the device below, of the reads or the log writes that a
     /// check is about, both in ms over the same samples.
     pub(super) fn latencies_ms(&self, check: &Check) -> Option<(f64, f64)> {
@@ -85,8 +69,12 @@ impl<'a> Evidence<'a> {
         let stream = Self::stream(check);
         let engine_ms = database.figures.stream(stream).get(IoMetric::Average)?;
         let device_ms = match stream {
-            Stream::LogWrite => self.device_under(&database.log_path)?.average_write_ms,
-            _ => self.device_under(&database.path)?.average_read_ms,
+            Stream::LogWrite => {
+                self.result
+                    .device_under(&database.log_path)?
+                    .average_write_ms
+            }
+            _ => self.result.device_under(&database.path)?.average_read_ms,
         };
         let device_ms = device_ms.filter(|value| value.is_finite())?;
         (engine_ms.is_finite() && engine_ms > 0.0).then_some((engine_ms, device_ms))

@@ -208,6 +208,20 @@ impl RunResult {
         averages.reduce(f64::max)
     }
 
+    /// The block device under a path: the one whose target is the longest beginning of the path.
+    pub fn device_under(&self, path: &str) -> Option<&DeviceResult> {
+        let length = |device: &DeviceResult| {
+            let targets = device.targets.iter();
+            let under = targets.filter(|target| path.starts_with(target.as_str()));
+            under.map(String::len).max()
+        };
+        let devices = self.host.devices.iter();
+        devices
+            .filter_map(|device| Some((length(device)?, device)))
+            .max_by_key(|pair| pair.0)
+            .map(|pair| pair.1)
+    }
+
     /// The checks that failed, in order.
     pub fn failed_checks(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|c| c.passed == Some(false))

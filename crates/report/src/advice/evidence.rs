@@ -1,9 +1,7 @@
 //! The figures that rules are based on.
 
 use measure::metric::Metric;
-use measure::result::{
-    Check, CheckKind, DatabaseResult, DeviceResult, IoFigures, RunResult, Scope,
-};
+use measure::result::{Check, CheckKind, DatabaseResult, IoFigures, RunResult, Scope};
 
 /// The failed check of this kind and scope that is furthest beyond its limit.
 pub(super) fn worst_failed(result: &RunResult, kind: CheckKind, scope: Scope) -> Option<&Check> {
@@ -30,22 +28,6 @@ pub(super) fn database<'a>(result: &'a RunResult, name: &str) -> Option<&'a Data
     } else {
         None
     })
-}
-
-/// The block device under a path: the one whose target is the longest beginning of the path.
-pub(super) fn device_under<'a>(result: &'a RunResult, path: &str) -> Option<&'a DeviceResult> {
-    let length = |device: &DeviceResult| {
-        let targets = device
-            .targets
-            .iter()
-            .filter(|target| path.starts_with(target.as_str()));
-        targets.map(String::len).max()
-    };
-    let devices = result.host.devices.iter();
-    devices
-        .filter_map(|device| Some((length(device)?, device)))
-        .max_by_key(|pair| pair.0)
-        .map(|p| p.1)
 }
 
 /// The average of a host counter.

@@ -4,9 +4,7 @@ use measure::display::LoadWords;
 use measure::metric::Metric;
 use measure::result::{CheckKind, DatabaseResult, DeviceResult, RunResult, Scope};
 
-use super::evidence::{
-    average_ms, database, device_under, host_average, latency_failed, median, worst_failed,
-};
+use super::evidence::{average_ms, database, host_average, latency_failed, median, worst_failed};
 use super::{Advice, AdviceId};
 use crate::number::{figure, latency, percent};
 
@@ -22,7 +20,7 @@ pub(super) fn database_reads(result: &RunResult, words: &LoadWords) -> Option<Ad
     let check = worst_failed(result, CheckKind::Latency, Scope::Database)?;
     let slow = database(result, &check.place)?;
     let engine_ms = average_ms(&slow.figures.reads)?;
-    let Some(device) = device_under(result, &slow.path) else {
+    let Some(device) = result.device_under(&slow.path) else {
         return Some(Advice::new(
             AdviceId::NO_DEVICE,
             "Database reads are too slow, and there is no block device to compare with",
@@ -151,8 +149,8 @@ pub(super) fn log_and_database_slow(result: &RunResult) -> Option<Advice> {
     }
     let check = worst_failed(result, CheckKind::Latency, Scope::Log)?;
     let slow = database(result, &check.place)?;
-    let under_database = device_under(result, &slow.path)?;
-    let under_log = device_under(result, &slow.log_path)?;
+    let under_database = result.device_under(&slow.path)?;
+    let under_log = result.device_under(&slow.log_path)?;
     (under_database.name == under_log.name).then(|| {
         Advice::new(
             AdviceId::SHARED_DEVICE,
