@@ -59,10 +59,17 @@ for record in table.records():
     print(json.dumps({c.name: plain(record.get(c.name), c) for c in table.columns}))
 "#;
 
-/// Whether two readers read the same: one cuts zero bytes off the end of text, and prints floats of
-/// four bytes as if they had eight.
+/// Whether two readers read the same: one cuts zero bytes off the end of text, takes the first half
+/// of a character of UTF-16 for the whole where a column ends within it, and prints floats of four
+/// bytes as if they had eight.
 fn same(ours: &Value, theirs: &Value) -> bool {
     match (ours, theirs) {
+        (Value::String(ours), Value::String(theirs))
+            if ours.ends_with(char::REPLACEMENT_CHARACTER) =>
+        {
+            let complete = ours.trim_end_matches(char::REPLACEMENT_CHARACTER);
+            theirs.starts_with(complete) && theirs.chars().count() == ours.chars().count()
+        }
         (Value::String(ours), Value::String(theirs)) => ours.trim_end_matches('\0') == theirs,
         (Value::Array(ours), Value::Array(theirs)) => {
             ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(a, b)| same(a, b))
