@@ -6,7 +6,7 @@
 mod common;
 mod data_set;
 
-use brokerage::checks::{self, Before};
+use brokerage::checks::{self, Baseline};
 use brokerage::database::Database;
 use brokerage::database::sqlite::Sqlite;
 use brokerage::dataset::DataSet;
@@ -221,7 +221,7 @@ fn the_outcome_of_an_unanswered_commit_can_be_found() {
     let data_set = DataSet::new(1_000, 1, 3);
     data_set::build(&sqlite, data_set);
     let mut session = sqlite.connect().unwrap();
-    let before = Before::note(&mut *session).unwrap();
+    let before = Baseline::note(&mut *session).unwrap();
     let mut desk = ActionQueue {
         session,
         data_set,

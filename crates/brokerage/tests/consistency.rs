@@ -7,7 +7,7 @@ mod data_set;
 #[path = "deterministic/run.rs"]
 mod deterministic;
 
-use brokerage::checks::{self, Before};
+use brokerage::checks::{self, Baseline};
 use brokerage::database::Database;
 use brokerage::database::sqlite::Sqlite;
 use brokerage::dataset::DataSet;
@@ -212,7 +212,7 @@ fn what_is_broken_on_purpose_is_found_and_nothing_else() {
     assert_eq!(data_set.built_trades().to_string(), BUILT);
     data_set::build(&sqlite, data_set);
     let mut session = sqlite.connect().unwrap();
-    let before = Before::note(&mut *session).unwrap();
+    let before = Baseline::note(&mut *session).unwrap();
     let plan = Plan {
         data_set,
         brokerage: Brokerage::default(),

@@ -239,7 +239,7 @@ fn users_that_never_wait_for_anything_end_the_prediction() {
     let mut profile = profile();
     let brokerage = &mut profile.brokerage;
     brokerage.think_time = TimeSpan(0);
-    brokerage.server.processor_time_per_page = TimeSpan(0);
+    brokerage.server.cpu_time_per_page = TimeSpan(0);
     brokerage.database.memory = ByteSize::gib(1);
     brokerage.mix.trade_order_percent = 0.0;
     brokerage.mix.trade_update_percent = 0.0;

@@ -124,7 +124,7 @@ fn a_disk_fails_and_the_spare_is_filled() {
     }
     assert!(seen >= 5, "{seen} samples");
     let page = fs::read_to_string(here.path("out/report.html")).expect("a report");
-    assert!(page.contains("Failures and repairs") && page.contains("class=\"moment\""));
+    assert!(page.contains("Failures and repairs") && page.contains("class=\"event\""));
     assert!(page.contains("id=\"rebuilds\""));
     // The description in the run directory holds the event: the same comes out again.
     here.proofload("predict trace.csv --array out/array.toml --out again --quiet")

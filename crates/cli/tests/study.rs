@@ -35,29 +35,29 @@ threads = 8
 [[chart]]
 title = "Rates"
 unit = "IOPS"
-across = "threads"
-at = [2.0, 8.0]
-line = [{ name = "model", measure = "database-iops", of = ["few", "many"] }]
+axis = "threads"
+axis_values = [2.0, 8.0]
+line = [{ name = "model", measure = "database-iops", cases = ["few", "many"] }]
 
 [[figure]]
 id = "F1"
 metric = "More IOPS with more threads"
 configuration = "eight against two"
 unit = "x"
-paper = 1.0
+published = 1.0
 kind = "ratio"
 bound = "lower"
 measure = "database-iops"
-of = ["many"]
-against = ["few"]
-as = "times"
+cases = ["many"]
+baseline_cases = ["few"]
+comparison = "times"
 
 [[figure]]
 id = "F2"
 metric = "Price"
 configuration = "two"
 unit = "USD"
-paper = 10
+published = 10
 kind = "measured"
 not_modelled = "it is a price."
 "#;
@@ -69,10 +69,10 @@ id = "F3"
 metric = "Read latency"
 configuration = "two"
 unit = "ms"
-paper = 500
+published = 500
 kind = "measured"
 measure = "host-read-ms"
-of = ["few"]
+cases = ["few"]
 "#;
 
 #[test]
@@ -117,12 +117,16 @@ fn the_json_has_one_object_for_each_figure() {
     assert_eq!(figures[0]["study"], "good");
     assert_eq!(figures[0]["figure"], "F1");
     assert_eq!(figures[0]["within"], true);
-    assert!(figures[0]["model"].as_f64().is_some_and(|gain| gain > 1.0));
+    assert!(
+        figures[0]["predicted"]
+            .as_f64()
+            .is_some_and(|gain| gain > 1.0)
+    );
     assert_eq!(
-        figures[0]["model"], figures[0]["blind_model"],
+        figures[0]["predicted"], figures[0]["blind_predicted"],
         "nothing is assumed"
     );
-    assert!(figures[1]["model"].is_null() && figures[1]["ratio"].is_null());
+    assert!(figures[1]["predicted"].is_null() && figures[1]["ratio"].is_null());
     assert_eq!(figures[2]["within"], false);
     let kept = fs::read_to_string(here.path("out/figures.json")).expect("the figures");
     assert_eq!(kept, ended.stdout);
@@ -148,8 +152,11 @@ fn wrong_words_are_refused_before_anything_runs() {
     here.proofload("study bad.toml --out out")
         .exits(2)
         .says("nvme-raid11");
-    here.file("worse.toml", &STUDY.replace("paper = 10", "papers = 10"));
-    here.proofload("study worse.toml").exits(2).says("papers");
+    here.file(
+        "worse.toml",
+        &STUDY.replace("published = 10", "publisht = 10"),
+    );
+    here.proofload("study worse.toml").exits(2).says("publisht");
     here.directory("full");
     here.file("full/letter.txt", "not ours");
     here.file("good.toml", STUDY);

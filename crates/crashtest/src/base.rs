@@ -6,7 +6,7 @@ use crate::table::{create, messages, small_settings};
 use edb::Commit;
 use runtime::Runtime;
 use runtime::simulated::{SimulatedDisk, SimulatedOptions};
-use runtime::trace::Unobserved;
+use runtime::trace::NoObserver;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -53,7 +53,7 @@ impl Base {
         let work = disk.clone();
         let state = runtime.block_on(async move {
             let settings = small_settings(page_bytes);
-            let db = create(&handle, &work, &settings, Rc::new(Unobserved)).await?;
+            let db = create(&handle, &work, &settings, Rc::new(NoObserver)).await?;
             let table = db.create_table(&messages()).await?;
             let mut state = State::new();
             let mut tx = db.begin();

@@ -140,8 +140,8 @@ pub struct PlannedFault {
     pub kind: FaultKind,
     /// Where.
     pub target: Target,
-    /// In which life of the database, counted from 0.
-    pub life: usize,
+    /// In which lifetime of the database, counted from 0.
+    pub lifetime: usize,
     /// Which request of that kind is the first to be struck, counted from 1.
     pub nth: u64,
     /// How the disk is to do it; `None` where the simulation does it itself.
@@ -149,20 +149,20 @@ pub struct PlannedFault {
 }
 
 impl PlannedFault {
-    /// Draws a fault of a simulation with so many lives.
-    pub(crate) fn draw(random: &mut Xoshiro256PlusPlus, page_bytes: u64, lives: usize) -> Self {
+    /// Draws a fault of a simulation with so many lifetimes.
+    pub(crate) fn draw(random: &mut Xoshiro256PlusPlus, page_bytes: u64, lifetimes: usize) -> Self {
         let kind = FaultKind::ALL[match random.random_range(0..20) {
             0..10 => 0,
             share => share - 10,
         }];
         let target = draw_target(random, kind);
-        let life = random.random_range(0..lives.saturating_sub(1).max(1));
+        let lifetime = random.random_range(0..lifetimes.saturating_sub(1).max(1));
         let nth = draw_number(random);
         let order = order(random, kind, target, nth, page_bytes);
         Self {
             kind,
             target,
-            life,
+            lifetime,
             nth,
             order,
         }
@@ -178,7 +178,10 @@ impl PlannedFault {
 impl fmt::Display for PlannedFault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
-            kind, target, life, ..
+            kind,
+            target,
+            lifetime,
+            ..
         } = self;
         match kind {
             FaultKind::PowerCut => return formatter.write_str("power cuts only"),
@@ -186,7 +189,7 @@ impl fmt::Display for PlannedFault {
             FaultKind::FlippedAtRest => write!(formatter, "{kind}, {target}")?,
             _ => write!(formatter, "{kind}, {target}, request {}", self.nth)?,
         }
-        write!(formatter, " of life {}", life + 1)
+        write!(formatter, " of lifetime {}", lifetime + 1)
     }
 }
 

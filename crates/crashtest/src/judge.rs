@@ -51,7 +51,7 @@ impl From<Stop> for Problem {
 /// What an observation means.
 #[derive(Debug, Clone)]
 pub enum Verdict {
-    /// The life of the database ends here, as it may; the next one begins.
+    /// The lifetime of the database ends here, as it may; the next one begins.
     LifeEnds,
     /// A silent fault was reported: the simulation has done its work.
     Reported(String),
@@ -63,10 +63,10 @@ pub enum Verdict {
     Wrong(Problem),
 }
 
-/// What is known of the fault over all lives.
+/// What is known of the fault over all lifetimes.
 #[derive(Debug, Clone, Default)]
 pub struct FaultState {
-    /// It has struck, in this life or before.
+    /// It has struck, in this lifetime or before.
     pub struck: Cell<bool>,
     /// Writes to the log since the one that was struck.
     pub log_writes_since: Cell<u64>,
@@ -74,7 +74,7 @@ pub struct FaultState {
     pub passed_as_end: Cell<bool>,
     /// The process that knew what it had written has ended since the fault struck.
     pub outlived: Cell<bool>,
-    /// The log that the present life begins with shows that a page is too old.
+    /// The log that the present lifetime begins with shows that a page is too old.
     pub log_shows_it: Cell<bool>,
     /// Pages of the database file that a power cut may have left in part.
     pub torn: RefCell<BTreeSet<Slot>>,
@@ -97,7 +97,7 @@ pub struct FaultState {
 /// A place in the database file, in pages: 0 and 1 are the copies of the header, 2 is page 1.
 pub type Slot = u64;
 
-/// Judges one life.
+/// Judges one lifetime.
 #[derive(Clone)]
 pub struct Judge {
     pub(crate) page_bytes: u64,
@@ -106,7 +106,7 @@ pub struct Judge {
     pub(crate) disk: SimulatedDisk,
     /// Whether torn pages are only to be reported.
     pub(crate) only_detects: bool,
-    /// Whether this is the life that the fault was planned for.
+    /// Whether this is the lifetime that the fault was planned for.
     pub(crate) is_present: bool,
 }
 

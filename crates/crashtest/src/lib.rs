@@ -5,11 +5,11 @@
 //! One number, the seed, decides everything ([`Plan`]); the same seed gives the same simulation, bit
 //! for bit, on every machine.
 //!
-//! - [`plan`] draws settings, a disk, a fault and some lives of the database from the seed; [`fault`]
+//! - [`plan`] draws settings, a disk, a fault and some lifetimes of the database from the seed; [`fault`]
 //!   says what the engine owes for each kind of fault.
 //! - [`table`] is the table, [`base`] the database that each simulation begins with, [`sessions`] the
 //!   workload, [`model`] what it has committed.
-//! - [`simulation`] goes through the lives: [`life`] is one of them, from the opening, through
+//! - [`simulation`] goes through the lifetimes: [`lifetime`] is one of them, from the opening, through
 //!   recovery, to the next power cut; [`judge`] decides what an error or a wrong row means.
 //! - [`survivors`] finds the commits that are left, [`reading`] reads every row by every way there
 //!   is, [`page_history`] finds pages that are older than the log says, `verification` closes the
@@ -20,7 +20,7 @@ pub mod base;
 pub mod check;
 pub mod fault;
 pub mod judge;
-pub mod life;
+pub mod lifetime;
 pub mod model;
 pub mod outcome;
 pub mod page_history;
@@ -35,6 +35,6 @@ mod verification;
 
 pub use check::Stop;
 pub use fault::{FaultKind, Requirement, Target};
-pub use outcome::{Failure, KindTally, Outcome, Tally};
+pub use outcome::{Failure, KindTotals, Outcome, Totals};
 pub use plan::Plan;
 pub use simulation::{run, trace};

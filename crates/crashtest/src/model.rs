@@ -123,7 +123,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// A model of a database that holds these rows. Tokens begin at a number that no other life of
+    /// A model of a database that holds these rows. Tokens begin at a number that no other lifetime of
     /// the database uses.
     #[must_use]
     pub fn new(state: State, next_token: u64) -> Self {

@@ -8,7 +8,7 @@ use std::ops::AddAssign;
 
 /// How simulations with one kind of fault ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct KindTally {
+pub struct KindTotals {
     /// Simulations.
     pub seeds: u64,
     /// Of those, the ones in which the fault struck.
@@ -30,9 +30,9 @@ pub struct KindTally {
 
 /// What simulations went through, added up.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Tally {
+pub struct Totals {
     /// Lives of databases.
-    pub lives: u64,
+    pub lifetimes: u64,
     /// Power cuts.
     pub power_cuts: u64,
     /// Power cuts while the database was being opened.
@@ -55,14 +55,14 @@ pub struct Tally {
     pub checked: u64,
     /// Pages that power cuts tore, on disks that tear pages, where the engine was to report and not
     /// to repair them; under any kind of fault.
-    pub torn_pages: KindTally,
+    pub torn_pages: KindTotals,
     /// By kind of fault.
-    pub kinds: BTreeMap<FaultKind, KindTally>,
+    pub kinds: BTreeMap<FaultKind, KindTotals>,
 }
 
-impl AddAssign<&Self> for Tally {
+impl AddAssign<&Self> for Totals {
     fn add_assign(&mut self, other: &Self) {
-        self.lives += other.lives;
+        self.lifetimes += other.lifetimes;
         self.power_cuts += other.power_cuts;
         self.cut_recoveries += other.cut_recoveries;
         self.recoveries += other.recoveries;
@@ -80,7 +80,7 @@ impl AddAssign<&Self> for Tally {
     }
 }
 
-impl AddAssign<&Self> for KindTally {
+impl AddAssign<&Self> for KindTotals {
     fn add_assign(&mut self, other: &Self) {
         self.seeds += other.seeds;
         self.struck += other.struck;
@@ -99,8 +99,8 @@ pub struct Failure {
     pub seed: u64,
     /// What the seed stands for.
     pub plan: String,
-    /// In which life of the database it showed, counted from 1.
-    pub life: usize,
+    /// In which lifetime of the database it showed, counted from 1.
+    pub lifetime: usize,
     /// What is wrong, as a sentence without a full stop.
     pub problem: String,
     /// Rows that are not what they must be.
@@ -117,8 +117,8 @@ impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             formatter,
-            "Seed {} failed in life {}: {}.",
-            self.seed, self.life, self.problem
+            "Seed {} failed in lifetime {}: {}.",
+            self.seed, self.lifetime, self.problem
         )?;
         writeln!(formatter, "  simulated: {}", self.plan)?;
         let mut list = |title: &str, lines: &[String]| {
@@ -144,7 +144,7 @@ impl fmt::Display for Failure {
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// What was gone through.
-    pub tally: Tally,
+    pub totals: Totals,
     /// Why it failed, if it did.
     pub failure: Option<Box<Failure>>,
     /// Everything that happened, line by line, if that was asked for.

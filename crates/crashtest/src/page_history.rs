@@ -13,7 +13,7 @@ use edb::log::{LogError, LogReader};
 use edb::position::{LogPosition, PageNumber};
 use edb::recovery::{LoggedPage, logged_pages};
 use runtime::simulated::{SimulatedDirectory, SimulatedDisk, SimulatedFile, SimulatedOptions};
-use runtime::trace::Unobserved;
+use runtime::trace::NoObserver;
 use runtime::{Buffer, Directory, File, Handle, Runtime};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -61,7 +61,7 @@ impl History {
         page_bytes: usize,
         with_images: bool,
     ) -> Option<Self> {
-        let observer = || Rc::new(Unobserved);
+        let observer = || Rc::new(NoObserver);
         let directory = disk.directory(DATABASE_DIRECTORY);
         let log = disk.directory(LOG_DIRECTORY);
         let file = directory.open(DATABASE_FILE).await.ok()?;

@@ -1,4 +1,4 @@
-//! What a seed stands for: settings, a disk, a fault, and the lives of a database.
+//! What a seed stands for: settings, a disk, a fault, and the lifetimes of a database.
 
 use crate::fault::PlannedFault;
 use crate::sessions::Shape;
@@ -11,12 +11,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::simulated::Tearing;
 use std::fmt;
 
-/// How a life of the database ends, if not before.
+/// How a lifetime of the database ends, if not before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// Power is lost at this request, counted from 1.
     CutAtRequest(u64),
-    /// Power is lost so many nanoseconds after the life began.
+    /// Power is lost so many nanoseconds after the lifetime began.
     CutAfter(u64),
     /// Power is lost when all sessions are done.
     CutAtEnd,
@@ -28,7 +28,7 @@ pub enum Ending {
 
 /// From one start of the database to the next.
 #[derive(Debug, Clone, Copy)]
-pub struct Life {
+pub struct Lifetime {
     /// Seed of the sessions, of the disk, and of what a power cut leaves.
     pub seed: u64,
     /// How it ends.
@@ -56,8 +56,8 @@ pub struct Plan {
     pub tearing: Tearing,
     /// What goes wrong besides power cuts.
     pub fault: PlannedFault,
-    /// The lives of the database, in order.
-    pub lives: Vec<Life>,
+    /// The lifetimes of the database, in order.
+    pub lifetimes: Vec<Lifetime>,
 }
 
 impl Plan {
@@ -84,15 +84,15 @@ impl Plan {
         };
         let count = random.random_range(2..5);
         let fault = PlannedFault::draw(&mut random, page_bytes as u64, count);
-        let lives: Vec<Life> = (0..count)
-            .map(|number| draw_life(&mut random, number + 1 == count))
+        let lifetimes: Vec<Lifetime> = (0..count)
+            .map(|number| draw_lifetime(&mut random, number + 1 == count))
             .collect();
         Self {
             seed,
             settings,
             tearing,
             fault,
-            lives,
+            lifetimes,
         }
     }
 }
@@ -124,7 +124,7 @@ fn draw_settings(random: &mut Xoshiro256PlusPlus, page_bytes: usize) -> EngineSe
     settings
 }
 
-fn draw_life(random: &mut Xoshiro256PlusPlus, is_last: bool) -> Life {
+fn draw_lifetime(random: &mut Xoshiro256PlusPlus, is_last: bool) -> Lifetime {
     let ending = match random.random_range(0..16) {
         0..3 => Ending::CutAtRequest(random.random_range(1..60)),
         3..7 => Ending::CutAtRequest(random.random_range(60..1200)),
@@ -134,7 +134,7 @@ fn draw_life(random: &mut Xoshiro256PlusPlus, is_last: bool) -> Life {
         _ => Ending::Close,
     };
     let is_slow = random.random_range(0..3) == 0;
-    Life {
+    Lifetime {
         seed: random.random_range(0..1 << 32),
         ending,
         sessions: random.random_range(1..5),
@@ -171,10 +171,10 @@ impl fmt::Display for Plan {
         write!(
             formatter,
             "pages of {}, cache of {} pages, database_writes={writes}, torn_pages={torn}, circular \
-             logging {circular}, a power cut leaves {unit}, {} lives; {}",
+             logging {circular}, a power cut leaves {unit}, {} lifetimes; {}",
             engine.page_size,
             engine.cache_pages(),
-            self.lives.len(),
+            self.lifetimes.len(),
             self.fault
         )
     }

@@ -41,7 +41,7 @@ impl Default for Shape {
 }
 
 /// A database under test.
-pub struct World {
+pub struct TestDatabase {
     handle: Handle,
     db: Db,
     table: Table,
@@ -52,16 +52,16 @@ pub struct World {
     note: Note,
 }
 
-impl World {
+impl TestDatabase {
     /// Sessions on `table`, which holds the rows of `state`. `seed` makes tokens unique over all
-    /// lives of a database.
+    /// lifetimes of a database.
     #[must_use]
     pub fn new(handle: &Handle, db: Db, table: Table, state: State, seed: u64) -> Rc<Self> {
         let note: Note = Rc::new(|_| {});
         Self::with_shape(handle, db, table, (state, seed), Shape::default(), note)
     }
 
-    /// As [`World::new`], with other numbers and somebody who reads along.
+    /// As [`TestDatabase::new`], with other numbers and somebody who reads along.
     #[must_use]
     pub fn with_shape(
         handle: &Handle,
@@ -87,7 +87,7 @@ impl World {
         self.run_beside(seed, sessions, transactions, None).await
     }
 
-    /// As [`World::run`], beside one session whose transactions stay open for up to `long_ns` each.
+    /// As [`TestDatabase::run`], beside one session whose transactions stay open for up to `long_ns` each.
     pub async fn run_beside(
         self: &Rc<Self>,
         seed: u64,
@@ -123,7 +123,7 @@ impl World {
 }
 
 struct Session {
-    world: Rc<World>,
+    world: Rc<TestDatabase>,
     random: Xoshiro256PlusPlus,
     /// How long a transaction of this session may stay open between two operations.
     pause_ns: Option<u64>,
@@ -436,7 +436,7 @@ impl Session {
     }
 }
 
-impl World {
+impl TestDatabase {
     /// Takes note that a transaction has ended.
     fn note_end(&self, id: u64) {
         let mut model = self.model.borrow_mut();

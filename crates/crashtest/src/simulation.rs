@@ -1,13 +1,13 @@
-//! All lives of a database that one seed stands for.
+//! All lifetimes of a database that one seed stands for.
 
 use crate::base::Base;
 use crate::fault::{FaultKind, Target};
 use crate::judge::{FaultState, Judge, Problem, Verdict};
-use crate::life::{Known, Lived, Stage, check_whole, live};
-use crate::outcome::{Failure, KindTally, Outcome, Tally};
+use crate::lifetime::{KnownRows, LifetimeContext, LifetimeOutcome, check_whole, run_lifetime};
+use crate::outcome::{Failure, KindTotals, Outcome, Totals};
 use crate::page_history::find_gap;
 use crate::panics::catch;
-use crate::plan::{Life, Plan};
+use crate::plan::{Lifetime, Plan};
 use crate::table::DATABASE_FILE;
 use edb::settings::TornPages;
 use runtime::Runtime;
@@ -42,7 +42,7 @@ pub fn trace(seed: u64) -> Outcome {
 #[derive(Default)]
 struct Recorder {
     is_on: bool,
-    /// Of the present life, with their time.
+    /// Of the present lifetime, with their time.
     lines: RefCell<Vec<(u64, String)>>,
     trace: RefCell<Vec<String>>,
     faults: RefCell<Vec<String>>,
@@ -53,9 +53,9 @@ struct Simulation {
     plan: Plan,
     fault: Rc<FaultState>,
     recorder: Rc<Recorder>,
-    tally: RefCell<Tally>,
-    life: Cell<usize>,
-    /// The disk of the present life, whose log an explanation needs.
+    totals: RefCell<Totals>,
+    lifetime: Cell<usize>,
+    /// The disk of the present lifetime, whose log an explanation needs.
     disk: RefCell<Option<SimulatedDisk>>,
 }
 
@@ -68,8 +68,8 @@ impl Simulation {
                 is_on,
                 ..Recorder::default()
             }),
-            tally: RefCell::default(),
-            life: Cell::new(0),
+            totals: RefCell::default(),
+            lifetime: Cell::new(0),
             disk: RefCell::default(),
         }
     }
@@ -82,10 +82,10 @@ impl Simulation {
             Err(message) => Some(Judge::panicked(planned, &self.fault, &message)),
         };
         self.note_disk();
-        let mut kind = KindTally {
+        let mut kind = KindTotals {
             seeds: 1,
             struck: u64::from(self.fault.struck.get()),
-            ..KindTally::default()
+            ..KindTotals::default()
         };
         let failure = match verdict {
             None | Some(Verdict::LifeEnds) => None,
@@ -115,31 +115,31 @@ impl Simulation {
         let is_open = kind.reported == 0 && kind.not_shown == 0;
         kind.cut_before = u64::from(is_open && self.fault.cut_before.get());
         kind.by_chance = u64::from(self.fault.by_chance.get());
-        let mut tally = self.tally.take();
-        tally.torn_pages = self.torn_pages();
-        tally.kinds.insert(planned.kind, kind);
+        let mut totals = self.totals.take();
+        totals.torn_pages = self.torn_pages();
+        totals.kinds.insert(planned.kind, kind);
         if let Some(failure) = &failure {
             self.recorder.push(failure.to_string());
         }
         Outcome {
-            tally,
+            totals,
             failure,
             trace: self.recorder.trace.take(),
         }
     }
 
     /// What became of pages that the engine was not to repair.
-    fn torn_pages(&self) -> KindTally {
+    fn torn_pages(&self) -> KindTotals {
         let settings = &self.plan.settings.engine;
         let only_detects = settings.torn_pages == TornPages::Detect;
         if !only_detects || self.plan.tearing != Tearing::Sectors {
-            return KindTally::default();
+            return KindTotals::default();
         }
-        KindTally {
+        KindTotals {
             seeds: 1,
             struck: u64::from(!self.fault.torn.borrow().is_empty()),
             reported: u64::from(self.fault.torn_reported.borrow().is_some()),
-            ..KindTally::default()
+            ..KindTotals::default()
         }
     }
 
@@ -153,7 +153,7 @@ impl Simulation {
         Failure {
             seed: self.plan.seed,
             plan: self.plan.to_string(),
-            life: self.life.get() + 1,
+            lifetime: self.lifetime.get() + 1,
             problem: what,
             differences,
             further_differences,
@@ -162,35 +162,35 @@ impl Simulation {
         }
     }
 
-    /// `None`: nothing was wrong in any life.
+    /// `None`: nothing was wrong in any lifetime.
     fn go_through(&self) -> Option<Verdict> {
         let page_bytes = self.plan.settings.engine.page_bytes();
         let base = match Base::with_pages(page_bytes) {
             Ok(base) => base,
             Err(stop) => return Some(Verdict::Wrong(stop.into())),
         };
-        let mut known = Known {
+        let mut known = KnownRows {
             state: (*base.state).clone(),
             history: Vec::new(),
         };
         let mut disk = base.disk;
-        for (number, life) in self.plan.lives.iter().enumerate() {
-            self.life.set(number);
+        for (number, lifetime) in self.plan.lifetimes.iter().enumerate() {
+            self.lifetime.set(number);
             let gap = self.gap_on(&disk);
             self.fault.log_shows_it.set(gap.is_some());
-            let (after, lived) = self.live(&disk, life, number, known);
-            self.count(&after, &lived);
+            let (after, outcome) = self.run_lifetime(&disk, lifetime, number, known);
+            self.count(&after, &outcome);
             disk = after;
-            if let (Some(what), Some(_)) = (&gap, &lived.report) {
+            if let (Some(what), Some(_)) = (&gap, &outcome.report) {
                 return Some(Verdict::Wrong(Problem::new(what)));
             }
-            known = lived.known;
-            match lived.verdict {
+            known = outcome.known;
+            match outcome.verdict {
                 None | Some(Verdict::LifeEnds) => {}
                 verdict => return verdict,
             }
-            if life.check_after
-                && let Err(verdict) = self.check(&disk, life, &known)
+            if lifetime.check_after
+                && let Err(verdict) = self.check(&disk, lifetime, &known)
             {
                 return Some(verdict);
             }
@@ -221,12 +221,12 @@ impl Simulation {
         &self,
         runtime: &Runtime,
         disk: &SimulatedDisk,
-        life: &Life,
+        lifetime: &Lifetime,
         is_present: bool,
-    ) -> Stage {
+    ) -> LifetimeContext {
         let handle = runtime.handle();
         let options = SimulatedOptions {
-            seed: life.seed,
+            seed: lifetime.seed,
             tearing: self.plan.tearing,
             log_length: if self.recorder.is_on { usize::MAX } else { 0 },
             ..SimulatedOptions::default()
@@ -237,7 +237,7 @@ impl Simulation {
         let engine = &self.plan.settings.engine;
         let recorder = Rc::clone(&self.recorder);
         let clock = handle.clone();
-        Stage {
+        LifetimeContext {
             judge: Judge {
                 page_bytes: engine.page_bytes() as u64,
                 fault: Rc::new(self.plan.fault.clone()),
@@ -249,66 +249,71 @@ impl Simulation {
             handle,
             disk,
             settings: self.plan.settings,
-            life: *life,
+            lifetime: *lifetime,
             reads_at_opening: Cell::new(0),
             note: Rc::new(move |line| recorder.note(clock.now_ns(), line)),
         }
     }
 
-    fn live(
+    fn run_lifetime(
         &self,
         disk: &SimulatedDisk,
-        life: &Life,
+        lifetime: &Lifetime,
         number: usize,
-        known: Known,
-    ) -> (SimulatedDisk, Lived) {
+        known: KnownRows,
+    ) -> (SimulatedDisk, LifetimeOutcome) {
         self.recorder
-            .push(format!("life {}: {:?}", number + 1, life.ending));
+            .push(format!("lifetime {}: {:?}", number + 1, lifetime.ending));
         let runtime = Runtime::virtual_clock();
-        let stage = self.stage(&runtime, disk, life, number == self.plan.fault.life);
+        let stage = self.stage(&runtime, disk, lifetime, number == self.plan.fault.lifetime);
         let (disk, judge) = (stage.disk.clone(), stage.judge.clone());
         *self.disk.borrow_mut() = Some(disk.clone());
-        let lived = live(&runtime, stage, known);
+        let outcome = run_lifetime(&runtime, stage, known);
         judge.note_strike();
         judge.note_wrong_pages();
-        if number == self.plan.fault.life && judge.owes_report() && judge.holds_wrong_pages() {
+        if number == self.plan.fault.lifetime && judge.owes_report() && judge.holds_wrong_pages() {
             self.fault.cut_before.set(!self.fault.read_back.get());
         }
         self.note_disk();
-        (disk, lived)
+        (disk, outcome)
     }
 
-    fn check(&self, disk: &SimulatedDisk, life: &Life, known: &Known) -> Result<(), Verdict> {
+    fn check(
+        &self,
+        disk: &SimulatedDisk,
+        lifetime: &Lifetime,
+        known: &KnownRows,
+    ) -> Result<(), Verdict> {
         self.recorder.push("check of the whole database".to_owned());
         let runtime = Runtime::virtual_clock();
-        let stage = self.stage(&runtime, disk, life, false);
+        let stage = self.stage(&runtime, disk, lifetime, false);
         let known = known.clone();
         let result = runtime.block_on(async move { check_whole(&stage, &known).await });
         self.recorder.lines.take();
-        self.tally.borrow_mut().checked += 1;
+        self.totals.borrow_mut().checked += 1;
         result
     }
 
-    fn count(&self, disk: &SimulatedDisk, lived: &Lived) {
-        let tally = &mut *self.tally.borrow_mut();
-        tally.lives += 1;
+    fn count(&self, disk: &SimulatedDisk, outcome: &LifetimeOutcome) {
+        let totals = &mut *self.totals.borrow_mut();
+        totals.lifetimes += 1;
         if !disk.has_power() {
-            tally.power_cuts += 1;
-            tally.cut_recoveries += u64::from(lived.report.is_none());
+            totals.power_cuts += 1;
+            totals.cut_recoveries += u64::from(outcome.report.is_none());
             if self.plan.tearing == Tearing::Sectors {
                 self.note_torn(disk);
             }
         }
-        if let Some(report) = &lived.report {
-            tally.recoveries += u64::from(!report.was_clean);
-            tally.redone += report.redone;
-            tally.skipped += report.skipped;
-            tally.undone += report.undone_transactions;
-            tally.restored_pages += report.restored_pages;
+        if let Some(report) = &outcome.report {
+            totals.recoveries += u64::from(!report.was_clean);
+            totals.redone += report.redone;
+            totals.skipped += report.skipped;
+            totals.undone += report.undone_transactions;
+            totals.restored_pages += report.restored_pages;
         }
-        tally.lost_lazy_commits += u64::from(lived.commits_gone > 0);
-        let acknowledged = lived.known.history.iter().filter(|one| one.acknowledged);
-        tally.acknowledged += acknowledged.count() as u64;
+        totals.lost_lazy_commits += u64::from(outcome.commits_gone > 0);
+        let acknowledged = outcome.known.history.iter().filter(|one| one.acknowledged);
+        totals.acknowledged += acknowledged.count() as u64;
     }
 
     /// Takes note of the pages that a power cut may have left in part.
@@ -328,7 +333,7 @@ impl Simulation {
     /// Moves what the disk and the sessions have noted into the trace.
     fn note_disk(&self) {
         if let Some(disk) = self.disk.take().filter(|_| self.recorder.is_on) {
-            self.recorder.end_life(self.life.get() + 1, &disk);
+            self.recorder.end_lifetime(self.lifetime.get() + 1, &disk);
         }
     }
 }
@@ -346,13 +351,13 @@ impl Recorder {
         }
     }
 
-    fn end_life(&self, life: usize, disk: &SimulatedDisk) {
+    fn end_lifetime(&self, lifetime: usize, disk: &SimulatedDisk) {
         let notes = self.lines.take().into_iter();
         let notes = notes.map(|(at_ns, line)| (at_ns, format!("{at_ns:>14} ns  {line}")));
         let log = disk.log();
         let struck = |outcome: &str| !outcome.starts_with("done") && !outcome.contains("no such");
         let faults = log.iter().filter(|one| struck(&one.outcome));
-        let faults = faults.map(|one| format!("life {life}: {one}"));
+        let faults = faults.map(|one| format!("lifetime {lifetime}: {one}"));
         self.faults.borrow_mut().extend(faults);
         let operations = log.iter().map(|one| (one.at_ns, one.to_string()));
         let mut lines: Vec<(u64, String)> = notes.chain(operations).collect();
@@ -368,7 +373,7 @@ impl Recorder {
             if write.sectors_kept * 512 < write.length_bytes {
                 self.cut_writes
                     .borrow_mut()
-                    .push(format!("life {life}: {write}"));
+                    .push(format!("lifetime {lifetime}: {write}"));
             }
         }
     }

@@ -14,7 +14,7 @@
 
 use crate::fault::FaultKind;
 use crate::judge::{Judge, Problem, Slot, Verdict};
-use crate::life::Stage;
+use crate::lifetime::LifetimeContext;
 use crate::table::{DATABASE_DIRECTORY, DATABASE_FILE, Db, LOG_DIRECTORY};
 use edb::format::page::PageView;
 use edb::integrity::Version;
@@ -29,7 +29,7 @@ use std::rc::Rc;
 /// Reads that nobody waits for any more have been repeated after this time.
 const READS_SETTLE_NS: u64 = 2 * SECOND_NS;
 
-impl Stage {
+impl LifetimeContext {
     /// Closes the database, reads everything back, and judges what was found and what was not. `rows`
     /// is how many there must be, if that is known.
     pub(crate) async fn close_and_read_back(

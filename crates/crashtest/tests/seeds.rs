@@ -24,20 +24,20 @@ fn no_seed_fails() {
     let seeds = seeds(20_000);
     let count = seeds.end - seeds.start;
     let began = Instant::now();
-    let (tally, failure) = run_all(seeds);
+    let (totals, failure) = run_all(seeds);
     let seconds = began.elapsed().as_secs_f64();
-    println!("{count} seeds in {seconds:.1} s: {tally:#?}");
+    println!("{count} seeds in {seconds:.1} s: {totals:#?}");
     if let Some(failure) = failure {
         panic!("{failure}");
     }
     // What was not gone through was not tested.
     if count >= 20_000 {
-        assert!(tally.cut_recoveries > 0 && tally.undone > 0, "{tally:?}");
-        assert!(tally.redone > 0 && tally.skipped > 0, "{tally:?}");
-        assert!(tally.restored_pages > 0 && tally.lost_lazy_commits > 0);
-        assert!(tally.torn_pages.reported > 0, "{tally:?}");
+        assert!(totals.cut_recoveries > 0 && totals.undone > 0, "{totals:?}");
+        assert!(totals.redone > 0 && totals.skipped > 0, "{totals:?}");
+        assert!(totals.restored_pages > 0 && totals.lost_lazy_commits > 0);
+        assert!(totals.torn_pages.reported > 0, "{totals:?}");
         for kind in FaultKind::ALL {
-            let kind_tally = tally.kinds[&kind];
+            let kind_tally = totals.kinds[&kind];
             if !kind.is_silent() {
                 // What the storage does itself report is no damage, and neither is a power cut.
                 assert_eq!(kind_tally.reported, 0, "{kind}: {kind_tally:?}");

@@ -7,7 +7,7 @@
 use crate::accounting::{Shape, notify_observer};
 use crate::format::page::{self, PageView};
 use crate::integrity::{
-    Evidence, Judgement, PageFinding, Persistence as Lasting, ReadInProgress, VersionTable,
+    Evidence, PageFinding, Persistence as Lasting, ReadCheck, ReadInProgress, VersionTable,
     classify,
 };
 use crate::pool::{PageError, PageProblem, PageStore};
@@ -231,10 +231,10 @@ impl<F: File> FileStore<F> {
     ) -> Result<(), Suspicion> {
         let evidence = Evidence::of(bytes, page.0);
         match self.versions.judge(reading, page.0, evidence.contents) {
-            Judgement::Right => Ok(()),
-            Judgement::NeverWritten => Err(Suspicion::NeverWritten(self.finding(&evidence))),
-            Judgement::Disturbed => Err(Suspicion::Disturbed),
-            Judgement::Wrong => Err(Suspicion::Wrong(self.finding(&evidence))),
+            ReadCheck::Right => Ok(()),
+            ReadCheck::NeverWritten => Err(Suspicion::NeverWritten(self.finding(&evidence))),
+            ReadCheck::Disturbed => Err(Suspicion::Disturbed),
+            ReadCheck::Wrong => Err(Suspicion::Wrong(self.finding(&evidence))),
         }
     }
 

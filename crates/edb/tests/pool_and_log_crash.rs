@@ -4,7 +4,7 @@
 #![allow(clippy::await_holding_refcell_ref)] // Nobody else looks at the history meanwhile.
 
 use config::ByteSize;
-use edb::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderKeeper};
+use edb::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderWriter};
 use edb::format::database_header::{DatabaseHeader, LogTime, Signature};
 use edb::format::page::{NodeFlags, PageChange, PageFlags, PageView};
 use edb::log::{Log, LogEnd, LogError, LogReader, LogSettings};
@@ -16,7 +16,7 @@ use edb::store::FileStore;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::simulated::Tearing;
-use runtime::trace::Unobserved;
+use runtime::trace::NoObserver;
 use runtime::{Buffer, Directory, File, Handle, IoCause, IoFailure, Runtime};
 use runtime::{SimulatedDirectory, SimulatedDisk, SimulatedFile, SimulatedOptions};
 use std::cell::RefCell;
@@ -301,7 +301,7 @@ struct Bench {
 impl Bench {
     async fn open(&self, history: &RefCell<History>) -> Result<Database, PoolError> {
         let io = |error: runtime::IoError| PoolError::Log(LogError::Io(error));
-        let observer = Rc::new(Unobserved);
+        let observer = Rc::new(NoObserver);
         let directory = self.disk.directory("data");
         let (handle, settings) = (&self.handle, &self.settings);
         let log_settings = LogSettings::new(settings, "E00", self.signature);
@@ -379,7 +379,7 @@ impl Bench {
         chk: CheckpointFile<SimulatedFile>,
         from: LogPosition,
     ) -> Result<Database, PoolError> {
-        let headers = HeaderKeeper::new(store, header);
+        let headers = HeaderWriter::new(store, header);
         let generation = log.generation();
         let update = headers.update(|header| header.highest_log_needed = generation);
         update

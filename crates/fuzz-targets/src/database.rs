@@ -10,7 +10,7 @@ use edb::log::LogReader;
 use edb::position::LogPosition;
 use edb::recovery::logged_pages;
 use runtime::simulated::{SimulatedDisk, SimulatedFile, SimulatedOptions};
-use runtime::trace::Unobserved;
+use runtime::trace::NoObserver;
 use runtime::{Buffer, Directory, File, IoError, Persistence, Runtime};
 use std::rc::Rc;
 
@@ -91,7 +91,7 @@ pub fn log(bytes: &[u8]) {
             }
         })
         .await?;
-        let observer = Rc::new(Unobserved);
+        let observer = Rc::new(NoObserver);
         let start = LogPosition::START;
         let opened = LogReader::open(&handle, &directory, LOG_PREFIX, start, observer).await;
         if let Ok(Some(mut reader)) = opened {
@@ -121,7 +121,7 @@ pub fn sound_records() -> Vec<Vec<u8>> {
     runtime.block_on(async move {
         let mut records = Vec::new();
         let directory = disk.directory(LOG_DIRECTORY);
-        let (start, observer) = (LogPosition::START, Rc::new(Unobserved));
+        let (start, observer) = (LogPosition::START, Rc::new(NoObserver));
         let opened = LogReader::open(&handle, &directory, LOG_PREFIX, start, observer).await;
         if let Ok(Some(mut reader)) = opened {
             while let Ok(Some((_, record))) = reader.next().await {

@@ -21,7 +21,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
-use workload::controller::host::{BuiltDatabase, Doing, Progress, VerifyReport};
+use workload::controller::host::{BuiltDatabase, OnStep, Progress, VerifyReport};
 use workload::failure::{Failure, FailureKind};
 
 /// Where a database and its log lie. Each has a directory of its own.
@@ -156,7 +156,7 @@ impl<D: Directory> EdbHost<D> {
         &self,
         store: &EdbStore<D>,
         recovery: &RecoveryReport,
-        doing: &Doing,
+        doing: &OnStep,
     ) -> Result<String, Failure> {
         let Some(reason) = &recovery.missing_versions else {
             return Ok(String::new());
@@ -274,7 +274,7 @@ impl<D: Directory> StoreHost for EdbHost<D> {
         &self,
         database: usize,
         observer: Rc<dyn IoObserver>,
-        doing: Doing,
+        doing: OnStep,
     ) -> Result<OpenedStore<EdbStore<D>>, Failure> {
         let place = self.place(database);
         let name = file_name(database);

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use workload::controller::host::{
-    BuiltDatabase, DatabaseHost, DatabaseStatistics, Doing, LoadedDatabase, OpenedDatabase,
+    BuiltDatabase, DatabaseHost, DatabaseStatistics, LoadedDatabase, OnStep, OpenedDatabase,
     Progress, VerifyReport,
 };
 use workload::failure::Failure;
@@ -51,7 +51,7 @@ pub trait StoreHost: 'static {
         &self,
         database: usize,
         observer: Rc<dyn IoObserver>,
-        doing: Doing,
+        doing: OnStep,
     ) -> Result<OpenedStore<Self::Store>, Failure>;
 
     /// Writes back what is dirty and closes the database; notes its rows for the next run. Without
@@ -109,7 +109,7 @@ impl<H: StoreHost> DatabaseHost for MailHost<H> {
         database: usize,
         observer: Rc<dyn IoObserver>,
         recorder: Rc<RefCell<Recorder>>,
-        doing: Doing,
+        doing: OnStep,
     ) -> Result<OpenedDatabase<Self::Database>, Failure> {
         let plan = &self.plan;
         let open = self.stores.open(database, observer, doing).await?;

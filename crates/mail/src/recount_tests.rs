@@ -9,7 +9,7 @@ use super::store::{Durability, LongColumn, MailStore};
 use super::test_store::{TestDisk, TestStore};
 use proptest::prelude::*;
 use runtime::Runtime;
-use runtime::trace::Unobserved;
+use runtime::trace::NoObserver;
 use std::rc::Rc;
 use workload::random::SeededRng;
 
@@ -110,7 +110,7 @@ proptest! {
             };
             let items = maker.clone();
             let items = (0..built_rows).map(move |row| items.first(row));
-            let store = TestStore::new(&handle, DISK, Rc::new(Unobserved), 0, items);
+            let store = TestStore::new(&handle, DISK, Rc::new(NoObserver), 0, items);
             let fresh = PopulationState { built_rows, next_row: built_rows, deletes: 0 };
             let mut work = Work {
                 store: store.clone(),

@@ -15,10 +15,10 @@ use runtime::{Handle, IoObserver, Runtime};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use workload::controller::host::{BuiltDatabase, Doing, Progress, VerifyReport};
+use workload::controller::host::{BuiltDatabase, OnStep, Progress, VerifyReport};
 use workload::controller::{InterimResult, RunListener};
 use workload::failure::Failure;
-use workload::progress::{ByteProgress, LiveSample, Outlook, Phase, Remaining, StopRequest};
+use workload::progress::{ByteProgress, LiveSample, Phase, PhaseEstimate, Remaining, StopRequest};
 
 const DISK: TestDisk = TestDisk {
     servers: 8,
@@ -61,7 +61,7 @@ impl StoreHost for TestHost {
         &self,
         database: usize,
         observer: Rc<dyn IoObserver>,
-        _: Doing,
+        _: OnStep,
     ) -> Result<OpenedStore<TestStore>, Failure> {
         let maker = self.plan.item_maker(database, self.plan.built_rows);
         let items = (0..self.plan.built_rows).map(move |row| maker.first(row));
@@ -107,7 +107,7 @@ struct Heard {
     phases: Rc<RefCell<Vec<Phase>>>,
     samples: Rc<RefCell<Vec<LiveSample>>>,
     progress: Rc<RefCell<Vec<ByteProgress>>>,
-    outlooks: Rc<RefCell<Vec<Outlook>>>,
+    outlooks: Rc<RefCell<Vec<PhaseEstimate>>>,
     stop_after_samples: Option<usize>,
     stop: StopRequest,
 }
@@ -127,7 +127,7 @@ impl RunListener for Heard {
     }
 
     fn live(&mut self, figures: &LiveSample) {
-        self.outlooks.borrow_mut().extend(figures.outlook.clone());
+        self.outlooks.borrow_mut().extend(figures.estimate.clone());
     }
 
     fn sample(&mut self, sample: &Sample, figures: &LiveSample, so_far: InterimResult<'_>) {
@@ -301,9 +301,13 @@ fn a_warm_up_says_what_it_waits_for() {
     run_on(DISK, &profile, u64::MAX, heard.clone());
     let outlooks = heard.outlooks.borrow();
     assert!(outlooks.len() >= 18, "{outlooks:?}");
-    let mentioned = |words: &str| outlooks.iter().any(|outlook| outlook.text.contains(words));
+    let mentioned = |words: &str| {
+        outlooks
+            .iter()
+            .any(|estimate| estimate.text.contains(words))
+    };
     assert!(mentioned("% full") || mentioned("at least"), "{outlooks:?}");
-    let left = outlooks.iter().map(|outlook| match outlook.remaining {
+    let left = outlooks.iter().map(|estimate| match estimate.remaining {
         Remaining::About(left) => left,
         Remaining::AtMost(_) => panic!("a warm-up ends when the caches are full"),
     });

@@ -12,8 +12,8 @@ use runtime::Runtime;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use workload::controller::met_errors::MetErrors;
 use workload::controller::observer::CountingObserver;
+use workload::controller::pending_errors::PendingErrors;
 use workload::failure::{Failure, FailureKind};
 
 const DISK: TestDisk = TestDisk {
@@ -74,7 +74,7 @@ fn run(
             Rc::clone(&recorder),
             0,
             32_768,
-            MetErrors::default(),
+            PendingErrors::default(),
         ));
         let store = TestStore::new(&handle, DISK, observer, 0, items);
         prepare(&store);

@@ -100,7 +100,7 @@ fn array() -> ArrayResult {
                 requests_per_second: 31.0,
                 received_bytes_per_second: 32.0,
                 sent_bytes_per_second: 33.0,
-                processor_busy_fraction: 0.34,
+                cpu_busy_fraction: 0.34,
                 link_busy_fraction: 0.35,
                 cache_lines_max: 360,
                 cache_dirty_lines: 90,
@@ -133,8 +133,8 @@ fn array() -> ArrayResult {
                 writes_per_second: 52.0,
                 average_busy_fraction: 0.53,
                 max_busy_fraction: 0.54,
-                average_drive_latency_ms: Some(5.5),
-                average_drive_queue_depth: 5.6,
+                average_disk_latency_ms: Some(5.5),
+                average_disk_queue_depth: 5.6,
                 rebuild_completed_fraction: Some(0.57),
                 ..ArrayGroup::default()
             },
@@ -150,9 +150,9 @@ fn array() -> ArrayResult {
             read_bytes_per_second: 63.0,
             written_bytes_per_second: 64.0,
             busy_fraction: 0.65,
-            average_drive_latency_ms: Some(6.6),
+            average_disk_latency_ms: Some(6.6),
             average_latency_ms: Some(6.7),
-            average_drive_queue_depth: 6.8,
+            average_disk_queue_depth: 6.8,
             ..ArrayDisk::default()
         }],
         ..ArrayResult::default()

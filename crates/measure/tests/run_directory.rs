@@ -211,7 +211,7 @@ fn a_file_that_cannot_be_read_is_not_taken_for_a_missing_one() {
     let error = load(path).unwrap_err().to_string();
     assert!(!error.contains("holds no result.json"), "{error}");
     fs::remove_dir(path.join("result.json")).unwrap();
-    let text = "{ \"schema\": \"proofload/result/2\" }";
+    let text = "{ \"schema\": \"proofload/result/3\" }";
     fs::write(path.join("result.json"), text).unwrap();
     fs::create_dir(path.join("samples.csv")).unwrap();
     let error = load(path).unwrap_err().to_string();
@@ -236,10 +236,10 @@ fn what_is_not_a_run_is_refused_with_the_reason() {
         "{}",
         error()
     );
-    write("{ \"schema\": \"proofload/result/2\", \"verdict\": \"perhaps\" }");
+    write("{ \"schema\": \"proofload/result/3\", \"verdict\": \"perhaps\" }");
     assert!(error().contains("perhaps"), "{}", error());
     // Fields of a later version are ignored, missing ones are empty.
-    write("{ \"schema\": \"proofload/result/2\", \"verdict\": \"pass\", \"array\": {\"a\": 1} }");
+    write("{ \"schema\": \"proofload/result/3\", \"verdict\": \"pass\", \"array\": {\"a\": 1} }");
     assert_eq!(load(path).unwrap().0.verdict, Verdict::Pass);
     fs::write(path.join("samples.csv"), "a,b\n1,2\n").unwrap();
     assert!(error().contains("samples.csv is damaged"), "{}", error());

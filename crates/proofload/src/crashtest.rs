@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use ::crashtest::{Failure, Tally};
+use ::crashtest::{Failure, Totals};
 use workload::progress::StopRequest;
 
 use crate::workers;
@@ -11,7 +11,7 @@ use execution::Error;
 use execution::clock::Stopwatch;
 use execution::events::{Event, Observer};
 
-pub use ::crashtest::{FaultKind, KindTally, trace};
+pub use ::crashtest::{FaultKind, KindTotals, trace};
 
 /// Seeds that a thread takes at a time.
 const CHUNK: u64 = 8;
@@ -31,7 +31,7 @@ pub struct CrashtestOutcome {
     /// Seeds that were simulated.
     pub simulated: u64,
     /// What they went through.
-    pub tally: Tally,
+    pub totals: Totals,
     /// The lowest seed that failed, explained. Seeds after it were not all simulated.
     pub failure: Option<Box<Failure>>,
     /// Whether somebody stopped it before all seeds were simulated.
@@ -43,7 +43,7 @@ pub struct CrashtestOutcome {
 /// What one thread makes of its seeds.
 struct Chunk {
     simulated: u64,
-    tally: Tally,
+    totals: Totals,
     failure: Option<Box<Failure>>,
 }
 
@@ -81,14 +81,14 @@ pub fn run(
     let results = workers::compute(jobs, chunks, stop, work, report)?;
     let mut outcome = CrashtestOutcome {
         simulated: 0,
-        tally: Tally::default(),
+        totals: Totals::default(),
         failure: None,
         is_interrupted: false,
         elapsed: watch.elapsed(),
     };
     for chunk in results.into_iter().flatten() {
         outcome.simulated += chunk.simulated;
-        outcome.tally += &chunk.tally;
+        outcome.totals += &chunk.totals;
         // In the order of the seeds: the first is the lowest.
         outcome.failure = outcome.failure.or(chunk.failure);
     }
@@ -100,7 +100,7 @@ pub fn run(
 fn simulate(first: u64, end: u64, failed_at: &AtomicU64, stop: &StopRequest) -> Chunk {
     let mut chunk = Chunk {
         simulated: 0,
-        tally: Tally::default(),
+        totals: Totals::default(),
         failure: None,
     };
     for seed in first..end {
@@ -109,7 +109,7 @@ fn simulate(first: u64, end: u64, failed_at: &AtomicU64, stop: &StopRequest) -> 
         }
         let outcome = ::crashtest::run(seed);
         chunk.simulated += 1;
-        chunk.tally += &outcome.tally;
+        chunk.totals += &outcome.totals;
         if outcome.failure.is_some() {
             failed_at.fetch_min(seed, Ordering::Relaxed);
             chunk.failure = outcome.failure;
@@ -131,9 +131,9 @@ mod tests {
         let one = run(seeds, Some(1), ignore(), &stop).unwrap();
         let three = run(seeds, Some(3), ignore(), &stop).unwrap();
         assert_eq!((one.simulated, three.simulated), (37, 37));
-        assert_eq!(one.tally, three.tally);
+        assert_eq!(one.totals, three.totals);
         assert!(one.failure.is_none() && !one.is_interrupted);
-        let by_kind: u64 = one.tally.kinds.values().map(|kind| kind.seeds).sum();
+        let by_kind: u64 = one.totals.kinds.values().map(|kind| kind.seeds).sum();
         assert_eq!(by_kind, 37);
     }
 

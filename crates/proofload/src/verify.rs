@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use config::Source;
-use measure::recompute::{self, Terms, Verified};
+use measure::recompute::{self, Criteria, Verified};
 use measure::result::{RunKind, RunResult};
 use measure::run_directory::{CONFIG_FILE, LoadError};
 
@@ -18,14 +18,18 @@ pub fn verify(directory: &Path, registry: &Registry) -> Result<Verified, LoadErr
     recompute::verify(directory, |result, config| terms(result, config, registry))
 }
 
-fn terms(result: &RunResult, config: &str, registry: &Registry) -> Result<Option<Terms>, String> {
+fn terms(
+    result: &RunResult,
+    config: &str,
+    registry: &Registry,
+) -> Result<Option<Criteria>, String> {
     if result.kind == RunKind::Trace {
         return Ok(None);
     }
     let profile = registry.read(&[Source::file(CONFIG_FILE, config)]);
     let profile = profile.map_err(|error| error.to_string())?;
     let run = profile.run();
-    Ok(Some(Terms {
+    Ok(Some(Criteria {
         levels: profile.service_levels(),
         planned_s: run.duration.as_seconds(),
         hung_after_s: run.hung_request_after.as_seconds(),

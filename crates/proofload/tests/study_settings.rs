@@ -38,39 +38,39 @@ id = "F1"
 metric = "Rates"
 configuration = "both"
 unit = "IOPS"
-paper = 1000.0
+published = 1000.0
 kind = "measured"
 measure = "database-iops"
-of = ["few", "many"]
+cases = ["few", "many"]
 
 [[figure]]
 id = "F2"
 metric = "More IOPS with more threads"
 configuration = "eight against two"
 unit = "x"
-paper = 1.0
+published = 1.0
 kind = "ratio"
 measure = "database-iops"
-of = ["many"]
-against = ["few"]
-as = "times"
+cases = ["many"]
+baseline_cases = ["few"]
+comparison = "times"
 
 [[figure]]
 id = "F3"
 metric = "Disks"
 configuration = "two"
 unit = "IOPS"
-paper = 10.0
+published = 10.0
 kind = "measured"
-measure = "drive-iops"
-of = ["few"]
+measure = "disk-iops"
+cases = ["few"]
 
 [[chart]]
 title = "Rates"
 unit = "IOPS"
-across = "threads"
-at = [2.0, 8.0]
-line = [{ name = "model", measure = "database-iops", of = ["few", "many"] }]
+axis = "threads"
+axis_values = [2.0, 8.0]
+line = [{ name = "model", measure = "database-iops", cases = ["few", "many"] }]
 "#;
 
 /// What people read, and what only the report draws; no figure depends on it.

@@ -4,7 +4,7 @@ mod expected;
 
 use expected::expect;
 use report::chart::{
-    Band, Chart, HorizontalAxis, Limit, Mark, Moment, Point, Scale, VerticalAxis, thin,
+    Band, Chart, ChartEvent, HorizontalAxis, Limit, Mark, Point, Scale, VerticalAxis, thin,
 };
 
 #[test]
@@ -74,9 +74,9 @@ fn wave(count: usize, times: f64) -> Vec<Point> {
         .collect()
 }
 
-fn chart(across: HorizontalAxis, upright: VerticalAxis) -> Chart {
-    let mut chart = Chart::new("chart", "A chart", "ms", across);
-    chart.upright = upright;
+fn chart(horizontal: HorizontalAxis, vertical: VerticalAxis) -> Chart {
+    let mut chart = Chart::new("chart", "A chart", "ms", horizontal);
+    chart.vertical = vertical;
     chart
 }
 
@@ -113,10 +113,10 @@ fn charts() -> Vec<Chart> {
         band("thin", 500.0, 500.2),
         band("close", 500.0, 600.0),
     ];
-    over_time.moments = [("gone", -5.0), ("breaks", 222.0), ("late", 9e9)]
+    over_time.events = [("gone", -5.0), ("breaks", 222.0), ("late", 9e9)]
         .map(|(label, at)| {
             let label = label.to_owned();
-            Moment { label, at }
+            ChartEvent { label, at }
         })
         .to_vec();
 

@@ -75,8 +75,8 @@ pub trait IoObserver {
 
 /// An observer for those who do not measure.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unobserved;
+pub struct NoObserver;
 
-impl IoObserver for Unobserved {
+impl IoObserver for NoObserver {
     fn completed(&self, _event: &IoEvent) {}
 }

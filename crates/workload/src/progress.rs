@@ -72,7 +72,7 @@ pub struct LiveSample {
     /// Names of the service levels that would fail if the run ended now; empty while all hold.
     pub failing: Vec<String>,
     /// What the phase waits for, when its length is not known beforehand.
-    pub outlook: Option<Outlook>,
+    pub estimate: Option<PhaseEstimate>,
     /// For how long the database has not served, while it does not.
     pub without_service: Option<Duration>,
     /// Requests that the storage has not answered for long, while there are any.
@@ -118,7 +118,7 @@ impl Clients {
 
 /// What a phase without a fixed length waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outlook {
+pub struct PhaseEstimate {
     /// In words, such as `caches 43 % full, target 95 %`.
     pub text: String,
     /// How much longer it takes.

@@ -56,7 +56,7 @@ settings! {
         /// When, from the begin of the measured phase; for a trace, of the trace.
         pub at: TimeSpan, as within(TimeSpan(0)..=LATEST);
         /// What breaks or is repaired.
-        pub what: EventWord;
+        pub what: EventName;
         /// Number of the disk, from 0 as in `array.disks` of the result; with `group`, within the
         /// group: its disks, then its spares.
         pub disk: Option<u32>;
@@ -70,7 +70,7 @@ settings! {
 
 choice! {
     /// What can be made to happen.
-    pub enum EventWord {
+    pub enum EventName {
         /// The contents of a disk are gone. If the group has a spare, the rebuild onto it begins at
         /// once, at the pace of `[backend.rebuild]`.
         DiskFails = "disk-fails",
@@ -242,7 +242,7 @@ settings! {
         /// Its pool or group; not needed where there is only one.
         pub on: Option<String>;
         /// What is put on it; databases and logs are dealt over the volumes that hold them.
-        pub holds: Holds = Holds::Databases;
+        pub holds: VolumeUse = VolumeUse::Databases;
         /// Its controller, from 0.
         pub owner: Option<u32>;
         /// Its level in a `vraid` group.
@@ -254,7 +254,7 @@ settings! {
 
 choice! {
     /// What is put on a volume.
-    pub enum Holds default Databases {
+    pub enum VolumeUse default Databases {
         /// Database files only.
         Databases = "databases",
         /// Log streams only.

@@ -2,7 +2,7 @@
 //!
 //! - [`check_all`] examines all rows, whoever wrote them, and compares counters and balances with
 //!   the sums of all trades.
-//! - [`Before`] records counters and balances before a run; [`check`] examines only what the run
+//! - [`Baseline`] records counters and balances before a run; [`check`] examines only what the run
 //!   has changed, which is less work where the database is large.
 //! - `queries`: one SQL query per check, which finds violations.
 //! - `rules`: the name of each check, and its rule in a sentence.
@@ -13,7 +13,7 @@ mod rules;
 mod sums;
 
 pub use rules::{CONSISTENCY_CHECKS, Rule};
-pub use sums::Before;
+pub use sums::Baseline;
 
 use crate::error::DatabaseError;
 use crate::kinds::Status;
@@ -79,7 +79,7 @@ impl CheckReport {
 ///
 /// # Errors
 /// Those of the session. A violation is not an error.
-pub fn check(session: &mut dyn Session, before: &Before) -> Result<CheckReport, DatabaseError> {
+pub fn check(session: &mut dyn Session, before: &Baseline) -> Result<CheckReport, DatabaseError> {
     check_with_progress(session, before, &mut |_| {})
 }
 
@@ -90,7 +90,7 @@ pub fn check(session: &mut dyn Session, before: &Before) -> Result<CheckReport, 
 /// Those of [`check`].
 pub fn check_with_progress(
     session: &mut dyn Session,
-    before: &Before,
+    before: &Baseline,
     report: &mut dyn FnMut(usize),
 ) -> Result<CheckReport, DatabaseError> {
     let mut checked = check_after(session, before.last_trade(), report)?;
@@ -107,7 +107,7 @@ pub fn check_all(
     session: &mut dyn Session,
     progress: &mut dyn FnMut(usize),
 ) -> Result<CheckReport, DatabaseError> {
-    check_with_progress(session, &Before::nothing(), progress)
+    check_with_progress(session, &Baseline::nothing(), progress)
 }
 
 fn check_after(

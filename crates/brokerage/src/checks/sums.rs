@@ -57,7 +57,7 @@ pub(super) fn statements() -> [&'static Statement; 4] {
 
 /// Counters of brokers and balances of accounts before a run: 16 bytes for each account.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Before {
+pub struct Baseline {
     last_trade: i64,
     /// Id, trades and commission in cents of each.
     brokers: Vec<(i64, i64, i64)>,
@@ -65,7 +65,7 @@ pub struct Before {
     balances: Vec<(i64, i64)>,
 }
 
-impl Before {
+impl Baseline {
     /// Reads them. Orders that an earlier run left open must have been cancelled before, by
     /// [`clean_up`]; nothing may write meanwhile.
     ///

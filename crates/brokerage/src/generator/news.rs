@@ -23,7 +23,7 @@ const SOURCES: [&str; 6] = [
 
 /// What headlines say of a company.
 const EVENTS: [&str; 12] = [
-    "raises its outlook",
+    "raises its estimate",
     "opens a plant",
     "names a new board",
     "buys a rival",

@@ -44,12 +44,12 @@ settings! {
     /// The machine that the modelled database runs on, and what else was seen of it. A run on a
     /// real database takes none of this.
     pub struct Server {
-        /// Processor cores; transactions wait for a free one.
-        pub processors: u32 = 12,
-            as within(1..=4_096), source "The MSA 2042 study: two processors of six cores.";
+        /// CPU cores; transactions wait for a free one.
+        pub cpu_cores: u32 = 12,
+            as within(1..=4_096), was "processors", source "The MSA 2042 study: two processors of six cores.";
         /// CPU time for each page that a transaction looks at.
-        pub processor_time_per_page: TimeSpan = TimeSpan(8_000),
-            as within(TimeSpan(0)..=TimeSpan::seconds(1)),
+        pub cpu_time_per_page: TimeSpan = TimeSpan(8_000),
+            as within(TimeSpan(0)..=TimeSpan::seconds(1)), was "processor_time_per_page",
             source "Assumed: 8 us make about 1 ms per transaction, as published results of such \
                 loads on such processors come to.";
         /// Prices per second that the exchange sends of its own accord, whatever the storage does:

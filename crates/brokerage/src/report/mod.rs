@@ -187,7 +187,7 @@ fn bottleneck(by: &str) -> &'static str {
     match by {
         "storage" => "limited by storage",
         "locks" => "limited by lock waits",
-        "processor" => "limited by CPU",
+        "cpu" => "limited by CPU",
         "outage" => "limited by downtime",
         "nothing" => "limited by the users or the rate",
         _ => "",

@@ -3,7 +3,7 @@
 use super::loading;
 use super::progress_note::ProgressNote;
 use super::shard_link::ShardLink;
-use crate::checks::{self, Before, CONSISTENCY_CHECKS, CheckReport, Rule};
+use crate::checks::{self, Baseline, CONSISTENCY_CHECKS, CheckReport, Rule};
 use crate::database::Database;
 use crate::database::seal::{self, Sealed};
 use crate::dataset::DataSet;
@@ -19,7 +19,7 @@ use measure::result::{AcknowledgedWork, ConsistencyCheck};
 #[derive(Debug)]
 pub(super) struct Earlier {
     /// Counters and balances.
-    pub sums: Before,
+    pub sums: Baseline,
     /// Shares traded of each security.
     pub volumes: Volumes,
 }
@@ -28,7 +28,7 @@ impl Earlier {
     /// Reads it. Nothing may write meanwhile.
     pub fn note(session: &mut dyn Session) -> Result<Self, DatabaseError> {
         Ok(Self {
-            sums: Before::note(session)?,
+            sums: Baseline::note(session)?,
             volumes: compare::volumes(session)?,
         })
     }
@@ -37,7 +37,7 @@ impl Earlier {
 /// Runs the consistency checks over all rows, or over those of the run.
 pub(super) fn consistency(
     session: &mut dyn Session,
-    before: &Before,
+    before: &Baseline,
     rows: CheckedRows,
     link: &ShardLink,
 ) -> Result<CheckReport, DatabaseError> {
@@ -147,7 +147,7 @@ pub(super) fn at_rest(
         });
     }
     let mut session = database.connect_to_check()?;
-    let report = consistency(&mut *session, &Before::nothing(), CheckedRows::All, link)?;
+    let report = consistency(&mut *session, &Baseline::nothing(), CheckedRows::All, link)?;
     let violation = report.summary();
     let (coverage, changed) = match sealed {
         Sealed::Unknown(why) => (

@@ -50,7 +50,7 @@ pub fn build(
         done_bytes: AtomicU64::new(0),
     };
     load(database, &generator, &parts, threads, &progress)?;
-    link.report(ShardMessage::Doing("creating keys and indexes".to_owned()));
+    link.report(ShardMessage::OnStep("creating keys and indexes".to_owned()));
     let sink = |finished: &Finished<'_>| {
         let share = finished.done as f64 / finished.of.max(1) as f64;
         progress.set(rows_bytes + ((total_bytes - rows_bytes) as f64 * share) as u64);

@@ -19,7 +19,7 @@ pub(super) struct ProgressNote<'a> {
 impl<'a> ProgressNote<'a> {
     /// Begins work with this name.
     pub fn new(link: &'a ShardLink, what: &str) -> Self {
-        link.report(ShardMessage::Doing(what.to_owned()));
+        link.report(ShardMessage::OnStep(what.to_owned()));
         Self {
             link,
             what: what.to_owned(),
@@ -33,7 +33,7 @@ impl<'a> ProgressNote<'a> {
         if self.reported.elapsed() >= REPORT_EVERY {
             self.reported = Instant::now();
             let text = text(&self.what, self.started.elapsed(), share);
-            self.link.report(ShardMessage::Doing(text));
+            self.link.report(ShardMessage::OnStep(text));
         }
     }
 }

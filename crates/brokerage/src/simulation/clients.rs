@@ -71,7 +71,7 @@ impl<D: Directory> Clients<D> {
         let securities = database.trees.borrow().securities();
         Rc::new(Self {
             handle: database.handle.clone(),
-            processors: Semaphore::new(settings.server.processors as usize),
+            processors: Semaphore::new(settings.server.cpu_cores as usize),
             plans: PlanPool::default(),
             deck: RefCell::new(Deck::new(&weights, SeededRng::new(seed, 1))),
             rng: RefCell::new(SeededRng::new(seed, 2)),
@@ -211,7 +211,7 @@ impl<D: Directory> Clients<D> {
         let rolled_back = plan.rolls_back;
         self.plans.put_back(plan);
         let server = &self.settings.server;
-        let busy_ns = executed.pages * server.processor_time_per_page.as_ns();
+        let busy_ns = executed.pages * server.cpu_time_per_page.as_ns();
         if busy_ns > 0 {
             let _processor = self.processors.acquire().await;
             self.handle.sleep_ns(busy_ns).await;

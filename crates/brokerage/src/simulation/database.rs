@@ -5,7 +5,7 @@ use super::pages::StripedPages;
 use crate::profile::BrokerageProfile;
 use crate::simulation::trees::Trees;
 use config::ByteSize;
-use edb::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderKeeper};
+use edb::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderWriter};
 use edb::database::LOG_PREFIX;
 use edb::format::database_header::{DatabaseHeader, DatabaseState, LogTime, Signature};
 use edb::log::{Log, LogSettings};
@@ -36,7 +36,7 @@ pub(crate) struct Database<D: Directory> {
     pub(crate) open: Rc<OpenTransactions>,
     pub(super) page_bytes: u64,
     checkpointer: Keeper<D>,
-    headers: HeaderKeeper<D::File>,
+    headers: HeaderWriter<D::File>,
 }
 
 /// Settings of the page cache and log for this profile.
@@ -84,7 +84,7 @@ impl<D: Directory> Database<D> {
         header.state = DatabaseState::Dirty;
         header.lowest_log_needed = log.generation();
         header.highest_log_needed = log.generation();
-        let headers = HeaderKeeper::new(store, header);
+        let headers = HeaderWriter::new(store, header);
         let open = Rc::new(OpenTransactions::default());
         let file = CheckpointFile::open(handle, log_directory, LOG_PREFIX, observer).await?;
         let checkpointer = Checkpointer::start(

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use workload::controller::RunPlan;
 use workload::controller::follower::{Follower, ShardTasks, follow};
 use workload::controller::link::{Inbox, Orders, ShardMessage, Stage};
-use workload::controller::met_errors::MetErrors;
 use workload::controller::observer::CountingObserver;
+use workload::controller::pending_errors::PendingErrors;
 use workload::failure::Failure;
 
 /// The directories of a database's files.
@@ -39,7 +39,7 @@ pub(crate) struct Shard<D: Directory> {
     recorder: Rc<RefCell<Recorder>>,
     clients: RefCell<Option<Rc<Clients<D>>>>,
     /// Requests that failed.
-    errors: MetErrors,
+    errors: PendingErrors,
 }
 
 impl<D: Directory> Shard<D> {
@@ -63,7 +63,7 @@ impl<D: Directory> Shard<D> {
             places,
             recorder,
             clients: RefCell::default(),
-            errors: MetErrors::default(),
+            errors: PendingErrors::default(),
         })
     }
 

@@ -1,7 +1,7 @@
 //! Several users and the market at once: conflicts are retried, and the database stays consistent.
 
 use crate::data_set::market;
-use brokerage::checks::{self, Before};
+use brokerage::checks::{self, Baseline};
 use brokerage::database::Database;
 use brokerage::dataset::DataSet;
 use brokerage::error::DatabaseError;
@@ -140,7 +140,7 @@ fn as_tasks(office: &Arc<Office>, sessions: Vec<Box<dyn Session>>) {
 pub fn work(database: &dyn Database, data_set: DataSet, from_ms: i64) {
     let brokerage = Brokerage::default();
     let settings = market();
-    let before = Before::note(&mut *database.connect().unwrap()).unwrap();
+    let before = Baseline::note(&mut *database.connect().unwrap()).unwrap();
     let office = Office {
         data_set,
         exchange: Mutex::new(Exchange::new(&settings, data_set.securities(), 9, from_ms)),

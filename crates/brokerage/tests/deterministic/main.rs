@@ -10,7 +10,7 @@ mod concurrent;
 mod data_set;
 mod run;
 
-use brokerage::checks::{self, Before};
+use brokerage::checks::{self, Baseline};
 use brokerage::database::Database;
 use brokerage::database::mariadb::MariaDb;
 use brokerage::database::sqlite::Sqlite;
@@ -31,7 +31,7 @@ fn run_deterministic(database: &dyn Database) -> RunOutputs {
     let all = checks::check_all(&mut *session, &mut |_| {}).unwrap();
     assert_eq!(all.violations, [], "as built");
     assert_eq!(all.completed, data_set.built_trades());
-    let before = Before::note(&mut *session).unwrap();
+    let before = Baseline::note(&mut *session).unwrap();
     eprintln!("checked after {:?}", started.elapsed());
     let plan = Plan {
         data_set,

@@ -55,7 +55,7 @@ fn print_trace(seed: u64) -> Result<ExitStatus, CommandError> {
 
 /// What was gone through, as a table.
 fn describe(seeds: Seeds, outcome: &CrashtestOutcome) -> String {
-    let (tally, simulated) = (&outcome.tally, outcome.simulated);
+    let (totals, simulated) = (&outcome.totals, outcome.simulated);
     let seconds = outcome.elapsed.as_secs_f64();
     let end = if outcome.is_interrupted {
         format!("interrupted after {}", units::count(simulated, "seed"))
@@ -69,13 +69,13 @@ fn describe(seeds: Seeds, outcome: &CrashtestOutcome) -> String {
         units::count(seeds.count, "seed"),
         seeds.from,
         count((simulated as f64 / seconds.max(0.001)).round() as u64),
-        units::count(tally.acknowledged, "commit"),
-        units::count(tally.power_cuts, "power cut"),
-        count(tally.cut_recoveries),
-        units::count(tally.checked, "full check"),
-        units::count(tally.redone, "page operation"),
-        units::count(tally.undone, "transaction"),
-        units::count(tally.restored_pages, "page"),
+        units::count(totals.acknowledged, "commit"),
+        units::count(totals.power_cuts, "power cut"),
+        count(totals.cut_recoveries),
+        units::count(totals.checked, "full check"),
+        units::count(totals.redone, "page operation"),
+        units::count(totals.undone, "transaction"),
+        units::count(totals.restored_pages, "page"),
     );
     let mut line = |name: &str, cells: [&str; 6]| {
         text.push_str(&format!("  {name:<24}"));
@@ -96,10 +96,10 @@ fn describe(seeds: Seeds, outcome: &CrashtestOutcome) -> String {
         ],
     );
     let kinds = FaultKind::ALL.map(|kind| {
-        let of_kind = tally.kinds.get(&kind).copied().unwrap_or_default();
+        let of_kind = totals.kinds.get(&kind).copied().unwrap_or_default();
         (kind.to_string(), of_kind)
     });
-    let torn = ("torn page, detect only".to_owned(), tally.torn_pages);
+    let torn = ("torn page, detect only".to_owned(), totals.torn_pages);
     for (name, of_kind) in kinds.into_iter().chain([torn]) {
         let cells = [
             of_kind.seeds,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use workload::progress::{ByteProgress, LiveSample, Outlook, Remaining};
+use workload::progress::{ByteProgress, LiveSample, PhaseEstimate, Remaining};
 
 use measure::display::number::{figure, latency_or_absent, limit, quantity};
 use measure::metric::Unit;
@@ -34,12 +34,12 @@ pub fn sample(sample: &LiveSample) -> String {
 }
 
 /// What a phase waits for, and how long.
-pub fn outlook(outlook: &Outlook) -> String {
-    let remaining = match outlook.remaining {
+pub fn estimate(estimate: &PhaseEstimate) -> String {
+    let remaining = match estimate.remaining {
         Remaining::About(span) => format!("about {}", clock(span)),
         Remaining::AtMost(span) => format!("at most {}", clock(span)),
     };
-    format!("{}; {remaining} left", outlook.text)
+    format!("{}; {remaining} left", estimate.text)
 }
 
 /// That the database is down, and since when.
@@ -106,7 +106,7 @@ mod tests {
                 operations_per_second: 0.0,
             },
             failing: Vec::new(),
-            outlook: None,
+            estimate: None,
             without_service: None,
             hung: None,
         };
@@ -166,16 +166,16 @@ mod tests {
 
     #[test]
     fn an_outlook_says_what_is_waited_for_and_how_long() {
-        let mut given = Outlook {
+        let mut given = PhaseEstimate {
             text: "caches 43 % full, target 95 %".to_owned(),
             remaining: Remaining::About(Duration::from_secs(130)),
         };
         assert_eq!(
-            outlook(&given),
+            estimate(&given),
             "caches 43 % full, target 95 %; about 2:10 left"
         );
         given.remaining = Remaining::AtMost(Duration::from_secs(9));
-        assert!(outlook(&given).ends_with("at most 0:09 left"));
+        assert!(estimate(&given).ends_with("at most 0:09 left"));
     }
 
     #[test]

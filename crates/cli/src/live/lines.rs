@@ -101,8 +101,8 @@ impl<W: Write> LinesView<W> {
         if let Some(hung) = figures::hung(sample) {
             text.push_str(&format!("; {hung}"));
         }
-        if let Some(outlook) = &sample.outlook {
-            text.push_str(&format!("; {}", figures::outlook(outlook)));
+        if let Some(estimate) = &sample.estimate {
+            text.push_str(&format!("; {}", figures::estimate(estimate)));
         }
         self.line(&text);
     }
@@ -213,7 +213,7 @@ mod tests {
                 operations_per_second: 0.0,
             },
             failing: Vec::new(),
-            outlook: None,
+            estimate: None,
             without_service: None,
             hung: None,
         };

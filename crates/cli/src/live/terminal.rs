@@ -166,13 +166,13 @@ impl TerminalView {
 
     fn live(&mut self, sample: &LiveSample) {
         let hung = figures::hung(sample);
-        let shown = match (sample.without_service, &sample.outlook) {
+        let shown = match (sample.without_service, &sample.estimate) {
             _ if hung.is_some() => console::style(hung.unwrap_or_default()).red(),
             (Some(length), _) => {
                 let away = figures::without_service(length, jiff::Timestamp::now());
                 console::style(away).red()
             }
-            (None, Some(outlook)) => console::style(figures::outlook(outlook)),
+            (None, Some(estimate)) => console::style(figures::estimate(estimate)),
             (None, None) if sample.failing.is_empty() => {
                 console::style(figures::standing(sample)).green()
             }

@@ -1,6 +1,6 @@
 //! Simulations on all processors.
 
-use crashtest::{Failure, Tally, run};
+use crashtest::{Failure, Totals, run};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,11 +10,11 @@ use std::thread;
 pub fn run_seeds(
     seeds: Range<u64>,
     in_thread: impl Fn(u64) -> crashtest::Outcome + Sync,
-) -> (Tally, Option<Box<Failure>>) {
+) -> (Totals, Option<Box<Failure>>) {
     let (next, failed_at) = (AtomicU64::new(seeds.start), AtomicU64::new(seeds.end));
-    let results = Mutex::new((Tally::default(), None::<Box<Failure>>));
+    let results = Mutex::new((Totals::default(), None::<Box<Failure>>));
     let work = || {
-        let mut tally = Tally::default();
+        let mut totals = Totals::default();
         let mut failure = None;
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
@@ -22,7 +22,7 @@ pub fn run_seeds(
                 break;
             }
             let outcome = in_thread(seed);
-            tally += &outcome.tally;
+            totals += &outcome.totals;
             if outcome.failure.is_some() {
                 failed_at.fetch_min(seed, Ordering::Relaxed);
                 failure = outcome.failure;
@@ -30,7 +30,7 @@ pub fn run_seeds(
             }
         }
         let mut results = results.lock().unwrap();
-        results.0 += &tally;
+        results.0 += &totals;
         if let Some(failure) = failure
             && results
                 .1
@@ -50,6 +50,6 @@ pub fn run_seeds(
 }
 
 /// Simulates the seeds with the engine as it is.
-pub fn run_all(seeds: Range<u64>) -> (Tally, Option<Box<Failure>>) {
+pub fn run_all(seeds: Range<u64>) -> (Totals, Option<Box<Failure>>) {
     run_seeds(seeds, run)
 }

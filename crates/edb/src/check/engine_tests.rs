@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use runtime::trace::Unobserved;
+use runtime::trace::NoObserver;
 use runtime::{
     Buffer, Directory, File, Handle, Runtime, SimulatedDirectory, SimulatedDisk, SimulatedOptions,
 };
@@ -48,7 +48,7 @@ async fn assert_sound(disk: &SimulatedDisk, rows: usize, when: &str) {
 
 async fn open(handle: &Handle, disk: &SimulatedDisk, size: usize) -> Database<SimulatedDirectory> {
     let (files, logs) = (disk.directory("database"), disk.directory("log"));
-    let observer = Rc::new(Unobserved);
+    let observer = Rc::new(NoObserver);
     Database::open(handle, &files, NAME, &logs, settings(size), observer)
         .await
         .unwrap()
@@ -134,7 +134,7 @@ fn what_the_engine_leaves_is_sound() {
         runtime.block_on(async move {
             let disk = SimulatedDisk::new(&handle, SimulatedOptions::instant());
             let (files, logs) = (disk.directory("database"), disk.directory("log"));
-            let (options, observer) = (settings(page_size), Rc::new(Unobserved));
+            let (options, observer) = (settings(page_size), Rc::new(NoObserver));
             let created = Database::create(&handle, &files, NAME, &logs, options, observer).await;
             let mut database = created.unwrap();
             let mut table = database.create_table(&messages()).await.unwrap();
@@ -208,7 +208,7 @@ fn independent_readers_read_what_the_engine_wrote() {
     let bytes = runtime.block_on(async move {
         let disk = SimulatedDisk::new(&handle, SimulatedOptions::instant());
         let (files, logs) = (disk.directory("database"), disk.directory("log"));
-        let (options, observer) = (settings(32_768), Rc::new(Unobserved));
+        let (options, observer) = (settings(32_768), Rc::new(NoObserver));
         let created = Database::create(&handle, &files, NAME, &logs, options, observer).await;
         let database = created.unwrap();
         let table = database.create_table(&messages()).await.unwrap();

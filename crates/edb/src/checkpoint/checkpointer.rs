@@ -1,7 +1,7 @@
 //! The task that moves the checkpoint.
 
 use super::file::{Checkpoint, CheckpointFile};
-use super::headers::HeaderKeeper;
+use super::headers::HeaderWriter;
 use crate::integrity::{FileFinding, LastWritten};
 use crate::log::LocalFuture;
 use crate::log::{Log, LogError, LogRollover};
@@ -41,7 +41,7 @@ struct Shared<P: Payload, S: PageStore<P>, F: File> {
     pool: Pool<P, S>,
     log: Log,
     file: CheckpointFile<F>,
-    headers: HeaderKeeper<F>,
+    headers: HeaderWriter<F>,
     source: Rc<dyn CheckpointSource>,
     position: Cell<LogPosition>,
     turn: Rc<Semaphore>,
@@ -64,7 +64,7 @@ impl<P: Payload, S: PageStore<P>, F: File> Checkpointer<P, S, F> {
         pool: &Pool<P, S>,
         log: &Log,
         file: CheckpointFile<F>,
-        headers: HeaderKeeper<F>,
+        headers: HeaderWriter<F>,
         source: Rc<dyn CheckpointSource>,
         position: LogPosition,
     ) -> Self {
@@ -220,7 +220,7 @@ impl<P: Payload, S: PageStore<P>, F: File> Shared<P, S, F> {
 /// ever need a log file that the header does not know. The header may know one that a power cut
 /// prevented.
 struct HeaderAtRollover<F: File> {
-    headers: HeaderKeeper<F>,
+    headers: HeaderWriter<F>,
     /// Wakes the flusher of the pool, without keeping the pool alive.
     flusher: Rc<Signal>,
 }

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The header in memory and how it reaches the file. Clones share it.
-pub struct HeaderKeeper<F: File> {
+pub struct HeaderWriter<F: File> {
     shared: Rc<Shared<F>>,
 }
 
@@ -22,7 +22,7 @@ struct Shared<F: File> {
     written: Rc<LastWritten>,
 }
 
-impl<F: File> Clone for HeaderKeeper<F> {
+impl<F: File> Clone for HeaderWriter<F> {
     fn clone(&self) -> Self {
         Self {
             shared: Rc::clone(&self.shared),
@@ -30,9 +30,9 @@ impl<F: File> Clone for HeaderKeeper<F> {
     }
 }
 
-impl<F: File> HeaderKeeper<F> {
+impl<F: File> HeaderWriter<F> {
     /// Keeps `header`, which the file in `store` holds or will hold after the first
-    /// [`HeaderKeeper::update`].
+    /// [`HeaderWriter::update`].
     #[must_use]
     pub fn new(store: FileStore<F>, header: DatabaseHeader) -> Self {
         Self {

@@ -1,6 +1,6 @@
 //! The checkpoint: how far back recovery must read the log.
 //!
-//! - [`CheckpointFile`] holds it on disk, [`HeaderKeeper`] the log files the database needs.
+//! - [`CheckpointFile`] holds it on disk, [`HeaderWriter`] the log files the database needs.
 //! - [`Checkpointer`] moves it: every second or two, as far as dirty pages and open transactions
 //!   allow, the database header first. Pages are written back by the pool's own flusher.
 
@@ -11,5 +11,5 @@ mod headers;
 pub use checkpointer::{CheckpointSource, Checkpointer};
 pub(crate) use file::read_checkpoint_back;
 pub use file::{Checkpoint, CheckpointFile};
-pub use headers::HeaderKeeper;
+pub use headers::HeaderWriter;
 pub(crate) use headers::read_header_back;

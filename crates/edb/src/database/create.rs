@@ -10,7 +10,9 @@ use super::parts::{LateLog, Parts};
 use crate::engine::{Core, SharedState};
 use crate::error::EngineError;
 use crate::format::catalog::system_rows;
-use crate::format::database_header::{DatabaseHeader, DatabaseState, HeaderLogPosition, Moment};
+use crate::format::database_header::{
+    DatabaseHeader, DatabaseState, HeaderLogPosition, TimeAndPosition,
+};
 use crate::format::layout::{DATABASE_ROOT, INITIAL_PAGES, SYSTEM_TREES, SystemTree};
 use crate::format::page::PageFlags;
 use crate::integrity::DbtimeRange;
@@ -99,7 +101,7 @@ impl<D: Directory> Parts<'_, D> {
         core.log.make_durable(core.log.tip()).await?;
         core.pool.flush_all().await?;
         core.pool.sync().await?;
-        let attach = Moment {
+        let attach = TimeAndPosition {
             time: core.log.time(),
             position: HeaderLogPosition::from_stream(begin.0, core.log.file_size_bytes()),
         };

@@ -22,13 +22,15 @@ pub use versions::Rebuilt;
 use crate::catalog::Table;
 use crate::engine::Core;
 use crate::error::EngineError;
-use crate::format::database_header::{DatabaseHeader, DatabaseState, HeaderLogPosition, Moment};
+use crate::format::database_header::{
+    DatabaseHeader, DatabaseState, HeaderLogPosition, TimeAndPosition,
+};
 use crate::format::schema::TableDefinition;
 use crate::integrity::{FileClass, FilePart};
 use crate::maintenance::MaintenanceScan;
 use crate::transaction::Transaction;
 use crate::verification::StoredVersions;
-use parts::{Keepers, Place};
+use parts::{CheckpointParts, Place};
 use runtime::{Directory, IoFailure};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -51,7 +53,7 @@ impl<D: Directory> Clone for Database<D> {
 
 struct Inner<D: Directory> {
     core: Rc<Core<D>>,
-    keepers: Keepers<D>,
+    keepers: CheckpointParts<D>,
     place: Place<D>,
     /// Until the database is closed.
     scan: RefCell<Option<MaintenanceScan>>,
@@ -60,7 +62,7 @@ struct Inner<D: Directory> {
 }
 
 impl<D: Directory> Database<D> {
-    fn start(core: Rc<Core<D>>, keepers: Keepers<D>, place: Place<D>) -> Self {
+    fn start(core: Rc<Core<D>>, keepers: CheckpointParts<D>, place: Place<D>) -> Self {
         core.spawn_cleanup();
         core.prepare_next_extension();
         let scan = RefCell::new(scan::start(&core));
@@ -182,7 +184,7 @@ impl<D: Directory> Database<D> {
         core.pool.flush_all().await?;
         core.pool.sync().await?;
         keepers.checkpointer.advance().await?;
-        let detach = Moment {
+        let detach = TimeAndPosition {
             time: core.log.time(),
             position: HeaderLogPosition::from_stream(core.log.tip().0, core.log.file_size_bytes()),
         };

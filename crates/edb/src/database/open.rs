@@ -6,7 +6,7 @@ use crate::checkpoint::CheckpointFile;
 use crate::engine::{Core, SharedState};
 use crate::error::EngineError;
 use crate::format::database_header::{
-    DatabaseHeader, DatabaseState, HeaderLogPosition, Moment, PEEK_BYTES, Writer,
+    DatabaseHeader, DatabaseState, HeaderLogPosition, PEEK_BYTES, TimeAndPosition, Writer,
 };
 use crate::format::layout::DATABASE_ROOT;
 use crate::integrity::{DbtimeRange, VersionTable};
@@ -94,7 +94,7 @@ impl<D: Directory> Parts<'_, D> {
         let keepers = self
             .keepers(&pool, &log, &shared, header, checkpoint)
             .await?;
-        let attach = Moment {
+        let attach = TimeAndPosition {
             time: log.time(),
             position: HeaderLogPosition::from_stream(log.tip().0, log.file_size_bytes()),
         };
@@ -108,7 +108,7 @@ impl<D: Directory> Parts<'_, D> {
             header.state = DatabaseState::Dirty;
             header.log_signature = log.signature();
             header.attach = attach;
-            header.detach = Moment::default();
+            header.detach = TimeAndPosition::default();
             header.dbtime = shared.dbtime.get();
             header.lowest_log_needed = generation;
             header.highest_log_needed = log.generation();

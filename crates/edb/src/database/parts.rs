@@ -1,6 +1,6 @@
 //! The parts a database is put together from, when it is created and when it is opened.
 
-use crate::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderKeeper};
+use crate::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderWriter};
 use crate::engine::SharedState;
 use crate::error::EngineError;
 use crate::format::database_header::{DatabaseHeader, LogTime, Signature};
@@ -34,8 +34,8 @@ pub(crate) struct Place<D: Directory> {
 }
 
 /// What keeps header and checkpoint.
-pub(crate) struct Keepers<D: Directory> {
-    pub(crate) headers: HeaderKeeper<D::File>,
+pub(crate) struct CheckpointParts<D: Directory> {
+    pub(crate) headers: HeaderWriter<D::File>,
     pub(crate) checkpointer: Checkpointer<Page, FileStore<D::File>, D::File>,
 }
 
@@ -136,7 +136,7 @@ impl<'a, D: Directory> Parts<'a, D> {
         shared: &SharedState,
         header: DatabaseHeader,
         position: LogPosition,
-    ) -> Result<Keepers<D>, EngineError> {
+    ) -> Result<CheckpointParts<D>, EngineError> {
         let file = CheckpointFile::open(
             self.handle,
             self.log_directory,
@@ -144,7 +144,7 @@ impl<'a, D: Directory> Parts<'a, D> {
             Rc::clone(&self.observer),
         );
         let file = file.await?;
-        let headers = HeaderKeeper::new(pool.store().clone(), header);
+        let headers = HeaderWriter::new(pool.store().clone(), header);
         let source = Rc::new(Source {
             shared: shared.clone(),
             log: log.clone(),
@@ -160,7 +160,7 @@ impl<'a, D: Directory> Parts<'a, D> {
             source,
             position,
         );
-        Ok(Keepers {
+        Ok(CheckpointParts {
             headers,
             checkpointer,
         })
@@ -171,7 +171,7 @@ impl<'a, D: Directory> Parts<'a, D> {
 struct Source<F: runtime::File> {
     shared: SharedState,
     log: Log,
-    headers: HeaderKeeper<F>,
+    headers: HeaderWriter<F>,
 }
 
 impl<F: runtime::File> CheckpointSource for Source<F> {

@@ -1,6 +1,6 @@
 //! Numbers about a running database.
 
-use super::parts::Keepers;
+use super::parts::CheckpointParts;
 use crate::engine::Core;
 use crate::log::LogStatistics;
 use crate::maintenance::MaintenanceStatistics;
@@ -39,7 +39,7 @@ pub struct EngineStatistics {
 impl EngineStatistics {
     pub(super) fn of<D: Directory>(
         core: &Core<D>,
-        keepers: &Keepers<D>,
+        keepers: &CheckpointParts<D>,
         maintenance: MaintenanceStatistics,
     ) -> Self {
         let transactions = core.transactions.borrow();

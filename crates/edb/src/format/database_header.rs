@@ -50,7 +50,7 @@ impl DatabaseState {
 
 /// When and where something happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Moment {
+pub struct TimeAndPosition {
     /// When it was; 0 if it has not happened.
     pub time: LogTime,
     /// Place in the log.
@@ -95,9 +95,9 @@ pub struct DatabaseHeader {
     /// Signature of the log it belongs to.
     pub log_signature: Signature,
     /// When it was last opened.
-    pub attach: Moment,
+    pub attach: TimeAndPosition,
     /// When it was last closed; not set while dirty. Also stored as the "consistent" moment.
-    pub detach: Moment,
+    pub detach: TimeAndPosition,
     /// The highest object id in use.
     pub last_object_id: u32,
     /// First log generation that recovery needs, 0 when clean.
@@ -199,8 +199,8 @@ impl DatabaseHeader {
             dbtime: 0,
             signature,
             log_signature: Signature::default(),
-            attach: Moment::default(),
-            detach: Moment::default(),
+            attach: TimeAndPosition::default(),
+            detach: TimeAndPosition::default(),
             last_object_id: super::layout::FIRST_USER_OBJECT_ID - 1,
             lowest_log_needed: 0,
             highest_log_needed: 0,
@@ -325,11 +325,11 @@ impl DatabaseHeader {
             dbtime: u64::from_le_bytes(eight(page, at::DBTIME)),
             signature: signature_at(page, at::SIGNATURE),
             log_signature: signature_at(page, at::LOG_SIGNATURE),
-            attach: Moment {
+            attach: TimeAndPosition {
                 time: time(at::ATTACH_TIME),
                 position: position(at::ATTACH_POSITION),
             },
-            detach: Moment {
+            detach: TimeAndPosition {
                 time: time(at::DETACH_TIME),
                 position: position(at::DETACH_POSITION),
             },

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn header(page_size: usize, time: u64, stream: u64) -> DatabaseHeader {
-    let moment = Moment {
+    let moment = TimeAndPosition {
         time: LogTime { unix_ms: time },
         position: HeaderLogPosition::from_stream(stream, 1 << 20),
     };

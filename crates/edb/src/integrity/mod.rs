@@ -27,5 +27,5 @@ pub use file_finding::{FileClass, FileFinding, FilePart};
 pub use finding::{
     DamageClass, EseError, LastWrite, Misplaced, PageFinding, Persistence, WrongBlocks,
 };
-pub use table::{Contents, Coverage, Judgement, ReadInProgress, VersionTable, WriteInProgress};
+pub use table::{Contents, Coverage, ReadCheck, ReadInProgress, VersionTable, WriteInProgress};
 pub use version::{DbtimeRange, Version};

@@ -39,7 +39,7 @@ pub enum Contents {
 
 /// What the table says of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Judgement {
+pub enum ReadCheck {
     /// It is what the storage must return.
     Right,
     /// The page is empty, and nobody has ever written it.
@@ -276,7 +276,7 @@ impl VersionTable {
     /// Holds what a read returned against what it may return.
     #[must_use]
     #[inline]
-    pub fn judge(&self, reading: &ReadInProgress, page: u32, contents: Contents) -> Judgement {
+    pub fn judge(&self, reading: &ReadInProgress, page: u32, contents: Contents) -> ReadCheck {
         let state = &mut *self.state.borrow_mut();
         let expected = state.version(page);
         match contents {
@@ -284,7 +284,7 @@ impl VersionTable {
                 let found = Version::of(dbtime);
                 if found == expected && state.range.contains(dbtime) {
                     clear_bit(&mut state.not_read_back, page);
-                    return Judgement::Right;
+                    return ReadCheck::Right;
                 }
                 state.judge_other(reading.after, page, dbtime)
             }
@@ -292,13 +292,13 @@ impl VersionTable {
                 let may_be = !expected.is_written()
                     || state.was_valid(reading.after, page, Version::NEVER_WRITTEN);
                 if may_be {
-                    Judgement::NeverWritten
+                    ReadCheck::NeverWritten
                 } else {
-                    Judgement::Wrong
+                    ReadCheck::Wrong
                 }
             }
-            Contents::Damaged if state.was_disturbed(reading.after, page) => Judgement::Disturbed,
-            Contents::Damaged => Judgement::Wrong,
+            Contents::Damaged if state.was_disturbed(reading.after, page) => ReadCheck::Disturbed,
+            Contents::Damaged => ReadCheck::Wrong,
         }
     }
 
@@ -376,21 +376,21 @@ impl State {
 
     /// A whole page of another version than that of the last completed write.
     #[cold]
-    fn judge_other(&mut self, after: u64, page: u32, dbtime: u64) -> Judgement {
+    fn judge_other(&mut self, after: u64, page: u32, dbtime: u64) -> ReadCheck {
         let (expected, found) = (self.version(page), Version::of(dbtime));
         if !self.range.contains(dbtime) {
-            return Judgement::Wrong;
+            return ReadCheck::Wrong;
         }
         if self.was_valid(after, page, found) {
-            return Judgement::Right;
+            return ReadCheck::Right;
         }
         if expected == Version::UNKNOWN && dbtime <= self.newest {
             if !self.in_flight.contains_key(&page) {
                 *self.version_mut(page) = found.code();
             }
-            return Judgement::Right;
+            return ReadCheck::Right;
         }
-        Judgement::Wrong
+        ReadCheck::Wrong
     }
 
     /// Whether the page can have been of `version` at some moment since the read began.

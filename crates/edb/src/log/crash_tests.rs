@@ -9,7 +9,7 @@ use config::ByteSize;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::simulated::AfterPowerLoss;
-use runtime::trace::Unobserved;
+use runtime::trace::NoObserver;
 use runtime::{Directory, Handle, IoFailure, Runtime};
 use runtime::{SimulatedDirectory, SimulatedDisk, SimulatedOptions};
 use std::cell::RefCell;
@@ -115,7 +115,7 @@ async fn read_and_compare(
     history: &Rc<RefCell<History>>,
 ) -> Result<Option<LogEnd>, LogError> {
     let from = history.borrow().released;
-    let observer = Rc::new(Unobserved);
+    let observer = Rc::new(NoObserver);
     let Some(mut reader) = LogReader::open(handle, directory, PREFIX, from, observer).await? else {
         assert!(
             history.borrow().records.is_empty(),
@@ -205,12 +205,12 @@ async fn open_or_create(
     history: &Rc<RefCell<History>>,
 ) -> Result<Log, LogError> {
     match read_and_compare(handle, directory, history).await? {
-        Some(end) => Log::open(handle, directory, settings, &end, Rc::new(Unobserved)).await,
+        Some(end) => Log::open(handle, directory, settings, &end, Rc::new(NoObserver)).await,
         None => {
             for name in directory.list().await? {
                 directory.remove(&name).await?;
             }
-            Log::create(handle, directory, settings, Rc::new(Unobserved)).await
+            Log::create(handle, directory, settings, Rc::new(NoObserver)).await
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::settings::{Engine, EngineSettings, Internals};
 use config::ByteSize;
 use runtime::simulated::{Fault, FaultEffect};
 use runtime::time::MILLISECOND_NS;
-use runtime::trace::Unobserved;
+use runtime::trace::NoObserver;
 use runtime::{Directory, Handle, IoCause, IoDirection, IoEvent, IoObserver, IoOperation};
 use runtime::{Runtime, SimulatedDirectory, SimulatedDisk, SimulatedOptions};
 use std::cell::RefCell;
@@ -80,7 +80,7 @@ impl Bench {
     }
 
     async fn read_all(&self) -> Result<usize, LogError> {
-        let observer = Rc::new(Unobserved);
+        let observer = Rc::new(NoObserver);
         let from = LogPosition::START;
         let reader = LogReader::open(&self.handle, &self.directory, "E00", from, observer).await?;
         let mut reader = reader.expect("there is a log");

@@ -2,7 +2,7 @@
 
 use crate::format::layout::{last_page, page_offset};
 use crate::integrity::{
-    DamageClass, Evidence, Judgement, PageFinding, Persistence, VersionTable, classify,
+    DamageClass, Evidence, PageFinding, Persistence, ReadCheck, VersionTable, classify,
 };
 use crate::pool::{PageError, PageProblem};
 use crate::position::PageNumber;
@@ -166,12 +166,12 @@ impl<F: File> Pass<'_, F> {
         let reading = self.table.begin_read();
         let evidence = Evidence::of(bytes, page);
         match self.table.judge(&reading, page, evidence.contents) {
-            Judgement::Right => Ok(()),
-            Judgement::NeverWritten => {
+            ReadCheck::Right => Ok(()),
+            ReadCheck::NeverWritten => {
                 self.result.never_written_pages += 1;
                 Ok(())
             }
-            Judgement::Disturbed | Judgement::Wrong => {
+            ReadCheck::Disturbed | ReadCheck::Wrong => {
                 Err(classify(&evidence, self.table, self.page_bytes))
             }
         }

@@ -3,7 +3,7 @@
 use crate::common::*;
 use crashtest::model::{RowModel, State};
 use crashtest::reading::{equals, read_all};
-use crashtest::sessions::World;
+use crashtest::sessions::TestDatabase;
 use edb::bulk::{BuildPlan, RowSource, build, long_value_id};
 use edb::format::database_header::{LogTime, Signature};
 use edb::format::record::Field;
@@ -100,7 +100,7 @@ fn a_built_database_is_opened_worked_on_and_emptied() {
             let state: State = (0..ROWS)
                 .map(|row| (row as i64 + 1, model_row(row)))
                 .collect();
-            let world = World::new(&handle, db.clone(), table.clone(), state, 11);
+            let world = TestDatabase::new(&handle, db.clone(), table.clone(), state, 11);
             assert_eq!(world.run(5, 4, 150).await, []);
             let rows = read_all(&db, &table).await.unwrap();
             assert!(equals(&rows, &world.model.borrow().state));

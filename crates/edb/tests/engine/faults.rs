@@ -4,7 +4,7 @@ use crate::common::*;
 use crashtest::Stop;
 use crashtest::model::State;
 use crashtest::reading::read_all;
-use crashtest::sessions::World;
+use crashtest::sessions::TestDatabase;
 use edb::{Commit, EngineError, EngineSettings, LongValues, ScanOptions};
 use runtime::file::{IoFailure, IoOperation};
 use runtime::simulated::{Fault, FaultEffect, SimulatedDisk, SimulatedOptions};
@@ -24,7 +24,7 @@ fn fail_once(seed: u64, operation: IoOperation, nth: u64, file: &str) {
         let settings = small_settings(4096);
         let db = create(&handle, &disk, &settings).await;
         let table = db.create_table(&messages()).await.unwrap();
-        let world = World::new(&handle, db.clone(), table, State::new(), seed);
+        let world = TestDatabase::new(&handle, db.clone(), table, State::new(), seed);
         let effect = FaultEffect::Fail(FAILURE);
         disk.set_fault(Fault::once(operation, nth, effect).on_file(&file));
         let errors = world.run(seed, 4, 40).await;
@@ -246,7 +246,7 @@ fn unfinished_and_foreign_files_are_refused() {
         let fault = Fault::from_then_on(IoOperation::Write, 4, FaultEffect::Fail(FAILURE));
         disk.set_fault(fault.on_file("database/mail.edb"));
         let (database, log) = (disk.directory("database"), disk.directory("log"));
-        let observer = || std::rc::Rc::new(runtime::trace::Unobserved);
+        let observer = || std::rc::Rc::new(runtime::trace::NoObserver);
         let created =
             edb::Database::create(&handle, &database, "mail.edb", &log, settings, observer());
         assert!(created.await.is_err());

@@ -5,7 +5,7 @@ mod stored_versions;
 use crate::common::*;
 use config::{ByteSize, TimeSpan};
 use crashtest::model::State;
-use crashtest::sessions::World;
+use crashtest::sessions::TestDatabase;
 use edb::Damage;
 use edb::EngineSettings;
 use edb::integrity::{DamageClass, FileClass, FilePart};
@@ -49,7 +49,7 @@ struct Life {
     disk: SimulatedDisk,
     settings: EngineSettings,
     db: Db,
-    world: Rc<World>,
+    world: Rc<TestDatabase>,
 }
 
 impl Life {
@@ -58,7 +58,7 @@ impl Life {
         let settings = watchful_settings();
         let db = create(handle, &disk, &settings).await;
         let table = db.create_table(&messages()).await.unwrap();
-        let world = World::new(handle, db.clone(), table, State::new(), seed);
+        let world = TestDatabase::new(handle, db.clone(), table, State::new(), seed);
         let life = Self {
             handle: handle.clone(),
             disk,
@@ -346,7 +346,7 @@ fn log_files_harmed_in_use_are_found() {
             let disk = SimulatedDisk::new(&handle, SimulatedOptions::seeded(3));
             let db = create(&handle, &disk, &slow).await;
             let table = db.create_table(&messages()).await.unwrap();
-            let world = World::new(&handle, db.clone(), table, State::new(), 3);
+            let world = TestDatabase::new(&handle, db.clone(), table, State::new(), 3);
             let life = Life {
                 handle: handle.clone(),
                 disk,

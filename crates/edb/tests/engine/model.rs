@@ -3,7 +3,7 @@
 use crate::common::*;
 use crashtest::model::State;
 use crashtest::reading::{equals, read_all};
-use crashtest::sessions::World;
+use crashtest::sessions::TestDatabase;
 use runtime::Runtime;
 use runtime::simulated::{SimulatedDisk, SimulatedOptions};
 
@@ -22,7 +22,7 @@ fn run(seed: u64, page_bytes: usize, images: bool) -> u64 {
         };
         let db = create(&handle, &disk, &settings).await;
         let table = db.create_table(&messages()).await.unwrap();
-        let world = World::new(&handle, db.clone(), table.clone(), State::new(), seed);
+        let world = TestDatabase::new(&handle, db.clone(), table.clone(), State::new(), seed);
         let errors = world.run(seed, 6, 60).await;
         assert_eq!(errors, []);
         let rows = read_all(&db, &table).await.unwrap();

@@ -10,7 +10,7 @@ use edb::store::FileStore;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::simulated::{Fault, FaultEffect, SimulatedDisk, SimulatedFile, SimulatedOptions};
-use runtime::trace::Unobserved;
+use runtime::trace::NoObserver;
 use runtime::{Buffer, Directory, File, Handle, IoCause, IoOperation, Persistence, Runtime};
 use std::rc::Rc;
 
@@ -57,7 +57,7 @@ impl Bench {
         let disk = SimulatedDisk::new(handle, SimulatedOptions::instant());
         let file = disk.directory("d").create("a.edb").await.expect("created");
         let settings = small_settings(page_bytes);
-        let store = FileStore::new(handle, file.clone(), &settings, Rc::new(Unobserved));
+        let store = FileStore::new(handle, file.clone(), &settings, Rc::new(NoObserver));
         let range = range_of(seed as u32);
         store.versions().set_range(range, range.base);
         store
@@ -373,7 +373,7 @@ async fn readers_beside_writers(handle: &Handle, seed: u64) {
     let disk = SimulatedDisk::new(handle, options);
     let file = disk.directory("d").create("a.edb").await.expect("created");
     let settings = small_settings(4096);
-    let store = FileStore::new(handle, file, &settings, Rc::new(Unobserved));
+    let store = FileStore::new(handle, file, &settings, Rc::new(NoObserver));
     let range = range_of(seed as u32);
     store.versions().set_range(range, range.base);
     store.extend_to(8, IoCause::Build).await.expect("extended");

@@ -10,7 +10,7 @@ use edb::position::{LogPosition, PageNumber};
 use edb::recovery::{LoggedPage, logged_pages};
 use edb::{Commit, EngineSettings, LongValues, ScanOptions, Value};
 use runtime::simulated::{SimulatedDisk, SimulatedFile, SimulatedOptions};
-use runtime::trace::Unobserved;
+use runtime::trace::NoObserver;
 use runtime::{Buffer, Directory, File, Handle, Persistence, Runtime};
 use std::rc::Rc;
 
@@ -48,7 +48,7 @@ async fn push_page_out(db: &Db) {
 /// What the log says, with the position of each entry.
 async fn log_of(handle: &Handle, disk: &SimulatedDisk) -> Vec<(LogPosition, LoggedPage)> {
     let directory = disk.directory(LOG_DIRECTORY);
-    let observer = Rc::new(Unobserved);
+    let observer = Rc::new(NoObserver);
     let start = LogPosition::START;
     let reader = LogReader::open(handle, &directory, LOG_PREFIX, start, observer);
     let mut reader = reader.await.unwrap().unwrap();
@@ -62,7 +62,7 @@ async fn log_of(handle: &Handle, disk: &SimulatedDisk) -> Vec<(LogPosition, Logg
 
 async fn move_checkpoint(handle: &Handle, disk: &SimulatedDisk, to: LogPosition) {
     let directory = disk.directory(LOG_DIRECTORY);
-    let file = CheckpointFile::open(handle, &directory, LOG_PREFIX, Rc::new(Unobserved));
+    let file = CheckpointFile::open(handle, &directory, LOG_PREFIX, Rc::new(NoObserver));
     let file = file.await.unwrap();
     let before = file.read().await.unwrap().unwrap();
     assert!(before.position < to, "the checkpoint moves forward");

@@ -13,7 +13,7 @@ use runtime::{Directory, Handle, IoObserver};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use workload::controller::host::{BuiltDatabase, Doing, Progress, VerifyReport};
+use workload::controller::host::{BuiltDatabase, OnStep, Progress, VerifyReport};
 use workload::failure::Failure;
 
 /// Lays out and opens simulations, by their numbers in the run. Nothing is built: a simulation starts in the
@@ -82,7 +82,7 @@ impl<D: Directory> StoreHost for SimulatedHost<D> {
         &self,
         database: usize,
         observer: Rc<dyn IoObserver>,
-        _: Doing,
+        _: OnStep,
     ) -> Result<OpenedStore<SimulatedStore<D>>, Failure> {
         let place = &self.places[&database];
         let name = file_name(database);

@@ -6,7 +6,7 @@ use super::pages::SimulatedPages;
 use super::replaced::LongValueIds;
 use super::shape::Shape;
 use super::transactions::Transactions;
-use edb::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderKeeper};
+use edb::checkpoint::{CheckpointFile, CheckpointSource, Checkpointer, HeaderWriter};
 use edb::database::LOG_PREFIX;
 use edb::format::database_header::{DatabaseHeader, DatabaseState, LogTime, Signature};
 use edb::log::{Log, LogSettings};
@@ -29,7 +29,7 @@ type Keeper<D> = Checkpointer<(), SimulatedPages<<D as Directory>::File>, <D as 
 pub(crate) struct OpenSimulation<D: Directory> {
     pub(crate) core: Rc<Core<D>>,
     checkpointer: Keeper<D>,
-    headers: HeaderKeeper<D::File>,
+    headers: HeaderWriter<D::File>,
     scan: RefCell<Option<MaintenanceScan>>,
 }
 
@@ -122,13 +122,13 @@ impl<D: Directory> Opening<'_, D> {
         Ok(Log::create(self.handle, self.log_directory, &settings, observer).await?)
     }
 
-    fn headers(&self, store: &FileStore<D::File>, log: &Log) -> HeaderKeeper<D::File> {
+    fn headers(&self, store: &FileStore<D::File>, log: &Log) -> HeaderWriter<D::File> {
         let page_bytes = self.settings.engine.page_bytes() as u32;
         let mut header = DatabaseHeader::new(page_bytes, log.signature());
         header.state = DatabaseState::Dirty;
         header.lowest_log_needed = log.generation();
         header.highest_log_needed = log.generation();
-        HeaderKeeper::new(store.clone(), header)
+        HeaderWriter::new(store.clone(), header)
     }
 }
 

@@ -172,7 +172,7 @@ metrics! {
         "Share of the time with something to do (controller: its CPU; group: the mean of its disks).";
     ArrayLinkBusy "array_link_busy_fraction" Fraction OverTime [ArrayController]
         "mirror link utilization" "Share of the time the link to the partner was busy.";
-    ArrayDriveLatency "array_average_drive_latency_ms" Milliseconds ByRequests
+    ArrayDriveLatency "array_average_disk_latency_ms" Milliseconds ByRequests
         [ArrayGroup ArrayDisk] "drive latency" "Mean time of a request in the drive.";
     ArrayLatency "array_average_latency_ms" Milliseconds ByRequests [ArrayDisk]
         "latency with controller queue"

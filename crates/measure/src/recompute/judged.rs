@@ -1,7 +1,7 @@
 //! The result that follows from the samples: the figures, and the verdict on them.
 
-use super::Terms;
-use super::samples::Recount;
+use super::Criteria;
+use super::samples::SampleTotals;
 use crate::metric::Stream;
 use crate::result::{Check, CheckId, LatencyFigures, RunResult, SteadyState, Verdict};
 use crate::sample::RunTotals;
@@ -9,7 +9,7 @@ use crate::service_level::{Measured, ServiceLevels, add_checks, evaluate, judge}
 
 /// A result in which everything that follows from the samples has been recomputed; all else is as it
 /// was recorded.
-pub(super) struct Judged {
+pub(super) struct RecomputedResult {
     pub(super) result: RunResult,
     /// Why the verdict could not be reached again, as a sentence.
     pub(super) unexplained: Option<String>,
@@ -19,7 +19,11 @@ pub(super) struct Judged {
 ///
 /// Facts that are in no sample are taken as recorded: errors, outages of a server, the target rate,
 /// whether somebody stopped the run.
-pub(super) fn recomputed(recorded: &RunResult, recount: &Recount, terms: Option<&Terms>) -> Judged {
+pub(super) fn recomputed(
+    recorded: &RunResult,
+    recount: &SampleTotals,
+    terms: Option<&Criteria>,
+) -> RecomputedResult {
     let totals = &recount.totals;
     let mut result = recorded.clone();
     totals.fill(&mut result);
@@ -28,7 +32,7 @@ pub(super) fn recomputed(recorded: &RunResult, recount: &Recount, terms: Option<
     let Some(terms) = terms else {
         let unexplained =
             Some("The verdict was not recomputed, as there are no limits to judge by.");
-        return Judged {
+        return RecomputedResult {
             result,
             unexplained: unexplained.map(str::to_owned),
         };
@@ -41,7 +45,7 @@ pub(super) fn recomputed(recorded: &RunResult, recount: &Recount, terms: Option<
     result.steady_state.clone_from(&steady);
     if totals.measured_s() <= 0.0 {
         let unexplained = "Nothing was measured, so the verdict does not follow from samples.";
-        return Judged {
+        return RecomputedResult {
             result,
             unexplained: Some(unexplained.to_owned()),
         };
@@ -72,7 +76,7 @@ pub(super) fn recomputed(recorded: &RunResult, recount: &Recount, terms: Option<
     }
     // The reason is words about figures that have been compared.
     result.verdict_reason.clone_from(&recorded.verdict_reason);
-    Judged {
+    RecomputedResult {
         result,
         unexplained,
     }
@@ -95,7 +99,7 @@ fn outside_samples(recorded: &RunResult, result: &RunResult) -> Option<String> {
 }
 
 /// Nobody sees whether a page had to wait for room in the cache of a database server.
-fn levels_of(recorded: &RunResult, terms: &Terms) -> ServiceLevels {
+fn levels_of(recorded: &RunResult, terms: &Criteria) -> ServiceLevels {
     let mut levels = terms.levels.clone();
     if recorded.server.is_some() {
         levels.page_fault_stalls_per_second = f64::INFINITY;
@@ -118,7 +122,7 @@ fn checks_of_the_workload(recorded: &RunResult) -> Vec<Check> {
 }
 
 /// The steady state by the variable that gives the recorded rounds; by the rate when none does.
-fn steady_state(recorded: &SteadyState, totals: &RunTotals, terms: &Terms) -> SteadyState {
+fn steady_state(recorded: &SteadyState, totals: &RunTotals, terms: &Criteria) -> SteadyState {
     let judge = |samples: &[f64]| {
         let interval_s = totals.interval_s();
         terms.steady.judge(&recorded.variable, samples, interval_s)

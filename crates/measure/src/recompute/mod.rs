@@ -37,7 +37,7 @@ const MOST_LISTED: usize = 40;
 
 /// What a run was judged by, as its settings say it.
 #[derive(Debug, Clone)]
-pub struct Terms {
+pub struct Criteria {
     /// The limits.
     pub levels: ServiceLevels,
     /// Length of the measured phase that was asked for.
@@ -149,7 +149,7 @@ impl Verified {
 /// When the directory is none of a run, or of a version that this one does not read.
 pub fn verify(
     directory: &Path,
-    terms: impl FnOnce(&RunResult, &str) -> Result<Option<Terms>, String>,
+    terms: impl FnOnce(&RunResult, &str) -> Result<Option<Criteria>, String>,
 ) -> Result<Verified, LoadError> {
     let directory = run_directory_of(directory);
     let text = read_result(directory)?;
@@ -244,7 +244,7 @@ fn raw_samples(verified: &mut Verified) -> Option<(Vec<SampleRow>, Vec<u8>)> {
 
 fn compare_figures(
     result: &RunResult,
-    terms: impl FnOnce(&RunResult, &str) -> Result<Option<Terms>, String>,
+    terms: impl FnOnce(&RunResult, &str) -> Result<Option<Criteria>, String>,
     verified: &mut Verified,
 ) {
     let Some((rows, histograms)) = raw_samples(verified) else {

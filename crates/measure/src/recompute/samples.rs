@@ -21,7 +21,7 @@ const BEGIN_TOLERANCE_S: f64 = 0.0015;
 const SHORTEST_S: f64 = 1e-9;
 
 /// What the samples add up to.
-pub(super) struct Recount {
+pub(super) struct SampleTotals {
     pub(super) totals: RunTotals,
     /// Operations per second over the measured phase, those outside the total not counted.
     pub(super) operations_per_second: f64,
@@ -41,7 +41,7 @@ pub(super) fn recount(
     histograms: &[u8],
     interval_s: f64,
     differences: &mut Differences,
-) -> Result<Recount, IntervalLogError> {
+) -> Result<SampleTotals, IntervalLogError> {
     let layout = Arc::new(layout_of(rows));
     let places = places_of(&layout);
     let mut totals = RunTotals::new(Arc::clone(&layout), interval_s);
@@ -65,7 +65,7 @@ pub(super) fn recount(
         unknown_interval(&entry.tag, entry.begins_s, differences);
     }
     let measured_s = totals.measured_s();
-    Ok(Recount {
+    Ok(SampleTotals {
         operations_per_second: if measured_s > 0.0 {
             operations / measured_s
         } else {

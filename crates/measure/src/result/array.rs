@@ -73,7 +73,7 @@ pub struct ArrayController {
     /// Bytes to hosts per second.
     pub sent_bytes_per_second: f64,
     /// Share of the time its processor was busy.
-    pub processor_busy_fraction: f64,
+    pub cpu_busy_fraction: f64,
     /// Share of the time its link to the partner was busy.
     pub link_busy_fraction: f64,
     /// Lines its cache has room for.
@@ -177,9 +177,9 @@ pub struct ArrayGroup {
     /// How far the rebuild of a lost disk has come at the end; null when none goes on.
     pub rebuild_completed_fraction: Option<f64>,
     /// Mean time of a request in the disk; null without requests.
-    pub average_drive_latency_ms: Option<f64>,
+    pub average_disk_latency_ms: Option<f64>,
     /// Mean number of requests inside each of its disks.
-    pub average_drive_queue_depth: f64,
+    pub average_disk_queue_depth: f64,
 }
 
 /// A disk of a group, spares included.
@@ -203,11 +203,11 @@ pub struct ArrayDisk {
     /// Share of the time it had something to do.
     pub busy_fraction: f64,
     /// Mean time from the command sent to the disk to its end; null without requests.
-    pub average_drive_latency_ms: Option<f64>,
+    pub average_disk_latency_ms: Option<f64>,
     /// The same with the wait for the disk in the controller.
     pub average_latency_ms: Option<f64>,
     /// Mean number of requests inside the disk.
-    pub average_drive_queue_depth: f64,
+    pub average_disk_queue_depth: f64,
     /// Share of the serving time spent on moving the arm; null without any.
     pub seek_fraction: Option<f64>,
     /// Share of the serving time spent on waiting for the turn; null without any.

@@ -5,7 +5,7 @@
 //!
 //! - The last part of a name is its unit (`_ms`, `_s`, `_bytes`, `_per_second`, `_fraction`).
 //! - `null` means "not measured" or "does not apply", never zero.
-//! - Within one major version (`proofload/result/2`) fields are only ever added. Readers ignore
+//! - Within one major version (`proofload/result/3`) fields are only ever added. Readers ignore
 //!   fields that they do not know and take missing ones as empty.
 //! - A document is written at each sample, so that a crash leaves the state of the last sample,
 //!   with `complete` false.
@@ -48,7 +48,7 @@ use serde::{Deserialize, Serialize};
 use crate::metric::{IoMetric, Stream};
 
 /// The schema that this version writes. The number after the last slash is the major version.
-pub const SCHEMA: &str = "proofload/result/2";
+pub const SCHEMA: &str = "proofload/result/3";
 
 /// What one run found out: the whole of `result.json`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

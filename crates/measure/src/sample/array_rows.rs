@@ -44,7 +44,7 @@ fn controller(part: &ArrayController) -> Values {
             Metric::ArrayWrittenBytes,
             Some(part.received_bytes_per_second),
         ),
-        (Metric::ArrayBusy, Some(part.processor_busy_fraction)),
+        (Metric::ArrayBusy, Some(part.cpu_busy_fraction)),
         (Metric::ArrayLinkBusy, Some(part.link_busy_fraction)),
         (Metric::ArrayDirty, dirty),
     ];
@@ -90,11 +90,8 @@ fn group(part: &ArrayGroup) -> Values {
         (Metric::ArrayReads, Some(part.reads_per_second)),
         (Metric::ArrayWrites, Some(part.writes_per_second)),
         (Metric::ArrayBusy, Some(part.average_busy_fraction)),
-        (Metric::ArrayDriveLatency, part.average_drive_latency_ms),
-        (
-            Metric::ArrayQueueDepth,
-            Some(part.average_drive_queue_depth),
-        ),
+        (Metric::ArrayDriveLatency, part.average_disk_latency_ms),
+        (Metric::ArrayQueueDepth, Some(part.average_disk_queue_depth)),
         (Metric::ArrayRebuild, part.rebuild_completed_fraction),
     ];
     values.into_iter().collect()
@@ -110,12 +107,9 @@ fn disk(part: &ArrayDisk) -> Values {
             Some(part.written_bytes_per_second),
         ),
         (Metric::ArrayBusy, Some(part.busy_fraction)),
-        (Metric::ArrayDriveLatency, part.average_drive_latency_ms),
+        (Metric::ArrayDriveLatency, part.average_disk_latency_ms),
         (Metric::ArrayLatency, part.average_latency_ms),
-        (
-            Metric::ArrayQueueDepth,
-            Some(part.average_drive_queue_depth),
-        ),
+        (Metric::ArrayQueueDepth, Some(part.average_disk_queue_depth)),
     ];
     values.into_iter().collect()
 }

@@ -14,9 +14,9 @@ use workload::controller::{RunListener, SharedListener};
 use workload::progress::StopRequest;
 use workload::{SimulatedFiles, SimulatedPlace, Simulation};
 
+use super::array_details::ArrayDetails;
+use super::array_sampler::ArraySampler;
 use super::growth::Growth;
-use super::inside::Inside;
-use super::inspector::Inspector;
 use super::plan::Plan;
 use super::settle;
 use super::watch::Watch;
@@ -42,11 +42,11 @@ pub fn run<L: RunListener + 'static>(
     let handle = runtime.handle();
     let host = ArrayHost::new(&handle, model);
     let places = places(&host, plan)?;
-    let inside = Inside::new(&plan.array, &plan.description, &plan.planned.settings);
-    let shared = Rc::new(RefCell::new(Inspector::new(
+    let array_details = ArrayDetails::new(&plan.array, &plan.description, &plan.planned.settings);
+    let shared = Rc::new(RefCell::new(ArraySampler::new(
         listener,
         host,
-        inside,
+        array_details,
         Watch::new(&plan.planned),
         Growth::new(plan),
     )));
@@ -64,7 +64,7 @@ pub fn run<L: RunListener + 'static>(
     conclude(&mut result, &*plan.profile);
     drop(runtime);
     match Rc::into_inner(shared).map(RefCell::into_inner) {
-        Some(inspector) => Ok((result, inspector.into_listener())),
+        Some(array_sampler) => Ok((result, array_sampler.into_listener())),
         None => Err(Error::environment("The prediction did not end.", "")),
     }
 }

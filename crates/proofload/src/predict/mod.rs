@@ -2,26 +2,26 @@
 //!
 //! The sessions, the page cache, the log and the checkpoint are those of a run; the databases hold
 //! no contents, and below them the model of the array answers. The result is that of a run, with
-//! the inside of the array.
+//! figures of the array.
 //!
 //! [`Plan::check`] makes a [`Plan`] of what was asked for, or says what is wrong with it; [`run`]
 //! turns a plan into a result document, on any thread, without a terminal.
 
+mod array_details;
+mod array_sampler;
 mod arrays;
 mod check;
 mod drive;
 mod growth;
-mod inside;
-mod inspector;
 mod plan;
 mod settle;
 #[cfg(test)]
 mod tests;
 mod watch;
 
+pub use array_details::ArrayDetails;
 pub use arrays::load as load_array;
 pub use drive::run;
-pub use inside::Inside;
 pub use plan::Plan;
 pub use watch::Watch;
 

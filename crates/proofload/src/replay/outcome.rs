@@ -10,7 +10,7 @@ use measure::run_directory::RunDirectory;
 
 use super::arrivals::Discipline;
 use super::plan::Plan;
-use crate::predict::{self, ARRAY_FILE, Inside};
+use crate::predict::{self, ARRAY_FILE, ArrayDetails};
 use crate::scenario::Scenario;
 use crate::workloads::short_name;
 use execution::Error;
@@ -48,8 +48,8 @@ impl Counted {
 
 impl Plan {
     /// What is reported of the inside of the array.
-    pub fn inside(&self) -> Inside {
-        Inside::new(
+    pub fn array_details(&self) -> ArrayDetails {
+        ArrayDetails::new(
             &self.planned.settings.title,
             &self.description,
             &self.planned.settings,

@@ -15,7 +15,7 @@ use super::arrivals::Due;
 use super::outcome::{self, Counted, Ended};
 use super::plan::Plan;
 use super::responses::{Responses, Row, word};
-use crate::predict::{Inside, Watch};
+use crate::predict::{ArrayDetails, Watch};
 use execution::Error;
 use execution::clock::Stopwatch;
 use execution::events::Event;
@@ -29,7 +29,7 @@ pub struct Record {
     base: RunResult,
     recorder: Recorder,
     responses: Responses,
-    inside: Inside,
+    array_details: ArrayDetails,
     watch: Watch,
     names: Vec<String>,
     counts: Counts,
@@ -66,7 +66,7 @@ impl Record {
             base,
             recorder,
             responses,
-            inside: plan.inside(),
+            array_details: plan.array_details(),
             watch: Watch::new(&plan.planned),
             names,
             counts: Counts::new(layout, 0, Phase::Measured, 0),
@@ -153,7 +153,7 @@ impl Record {
             self.recorder.note(&text);
         }
         let now = array.counters();
-        let mut inside = self.inside.between(&self.until, &now);
+        let mut inside = self.array_details.between(&self.until, &now);
         self.watch.enter(&mut inside);
         self.until = now;
         let part = self.counts.take(now_ns);
@@ -187,7 +187,7 @@ impl Record {
                 operations_per_second: 0.0,
             },
             failing: Vec::new(),
-            outlook: None,
+            estimate: None,
             without_service: None,
             hung: None,
         }
@@ -201,7 +201,7 @@ impl Record {
         result.simulated_seconds = Some(now_ns as f64 / 1e9);
         result.wall_seconds = Some(self.began.elapsed().as_secs_f64());
         result.host_requests = Some(self.counted.sent);
-        result.array = Some(self.inside.between(&self.from, &self.until));
+        result.array = Some(self.array_details.between(&self.from, &self.until));
         self.watch.complete(&mut result);
         let waited = self.waited_ns as f64 / now_ns.max(1) as f64;
         outcome::complete(&mut result, &self.counted, waited, ended);

@@ -64,10 +64,10 @@ settings! {
         pub metric: String;
         /// On which configuration it was measured, in words.
         pub configuration: String;
-        /// Unit of `paper`. A measure of time is in us if this is us, else in ms.
+        /// Unit of `published`. A measure of time is in us if this is us, else in ms.
         pub unit: String;
         /// The published value, in `unit`.
-        pub paper: f64, as within(-1e15..=1e15);
+        pub published: f64, as within(-1e15..=1e15), was "paper";
         /// Whether the paper measured it or compares two configurations.
         pub kind: Kind;
         /// Set when the paper prints a bound and not the value.
@@ -77,13 +77,13 @@ settings! {
         /// Disk groups that a measure of disks is about; all when empty.
         pub group: Vec<String> = Vec::new();
         /// The case it is of, or several.
-        pub of: Vec<String> = Vec::new();
-        /// The case it is compared with: one for all of `of`, or one for each.
-        pub against: Vec<String> = Vec::new();
-        /// How it is compared; needed with `against`.
-        pub relation: Option<Relation>, key "as";
+        pub cases: Vec<String> = Vec::new(), was "of";
+        /// The case it is compared with: one for all of `cases`, or one for each.
+        pub baseline_cases: Vec<String> = Vec::new(), was "against";
+        /// How it is compared; needed with `baseline_cases`.
+        pub comparison: Option<Comparison>, was "as";
         /// What of several cases counts.
-        pub over: Over = Over::Mean;
+        pub aggregate: Aggregate = Aggregate::Mean, was "over";
         /// Half-width of what is as good as the paper, in `unit`, for a figure that is zero.
         pub tolerance: Option<f64>;
         /// Why it cannot be modelled.
@@ -115,7 +115,7 @@ choice! {
 
 choice! {
     /// How a value is compared with another.
-    pub enum Relation {
+    pub enum Comparison {
         /// So many times the other.
         Times = "times",
         /// So many times smaller than the other.
@@ -131,7 +131,7 @@ choice! {
 
 choice! {
     /// What of the values of several cases is the figure.
-    pub enum Over default Mean {
+    pub enum Aggregate default Mean {
         /// Their mean: stretches of equal time of one long test.
         Mean = "mean",
         /// Their mean by the database requests of each: the mean over all requests of such a test.
@@ -150,10 +150,10 @@ settings! {
         pub title: String;
         /// Unit of the vertical axis.
         pub unit: String;
-        /// What the cases differ in, with `at`; without it they stand side by side by name.
-        pub across: Option<String>;
-        /// Where each case stands across.
-        pub at: Vec<f64> = Vec::new();
+        /// Title of the horizontal axis: what the cases differ in, with `axis_values`; without it they stand side by side by name.
+        pub axis: Option<String>, was "across";
+        /// The value of each case on the horizontal axis.
+        pub axis_values: Vec<f64> = Vec::new(), was "at";
         /// The cases' names under the chart, when they stand side by side.
         pub names: Vec<String> = Vec::new();
         /// Lines of the chart, each with a name.
@@ -171,7 +171,7 @@ settings! {
         /// Disk groups that a measure of disks is about; all when empty.
         pub group: Vec<String> = Vec::new();
         /// The cases in turn; an empty name leaves a gap.
-        pub of: Vec<String> = Vec::new();
+        pub cases: Vec<String> = Vec::new(), was "of";
         /// The published figures in turn; an empty name leaves a gap.
         pub figures: Vec<String> = Vec::new();
     }

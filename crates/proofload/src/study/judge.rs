@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::description::{Bound, Figure, Over, Relation, Study};
+use super::description::{Aggregate, Bound, Comparison, Figure, Study};
 use super::measures::{self, CaseResult, Measure};
 
 /// How far a value may be from the published one, as a share of it.
@@ -15,49 +15,49 @@ pub type Results = BTreeMap<String, CaseResult>;
 
 /// A figure as it came out: what `study --json` prints, one object for each.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Judged {
+pub struct JudgedFigure {
     /// Name of the study.
     pub study: String,
     /// Number of the figure.
     pub figure: String,
     /// What it is of.
     pub configuration: String,
-    /// Unit of `paper`, `model` and `blind_model`.
+    /// Unit of `published`, `predicted` and `blind_predicted`.
     pub unit: String,
     /// The published value, in `unit`.
-    pub paper: f64,
+    pub published: f64,
     /// The predicted value; null when it cannot be modelled.
-    pub model: Option<f64>,
-    /// `model` / `paper`; null also when the paper says zero.
+    pub predicted: Option<f64>,
+    /// `predicted` / `published`; null also when the paper says zero.
     pub ratio: Option<f64>,
     /// Whether the model is inside the tolerance, or on the right side of a bound. A figure that
     /// cannot be modelled is not.
     pub within: bool,
     /// The value with the family's assumptions taken from the other families.
-    pub blind_model: Option<f64>,
-    /// `blind_model` / `paper`; null when either is missing or the paper says zero.
+    pub blind_predicted: Option<f64>,
+    /// `blind_predicted` / `published`; null when either is missing or the paper says zero.
     pub blind_ratio: Option<f64>,
     /// What the figure is, how it is judged, and what is to be known of it.
     pub note: String,
 }
 
 /// Every figure of a study, in its order.
-pub fn judge(name: &str, study: &Study, own: &Results, blind: &Results) -> Vec<Judged> {
+pub fn judge(name: &str, study: &Study, own: &Results, blind: &Results) -> Vec<JudgedFigure> {
     let figures = study.figure.iter();
     figures
         .map(|figure| {
             let model = model(figure, own);
             let blind_model = model_of(figure, blind);
-            Judged {
+            JudgedFigure {
                 study: name.to_owned(),
                 figure: figure.id.clone(),
                 configuration: figure.configuration.clone(),
                 unit: figure.unit.clone(),
-                paper: figure.paper,
-                model: model.as_ref().ok().copied(),
+                published: figure.published,
+                predicted: model.as_ref().ok().copied(),
                 ratio: model.as_ref().ok().and_then(|value| ratio(figure, *value)),
                 within: model.as_ref().is_ok_and(|value| is_within(figure, *value)),
-                blind_model,
+                blind_predicted: blind_model,
                 blind_ratio: blind_model.and_then(|value| ratio(figure, value)),
                 note: note(figure, model.as_ref().err()),
             }
@@ -83,56 +83,59 @@ fn model_of(figure: &Figure, results: &Results) -> Option<f64> {
         Some(found * scale)
     };
     let (mut values, mut weights) = (Vec::new(), Vec::new());
-    for (index, case) in figure.of.iter().enumerate() {
+    for (index, case) in figure.cases.iter().enumerate() {
         let own = value(case)?;
-        let other = figure.against.get(index).or(figure.against.first());
-        if figure.over == Over::MeanByRequests {
+        let other = figure
+            .baseline_cases
+            .get(index)
+            .or(figure.baseline_cases.first());
+        if figure.aggregate == Aggregate::MeanByRequests {
             weights.push(measures::value(
                 Measure::DatabaseIops,
                 results.get(case)?,
                 &[],
             )?);
         }
-        values.push(match (figure.relation, other) {
+        values.push(match (figure.comparison, other) {
             (Some(relation), Some(other)) => compared(relation, own, value(other)?)?,
             _ => own,
         });
     }
-    match figure.over {
-        Over::Mean => Some(values.iter().sum::<f64>() / values.len() as f64),
-        Over::MeanByRequests => {
+    match figure.aggregate {
+        Aggregate::Mean => Some(values.iter().sum::<f64>() / values.len() as f64),
+        Aggregate::MeanByRequests => {
             let parts = values.iter().zip(&weights);
             let sum: f64 = parts.map(|(value, weight)| value * weight).sum();
             let all: f64 = weights.iter().sum();
             (all > 0.0).then(|| sum / all)
         }
-        Over::Least => values.into_iter().reduce(f64::min),
-        Over::Greatest => values.into_iter().reduce(f64::max),
+        Aggregate::Least => values.into_iter().reduce(f64::min),
+        Aggregate::Greatest => values.into_iter().reduce(f64::max),
     }
 }
 
-fn compared(relation: Relation, own: f64, other: f64) -> Option<f64> {
+fn compared(relation: Comparison, own: f64, other: f64) -> Option<f64> {
     let value = match relation {
-        Relation::Times => own / other,
-        Relation::TimesLess => other / own,
-        Relation::GainPercent => 100.0 * (own / other - 1.0),
-        Relation::ReductionPercent => 100.0 * (1.0 - own / other),
-        Relation::Difference => own - other,
+        Comparison::Times => own / other,
+        Comparison::TimesLess => other / own,
+        Comparison::GainPercent => 100.0 * (own / other - 1.0),
+        Comparison::ReductionPercent => 100.0 * (1.0 - own / other),
+        Comparison::Difference => own - other,
     };
     value.is_finite().then_some(value)
 }
 
 fn ratio(figure: &Figure, value: f64) -> Option<f64> {
-    (figure.paper != 0.0).then(|| value / figure.paper)
+    (figure.published != 0.0).then(|| value / figure.published)
 }
 
 /// Bounds are judged as bounds, zeros by their own tolerance, everything else by the common one.
 fn is_within(figure: &Figure, value: f64) -> bool {
     match (figure.bound, figure.tolerance) {
-        (Some(Bound::Upper), _) => value <= figure.paper,
-        (Some(Bound::Lower), _) => value >= figure.paper,
-        (None, Some(tolerance)) => (value - figure.paper).abs() <= tolerance,
-        (None, None) => (value / figure.paper - 1.0).abs() <= TOLERANCE,
+        (Some(Bound::Upper), _) => value <= figure.published,
+        (Some(Bound::Lower), _) => value >= figure.published,
+        (None, Some(tolerance)) => (value - figure.published).abs() <= tolerance,
+        (None, None) => (value / figure.published - 1.0).abs() <= TOLERANCE,
     }
 }
 

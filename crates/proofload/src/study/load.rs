@@ -23,7 +23,7 @@ impl BundledStudy {
 
 /// A study with the name it goes by.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct NamedStudy {
     /// The bundled name, or the stem of the file's name.
     pub name: String,
     /// Cases, figures and charts of the study.
@@ -31,20 +31,20 @@ pub struct Named {
 }
 
 /// The studies of these names and paths; all bundled ones when there is none.
-pub fn load(names: &[String]) -> Result<Vec<Named>, Error> {
+pub fn load(names: &[String]) -> Result<Vec<NamedStudy>, Error> {
     let all = || BUNDLED_STUDIES.iter().map(|study| study.name.to_owned());
     let names: Vec<String> = match names {
         [] => all().collect(),
         names => names.to_vec(),
     };
-    let mut studies: Vec<Named> = Vec::new();
+    let mut studies: Vec<NamedStudy> = Vec::new();
     for name in &names {
         let (name, text) = text_of(name)?;
         if studies.iter().any(|study| study.name == name) {
             continue;
         }
         let study = Study::load(&[Source::file(&name, &text)])?;
-        studies.push(Named { name, study });
+        studies.push(NamedStudy { name, study });
     }
     Ok(studies)
 }
@@ -142,15 +142,18 @@ fn check_figures(study: &Study, report: &mut impl FnMut(&str, String)) {
 
 /// What is wrong with a figure, and the key to change.
 fn problem_of(study: &Study, figure: &Figure) -> Option<(&'static str, String)> {
-    for (key, names) in [("of", &figure.of), ("against", &figure.against)] {
+    for (key, names) in [
+        ("cases", &figure.cases),
+        ("baseline_cases", &figure.baseline_cases),
+    ] {
         if let Some(name) = names.iter().find(|name| !study.case.contains_key(*name)) {
             let message = format!("names the case {name}, which is not described");
             return Some((key, message));
         }
     }
     let is_modelled = figure.measure.is_some();
-    let pairs = figure.against.len();
-    let zero = figure.paper == 0.0 && figure.bound.is_none();
+    let pairs = figure.baseline_cases.len();
+    let zero = figure.published == 0.0 && figure.bound.is_none();
     let rules = [
         (
             is_modelled && figure.not_modelled.is_some(),
@@ -163,23 +166,23 @@ fn problem_of(study: &Study, figure: &Figure) -> Option<(&'static str, String)> 
             "has neither a measure nor a reason in `not_modelled`",
         ),
         (
-            is_modelled && figure.of.is_empty(),
-            "of",
-            "names no case with `of`",
+            is_modelled && figure.cases.is_empty(),
+            "cases",
+            "names no case with `cases`",
         ),
         (
-            is_modelled && figure.against.is_empty() != figure.relation.is_none(),
-            "as",
-            "needs both `against` and `as`, or neither",
+            is_modelled && figure.baseline_cases.is_empty() != figure.comparison.is_none(),
+            "comparison",
+            "needs both `baseline_cases` and `comparison`, or neither",
         ),
         (
-            is_modelled && pairs > 1 && pairs != figure.of.len(),
-            "against",
-            "needs one case in `against`, or as many as in `of`",
+            is_modelled && pairs > 1 && pairs != figure.cases.len(),
+            "baseline_cases",
+            "needs one case in `baseline_cases`, or as many as in `cases`",
         ),
         (
             is_modelled && zero && figure.tolerance.is_none(),
-            "paper",
+            "published",
             "is zero, so it needs a `tolerance` in its unit",
         ),
     ];
@@ -189,8 +192,8 @@ fn problem_of(study: &Study, figure: &Figure) -> Option<(&'static str, String)> 
 
 fn check_charts(study: &Study, report: &mut impl FnMut(&str, String)) {
     for (number, chart) in study.chart.iter().enumerate() {
-        let places = match &chart.across {
-            Some(_) => chart.at.len(),
+        let places = match &chart.axis {
+            Some(_) => chart.axis_values.len(),
             None => chart.names.len(),
         };
         for (turn, line) in chart.line.iter().enumerate() {
@@ -199,9 +202,9 @@ fn check_charts(study: &Study, report: &mut impl FnMut(&str, String)) {
                 report(&path, format!("chart '{}' {what}", chart.title));
             };
             let case = |name: &&String| !name.is_empty() && !study.case.contains_key(*name);
-            if let Some(name) = line.of.iter().find(case) {
+            if let Some(name) = line.cases.iter().find(case) {
                 report(
-                    "of",
+                    "cases",
                     format!("names the case {name}, which is not described"),
                 );
             }
@@ -212,9 +215,9 @@ fn check_charts(study: &Study, report: &mut impl FnMut(&str, String)) {
                 let message = format!("names the figure {name}, which is not there");
                 report("figures", message);
             }
-            let points = line.of.len().max(line.figures.len());
-            let one = line.of.is_empty() != line.figures.is_empty();
-            if !one || points != places || (line.measure.is_some() == line.of.is_empty()) {
+            let points = line.cases.len().max(line.figures.len());
+            let one = line.cases.is_empty() != line.figures.is_empty();
+            if !one || points != places || (line.measure.is_some() == line.cases.is_empty()) {
                 let message = format!(
                     "has a line '{}' that is not {places} cases with a measure, or as many figures",
                     line.name

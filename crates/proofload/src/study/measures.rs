@@ -52,13 +52,13 @@ choice! {
         /// Log writes of a log volume, 10^3 bytes per second.
         LogKbPerS = "log-kb-per-s",
         /// Mean time of a request inside a disk, ms.
-        DriveLatencyMs = "drive-latency-ms",
+        DiskLatencyMs = "disk-latency-ms",
         /// Mean number of requests inside a disk.
-        DriveQueueDepth = "drive-queue-depth",
+        DiskQueueDepth = "disk-queue-depth",
         /// Disk requests per second of a disk.
-        DriveIops = "drive-iops",
+        DiskIops = "disk-iops",
         /// Share of the time a disk was busy, percent.
-        DriveBusyPercent = "drive-busy-percent",
+        DiskBusyPercent = "disk-busy-percent",
         /// Average latency of writes of database volumes inside the array, ms.
         ArrayDatabaseWriteMs = "array-database-write-ms",
         /// Average latency of writes of log volumes inside the array, ms.
@@ -197,19 +197,19 @@ fn inside(
 ) -> Option<f64> {
     let pools = array.pools.iter();
     Some(match measure {
-        Measure::DriveLatencyMs => {
+        Measure::DiskLatencyMs => {
             let disks = disks(array, groups);
             let parts = disks.iter().map(|disk| {
                 let rate = disk.reads_per_second + disk.writes_per_second;
-                (disk.average_drive_latency_ms.unwrap_or(0.0), rate)
+                (disk.average_disk_latency_ms.unwrap_or(0.0), rate)
             });
             weighted(parts)?
         }
-        Measure::DriveQueueDepth => per_disk(array, groups, |disk| disk.average_drive_queue_depth)?,
-        Measure::DriveIops => per_disk(array, groups, |disk| {
+        Measure::DiskQueueDepth => per_disk(array, groups, |disk| disk.average_disk_queue_depth)?,
+        Measure::DiskIops => per_disk(array, groups, |disk| {
             disk.reads_per_second + disk.writes_per_second
         })?,
-        Measure::DriveBusyPercent => 100.0 * per_disk(array, groups, |disk| disk.busy_fraction)?,
+        Measure::DiskBusyPercent => 100.0 * per_disk(array, groups, |disk| disk.busy_fraction)?,
         Measure::ArrayDatabaseWriteMs => write_ms(array, |name| {
             result
                 .databases

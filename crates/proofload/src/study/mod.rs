@@ -16,8 +16,8 @@ mod progress;
 
 pub use bundled::{BUNDLED_STUDIES, BundledStudy, bundled_study};
 pub use description::{Bound, ChartPlan, Figure, Kind, LinePlan, Study};
-pub use judge::{Judged, Results, TOLERANCE};
-pub use load::Named;
+pub use judge::{JudgedFigure, Results, TOLERANCE};
+pub use load::NamedStudy;
 pub use measures::{CaseResult, Measure, value as measured_value};
 
 use std::fs;
@@ -40,18 +40,18 @@ use judge::judge;
 /// What came out of one study.
 pub struct StudyOutcome {
     /// Its name and description.
-    pub named: Named,
+    pub named: NamedStudy,
     /// Results of its cases.
     pub own: Results,
     /// Results with the assumptions of the other product families.
     pub blind: Results,
     /// The published figures beside the predicted ones, in the order of the description.
-    pub figures: Vec<Judged>,
+    pub figures: Vec<JudgedFigure>,
 }
 
 /// Studies that can begin.
 pub struct Prepared {
-    studies: Vec<Named>,
+    studies: Vec<NamedStudy>,
     tasks: Vec<Task>,
     options: StudyOptions,
     out: PathBuf,
@@ -142,7 +142,7 @@ impl StudiesOutcome {
 }
 
 fn json_of(studies: &[StudyOutcome]) -> Result<String, Error> {
-    let figures: Vec<&Judged> = studies.iter().flat_map(|one| &one.figures).collect();
+    let figures: Vec<&JudgedFigure> = studies.iter().flat_map(|one| &one.figures).collect();
     serde_json::to_string_pretty(&figures)
         .map_err(|error| Error::environment(format!("The figures: {error}."), ""))
 }
@@ -195,7 +195,7 @@ fn new_directory() -> PathBuf {
 /// The cases that a figure or a chart asks for, and the blind ones where the family assumes
 /// anything.
 fn add_tasks(
-    named: &Named,
+    named: &NamedStudy,
     options: &StudyOptions,
     out: &Path,
     tasks: &mut Vec<Task>,
@@ -206,9 +206,9 @@ fn add_tasks(
         let figures = study
             .figure
             .iter()
-            .flat_map(|one| one.of.iter().chain(&one.against));
+            .flat_map(|one| one.cases.iter().chain(&one.baseline_cases));
         let lines = study.chart.iter().flat_map(|chart| &chart.line);
-        let mut wanted = figures.chain(lines.flat_map(|line| &line.of));
+        let mut wanted = figures.chain(lines.flat_map(|line| &line.cases));
         if !wanted.any(|wanted| wanted == case_name) {
             continue;
         }
@@ -242,7 +242,7 @@ fn verdict_on(outcomes: &[StudyOutcome], stopped: bool) -> Verdict {
         Verdict::Error
     } else if runs().any(is_unsteady) {
         Verdict::Inconclusive
-    } else if figures.any(|figure| figure.model.is_some() && !figure.within) {
+    } else if figures.any(|figure| figure.predicted.is_some() && !figure.within) {
         Verdict::Fail
     } else {
         Verdict::Pass
@@ -267,7 +267,7 @@ fn trouble(result: &RunResult) -> Option<String> {
 }
 
 impl StudyOutcome {
-    fn new(named: Named) -> Self {
+    fn new(named: NamedStudy) -> Self {
         Self {
             named,
             own: Results::new(),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use measure::sample::Recorder;
 use runtime::{Directory, File, Handle, IoCause, IoDirection, IoEvent, IoObserver};
 use workload::controller::host::{
-    BuiltDatabase, DatabaseHost, DatabaseStatistics, Doing, LoadedDatabase, OpenedDatabase,
+    BuiltDatabase, DatabaseHost, DatabaseStatistics, LoadedDatabase, OnStep, OpenedDatabase,
     Progress, VerifyReport,
 };
 use workload::failure::Failure;
@@ -92,7 +92,7 @@ impl<D: Directory> DatabaseHost for ToyHost<D> {
         _: usize,
         observer: Rc<dyn IoObserver>,
         recorder: Rc<RefCell<Recorder>>,
-        _: Doing,
+        _: OnStep,
     ) -> Result<OpenedDatabase<Self::Database>, Failure> {
         let file = self.directory.open(FILE).await;
         Ok(OpenedDatabase {

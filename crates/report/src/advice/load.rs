@@ -123,7 +123,7 @@ pub(super) fn not_sustained(result: &RunResult) -> Option<Advice> {
         format!(
             "At the held rate of {}, {name} has a p99 response time of {} including queueing, but a \
              p99 service time of only {}. Either the rate is too high for this storage, or there \
-             are too few sessions to hold it: raise --threads first, and lower the rate if that \
+             are too few threads to hold it: raise --threads first, and lower the rate if that \
              does not help.",
             bounded(rate, Unit::Iops),
             latency(response_ms),
@@ -183,7 +183,7 @@ pub(super) fn above_target(result: &RunResult) -> Option<Advice> {
             AdviceId::LOAD_ABOVE_TARGET,
             "The load was far above the one asked for",
             format!(
-                "The sessions reached {}, {} times the {} asked for, and the latencies are those of \
+                "The threads reached {}, {} times the {} asked for, and the latencies are those of \
                  this load. Hold the rate with --rate {target:.0}, or use fewer threads, to see those \
                  of the load that was asked for.",
                 bounded(throughput.achieved_iops, Unit::Iops),
@@ -223,7 +223,7 @@ pub(super) fn target_missed(result: &RunResult) -> Option<Advice> {
     let text = busy.map_or_else(
         || {
             let threads = result.throughput.threads.map_or(String::new(), |threads| {
-                format!(" The run had {} sessions.", count(threads))
+                format!(" The run had {} threads.", count(threads))
             });
             format!(
                 "{facts}{threads} Latency is within its limits, so the storage was not saturated: \

@@ -6,7 +6,7 @@ use super::frame::{self, tone};
 use super::{Chart, HorizontalAxis, Scale};
 
 /// The drawing's frame, axes and lines as JSON that is safe inside a `<script>` element.
-pub(super) fn embedded(chart: &Chart, across: Scale, upright: Scale) -> String {
+pub(super) fn embedded(chart: &Chart, horizontal: Scale, vertical: Scale) -> String {
     let series: Vec<Value> = chart
         .series
         .iter()
@@ -24,7 +24,7 @@ pub(super) fn embedded(chart: &Chart, across: Scale, upright: Scale) -> String {
             json!({ "name": series.name, "tone": tone(series.tone), "x": x, "y": y })
         })
         .collect();
-    let names = if let HorizontalAxis::Names(names) = &chart.across {
+    let names = if let HorizontalAxis::Names(names) = &chart.horizontal {
         names.clone()
     } else {
         Vec::new()
@@ -36,10 +36,10 @@ pub(super) fn embedded(chart: &Chart, across: Scale, upright: Scale) -> String {
         .collect();
     let value = json!({
         "unit": chart.unit,
-        "head": head(&chart.across),
+        "head": head(&chart.horizontal),
         "frame": [frame::LEFT, frame::RIGHT, frame::TOP, frame::BOTTOM],
-        "across": ends(across),
-        "upright": ends(upright),
+        "horizontal": ends(horizontal),
+        "vertical": ends(vertical),
         "names": names,
         "series": series,
         "limits": limits,
@@ -52,8 +52,8 @@ pub(super) fn embedded(chart: &Chart, across: Scale, upright: Scale) -> String {
 }
 
 /// What the first line of the read-out is called.
-fn head(across: &HorizontalAxis) -> &str {
-    match across {
+fn head(horizontal: &HorizontalAxis) -> &str {
+    match horizontal {
         HorizontalAxis::Number(name) => name,
         HorizontalAxis::Percentile => "percentile",
         HorizontalAxis::Elapsed | HorizontalAxis::Names(_) => "",

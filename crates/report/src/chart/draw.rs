@@ -18,11 +18,11 @@ impl Chart {
             return html! {};
         }
         let frame = Frame {
-            across: self.across_scale(),
-            upright: self.upright_scale(),
+            horizontal: self.horizontal_scale(),
+            vertical: self.upright_scale(),
         };
-        let logarithmic = matches!(frame.upright, Scale::Logarithmic { .. });
-        let group = if self.across == HorizontalAxis::Elapsed {
+        let logarithmic = matches!(frame.vertical, Scale::Logarithmic { .. });
+        let group = if self.horizontal == HorizontalAxis::Elapsed {
             "elapsed"
         } else {
             &*self.identity
@@ -48,7 +48,7 @@ impl Chart {
                     div.readout hidden {}
                 }
                 script type="application/json" {
-                    (PreEscaped(data::embedded(self, frame.across, frame.upright)))
+                    (PreEscaped(data::embedded(self, frame.horizontal, frame.vertical)))
                 }
             }
         }
@@ -113,10 +113,10 @@ impl Chart {
     /// A line upwards at each instant, with a number at its head; what happened is its title.
     fn draw_moments(&self, frame: Frame) -> Markup {
         html! {
-            @for (index, moment) in self.moments.iter().enumerate() {
+            @for (index, moment) in self.events.iter().enumerate() {
                 @let x = frame.x(moment.at);
                 @if (LEFT..=RIGHT).contains(&x) {
-                    g.moment {
+                    g.event {
                         title { (moment.label) }
                         path d=(format!("M{x:.1} {TOP}V{BOTTOM}")) {}
                         text x=(short(x + 2.0)) y=(short(TOP + 8.0)) { (index + 1) }
@@ -127,14 +127,14 @@ impl Chart {
     }
 
     fn draw_axes(&self, frame: Frame) -> Markup {
-        let across = frame
-            .across
-            .marks(if self.across == HorizontalAxis::Elapsed {
+        let horizontal = frame
+            .horizontal
+            .marks(if self.horizontal == HorizontalAxis::Elapsed {
                 6
             } else {
                 8
             });
-        let head = match &self.across {
+        let head = match &self.horizontal {
             HorizontalAxis::Elapsed => self.since,
             HorizontalAxis::Number(name) => name,
             HorizontalAxis::Percentile => "percentile of the requests",
@@ -142,12 +142,12 @@ impl Chart {
         };
         html! {
             g.grid {
-                @for (value, label) in frame.upright.marks(5) {
+                @for (value, label) in frame.vertical.marks(5) {
                     @let y = frame.y(value);
                     path d=(format!("M{LEFT} {y:.1}H{RIGHT}")) {}
-                    text.upright x=(short(LEFT - 6.0)) y=(short(y + 3.8)) { (label) }
+                    text.vertical x=(short(LEFT - 6.0)) y=(short(y + 3.8)) { (label) }
                 }
-                @for (value, label) in across {
+                @for (value, label) in horizontal {
                     @let x = frame.x(value);
                     path d=(format!("M{x:.1} {BOTTOM}v4")) {}
                     text class=(anchor(x)) x=(short(x)) y=(short(BOTTOM + 17.0)) {
@@ -162,7 +162,7 @@ impl Chart {
 
     /// Marks of things side by side are their names, when those are few and short.
     fn mark_name(&self, value: f64, label: String) -> String {
-        if let HorizontalAxis::Names(names) = &self.across {
+        if let HorizontalAxis::Names(names) = &self.horizontal {
             let room = 78 / names.len().max(1);
             let fits = names.iter().all(|name| name.chars().count() <= room);
             if let (true, Some(name)) = (fits, names.get(value as usize)) {
@@ -191,9 +191,9 @@ fn letters(text: &str) -> f64 {
 /// Labels at the ends of the axis keep inside the drawing.
 fn anchor(x: f64) -> &'static str {
     if x > RIGHT - 18.0 {
-        "across end"
+        "horizontal end"
     } else {
-        "across"
+        "horizontal"
     }
 }
 

@@ -13,17 +13,17 @@ pub(super) const BOTTOM: f64 = 224.0;
 /// Both scales of a drawing.
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
-    pub(super) across: Scale,
-    pub(super) upright: Scale,
+    pub(super) horizontal: Scale,
+    pub(super) vertical: Scale,
 }
 
 impl Frame {
     pub(super) fn x(self, value: f64) -> f64 {
-        LEFT + self.across.place(value) * (RIGHT - LEFT)
+        LEFT + self.horizontal.place(value) * (RIGHT - LEFT)
     }
 
     pub(super) fn y(self, value: f64) -> f64 {
-        BOTTOM - self.upright.place(value) * (BOTTOM - TOP)
+        BOTTOM - self.vertical.place(value) * (BOTTOM - TOP)
     }
 }
 

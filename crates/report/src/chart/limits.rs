@@ -60,7 +60,7 @@ fn tone(limits: &[&Limit]) -> String {
 
 /// Groups the limits, highest first, and finds a place for every label.
 fn place(limits: &[Limit], frame: Frame) -> Vec<Group<'_>> {
-    let top = match frame.upright {
+    let top = match frame.vertical {
         Scale::Linear { high, .. } | Scale::Logarithmic { high, .. } => high,
         _ => f64::INFINITY,
     };
@@ -124,8 +124,8 @@ mod tests {
 
     fn frame() -> Frame {
         Frame {
-            across: Scale::from_zero(1.0),
-            upright: Scale::from_zero(10_000.0),
+            horizontal: Scale::from_zero(1.0),
+            vertical: Scale::from_zero(10_000.0),
         }
     }
 

@@ -27,9 +27,9 @@ pub struct Chart {
     /// The unit of the vertical axis.
     pub unit: Cow<'static, str>,
     /// What the horizontal axis stands for.
-    pub across: HorizontalAxis,
+    pub horizontal: HorizontalAxis,
     /// Whether the vertical axis may switch to a logarithmic scale to hold lines and limits.
-    pub upright: VerticalAxis,
+    pub vertical: VerticalAxis,
     /// The value at the top of a linear vertical axis, where there is a natural one.
     pub top: Option<f64>,
     /// The lines, in the order of the legend.
@@ -39,7 +39,7 @@ pub struct Chart {
     /// Spans of the horizontal axis with a name.
     pub bands: Vec<Band>,
     /// Instants of the horizontal axis at which something happened.
-    pub moments: Vec<Moment>,
+    pub events: Vec<ChartEvent>,
     /// A sentence under the title.
     pub note: String,
     /// The head of an axis of elapsed time.
@@ -79,7 +79,7 @@ pub struct Series {
     pub tone: usize,
     /// How it is drawn.
     pub mark: Mark,
-    /// The points, ordered across; a `NaN` breaks the line.
+    /// The points, ordered by their place on the horizontal axis; a `NaN` breaks the line.
     pub points: Vec<Point>,
 }
 
@@ -120,7 +120,7 @@ pub struct Band {
 
 /// An instant at which something happened.
 #[derive(Clone, Debug)]
-pub struct Moment {
+pub struct ChartEvent {
     /// What happened, as a sentence.
     pub label: String,
     /// When, in the unit of the horizontal axis.
@@ -139,19 +139,19 @@ impl Chart {
         identity: impl Into<Cow<'static, str>>,
         title: &str,
         unit: impl Into<Cow<'static, str>>,
-        across: HorizontalAxis,
+        horizontal: HorizontalAxis,
     ) -> Self {
         Self {
             identity: identity.into(),
             title: title.to_string(),
             unit: unit.into(),
-            across,
-            upright: VerticalAxis::Linear,
+            horizontal,
+            vertical: VerticalAxis::Linear,
             top: None,
             series: Vec::new(),
             limits: Vec::new(),
             bands: Vec::new(),
-            moments: Vec::new(),
+            events: Vec::new(),
             note: String::new(),
             since: "time since the start of the run",
         }
@@ -211,8 +211,8 @@ impl Chart {
         all.filter(|point| point.0.is_finite() && point.1.is_finite())
     }
 
-    /// The scale across, wide enough for every point.
-    fn across_scale(&self) -> Scale {
+    /// The horizontal scale, wide enough for every point.
+    fn horizontal_scale(&self) -> Scale {
         let highest = self
             .measured()
             .map(|point| point.0)
@@ -221,7 +221,7 @@ impl Chart {
             .measured()
             .map(|point| point.0)
             .fold(f64::INFINITY, f64::min);
-        match &self.across {
+        match &self.horizontal {
             HorizontalAxis::Elapsed => {
                 let low = self
                     .bands
@@ -257,7 +257,7 @@ impl Chart {
             .map(|limit| limit.value)
             .fold(f64::INFINITY, f64::min);
         let flat = first_limit.is_finite() && highest > 0.0 && first_limit > highest * 8.0;
-        let logarithmic = match self.upright {
+        let logarithmic = match self.vertical {
             VerticalAxis::Linear => false,
             VerticalAxis::Logarithmic => true,
             VerticalAxis::ByLimits => flat,

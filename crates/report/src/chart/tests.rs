@@ -8,7 +8,7 @@ fn latency() -> Chart {
         "ms",
         HorizontalAxis::Elapsed,
     );
-    chart.upright = VerticalAxis::ByLimits;
+    chart.vertical = VerticalAxis::ByLimits;
     chart.add(
         "reads & more",
         0,
@@ -83,15 +83,15 @@ proptest! {
         points in proptest::collection::vec((any::<f64>(), any::<f64>()), 0..60),
         limit in any::<f64>(),
     ) {
-        for across in [
+        for horizontal in [
             HorizontalAxis::Elapsed,
             HorizontalAxis::Number("threads".into()),
             HorizontalAxis::Percentile,
             HorizontalAxis::Names(vec!["a".into(), "b".into()]),
         ] {
-            for upright in [VerticalAxis::Linear, VerticalAxis::Logarithmic, VerticalAxis::ByLimits] {
-                let mut chart = Chart::new("any", "Any", "ms", across.clone());
-                chart.upright = upright;
+            for vertical in [VerticalAxis::Linear, VerticalAxis::Logarithmic, VerticalAxis::ByLimits] {
+                let mut chart = Chart::new("any", "Any", "ms", horizontal.clone());
+                chart.vertical = vertical;
                 chart.add("values", 0, Mark::Line, &points);
                 chart.limit("limit", limit, None);
                 let drawing = chart.draw().into_string();

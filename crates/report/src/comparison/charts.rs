@@ -53,8 +53,8 @@ pub fn comparison_charts(comparison: &Comparison) -> Vec<Chart> {
     for (chart, limits) in charts.iter_mut().zip(of_each) {
         shared(comparison, limits).draw(chart, None);
     }
-    charts[0].upright = VerticalAxis::ByLimits;
-    charts[1].upright = VerticalAxis::ByLimits;
+    charts[0].vertical = VerticalAxis::ByLimits;
+    charts[1].vertical = VerticalAxis::ByLimits;
     charts.push(over_time(
         comparison,
         "array-busy",
@@ -135,7 +135,7 @@ pub(super) fn measured(run: &Run, value: fn(&Sample) -> f64) -> Vec<Point> {
 fn distributions(comparison: &Comparison, identity: &'static str, stream: Stream) -> Chart {
     let title = format!("Cumulative latency distribution, {}", stream.label());
     let mut chart = Chart::new(identity, &title, "ms", HorizontalAxis::Percentile);
-    chart.upright = VerticalAxis::Logarithmic;
+    chart.vertical = VerticalAxis::Logarithmic;
     for (index, (run, label)) in comparison.runs().iter().zip(comparison.names()).enumerate() {
         let found = run
             .distributions

@@ -99,7 +99,7 @@ const OF_ARRAY: [Figure; 11] = [
     lower("array: drive latency, average", Unit::Milliseconds, |run| {
         let requests = |group: &ArrayGroup| group.reads_per_second + group.writes_per_second;
         of_groups(run, requests, |group| {
-            group.average_drive_latency_ms.unwrap_or(0.0)
+            group.average_disk_latency_ms.unwrap_or(0.0)
         })
     }),
     lower("array: disk I/O", Unit::Iops, |run| {
@@ -135,7 +135,7 @@ const OF_ARRAY: [Figure; 11] = [
     }),
     lower("array: controller CPU, average", Unit::Fraction, |run| {
         let controllers = &run.array.as_ref()?.controllers;
-        let busy = controllers.iter().map(|one| one.processor_busy_fraction);
+        let busy = controllers.iter().map(|one| one.cpu_busy_fraction);
         let busy: f64 = busy.sum();
         (!controllers.is_empty()).then(|| busy / controllers.len() as f64)
     }),

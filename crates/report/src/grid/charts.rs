@@ -31,7 +31,7 @@ pub(crate) fn grid_charts(grid: &GridResult) -> Vec<Chart> {
         "ms",
         |point| point.database_read_ms,
     );
-    read.upright = VerticalAxis::ByLimits;
+    read.vertical = VerticalAxis::ByLimits;
     if let Some(value) = shared(grid, |point| point.database_read_limit_ms) {
         read.limit(
             &format!("read limit {}", bounded(value, Unit::Milliseconds)),

@@ -113,7 +113,7 @@ fn array_charts(run: &Run, array: &ArrayResult) -> Vec<Chart> {
     list[1].top = Some(100.0);
     list.retain(|chart| !chart.is_empty());
     for chart in &mut list {
-        if chart.across == HorizontalAxis::Elapsed {
+        if chart.horizontal == HorizontalAxis::Elapsed {
             chart.bands = phases(&run.timeline);
         }
     }

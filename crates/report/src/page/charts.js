@@ -38,9 +38,9 @@
     }
   };
   const headText = (data, value) => {
-    if (data.across.kind === "elapsed") return `after ${elapsedText(value)}`;
-    if (data.across.kind === "percentile") return `${Number(value.toFixed(6))} % of the requests within`;
-    if (data.across.kind === "category") return data.names[value] ?? "";
+    if (data.horizontal.kind === "elapsed") return `after ${elapsedText(value)}`;
+    if (data.horizontal.kind === "percentile") return `${Number(value.toFixed(6))} % of the requests within`;
+    if (data.horizontal.kind === "category") return data.names[value] ?? "";
     return `${figureText(value)} ${data.head}`;
   };
 
@@ -48,8 +48,8 @@
     const data = JSON.parse(figure.querySelector("script").textContent);
     const [left, right, top, bottom] = data.frame;
     for (const series of data.series) {
-      series.px = series.x.map((x) => left + place(data.across, x) * (right - left));
-      series.py = series.y.map((y) => y === null ? null : bottom - place(data.upright, y) * (bottom - top));
+      series.px = series.x.map((x) => left + place(data.horizontal, x) * (right - left));
+      series.py = series.y.map((y) => y === null ? null : bottom - place(data.vertical, y) * (bottom - top));
     }
     const stops = [...new Set(data.series.flatMap((series) => series.px))].sort((a, b) => a - b);
     return {
@@ -120,13 +120,13 @@
   };
   const showGroup = (chart, x) => {
     const [left, right] = chart.data.frame;
-    const { low, high } = chart.data.across;
+    const { low, high } = chart.data.horizontal;
     for (const other of charts) {
       if (other === chart) show(other, x, true);
       else if (other.group !== chart.group) hide(other);
       else {
         const value = low + ((x - left) / (right - left)) * (high - low);
-        show(other, left + place(other.data.across, value) * (right - left), false);
+        show(other, left + place(other.data.horizontal, value) * (right - left), false);
       }
     }
   };

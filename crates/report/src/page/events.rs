@@ -6,7 +6,7 @@ use measure::metric::RowScope;
 use measure::result::RunResult;
 
 use super::tables;
-use crate::chart::{Chart, HorizontalAxis, Mark, Moment as ChartMoment, Point};
+use crate::chart::{Chart, ChartEvent as ChartMoment, HorizontalAxis, Mark, Point};
 use crate::run::Run;
 use crate::table::events_table;
 

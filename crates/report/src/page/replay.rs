@@ -39,7 +39,7 @@ fn distributions(result: &RunResult) -> Vec<Chart> {
             _ => return None,
         };
         let mut chart = Chart::new(identity, title, "ms", HorizontalAxis::Percentile);
-        chart.upright = VerticalAxis::Logarithmic;
+        chart.vertical = VerticalAxis::Logarithmic;
         chart.note = "Share of the requests with at most this latency.".to_owned();
         let points = |value: fn(&DemeritPoint) -> f64| -> Vec<Point> {
             one.points

@@ -40,9 +40,9 @@ pub(super) fn charts(run: &Run) -> Vec<Chart> {
     ];
     charts.retain(|chart| !chart.is_empty());
     for chart in &mut charts {
-        if chart.across == HorizontalAxis::Elapsed {
+        if chart.horizontal == HorizontalAxis::Elapsed {
             chart.bands = phases(&run.timeline);
-            chart.moments = events::marks(&run.result);
+            chart.events = events::marks(&run.result);
         }
     }
     charts
@@ -102,7 +102,7 @@ fn add_streams(chart: &mut Chart, run: &Run, log_mark: Mark, metric: IoMetric) {
 
 fn latency(run: &Run) -> Chart {
     let mut chart = over_time("latency", "Latency, average of each sample", "ms");
-    chart.upright = VerticalAxis::ByLimits;
+    chart.vertical = VerticalAxis::ByLimits;
     add_streams(&mut chart, run, Mark::Line, IoMetric::Average);
     limits::database_read(&run.result).draw(&mut chart, Some(0));
     limits::log_write(&run.result).draw(&mut chart, Some(1));
@@ -113,7 +113,7 @@ fn latency(run: &Run) -> Chart {
 fn percentile(run: &Run) -> Chart {
     let mut chart = over_time("latency-99", "Latency, p99 of each sample", "ms");
     chart.note = "1 % of the requests took longer than this.".to_string();
-    chart.upright = VerticalAxis::ByLimits;
+    chart.vertical = VerticalAxis::ByLimits;
     limits::percentiles(&run.result).draw(&mut chart, None);
     add_streams(&mut chart, run, Mark::Line, IoMetric::P99);
     chart
@@ -180,7 +180,7 @@ fn distribution(run: &Run) -> Chart {
         "ms",
         HorizontalAxis::Percentile,
     );
-    chart.upright = VerticalAxis::Logarithmic;
+    chart.vertical = VerticalAxis::Logarithmic;
     chart.note = "Share of the requests with at most this latency.".to_string();
     for distribution in &run.distributions {
         let stream = distribution.stream;
@@ -210,7 +210,7 @@ fn each_database(run: &Run) -> Chart {
     if databases.len() < 2 {
         return chart;
     }
-    chart.upright = VerticalAxis::ByLimits;
+    chart.vertical = VerticalAxis::ByLimits;
     for stream in [
         Stream::DatabaseRead,
         Stream::DatabaseWrite,
@@ -244,7 +244,7 @@ fn databases_over_time(run: &Run) -> Chart {
         _ => "Database read latency",
     };
     let mut chart = over_time("databases", &format!("{what} of each {noun}"), "ms");
-    chart.upright = VerticalAxis::ByLimits;
+    chart.vertical = VerticalAxis::ByLimits;
     let first = run.timeline.first();
     let names: Vec<&str> = first
         .iter()
@@ -310,7 +310,7 @@ fn devices(run: &Run) -> Chart {
     let mut chart = over_time("devices", "Latency of the block devices", "ms");
     chart.note =
         "From /proc/diskstats, below the file system; all I/O of the device is in it.".to_string();
-    chart.upright = VerticalAxis::ByLimits;
+    chart.vertical = VerticalAxis::ByLimits;
     let mut names: Vec<&str> = Vec::new();
     for device in run
         .timeline

@@ -199,7 +199,7 @@ fn tuning_charts(run: &Run) -> Vec<Chart> {
         "ms",
         HorizontalAxis::Number("threads".into()),
     );
-    latency.upright = VerticalAxis::ByLimits;
+    latency.vertical = VerticalAxis::ByLimits;
     let read =
         |step: &measure::result::TuningStep| step.average_database_read_ms.unwrap_or(f64::NAN);
     let log = |step: &measure::result::TuningStep| step.average_log_write_ms.unwrap_or(f64::NAN);

@@ -54,8 +54,8 @@ pub fn array_groups_table(array: &ArrayResult) -> Table {
             iops(group.writes_per_second),
             share(group.average_busy_fraction),
             share(group.max_busy_fraction),
-            latency(group.average_drive_latency_ms),
-            Cell::figure(group.average_drive_queue_depth),
+            latency(group.average_disk_latency_ms),
+            Cell::figure(group.average_disk_queue_depth),
         ]);
     }
     table
@@ -118,7 +118,7 @@ pub fn array_controllers_table(array: &ArrayResult) -> Table {
             iops(controller.requests_per_second),
             Cell::of(controller.received_bytes_per_second, Unit::BytesPerSecond),
             Cell::of(controller.sent_bytes_per_second, Unit::BytesPerSecond),
-            share(controller.processor_busy_fraction),
+            share(controller.cpu_busy_fraction),
             share(controller.link_busy_fraction),
             part(controller.cache_lines, most),
             part(controller.cache_dirty_lines, most),
@@ -189,9 +189,9 @@ pub fn array_disks_table(array: &ArrayResult) -> Table {
             iops(disk.reads_per_second),
             iops(disk.writes_per_second),
             share(disk.busy_fraction),
-            latency(disk.average_drive_latency_ms),
+            latency(disk.average_disk_latency_ms),
             latency(disk.average_latency_ms),
-            Cell::figure(disk.average_drive_queue_depth),
+            Cell::figure(disk.average_disk_queue_depth),
             share(disk.seek_fraction),
             share(disk.rotation_fraction),
         ]);

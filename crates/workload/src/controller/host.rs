@@ -13,7 +13,7 @@ use std::rc::Rc;
 pub type Progress = Rc<dyn Fn(u64) -> bool>;
 
 /// Called with what is being done, in words.
-pub type Doing = Rc<dyn Fn(&str)>;
+pub type OnStep = Rc<dyn Fn(&str)>;
 
 /// A database that is ready for sessions.
 pub struct OpenedDatabase<D> {
@@ -146,7 +146,7 @@ pub trait DatabaseHost: 'static {
         database: usize,
         observer: Rc<dyn IoObserver>,
         recorder: Rc<RefCell<Recorder>>,
-        doing: Doing,
+        doing: OnStep,
     ) -> Result<OpenedDatabase<Self::Database>, Failure>;
 
     /// Writes back what is dirty and closes the database. Unless it is `whole`, transactions have

@@ -5,7 +5,7 @@
 
 use super::host::VerifyReport;
 use super::hung::HungReport;
-use super::met_errors::MetError;
+use super::pending_errors::PendingError;
 use crate::failure::Failure;
 use crate::progress::StopRequest;
 use measure::sample::ShardSample;
@@ -153,7 +153,7 @@ pub enum ShardMessage {
         waiting: u64,
     },
     /// What the shard does in the present stage.
-    Doing(String),
+    OnStep(String),
     /// Whether the database serves.
     Service {
         /// Since when it does not; nothing when it serves again.
@@ -162,7 +162,7 @@ pub enum ShardMessage {
     /// A sentence for the report.
     Note(String),
     /// Errors that were met since the last report, after which the run goes on.
-    Met(Vec<MetError>),
+    Met(Vec<PendingError>),
     /// Requests that the storage has not answered for long.
     Hung(HungReport),
     /// What the pass over a closed database has read.

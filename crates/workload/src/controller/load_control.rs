@@ -5,7 +5,7 @@ use super::plan::RunPlan;
 use super::ticks::Tick;
 use crate::pacing::rate::{Counted, RateController};
 use crate::profile::{Run, Tuning};
-use crate::progress::{Outlook, Remaining};
+use crate::progress::{PhaseEstimate, Remaining};
 use crate::tuning::{Cycle, CycleSettings, Goal, Search, SearchSettings, Step};
 use measure::result::TuningResult;
 use std::time::Duration;
@@ -134,14 +134,14 @@ impl LoadControl {
 
     /// What the tuning is at, and when it ends at the latest.
     #[must_use]
-    pub fn outlook(&self, elapsed: Duration) -> Option<Outlook> {
+    pub fn estimate(&self, elapsed: Duration) -> Option<PhaseEstimate> {
         let tuner = self.tuner.as_ref()?;
         let text = match tuner.search.step() {
             Step::Try(_) => format!("trial {}", tuner.search.result().steps.len() + 1),
             Step::Done(sessions) => format!("settling at {}", threads(sessions)),
         };
         let limit = Duration::from_secs_f64(tuner.total_limit_s);
-        Some(Outlook {
+        Some(PhaseEstimate {
             text,
             remaining: Remaining::AtMost(limit.saturating_sub(elapsed)),
         })

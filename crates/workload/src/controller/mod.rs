@@ -5,13 +5,13 @@
 //! sessions are a [`load::Load`]. The [`run_controller::RunController`] orders the stages, joins the counts,
 //! steers the load ([`load_control`]), reports the phases (`phase_notice`) and gives the result
 //! ([`outcome`]). A load of which no session ever waits is ended by [`zero_delay_loop`].
-//! Errors after which a run goes on are collected by shard ([`met_errors`]) and entered into one
-//! [`error_book`]; requests that the storage does not answer are found by [`hung`]. Orders and news go over [`link`]; what every shard does with them is in `follower`. [`drive`] sets
+//! Errors after which a run goes on are collected by shard ([`pending_errors`]) and entered into one
+//! [`error_log`]; requests that the storage does not answer are found by [`hung`]. Orders and news go over [`link`]; what every shard does with them is in `follower`. [`drive`] sets
 //! everything going; what it needs of real or simulated storage is a [`host::DatabaseHost`].
 
 pub mod drive;
-pub mod error_book;
 pub mod error_key;
+pub mod error_log;
 pub mod follower;
 pub mod host;
 pub mod hung;
@@ -19,9 +19,9 @@ pub mod link;
 pub mod listener;
 pub mod load;
 pub mod load_control;
-pub mod met_errors;
 pub mod observer;
 pub mod outcome;
+pub mod pending_errors;
 mod phase_notice;
 pub mod plan;
 pub mod run_controller;

@@ -1,6 +1,6 @@
 //! From the engine's requests to the streams that are measured.
 
-use super::met_errors::MetErrors;
+use super::pending_errors::PendingErrors;
 use crate::failure::Failure;
 use measure::metric::Stream;
 use measure::sample::Recorder;
@@ -13,7 +13,7 @@ pub struct CountingObserver {
     recorder: Rc<RefCell<Recorder>>,
     database: usize,
     page_bytes: u64,
-    errors: MetErrors,
+    errors: PendingErrors,
 }
 
 impl CountingObserver {
@@ -24,7 +24,7 @@ impl CountingObserver {
         recorder: Rc<RefCell<Recorder>>,
         database: usize,
         page_bytes: u64,
-        errors: MetErrors,
+        errors: PendingErrors,
     ) -> Self {
         Self {
             recorder,

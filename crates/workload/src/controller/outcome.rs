@@ -1,6 +1,6 @@
 //! The account of a run: phases, failures, checks, and in the end the result document.
 
-use super::error_book::{Entry, ErrorBook};
+use super::error_log::{Entry, ErrorLog};
 use super::load::Loop;
 use super::load_control::LoadControl;
 use super::plan::{RunPlan, SteadyBy};
@@ -54,7 +54,7 @@ pub struct Account {
     base: RunResult,
     spans: Vec<(Span, u64, u64)>,
     open_span: Option<(Span, u64)>,
-    errors: ErrorBook,
+    errors: ErrorLog,
     /// What kind of failure ended the run, if one did.
     ended_by: Option<FailureKind>,
     /// Whether sessions have run.
@@ -80,7 +80,7 @@ impl Account {
             base,
             spans: Vec::new(),
             open_span: None,
-            errors: ErrorBook::new(layout),
+            errors: ErrorLog::new(layout),
             ended_by: None,
             was_loaded: false,
             load_was_ended: false,

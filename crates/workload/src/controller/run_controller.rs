@@ -193,7 +193,7 @@ impl RunController {
                     });
                 }
             }
-            ShardMessage::Doing(text) => self.doing = Some((text, now_ns)),
+            ShardMessage::OnStep(text) => self.doing = Some((text, now_ns)),
             ShardMessage::CacheFill(fill) => self.cache_fill[shard] = fill,
             ShardMessage::Backlog { shed, .. } => self.shed[shard] = shed,
             ShardMessage::Service { out_since_ns } => self.service.note(out_since_ns),

@@ -1,12 +1,12 @@
 //! One shard: the databases of one thread, taken through the stages of a run.
 
 use super::follower::{Follower, ShardTasks, follow};
-use super::host::{DatabaseHost, Doing, LoadedDatabase, Progress};
+use super::host::{DatabaseHost, LoadedDatabase, OnStep, Progress};
 use super::hung::HungWatch;
 use super::link::{Inbox, Orders, ShardMessage, Stage};
 use super::load::{Load, OnError};
-use super::met_errors::MetErrors;
 use super::observer::CountingObserver;
+use super::pending_errors::PendingErrors;
 use super::plan::RunPlan;
 use crate::failure::Failure;
 use crate::random::SeededRng;
@@ -29,7 +29,7 @@ pub struct Shard<H: DatabaseHost> {
     sizes_bytes: RefCell<Vec<u64>>,
     /// What has gone wrong and was not reported yet; whoever made a request that failed may have kept
     /// that to itself.
-    errors: MetErrors,
+    errors: PendingErrors,
     hung: HungWatch,
     closing: RefCell<Closing<H::Database>>,
 }
@@ -75,7 +75,7 @@ impl<H: DatabaseHost> Shard<H> {
             recorder,
             load: RefCell::new(None),
             sizes_bytes: RefCell::default(),
-            errors: MetErrors::default(),
+            errors: PendingErrors::default(),
             hung: HungWatch::new(hung_after_ns),
             closing: RefCell::new(Closing {
                 databases: Vec::new(),
@@ -281,9 +281,9 @@ impl<H: DatabaseHost> Shard<H> {
         ))
     }
 
-    fn doing(&self) -> Doing {
+    fn doing(&self) -> OnStep {
         let (inbox, number) = (self.follower.inbox().clone(), self.number);
-        Rc::new(move |text| inbox.report(number, ShardMessage::Doing(text.to_owned())))
+        Rc::new(move |text| inbox.report(number, ShardMessage::OnStep(text.to_owned())))
     }
 
     fn progress(&self, before: u64) -> Progress {

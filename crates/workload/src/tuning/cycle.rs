@@ -53,7 +53,7 @@ pub struct DatabaseLatency {
 
 /// The outcome of a cycle.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct CycleOutcome {
     /// Whether the latency settled in time.
     pub settled: bool,
     /// Whether every service level was kept in the settled window.
@@ -98,7 +98,7 @@ impl Cycle {
     }
 
     /// Takes the next sample; gives the outcome when the cycle has ended.
-    pub fn take(&mut self, sample: &TuningSample) -> Option<Judged> {
+    pub fn take(&mut self, sample: &TuningSample) -> Option<CycleOutcome> {
         self.elapsed_s += sample.length_s;
         if self.settled {
             self.add(sample);
@@ -149,7 +149,7 @@ impl Cycle {
         }
     }
 
-    fn judge(&self) -> Judged {
+    fn judge(&self) -> CycleOutcome {
         let read_ms = self.window.worst_read_ms();
         let log_ms = self.window.worst_log_write_ms();
         let stalls = self.window.stalls as f64 / self.window.length_s;
@@ -181,7 +181,7 @@ impl Cycle {
                 number::limit(limit)
             ));
         }
-        Judged {
+        CycleOutcome {
             settled: true,
             kept: broken.is_empty(),
             achieved_iops: self.window.ios as f64 / self.window.length_s,
@@ -276,7 +276,7 @@ mod tests {
         }
     }
 
-    fn run(latency: impl Fn(f64) -> [f64; 2]) -> (usize, Judged) {
+    fn run(latency: impl Fn(f64) -> [f64; 2]) -> (usize, CycleOutcome) {
         let mut cycle = Cycle::new(settings());
         for number in 0.. {
             if let Some(judged) = cycle.take(&sample(latency(number as f64))) {

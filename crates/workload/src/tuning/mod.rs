@@ -7,5 +7,5 @@
 pub mod cycle;
 pub mod search;
 
-pub use cycle::{Cycle, CycleSettings, Judged, TuningSample};
+pub use cycle::{Cycle, CycleOutcome, CycleSettings, TuningSample};
 pub use search::{Goal, Search, SearchSettings, Step};

@@ -1,6 +1,6 @@
 //! The search for a number of sessions: doubling, then closing in.
 
-use super::cycle::Judged;
+use super::cycle::CycleOutcome;
 use measure::display::number::{limit, percent};
 use measure::result::{TuningResult, TuningStep};
 
@@ -98,7 +98,7 @@ impl Search {
     }
 
     /// Takes the outcome of a cycle with the number that [`Search::step`] asked for.
-    pub fn judged(&mut self, judged: &Judged) {
+    pub fn judged(&mut self, judged: &CycleOutcome) {
         assert!(!self.is_over(), "the search is over");
         let threads = self.trying;
         self.elapsed_s += judged.duration_s;
@@ -148,7 +148,7 @@ impl Search {
         self.out_of_time || at_the_top || self.high.is_some_and(near)
     }
 
-    fn record(&mut self, threads: u32, judged: &Judged, conclusion: String) {
+    fn record(&mut self, threads: u32, judged: &CycleOutcome, conclusion: String) {
         self.steps.push(TuningStep {
             threads: u64::from(threads),
             rate_iops: None,
@@ -221,7 +221,7 @@ mod tests {
                 Step::Try(threads) => threads,
                 Step::Done(chosen) => return (chosen, search.result()),
             };
-            search.judged(&Judged {
+            search.judged(&CycleOutcome {
                 settled: true,
                 kept: threads <= knee,
                 achieved_iops: f64::from(threads.min(knee)) * 100.0,

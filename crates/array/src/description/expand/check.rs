@@ -1,4 +1,4 @@
-//! Holds what was written out against every rule, and leads broken rules back to their lines.
+//! VolumeUse what was written out against every rule, and leads broken rules back to their lines.
 
 use super::Expansion;
 use crate::BrokenRule;

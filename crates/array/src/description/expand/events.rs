@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Expansion;
 use crate::Fault;
-use crate::description::keys::{EventKeys, EventWord};
+use crate::description::keys::{EventKeys, EventName};
 use crate::raid::Level;
 
 /// Something that is to happen to the array.
@@ -55,10 +55,10 @@ impl Expansion<'_> {
 
     fn fault_of(&mut self, keys: &EventKeys, path: &str) -> Option<(Fault, String)> {
         match keys.what {
-            EventWord::DiskFails | EventWord::DiskReplaced => {
+            EventName::DiskFails | EventName::DiskReplaced => {
                 let (disk, name) = self.disk_of(keys, path)?;
                 Some(match keys.what {
-                    EventWord::DiskFails => (Fault::FailDisk(disk), format!("{name} fails")),
+                    EventName::DiskFails => (Fault::FailDisk(disk), format!("{name} fails")),
                     _ => (Fault::ReplaceDisk(disk), format!("{name} is replaced")),
                 })
             }
@@ -95,15 +95,15 @@ impl Expansion<'_> {
         };
         let battery = format!("the cache battery of controller {number}");
         Some(match keys.what {
-            EventWord::ControllerFails => (
+            EventName::ControllerFails => (
                 Fault::FailController(number),
                 format!("controller {number} fails"),
             ),
-            EventWord::ControllerReturns => (
+            EventName::ControllerReturns => (
                 Fault::RestoreController(number),
                 format!("controller {number} returns"),
             ),
-            EventWord::CacheBatteryFails => {
+            EventName::CacheBatteryFails => {
                 (Fault::LoseCacheBattery(number), format!("{battery} fails"))
             }
             _ => (

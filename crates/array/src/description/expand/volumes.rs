@@ -2,7 +2,7 @@
 
 use super::{DatabaseDemand, DatabasePlacement, Expansion, PlaceKind};
 use crate::VolumeId;
-use crate::description::keys::{DatabaseVolumes, Holds, LogVolumes, VolumeKeys};
+use crate::description::keys::{DatabaseVolumes, LogVolumes, VolumeKeys, VolumeUse};
 use crate::group::VirtualDiskSettings;
 use crate::raid::vraid::Vraid;
 use crate::settings::{VolumePolicy, VolumeSettings};
@@ -168,10 +168,13 @@ impl Expansion<'_> {
         let (mut for_data, mut for_logs) = (Vec::new(), Vec::new());
         for (number, keys) in listed.iter().enumerate() {
             let volume = self.add_one(number, keys);
-            if matches!(keys.holds, Holds::Databases | Holds::DatabasesAndLogs) {
+            if matches!(
+                keys.holds,
+                VolumeUse::Databases | VolumeUse::DatabasesAndLogs
+            ) {
                 for_data.push(volume);
             }
-            if matches!(keys.holds, Holds::Logs | Holds::DatabasesAndLogs) {
+            if matches!(keys.holds, VolumeUse::Logs | VolumeUse::DatabasesAndLogs) {
                 for_logs.push(volume);
             }
         }

@@ -101,7 +101,7 @@ impl<P: Payload> ReadCache<P> {
         slot
     }
 
-    /// Holds a copy of `line` before the clock starts, if there is room for it.
+    /// VolumeUse a copy of `line` before the clock starts, if there is room for it.
     pub(crate) fn warm(&mut self, line: u32) {
         if u64::from(self.rule.len()) < self.counters.lines_max {
             let slot = self.rank(line);

@@ -41,7 +41,7 @@ pub fn find_bottleneck(observations: &Observations<'_>) -> (&'static str, String
         );
     };
     let share = |class| waits.share(class).unwrap_or(0.0);
-    let (locks, running) = (share(Class::Locks), share(Class::Processor));
+    let (locks, running) = (share(Class::Locks), share(Class::Cpu));
     let busy = waits.average_busy();
     let figures = format!(
         "Of {} users, {} were active in the database on average. Of samples of their sessions, \
@@ -75,7 +75,7 @@ pub fn find_bottleneck(observations: &Observations<'_>) -> (&'static str, String
     } else if observations.processors_busy_percent.is_some_and(full)
         && (storage < LEADING || is_idle)
     {
-        ("processor", "The CPUs were the bottleneck.")
+        ("cpu", "The CPUs were the bottleneck.")
     } else if is_idle {
         (
             "nothing",
@@ -90,10 +90,7 @@ pub fn find_bottleneck(observations: &Observations<'_>) -> (&'static str, String
             "Lock contention was the bottleneck; faster storage would change little.",
         )
     } else {
-        (
-            "processor",
-            "The CPUs were the bottleneck, not the storage.",
-        )
+        ("cpu", "The CPUs were the bottleneck, not the storage.")
     };
     (word, format!("{verdict} {figures}"))
 }
@@ -107,7 +104,7 @@ mod tests {
         waits.begin_sample();
         waits.found(Class::Storage, "IO: DataFileRead".to_owned(), storage);
         waits.found(Class::Locks, "Lock: tuple".to_owned(), locks);
-        waits.found(Class::Processor, "running".to_owned(), running);
+        waits.found(Class::Cpu, "running".to_owned(), running);
         let observations = Observations {
             waits: &waits,
             users: 30,
@@ -125,10 +122,10 @@ mod tests {
     fn the_greatest_share_is_named() {
         assert_eq!(word(20, 4, 4, 30.0), "storage");
         assert_eq!(word(4, 20, 4, 30.0), "locks");
-        assert_eq!(word(4, 4, 20, 80.0), "processor");
-        assert_eq!(word(4, 2, 6, 97.0), "processor", "few at work, none left");
+        assert_eq!(word(4, 4, 20, 80.0), "cpu");
+        assert_eq!(word(4, 2, 6, 97.0), "cpu", "few at work, none left");
         assert_eq!(word(4, 2, 2, 20.0), "nothing", "the users rest");
-        assert_eq!(word(8, 0, 2, 100.0), "processor", "more users find none");
+        assert_eq!(word(8, 0, 2, 100.0), "cpu", "more users find none");
     }
 
     #[test]

@@ -98,7 +98,7 @@ fn note(by_state: &[(String, u64)], row_waits: u64, reads: u64, waits: &mut Wait
     for (class, name, sessions) in [
         (Class::Locks, "row lock", on_rows),
         (Class::Storage, "data read", on_reads),
-        (Class::Processor, "running", busy - on_rows - on_reads),
+        (Class::Cpu, "running", busy - on_rows - on_reads),
     ] {
         if sessions > 0 {
             waits.found(class, name.to_owned(), sessions);
@@ -129,6 +129,6 @@ mod tests {
         let mut waits = Waits::default();
         note(&states, 3, 100, &mut waits);
         assert_eq!(waits.average_busy(), 12.0);
-        assert_eq!(waits.share(Class::Processor), Some(0.0));
+        assert_eq!(waits.share(Class::Cpu), Some(0.0));
     }
 }

@@ -11,7 +11,7 @@ pub enum Class {
     /// Locks of other transactions, and latches.
     Locks,
     /// No wait: the session runs, or is runnable.
-    Processor,
+    Cpu,
     /// Waiting for the client program.
     Client,
     /// Any other wait event.
@@ -25,7 +25,7 @@ impl Class {
         match self {
             Self::Storage => "storage",
             Self::Locks => "locks",
-            Self::Processor => "processor",
+            Self::Cpu => "cpu",
             Self::Client => "client",
             Self::Other => "other",
         }
@@ -35,7 +35,7 @@ impl Class {
     #[must_use]
     pub fn of_postgresql(kind: Option<&str>, event: Option<&str>) -> Self {
         match (kind, event) {
-            (None, _) => Self::Processor,
+            (None, _) => Self::Cpu,
             // Waiting for the WAL write lock is waiting for another session that flushes the WAL.
             (Some("IO"), _) | (Some("LWLock"), Some("WALWrite" | "WALWriteLock")) => Self::Storage,
             (Some("Lock" | "LWLock" | "BufferPin"), _) => Self::Locks,
@@ -108,7 +108,7 @@ mod tests {
         for _ in 0..10 {
             waits.begin_sample();
             waits.found(Class::Storage, "IO: DataFileRead".to_owned(), 6);
-            waits.found(Class::Processor, "running".to_owned(), 2);
+            waits.found(Class::Cpu, "running".to_owned(), 2);
         }
         let shares = waits.shares();
         assert_eq!(shares[0].name, "IO: DataFileRead");
@@ -127,6 +127,6 @@ mod tests {
         assert_eq!(class("LWLock", "BufferMapping"), Class::Locks);
         assert_eq!(class("IO", "WALSync"), Class::Storage);
         assert_eq!(class("Lock", "transactionid"), Class::Locks);
-        assert_eq!(Class::of_postgresql(None, None), Class::Processor);
+        assert_eq!(Class::of_postgresql(None, None), Class::Cpu);
     }
 }

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use edb::check::{DatabaseInfo, PageCounts, TableInfo, TreeInfo, info};
 use edb::database::LOG_PREFIX;
-use edb::format::database_header::{DatabaseHeader, DatabaseState, LogTime, Moment, Writer};
+use edb::format::database_header::{
+    DatabaseHeader, DatabaseState, LogTime, TimeAndPosition, Writer,
+};
 use edb::format::general::{GeneralColumn, GeneralIndex, GeneralTable};
 use edb::log::{LogFileFacts, log_files};
 use jiff::Timestamp;
@@ -238,7 +240,7 @@ fn key_of_index(table: &GeneralTable, index: &GeneralIndex) -> Vec<String> {
     index.columns.iter().map(name).collect()
 }
 
-fn moment(moment: Moment) -> Value {
+fn moment(moment: TimeAndPosition) -> Value {
     json!({
         "time": time(moment.time),
         "log_generation": moment.position.generation,

@@ -11,7 +11,7 @@ use edb::settings::{Engine, Maintenance, TornPages};
 use edb::{Database, EngineError, EngineSettings, RecoveryReport};
 use measure::units;
 use runtime::host::LockKind;
-use runtime::trace::Unobserved;
+use runtime::trace::NoObserver;
 use runtime::{HostDirectory, Runtime};
 
 use super::open::{lock, missing, open, unusable};
@@ -140,7 +140,7 @@ fn recover(
     let name = name.ok_or_else(|| missing(path))?.to_owned();
     let handle = runtime.handle();
     let recovered = runtime.block_on(async move {
-        let observer = Rc::new(Unobserved);
+        let observer = Rc::new(NoObserver);
         let (database, report) =
             Database::open(&handle, &data, &name, &log, settings, observer).await?;
         database.close().await?;

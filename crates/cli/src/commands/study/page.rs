@@ -93,7 +93,7 @@ fn time_series(outcome: &StudyOutcome) -> Option<Section> {
 }
 
 fn chart(identity: String, plan: &ChartPlan, outcome: &StudyOutcome) -> Chart {
-    let across = match &plan.across {
+    let across = match &plan.axis {
         Some(name) => HorizontalAxis::Number(name.clone().into()),
         None => HorizontalAxis::Names(plan.names.clone()),
     };
@@ -109,7 +109,7 @@ fn chart(identity: String, plan: &ChartPlan, outcome: &StudyOutcome) -> Chart {
 }
 
 fn points(plan: &ChartPlan, line: &LinePlan, outcome: &StudyOutcome) -> Vec<Point> {
-    let place = |index: usize| plan.at.get(index).copied().unwrap_or(index as f64);
+    let place = |index: usize| plan.axis_values.get(index).copied().unwrap_or(index as f64);
     let of_case = |name: &String| {
         let run = outcome.own.get(name)?;
         measured_value(line.measure?, run, &line.group)
@@ -118,11 +118,11 @@ fn points(plan: &ChartPlan, line: &LinePlan, outcome: &StudyOutcome) -> Vec<Poin
         let figures = outcome.named.study.figure.iter();
         figures
             .filter(|figure| figure.id == *id)
-            .map(|figure| figure.paper)
+            .map(|figure| figure.published)
             .next()
     };
     let values: Vec<Option<f64>> = match line.figures.is_empty() {
-        true => line.of.iter().map(of_case).collect(),
+        true => line.cases.iter().map(of_case).collect(),
         false => line.figures.iter().map(of_figure).collect(),
     };
     values

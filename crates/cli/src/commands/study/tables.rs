@@ -28,7 +28,7 @@ pub fn counted(outcome: &StudyOutcome) -> String {
     let figures: Vec<_> = figures.collect();
     let count = |kind: Kind, within: bool| {
         let meant = figures.iter().filter(|(described, judged)| {
-            described.kind == kind && judged.model.is_some() && (judged.within || !within)
+            described.kind == kind && judged.predicted.is_some() && (judged.within || !within)
         });
         meant.count() as u64
     };
@@ -46,7 +46,11 @@ pub fn counted(outcome: &StudyOutcome) -> String {
     if left > 0 {
         text.push_str(&format!(" Not modelled: {left}."));
     }
-    if outcome.figures.iter().any(|one| one.blind_model.is_some()) {
+    if outcome
+        .figures
+        .iter()
+        .any(|one| one.blind_predicted.is_some())
+    {
         text.push_str(
             " Blind is the same with the assumptions of the product family taken from the others.",
         );
@@ -69,7 +73,7 @@ pub fn table(outcome: &StudyOutcome) -> Table {
         Column::number("blind ratio", ""),
     ]);
     for (described, judged) in outcome.named.study.figure.iter().zip(&outcome.figures) {
-        let tone = match (judged.model, judged.within) {
+        let tone = match (judged.predicted, judged.within) {
             (None, _) => Tone::Open,
             (Some(_), true) => Tone::Pass,
             (Some(_), false) => Tone::Fail,
@@ -84,11 +88,15 @@ pub fn table(outcome: &StudyOutcome) -> Table {
             Cell::new(described.metric.clone()),
             Cell::new(judged.configuration.clone()),
             Cell::new(judged.unit.clone()),
-            Cell::new(format!("{}{}", sign(described.bound), figure(judged.paper))),
-            Cell::figure(judged.model),
+            Cell::new(format!(
+                "{}{}",
+                sign(described.bound),
+                figure(judged.published)
+            )),
+            Cell::figure(judged.predicted),
             Cell::figure(judged.ratio),
             Cell::verdict(tone).written(word.to_owned()),
-            Cell::figure(judged.blind_model),
+            Cell::figure(judged.blind_predicted),
             Cell::figure(judged.blind_ratio),
         ]);
     }

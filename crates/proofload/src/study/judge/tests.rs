@@ -23,7 +23,7 @@ fn results(cases: &[(&str, f64)]) -> Results {
 }
 
 /// A study of one figure with these lines, over cases a (8 ms), b (2 ms) and c (4 ms).
-fn judged(lines: &str) -> Judged {
+fn judged(lines: &str) -> JudgedFigure {
     let text = format!(
         "title = 's'\nsource = 'n'\n[defaults]\nworkload = 'w'\narray = 'a'\n[case]\na = {{}}\nb = \
          {{}}\nc = {{}}\n[[figure]]\nid = 'F'\nmetric = 'm'\nconfiguration = 'k'\nkind = \
@@ -43,11 +43,13 @@ const READ: &str = "measure = 'host-read-ms'\n";
 #[test]
 fn fifteen_percent_to_either_side_are_inside() {
     for (paper, within) in [(7.0, true), (6.95, false), (9.4, true), (9.5, false)] {
-        let found = judged(&format!("{READ}unit = 'ms'\npaper = {paper}\nof = ['a']"));
+        let found = judged(&format!(
+            "{READ}unit = 'ms'\npublished = {paper}\ncases = ['a']"
+        ));
         assert_eq!(found.within, within, "{paper}");
-        assert_eq!(found.model, Some(8.0));
+        assert_eq!(found.predicted, Some(8.0));
         assert_eq!(found.ratio, Some(8.0 / paper));
-        assert_eq!(found.blind_model, Some(16.0));
+        assert_eq!(found.blind_predicted, Some(16.0));
         assert_eq!(found.blind_ratio, Some(16.0 / paper));
     }
 }
@@ -61,7 +63,8 @@ fn bounds_are_judged_as_bounds() {
         (7.0, "lower", true),
         (8.1, "lower", false),
     ] {
-        let lines = format!("{READ}unit = 'ms'\npaper = {paper}\nbound = '{bound}'\nof = ['a']");
+        let lines =
+            format!("{READ}unit = 'ms'\npublished = {paper}\nbound = '{bound}'\ncases = ['a']");
         assert_eq!(judged(&lines).within, within, "{bound} {paper}");
     }
 }
@@ -76,9 +79,9 @@ fn cases_are_compared_as_the_paper_does() {
         ("difference", 6.0),
     ] {
         let found = judged(&format!(
-            "{READ}unit = 'x'\npaper = 1\nof = ['a']\nagainst = ['b']\nas = '{relation}'"
+            "{READ}unit = 'x'\npublished = 1\ncases = ['a']\nbaseline_cases = ['b']\ncomparison = '{relation}'"
         ));
-        assert_eq!(found.model, Some(expected), "{relation}");
+        assert_eq!(found.predicted, Some(expected), "{relation}");
     }
 }
 
@@ -86,38 +89,40 @@ fn cases_are_compared_as_the_paper_does() {
 fn several_cases_come_to_one_value() {
     for (over, expected) in [("mean", 3.0), ("least", 2.0), ("greatest", 4.0)] {
         let found = judged(&format!(
-            "{READ}unit = 'x'\npaper = 1\nof = ['a', 'c']\nagainst = ['b', 'b']\nas = \
-             'times'\nover = '{over}'"
+            "{READ}unit = 'x'\npublished = 1\ncases = ['a', 'c']\nbaseline_cases = ['b', 'b']\ncomparison = \
+             'times'\naggregate = '{over}'"
         ));
-        assert_eq!(found.model, Some(expected), "{over}");
+        assert_eq!(found.predicted, Some(expected), "{over}");
     }
     // The case with half the latency has twice the reads.
     let by_requests = judged(&format!(
-        "{READ}unit = 'ms'\npaper = 1\nof = ['a', 'c']\nover = 'mean-by-requests'"
+        "{READ}unit = 'ms'\npublished = 1\ncases = ['a', 'c']\naggregate = 'mean-by-requests'"
     ));
-    assert_eq!(by_requests.model, Some((8.0 * 1.0 + 4.0 * 2.0) / 3.0));
+    assert_eq!(by_requests.predicted, Some((8.0 * 1.0 + 4.0 * 2.0) / 3.0));
     let one_for_all = judged(&format!(
-        "{READ}unit = 'x'\npaper = 1\nof = ['a', 'c']\nagainst = ['b']\nas = 'times'"
+        "{READ}unit = 'x'\npublished = 1\ncases = ['a', 'c']\nbaseline_cases = ['b']\ncomparison = 'times'"
     ));
-    assert_eq!(one_for_all.model, Some(3.0));
+    assert_eq!(one_for_all.predicted, Some(3.0));
 }
 
 #[test]
 fn microseconds_are_a_thousandth_of_what_is_measured() {
-    let found = judged(&format!("{READ}unit = 'us'\npaper = 8000\nof = ['a']"));
-    assert_eq!(found.model, Some(8000.0));
-    let ratio = judged(&format!(
-        "{READ}unit = 'us'\npaper = 8000\nof = ['a']\nagainst = ['b']\nas = 'difference'"
+    let found = judged(&format!(
+        "{READ}unit = 'us'\npublished = 8000\ncases = ['a']"
     ));
-    assert_eq!(ratio.model, Some(6000.0));
+    assert_eq!(found.predicted, Some(8000.0));
+    let ratio = judged(&format!(
+        "{READ}unit = 'us'\npublished = 8000\ncases = ['a']\nbaseline_cases = ['b']\ncomparison = 'difference'"
+    ));
+    assert_eq!(ratio.predicted, Some(6000.0));
 }
 
 #[test]
 fn a_zero_has_a_tolerance_and_no_ratio() {
     let lines = |tolerance: f64| {
         format!(
-            "{READ}unit = '%'\npaper = 0\ntolerance = {tolerance}\nof = ['a']\nagainst = \
-             ['b']\nas = 'gain-percent'"
+            "{READ}unit = '%'\npublished = 0\ntolerance = {tolerance}\ncases = ['a']\nbaseline_cases = \
+             ['b']\ncomparison = 'gain-percent'"
         )
     };
     assert!(!judged(&lines(299.0)).within);
@@ -128,9 +133,9 @@ fn a_zero_has_a_tolerance_and_no_ratio() {
 
 #[test]
 fn what_cannot_be_modelled_is_never_inside() {
-    let found = judged("unit = 'ms'\npaper = 1\nnot_modelled = 'it is a price.'");
+    let found = judged("unit = 'ms'\npublished = 1\nnot_modelled = 'it is a price.'");
     assert_eq!(
-        (found.model, found.ratio, found.within),
+        (found.predicted, found.ratio, found.within),
         (None, None, false)
     );
     assert!(
@@ -138,8 +143,8 @@ fn what_cannot_be_modelled_is_never_inside() {
         "{}",
         found.note
     );
-    let missing = judged("measure = 'drive-latency-ms'\nunit = 'ms'\npaper = 1\nof = ['a']");
-    assert_eq!((missing.model, missing.within), (None, false));
+    let missing = judged("measure = 'disk-latency-ms'\nunit = 'ms'\npublished = 1\ncases = ['a']");
+    assert_eq!((missing.predicted, missing.within), (None, false));
     assert!(
         missing.note.contains("hold no such value"),
         "{}",
@@ -149,7 +154,7 @@ fn what_cannot_be_modelled_is_never_inside() {
 
 #[test]
 fn a_figure_is_one_object_of_these_keys() {
-    let found = judged(&format!("{READ}unit = 'ms'\npaper = 8\nof = ['a']"));
+    let found = judged(&format!("{READ}unit = 'ms'\npublished = 8\ncases = ['a']"));
     let value = serde_json::to_value(&found).unwrap();
     let keys: Vec<&str> = value
         .as_object()
@@ -162,11 +167,11 @@ fn a_figure_is_one_object_of_these_keys() {
         "figure",
         "configuration",
         "unit",
-        "paper",
-        "model",
+        "published",
+        "predicted",
         "ratio",
         "within",
-        "blind_model",
+        "blind_predicted",
         "blind_ratio",
         "note",
     ];

@@ -27,10 +27,10 @@ id = "F1"
 metric = "Read latency"
 configuration = "one"
 unit = "ms"
-paper = 10
+published = 10
 kind = "measured"
 measure = "host-read-ms"
-of = ["one"]
+cases = ["one"]
 "#;
 
 fn diagnostic(text: &str) -> String {
@@ -80,10 +80,10 @@ fn what_cannot_be_a_study_is_refused_with_the_reason() {
     for (text, reason) in [
         (changed("source", "sauce"), "sauce"),
         (
-            changed("of = [\"one\"]", "of = [\"three\"]"),
+            changed("cases = [\"one\"]", "cases = [\"three\"]"),
             "names the case three",
         ),
-        (changed("of = [\"one\"]", ""), "names no case"),
+        (changed("cases = [\"one\"]", ""), "names no case"),
         (
             changed("host-read-ms", "host-read-hours"),
             "host-read-hours",
@@ -93,23 +93,29 @@ fn what_cannot_be_a_study_is_refused_with_the_reason() {
             "neither a measure nor a reason",
         ),
         (
-            changed("of = [", "not_modelled = \"so\"\nof = ["),
+            changed("cases = [", "not_modelled = \"so\"\ncases = ["),
             "a reason against it",
         ),
-        (changed("of = [", "as = \"times\"\nof = ["), "needs both"),
-        (changed("paper = 10", "paper = 0"), "needs a `tolerance`"),
         (
-            changed("paper = 10", "paper = nan"),
+            changed("cases = [", "comparison = \"times\"\ncases = ["),
+            "needs both",
+        ),
+        (
+            changed("published = 10", "published = 0"),
+            "needs a `tolerance`",
+        ),
+        (
+            changed("published = 10", "published = nan"),
             "the number NaN does not fit",
         ),
         (changed("array = \"msa2040\"", ""), "names no array"),
         (changed("case.two", "case.'../two'"), "may hold letters"),
         (
             changed(
-                "of = [\"one\"]",
-                "of = [\"one\", \"two\", \"one\"]\nagainst = [\"one\", \"two\"]\nas = \"times\"",
+                "cases = [\"one\"]",
+                "cases = [\"one\", \"two\", \"one\"]\nbaseline_cases = [\"one\", \"two\"]\ncomparison = \"times\"",
             ),
-            "as many as in `of`",
+            "as many as in `cases`",
         ),
         (
             format!("{SOUND}{}", &SOUND[SOUND.find("[[figure]]").unwrap()..]),
@@ -125,7 +131,7 @@ fn what_cannot_be_a_study_is_refused_with_the_reason() {
         (
             format!(
                 "{SOUND}[[chart]]\ntitle = 'C'\nunit = 'ms'\nnames = ['x', 'y']\nline = [{{ name \
-                     = 'l', measure = 'host-read-ms', of = ['one'] }}]"
+                     = 'l', measure = 'host-read-ms', cases = ['one'] }}]"
             ),
             "that is not 2 cases",
         ),

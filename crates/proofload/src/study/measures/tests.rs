@@ -130,13 +130,13 @@ fn a_mean_over_samples_counts_slow_and_fast_ones_alike() {
 #[test]
 fn the_inside_is_taken_by_group_and_by_volume() {
     let mut run = run();
-    assert_eq!(value(Measure::DriveLatencyMs, &run, &[]), None, "no array");
+    assert_eq!(value(Measure::DiskLatencyMs, &run, &[]), None, "no array");
     let disk = |group: &str, rate: f64, latency: f64, depth: f64, online| ArrayDisk {
         group: group.to_owned(),
         online,
         reads_per_second: rate,
-        average_drive_latency_ms: Some(latency),
-        average_drive_queue_depth: depth,
+        average_disk_latency_ms: Some(latency),
+        average_disk_queue_depth: depth,
         busy_fraction: 0.5,
         ..ArrayDisk::default()
     };
@@ -164,17 +164,17 @@ fn the_inside_is_taken_by_group_and_by_volume() {
         ],
         ..ArrayResult::default()
     });
-    assert_measure(Measure::DriveLatencyMs, &run, &["one"], 7.0);
-    assert_measure(Measure::DriveLatencyMs, &run, &[], 2900.0 / 500.0);
-    assert_measure(Measure::DriveQueueDepth, &run, &["one"], 2.0);
-    assert_measure(Measure::DriveQueueDepth, &run, &["two"], 9.0);
-    assert_measure(Measure::DriveIops, &run, &[], 500.0 / 3.0);
-    assert_measure(Measure::DriveBusyPercent, &run, &[], 50.0);
+    assert_measure(Measure::DiskLatencyMs, &run, &["one"], 7.0);
+    assert_measure(Measure::DiskLatencyMs, &run, &[], 2900.0 / 500.0);
+    assert_measure(Measure::DiskQueueDepth, &run, &["one"], 2.0);
+    assert_measure(Measure::DiskQueueDepth, &run, &["two"], 9.0);
+    assert_measure(Measure::DiskIops, &run, &[], 500.0 / 3.0);
+    assert_measure(Measure::DiskBusyPercent, &run, &[], 50.0);
     assert_measure(Measure::ArrayDatabaseWriteMs, &run, &[], 70.0 / 40.0);
     assert_measure(Measure::ArrayLogWriteMs, &run, &[], 0.2);
     assert_measure(Measure::ArrayKbPerS, &run, &[], 40.0);
     assert_measure(Measure::ArrayRequestsPerS, &run, &[], 185.0);
     assert_eq!(value(Measure::ReadCacheHitPercent, &run, &[]), None);
-    let none = value(Measure::DriveQueueDepth, &run, &["three".to_owned()]);
+    let none = value(Measure::DiskQueueDepth, &run, &["three".to_owned()]);
     assert_eq!(none, None, "there is no such group");
 }

@@ -1,11 +1,11 @@
 //! Errors, as the run controller takes them: which of them end the load, and what is said of them.
 
 use super::RunController;
-use crate::controller::error_book::Entry;
+use crate::controller::error_log::Entry;
 use crate::controller::host::VerifyReport;
 use crate::controller::link::Stage;
 use crate::controller::listener::RunListener;
-use crate::controller::met_errors::MetError;
+use crate::controller::pending_errors::PendingError;
 use crate::failure::{Failure, FailureKind};
 use measure::result::VerifiedDatabase;
 
@@ -46,7 +46,7 @@ impl RunController {
     /// Takes in errors after which the run goes on.
     pub(super) fn enter_errors(
         &mut self,
-        errors: Vec<MetError>,
+        errors: Vec<PendingError>,
         now_ns: u64,
         listener: &mut dyn RunListener,
     ) {

@@ -5,7 +5,7 @@ use crate::controller::link::{Stage, WITHOUT_SERVICE};
 use crate::controller::listener::{InterimResult, RunListener};
 use crate::controller::ticks::Tick;
 use crate::profile::{TimeSpan, WarmUp};
-use crate::progress::{LiveSample, Outlook, Remaining, Sessions};
+use crate::progress::{LiveSample, PhaseEstimate, Remaining, Sessions};
 use measure::result::RunResult;
 use measure::sample::{Phase as SamplePhase, Sample};
 use std::time::Duration;
@@ -20,7 +20,7 @@ impl RunController {
             log_write_ms: tick.io.worst_log_write_ms(),
             sessions: self.sessions(tick.operations as f64 / tick.io.length_s),
             failing: self.failing(),
-            outlook: self.outlook(tick.phase, elapsed),
+            estimate: self.estimate(tick.phase, elapsed),
             without_service: self.service.out_for(now_ns),
             hung: self.hung.now(),
         }
@@ -41,14 +41,14 @@ impl RunController {
     }
 
     /// What a phase waits for that has no fixed length.
-    fn outlook(&self, phase: SamplePhase, elapsed: Duration) -> Option<Outlook> {
+    fn estimate(&self, phase: SamplePhase, elapsed: Duration) -> Option<PhaseEstimate> {
         // The last counts of a phase come when the next stage has begun already.
         match (phase, self.stage) {
             (SamplePhase::WarmUp, Stage::WarmUp) => {
                 let warm_up = &self.plan.run.warm_up;
-                Some(warm_up_outlook(warm_up, self.least_fill(), elapsed))
+                Some(warm_up_estimate(warm_up, self.least_fill(), elapsed))
             }
-            (SamplePhase::Tuning, Stage::Tune) => self.load_control.outlook(elapsed),
+            (SamplePhase::Tuning, Stage::Tune) => self.load_control.estimate(elapsed),
             _ => None,
         }
     }
@@ -76,7 +76,7 @@ impl RunController {
             log_write_ms: latency(measure::metric::Stream::LogWrite),
             sessions: self.sessions(sample.operations_per_second()),
             failing: self.failing(),
-            outlook: self.outlook(sample.phase, elapsed),
+            estimate: self.estimate(sample.phase, elapsed),
             without_service: self.service.out_for((ends_s * 1e9) as u64),
             hung: self.hung.now(),
         };
@@ -96,7 +96,7 @@ impl RunController {
 }
 
 /// Until when the warm-up goes on: until the caches are full enough, within its bounds.
-fn warm_up_outlook(warm_up: &WarmUp, fill: f64, elapsed: Duration) -> Outlook {
+fn warm_up_estimate(warm_up: &WarmUp, fill: f64, elapsed: Duration) -> PhaseEstimate {
     let wanted = warm_up.cache_fill_percent / 100.0;
     let shortest = warm_up.minimum.duration().saturating_sub(elapsed);
     let longest = warm_up.maximum.duration().saturating_sub(elapsed);
@@ -111,7 +111,7 @@ fn warm_up_outlook(warm_up: &WarmUp, fill: f64, elapsed: Duration) -> Outlook {
     } else {
         "caches warm".to_owned()
     };
-    Outlook {
+    PhaseEstimate {
         text,
         remaining: Remaining::About(filling.max(shortest).min(longest)),
     }

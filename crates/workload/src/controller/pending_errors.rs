@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 /// One error, and how often it was met since the last report.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MetError {
+pub struct PendingError {
     /// The database that it belongs to, by its number in the run.
     pub database: Option<usize>,
     /// What was met.
@@ -22,9 +22,9 @@ pub struct MetError {
 
 /// Collects errors of one shard. Clones share it.
 #[derive(Clone, Default)]
-pub struct MetErrors(Rc<RefCell<BTreeMap<ErrorKey, MetError>>>);
+pub struct PendingErrors(Rc<RefCell<BTreeMap<ErrorKey, PendingError>>>);
 
-impl MetErrors {
+impl PendingErrors {
     /// Notes an error of a database.
     pub fn note(&self, database: Option<usize>, failure: Failure) {
         self.note_times(database, failure, 1);
@@ -39,7 +39,7 @@ impl MetErrors {
     fn note_times(&self, database: Option<usize>, failure: Failure, times: u64) {
         let key = ErrorKey::of(database, &failure);
         let mut met = self.0.borrow_mut();
-        let error = met.entry(key).or_insert(MetError {
+        let error = met.entry(key).or_insert(PendingError {
             database,
             failure,
             times: 0,
@@ -49,7 +49,7 @@ impl MetErrors {
 
     /// What was met since the last call.
     #[must_use]
-    pub fn take(&self) -> Vec<MetError> {
+    pub fn take(&self) -> Vec<PendingError> {
         std::mem::take(&mut *self.0.borrow_mut())
             .into_values()
             .collect()
@@ -64,9 +64,9 @@ impl MetErrors {
 
     /// Takes out the first error after which nothing can follow, if there is one.
     #[must_use]
-    pub fn take_ending(&self) -> Option<MetError> {
+    pub fn take_ending(&self) -> Option<PendingError> {
         let mut met = self.0.borrow_mut();
-        let ends = |error: &MetError| error.failure.ends_run();
+        let ends = |error: &PendingError| error.failure.ends_run();
         let key = met.iter().find(|(_, error)| ends(error))?.0.clone();
         met.remove(&key)
     }

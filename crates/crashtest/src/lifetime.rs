@@ -1,12 +1,12 @@
-//! One life of the database: opened, recovered, compared with what was committed, used, and ended by
+//! One lifetime of the database: opened, recovered, compared with what was committed, used, and ended by
 //! a power cut, a kill or a proper close.
 
 use crate::fault::FaultKind;
 use crate::judge::{Judge, LogWatch, Verdict};
 use crate::model::{Committed, State};
-use crate::plan::{Ending, Life};
+use crate::plan::{Ending, Lifetime};
 use crate::reading::read_all;
-use crate::sessions::{Note, World};
+use crate::sessions::{Note, TestDatabase};
 use crate::survivors::survivors;
 use crate::table::{DATABASE_DIRECTORY, DATABASE_FILE, Db, TABLE, open};
 use edb::{Damage, EngineSettings, RecoveryReport};
@@ -17,23 +17,23 @@ use runtime::{Buffer, Directory, File, Handle, IoError, Persistence, Runtime};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Virtual time after which a life must be over. Only a wait that nobody ends takes so long.
-const LONGEST_LIFE_NS: u64 = 600_000_000_000;
+/// Virtual time after which a lifetime must be over. Only a wait that nobody ends takes so long.
+const LONGEST_LIFETIME_NS: u64 = 600_000_000_000;
 
-/// What a life begins with.
+/// What a lifetime begins with.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct KnownRows {
     /// Rows that are certainly there.
     pub state: State,
     /// Commits on top of these, of which a prefix may be left.
     pub history: Vec<Committed>,
 }
 
-/// What a life showed.
+/// What a lifetime showed.
 #[derive(Debug, Clone)]
-pub struct Lived {
+pub struct LifetimeOutcome {
     /// What is known of the rows afterwards.
-    pub known: Known,
+    pub known: KnownRows,
     /// What recovery did, if it came to its end.
     pub report: Option<RecoveryReport>,
     /// Commits that were gone after the opening.
@@ -42,64 +42,74 @@ pub struct Lived {
     pub verdict: Option<Verdict>,
 }
 
-/// Everything a life needs.
-pub(crate) struct Stage {
+/// Everything a lifetime needs.
+pub(crate) struct LifetimeContext {
     pub(crate) handle: Handle,
     pub(crate) disk: SimulatedDisk,
     pub(crate) settings: EngineSettings,
     pub(crate) judge: Judge,
-    pub(crate) life: Life,
+    pub(crate) lifetime: Lifetime,
     /// Wrong reads that came before the database was open.
     pub(crate) reads_at_opening: Cell<usize>,
     pub(crate) note: Note,
 }
 
-/// Lives one life on `runtime`.
-pub(crate) fn live(runtime: &Runtime, stage: Stage, known: Known) -> Lived {
+/// Runs one lifetime on `runtime`.
+pub(crate) fn run_lifetime(
+    runtime: &Runtime,
+    stage: LifetimeContext,
+    known: KnownRows,
+) -> LifetimeOutcome {
     let clock = stage.handle.clone();
     drop(stage.handle.spawn(async move {
-        clock.sleep_ns(LONGEST_LIFE_NS).await;
+        clock.sleep_ns(LONGEST_LIFETIME_NS).await;
         panic!("nothing goes on any more: somebody waits for what never comes");
     }));
     runtime.block_on(async move { stage.run(known).await })
 }
 
-impl Stage {
-    async fn run(&self, known: Known) -> Lived {
-        let mut lived = Lived {
+impl LifetimeContext {
+    async fn run(&self, known: KnownRows) -> LifetimeOutcome {
+        let mut outcome = LifetimeOutcome {
             known,
             report: None,
             commits_gone: 0,
             verdict: None,
         };
-        if let Err(verdict) = self.try_run(&mut lived).await {
-            lived.verdict = Some(verdict);
+        if let Err(verdict) = self.try_run(&mut outcome).await {
+            outcome.verdict = Some(verdict);
         }
-        lived
+        outcome
     }
 
-    async fn try_run(&self, lived: &mut Lived) -> Result<(), Verdict> {
+    async fn try_run(&self, outcome: &mut LifetimeOutcome) -> Result<(), Verdict> {
         let failed = |error: IoError| self.judge.error(&error.into());
         self.prepare().await.map_err(failed)?;
-        let (db, compared) = self.open_and_compare(lived).await?;
+        let (db, compared) = self.open_and_compare(outcome).await?;
         let outcome = match compared {
-            Ok(()) => self.work(&db, lived).await,
+            Ok(()) => self.work(&db, outcome).await,
             Err(verdict) => Err(verdict),
         };
         self.judge_damage(&db.take_damage(), outcome)
     }
 
-    /// Lets sessions work, and ends the life.
-    async fn work(&self, db: &Db, lived: &mut Lived) -> Result<(), Verdict> {
+    /// Lets sessions work, and ends the lifetime.
+    async fn work(&self, db: &Db, outcome: &mut LifetimeOutcome) -> Result<(), Verdict> {
         let table = db.table(TABLE).map_err(|error| self.judge.error(&error))?;
-        let life = &self.life;
-        let rows = (lived.known.state.clone(), life.seed);
+        let lifetime = &self.lifetime;
+        let rows = (outcome.known.state.clone(), lifetime.seed);
         let note = Rc::clone(&self.note);
-        let world = World::with_shape(&self.handle, db.clone(), table, rows, life.shape, note);
+        let world =
+            TestDatabase::with_shape(&self.handle, db.clone(), table, rows, lifetime.shape, note);
         let stops = world
-            .run_beside(life.seed, life.sessions, life.transactions, life.long_ns)
+            .run_beside(
+                lifetime.seed,
+                lifetime.sessions,
+                lifetime.transactions,
+                lifetime.long_ns,
+            )
             .await;
-        lived.known.history = std::mem::take(&mut world.model.borrow_mut().history);
+        outcome.known.history = std::mem::take(&mut world.model.borrow_mut().history);
         drop(world);
         let mut life_ends = false;
         for stop in stops {
@@ -114,7 +124,7 @@ impl Stage {
         self.end(db).await
     }
 
-    /// What background work has found, beside how the life ended.
+    /// What background work has found, beside how the lifetime ended.
     fn judge_damage(&self, damage: &[Damage], outcome: Result<(), Verdict>) -> Result<(), Verdict> {
         if let Err(Verdict::Wrong(_)) = outcome {
             return outcome;
@@ -125,11 +135,11 @@ impl Stage {
         outcome
     }
 
-    /// Lets the fault and the power cut of this life wait for their time.
+    /// Lets the fault and the power cut of this lifetime wait for their time.
     async fn prepare(&self) -> Result<(), IoError> {
         let (fault, disk) = (&self.judge.fault, &self.disk);
         if self.judge.is_present {
-            let mut random = Xoshiro256PlusPlus::seed_from_u64(self.life.seed);
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(self.lifetime.seed);
             match fault.kind {
                 FaultKind::FlippedAtRest => self.flip_at_rest(&mut random).await?,
                 FaultKind::FullDisk => {
@@ -142,8 +152,8 @@ impl Stage {
                 disk.set_fault(order.clone());
             }
         }
-        let seed = self.life.seed;
-        match self.life.ending {
+        let seed = self.lifetime.seed;
+        match self.lifetime.ending {
             Ending::CutAtRequest(number) => disk.set_fault(Fault {
                 operation: None,
                 file_contains: None,
@@ -193,7 +203,7 @@ impl Stage {
     /// Opens the database and finds out which commits are left.
     pub(crate) async fn open_and_compare(
         &self,
-        lived: &mut Lived,
+        outcome: &mut LifetimeOutcome,
     ) -> Result<(Db, Result<(), Verdict>), Verdict> {
         let judge = &self.judge;
         let struck_before = judge.state.struck.get();
@@ -204,28 +214,28 @@ impl Stage {
         let opened = open(&self.handle, &self.disk, &self.settings, watch).await;
         let (db, report) = opened.map_err(|error| judge.error(&error))?;
         (self.note)(&|| format!("the database is open: {report:?}"));
-        lived.report = Some(report);
+        outcome.report = Some(report);
         let reads = self.disk.wrong_reads().len();
         self.reads_at_opening.set(reads);
-        let compared = self.compare(&db, lived, struck_before).await;
+        let compared = self.compare(&db, outcome, struck_before).await;
         Ok((db, compared))
     }
 
     async fn compare(
         &self,
         db: &Db,
-        lived: &mut Lived,
+        outcome: &mut LifetimeOutcome,
         struck_before: bool,
     ) -> Result<(), Verdict> {
         let judge = &self.judge;
         let table = db.table(TABLE).map_err(|error| judge.error(&error))?;
         let rows = read_all(db, &table).await;
         let rows = rows.map_err(|stop| judge.stop(&stop))?;
-        let known = &mut lived.known;
+        let known = &mut outcome.known;
         let found = survivors(&known.state, &known.history, &rows);
         let (state, count) = found.map_err(|mismatch| judge.wrong(mismatch.into()))?;
         (self.note)(&|| format!("{count} of {} commits are there", known.history.len()));
-        lived.commits_gone = (known.history.len() - count) as u64;
+        outcome.commits_gone = (known.history.len() - count) as u64;
         known.state = state;
         known.history.clear();
         if struck_before && judge.state.log_writes_since.get() == 0 {
@@ -234,17 +244,17 @@ impl Stage {
         Ok(())
     }
 
-    /// Ends the life as planned. A database that is closed is read back. If the engine has to say by
+    /// Ends the lifetime as planned. A database that is closed is read back. If the engine has to say by
     /// now that pages are wrong, half of the databases are closed and read back before whatever was
     /// planned; the others show what recovery makes of such pages.
     async fn end(&self, db: &Db) -> Result<(), Verdict> {
-        let seed = self.life.seed;
+        let seed = self.lifetime.seed;
         let is_owed = self.judge.owes_report() && !self.judge.state.outlived.get() && seed & 2 == 0;
-        let closes = self.life.ending == Ending::Close || is_owed;
+        let closes = self.lifetime.ending == Ending::Close || is_owed;
         if closes && self.disk.has_power() {
             self.close_and_read_back(db, None).await?;
         }
-        match self.life.ending {
+        match self.lifetime.ending {
             Ending::Kill => {}
             Ending::Close => {
                 if seed.is_multiple_of(2) {
@@ -261,17 +271,17 @@ impl Stage {
 
 /// Recovers the database once more without trouble, closes it, and holds everything in the file
 /// against everything: rows, trees, space, indexes, long values.
-pub(crate) async fn check_whole(stage: &Stage, known: &Known) -> Result<(), Verdict> {
-    let mut lived = Lived {
+pub(crate) async fn check_whole(stage: &LifetimeContext, known: &KnownRows) -> Result<(), Verdict> {
+    let mut outcome = LifetimeOutcome {
         known: known.clone(),
         report: None,
         commits_gone: 0,
         verdict: None,
     };
-    let (db, compared) = stage.open_and_compare(&mut lived).await?;
+    let (db, compared) = stage.open_and_compare(&mut outcome).await?;
     let outcome = match compared {
         Ok(()) => {
-            let rows = lived.known.state.len();
+            let rows = outcome.known.state.len();
             stage.close_and_read_back(&db, Some(rows)).await
         }
         Err(verdict) => Err(verdict),

@@ -10,13 +10,13 @@ use measure::result::{
 };
 
 /// What the figures need to know of the array beside its counters.
-pub struct Inside {
+pub struct ArrayDetails {
     name: String,
     description: String,
     settings: ArraySettings,
 }
 
-impl Inside {
+impl ArrayDetails {
     /// Figures of the array `name` with this description, written out as `settings`.
     pub fn new(name: &str, description: &Description, settings: &ArraySettings) -> Self {
         Self {
@@ -125,9 +125,9 @@ impl Inside {
                 let busy: f64 = sum(|disk| disk.busy_fraction);
                 let spent: f64 = sum(|disk| {
                     let rate = disk.reads_per_second + disk.writes_per_second;
-                    rate * disk.average_drive_latency_ms.unwrap_or(0.0)
+                    rate * disk.average_disk_latency_ms.unwrap_or(0.0)
                 });
-                let queued: f64 = sum(|disk| disk.average_drive_queue_depth);
+                let queued: f64 = sum(|disk| disk.average_disk_queue_depth);
                 let busiest = own.iter().map(|disk| disk.busy_fraction);
                 ArrayGroup {
                     name: group.name.clone(),
@@ -138,9 +138,9 @@ impl Inside {
                     writes_per_second,
                     average_busy_fraction: busy / own.len().max(1) as f64,
                     max_busy_fraction: busiest.fold(0.0, f64::max),
-                    average_drive_latency_ms: ratio(spent, reads_per_second + writes_per_second),
+                    average_disk_latency_ms: ratio(spent, reads_per_second + writes_per_second),
                     rebuild_completed_fraction: None,
-                    average_drive_queue_depth: queued / own.len().max(1) as f64,
+                    average_disk_queue_depth: queued / own.len().max(1) as f64,
                 }
             })
             .collect()
@@ -222,7 +222,7 @@ fn controller(
         requests_per_second: span.rate(grown(|port| port.reads + port.writes + port.others)),
         received_bytes_per_second: span.rate(grown(|port| port.received_bytes)),
         sent_bytes_per_second: span.rate(grown(|port| port.sent_bytes)),
-        processor_busy_fraction: span.share(now.processor.busy_ns - before.processor.busy_ns),
+        cpu_busy_fraction: span.share(now.processor.busy_ns - before.processor.busy_ns),
         link_busy_fraction: span.share(now.link.busy_ns - before.link.busy_ns),
         cache_lines_max: 0,
         cache_lines: now.cached_lines,
@@ -289,12 +289,12 @@ fn disk(
         written_bytes_per_second: span
             .rate(grown(disk.written_sectors, earlier.written_sectors) * SECTOR_BYTES),
         busy_fraction: span.share(grown(disk.busy_ns, earlier.busy_ns)),
-        average_drive_latency_ms: ratio(
+        average_disk_latency_ms: ratio(
             grown(disk.response_ns, earlier.response_ns) as f64 / 1e6,
             done,
         ),
         average_latency_ms: ratio(waited as f64 / 1e6, passed as f64),
-        average_drive_queue_depth: span
+        average_disk_queue_depth: span
             .share(grown(disk.queue_integral_ns, earlier.queue_integral_ns)),
         seek_fraction: ratio(
             grown(disk.parts.seek_ns, earlier.parts.seek_ns) as f64,

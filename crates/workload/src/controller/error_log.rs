@@ -22,7 +22,7 @@ pub enum Entry {
 }
 
 /// Lists and counts errors.
-pub struct ErrorBook {
+pub struct ErrorLog {
     layout: Arc<Layout>,
     records: Vec<ErrorRecord>,
     /// Where a known error is listed, if it is.
@@ -36,7 +36,7 @@ struct Counted {
     times: u64,
 }
 
-impl ErrorBook {
+impl ErrorLog {
     /// An empty book for databases of these names.
     #[must_use]
     pub fn new(layout: Arc<Layout>) -> Self {
@@ -207,8 +207,8 @@ mod tests {
     use super::*;
     use crate::failure::IntegrityFinding;
 
-    fn book() -> ErrorBook {
-        ErrorBook::new(Arc::new(Layout::new(["a", "b"], ["read"])))
+    fn book() -> ErrorLog {
+        ErrorLog::new(Arc::new(Layout::new(["a", "b"], ["read"])))
     }
 
     fn bad_page(page: u64) -> Failure {

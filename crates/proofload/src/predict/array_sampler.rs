@@ -9,13 +9,13 @@ use measure::sample::Sample;
 use workload::controller::{InterimResult, RunListener};
 use workload::progress::{ByteProgress, LiveSample, Phase};
 
+use super::array_details::ArrayDetails;
 use super::growth::Growth;
-use super::inside::Inside;
 use super::watch::Watch;
 use execution::clock::Stopwatch;
 
-/// Passes everything on to a listener, with the inside of the array in what it passes.
-pub struct Inspector<L> {
+/// Passes everything on to a listener, and adds figures of the array to each sample and result.
+pub struct ArraySampler<L> {
     listener: L,
     state: SampledState,
     /// Counters at the end of the last sample.
@@ -25,7 +25,7 @@ pub struct Inspector<L> {
 /// The array, with what is derived from it at each sample.
 struct SampledState {
     host: ArrayHost<(), Array<()>>,
-    inside: Inside,
+    array_details: ArrayDetails,
     watch: Watch,
     growth: Growth,
     began: Stopwatch,
@@ -34,11 +34,11 @@ struct SampledState {
     until: Option<ArrayCounters>,
 }
 
-impl<L: RunListener> Inspector<L> {
+impl<L: RunListener> ArraySampler<L> {
     pub fn new(
         listener: L,
         host: ArrayHost<(), Array<()>>,
-        inside: Inside,
+        array_details: ArrayDetails,
         watch: Watch,
         growth: Growth,
     ) -> Self {
@@ -46,7 +46,7 @@ impl<L: RunListener> Inspector<L> {
             listener,
             state: SampledState {
                 host,
-                inside,
+                array_details,
                 watch,
                 growth,
                 began: Stopwatch::start(),
@@ -88,7 +88,7 @@ impl SampledState {
         let until = self.until.as_ref().unwrap_or(&now);
         let none = ArrayCounters::default();
         let from = self.from.as_ref().unwrap_or(&none);
-        result.array = Some(self.inside.between(from, until));
+        result.array = Some(self.array_details.between(from, until));
         self.watch.complete(result);
     }
 
@@ -97,7 +97,7 @@ impl SampledState {
     }
 }
 
-impl<L: RunListener> RunListener for Inspector<L> {
+impl<L: RunListener> RunListener for ArraySampler<L> {
     fn begins(&mut self, phase: Phase) {
         let state = &mut self.state;
         match phase {
@@ -140,7 +140,7 @@ impl<L: RunListener> RunListener for Inspector<L> {
         let state = &self.state;
         let now = state.counters();
         let mut sample = sample.clone();
-        let mut inside = state.inside.between(&self.sampled, &now);
+        let mut inside = state.array_details.between(&self.sampled, &now);
         state.watch.enter(&mut inside);
         sample.array = Some(inside);
         self.sampled = now;
