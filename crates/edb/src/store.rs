@@ -4,6 +4,8 @@
 //! times within a second: so that it is known whether the storage holds it wrong or returned it wrong
 //! once, and so that a write under way can end first.
 
+mod patch;
+
 use crate::accounting::{Shape, notify_observer};
 use crate::format::page::{self, PageView};
 use crate::integrity::{
@@ -21,6 +23,8 @@ use runtime::{
 use rustc_hash::FxHashSet;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+
+pub(crate) use patch::{PageSource, Rebuilding};
 
 /// Waits before each of the reads that follow one that returned a wrong page, in milliseconds.
 const READ_AGAIN_AFTER_MS: [u64; 3] = [1, 100, 800];
@@ -46,12 +50,13 @@ pub struct FileStore<F: File> {
 /// What all clones of a store have in common.
 #[derive(Default)]
 struct Shared {
-    /// Pages that were wrong once and right when they were read again: whoever asked got them.
-    transient: RefCell<Vec<PageError>>,
+    /// Pages that were wrong, and right when they were read again or rebuilt: whoever asked got them.
+    settled: RefCell<Vec<PageError>>,
     /// Whether a wrong page is returned at once instead of being read again.
     reads_once: Cell<bool>,
     /// Pages that are wrong on the medium: for these nobody waits a second time.
     known_wrong: RefCell<FxHashSet<u32>>,
+    patches: patch::Patches,
 }
 
 /// Slots of the arena beyond the cache: pages being read or copied, and over-commitment.
@@ -93,11 +98,11 @@ impl<F: File> FileStore<F> {
         &self.versions
     }
 
-    /// The pages that were wrong once and right when they were read again, and have not been taken
-    /// yet.
+    /// The pages that were wrong, and right when they were read again or rebuilt from the log, and have
+    /// not been taken yet.
     #[must_use]
-    pub fn take_transient(&self) -> Vec<PageError> {
-        self.shared.transient.take()
+    pub fn take_settled(&self) -> Vec<PageError> {
+        self.shared.settled.take()
     }
 
     /// Whether wrong pages are returned at once instead of being read again: while a restart goes
@@ -318,8 +323,12 @@ impl<F: File> FileStore<F> {
                 }
                 let reads = suspect.wrong_reads;
                 finding.persistence = Lasting::Medium { reads };
+                let damaged = self.damaged(finding.clone());
+                if let Some(rebuilt) = self.patched(page, finding, bytes).await {
+                    return Some(Ok(rebuilt));
+                }
                 self.shared.known_wrong.borrow_mut().insert(page.0);
-                Some(Err(self.damaged(finding)))
+                Some(Err(damaged))
             }
         }
     }
@@ -327,7 +336,40 @@ impl<F: File> FileStore<F> {
     fn note_transient(&self, mut finding: PageFinding, wrong_reads: u32) {
         finding.persistence = Lasting::Transient { wrong_reads };
         let error = self.damaged(finding);
-        self.shared.transient.borrow_mut().push(error);
+        self.shared.settled.borrow_mut().push(error);
+    }
+
+    /// Writes neighbouring pages, which have their checksums.
+    async fn write_pages(
+        &self,
+        first: PageNumber,
+        mut pages: Vec<SharedBuffer>,
+        cause: IoCause,
+    ) -> Result<(), PageError> {
+        let offset = first.offset_bytes(self.page_size_bytes);
+        let length = (pages.len() * self.page_size_bytes) as u64;
+        let dbtimes = pages.iter().map(|bytes| PageView::new(bytes).dbtime());
+        let writing = self.versions.begin_write(first.0, dbtimes);
+        let issued_ns = self.handle.now_ns();
+        let result = match pages.pop() {
+            Some(only) if pages.is_empty() => self.file.write(offset, only, self.persistence).await,
+            Some(last) => {
+                pages.push(last);
+                self.file
+                    .write_vectored(offset, pages, self.persistence)
+                    .await
+            }
+            None => Ok(()),
+        };
+        let shape = (IoDirection::Write, offset, length);
+        self.notify_observer(cause, shape, issued_ns, result.as_ref().err());
+        match result {
+            Ok(()) => {
+                writing.completed();
+                Ok(())
+            }
+            Err(error) => Err(self.failed(first, PageProblem::Io(error))),
+        }
     }
 
     /// Reads one page, whatever is in it.
@@ -425,33 +467,11 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
     async fn write(
         &self,
         first: PageNumber,
-        mut pages: Vec<SharedBuffer>,
+        pages: Vec<SharedBuffer>,
         cause: IoCause,
     ) -> Result<(), PageError> {
-        let offset = first.offset_bytes(self.page_size_bytes);
-        let length = (pages.len() * self.page_size_bytes) as u64;
-        let dbtimes = pages.iter().map(|bytes| PageView::new(bytes).dbtime());
-        let writing = self.versions.begin_write(first.0, dbtimes);
-        let issued_ns = self.handle.now_ns();
-        let result = match pages.pop() {
-            Some(only) if pages.is_empty() => self.file.write(offset, only, self.persistence).await,
-            Some(last) => {
-                pages.push(last);
-                self.file
-                    .write_vectored(offset, pages, self.persistence)
-                    .await
-            }
-            None => Ok(()),
-        };
-        let shape = (IoDirection::Write, offset, length);
-        self.notify_observer(cause, shape, issued_ns, result.as_ref().err());
-        match result {
-            Ok(()) => {
-                writing.completed();
-                Ok(())
-            }
-            Err(error) => Err(self.failed(first, PageProblem::Io(error))),
-        }
+        self.wait_for_patches(first, pages.len()).await;
+        self.write_pages(first, pages, cause).await
     }
 
     async fn sync(&self) -> Result<(), PageError> {

@@ -9,6 +9,7 @@ use crate::log::LocalFuture;
 use crate::log::{Log, LogError, LogSettings};
 use crate::pool::{Pool, WriteAhead};
 use crate::position::LogPosition;
+use crate::recovery::LoggedContents;
 use crate::settings::EngineSettings;
 use crate::store::FileStore;
 use crate::tree::Page;
@@ -144,6 +145,12 @@ impl<'a, D: Directory> Parts<'a, D> {
             Rc::clone(&self.observer),
         );
         let file = file.await?;
+        pool.store().set_source(Rc::new(LoggedContents {
+            handle: self.handle.clone(),
+            directory: self.log_directory.clone(),
+            signature: log.signature(),
+            observer: Rc::clone(&self.observer),
+        }));
         let headers = HeaderWriter::new(pool.store().clone(), header);
         let source = Rc::new(Source {
             shared: shared.clone(),

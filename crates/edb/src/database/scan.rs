@@ -37,7 +37,7 @@ pub(super) fn start<D: Directory>(core: &Rc<Core<D>>) -> Option<MaintenanceScan>
 impl<D: Directory> Database<D> {
     /// What work in the background has found wrong since the last call: the scan that verifies every
     /// page, the removal of deleted records, reading ahead, reading the log and the headers back.
-    /// Also pages that were wrong once and right when they were read again. A page that stays wrong
+    /// Also pages that were wrong once and right when they were read again, or were rebuilt from the log. A page that stays wrong
     /// is given once.
     #[must_use]
     pub fn take_damage(&self) -> Vec<Damage> {
@@ -47,8 +47,8 @@ impl<D: Directory> Database<D> {
         }
         let mut damage = core.damage.take();
         damage.extend(core.log.take_findings().into_iter().map(Damage::File));
-        let transient = core.pool.store().take_transient();
-        damage.extend(transient.into_iter().map(Damage::Page));
+        let settled = core.pool.store().take_settled();
+        damage.extend(settled.into_iter().map(Damage::Page));
         damage
     }
 }

@@ -110,6 +110,8 @@ pub enum Persistence {
         /// Number of reads.
         reads: u32,
     },
+    /// Wrong in every read, and put right in place with what the log says was written last.
+    Patched,
 }
 
 /// A write that completed.
@@ -300,6 +302,9 @@ impl fmt::Display for PageFinding {
             }
             Persistence::Transient { wrong_reads } => {
                 write!(f, "; wrong in {wrong_reads} reads, right in the next)")
+            }
+            Persistence::Patched => {
+                f.write_str("; wrong in all reads, and rebuilt from the log in place)")
             }
             Persistence::Medium { reads } => write!(
                 f,

@@ -16,9 +16,11 @@
 //! operation that the page on disk may lack.
 
 mod logged_pages;
+mod rebuild;
 mod redo;
 
 pub use logged_pages::{LoggedPage, logged_pages};
+pub(crate) use rebuild::LoggedContents;
 pub(crate) use redo::Recovery;
 
 /// What recovery has done.

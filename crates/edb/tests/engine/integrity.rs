@@ -1,5 +1,6 @@
 //! Faults done to the files of a database, while it is in use and while it is not.
 
+mod rebuilt_pages;
 mod stored_versions;
 
 use crate::common::*;
@@ -54,8 +55,11 @@ struct Life {
 
 impl Life {
     async fn begin(handle: &Handle, seed: u64) -> Self {
+        Self::begin_with(handle, seed, watchful_settings()).await
+    }
+
+    async fn begin_with(handle: &Handle, seed: u64, settings: EngineSettings) -> Self {
         let disk = SimulatedDisk::new(handle, SimulatedOptions::seeded(seed));
-        let settings = watchful_settings();
         let db = create(handle, &disk, &settings).await;
         let table = db.create_table(&messages()).await.unwrap();
         let world = TestDatabase::new(handle, db.clone(), table, State::new(), seed);

@@ -303,7 +303,7 @@ impl Bench {
         let bytes = self.read(page).await.expect("it is right in the end");
         self.disk.clear_faults();
         assert_eq!(bytes[..], self.newest(page)[..]);
-        let noted = self.store.take_transient();
+        let noted = self.store.take_settled();
         let finding = noted[0].finding().expect("it is about the bytes");
         assert_eq!(noted.len(), 1);
         assert_eq!(finding.persistence, Lasting::Transient { wrong_reads });
@@ -327,7 +327,7 @@ fn every_fault_is_found_and_called_by_its_name() {
                     bench.write(page).await;
                 }
                 bench.expect_all_right().await;
-                assert_eq!(bench.store.take_transient(), []);
+                assert_eq!(bench.store.take_settled(), []);
             }
             faults
         });
@@ -408,7 +408,7 @@ async fn readers_beside_writers(handle: &Handle, seed: u64) {
     for task in tasks {
         task.await;
     }
-    assert_eq!(store.take_transient(), [], "seed {seed}");
+    assert_eq!(store.take_settled(), [], "seed {seed}");
 }
 
 #[test]

@@ -170,6 +170,8 @@ pub struct ErrorRecord {
     /// Whether reading again gave the same (true: wrong on the medium; false: wrong once); null when
     /// it was not read again.
     pub on_medium: Option<bool>,
+    /// Whether the page was rebuilt from the log in place, so that the run could go on with it.
+    pub is_patched: bool,
     /// The page whose contents were found, or that has the contents missed here; null when there is
     /// none.
     pub partner_page: Option<u64>,

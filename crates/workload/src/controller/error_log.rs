@@ -194,6 +194,7 @@ fn take_over(record: &mut ErrorRecord, failure: &Failure) {
     record.expected_version = finding.expected_version.or(record.expected_version);
     record.found_version = finding.found_version.or(record.found_version);
     record.on_medium = finding.on_medium.or(record.on_medium);
+    record.is_patched |= finding.is_patched;
     record.partner_page = finding.partner_page.or(record.partner_page);
     let outstanding_s = finding
         .outstanding_ns

@@ -17,6 +17,8 @@ pub struct IntegrityFinding {
     pub found_version: Option<u64>,
     /// Whether reading again gave the same; `None` when it was not read again.
     pub on_medium: Option<bool>,
+    /// Whether it was put right in place with what the log says was written last.
+    pub is_patched: bool,
     /// The page whose contents were found, or that has the contents missed here.
     pub partner_page: Option<u64>,
     /// A hung request: how long it has been outstanding.
@@ -47,8 +49,9 @@ impl IntegrityFinding {
             on_medium: match page.persistence {
                 Persistence::ReadOnce => None,
                 Persistence::Transient { .. } => Some(false),
-                Persistence::Medium { .. } => Some(true),
+                Persistence::Medium { .. } | Persistence::Patched => Some(true),
             },
+            is_patched: page.persistence == Persistence::Patched,
             partner_page: found.or(page.found_at).map(u64::from),
             ..Self::default()
         }
