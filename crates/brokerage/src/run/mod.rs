@@ -28,6 +28,7 @@ mod process_io;
 mod progress_note;
 pub mod recovery;
 pub mod retry;
+mod server_cpu;
 pub mod shard_link;
 pub mod stages;
 pub mod start;

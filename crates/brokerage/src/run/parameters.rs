@@ -51,6 +51,8 @@ pub struct Findings {
     pub volume_measured_by: String,
     /// I/O of other processes on the volume.
     pub other_io: Option<OtherIo>,
+    /// CPU time of the server, in percent of one core.
+    pub cpu_percent: Option<f64>,
     /// Log writes that were traced, and those that were never flushed from a volatile cache.
     pub log_writes: (u64, u64),
     /// What limits the validity of the figures.

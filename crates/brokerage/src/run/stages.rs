@@ -292,6 +292,7 @@ impl BrokerageRun {
         findings.volume_measured_by = volume.measured_by().to_owned();
         findings.warnings.extend(volume.warning());
         findings.other_io = volume.other_io();
+        findings.cpu_percent = volume.server_cpu_percent();
         findings.log_writes = volume.log_writes();
     }
 

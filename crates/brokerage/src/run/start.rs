@@ -158,6 +158,7 @@ fn enter(
     result.server = Some(ServerResult {
         not_guaranteed,
         other_io: findings.other_io,
+        cpu_percent: findings.cpu_percent,
         size_begin_bytes: findings.built_bytes,
         size_end_bytes: findings.ended_bytes,
         transactions,

@@ -25,6 +25,7 @@ use std::path::Path;
 
 use super::durability::Durability;
 use super::process_io::ProcessIo;
+use super::server_cpu::ServerCpu;
 use super::shard_link::ONLY_SHARD;
 #[cfg(test)]
 use crate::database::owners::role_by_title;
@@ -55,6 +56,7 @@ pub struct Volume {
     owners: Owners,
     /// What stands in for the owners without the trace.
     process_io: ProcessIo,
+    server_cpu: ServerCpu,
     /// Bytes that the devices have moved since the measurement began, by averages.
     averaged_bytes: f64,
     /// Log writes since the measurement began, and those of them that no flush followed although
@@ -107,7 +109,8 @@ impl Volume {
             durability: Durability::new(of_log.is_some_and(|log| log.has_volatile_cache())),
             flushed_extent: usize::from(!shares_device),
             owners: Owners::new(server.clone()),
-            process_io: ProcessIo::new(server),
+            process_io: ProcessIo::new(server.clone()),
+            server_cpu: ServerCpu::new(server),
             ..Self::with_source(source)
         }
     }
@@ -127,6 +130,7 @@ impl Volume {
             flushed_extent: 0,
             owners: Owners::new(ServerProcess::Unknown),
             process_io: ProcessIo::new(ServerProcess::Unknown),
+            server_cpu: ServerCpu::new(ServerProcess::Unknown),
             averaged_bytes: 0.0,
             log_writes: 0,
             unflushed_writes: 0,
@@ -185,6 +189,7 @@ impl Volume {
     /// Counts owners and flushes from now on.
     pub fn begin_measurement(&mut self) {
         self.owners.begin();
+        self.server_cpu.begin();
         if matches!(self.source, Source::Averages(_)) {
             self.process_io.begin();
             self.averaged_bytes = 0.0;
@@ -209,6 +214,13 @@ impl Volume {
             share_percent: 100.0 * counts.others as f64 / counts.all.max(1) as f64,
             processes: counts.names(),
         })
+    }
+
+    /// CPU time of the server since the measurement began, in percent of one core; `None` if its
+    /// processes are not known.
+    #[must_use]
+    pub fn server_cpu_percent(&self) -> Option<f64> {
+        self.server_cpu.percent()
     }
 
     /// Log writes since the measurement began, and those of them that no flush followed although the

@@ -8,7 +8,7 @@ use crate::result::{CauseId, Check, CheckKind, Scope};
 /// A host whose processors are this busy, in percent, delays what it does.
 const BUSY_PERCENT: f64 = 90.0;
 /// A load generator with this share of the busy time makes the processors busy itself.
-const OWN_SHARE: f64 = 0.5;
+const MOST_OF_CPU: f64 = 0.5;
 /// Threads wait for processors when their wait is this much, in percent of one processor, and at
 /// least half of the time that they ran.
 const RUN_QUEUE_PERCENT: f64 = 25.0;
@@ -103,11 +103,19 @@ pub(super) const RULES: &[Rule] = &[
         condition: "the CPUs were 90 % busy, at least half of it with Proofload",
     },
     Rule {
+        id: CauseId::ServerBusy,
+        holds_against_device: never,
+        seen: server_busy,
+        remedy: "Use fewer users, a held rate (--rate), or a bigger host for the server.",
+        condition: "the CPUs were 90 % busy, at least half of it with the database server",
+    },
+    Rule {
         id: CauseId::HostBusy,
         holds_against_device: never,
         seen: host_busy,
         remedy: "Stop other programs or use a bigger host, and run again.",
-        condition: "the CPUs were 90 % busy, less than half of it with Proofload",
+        condition: "the CPUs were 90 % busy, less than half of it with Proofload, and less than half \
+                    with the database server",
     },
     Rule {
         id: CauseId::CpuSteal,
@@ -233,33 +241,67 @@ fn paused(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
     })
 }
 
-/// How busy the processors were, and the share of Proofload in it, when they were too busy.
-fn busy(evidence: &Evidence<'_>) -> Option<(f64, f64)> {
+/// Who kept the CPUs busy when they were too busy.
+struct Busy {
+    /// How busy they were, in percent of all of them.
+    percent: f64,
+    /// The share of Proofload in it.
+    own_share: f64,
+    /// The share of the database server in it; 0 when that is not known.
+    server_share: f64,
+}
+
+fn busy(evidence: &Evidence<'_>) -> Option<Busy> {
     let busy_percent = evidence.average(Metric::CpuBusy)?;
     let own_percent = evidence.average(Metric::ProcessCpu)?;
+    let server = evidence.result.server.as_ref();
+    let server_percent = server.and_then(|server| server.cpu_percent).unwrap_or(0.0);
     let cpus = evidence.result.host.cpus.max(1) as f64;
-    let share = own_percent / cpus / busy_percent;
-    (busy_percent >= BUSY_PERCENT).then_some((busy_percent, share))
+    let share = |percent_of_core: f64| percent_of_core / cpus / busy_percent;
+    (busy_percent >= BUSY_PERCENT).then(|| Busy {
+        percent: busy_percent,
+        own_share: share(own_percent),
+        server_share: share(server_percent),
+    })
 }
 
 fn load_generator_busy(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
-    let (busy_percent, share) = busy(evidence)?;
-    (share >= OWN_SHARE).then(|| {
+    let busy = busy(evidence)?;
+    (busy.own_share >= MOST_OF_CPU).then(|| {
         format!(
-            "the CPUs were {busy_percent:.0} % busy, {} % of it with proofload itself.",
-            percent(share)
+            "the CPUs were {:.0} % busy, {} % of it with proofload itself.",
+            busy.percent,
+            percent(busy.own_share)
+        )
+    })
+}
+
+fn server_busy(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+    let busy = busy(evidence)?;
+    (busy.own_share < MOST_OF_CPU && busy.server_share >= MOST_OF_CPU).then(|| {
+        format!(
+            "the CPUs were {:.0} % busy, {} % of it with the database server.",
+            busy.percent,
+            percent(busy.server_share)
         )
     })
 }
 
 fn host_busy(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
-    let (busy_percent, share) = busy(evidence)?;
-    let whom = match evidence.result.server {
-        Some(_) => "the database server or other programs",
-        None => "other programs",
+    let busy = busy(evidence)?;
+    // Where the share of the server is not known, it may be the server.
+    let server = evidence.result.server.as_ref();
+    let whom = match server.is_some_and(|server| server.cpu_percent.is_none()) {
+        true => "the database server or other programs",
+        false => "other programs",
     };
-    (share < OWN_SHARE)
-        .then(|| format!("the CPUs were {busy_percent:.0} % busy, most of it with {whom}."))
+    let is_known = busy.own_share >= MOST_OF_CPU || busy.server_share >= MOST_OF_CPU;
+    (!is_known).then(|| {
+        format!(
+            "the CPUs were {:.0} % busy, most of it with {whom}.",
+            busy.percent
+        )
+    })
 }
 
 fn cpu_steal(evidence: &Evidence<'_>, _: &Check) -> Option<String> {

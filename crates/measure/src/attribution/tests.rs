@@ -112,7 +112,7 @@ fn without_another_cause_a_failure_stands() {
 #[test]
 fn each_cause_of_a_failure_holds_alone() {
     type Change = fn(&mut RunResult);
-    let cases: [(CauseId, Change); 13] = [
+    let cases: [(CauseId, Change); 14] = [
         (CauseId::TooFewSamples, |one| one.samples.count = 4),
         (CauseId::TooFewRequests, |one| {
             figures(one, Stream::DatabaseRead, 99, 25.0);
@@ -132,6 +132,14 @@ fn each_cause_of_a_failure_holds_alone() {
         (CauseId::LoadGeneratorBusy, |one| {
             counter(one, Metric::CpuBusy, 95.0);
             counter(one, Metric::ProcessCpu, 200.0);
+        }),
+        (CauseId::ServerBusy, |one| {
+            counter(one, Metric::CpuBusy, 95.0);
+            counter(one, Metric::ProcessCpu, 50.0);
+            one.server = Some(ServerResult {
+                cpu_percent: Some(250.0),
+                ..ServerResult::default()
+            });
         }),
         (CauseId::HostBusy, |one| {
             counter(one, Metric::CpuBusy, 95.0);

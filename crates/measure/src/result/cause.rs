@@ -48,6 +48,8 @@ cause_ids! {
     Paused,
     /// The load generator kept the processors busy.
     LoadGeneratorBusy,
+    /// The database server kept the processors busy.
+    ServerBusy,
     /// Other programs kept the processors busy.
     HostBusy,
     /// Threads of the load generator waited for a processor.

@@ -46,6 +46,9 @@ pub struct ServerResult {
     pub volume_measured_by: String,
     /// I/O of other processes on the volume during the measured phase; null when it is not known.
     pub other_io: Option<OtherIo>,
+    /// CPU time of the server during the measured phase in percent of one core; null when it runs
+    /// elsewhere, within proofload, or was restarted.
+    pub cpu_percent: Option<f64>,
     /// Times in which the server was down, in any phase.
     pub outages: Vec<OutageResult>,
     /// Downtime in all, in any phase.
