@@ -125,7 +125,7 @@ fn outages(server: &mut Server, mariadb: &MariaDb) {
     alone(&mut *session, Isolation::RepeatableRead, &[raise(5, 1)]).unwrap();
     let others = "SELECT id FROM information_schema.processlist WHERE db = 'proofload_brokerage'";
     for row in server.ask(others) {
-        server.ask(&format!("KILL {}", row[0].as_deref().unwrap()));
+        server.kill(row[0].as_deref().unwrap());
     }
     let error = alone(&mut *session, Isolation::RepeatableRead, &[raise(5, 1)]).unwrap_err();
     assert!(matches!(error, DatabaseError::Unavailable(_)), "{error:?}");

@@ -124,6 +124,15 @@ impl Server {
         }
     }
 
+    /// Ends a connection by its number; one that has ended by itself meanwhile is ended, too.
+    #[allow(dead_code)] // Some tests end none.
+    pub fn kill(&self, connection: &str) {
+        let mut own = Connection::open(&self.address(), None, TIMEOUT).unwrap();
+        if let Err(error) = own.ask(&format!("KILL {connection}")) {
+            assert!(error.to_string().contains("Unknown thread id"), "{error}");
+        }
+    }
+
     /// Rows that the server returns, through a connection of its own.
     pub fn ask(&self, sql: &str) -> Vec<Vec<Option<String>>> {
         let mut connection = Connection::open(&self.address(), None, TIMEOUT).unwrap();
