@@ -16,7 +16,7 @@ use measure::display::Contribution;
 use measure::result::RunResult;
 use measure::service_level::ServiceLevels;
 use measure::units;
-use workload::profile::Run;
+use workload::profile::{Run, TimeSpan, WarmUpLength};
 use workload::{Bundled, Profile};
 use workload::{
     LoadAxis, LoadOption, LoadOptions, Refusal, Simulation, SimulationFuture, StorageNeeds,
@@ -139,6 +139,11 @@ impl Profile for BrokerageProfile {
 
     fn run_mut(&mut self) -> &mut Run {
         &mut self.run
+    }
+
+    /// So long until orders that wait for a price are as many as they stay.
+    fn warm_up_in_prediction(&self) -> WarmUpLength {
+        self.run.warm_up.in_prediction(TimeSpan::seconds(900))
     }
 
     fn service_levels(&self) -> ServiceLevels {

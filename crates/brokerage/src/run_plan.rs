@@ -4,6 +4,7 @@ use crate::operation;
 use crate::profile::BrokerageProfile;
 use crate::simulation::trees;
 use std::sync::Arc;
+use workload::Profile;
 use workload::controller::RunPlan;
 use workload::controller::load::{Loop, Pause};
 use workload::controller::plan::SteadyBy;
@@ -35,6 +36,7 @@ pub fn run_plan(profile: &BrokerageProfile) -> RunPlan {
         page_bytes: brokerage.database.page_size.bytes(),
         reuse: false,
         build_only: false,
+        warm_up: profile.warm_up_in_prediction(),
         steady_by: SteadyBy::Rate,
         run: profile.run.clone(),
         tuning: Tuning::default(),

@@ -29,8 +29,8 @@ fn profile() -> BrokerageProfile {
     brokerage.database.log_file_size = ByteSize::mib(1);
     brokerage.database.checkpoint_depth = ByteSize::mib(4);
     profile.run.duration = TimeSpan::seconds(40);
-    profile.run.sample_interval = TimeSpan::seconds(4);
-    profile.run.warm_up.minimum = TimeSpan::seconds(15);
+    profile.run.sample_interval = Some(TimeSpan::seconds(4));
+    profile.run.warm_up.minimum = Some(TimeSpan::seconds(15));
     profile.run.steady_state.required = false;
     profile
 }

@@ -25,6 +25,13 @@ fn a_dry_run_says_what_would_be_built_and_writes_nothing() {
             "run {workload} --on target --target-size 1GB --duration 1m --dry-run"
         ))
         .exits(0)
+        .prints("measured phase: 1 min, 30 samples of 2 s")
+        .prints("in all: ");
+        here.proofload(&format!(
+            "run {workload} --on target --target-size 1GB --duration 1m --dry-run \
+             --set run.sample_interval=15s"
+        ))
+        .exits(0)
         .prints("4 samples of 15s fit into 1m");
     }
     assert_eq!(fs::read_dir(target).expect("the target").count(), 0);

@@ -7,8 +7,9 @@ mod common;
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-use common::{Running, SMALL, Scratch, WIDE};
+use common::{Ended, Running, SMALL, Scratch, WIDE};
 
 fn entries(path: &Path) -> usize {
     fs::read_dir(path).expect("a directory").count()
@@ -54,6 +55,40 @@ fn a_run_within_its_limits_passes_and_leaves_the_target_empty() {
     here.proofload("show out/config.toml")
         .exits(0)
         .prints("\nthreads = 2\n");
+}
+
+#[test]
+fn a_plan_with_times_comes_before_the_run() {
+    let here = Scratch::new();
+    here.directory("target");
+    let run = here.proofload(&format!("{SMALL} {WIDE}")).exits(0);
+    let place = |text: &str| run.stderr.find(text).expect(text);
+    let (plan, begin) = (place("Plan:"), place("building"));
+    assert!(plan < begin);
+    for line in [
+        "build: 48 MiB to write",
+        "warm-up: until the caches are 90 % full and the load is steady, 1 s at most",
+        "measured phase: 2 s, 8 samples of 250 ms",
+        "verification: 48 MiB to read",
+        "in all: 2 s to 4 s",
+    ] {
+        assert!((plan..begin).contains(&place(line)), "{line}");
+    }
+}
+
+#[test]
+fn a_low_limit_of_open_files_is_raised() {
+    let here = Scratch::new();
+    here.directory("target");
+    // Each database has four files open, with two descriptors each.
+    let line = SMALL.replace("--databases 1", "--databases 12");
+    let line = line.replace("--threads 2", "--threads 12");
+    let shell = format!(
+        "ulimit -Sn 40; exec {} {line} {WIDE} --build-only",
+        env!("CARGO_BIN_EXE_proofload")
+    );
+    let mut bash = Command::new("bash");
+    Ended::of(bash.args(["-c", &shell]).current_dir(here.path(""))).exits(0);
 }
 
 #[test]

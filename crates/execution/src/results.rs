@@ -80,7 +80,7 @@ fn sentence(text: &str) -> String {
 /// What a run of this profile cannot give, known before hours are spent on it.
 #[must_use]
 pub fn sample_warning(profile: &dyn Profile) -> Option<String> {
-    let interval_s = profile.run().sample_interval.as_seconds();
+    let interval_s = profile.run().sample_interval().as_seconds();
     let samples = (profile.run().duration.as_seconds() / interval_s) as u64;
     let fewest = u64::from(profile.service_levels().fewest_samples);
     (samples < fewest).then(|| {
@@ -89,7 +89,7 @@ pub fn sample_warning(profile: &dyn Profile) -> Option<String> {
              {fewest}. Run longer with --duration, or sample more often with --set \
              run.sample_interval=1s.\n",
             units::count(samples, "sample"),
-            profile.run().sample_interval,
+            profile.run().sample_interval(),
             if samples == 1 { "fits" } else { "fit" },
             profile.run().duration,
         )

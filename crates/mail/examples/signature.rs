@@ -39,7 +39,7 @@ fn profile(case: Case) -> MailProfile {
     profile.engine.checkpoint_depth = ByteSize::mib(10);
     profile.run.held_rate = case.rate;
     profile.run.duration = TimeSpan::seconds(60);
-    profile.run.warm_up.minimum = TimeSpan::seconds(30);
+    profile.run.warm_up.minimum = Some(TimeSpan::seconds(30));
     profile.run.verify_after_run = false;
     profile
 }

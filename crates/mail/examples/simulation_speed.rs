@@ -28,7 +28,7 @@ fn profile(minutes: u64, threads: u32) -> MailProfile {
     profile.mail.mailbox_size = ByteSize::mib((GB_PER_DATABASE * 1_000_000_000) >> 20);
     profile.mail.threads = Some(threads);
     profile.run.duration = TimeSpan::seconds(minutes * 60);
-    profile.run.warm_up.maximum = TimeSpan::seconds(300);
+    profile.run.warm_up.maximum = Some(TimeSpan::seconds(300));
     profile.run.steady_state.required = false;
     profile
 }

@@ -11,6 +11,7 @@ use crate::session::{SessionSettings, layout};
 use crate::sizing::RowSizes;
 use measure::service_level::OperationLevels;
 use std::sync::Arc;
+use workload::Profile;
 use workload::controller::RunPlan;
 use workload::controller::load::{Loop, Pause};
 use workload::controller::plan::{BACKLOG_S, SteadyBy};
@@ -119,6 +120,7 @@ fn run_plan(profile: &MailProfile, shards: usize) -> RunPlan {
         page_bytes: profile.engine.page_size.bytes(),
         reuse: false,
         build_only: false,
+        warm_up: profile.warm_up_in_prediction(),
         steady_by: SteadyBy::Rate,
         run: profile.run.clone(),
         tuning: profile.tuning.clone(),

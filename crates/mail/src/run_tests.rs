@@ -167,7 +167,7 @@ fn profile() -> MailProfile {
     mail.item.short_bytes = 20;
     mail.item.long_bytes = 40;
     profile.run.duration = TimeSpan::seconds(60);
-    profile.run.sample_interval = TimeSpan::seconds(5);
+    profile.run.sample_interval = Some(TimeSpan::seconds(5));
     profile
 }
 
@@ -294,9 +294,24 @@ fn only_what_is_built_is_called_a_build() {
 }
 
 #[test]
+fn a_warm_up_waits_for_a_steady_load_where_asked_to() {
+    let length_s = |until_steady| {
+        let mut plan = MailPlan::new(&profile(), 2);
+        plan.run.warm_up.until_steady = until_steady;
+        let result = run_with(DISK, plan, &[], u64::MAX, Heard::default());
+        let warm_up = result.phases.iter().find(|phase| phase.name == "warm-up");
+        warm_up.unwrap().duration_s
+    };
+    let (full, steady) = (length_s(false), length_s(true));
+    // Five rounds of a sixtieth of the measured minute, on a disk that always answers alike.
+    assert!(steady >= 5.0 && full < 5.0, "{full} {steady}");
+    assert!(steady < 20.0, "{steady}");
+}
+
+#[test]
 fn a_warm_up_says_what_it_waits_for() {
     let mut profile = profile();
-    profile.run.warm_up.minimum = TimeSpan::seconds(20);
+    profile.run.warm_up.minimum = Some(TimeSpan::seconds(20));
     let heard = Heard::default();
     run_on(DISK, &profile, u64::MAX, heard.clone());
     let outlooks = heard.outlooks.borrow();

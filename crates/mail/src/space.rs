@@ -36,7 +36,8 @@ fn written_log_bytes(profile: &MailProfile) -> u64 {
         (None, None) => profile.tuning.total_limit.as_seconds(),
         _ => 0.0,
     };
-    let seconds = run.warm_up.maximum.as_seconds() + tuning + run.duration.as_seconds();
+    let seconds =
+        run.warm_up.on_storage().longest.as_seconds() + tuning + run.duration.as_seconds();
     let operations = profile.rate_to_reach() / f64::from(mail.databases);
     // A float conversion saturates, so an absurd profile asks for an absurd amount of space.
     (operations * seconds * log_bytes_of_operation(profile)).ceil() as u64
@@ -74,13 +75,13 @@ mod tests {
         profile.mail.databases = 4;
         let two_hours = log_bytes(&profile) - circular;
         // 100 operations a second in each database, two thirds of them changes of some kilobytes,
-        // for half an hour of warm-up and two hours.
-        let operations = 100 * 9_000;
+        // for a quarter of an hour of warm-up and two hours.
+        let operations = 100 * 8_100;
         assert!(
             (operations * 2_000..operations * 8_000).contains(&two_hours),
             "{two_hours}"
         );
-        profile.run.duration = TimeSpan::seconds(2 * 3600 + 9_000);
+        profile.run.duration = TimeSpan::seconds(2 * 3600 + 8_100);
         assert_eq!(log_bytes(&profile) - circular, 2 * two_hours);
         profile.run.held_rate = Some(1e300);
         assert_eq!(log_bytes(&profile), u64::MAX);

@@ -62,7 +62,7 @@ fn a_held_rate_is_held_on_the_engine() {
     let mut profile = profile();
     profile.run.held_rate = Some(200.0);
     profile.mail.threads = Some(48);
-    profile.run.warm_up.minimum = TimeSpan::seconds(60);
+    profile.run.warm_up.minimum = Some(TimeSpan::seconds(60));
     profile.run.duration = TimeSpan::seconds(120);
     let Outcome { result, .. } = run(&profile);
     let achieved = result.throughput.achieved_iops;
@@ -85,7 +85,7 @@ fn a_rate_is_held_with_poisson_arrivals_too() {
     profile.run.held_rate = Some(100.0);
     profile.run.arrivals = Spacing::Poisson;
     profile.mail.threads = Some(96);
-    profile.run.warm_up.minimum = TimeSpan::seconds(60);
+    profile.run.warm_up.minimum = Some(TimeSpan::seconds(60));
     profile.run.duration = TimeSpan::seconds(120);
     let Outcome { result, .. } = run(&profile);
     let achieved = result.throughput.achieved_iops;
@@ -125,7 +125,7 @@ fn first_error_of_a_scan(fault: impl FnOnce(IoOperation, u64) -> Fault) -> Error
     profile.mail.databases = 1;
     profile.mail.threads = Some(1);
     profile.run.held_rate = Some(0.1);
-    profile.run.warm_up.minimum = TimeSpan::seconds(1);
+    profile.run.warm_up.minimum = Some(TimeSpan::seconds(1));
     profile.run.duration = TimeSpan::seconds(10);
     let Outcome { result, .. } = run_with(&profile, |disk| {
         disk.set_fault(fault(IoOperation::Read, 100).on_file("mail-001.edb"));
@@ -204,7 +204,7 @@ fn the_default_profile_has_the_signature_of_a_mail_server() {
     profile.engine.cache_size_per_database = ByteSize::mib(8);
     profile.engine.checkpoint_depth = ByteSize::mib(10);
     profile.run.duration = TimeSpan::seconds(60);
-    profile.run.warm_up.minimum = TimeSpan::seconds(20);
+    profile.run.warm_up.minimum = Some(TimeSpan::seconds(20));
     let Outcome { result, .. } = run(&profile);
     let totals = &result.totals;
     let (reads, writes) = (totals.reads.per_second, totals.writes.per_second);

@@ -155,8 +155,8 @@ fn profile(page: ByteSize) -> MailProfile {
     profile.engine.cache_size_per_database = ByteSize::mib(8);
     profile.engine.checkpoint_depth = ByteSize::mib(8);
     profile.run.duration = TimeSpan::seconds(60);
-    profile.run.sample_interval = TimeSpan::seconds(5);
-    profile.run.warm_up.minimum = TimeSpan::seconds(20);
+    profile.run.sample_interval = Some(TimeSpan::seconds(5));
+    profile.run.warm_up.minimum = Some(TimeSpan::seconds(20));
     profile.run.steady_state.required = false;
     profile.run.verify_after_run = false;
     profile
@@ -318,8 +318,8 @@ fn a_simulation_runs_on_directories_that_know_nothing_of_it() {
     let disk = runtime::SimulatedDisk::new(&handle, runtime::SimulatedOptions::seeded(3));
     let mut profile = profile(ByteSize::kib(8));
     profile.run.duration = TimeSpan::seconds(5);
-    profile.run.warm_up.minimum = TimeSpan::seconds(0);
-    profile.run.warm_up.maximum = TimeSpan::seconds(1);
+    profile.run.warm_up.minimum = Some(TimeSpan::seconds(0));
+    profile.run.warm_up.maximum = Some(TimeSpan::seconds(1));
     profile.mail.session_pause = TimeSpan::seconds(1);
     let plan = MailPlan::new(&profile, 1);
     let result = runtime.block_on(async move {

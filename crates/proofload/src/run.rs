@@ -16,7 +16,7 @@ use execution::Outcome;
 use execution::RunOptions;
 use execution::events::{Observer, ignore};
 use execution::results;
-use execution::storage_run::{RunRequest, StorageRun, foreign};
+use execution::storage_run::{RunRequest, StorageRun, foreign, schedule};
 
 /// A run that can begin.
 pub struct Prepared {
@@ -58,9 +58,19 @@ impl Prepared {
     pub fn describe(&self) -> Result<String, Error> {
         let plan = self.run.describe()?;
         Ok(format!(
-            "{plan}{}",
+            "{plan}{}{}",
+            self.schedule()?,
             self.sample_warning().unwrap_or_default()
         ))
+    }
+
+    /// The phases of the run with their times, as text.
+    ///
+    /// # Errors
+    /// When kept databases cannot be read.
+    pub fn schedule(&self) -> Result<String, Error> {
+        let work = self.run.work()?;
+        Ok(schedule::describe(self.profile.run(), &work))
     }
 
     /// What this run cannot give, known before hours are spent on it.

@@ -201,12 +201,18 @@ fn rules_between_settings_point_at_the_setting_that_was_given() {
         ("engine.log_buffer=9001", "4 KiB segments"),
         ("engine.checkpoint_depth=64KiB", "less than one log file"),
         ("service_levels.maximum_log_write_lenient=1ms", "stricter"),
-        ("run.duration=1s", "shorter than one sample"),
+        (
+            "run.duration=90s run.sample_interval=2m",
+            "shorter than one sample",
+        ),
         (
             "service_levels.maximum_database_read_lenient=1ms",
             "stricter",
         ),
-        ("run.warm_up.minimum=2h", "longer than the longest"),
+        (
+            "run.warm_up.maximum=1h run.warm_up.minimum=2h",
+            "longer than the longest",
+        ),
         ("tuning.start_threads=5000", "above its maximum of 4096"),
         ("tuning.maximum_threads=8 tuning.start_threads=9", "8"),
         ("mail.iops_per_mailbox=0", "no rate to tune towards"),

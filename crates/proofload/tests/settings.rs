@@ -70,7 +70,7 @@ const MAIL_LOADS: [(&str, &[&str]); 6] = [
 ];
 
 /// Settings of mail that no prediction shows, and what shows them.
-const MAIL_ELSEWHERE: [(&str, &str); 9] = [
+const MAIL_ELSEWHERE: [(&str, &str); 10] = [
     (
         "kind",
         "another kind is another workload: kinds_are_distinguished",
@@ -107,6 +107,10 @@ const MAIL_ELSEWHERE: [(&str, &str); 9] = [
         "run.hung_request_after",
         "predicted requests never hang: mail's tests of whole runs",
     ),
+    (
+        "run.warm_up.until_steady",
+        "predictions do not wait for a steady load: mail's tests of whole runs",
+    ),
 ];
 
 /// A brokerage small enough to be predicted quickly.
@@ -136,7 +140,7 @@ const BROKERAGE_LOADS: [(&str, &[&str]); 3] = [
     ("service_levels.maximum_log_write_lenient", LENIENT),
 ];
 
-const BROKERAGE_ELSEWHERE: [(&str, &str); 9] = [
+const BROKERAGE_ELSEWHERE: [(&str, &str); 10] = [
     (
         "kind",
         "another kind is another workload: kinds_are_distinguished",
@@ -172,6 +176,10 @@ const BROKERAGE_ELSEWHERE: [(&str, &str); 9] = [
     (
         "run.hung_request_after",
         "servers make their requests themselves: what_only_servers_have_is_refused",
+    ),
+    (
+        "run.warm_up.until_steady",
+        "predictions do not wait for a steady load: mail's tests of whole runs",
     ),
 ];
 

@@ -5,7 +5,7 @@
 //! and runs the page-level simulation of a prediction.
 
 use crate::controller::SharedListener;
-use crate::profile::Run;
+use crate::profile::{Run, TimeSpan, WarmUpLength};
 use crate::progress::StopRequest;
 use array::Array;
 use array::bridge::VolumeFiles;
@@ -137,6 +137,11 @@ pub trait Profile: DeclaredProfile + Debug + Send + Sync {
 
     /// The same, to be changed.
     fn run_mut(&mut self) -> &mut Run;
+
+    /// How long the warm-up of a prediction lasts.
+    fn warm_up_in_prediction(&self) -> WarmUpLength {
+        self.run().warm_up.in_prediction(TimeSpan(0))
+    }
 
     /// The limits that decide the verdict, those of single operations included.
     fn service_levels(&self) -> ServiceLevels;

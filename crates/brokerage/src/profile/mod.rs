@@ -12,9 +12,9 @@ pub use database::{Database, Server};
 pub use limits::Limits;
 pub use load::{Market, Mix, Orders};
 
-use config::{ConfigError, Layers, TimeSpan, settings};
+use config::{ConfigError, Layers, settings};
 use workload::Bundled;
-use workload::profile::{Levels, Run, WarmUp, read};
+use workload::profile::{Levels, Run, read};
 
 /// The kind of workload, as profiles name it.
 pub(crate) const KIND: &str = "brokerage";
@@ -47,14 +47,10 @@ fn default_levels() -> Levels {
     }
 }
 
-/// A server verifies its own pages, and its caches take longer to fill.
+/// A server verifies its own pages.
 fn default_run() -> Run {
     Run {
         verify_after_run: false,
-        warm_up: WarmUp {
-            minimum: TimeSpan::seconds(900),
-            ..WarmUp::default()
-        },
         ..Run::default()
     }
 }

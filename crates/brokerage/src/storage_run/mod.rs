@@ -20,7 +20,7 @@ use crate::database::{LockError, RunLock, State, Target, missing_tables};
 use crate::dataset::DataSet;
 use crate::guarantees;
 use crate::ledger::Ledger;
-use crate::profile::BrokerageProfile;
+use crate::profile::{BrokerageProfile, CheckedRows};
 use crate::run::stages::RunParameters;
 use crate::run::start::{self, PreparedRun};
 use crate::run::volume::Volume;
@@ -41,7 +41,7 @@ use execution::recorder::{Recorded, Recorder};
 use execution::results;
 use execution::storage_run::DeviceWatch;
 use execution::storage_run::RunRequest;
-use execution::storage_run::{StorageRun, base, outcome, own, warn_of_left_files};
+use execution::storage_run::{PlannedWork, StorageRun, base, outcome, own, warn_of_left_files};
 use measure::units;
 use server::{Opened, Watched};
 use size::SizedDatabase;
@@ -103,6 +103,19 @@ impl StorageRun for Prepared {
             Some(_) => Ok(described),
             None => Ok(format!("{described}{}", self.ask_server()?)),
         }
+    }
+
+    fn work(&self) -> Result<PlannedWork, Error> {
+        let bytes = self.sized_database.bytes();
+        let all = self.profile.brokerage.checked_rows == CheckedRows::All;
+        Ok(PlannedWork {
+            build_bytes: if self.options.reuse { 0 } else { bytes },
+            build_only: self.options.build_only,
+            longest_tuning: None,
+            verification: "consistency checks",
+            verified_bytes: if all { bytes } else { 0 },
+            fills_caches: false,
+        })
     }
 
     fn run(
@@ -390,6 +403,7 @@ fn drive(
     plan.service_levels.page_fault_stalls_per_second = f64::INFINITY;
     plan.build_only = options.build_only;
     plan.reuse = options.reuse;
+    plan.warm_up = profile.run.warm_up.on_storage();
     plan.database_bytes = guarded.sized_database.bytes();
     let parts = PreparedRun {
         database: Arc::clone(&opened.database),

@@ -207,10 +207,8 @@ pub fn describe(
         None => "no rate limit".to_owned(),
     };
     text += &format!(
-        "Load: {}, {rate}, measured for {} in samples of {}\n",
+        "Load: {}, {rate}\n",
         units::count(u64::from(profile.brokerage.users), "user"),
-        profile.run.duration,
-        profile.run.sample_interval
     );
     text
 }

@@ -72,9 +72,9 @@ fn run(database: Arc<dyn Database>, stop: StopRequest, built: Arc<AtomicBool>) -
     profile.brokerage.think_time = TimeSpan::millis(5);
     profile.brokerage.market.price_period = TimeSpan::seconds(2);
     profile.brokerage.market.execution_delay = TimeSpan::millis(50);
-    profile.run.warm_up.minimum = TimeSpan::seconds(0);
+    profile.run.warm_up.minimum = Some(TimeSpan::seconds(0));
     profile.run.duration = TimeSpan::seconds(600);
-    profile.run.sample_interval = TimeSpan::seconds(1);
+    profile.run.sample_interval = Some(TimeSpan::seconds(1));
     profile.run.steady_state.required = false;
     let mut plan = run_plan(&profile);
     plan.reuse = true;

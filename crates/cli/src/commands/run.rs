@@ -9,6 +9,7 @@ use measure::run_directory::{LoadError, REPORT_FILE};
 use proofload::run::Prepared;
 use proofload::{Outcome, WORKLOADS};
 use report::{Run, Style};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
@@ -19,6 +20,7 @@ use crate::print::{notify, print};
 
 /// Runs a workload on real storage and prints the verdict.
 pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
+    raise_limit_of_open_files();
     let prepared = Prepared::new(&options.scenario()?, &options.storage())?;
     if options.dry_run {
         return print(&prepared.describe()?);
@@ -26,8 +28,28 @@ pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
     if let Some(sample_warning) = prepared.sample_warning().filter(|_| !options.output.quiet) {
         notify(sample_warning.trim_end());
     }
+    if !options.output.quiet {
+        notify(prepared.schedule()?.trim_end());
+    }
     let outcome = prepared.run(live::view(options.output.quiet), &stop_on_signals()?)?;
     report_outcome(&outcome, options.output.json, options.output.quiet)
+}
+
+/// Lets the process open as many files as it is allowed to. Each file of a database takes two
+/// descriptors, one of them for its lock, and the usual limit of 1,024 is meant for programs that use
+/// `select`, which this one does not.
+fn raise_limit_of_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current < limit.maximum || limit.maximum.is_none() {
+        // Where it is refused, the lower limit stays.
+        let _ = setrlimit(
+            Resource::Nofile,
+            Rlimit {
+                current: limit.maximum,
+                maximum: limit.maximum,
+            },
+        );
+    }
 }
 
 /// Writes the report of a run, and prints the verdict or the result. The verdict is printed and is the

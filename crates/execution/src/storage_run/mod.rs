@@ -4,15 +4,18 @@
 //! - [`base`] is what is known of a run before it begins.
 //! - [`TargetRun`] is a run of databases of our own on directories or block devices: it takes them, has
 //!   the workload run on their [`Places`], and gives them back. A database server brings its own.
+//! - [`schedule`] says how long its phases take, before it begins.
 //! - [`DeviceWatch`] follows what the kernel and the devices report meanwhile.
 
 pub mod base;
 mod device_watch;
 mod places;
+pub mod schedule;
 mod target_run;
 
 pub use device_watch::DeviceWatch;
 pub use places::{OpenedPlace, Places, wall_clock};
+pub use schedule::PlannedWork;
 pub use target_run::{Begun, TargetRun};
 
 use std::path::PathBuf;
@@ -48,6 +51,12 @@ pub trait StorageRun {
     /// # Errors
     /// When a file system does not say how much room it has.
     fn describe(&self) -> Result<String, Error>;
+
+    /// What takes time besides warm-up and measured phase.
+    ///
+    /// # Errors
+    /// When kept databases cannot be read.
+    fn work(&self) -> Result<PlannedWork, Error>;
 
     /// Runs the workload to its end, or until somebody asks it to `stop`.
     ///

@@ -95,7 +95,7 @@ fn a_long_pause_does_not_hold_up_the_end() {
     // Enough sessions that one of them deletes in its first transaction.
     profile.mail.threads = Some(60);
     profile.mail.session_pause = TimeSpan::seconds(60);
-    profile.run.warm_up.maximum = TimeSpan::seconds(1);
+    profile.run.warm_up.maximum = Some(TimeSpan::seconds(1));
     profile.run.duration = TimeSpan::seconds(5);
     let heard = Heard::default();
     let result = run_on(DISK, &profile, u64::MAX, heard);

@@ -54,10 +54,7 @@ pub fn describe(targets: &TargetRun, profile: &MailProfile) -> Result<String, Er
         ));
     }
     let load = profile.describe_load();
-    text.push_str(&format!(
-        "Load: {load}, measured for {} in samples of {}\n",
-        profile.run.duration, profile.run.sample_interval
-    ));
+    text.push_str(&format!("Load: {load}\n",));
     Ok(text)
 }
 

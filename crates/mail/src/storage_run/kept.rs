@@ -18,6 +18,15 @@ pub struct Kept {
     pub has_file: bool,
 }
 
+impl Kept {
+    /// Whether the database is there, so that it need not be built.
+    #[must_use]
+    pub fn is_built(&self) -> bool {
+        let condition = self.state.as_ref().map(|state| state.condition);
+        self.has_file && matches!(condition, Some(Condition::InUse | Condition::Ready))
+    }
+}
+
 /// What is there of kept databases, in the order of the layout.
 pub fn all(claim: &Claim) -> Result<Vec<Kept>, Error> {
     let unreadable = |failure: Failure| {

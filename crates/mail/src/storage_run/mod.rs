@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use execution::storage_run::{
-    Begun, OpenedPlace, Places, RunRequest, StorageRun, TargetRun, own, wall_clock,
+    Begun, OpenedPlace, Places, PlannedWork, RunRequest, StorageRun, TargetRun, own, wall_clock,
 };
 use execution::{Error, Observer, Outcome, RunOptions};
 use runtime::{AnyDirectory, Runtime};
@@ -61,6 +61,7 @@ fn plan(
     let mut plan = MailPlan::new(profile, processors);
     plan.run.build_only = options.build_only;
     plan.run.reuse = options.reuse;
+    plan.run.warm_up = profile.run.warm_up.on_storage();
     if let Some(claim) = kept {
         plan.data_seed = kept::seed(claim, &plan)?;
     }
@@ -70,6 +71,26 @@ fn plan(
 impl StorageRun for MailRun {
     fn describe(&self) -> Result<String, Error> {
         describe::describe(&self.targets, &self.profile)
+    }
+
+    fn work(&self) -> Result<PlannedWork, Error> {
+        let mail = &self.profile.mail;
+        let kept = match self.targets.kept() {
+            Some(claim) => kept::all(claim)?,
+            None => Vec::new(),
+        };
+        let ready = kept.iter().filter(|one| one.is_built()).count() as u64;
+        let all_bytes = u64::from(mail.databases) * mail.database_bytes();
+        let verifies = self.profile.run.verify_after_run;
+        Ok(PlannedWork {
+            build_bytes: (u64::from(mail.databases) - ready) * mail.database_bytes(),
+            build_only: self.plan.run.build_only,
+            longest_tuning: (self.plan.run.fixed_sessions.is_none())
+                .then(|| self.profile.tuning.longest(&self.profile.run)),
+            verification: "verification",
+            verified_bytes: if verifies { all_bytes } else { 0 },
+            fills_caches: true,
+        })
     }
 
     fn run(

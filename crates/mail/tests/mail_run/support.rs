@@ -33,8 +33,8 @@ pub fn profile() -> MailProfile {
     profile.engine.cache_size_per_database = ByteSize::mib(4);
     profile.engine.version_store = ByteSize::mib(4);
     profile.run.duration = TimeSpan::seconds(60);
-    profile.run.sample_interval = TimeSpan::seconds(5);
-    profile.run.warm_up.maximum = TimeSpan::seconds(120);
+    profile.run.sample_interval = Some(TimeSpan::seconds(5));
+    profile.run.warm_up.maximum = Some(TimeSpan::seconds(120));
     profile
 }
 

@@ -125,7 +125,8 @@ impl Plan {
         let load = self.profile.describe_load();
         text.push_str(&format!(
             "Load: {load}, measured for {} of simulated time in samples of {}\n",
-            run.duration, run.sample_interval
+            run.duration,
+            run.sample_interval()
         ));
         text
     }

@@ -93,8 +93,8 @@ pub fn settings(plan: &Plan) -> Result<Vec<Setting>, Error> {
         settings.push(Setting::at(path, Value::of_text(format!("{percent:.2}"))));
     }
     if !settings.is_empty() {
-        let own = &plan.profile.run().warm_up;
-        let minimum = own.minimum.max(warm_up).min(own.maximum);
+        let own = plan.profile.warm_up_in_prediction();
+        let minimum = own.shortest.max(warm_up).min(own.longest);
         let minimum = Value::of_text(minimum.to_string());
         settings.push(Setting::at("run.warm_up.minimum", minimum));
     }

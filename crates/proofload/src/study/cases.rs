@@ -126,7 +126,11 @@ impl Task {
 
     /// Simulated seconds before anything is measured, at least.
     pub fn warm_up_s(&self) -> f64 {
-        self.plan.profile.run().warm_up.minimum.as_seconds()
+        self.plan
+            .profile
+            .warm_up_in_prediction()
+            .shortest
+            .as_seconds()
     }
 
     /// Its line in the progress.

@@ -97,7 +97,12 @@ impl Computation<'_> {
         let share = Share {
             progress: Progress::clone(progress),
             number,
-            warm_up: point.plan.profile.run().warm_up.minimum.duration(),
+            warm_up: point
+                .plan
+                .profile
+                .warm_up_in_prediction()
+                .shortest
+                .duration(),
             duration: point.plan.profile.run().duration.duration(),
             phase: Phase::Opening,
         };

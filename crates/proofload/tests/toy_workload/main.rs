@@ -11,7 +11,7 @@ use std::sync::Arc;
 use config::{ByteSize, ConfigError, Format, Layers, settings, within};
 use execution::RunnableWorkload;
 #[cfg(feature = "host")]
-use execution::storage_run::{RunRequest, StorageRun, TargetRun, own, wall_clock};
+use execution::storage_run::{PlannedWork, RunRequest, StorageRun, TargetRun, own, wall_clock};
 use measure::display::number::in_column;
 use measure::display::{
     Advice, AdviceId, Better, Cell, Column, Contribution, LoadWords, Medium, Part, ResultMetric,
@@ -112,6 +112,14 @@ struct ToyRun {
 impl StorageRun for ToyRun {
     fn describe(&self) -> Result<String, Error> {
         Ok(self.profile.describe_data())
+    }
+
+    fn work(&self) -> Result<PlannedWork, Error> {
+        let bytes = self.profile.toy.size.bytes();
+        Ok(PlannedWork {
+            build_bytes: bytes,
+            ..PlannedWork::default()
+        })
     }
 
     fn run(
@@ -276,6 +284,7 @@ impl ToyProfile {
             page_bytes: BLOCK_BYTES,
             reuse: false,
             build_only: false,
+            warm_up: self.warm_up_in_prediction(),
             steady_by: SteadyBy::Rate,
         }
     }

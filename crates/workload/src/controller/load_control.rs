@@ -16,8 +16,6 @@ const FIRST_GUESS: f64 = 1.5;
 const SHORTEST_TUNING_SAMPLE_S: f64 = 0.1;
 /// Cycles that a tuning should find time for.
 const CYCLES: f64 = 8.0;
-/// Shortest time for all of the tuning, in seconds.
-const SHORTEST_TUNING_S: f64 = 60.0;
 
 /// Decides the strength of the load.
 pub struct LoadControl {
@@ -208,12 +206,11 @@ impl Tuner {
     }
 }
 
-/// The tuning of the profile, with its times cut down for a run that is shorter than they are: no
-/// tuning shall take longer than the run itself (one minute at least).
+/// The tuning of the profile, with its times cut down for a run that is shorter than they are.
 fn scaled(tuning: &Tuning, run: &Run) -> (Tuning, f64) {
     let mut tuning = tuning.clone();
-    let longest_s = run.duration.as_seconds().max(SHORTEST_TUNING_S);
-    let total_s = tuning.total_limit.as_seconds().min(longest_s);
+    tuning.total_limit = tuning.longest(run);
+    let total_s = tuning.total_limit.as_seconds();
     let samples = f64::from(tuning.transient_samples + tuning.stable_samples);
     let wanted_s = tuning.sample_interval.as_seconds();
     let fitting_s = (total_s / CYCLES / samples).max(SHORTEST_TUNING_SAMPLE_S);
@@ -221,6 +218,5 @@ fn scaled(tuning: &Tuning, run: &Run) -> (Tuning, f64) {
     let scale = interval_s / wanted_s;
     let limit_s = tuning.settle_limit.as_seconds() * scale;
     tuning.settle_limit.0 = (limit_s * 1e9) as u64;
-    tuning.total_limit.0 = (total_s * 1e9) as u64;
     (tuning, interval_s)
 }

@@ -27,6 +27,7 @@ pub mod plan;
 pub mod run_controller;
 mod service;
 pub mod shard;
+mod steady_load;
 pub mod ticks;
 pub mod zero_delay_loop;
 

@@ -289,7 +289,7 @@ impl Account {
             ));
         }
         let rule = plan.run.steady_state.rule();
-        let interval_s = plan.run.sample_interval.as_seconds();
+        let interval_s = plan.run.sample_interval().as_seconds();
         let steady = match plan.steady_by {
             SteadyBy::Rate => {
                 let variable = "database reads and writes per second";

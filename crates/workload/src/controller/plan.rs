@@ -1,7 +1,7 @@
 //! What a run does, whatever its workload.
 
 use super::load::Loop;
-use crate::profile::{Run, Tuning};
+use crate::profile::{Run, Tuning, WarmUpLength};
 use crate::progress::Clients;
 use measure::sample::Layout;
 use measure::service_level::ServiceLevels;
@@ -52,6 +52,8 @@ pub struct RunPlan {
     pub reuse: bool,
     /// Whether the run ends when the databases have been built.
     pub build_only: bool,
+    /// How long the warm-up lasts.
+    pub warm_up: WarmUpLength,
     /// What is looked at to say whether the run was steady.
     pub steady_by: SteadyBy,
 }

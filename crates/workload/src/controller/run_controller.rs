@@ -16,6 +16,7 @@ use super::outcome::{Account, Span};
 use super::phase_notice::PhaseNotice;
 use super::plan::RunPlan;
 use super::service::Service;
+use super::steady_load::SteadyLoad;
 use super::ticks::{Tick, TickJoiner};
 use crate::profile::TimeSpan;
 use crate::progress::{ByteProgress, Phase, StopRequest};
@@ -56,6 +57,9 @@ pub struct RunController {
     /// What is being done in this stage, since when, and not reported yet.
     doing: Option<(String, u64)>,
     cache_fill: Vec<f64>,
+    steady_load: SteadyLoad,
+    /// When the caches were as full as the warm-up wants them.
+    filled_ns: Option<u64>,
     shed: Vec<u64>,
     service: Service,
     is_tuned: bool,
@@ -79,7 +83,7 @@ impl RunController {
     ) -> Self {
         let shards = plan.shards.len();
         assert_eq!(orders.len(), shards);
-        let interval_s = plan.run.sample_interval.as_seconds();
+        let interval_s = plan.run.sample_interval().as_seconds();
         Self {
             collector: Collector::new(Arc::clone(&plan.layout), shards, interval_s, monitor),
             ticks: TickJoiner::new(shards, Arc::clone(&plan.layout)),
@@ -95,6 +99,8 @@ impl RunController {
             sampled_phase: (u32::MAX, 0.0),
             doing: None,
             cache_fill: vec![0.0; shards],
+            steady_load: SteadyLoad::new(&plan.run),
+            filled_ns: None,
             shed: vec![0; shards],
             service: Service::default(),
             is_tuned: false,
@@ -111,7 +117,7 @@ impl RunController {
     /// The tick to begin with.
     #[must_use]
     pub fn tick_ns(plan: &RunPlan) -> u64 {
-        plan.run.sample_interval.as_ns().min(LONGEST_TICK_NS)
+        plan.run.sample_interval().as_ns().min(LONGEST_TICK_NS)
     }
 
     /// Begins the run with its first stage, building the databases.
@@ -258,7 +264,7 @@ impl RunController {
         let all_done = self.done + self.ended() >= self.orders.len();
         let plan = Arc::clone(&self.plan);
         let run = &plan.run;
-        let is_warm = self.stage == Stage::WarmUp && self.is_warm(elapsed, listener);
+        let is_warm = self.stage == Stage::WarmUp && self.is_warm(now_ns, listener);
         let next = match self.stage {
             Stage::Build if all_done && plan.build_only => Stage::End,
             Stage::Build if all_done => Stage::Open,
@@ -282,20 +288,34 @@ impl RunController {
         self.enter(next, now_ns, listener);
     }
 
-    fn is_warm(&mut self, elapsed: TimeSpan, listener: &mut dyn RunListener) -> bool {
-        let warm_up = &self.plan.run.warm_up;
+    fn is_warm(&mut self, now_ns: u64, listener: &mut dyn RunListener) -> bool {
+        let elapsed = TimeSpan(now_ns - self.stage_begun_ns);
+        let plan = Arc::clone(&self.plan);
+        let (warm_up, wanted_percent) = (plan.warm_up, plan.run.warm_up.cache_fill_percent);
         let fill = self.least_fill();
-        if elapsed >= warm_up.minimum && fill >= warm_up.cache_fill_percent / 100.0 {
+        if fill >= wanted_percent / 100.0 {
+            let filled_ns = *self.filled_ns.get_or_insert(now_ns);
+            if elapsed < warm_up.shortest {
+                return false;
+            }
+            if !warm_up.until_steady || self.steady_load.is_steady() {
+                return true;
+            }
+            let waited = TimeSpan(now_ns - filled_ns);
+            if elapsed < warm_up.longest && waited < plan.run.duration {
+                return false;
+            }
+            listener.note("The load was not steady yet at the end of the warm-up.");
             return true;
         }
-        if elapsed < warm_up.maximum {
+        if elapsed < warm_up.longest {
             return false;
         }
         let text = format!(
             "The caches were {:.0} % full at the end of the longest warm-up, target {:.0} %. \
              The read rate may fall as they fill.",
             fill * 100.0,
-            warm_up.cache_fill_percent
+            wanted_percent
         );
         listener.note(&text);
         self.account.warn(text);
@@ -358,6 +378,9 @@ impl RunController {
                 self.order_load();
             }
             SamplePhase::WarmUp | SamplePhase::Measured => {
+                if tick.phase == SamplePhase::WarmUp {
+                    self.steady_load.add(tick);
+                }
                 self.load_control.follow(tick);
                 self.order_load();
             }

@@ -10,4 +10,4 @@ mod run;
 pub use config::{ByteSize, TimeSpan};
 pub use measure::service_level::Levels;
 pub use rules::{Rule, common_rules, read};
-pub use run::{Run, SteadyState, Tuning, WarmUp};
+pub use run::{Run, SteadyState, Tuning, WarmUp, WarmUpLength};

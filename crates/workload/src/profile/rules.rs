@@ -84,17 +84,19 @@ fn limits(levels: &Levels, broken: &mut Vec<Rule>) {
 }
 
 fn times(run: &Run, broken: &mut Vec<Rule>) {
-    if run.sample_interval > run.duration {
+    if run.sample_interval() > run.duration {
         broken.push(Rule {
             paths: &["run.sample_interval", "run.duration"],
             message: format!(
                 "a run of {} is shorter than one sample of {}",
-                run.duration, run.sample_interval
+                run.duration,
+                run.sample_interval()
             ),
             help: "make run.sample_interval shorter, or run longer with --duration".to_owned(),
         });
     }
-    if run.warm_up.minimum > run.warm_up.maximum {
+    if matches!((run.warm_up.minimum, run.warm_up.maximum), (Some(least), Some(most)) if least > most)
+    {
         broken.push(Rule {
             paths: &["run.warm_up.minimum", "run.warm_up.maximum"],
             message: "the shortest warm-up is longer than the longest".to_owned(),

@@ -4,6 +4,32 @@ use crate::pacing::arrivals::Spacing;
 use config::{TimeSpan, or_word, settings, within};
 use measure::steady::SteadyRule;
 
+/// The shortest limit of the time for all of the tuning.
+const SHORTEST_TUNING: TimeSpan = TimeSpan::seconds(60);
+
+/// The longest warm-up on real storage unless it is set.
+const LONGEST_WARM_UP: TimeSpan = TimeSpan::seconds(900);
+
+/// The longest warm-up of a prediction unless it is set.
+const LONGEST_SIMULATED_WARM_UP: TimeSpan = TimeSpan::seconds(1800);
+
+/// Samples that a run has at least unless their length is set.
+const FEWEST_SAMPLES: u64 = 20;
+
+/// Lengths of samples that a run chooses from, the longest first.
+const SAMPLE_INTERVALS: [TimeSpan; 7] = [
+    TimeSpan::seconds(15),
+    TimeSpan::seconds(10),
+    TimeSpan::seconds(5),
+    TimeSpan::seconds(2),
+    TimeSpan::seconds(1),
+    TimeSpan::millis(500),
+    TimeSpan::millis(200),
+];
+
+/// The shortest length of a sample.
+const SHORTEST_SAMPLE: TimeSpan = TimeSpan::millis(100);
+
 const YEAR: TimeSpan = TimeSpan::seconds(365 * 86_400);
 
 /// The largest whole number that TOML has.
@@ -18,9 +44,10 @@ settings! {
         pub duration: TimeSpan = TimeSpan::seconds(2 * 3600),
             as within(TimeSpan::seconds(1)..=YEAR),
             source "Jetstress: 2 h for a performance test, 24 h for a stress test.";
-        /// Length of one sample, over which latencies are averaged.
-        pub sample_interval: TimeSpan = TimeSpan::seconds(15),
-            as within(TimeSpan::millis(100)..=TimeSpan::seconds(3600)),
+        /// Length of one sample, over which latencies are averaged. "auto" is 15 s, and less in a run
+        /// of under 5 minutes, so that it has at least 20 samples.
+        pub sample_interval: Option<TimeSpan> = None,
+            as or_word("auto", within(TimeSpan::millis(100)..=TimeSpan::seconds(3600))),
             source "JetstressConfig.xml 2013, LogInterval 15000 ms.";
         /// Database reads and writes per second to hold over all databases (--rate). Transactions
         /// then start by the clock, and latency counts from the intended start. "none" lets the
@@ -63,12 +90,20 @@ settings! {
         /// How full every cache must be; a database smaller than its cache must be cached as far.
         pub cache_fill_percent: f64 = 90.0,
             as within(0.0..=99.0), source "JetstressConfig.xml 2013, PreloadJetCache 0.9.";
-        /// The shortest warm-up, even if the caches are full before.
-        pub minimum: TimeSpan = TimeSpan::seconds(0),
-            as within(TimeSpan(0)..=YEAR), source "Project default.";
-        /// The longest warm-up; measuring then begins with the caches as they are.
-        pub maximum: TimeSpan = TimeSpan::seconds(1800),
-            as within(TimeSpan(0)..=YEAR), source "Project default.";
+        /// The shortest warm-up, even if the caches are full before. "auto" is none, and 15 min of
+        /// simulated time before a predicted brokerage.
+        pub minimum: Option<TimeSpan> = None,
+            as or_word("auto", within(TimeSpan(0)..=YEAR)), source "Project default.";
+        /// The longest warm-up; measuring then begins with the caches as they are. "auto" is 15 min on
+        /// real storage, and 30 min of simulated time.
+        pub maximum: Option<TimeSpan> = None,
+            as or_word("auto", within(TimeSpan(0)..=YEAR)), source "Project default.";
+        /// Whether a run on real storage also waits until the load is steady: operations and database
+        /// reads in rounds of a sixtieth of the measured phase, 15 s at most, by the rule of
+        /// run.steady_state or as near to it as chance allows. It waits no longer than the measured
+        /// phase lasts. A prediction begins with caches and tiers that have settled.
+        pub until_steady: bool = true,
+            source "Project default; SNIA PTS: preconditioning until steady.";
     }
 }
 
@@ -125,6 +160,66 @@ settings! {
         pub rate_margin_percent: f64 = 5.0,
             as within(0.1..=100.0),
             source "JetstressConfig.xml 2013, MarginIops; its use in tuning is unconfirmed.";
+    }
+}
+
+/// How long a warm-up lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WarmUpLength {
+    /// At least.
+    pub shortest: TimeSpan,
+    /// At most.
+    pub longest: TimeSpan,
+    /// Whether it waits for a steady load, besides full caches.
+    pub until_steady: bool,
+}
+
+impl WarmUp {
+    /// The warm-up of a run on real storage.
+    #[must_use]
+    pub fn on_storage(&self) -> WarmUpLength {
+        let shortest = self.minimum.unwrap_or_default();
+        WarmUpLength {
+            shortest,
+            longest: self.maximum.unwrap_or(shortest.max(LONGEST_WARM_UP)),
+            until_steady: self.until_steady,
+        }
+    }
+
+    /// The warm-up of a prediction that takes at least `usual` if nothing is set.
+    #[must_use]
+    pub fn in_prediction(&self, usual: TimeSpan) -> WarmUpLength {
+        let longest = self.maximum.unwrap_or(LONGEST_SIMULATED_WARM_UP);
+        let shortest = self.minimum.unwrap_or(usual.min(longest));
+        WarmUpLength {
+            shortest,
+            longest: longest.max(shortest),
+            until_steady: false,
+        }
+    }
+}
+
+impl Run {
+    /// Length of one sample.
+    #[must_use]
+    pub fn sample_interval(&self) -> TimeSpan {
+        let fits = |interval: &TimeSpan| self.duration.as_ns() / interval.as_ns() >= FEWEST_SAMPLES;
+        self.sample_interval
+            .or_else(|| SAMPLE_INTERVALS.into_iter().find(fits))
+            .unwrap_or(SHORTEST_SAMPLE)
+    }
+}
+
+impl Tuning {
+    /// The longest time for the whole of tuning before this run: no longer than the run itself, and one
+    /// minute at least.
+    #[must_use]
+    pub fn longest(&self, run: &Run) -> TimeSpan {
+        TimeSpan(
+            self.total_limit
+                .0
+                .min(run.duration.0.max(SHORTEST_TUNING.0)),
+        )
     }
 }
 

@@ -3,8 +3,8 @@
 use super::RunController;
 use crate::controller::link::{Stage, WITHOUT_SERVICE};
 use crate::controller::listener::{InterimResult, RunListener};
+use crate::controller::plan::RunPlan;
 use crate::controller::ticks::Tick;
-use crate::profile::{TimeSpan, WarmUp};
 use crate::progress::{LiveSample, PhaseEstimate, Remaining, Sessions};
 use measure::result::RunResult;
 use measure::sample::{Phase as SamplePhase, Sample};
@@ -45,8 +45,7 @@ impl RunController {
         // The last counts of a phase come when the next stage has begun already.
         match (phase, self.stage) {
             (SamplePhase::WarmUp, Stage::WarmUp) => {
-                let warm_up = &self.plan.run.warm_up;
-                Some(warm_up_estimate(warm_up, self.least_fill(), elapsed))
+                Some(warm_up_estimate(&self.plan, self.least_fill(), elapsed))
             }
             (SamplePhase::Tuning, Stage::Tune) => self.load_control.estimate(elapsed),
             _ => None,
@@ -95,19 +94,25 @@ impl RunController {
     }
 }
 
-/// Until when the warm-up goes on: until the caches are full enough, within its bounds.
-fn warm_up_estimate(warm_up: &WarmUp, fill: f64, elapsed: Duration) -> PhaseEstimate {
-    let wanted = warm_up.cache_fill_percent / 100.0;
-    let shortest = warm_up.minimum.duration().saturating_sub(elapsed);
-    let longest = warm_up.maximum.duration().saturating_sub(elapsed);
+/// Until when the warm-up goes on: until the caches are full enough and, if it waits for that, the load
+/// is steady, within its bounds.
+fn warm_up_estimate(plan: &RunPlan, fill: f64, elapsed: Duration) -> PhaseEstimate {
+    let wanted = plan.run.warm_up.cache_fill_percent / 100.0;
+    let shortest = plan.warm_up.shortest.duration().saturating_sub(elapsed);
+    let longest = plan.warm_up.longest.duration().saturating_sub(elapsed);
     let missing = (wanted - fill).max(0.0);
     let filling = elapsed.as_secs_f64() * missing / fill.max(0.001);
     let filling = Duration::try_from_secs_f64(filling).unwrap_or(longest);
     let text = if fill < wanted {
         let (fill, wanted) = (fill * 100.0, wanted * 100.0);
         format!("caches {fill:.0} % full, target {wanted:.0} %")
-    } else if warm_up.minimum > TimeSpan(0) {
-        format!("the warm-up takes at least {}", warm_up.minimum)
+    } else if !shortest.is_zero() {
+        format!("the warm-up takes at least {}", plan.warm_up.shortest)
+    } else if plan.warm_up.until_steady {
+        return PhaseEstimate {
+            text: "caches warm, load not steady yet".to_owned(),
+            remaining: Remaining::AtMost(longest),
+        };
     } else {
         "caches warm".to_owned()
     };

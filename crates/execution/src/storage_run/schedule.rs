@@ -1,0 +1,151 @@
+//! How long the phases of a run take, before it begins.
+
+use std::fmt::Write;
+
+use measure::display::number::duration;
+use measure::units;
+use workload::profile::{Run, TimeSpan};
+
+/// Speed of reading and writing by which times are estimated, bytes per second. Nobody knows that of the
+/// storage before the run; this one is easy to divide by.
+const ASSUMED_BYTES_PER_S: f64 = 100.0 * 1_048_576.0;
+
+/// What takes time in a run besides warm-up and measured phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlannedWork {
+    /// Bytes to be written before the load; 0 if the databases are there.
+    pub build_bytes: u64,
+    /// Whether the run ends when the databases are built.
+    pub build_only: bool,
+    /// The longest search for the number of threads; `None` if it is given.
+    pub longest_tuning: Option<TimeSpan>,
+    /// What is done after the load, such as `verification`.
+    pub verification: &'static str,
+    /// Bytes that are read for it; 0 if it is left out.
+    pub verified_bytes: u64,
+    /// Whether the warm-up waits for full caches of our own engine.
+    pub fills_caches: bool,
+}
+
+/// The phases of a run with their times, a line each, and the time in all.
+#[must_use]
+pub fn describe(run: &Run, work: &PlannedWork) -> String {
+    let mut text = "Plan:\n".to_owned();
+    let (mut shortest_s, mut longest_s) = (0.0, 0.0);
+    let mut add = |name: &str, what: &str, least_s: f64, most_s: f64| {
+        let _ = writeln!(text, "  {name}: {what}");
+        shortest_s += least_s;
+        longest_s += most_s;
+    };
+    let seconds = |bytes: u64| bytes as f64 / ASSUMED_BYTES_PER_S;
+    let bytes_line = |add: &mut dyn FnMut(&str, &str, f64, f64), name, verb, bytes: u64| {
+        if bytes > 0 {
+            let time = duration(seconds(bytes).max(1.0).round());
+            let what = format!("{} to {verb}, {time} at 100 MiB/s", units::size(bytes));
+            add(name, &what, 0.0, seconds(bytes));
+        }
+    };
+    bytes_line(&mut add, "build", "write", work.build_bytes);
+    if !work.build_only {
+        let length = run.warm_up.on_storage();
+        let (least_s, most_s) = (length.shortest.as_seconds(), length.longest.as_seconds());
+        add("warm-up", &warm_up_of(run, work), least_s, most_s);
+        if let Some(longest) = work.longest_tuning {
+            let longest_s = duration(longest.as_seconds());
+            let what = format!("finds the number of threads, {longest_s} at most");
+            add("tuning", &what, 0.0, longest.as_seconds());
+        }
+        let (length_s, interval) = (run.duration.as_seconds(), run.sample_interval());
+        let samples = (length_s / interval.as_seconds()) as u64;
+        let samples = units::count(samples, "sample");
+        let interval = duration(interval.as_seconds());
+        let what = format!("{}, {samples} of {interval}", duration(length_s));
+        add("measured phase", &what, length_s, length_s);
+        bytes_line(&mut add, work.verification, "read", work.verified_bytes);
+    }
+    let (from, to) = (duration(shortest_s.round()), duration(longest_s.round()));
+    let condition = match work.build_bytes + work.verified_bytes {
+        0 => "",
+        _ => " if the storage writes and reads 100 MiB/s",
+    };
+    let total = match from == to || shortest_s == 0.0 {
+        true => format!("about {to}"),
+        false => format!("{from} to {to}"),
+    };
+    let _ = writeln!(text, "  in all: {total}{condition}");
+    text
+}
+
+fn warm_up_of(run: &Run, work: &PlannedWork) -> String {
+    let length = run.warm_up.on_storage();
+    if length.longest == TimeSpan(0) {
+        return "none".to_owned();
+    }
+    let fill_percent = run.warm_up.cache_fill_percent;
+    let full = work.fills_caches && fill_percent > 0.0;
+    let full = full.then(|| format!("the caches are {fill_percent} % full"));
+    let steady = length.until_steady.then(|| "the load is steady".to_owned());
+    let reasons: Vec<String> = full.into_iter().chain(steady).collect();
+    let until = match reasons.is_empty() {
+        true => String::new(),
+        false => format!("until {}, ", reasons.join(" and ")),
+    };
+    let most = duration(length.longest.as_seconds());
+    let least = match length.shortest {
+        TimeSpan(0) => String::new(),
+        least if least == length.longest => return most,
+        least => format!("{} at least, ", duration(least.as_seconds())),
+    };
+    format!("{until}{least}{most} at most")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_phase_has_its_time_and_the_sum_holds_them() {
+        let work = PlannedWork {
+            build_bytes: 96 << 30,
+            longest_tuning: Some(TimeSpan::seconds(3_600)),
+            verification: "verification",
+            verified_bytes: 96 << 30,
+            fills_caches: true,
+            ..PlannedWork::default()
+        };
+        let text = describe(&Run::default(), &work);
+        let expected = "Plan:\n\
+            \x20 build: 96 GiB to write, 16 min 23 s at 100 MiB/s\n\
+            \x20 warm-up: until the caches are 90 % full and the load is steady, 15 min at most\n\
+            \x20 tuning: finds the number of threads, 1 h at most\n\
+            \x20 measured phase: 2 h, 480 samples of 15 s\n\
+            \x20 verification: 96 GiB to read, 16 min 23 s at 100 MiB/s\n\
+            \x20 in all: 2 h to 3 h 47 min if the storage writes and reads 100 MiB/s\n";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn what_is_not_done_is_not_planned() {
+        let built = PlannedWork {
+            build_bytes: 200 << 20,
+            build_only: true,
+            ..PlannedWork::default()
+        };
+        let text = describe(&Run::default(), &built);
+        assert_eq!(
+            text,
+            "Plan:\n  build: 200 MiB to write, 2 s at 100 MiB/s\n  in all: about 2 s if the storage \
+             writes and reads 100 MiB/s\n"
+        );
+        let mut run = Run {
+            duration: TimeSpan::seconds(60),
+            ..Run::default()
+        };
+        run.warm_up.maximum = Some(TimeSpan(0));
+        let text = describe(&run, &PlannedWork::default());
+        assert_eq!(
+            text,
+            "Plan:\n  warm-up: none\n  measured phase: 1 min, 30 samples of 2 s\n  in all: about 1 min\n"
+        );
+    }
+}
