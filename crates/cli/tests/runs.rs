@@ -82,7 +82,9 @@ fn a_low_limit_of_open_files_is_raised() {
     here.directory("target");
     // Each database has four files open, with two descriptors each.
     let line = SMALL.replace("--databases 1", "--databases 12");
-    let line = line.replace("--threads 2", "--threads 12");
+    let line = line
+        .replace("--threads 2", "--threads 12")
+        .replace("48MiB", "96MiB");
     let shell = format!(
         "ulimit -Sn 40; exec {} {line} {WIDE} --build-only",
         env!("CARGO_BIN_EXE_proofload")

@@ -51,7 +51,9 @@ struct Claimed<'a>(&'a RefCell<FxHashSet<u32>>, u32);
 impl<'a> Claimed<'a> {
     /// `None` if it is in it already.
     fn new(set: &'a RefCell<FxHashSet<u32>>, page: u32) -> Option<Self> {
-        set.borrow_mut().insert(page).then_some(Self(set, page))
+        // A claim that is made must be dropped, so it is made only if it is to be.
+        let is_new = set.borrow_mut().insert(page);
+        is_new.then(|| Self(set, page))
     }
 }
 
