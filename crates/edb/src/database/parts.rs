@@ -232,7 +232,7 @@ impl WriteAhead for LateLog {
 
     fn request(&self, position: LogPosition) {
         if let Some(log) = self.log() {
-            log.request(position, 0);
+            log.request(position);
         }
     }
 

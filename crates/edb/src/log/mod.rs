@@ -1,8 +1,8 @@
 //! The log: what has to be on disk before a page may be.
 //!
 //! A tour:
-//! - [`Log`] takes records without waiting ([`Log::append`]) and makes them durable together
-//!   ([`Log::make_durable`]): one writer, everything that has come in goes out in one request.
+//! - [`Log`] takes records without waiting ([`LogCore::append`]) and makes them durable together
+//!   ([`LogCore::make_durable`]): one writer, everything that has come in goes out in one request.
 //! - `layout` says how records lie in segments and files, `buffer` cuts them, `writer` writes them.
 //! - `files` turns one file into the next: pre-zeroed or re-used, renamed so that a power cut at any
 //!   instant leaves a set of files that can be read.
@@ -41,18 +41,16 @@ pub(crate) use layout::{eight, put, word};
 pub(crate) use names::checkpoint_name;
 pub use reader::LogReader;
 pub use set::LogEnd;
-pub use state::LogStatistics;
+pub use state::{LogCore, LogStatistics};
 pub use verify::{LogVerification, verify_log};
 
 use crate::format::database_header::{LogTime, Signature};
-use crate::integrity::FileFinding;
-use crate::position::{LogPosition, LogSpan};
 use crate::settings::EngineSettings;
 use config::ByteSize;
 use files::LogFiles;
 use runtime::{Directory, Handle, IoObserver};
-use state::LogCore;
 use std::future::Future;
+use std::ops::Deref;
 use std::pin::Pin;
 use std::rc::Rc;
 
@@ -122,8 +120,8 @@ pub trait LogRollover: 'static {
     fn rolled(&self, generation: u32) -> LocalFuture<'_, Result<(), LogError>>;
 }
 
-/// The log of one database. Clones share it. When the last one is dropped without [`Log::close`],
-/// what has not been written is lost, as in a crash.
+/// The log of one database. Clones share its [`LogCore`]. When the last one is dropped without
+/// [`LogCore::close`], what has not been written is lost, as in a crash.
 #[derive(Clone)]
 pub struct Log {
     core: Rc<LogCore>,
@@ -184,114 +182,12 @@ impl Log {
             core,
         }
     }
+}
 
-    /// Adds a record. Never waits; [`Log::admit`] is the brake.
-    ///
-    /// # Panics
-    /// If the record is larger than [`Log::most_record_bytes`].
-    pub fn append(&self, record: &[u8]) -> LogSpan {
-        self.core.append(record)
-    }
+impl Deref for Log {
+    type Target = LogCore;
 
-    /// Bytes of the largest record.
-    #[must_use]
-    pub fn most_record_bytes(&self) -> usize {
-        self.core.geometry.most_record_bytes()
-    }
-
-    /// Waits while more is buffered than the buffer should hold. To be called before new work.
-    ///
-    /// # Errors
-    /// If the log has failed, or no space is left for its next file.
-    pub async fn admit(&self) -> Result<(), LogError> {
-        self.core.admit().await
-    }
-
-    /// Waits until everything before `end` is on stable storage.
-    ///
-    /// # Errors
-    /// If the log has failed before.
-    pub async fn make_durable(&self, end: LogPosition) -> Result<(), LogError> {
-        self.core.make_durable(end).await
-    }
-
-    /// Asks for everything before `end` to become durable within so many nanoseconds; does not wait.
-    pub fn request(&self, end: LogPosition, within_ns: u64) {
-        self.core.request(end, within_ns);
-    }
-
-    /// Everything before this position is on stable storage.
-    #[must_use]
-    pub fn durable(&self) -> LogPosition {
-        self.core.durable()
-    }
-
-    /// Where the next record will begin, or a little before.
-    #[must_use]
-    pub fn tip(&self) -> LogPosition {
-        self.core.tip()
-    }
-
-    /// The file being written.
-    #[must_use]
-    pub fn generation(&self) -> u32 {
-        self.core.generation()
-    }
-
-    /// Bytes of a log file.
-    #[must_use]
-    pub fn file_size_bytes(&self) -> u64 {
-        self.core.geometry.file_bytes
-    }
-
-    /// What distinguishes this log from all others.
-    #[must_use]
-    pub fn signature(&self) -> Signature {
-        self.core.settings.signature
-    }
-
-    /// The time of day now.
-    #[must_use]
-    pub fn time(&self) -> LogTime {
-        self.core.time()
-    }
-
-    /// The files before `generation` are not needed any more. With circular logging they are removed or
-    /// used again.
-    pub fn release_before(&self, generation: u32) {
-        self.core.release_before(generation);
-    }
-
-    /// Sets who is notified when the log moves to a new file.
-    pub fn on_rollover(&self, rollover: Rc<dyn LogRollover>) {
-        self.core.set_rollover(rollover);
-    }
-
-    /// Why the log takes no new work, if so.
-    ///
-    /// # Errors
-    /// The reason.
-    pub fn check(&self) -> Result<(), LogError> {
-        self.core.check()
-    }
-
-    /// What the log has done.
-    #[must_use]
-    pub fn statistics(&self) -> LogStatistics {
-        self.core.statistics()
-    }
-
-    /// What has been found wrong in log files that were read back, since the last call.
-    #[must_use]
-    pub fn take_findings(&self) -> Vec<FileFinding> {
-        self.core.take_findings()
-    }
-
-    /// Writes what is left and ends the log's tasks.
-    ///
-    /// # Errors
-    /// If the log has failed.
-    pub async fn close(&self) -> Result<(), LogError> {
-        self.core.close().await
+    fn deref(&self) -> &LogCore {
+        &self.core
     }
 }

@@ -5,7 +5,7 @@ use super::error::LogError;
 use super::layout::Geometry;
 use super::waiters::Waiters;
 use super::{LogRollover, LogSettings};
-use crate::format::database_header::LogTime;
+use crate::format::database_header::{LogTime, Signature};
 use crate::integrity::FileFinding;
 use crate::position::{LogPosition, LogSpan, SEGMENT_BYTES};
 use crate::signal::Signal;
@@ -73,7 +73,8 @@ struct LogState {
     statistics: LogStatistics,
 }
 
-pub(super) struct LogCore {
+/// What the sessions and the writer of a log share.
+pub struct LogCore {
     pub(super) handle: Handle,
     pub(super) settings: LogSettings,
     pub(super) geometry: Geometry,
@@ -151,7 +152,11 @@ impl LogCore {
         })
     }
 
-    pub(super) fn append(&self, record: &[u8]) -> LogSpan {
+    /// Adds a record. Never waits; [`LogCore::admit`] is the brake.
+    ///
+    /// # Panics
+    /// If the record is larger than [`LogCore::most_record_bytes`].
+    pub fn append(&self, record: &[u8]) -> LogSpan {
         let mut state = self.state.borrow_mut();
         let span = state.buffer.append(record);
         state.statistics.records += 1;
@@ -164,7 +169,29 @@ impl LogCore {
         span
     }
 
-    pub(super) async fn admit(&self) -> Result<(), LogError> {
+    /// Bytes of the largest record.
+    #[must_use]
+    pub fn most_record_bytes(&self) -> usize {
+        self.geometry.most_record_bytes()
+    }
+
+    /// Bytes of a log file.
+    #[must_use]
+    pub fn file_size_bytes(&self) -> u64 {
+        self.geometry.file_bytes
+    }
+
+    /// What distinguishes this log from all others.
+    #[must_use]
+    pub fn signature(&self) -> Signature {
+        self.settings.signature
+    }
+
+    /// Waits while more is buffered than the buffer should hold. To be called before new work.
+    ///
+    /// # Errors
+    /// If the log has failed, or no space is left for its next file.
+    pub async fn admit(&self) -> Result<(), LogError> {
         let mut waited = false;
         loop {
             self.check()?;
@@ -180,7 +207,11 @@ impl LogCore {
         }
     }
 
-    pub(super) async fn make_durable(&self, end: LogPosition) -> Result<(), LogError> {
+    /// Waits until everything before `end` is on stable storage.
+    ///
+    /// # Errors
+    /// If the log has failed before.
+    pub async fn make_durable(&self, end: LogPosition) -> Result<(), LogError> {
         if self.durable() >= end {
             return Ok(());
         }
@@ -192,7 +223,8 @@ impl LogCore {
         self.waiters.wait(end).await
     }
 
-    pub(super) fn request(&self, end: LogPosition, within_ns: u64) {
+    /// Asks for everything before `end` to become durable within so many nanoseconds; does not wait.
+    pub fn request(&self, end: LogPosition, within_ns: u64) {
         let mut state = self.state.borrow_mut();
         assert!(
             end <= state.buffer.tip(),
@@ -303,7 +335,11 @@ impl LogCore {
         self.state.borrow().failure.clone()
     }
 
-    pub(super) fn check(&self) -> Result<(), LogError> {
+    /// Why the log takes no new work, if so.
+    ///
+    /// # Errors
+    /// The reason.
+    pub fn check(&self) -> Result<(), LogError> {
         let state = self.state.borrow();
         match state.failure.as_ref().or(state.refusal.as_ref()) {
             Some(reason) => Err(reason.clone()),
@@ -317,7 +353,11 @@ impl LogCore {
         self.abandoned.get() || self.stopped.get() || self.state.borrow().failure.is_some()
     }
 
-    pub(super) async fn close(&self) -> Result<(), LogError> {
+    /// Writes what is left and ends the log's tasks.
+    ///
+    /// # Errors
+    /// If the log has failed.
+    pub async fn close(&self) -> Result<(), LogError> {
         let tip = self.tip();
         self.state.borrow_mut().closing = true;
         self.writer.raise();
@@ -328,22 +368,30 @@ impl LogCore {
         outcome
     }
 
-    pub(super) fn release_before(&self, generation: u32) {
+    /// The files before `generation` are not needed any more. With circular logging they are removed or
+    /// used again.
+    pub fn release_before(&self, generation: u32) {
         if generation > self.released.get() {
             self.released.set(generation);
             self.advanced.notify_all();
         }
     }
 
-    pub(super) fn durable(&self) -> LogPosition {
+    /// Everything before this position is on stable storage.
+    #[must_use]
+    pub fn durable(&self) -> LogPosition {
         self.state.borrow().durable
     }
 
-    pub(super) fn tip(&self) -> LogPosition {
+    /// Where the next record will begin, or a little before.
+    #[must_use]
+    pub fn tip(&self) -> LogPosition {
         self.state.borrow().buffer.tip()
     }
 
-    pub(super) fn generation(&self) -> u32 {
+    /// The file being written.
+    #[must_use]
+    pub fn generation(&self) -> u32 {
         self.generation.get()
     }
 
@@ -357,7 +405,9 @@ impl LogCore {
         self.findings.borrow_mut().extend(findings);
     }
 
-    pub(super) fn take_findings(&self) -> Vec<FileFinding> {
+    /// What has been found wrong in log files that were read back, since the last call.
+    #[must_use]
+    pub fn take_findings(&self) -> Vec<FileFinding> {
         self.findings.take()
     }
 
@@ -368,7 +418,8 @@ impl LogCore {
         self.rolled.notify_all();
     }
 
-    pub(super) fn set_rollover(&self, rollover: Rc<dyn LogRollover>) {
+    /// Sets who is notified when the log moves to a new file.
+    pub fn on_rollover(&self, rollover: Rc<dyn LogRollover>) {
         *self.rollover.borrow_mut() = Some(rollover);
     }
 
@@ -380,11 +431,15 @@ impl LogCore {
         change(&mut self.state.borrow_mut().statistics);
     }
 
-    pub(super) fn statistics(&self) -> LogStatistics {
+    /// What the log has done.
+    #[must_use]
+    pub fn statistics(&self) -> LogStatistics {
         self.state.borrow().statistics
     }
 
-    pub(super) fn time(&self) -> LogTime {
+    /// The time of day now.
+    #[must_use]
+    pub fn time(&self) -> LogTime {
         LogTime {
             unix_ms: self.settings.clock_origin.unix_ms + self.handle.now_ns() / MILLISECOND_NS,
         }

@@ -1,7 +1,7 @@
 //! What the pool needs of the world: payloads, a place to keep them, and a log written first.
 
 use crate::integrity::{DamageClass, EseError, PageFinding};
-use crate::log::{LocalFuture, Log, LogError};
+use crate::log::{LocalFuture, Log, LogCore, LogError};
 use crate::position::{LogPosition, PageNumber};
 use runtime::{IoCause, IoError, IoFailure};
 use std::rc::Rc;
@@ -80,19 +80,19 @@ pub trait WriteAhead: 'static {
 
 impl WriteAhead for Log {
     fn durable(&self) -> LogPosition {
-        Log::durable(self)
+        LogCore::durable(self)
     }
 
     fn tip(&self) -> LogPosition {
-        Log::tip(self)
+        LogCore::tip(self)
     }
 
     fn request(&self, position: LogPosition) {
-        Log::request(self, position, 0);
+        LogCore::request(self, position, 0);
     }
 
     fn make_durable(&self, position: LogPosition) -> LocalFuture<'_, Result<(), LogError>> {
-        Box::pin(Log::make_durable(self, position))
+        Box::pin(LogCore::make_durable(self, position))
     }
 }
 
