@@ -7,6 +7,7 @@ mod pace;
 mod quiet;
 mod seeds;
 mod speed;
+mod status_line;
 mod study;
 mod sweep;
 mod terminal;

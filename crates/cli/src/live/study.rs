@@ -1,14 +1,12 @@
 //! How far the cases of a study are, and when they will be done.
 
-use std::io::IsTerminal;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use proofload::events::CaseProgress;
 use proofload::{Event, Observer};
 use workload::progress::Phase;
 
-use crate::print::notify;
+use super::status_line::StatusLine;
 
 /// Shortest time between two lines where there is no terminal.
 const INTERVAL: Duration = Duration::from_secs(30);
@@ -18,45 +16,33 @@ pub struct StudyView {
     cases: Vec<CaseProgress>,
     /// How many cases are predicted at once.
     jobs: usize,
-    quiet: bool,
-    printed: Instant,
     /// Cases that were done when the last line was printed.
     printed_done: usize,
-    line: ProgressBar,
+    line: StatusLine,
 }
 
 impl StudyView {
     /// A view of `jobs` cases at a time; a quiet one prints nothing.
     pub fn new(jobs: usize, quiet: bool) -> Self {
-        let line = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
-            line.set_style(style);
-        }
         Self {
             cases: Vec::new(),
             jobs: jobs.max(1),
-            quiet,
-            printed: Instant::now(),
             printed_done: 0,
-            line,
+            line: StatusLine::new(quiet, "{spinner} {elapsed} {msg}", INTERVAL),
         }
     }
 
     fn show(&mut self, cases: &[CaseProgress]) {
         cases.clone_into(&mut self.cases);
-        if self.quiet {
-            return;
-        }
-        if std::io::stderr().is_terminal() {
-            self.line.set_message(self.text());
-            self.line.tick();
-            return;
-        }
-        let done = self.done();
-        if done > self.printed_done || self.printed.elapsed() >= INTERVAL {
-            (self.printed_done, self.printed) = (done, Instant::now());
-            notify(&self.text());
-        }
+        let (text, done) = (self.text(), self.done());
+        let printed_done = &mut self.printed_done;
+        self.line.show(text, |has_passed| {
+            let is_due = has_passed || done > *printed_done;
+            if is_due {
+                *printed_done = done;
+            }
+            is_due
+        });
     }
 
     fn done(&self) -> usize {
@@ -119,16 +105,8 @@ impl Observer for StudyView {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::StudyProgress(cases) => self.show(cases),
-            Event::Note(text) | Event::Warning(text) if !self.quiet => {
-                self.line.suspend(|| notify(text));
-            }
+            Event::Note(text) | Event::Warning(text) => self.line.note(text),
             _ => {}
         }
-    }
-}
-
-impl Drop for StudyView {
-    fn drop(&mut self) {
-        self.line.finish_and_clear();
     }
 }

@@ -1,25 +1,20 @@
 //! What people see while a grid is computed: a live line in a terminal, else plain lines.
 
-use std::io::IsTerminal;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use measure::result::RunResult;
 use proofload::{Event, Observer};
 
-use super::figures::clock;
 use super::pace::Pace;
-use crate::print::notify;
+use super::status_line::{StatusLine, left};
 
 /// Time between two lines about progress.
 const QUIET: Duration = Duration::from_secs(10);
 
 /// Progress on standard error.
 pub struct SweepView {
-    quiet: bool,
-    bar: Option<ProgressBar>,
+    line: StatusLine,
     pace: Pace,
-    printed: Instant,
     /// Points that ended in earlier rounds.
     before: usize,
 }
@@ -27,29 +22,10 @@ pub struct SweepView {
 impl SweepView {
     /// A view; a quiet one says nothing.
     pub fn new(quiet: bool) -> Self {
-        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
-            let bar = ProgressBar::new_spinner();
-            let style = ProgressStyle::with_template("{spinner} {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            bar.enable_steady_tick(Duration::from_millis(200));
-            bar
-        });
-        let now = Instant::now();
         Self {
-            quiet,
-            bar,
+            line: StatusLine::new(quiet, "{spinner} {msg}", QUIET),
             pace: Pace::new(),
-            printed: now,
             before: 0,
-        }
-    }
-
-    /// A line that stays.
-    fn note(&self, text: &str) {
-        match &self.bar {
-            _ if self.quiet => {}
-            Some(bar) => bar.suspend(|| notify(text)),
-            None => notify(text),
         }
     }
 
@@ -66,17 +42,15 @@ impl SweepView {
             format!(", read {} ms", report::number::figure(latency.average_ms))
         });
         let iops = report::number::figure(result.throughput.achieved_iops);
-        self.note(&format!("{name}: {}, {iops} IOPS{read}", result.verdict));
+        self.line
+            .note(&format!("{name}: {}, {iops} IOPS{read}", result.verdict));
     }
 
     /// How far the points of this round have come, each a share of its whole.
     fn progress(&mut self, shares: &[f64]) {
         let done = shares.iter().filter(|share| **share >= 1.0).count();
         let share = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
-        let left = self.pace.left(Instant::now(), share);
-        let left = left.map_or(String::new(), |left| {
-            format!(", about {} left", clock(left))
-        });
+        let left = left(&mut self.pace, share);
         let earlier = match self.before {
             0 => String::new(),
             before => format!(" after {before} earlier ones"),
@@ -86,33 +60,19 @@ impl SweepView {
             shares.len(),
             share * 100.0
         );
-        match &self.bar {
-            Some(bar) => bar.set_message(text),
-            None if self.printed.elapsed() >= QUIET && done < shares.len() => {
-                self.printed = Instant::now();
-                self.note(&text);
-            }
-            None => {}
-        }
+        self.line
+            .show(text, |has_passed| has_passed && done < shares.len());
     }
 }
 
 impl Observer for SweepView {
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::Note(text) | Event::Warning(text) => self.note(text),
+            Event::Note(text) | Event::Warning(text) => self.line.note(text),
             Event::RoundBegan { done } => self.round(done),
             Event::PointDone { name, result, .. } => self.point(name, result),
             Event::SweepProgress(shares) => self.progress(shares),
             _ => {}
-        }
-    }
-}
-
-impl Drop for SweepView {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
         }
     }
 }
