@@ -28,7 +28,6 @@ static SELECT: Statement = Statement {
     name: "select",
     sql: "SELECT abalance FROM pgbench_accounts WHERE aid = $1",
     parameters: &[Type::Integer],
-    columns: &[Type::Integer],
 };
 
 const SCALE: u64 = 5;

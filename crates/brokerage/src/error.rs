@@ -50,3 +50,11 @@ pub enum DatabaseError {
         message: String,
     },
 }
+
+impl DatabaseError {
+    /// A statement, or a step, that failed unexpectedly.
+    pub(crate) fn failed(statement: impl Into<String>, message: impl Into<String>) -> Self {
+        let (statement, message) = (statement.into(), message.into());
+        Self::Failed { statement, message }
+    }
+}

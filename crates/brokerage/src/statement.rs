@@ -28,6 +28,4 @@ pub struct Statement {
     pub sql: &'static str,
     /// Types of `$1`, `$2` ... in order.
     pub parameters: &'static [Type],
-    /// Types of the result columns; none for a change.
-    pub columns: &'static [Type],
 }

@@ -61,7 +61,6 @@ const fn damage(
         name,
         sql,
         parameters: &[],
-        columns: &[],
     };
     Damage {
         statement,

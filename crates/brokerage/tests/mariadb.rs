@@ -9,7 +9,6 @@ use brokerage::database::{Build, Database, Secret, State};
 use brokerage::error::DatabaseError;
 use brokerage::run::monitor;
 use brokerage::run::monitor::waits::{Class, Waits};
-use brokerage::schema::Type;
 use brokerage::session::{AfterBatch, Isolation};
 use brokerage::statement::Statement;
 use common::mariadb::{Server, TIMEOUT, server, start};
@@ -108,7 +107,6 @@ fn invalid_call(mariadb: &MariaDb) {
         name: "sum",
         sql: "SELECT SUM(commission_cents) FROM broker",
         parameters: &[],
-        columns: &[Type::Big],
     };
     let mut session = mariadb.connect().unwrap();
     for _ in 0..2 {

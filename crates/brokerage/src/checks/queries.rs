@@ -38,7 +38,6 @@ const fn query(name: &'static str, sql: &'static str) -> Statement {
         name,
         sql,
         parameters: &[Type::Big],
-        columns: &[Type::Big, Type::Text(15), Type::Big, Type::Big, Type::Big],
     }
 }
 
@@ -47,7 +46,6 @@ pub(super) static STATES: Statement = Statement {
     name: "check_states",
     sql: "SELECT status_id, COUNT(*) FROM trade WHERE id > $1 GROUP BY status_id ORDER BY status_id",
     parameters: &[Type::Big],
-    columns: &[Type::Small, Type::Big],
 };
 
 /// The checks that are made by a query.

@@ -16,7 +16,6 @@ static BROKERS: Statement = Statement {
     sql: "SELECT id, CAST(trade_count AS @integer@), commission_cents FROM broker
 WHERE id > $1 ORDER BY id LIMIT 10000",
     parameters: &[Type::Big],
-    columns: &[Type::Big, Type::Big, Type::Big],
 };
 
 static BALANCES: Statement = Statement {
@@ -24,7 +23,6 @@ static BALANCES: Statement = Statement {
     sql: "SELECT id, balance_cents FROM customer_account
 WHERE id > $1 ORDER BY id LIMIT 10000",
     parameters: &[Type::Big],
-    columns: &[Type::Big, Type::Big],
 };
 
 static BROKERED: Statement = Statement {
@@ -36,7 +34,6 @@ WHERE t.id > $1 AND t.status_id = 1
 GROUP BY ca.broker_id
 ORDER BY ca.broker_id",
     parameters: &[Type::Big],
-    columns: &[Type::Big, Type::Big, Type::Big],
 };
 
 static PAID: Statement = Statement {
@@ -48,7 +45,6 @@ WHERE ct.trade_id > $1
 GROUP BY t.account_id
 ORDER BY t.account_id",
     parameters: &[Type::Big],
-    columns: &[Type::Big, Type::Big],
 };
 
 pub(super) fn statements() -> [&'static Statement; 4] {

@@ -8,10 +8,7 @@ use crate::value::Value;
 
 /// An invalid statement or call.
 pub(super) fn invalid_call(statement: &Statement, message: String) -> DatabaseError {
-    DatabaseError::Failed {
-        statement: statement.name.to_owned(),
-        message,
-    }
+    DatabaseError::failed(statement.name, message)
 }
 
 /// Checks that the parameters are of the types that the statement declares.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::digest::TableDigest;
 use super::marker::{Build, State};
 use super::run_lock::{LockError, RunLock};
+use super::text_rows::first_text;
 use crate::database::owners::ServerProcess;
 use crate::error::DatabaseError;
 use crate::row::RowSink;
@@ -18,6 +19,9 @@ pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Timeout for an answer, after which the server counts as gone.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// What is wrong when the check of the foreign keys returns rows.
+pub(super) const FOREIGN_KEY: &str = "a foreign key is violated";
 
 /// The server's description in the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -206,6 +210,36 @@ pub fn missing_tables(database: &dyn Database) -> Result<Vec<&'static str>, Data
     let names = TABLES.iter().map(|table| table.name.name());
     let is_missing = |name: &&str| !there.iter().any(|one| one.eq_ignore_ascii_case(name));
     Ok(names.filter(is_missing).collect())
+}
+
+/// The error of a step that the server refused to do or could not.
+pub(super) fn step_failure(step: &Step, error: DatabaseError) -> DatabaseError {
+    match error {
+        DatabaseError::Failed { message, .. } | DatabaseError::ServerSide { message, .. } => {
+            DatabaseError::failed(&step.what, message)
+        }
+        other => other,
+    }
+}
+
+/// The size of a database, from the number that the server says.
+pub(super) fn size_of(rows: &[Vec<Option<String>>]) -> Result<u64, DatabaseError> {
+    let bytes = first_text(rows).and_then(|text| text.parse().ok());
+    bytes.ok_or_else(|| {
+        DatabaseError::failed("the size of the database", "the server gave no number")
+    })
+}
+
+/// The error of a database with tables that are not ours.
+pub(super) fn holds_something_else(database: &str) -> DatabaseError {
+    DatabaseError::Unusable(format!(
+        "database {database} exists and holds something else: rename it or name an empty database"
+    ))
+}
+
+/// The error of a database or file that is to be created and is there.
+pub(super) fn holds_data_set(what: &str) -> DatabaseError {
+    DatabaseError::Refused(format!("{what} holds a brokerage data set already"))
 }
 
 /// Opens this many sessions, holds them all at once, and closes them.

@@ -4,6 +4,7 @@
 //! describes the data set, and its state becomes `ready` last. It identifies an interrupted build,
 //! and everything that is not ours: that has no marker.
 
+use super::text_rows::TextRows;
 use crate::error::DatabaseError;
 
 /// The name of the marker table. It identifies existing databases, so it never changes.
@@ -98,7 +99,7 @@ impl Build {
     /// # Errors
     /// Those of the query and of reading.
     pub(super) fn read_answer(
-        answer: Result<Vec<Vec<Option<String>>>, DatabaseError>,
+        answer: Result<TextRows, DatabaseError>,
     ) -> Result<(State, bool), DatabaseError> {
         match answer {
             Ok(rows) => Self::read(rows.first().map(Vec::as_slice).unwrap_or_default()),
@@ -176,10 +177,7 @@ mod tests {
 
     #[test]
     fn a_marker_with_other_columns_is_refused() {
-        let unknown = DatabaseError::Failed {
-            statement: "SELECT".to_owned(),
-            message: "column state does not exist".to_owned(),
-        };
+        let unknown = DatabaseError::failed("SELECT", "column state does not exist");
         for answer in [Err(unknown), Ok(Vec::new()), Ok(vec![vec![None]])] {
             let error = Build::read_answer(answer).unwrap_err();
             assert!(error.to_string().contains("did not create"), "{error}");

@@ -35,6 +35,7 @@ mod socket;
 pub mod sqlite;
 pub mod target;
 mod target_error;
+mod text_rows;
 pub mod tls;
 mod url;
 

@@ -89,7 +89,6 @@ mod tests {
         sql: "SELECT CAST(SUM(a) AS @integer@) FROM t WHERE b = $2 AND c < $1 AND d = $2 \
               AND e = 'it''s $1 @integer@' @for_update@",
         parameters: &[Type::Big, Type::Text(5)],
-        columns: &[Type::Big],
     };
 
     #[test]
@@ -118,7 +117,6 @@ mod tests {
             name: "wrong",
             sql: "SELECT $3",
             parameters: &[Type::Big],
-            columns: &[Type::Big],
         };
         let _ = render(&wrong, Dialect::Sqlite);
     }

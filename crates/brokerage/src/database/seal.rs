@@ -7,6 +7,7 @@
 
 pub use super::digest::TableDigest;
 use super::interface::Database;
+use super::text_rows::TextRows;
 use crate::error::DatabaseError;
 use crate::schema::{TABLES, Table};
 use std::fmt::Write as _;
@@ -141,7 +142,7 @@ pub(super) fn values_query() -> String {
 }
 
 /// Names and values from the rows of the query.
-pub(super) fn values_of(rows: Vec<Vec<Option<String>>>) -> Vec<(String, String)> {
+pub(super) fn values_of(rows: TextRows) -> Vec<(String, String)> {
     let pair = |row: Vec<Option<String>>| {
         let mut columns = row.into_iter();
         Some((columns.next()??, columns.next()??))
@@ -150,10 +151,7 @@ pub(super) fn values_of(rows: Vec<Vec<Option<String>>>) -> Vec<(String, String)>
 }
 
 /// The digest from a row with the number of rows and the sum of their hashes.
-pub(super) fn digest_of(
-    table: &Table,
-    rows: Vec<Vec<Option<String>>>,
-) -> Result<TableDigest, DatabaseError> {
+pub(super) fn digest_of(table: &Table, rows: TextRows) -> Result<TableDigest, DatabaseError> {
     let mut columns = rows.into_iter().next().unwrap_or_default().into_iter();
     let count = columns.next().flatten().and_then(|text| text.parse().ok());
     match (count, columns.next().flatten()) {
@@ -161,10 +159,10 @@ pub(super) fn digest_of(
             rows,
             hash: hash.unwrap_or_default(),
         }),
-        (None, _) => Err(DatabaseError::Failed {
-            statement: format!("the digest of {}", table.name.name()),
-            message: "the server gave no number".to_owned(),
-        }),
+        (None, _) => Err(DatabaseError::failed(
+            format!("the digest of {}", table.name.name()),
+            "the server gave no number",
+        )),
     }
 }
 

@@ -47,14 +47,12 @@ WHERE t.id >= $1 AND t.id <= $2
 ORDER BY t.id
 LIMIT 10000",
     parameters: &[Type::Big, Type::Big],
-    columns: &[Type::Big, Type::Small, Type::Big, Type::Big],
 };
 
 static VOLUMES: Statement = Statement {
     name: "ledger_volumes",
     sql: "SELECT symbol, volume FROM last_trade WHERE symbol > $1 ORDER BY symbol LIMIT 10000",
     parameters: &[Type::Text(15)],
-    columns: &[Type::Text(15), Type::Big],
 };
 
 /// Shares traded of each security, by symbol.

@@ -98,10 +98,7 @@ pub fn is_stop(error: &DatabaseError) -> bool {
 }
 
 pub(super) fn stopped() -> DatabaseError {
-    DatabaseError::Failed {
-        statement: "loading".to_owned(),
-        message: "the run was stopped".to_owned(),
-    }
+    DatabaseError::failed("loading", "the run was stopped")
 }
 
 /// Part of a table, with its share of the size.

@@ -14,13 +14,6 @@ static ENTERED: Statement = Statement {
     sql: "SELECT symbol, trade_type_id, quantity, bid_price_cents, status_id \
           FROM trade WHERE id = $1",
     parameters: &[Type::Big],
-    columns: &[
-        Type::Text(15),
-        Type::Small,
-        Type::Integer,
-        Type::Big,
-        Type::Small,
-    ],
 };
 
 /// The order to be sent to the market, if the trade with this id exists.

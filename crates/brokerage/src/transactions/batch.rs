@@ -193,10 +193,7 @@ impl<'a> Answer<'a> {
     }
 
     pub(crate) fn failed(self, message: String) -> DatabaseError {
-        DatabaseError::Failed {
-            statement: self.statement.to_owned(),
-            message,
-        }
+        DatabaseError::failed(self.statement, message)
     }
 }
 

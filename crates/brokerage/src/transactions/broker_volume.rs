@@ -46,7 +46,6 @@ ORDER BY volume DESC, b.id",
         types[MAX_BROKERS] = Type::Text(30);
         types
     },
-    columns: &[Type::Text(49), Type::Big],
 };
 
 /// Runs the transaction.

@@ -31,21 +31,18 @@ pub(super) static STEPS: Statement = Statement {
     sql: "INSERT INTO trade_history (trade_id, status_id, changed_at)
 SELECT id, 5, $2 FROM trade WHERE id > $1 AND status_id IN (3, 4)",
     parameters: &[Type::Big, Type::Big],
-    columns: &[],
 };
 
 pub(super) static REQUESTS: Statement = Statement {
     name: "clean_up_requests",
     sql: "DELETE FROM trade_request",
     parameters: &[],
-    columns: &[],
 };
 
 pub(super) static TRADES: Statement = Statement {
     name: "clean_up_trades",
     sql: "UPDATE trade SET status_id = 5, entered_at = $2 WHERE id > $1 AND status_id IN (3, 4)",
     parameters: &[Type::Big, Type::Big],
-    columns: &[],
 };
 
 /// The highest id of a trade: new ones follow.
@@ -53,7 +50,6 @@ pub(super) static LAST_TRADE: Statement = Statement {
     name: "clean_up_last_trade",
     sql: "SELECT COALESCE(MAX(id), 0) FROM trade",
     parameters: &[],
-    columns: &[Type::Big],
 };
 
 /// The latest timestamp of a trade's history.
@@ -61,7 +57,6 @@ pub(super) static LAST_MOMENT: Statement = Statement {
     name: "clean_up_last_moment",
     sql: "SELECT COALESCE(MAX(entered_at), 0) FROM trade WHERE id > $1",
     parameters: &[Type::Big],
-    columns: &[Type::Big],
 };
 
 /// Runs the clean-up.

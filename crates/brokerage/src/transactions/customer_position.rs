@@ -69,33 +69,6 @@ pub struct Step<'a> {
     pub at_ms: i64,
 }
 
-const CUSTOMER: &[Type] = &[
-    Type::Big,
-    Type::Text(20),
-    Type::Small,
-    Type::Text(25),
-    Type::Text(20),
-    Type::Text(1),
-    Type::Text(1),
-    Type::Small,
-    Type::Integer,
-    Type::Big,
-    Type::Text(3),
-    Type::Text(3),
-    Type::Text(10),
-    Type::Text(5),
-    Type::Text(3),
-    Type::Text(3),
-    Type::Text(10),
-    Type::Text(5),
-    Type::Text(3),
-    Type::Text(3),
-    Type::Text(10),
-    Type::Text(5),
-    Type::Text(50),
-    Type::Text(50),
-];
-
 /// The query for a customer; the last line selects it.
 macro_rules! customer {
     ($who:literal) => {
@@ -136,28 +109,24 @@ pub(super) static CUSTOMER_BY_ID: Statement = Statement {
     name: "customer_position_customer_by_id",
     sql: customer!("id = $1"),
     parameters: &[Type::Big],
-    columns: CUSTOMER,
 };
 
 pub(super) static CUSTOMER_BY_TAX_ID: Statement = Statement {
     name: "customer_position_customer_by_tax_id",
     sql: customer!("tax_id = $1"),
     parameters: &[Type::Text(20)],
-    columns: CUSTOMER,
 };
 
 pub(super) static ACCOUNTS_BY_ID: Statement = Statement {
     name: "customer_position_accounts_by_id",
     sql: accounts!("c.id = $1"),
     parameters: &[Type::Big],
-    columns: &[Type::Big, Type::Big, Type::Big],
 };
 
 pub(super) static ACCOUNTS_BY_TAX_ID: Statement = Statement {
     name: "customer_position_accounts_by_tax_id",
     sql: accounts!("c.tax_id = $1"),
     parameters: &[Type::Text(20)],
-    columns: &[Type::Big, Type::Big, Type::Big],
 };
 
 pub(super) static HISTORY: Statement = Statement {
@@ -170,13 +139,6 @@ JOIN status_type st ON st.id = th.status_id
 ORDER BY t.entered_at DESC, t.id DESC, th.changed_at DESC, th.status_id
 LIMIT 30",
     parameters: &[Type::Big],
-    columns: &[
-        Type::Big,
-        Type::Text(15),
-        Type::Integer,
-        Type::Text(10),
-        Type::Big,
-    ],
 };
 
 /// Runs the transaction.

@@ -36,7 +36,6 @@ pub(super) static PRICE: Statement = Statement {
     sql: "UPDATE last_trade SET traded_at = $2, price_cents = $3, volume = volume + $4
 WHERE symbol = $1",
     parameters: &[Type::Text(15), Type::Big, Type::Big, Type::Big],
-    columns: &[],
 };
 
 // 3 is a stop-loss order, 4 a limit on a sale, 5 a limit on a purchase.
@@ -49,21 +48,18 @@ WHERE symbol = $1 AND ((trade_type_id = 3 AND bid_price_cents >= $2)
  OR (trade_type_id = 5 AND bid_price_cents >= $2))
 ORDER BY trade_id",
     parameters: &[Type::Text(15), Type::Big],
-    columns: &[Type::Big, Type::Small, Type::Integer, Type::Big],
 };
 
 pub(super) static SUBMIT: Statement = Statement {
     name: "market_feed_submit",
     sql: "UPDATE trade SET entered_at = $2, status_id = $3 WHERE id = $1",
     parameters: &[Type::Big, Type::Big, Type::Small],
-    columns: &[],
 };
 
 pub(super) static FORGET: Statement = Statement {
     name: "market_feed_forget",
     sql: "DELETE FROM trade_request WHERE trade_id = $1",
     parameters: &[Type::Big],
-    columns: &[],
 };
 
 pub(super) static WITH_MARKET: Statement = Statement {
@@ -73,7 +69,6 @@ FROM trade
 WHERE symbol = $1 AND entered_at >= $2 AND status_id = $3 AND trade_type_id >= 3
 ORDER BY id",
     parameters: &[Type::Text(15), Type::Big, Type::Small],
-    columns: &[Type::Big, Type::Small, Type::Integer, Type::Big],
 };
 
 /// Runs the transaction of one entry.

@@ -47,8 +47,6 @@ pub struct MarketWatch {
     pub rise_hundredths: i64,
 }
 
-const COLUMNS: &[Type] = &[Type::Big, Type::Big, Type::Big];
-
 pub(super) static OF_CUSTOMER: Statement = Statement {
     name: "market_watch_customer",
     sql: "SELECT COUNT(*),
@@ -61,7 +59,6 @@ JOIN last_trade lt ON lt.symbol = wi.symbol
 JOIN daily_market dm ON dm.day = $2 AND dm.symbol = wi.symbol
 WHERE wl.customer_id = $1",
     parameters: &[Type::Big, Type::Integer],
-    columns: COLUMNS,
 };
 
 pub(super) static OF_ACCOUNT: Statement = Statement {
@@ -75,7 +72,6 @@ JOIN last_trade lt ON lt.symbol = hs.symbol
 JOIN daily_market dm ON dm.day = $2 AND dm.symbol = hs.symbol
 WHERE hs.account_id = $1",
     parameters: &[Type::Big, Type::Integer],
-    columns: COLUMNS,
 };
 
 pub(super) static OF_INDUSTRY: Statement = Statement {
@@ -90,7 +86,6 @@ JOIN last_trade lt ON lt.symbol = s.symbol
 JOIN daily_market dm ON dm.day = $4 AND dm.symbol = s.symbol
 WHERE i.name = $1 AND co.id >= $2 AND co.id <= $3",
     parameters: &[Type::Text(50), Type::Big, Type::Big, Type::Integer],
-    columns: COLUMNS,
 };
 
 /// Runs the transaction.

@@ -56,27 +56,6 @@ pub struct OldTrade<'a> {
     pub history: Vec<(i64, i64)>,
 }
 
-const TRADE_COLUMNS: &[Type] = &[
-    Type::Big,
-    Type::Big,
-    Type::Text(15),
-    Type::Integer,
-    Type::Text(12),
-    Type::Small,
-    Type::Small,
-    Type::Big,
-    Type::Big,
-    Type::Big,
-    Type::Text(49),
-    Type::Big,
-    Type::Integer,
-    Type::Text(40),
-    Type::Big,
-    Type::Big,
-    Type::Text(100),
-];
-const HISTORY_COLUMNS: &[Type] = &[Type::Big, Type::Small, Type::Big];
-
 /// The query for the trades of a source, with their settlement and cash; the last lines filter and
 /// order.
 macro_rules! trades {
@@ -124,7 +103,6 @@ pub(super) static BY_ID: Statement = Statement {
         "ORDER BY t.id"
     ),
     parameters: &[Type::Big; TRADES],
-    columns: TRADE_COLUMNS,
 };
 
 pub(super) static HISTORY_BY_ID: Statement = Statement {
@@ -135,7 +113,6 @@ WHERE trade_id IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
  $13, $14, $15, $16, $17, $18, $19, $20)
 ORDER BY trade_id, changed_at, status_id",
     parameters: &[Type::Big; TRADES],
-    columns: HISTORY_COLUMNS,
 };
 
 pub(super) static BY_ACCOUNT: Statement = Statement {
@@ -146,7 +123,6 @@ pub(super) static BY_ACCOUNT: Statement = Statement {
         "WHERE t.entered_at <= $3 ORDER BY t.entered_at, t.id"
     ),
     parameters: &[Type::Big, Type::Big, Type::Big],
-    columns: TRADE_COLUMNS,
 };
 
 pub(super) static HISTORY_BY_ACCOUNT: Statement = Statement {
@@ -157,7 +133,6 @@ pub(super) static HISTORY_BY_ACCOUNT: Statement = Statement {
         "WHERE t.entered_at <= $3 ORDER BY t.entered_at, t.id"
     ),
     parameters: &[Type::Big, Type::Big, Type::Big],
-    columns: HISTORY_COLUMNS,
 };
 
 pub(super) static BY_SYMBOL: Statement = Statement {
@@ -168,7 +143,6 @@ pub(super) static BY_SYMBOL: Statement = Statement {
         "WHERE t.entered_at <= $3 ORDER BY t.entered_at, t.id"
     ),
     parameters: &[Type::Text(15), Type::Big, Type::Big],
-    columns: TRADE_COLUMNS,
 };
 
 pub(super) static HISTORY_BY_SYMBOL: Statement = Statement {
@@ -179,7 +153,6 @@ pub(super) static HISTORY_BY_SYMBOL: Statement = Statement {
         "WHERE t.entered_at <= $3 ORDER BY t.entered_at, t.id"
     ),
     parameters: &[Type::Text(15), Type::Big, Type::Big],
-    columns: HISTORY_COLUMNS,
 };
 
 /// Exactly [`TRADES`] parameters for ids: the last id fills the rest.

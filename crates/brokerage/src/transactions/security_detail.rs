@@ -50,9 +50,9 @@ pub struct News<'a> {
 }
 
 /// Columns of a report, of a day and of the last trade.
-const REPORT: usize = REPORTS.columns.len();
-const DAY: usize = DAYS.columns.len();
-const LAST: usize = LAST_TRADE.columns.len();
+const REPORT: usize = 13;
+const DAY: usize = 5;
+const LAST: usize = 3;
 
 const TEXTS: usize = 18;
 const NUMBERS: usize = 15;
@@ -75,22 +75,6 @@ JOIN address ea ON ea.id = e.address_id
 JOIN zip_code ez ON ez.code = ea.zip_code
 WHERE s.symbol = $1",
     parameters: &[Type::Text(15)],
-    columns: &{
-        let mut types = [Type::Text(150); TEXTS + NUMBERS];
-        let mut column = TEXTS;
-        while column < TEXTS + NUMBERS {
-            types[column] = Type::Big;
-            column += 1;
-        }
-        // Days, counts and rates are 32 bits wide.
-        let narrow = [1, 2, 3, 4, 6, 7, 8, 10, 12, 14];
-        let mut number = 0;
-        while number < narrow.len() {
-            types[TEXTS + narrow[number]] = Type::Integer;
-            number += 1;
-        }
-        types
-    },
 };
 
 pub(super) static COMPETITORS: Statement = Statement {
@@ -104,7 +88,6 @@ WHERE s.symbol = $1
 ORDER BY cc.competitor_id, cc.industry_id
 LIMIT 3",
     parameters: &[Type::Text(15)],
-    columns: &[Type::Text(60), Type::Text(50)],
 };
 
 pub(super) static REPORTS: Statement = Statement {
@@ -119,21 +102,6 @@ WHERE s.symbol = $1
 ORDER BY f.year, f.quarter
 LIMIT 20",
     parameters: &[Type::Text(15)],
-    columns: &[
-        Type::Small,
-        Type::Small,
-        Type::Integer,
-        Type::Big,
-        Type::Big,
-        Type::Big,
-        Type::Big,
-        Type::Integer,
-        Type::Big,
-        Type::Big,
-        Type::Big,
-        Type::Big,
-        Type::Big,
-    ],
 };
 
 pub(super) static DAYS: Statement = Statement {
@@ -144,14 +112,12 @@ WHERE symbol = $1 AND day >= $2
 ORDER BY day
 LIMIT $3",
     parameters: &[Type::Text(15), Type::Integer, Type::Big],
-    columns: &[Type::Integer, Type::Big, Type::Big, Type::Big, Type::Big],
 };
 
 pub(super) static LAST_TRADE: Statement = Statement {
     name: "security_detail_last_trade",
     sql: "SELECT price_cents, open_price_cents, volume FROM last_trade WHERE symbol = $1",
     parameters: &[Type::Text(15)],
-    columns: &[Type::Big, Type::Big, Type::Big],
 };
 
 pub(super) static NEWS: Statement = Statement {
@@ -164,13 +130,6 @@ WHERE s.symbol = $1
 ORDER BY n.id
 LIMIT 2",
     parameters: &[Type::Text(15)],
-    columns: &[
-        Type::Big,
-        Type::Text(30),
-        Type::Text(30),
-        Type::Text(80),
-        Type::Text(255),
-    ],
 };
 
 pub(super) static NEWS_TEXT: Statement = Statement {
@@ -183,7 +142,6 @@ WHERE s.symbol = $1
 ORDER BY n.id
 LIMIT 2",
     parameters: &[Type::Text(15)],
-    columns: &[Type::Big, Type::Text(30), Type::Text(30), Type::Long],
 };
 
 /// Runs the transaction.
@@ -208,12 +166,12 @@ pub async fn run<'a>(
     };
     batch.add(news, values![symbol]);
     let answers = ask(session, Isolation::ReadCommitted, batch).await?;
-    detail(&answers, news.columns.len())
+    detail(&answers, if input.with_news_text { 1 } else { 2 })
 }
 
 fn detail<'a>(
     answers: &Answers<'a>,
-    news_columns: usize,
+    news_texts: usize,
 ) -> Result<SecurityDetail<'a>, DatabaseError> {
     let security = answers.of(0).one()?;
     let texts: Result<Vec<_>, _> = (0..TEXTS).map(|at| security.find_str(at)).collect();
@@ -221,7 +179,7 @@ fn detail<'a>(
         .map(|at| security.integer(at))
         .collect();
     let news = answers.of(5).collect(|row| {
-        let texts: Result<Vec<_>, _> = (3..news_columns).map(|at| row.str(at)).collect();
+        let texts: Result<Vec<_>, _> = (3..3 + news_texts).map(|at| row.str(at)).collect();
         Ok(News {
             at_ms: row.integer(0)?,
             source: row.str(1)?,

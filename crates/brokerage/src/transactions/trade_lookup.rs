@@ -51,7 +51,6 @@ pub(super) static FIRST: Statement = Statement {
     sql: "SELECT id FROM trade WHERE account_id = $1 AND entered_at >= $2
 ORDER BY entered_at, id LIMIT 1",
     parameters: &[Type::Big, Type::Big],
-    columns: &[Type::Big],
 };
 
 pub(super) static HOLDINGS_OF_FIRST: Statement = Statement {
@@ -64,7 +63,6 @@ JOIN holding_history hh ON hh.holding_trade_id = touched.holding_trade_id
 ORDER BY hh.holding_trade_id, hh.trade_id
 LIMIT 20",
     parameters: &[Type::Big, Type::Big],
-    columns: &[Type::Big, Type::Big, Type::Integer, Type::Integer],
 };
 
 /// Runs the transaction.

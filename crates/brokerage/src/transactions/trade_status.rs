@@ -48,7 +48,6 @@ JOIN customer c ON c.id = ca.customer_id
 JOIN broker b ON b.id = ca.broker_id
 WHERE ca.id = $1",
     parameters: &[Type::Big],
-    columns: &[Type::Text(25), Type::Text(20), Type::Text(49)],
 };
 
 // The latest trades are found first, so that no database joins the rest.
@@ -65,18 +64,6 @@ JOIN security s ON s.symbol = t.symbol
 JOIN exchange e ON e.id = s.exchange_id
 ORDER BY t.entered_at DESC, t.id DESC",
     parameters: &[Type::Big],
-    columns: &[
-        Type::Big,
-        Type::Big,
-        Type::Text(10),
-        Type::Text(12),
-        Type::Text(15),
-        Type::Integer,
-        Type::Text(49),
-        Type::Big,
-        Type::Text(70),
-        Type::Text(100),
-    ],
 };
 
 /// Runs the transaction.

@@ -31,7 +31,6 @@ pub(super) static EXECUTORS: Statement = Statement {
 WHERE id IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
  $19, $20)",
     parameters: &[Type::Big; TRADES],
-    columns: &[],
 };
 
 pub(super) static CASH_TYPES: Statement = Statement {
@@ -42,7 +41,6 @@ pub(super) static CASH_TYPES: Statement = Statement {
 WHERE trade_id IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
  $18, $19, $20)",
     parameters: &[Type::Big; TRADES],
-    columns: &[],
 };
 
 pub(super) static CASH_NAMES: Statement = Statement {
@@ -54,7 +52,6 @@ pub(super) static CASH_NAMES: Statement = Statement {
 WHERE trade_id IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
  $18, $19, $20)",
     parameters: &[Type::Big; TRADES],
-    columns: &[],
 };
 
 /// Runs the transaction.

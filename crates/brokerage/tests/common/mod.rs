@@ -113,35 +113,30 @@ pub static BROKER: Statement = Statement {
     sql: "SELECT id, name, trade_count FROM broker WHERE id >= $1 AND id < $2 AND id >= $1 \
           ORDER BY id @for_update@",
     parameters: &[Type::Big, Type::Big],
-    columns: &[Type::Big, Type::Text(49), Type::Integer],
 };
 
 pub static NEWS: Statement = Statement {
     name: "news",
     sql: "SELECT item, author FROM news_item WHERE id = $1",
     parameters: &[Type::Big],
-    columns: &[Type::Long, Type::Text(30)],
 };
 
 pub static COUNT: Statement = Statement {
     name: "count",
     sql: "SELECT COUNT(*), CAST(SUM(trade_count) AS @integer@) FROM broker",
     parameters: &[],
-    columns: &[Type::Big, Type::Big],
 };
 
 pub static RAISE: Statement = Statement {
     name: "raise",
     sql: "UPDATE broker SET trade_count = trade_count + $1 WHERE id = $2",
     parameters: &[Type::Integer, Type::Big],
-    columns: &[],
 };
 
 pub static RENAME: Statement = Statement {
     name: "rename",
     sql: "UPDATE news_item SET author = $1, item = $2 WHERE id = $3",
     parameters: &[Type::Text(30), Type::Long, Type::Big],
-    columns: &[],
 };
 
 pub static HIRE: Statement = Statement {
@@ -155,7 +150,6 @@ pub static HIRE: Statement = Statement {
         Type::Integer,
         Type::Big,
     ],
-    columns: &[],
 };
 
 pub fn call(statement: &'static Statement, parameters: &[Value]) -> Call {

@@ -11,6 +11,7 @@ use super::{encode, startup};
 use crate::database::call::{self, invalid_call};
 use crate::database::render::render;
 use crate::database::target::Address;
+use crate::database::text_rows::TextRows;
 use crate::error::DatabaseError;
 use crate::row::Answers;
 use crate::session::{AfterBatch, Answering, Call, Isolation, Session};
@@ -141,12 +142,12 @@ impl Connection {
     ///
     /// # Errors
     /// The first that failed.
-    pub fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
+    pub fn ask(&mut self, sql: &str) -> Result<TextRows, DatabaseError> {
         complete(self.say(sql))
     }
 
     /// As [`ask`](Self::ask); other tasks may run meanwhile.
-    async fn say(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
+    async fn say(&mut self, sql: &str) -> Result<TextRows, DatabaseError> {
         let packet = self.wire.packet();
         packet.push(QUERY);
         packet.extend_from_slice(sql.as_bytes());
@@ -161,10 +162,7 @@ impl Connection {
         complete(self.answer_texts(what)).map(drop)
     }
 
-    async fn answer_texts(
-        &mut self,
-        what: &str,
-    ) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
+    async fn answer_texts(&mut self, what: &str) -> Result<TextRows, DatabaseError> {
         let end = what
             .char_indices()
             .nth(60)
@@ -288,19 +286,18 @@ impl Connection {
         self.command().await?;
         let head = self.receive(statement.name).await?;
         if head.first() == Some(&OK) {
-            encode::check_columns(statement, &[])?;
             self.answers.begin(0);
             self.answers.changed(ok(&head).changed);
             return Ok(());
         }
         let count = Reader::new(&head).counted();
-        let mut types = Vec::with_capacity(statement.columns.len());
+        let mut types = Vec::new();
         for _ in 0..count {
             types.push(encode::column_type(&self.receive(statement.name).await?));
         }
         self.receive(statement.name).await?;
         let checked = encode::check_columns(statement, &types);
-        self.answers.begin(statement.columns.len());
+        self.answers.begin(types.len());
         loop {
             let packet = self.receive(statement.name).await?;
             if is_end(&packet) {
@@ -356,10 +353,7 @@ impl Connection {
         then: AfterBatch,
     ) -> Result<&Answers, DatabaseError> {
         if !self.is_open && self.started.is_none() {
-            return Err(DatabaseError::Failed {
-                statement: "a batch".to_owned(),
-                message: "no transaction is open".to_owned(),
-            });
+            return Err(DatabaseError::failed("a batch", "no transaction is open"));
         }
         if calls.is_empty() && then == AfterBatch::Continue {
             self.answers.clear();
@@ -386,10 +380,10 @@ impl Session for Connection {
             return Err(DatabaseError::Unavailable(before.to_owned()));
         }
         if self.is_open || self.started.is_some() {
-            return Err(DatabaseError::Failed {
-                statement: "a begin".to_owned(),
-                message: "a transaction is open already".to_owned(),
-            });
+            return Err(DatabaseError::failed(
+                "a begin",
+                "a transaction is open already",
+            ));
         }
         self.started = Some(isolation);
         Ok(())

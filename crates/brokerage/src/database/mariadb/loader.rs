@@ -106,10 +106,7 @@ impl RowSink for MariaDbLoader {
 
     fn end_row(&mut self) -> Result<(), DatabaseError> {
         let Some(table) = self.table else {
-            return Err(DatabaseError::Failed {
-                statement: "a row".to_owned(),
-                message: "no table is open".to_owned(),
-            });
+            return Err(DatabaseError::failed("a row", "no table is open"));
         };
         self.piece.push(b')');
         self.is_first_column = true;

@@ -7,15 +7,16 @@ use super::connection::Connection;
 use super::loader::MariaDbLoader;
 use super::run_lock::{MariaDbLock, lock_name};
 use crate::database::ddl;
-use crate::database::interface::Step;
 use crate::database::interface::{
-    ANSWER_TIMEOUT, CONNECT_TIMEOUT, Database, Loader, Server, open_at_once,
+    ANSWER_TIMEOUT, CONNECT_TIMEOUT, Database, FOREIGN_KEY, Loader, Server, Step, holds_data_set,
+    holds_something_else, open_at_once, size_of, step_failure,
 };
 use crate::database::marker::{Build, DATABASE, MARKER, State};
 use crate::database::owners::ServerProcess;
 use crate::database::run_lock::{LockError, RunLock};
 use crate::database::seal::{self, STATE_TABLE, TableDigest};
 use crate::database::target::Address;
+use crate::database::text_rows::first_text;
 use crate::error::DatabaseError;
 use crate::schema::{TABLES, Table};
 use crate::session::Session;
@@ -125,10 +126,7 @@ impl MariaDb {
         if is_empty(&mut connection, &self.database_name)? {
             return Ok((State::Absent, false));
         }
-        Err(DatabaseError::Unusable(format!(
-            "database {} exists and holds something else: rename it or name an empty database",
-            self.database_name
-        )))
+        Err(holds_something_else(&self.database_name))
     }
 
     fn create_database(&self) -> Result<bool, DatabaseError> {
@@ -280,10 +278,7 @@ impl Database for MariaDb {
     fn create(&self, build: &Build) -> Result<(), DatabaseError> {
         let owned = self.create_database()?;
         if self.marker()?.0 != State::Absent {
-            return Err(DatabaseError::Refused(format!(
-                "database {} holds a brokerage data set already",
-                self.database_name
-            )));
+            return Err(holds_data_set(&format!("database {}", self.database_name)));
         }
         let mut worker = self.worker()?;
         let text = format!("CHARACTER SET utf8mb4 COLLATE {}", worker.collation());
@@ -300,9 +295,7 @@ impl Database for MariaDb {
     fn loader(&self) -> Result<Box<dyn Loader>, DatabaseError> {
         let mut worker = self.worker()?;
         let rows = worker.ask("SELECT @@max_allowed_packet")?;
-        let largest = rows
-            .first()
-            .and_then(|row| row.first()?.as_deref()?.parse().ok());
+        let largest = first_text(&rows).and_then(|text| text.parse().ok());
         Ok(Box::new(MariaDbLoader::new(
             worker,
             largest.unwrap_or(1 << 20),
@@ -314,19 +307,12 @@ impl Database for MariaDb {
     }
 
     fn run_step(&self, step: &Step) -> Result<(), DatabaseError> {
-        let failed = |message: String| DatabaseError::Failed {
-            statement: step.what.clone(),
-            message,
-        };
         match self.worker()?.ask(&step.sql) {
             // A query in a step returns rows only if a foreign key is violated.
             Ok(rows) if step.sql.starts_with("SELECT") && !rows.is_empty() => {
-                Err(failed("a foreign key is violated".to_owned()))
+                Err(DatabaseError::failed(&step.what, FOREIGN_KEY))
             }
-            Err(
-                DatabaseError::Failed { message, .. } | DatabaseError::ServerSide { message, .. },
-            ) => Err(failed(message)),
-            other => other.map(|_| ()),
+            done => done.map(drop).map_err(|error| step_failure(step, error)),
         }
     }
 
@@ -364,20 +350,14 @@ impl Database for MariaDb {
             "SELECT SUM(file_size) FROM information_schema.innodb_sys_tablespaces \
              WHERE LEFT(name, CHAR_LENGTH({files})) = {files}"
         ));
-        let number = |rows: Vec<Vec<Option<String>>>| -> Option<u64> {
-            rows.first()?.first()?.as_deref()?.parse().ok()
-        };
-        if let Some(bytes) = exact.ok().and_then(number) {
+        if let Some(bytes) = exact.ok().and_then(|rows| size_of(&rows).ok()) {
             return Ok(bytes);
         }
         let rough = connection.ask(&format!(
             "SELECT CAST(SUM(data_length + index_length) AS UNSIGNED) \
              FROM information_schema.tables WHERE table_schema = {name}"
         ))?;
-        number(rough).ok_or_else(|| DatabaseError::Failed {
-            statement: "the size of the database".to_owned(),
-            message: "the server gave no number".to_owned(),
-        })
+        size_of(&rough)
     }
 
     fn lock(&self) -> Result<Box<dyn RunLock>, LockError> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 use runtime::thread::complete;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 use super::control::{CONTROLS, Phase};
 use super::encode;
@@ -15,6 +15,7 @@ use super::failure::failure;
 use super::startup;
 use super::wire::Wire;
 use crate::database::target::Address;
+use crate::database::text_rows::TextRows;
 use crate::error::DatabaseError;
 use crate::row::Answers;
 
@@ -33,7 +34,8 @@ const OWN_SETTINGS: &str = "SELECT set_config(name, '0', false) FROM pg_settings
 pub struct Connection {
     pub(super) wire: Wire,
     version: String,
-    pub(super) prepared: FxHashSet<&'static str>,
+    /// What was prepared, with the columns of its results as soon as they are known.
+    pub(super) prepared: FxHashMap<&'static str, encode::Columns>,
     /// Statements whose Parse was sent and is not yet confirmed, in order.
     pub(super) preparing: VecDeque<&'static str>,
     pub(super) phase: Phase,
@@ -67,7 +69,7 @@ impl Connection {
         let mut connection = Self {
             wire,
             version,
-            prepared: FxHashSet::default(),
+            prepared: FxHashMap::default(),
             preparing: VecDeque::new(),
             phase: Phase::Idle,
             answers: Answers::default(),
@@ -120,7 +122,7 @@ impl Connection {
     ///
     /// # Errors
     /// The first that failed.
-    pub fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
+    pub fn ask(&mut self, sql: &str) -> Result<TextRows, DatabaseError> {
         self.check_idle()?;
         frontend::query(sql, &mut self.wire.outgoing)
             .map_err(|error| failed(sql, &error.to_string()))?;
@@ -130,7 +132,7 @@ impl Connection {
         complete(self.finish(rows))
     }
 
-    fn simple_rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, DatabaseError> {
+    fn simple_rows(&mut self, sql: &str) -> Result<TextRows, DatabaseError> {
         use fallible_iterator::FallibleIterator;
         let mut rows = Vec::new();
         loop {
@@ -373,10 +375,7 @@ fn first_words(sql: &str) -> &str {
 }
 
 pub(super) fn failed(what: &str, message: &str) -> DatabaseError {
-    DatabaseError::Failed {
-        statement: first_words(what).to_owned(),
-        message: message.to_owned(),
-    }
+    DatabaseError::failed(first_words(what).to_owned(), message)
 }
 
 impl Drop for Connection {

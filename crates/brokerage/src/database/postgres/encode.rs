@@ -3,6 +3,8 @@
 //! All values are binary: integers need no digits then, and the bytes of a text are the same either
 //! way.
 
+use std::sync::Arc;
+
 use bytes::{BufMut, BytesMut};
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::RowDescriptionBody;
@@ -92,81 +94,55 @@ fn put_value(value: &Value, of: Type, out: &mut BytesMut) -> Result<IsNull, Unwr
     Ok(IsNull::No)
 }
 
-/// Checks that the columns of the server are those that the statement declares. This is done once,
-/// so that rows can be decoded without checks.
-pub(super) fn check_columns(
+/// Whether each column of a result holds integers; the others hold texts.
+pub(super) type Columns = Arc<[bool]>;
+
+/// The columns that the server describes. This is done once, so that rows can be decoded without
+/// checks.
+pub(super) fn columns_of(
     statement: &Statement,
-    described: Option<&RowDescriptionBody>,
-) -> Result<(), DatabaseError> {
-    let mut count = 0;
-    if let Some(body) = described {
-        let mut fields = body.fields();
-        let garbled = |error: std::io::Error| invalid_call(statement, error.to_string());
-        while let Some(field) = fields.next().map_err(garbled)? {
-            let is_number = match statement.columns.get(count) {
-                Some(Type::Big | Type::Integer | Type::Small) => true,
-                Some(Type::Text(_) | Type::Long) => false,
-                None => break,
-            };
-            let fits = match field.type_oid() {
-                INT2 | INT4 | INT8 => is_number,
-                TEXT | VARCHAR | BPCHAR => !is_number,
-                _ => false,
-            };
-            if !fits {
-                return Err(invalid_call(
-                    statement,
-                    format!(
-                        "its column {} ({}) has another type than declared; CAST it",
-                        count + 1,
-                        field.name()
-                    ),
-                ));
-            }
-            count += 1;
-        }
-    }
-    let described = match described {
-        Some(body) => body.fields().count().unwrap_or(0),
-        None => 0,
-    };
-    if described == statement.columns.len() && count == described {
-        return Ok(());
-    }
-    Err(invalid_call(
-        statement,
-        format!(
-            "it returns {described} columns and declares {}",
-            statement.columns.len()
-        ),
-    ))
+    described: &RowDescriptionBody,
+) -> Result<Columns, DatabaseError> {
+    let garbled = |error: std::io::Error| invalid_call(statement, error.to_string());
+    let columns = described.fields().map(|field| {
+        Ok(match field.type_oid() {
+            INT2 | INT4 | INT8 => Ok(true),
+            TEXT | VARCHAR | BPCHAR => Ok(false),
+            _ => Err(invalid_call(
+                statement,
+                format!(
+                    "its column {} is neither an integer nor a text; CAST it",
+                    field.name()
+                ),
+            )),
+        })
+    });
+    let columns: Vec<_> = columns.collect().map_err(garbled)?;
+    columns.into_iter().collect()
 }
 
 /// Decodes a DataRow: the number of columns, then each with its length in front.
 pub(super) fn row(
     mut body: &[u8],
     statement: &Statement,
+    columns: &[bool],
     answers: &mut Answers,
 ) -> Result<(), DatabaseError> {
     let garbled = || invalid_call(statement, "the server sent a garbled row".to_owned());
-    let columns = take(&mut body, 2).and_then(number).ok_or_else(garbled)?;
-    if columns != statement.columns.len() as i64 {
+    let count = take(&mut body, 2).and_then(number).ok_or_else(garbled)?;
+    if count != columns.len() as i64 {
         return Err(garbled());
     }
-    for of in statement.columns {
+    for is_number in columns {
         let length = take(&mut body, 4).and_then(number).ok_or_else(garbled)?;
         if length < 0 {
             answers.null();
             continue;
         }
         let bytes = take(&mut body, length as usize).ok_or_else(garbled)?;
-        match of {
-            Type::Big | Type::Integer | Type::Small => {
-                answers.integer(number(bytes).ok_or_else(garbled)?);
-            }
-            Type::Text(_) | Type::Long => {
-                answers.text(str::from_utf8(bytes).map_err(|_| garbled())?);
-            }
+        match is_number {
+            true => answers.integer(number(bytes).ok_or_else(garbled)?),
+            false => answers.text(str::from_utf8(bytes).map_err(|_| garbled())?),
         }
     }
     Ok(())

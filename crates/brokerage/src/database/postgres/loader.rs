@@ -142,20 +142,17 @@ impl RowSink for PostgresLoader {
 
     fn end_row(&mut self) -> Result<(), DatabaseError> {
         let Some(table) = self.table else {
-            return Err(DatabaseError::Failed {
-                statement: "a row".to_owned(),
-                message: "no table is open".to_owned(),
-            });
+            return Err(DatabaseError::failed("a row", "no table is open"));
         };
         if self.fault.is_none() && self.filled != self.columns.len() {
             let (filled, of) = (self.filled, self.columns.len());
             self.fault = Some(format!("{filled} of {of} columns are filled"));
         }
         if let Some(message) = self.fault.take() {
-            return Err(DatabaseError::Failed {
-                statement: format!("a row of {}", table.name()),
+            return Err(DatabaseError::failed(
+                format!("a row of {}", table.name()),
                 message,
-            });
+            ));
         }
         self.filled = 0;
         self.rows += 1;
@@ -191,10 +188,10 @@ impl Loader for PostgresLoader {
         let what = format!("the rows of {}", table.name());
         let taken = self.connection.end_copy(&what)?;
         if taken != self.rows {
-            return Err(DatabaseError::Failed {
-                statement: what,
-                message: format!("of {} rows the server took {taken}", self.rows),
-            });
+            return Err(DatabaseError::failed(
+                what,
+                format!("of {} rows the server took {taken}", self.rows),
+            ));
         }
         Ok(taken)
     }

@@ -9,15 +9,16 @@ use super::connection::Connection;
 use super::loader::PostgresLoader;
 use super::run_lock::PostgresLock;
 use crate::database::ddl;
-use crate::database::interface::Step;
 use crate::database::interface::{
-    ANSWER_TIMEOUT, CONNECT_TIMEOUT, Database, Loader, Server, open_at_once,
+    ANSWER_TIMEOUT, CONNECT_TIMEOUT, Database, Loader, Server, Step, holds_data_set,
+    holds_something_else, open_at_once, size_of, step_failure,
 };
 use crate::database::marker::{Build, DATABASE, MARKER, State};
 use crate::database::owners::ServerProcess;
 use crate::database::run_lock::{LockError, RunLock};
 use crate::database::seal::{self, STATE_TABLE, TableDigest};
 use crate::database::target::{Address, ENTRY_DATABASE};
+use crate::database::text_rows::{TextRows, first_text};
 use crate::error::DatabaseError;
 use crate::schema::{TABLES, Table};
 use crate::session::Session;
@@ -147,10 +148,7 @@ impl Postgres {
         if is_empty(&mut connection)? {
             return Ok((State::Absent, false));
         }
-        Err(DatabaseError::Unusable(format!(
-            "database {} exists and holds something else: rename it or name an empty database",
-            self.database_name
-        )))
+        Err(holds_something_else(&self.database_name))
     }
 
     fn create_database(&self) -> Result<bool, DatabaseError> {
@@ -269,9 +267,7 @@ impl Database for Postgres {
 
     fn check_permission(&self) -> Result<(), DatabaseError> {
         let mut connection = self.connect_to_entry()?;
-        let yes = |rows: Vec<Vec<Option<String>>>| {
-            rows.first().and_then(|row| row.first()?.as_deref()) == Some("t")
-        };
+        let yes = |rows: TextRows| first_text(&rows) == Some("t");
         if !self.exists(&mut connection)? {
             let rights = connection
                 .ask("SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user")?;
@@ -297,10 +293,7 @@ impl Database for Postgres {
     fn create(&self, build: &Build) -> Result<(), DatabaseError> {
         let owned = self.database_name != self.entry_database && self.create_database()?;
         if self.marker()?.0 != State::Absent {
-            return Err(DatabaseError::Refused(format!(
-                "database {} holds a brokerage data set already",
-                self.database_name
-            )));
+            return Err(holds_data_set(&format!("database {}", self.database_name)));
         }
         let mut sql = vec![
             "BEGIN".to_owned(),
@@ -328,13 +321,7 @@ impl Database for Postgres {
     fn run_step(&self, step: &Step) -> Result<(), DatabaseError> {
         match self.worker()?.ask(&step.sql) {
             Err(DatabaseError::Refused(_)) if step.is_optional => Ok(()),
-            Err(
-                DatabaseError::Failed { message, .. } | DatabaseError::ServerSide { message, .. },
-            ) => Err(DatabaseError::Failed {
-                statement: step.what.clone(),
-                message,
-            }),
-            other => other.map(|_| ()),
+            done => done.map(drop).map_err(|error| step_failure(step, error)),
         }
     }
 
@@ -363,13 +350,7 @@ impl Database for Postgres {
         let rows = self
             .connect_for_sql()?
             .ask("SELECT pg_database_size(current_database())")?;
-        let bytes = rows
-            .first()
-            .and_then(|row| row.first()?.as_deref()?.parse().ok());
-        bytes.ok_or_else(|| DatabaseError::Failed {
-            statement: "the size of the database".to_owned(),
-            message: "the server gave no number".to_owned(),
-        })
+        size_of(&rows)
     }
 
     fn lock(&self) -> Result<Box<dyn RunLock>, LockError> {

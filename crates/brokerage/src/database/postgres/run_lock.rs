@@ -2,6 +2,7 @@
 
 use super::connection::Connection;
 use crate::database::run_lock::{LockError, RunLock, own_name};
+use crate::database::text_rows::first_text;
 use crate::error::DatabaseError;
 use postgres_protocol::escape::escape_literal;
 use std::time::Duration;
@@ -48,7 +49,7 @@ fn locked(connect: &Connect) -> Result<Connection, LockError> {
     let name = escape_literal(&own_name());
     connection.ask(&format!("SET application_name TO {name}"))?;
     let taken = connection.ask(&format!("SELECT pg_try_advisory_lock({CLASS}, {OBJECT})"))?;
-    let is_taken = taken.first().and_then(|row| row.first()?.as_deref()) == Some("t");
+    let is_taken = first_text(&taken) == Some("t");
     match is_taken {
         true => Ok(connection),
         false => Err(LockError::Held(holder(&mut connection)?)),

@@ -9,6 +9,8 @@
 //! for ROLLBACK. That goes out with the next batch: a retried transaction costs no more round trips
 //! than another.
 
+use std::collections::hash_map::Entry;
+
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
 
@@ -16,7 +18,7 @@ use super::connection::{Connection, failed};
 use super::control::{
     BEGIN_READ_COMMITTED, BEGIN_REPEATABLE_READ, COMMIT, Phase, ROLLBACK, SERIALIZABLE,
 };
-use super::encode;
+use super::encode::{self, Columns};
 use super::failure::failure;
 use crate::database::call;
 use crate::error::DatabaseError;
@@ -57,7 +59,8 @@ impl Connection {
                     .await?;
             }
             let statement = call.statement;
-            if self.prepared.insert(statement.name) {
+            if let Entry::Vacant(new) = self.prepared.entry(statement.name) {
+                new.insert(Columns::default());
                 self.preparing.push_back(statement.name);
                 encode::prepare(statement, &mut self.wire.outgoing)?;
             }
@@ -108,7 +111,7 @@ impl Connection {
 
     async fn answer(&mut self, call: &Call) -> Result<(), DatabaseError> {
         let statement = call.statement;
-        self.answers.begin(statement.columns.len());
+        let mut columns = Columns::default();
         loop {
             // Most messages are these; they are decoded without a copy.
             let (kind, body) = match self.wire.peek() {
@@ -122,9 +125,12 @@ impl Connection {
             };
             let body_bytes = body.len();
             match kind {
-                DATA_ROW => encode::row(body, statement, &mut self.answers)?,
+                DATA_ROW => encode::row(body, statement, &columns, &mut self.answers)?,
                 COMMAND_COMPLETE => self.answers.changed(encode::changed_by(body)),
-                BIND_COMPLETE => {}
+                BIND_COMPLETE => {
+                    columns.clone_from(&self.prepared[statement.name]);
+                    self.answers.begin(columns.len());
+                }
                 _ => {
                     self.rare_answer(call).await?;
                     continue;
@@ -141,11 +147,11 @@ impl Connection {
         let statement = call.statement;
         match self.message().await? {
             Message::RowDescription(body) => {
-                encode::check_columns(statement, Some(&body))?;
+                let columns = encode::columns_of(statement, &body)?;
+                self.prepared.insert(statement.name, columns);
                 self.preparing.pop_front();
             }
             Message::NoData => {
-                encode::check_columns(statement, None)?;
                 self.preparing.pop_front();
             }
             Message::ErrorResponse(body) => return Err(failure(&body, statement.name)),

@@ -16,8 +16,7 @@ use super::run_lock::SqliteLock;
 use super::session::SqliteSession;
 use super::turn::Queue;
 use crate::database::ddl;
-use crate::database::interface::Step;
-use crate::database::interface::{Database, Loader, Server};
+use crate::database::interface::{Database, FOREIGN_KEY, Loader, Server, Step, holds_data_set};
 use crate::database::marker::{Build, State};
 use crate::database::owners::ServerProcess;
 use crate::database::run_lock::{LockError, RunLock};
@@ -274,10 +273,7 @@ impl Database for Sqlite {
 
     fn create(&self, build: &Build) -> Result<(), DatabaseError> {
         if self.state()? != State::Absent {
-            return Err(DatabaseError::Refused(format!(
-                "{} holds a brokerage data set already",
-                self.path.display()
-            )));
+            return Err(holds_data_set(&self.path.display().to_string()));
         }
         let connection = self.open(OpenFlags::SQLITE_OPEN_CREATE)?;
         batch(&connection, &format!("PRAGMA page_size = {PAGE_BYTES}"))?;
@@ -324,10 +320,7 @@ impl Database for Sqlite {
         let mut rows = prepared.raw_query();
         // Only the foreign key check returns rows, one for each violation.
         if rows.next().map_err(failed)?.is_some() {
-            return Err(DatabaseError::Failed {
-                statement: step.what.clone(),
-                message: "a foreign key is violated".to_owned(),
-            });
+            return Err(DatabaseError::failed(step.what.clone(), FOREIGN_KEY));
         }
         Ok(())
     }

@@ -86,10 +86,10 @@ impl RowSink for SqliteLoader {
             .table
             .filter(|_| self.values.len().is_multiple_of(columns))
         else {
-            return Err(DatabaseError::Failed {
-                statement: "a row".to_owned(),
-                message: "no table is open, or the row has not all of its columns".to_owned(),
-            });
+            return Err(DatabaseError::failed(
+                "a row",
+                "no table is open, or the row has not all of its columns",
+            ));
         };
         self.rows += 1;
         if self.values.len() >= VALUES || self.text_bytes >= TEXT_BYTES {

@@ -80,10 +80,7 @@ impl SqliteSession {
 
     fn run_now(&mut self, calls: &[Call], then: AfterBatch) -> Result<&Answers, DatabaseError> {
         if !self.is_open {
-            return Err(DatabaseError::Failed {
-                statement: "a batch".to_owned(),
-                message: "no transaction is open".to_owned(),
-            });
+            return Err(DatabaseError::failed("a batch", "no transaction is open"));
         }
         let mut ended = self.batch(calls);
         if ended.is_ok() && then == AfterBatch::Commit {
@@ -100,10 +97,10 @@ impl SqliteSession {
 impl Session for SqliteSession {
     fn begin(&mut self, isolation: Isolation) -> Result<(), DatabaseError> {
         if self.is_open {
-            return Err(DatabaseError::Failed {
-                statement: "a begin".to_owned(),
-                message: "a transaction is open already".to_owned(),
-            });
+            return Err(DatabaseError::failed(
+                "a begin",
+                "a transaction is open already",
+            ));
         }
         let sql = if isolation == Isolation::ReadCommitted {
             "BEGIN DEFERRED"
@@ -153,15 +150,16 @@ fn run_step(
             .raw_bind_parameter(number + 1, &call.parameters[number])
             .map_err(failed)?;
     }
-    answers.begin(statement.columns.len());
-    if statement.columns.is_empty() {
+    let columns = prepared.column_count();
+    answers.begin(columns);
+    if columns == 0 {
         let changed = prepared.raw_execute().map_err(failed)?;
         answers.changed(changed as u64);
         return Ok(());
     }
     let mut rows = prepared.raw_query();
     while let Some(row) = rows.next().map_err(failed)? {
-        for number in 0..statement.columns.len() {
+        for number in 0..columns {
             let found = row.get_ref(number).map_err(failed)?;
             put(statement, found, answers)?;
         }

@@ -2,21 +2,9 @@
 
 use super::counters::{average_ms, difference};
 use crate::row::Rows;
-use crate::schema::Type;
 use crate::statement::Statement;
 use measure::result::ServerFileIo;
 use std::collections::BTreeMap;
-
-/// Name; reads, writes and syncs, each with microseconds.
-const COLUMNS: &[Type] = &[
-    Type::Text(64),
-    Type::Big,
-    Type::Big,
-    Type::Big,
-    Type::Big,
-    Type::Big,
-    Type::Big,
-];
 
 /// From version 16 on, by process and object. An extension of a file is a write.
 pub(super) static POSTGRESQL_FILES: Statement = Statement {
@@ -30,7 +18,6 @@ pub(super) static POSTGRESQL_FILES: Statement = Statement {
           CAST(COALESCE(SUM(fsync_time), 0) * 1000 AS BIGINT) \
           FROM pg_stat_io GROUP BY backend_type, object ORDER BY 1",
     parameters: &[],
-    columns: COLUMNS,
 };
 
 /// By kind of files, where the performance schema is switched on. It counts syncs with whatever is
@@ -44,7 +31,6 @@ pub(super) static MARIADB_FILES: Statement = Statement {
           FROM performance_schema.file_summary_by_event_name \
           WHERE COUNT_READ + COUNT_WRITE > 0 ORDER BY 1",
     parameters: &[],
-    columns: COLUMNS,
 };
 
 /// Counters by name: reads, writes and perhaps syncs, each with microseconds.

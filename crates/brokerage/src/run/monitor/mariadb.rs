@@ -10,7 +10,6 @@ use super::file_io::{MARIADB_FILES, file_counters};
 use super::statistics::{Counters, Unsupported, query};
 use super::waits::{Class, Waits};
 use crate::error::DatabaseError;
-use crate::schema::Type;
 use crate::session::Session;
 use crate::statement::Statement;
 
@@ -20,7 +19,6 @@ static ACTIVITY: Statement = Statement {
           WHERE DB = DATABASE() AND COMMAND IN ('Query', 'Execute') AND ID <> CONNECTION_ID() \
           GROUP BY LOWER(COALESCE(STATE, '')) ORDER BY 1",
     parameters: &[],
-    columns: &[Type::Text(64), Type::Big],
 };
 
 /// Pending waits, and counters since the server's start.
@@ -32,7 +30,6 @@ static STATUS: Statement = Statement {
           'INNODB_BUFFER_POOL_READS', 'INNODB_BUFFER_POOL_READ_REQUESTS', \
           'INNODB_OS_LOG_WRITTEN', 'INNODB_LOG_WRITES') ORDER BY 1",
     parameters: &[],
-    columns: &[Type::Text(64), Type::Big],
 };
 
 /// Samples the other sessions on this database, and reads the counters.

@@ -8,7 +8,6 @@ use super::file_io::{FileCounters, POSTGRESQL_FILES, file_counters, file_differe
 use super::waits::{Class, Waits};
 use crate::error::DatabaseError;
 use crate::row::Rows;
-use crate::schema::Type;
 use crate::session::{AfterBatch, Call, Isolation, Session};
 use crate::statement::Statement;
 use measure::result::{ServerCheckpoints, ServerFileIo, ServerIo, ServerLog};
@@ -22,7 +21,6 @@ static ACTIVITY: Statement = Statement {
           AND state = 'active' AND pid <> pg_backend_pid() \
           GROUP BY wait_event_type, wait_event ORDER BY wait_event_type, wait_event",
     parameters: &[],
-    columns: &[Type::Text(64), Type::Text(64), Type::Big],
 };
 
 static DATABASE: Statement = Statement {
@@ -30,7 +28,6 @@ static DATABASE: Statement = Statement {
     sql: "SELECT blks_read, blks_hit, CAST(blk_read_time * 1000 AS BIGINT), temp_bytes \
           FROM pg_stat_database WHERE datname = current_database()",
     parameters: &[],
-    columns: &[Type::Big, Type::Big, Type::Big, Type::Big],
 };
 
 static LOG: Statement = Statement {
@@ -39,7 +36,6 @@ static LOG: Statement = Statement {
           CAST(wal_write_time * 1000 AS BIGINT), CAST(wal_sync_time * 1000 AS BIGINT) \
           FROM pg_stat_wal",
     parameters: &[],
-    columns: &[Type::Big; 6],
 };
 
 /// From version 18 on, writes and syncs are counted with those of other files.
@@ -51,7 +47,6 @@ static LOG_SINCE_18: Statement = Statement {
           SUM(write_time) write_time, SUM(fsync_time) sync_time FROM pg_stat_io \
           WHERE object = 'wal') of_files",
     parameters: &[],
-    columns: &[Type::Big; 6],
 };
 
 /// Up to version 16.
@@ -61,7 +56,6 @@ static CHECKPOINTS: Statement = Statement {
           CAST(checkpoint_sync_time AS BIGINT), buffers_checkpoint, buffers_clean, \
           buffers_backend FROM pg_stat_bgwriter",
     parameters: &[],
-    columns: &[Type::Big; 7],
 };
 
 /// From version 17 on; backend writes are counted elsewhere.
@@ -72,7 +66,6 @@ static CHECKPOINTS_SINCE_17: Statement = Statement {
           (SELECT buffers_clean FROM pg_stat_bgwriter), CAST(0 AS BIGINT) \
           FROM pg_stat_checkpointer",
     parameters: &[],
-    columns: &[Type::Big; 7],
 };
 
 /// The server's counters at one time.

@@ -3,14 +3,13 @@
 use crate::schema::Type;
 use crate::statement::Statement;
 
-/// A statement of maintenance: name, SQL, parameters and columns.
+/// A statement of maintenance: name, SQL and parameters.
 macro_rules! statement {
-    ($name:ident, $title:literal, $sql:literal, [$($parameter:expr),*], [$($column:expr),*]) => {
+    ($name:ident, $title:literal, $sql:literal, [$($parameter:expr),*]) => {
         pub(in crate::transactions) static $name: Statement = Statement {
             name: $title,
             sql: $sql,
             parameters: &[$($parameter),*],
-            columns: &[$($column),*],
         };
     };
 }
@@ -20,125 +19,108 @@ statement!(
     "maintain_permissions",
     "UPDATE account_permission SET access = CASE access WHEN '1111' THEN '0011' ELSE '1111' END
 WHERE account_id = $1",
-    [Type::Big],
-    []
+    [Type::Big]
 );
 statement!(
     ADDRESS_OF_CUSTOMER,
     "maintain_address_of_customer",
     "UPDATE address SET line_2 = CASE line_2 WHEN 'Apt. 10C' THEN 'Apt. 22' ELSE 'Apt. 10C' END
 WHERE id = (SELECT address_id FROM customer WHERE id = $1)",
-    [Type::Big],
-    []
+    [Type::Big]
 );
 statement!(
     ADDRESS_OF_COMPANY,
     "maintain_address_of_company",
     "UPDATE address SET line_2 = CASE line_2 WHEN 'Apt. 10C' THEN 'Apt. 22' ELSE 'Apt. 10C' END
 WHERE id = (SELECT address_id FROM company WHERE id = $1)",
-    [Type::Big],
-    []
+    [Type::Big]
 );
 statement!(
     COMPANY,
     "maintain_company",
     "UPDATE company SET credit_rating = CASE credit_rating WHEN 'ABA' THEN 'AAA' ELSE 'ABA' END
 WHERE id = $1",
-    [Type::Big],
-    []
+    [Type::Big]
 );
 statement!(
     EMAIL,
     "maintain_email",
     "SELECT email_2 FROM customer WHERE id = $1",
-    [Type::Big],
-    [Type::Text(50)]
+    [Type::Big]
 );
 statement!(
     CHANGE_EMAIL,
     "maintain_change_email",
     "UPDATE customer SET email_2 = $2 WHERE id = $1",
-    [Type::Big, Type::Text(50)],
-    []
+    [Type::Big, Type::Text(50)]
 );
 statement!(
     TAX_RATES,
     "maintain_tax_rates",
     "SELECT tax_rate_id FROM customer_tax_rate WHERE customer_id = $1 ORDER BY tax_rate_id",
-    [Type::Big],
-    [Type::Text(4)]
+    [Type::Big]
 );
 statement!(
     CHANGE_TAX_RATE,
     "maintain_change_tax_rate",
     "UPDATE customer_tax_rate SET tax_rate_id = $3 WHERE customer_id = $1 AND tax_rate_id = $2",
-    [Type::Big, Type::Text(4), Type::Text(4)],
-    []
+    [Type::Big, Type::Text(4), Type::Text(4)]
 );
 statement!(
     DAYS,
     "maintain_days",
     "UPDATE daily_market SET volume = volume + $3 WHERE symbol = $1 AND day % 30 = $2",
-    [Type::Text(15), Type::Integer, Type::Big],
-    []
+    [Type::Text(15), Type::Integer, Type::Big]
 );
 statement!(
     EXCHANGES,
     "maintain_exchanges",
     "SELECT id, description FROM exchange ORDER BY id",
-    [],
-    [Type::Text(6), Type::Text(150)]
+    []
 );
 statement!(
     CHANGE_EXCHANGE,
     "maintain_change_exchange",
     "UPDATE exchange SET description = $2 WHERE id = $1",
-    [Type::Text(6), Type::Text(150)],
-    []
+    [Type::Text(6), Type::Text(150)]
 );
 statement!(
     REPORTS,
     "maintain_reports",
     "SELECT year, quarter, quarter_start_day FROM financial WHERE company_id = $1
 ORDER BY year, quarter",
-    [Type::Big],
-    [Type::Small, Type::Small, Type::Integer]
+    [Type::Big]
 );
 statement!(
     CHANGE_REPORTS,
     "maintain_change_reports",
     "UPDATE financial SET quarter_start_day = quarter_start_day + $2 WHERE company_id = $1",
-    [Type::Big, Type::Integer],
-    []
+    [Type::Big, Type::Integer]
 );
 statement!(
     NEWS,
     "maintain_news",
     "UPDATE news_item SET published_at = published_at + 86400000
 WHERE id = (SELECT MIN(news_item_id) FROM news_reference WHERE company_id = $1)",
-    [Type::Big],
-    []
+    [Type::Big]
 );
 statement!(
     SECURITY,
     "maintain_security",
     "UPDATE security SET exchange_day = exchange_day + 1 WHERE symbol = $1",
-    [Type::Text(15)],
-    []
+    [Type::Text(15)]
 );
 statement!(
     TAX_NAME,
     "maintain_tax_name",
     "SELECT name FROM tax_rate WHERE id = $1",
-    [Type::Text(4)],
-    [Type::Text(50)]
+    [Type::Text(4)]
 );
 statement!(
     CHANGE_TAX_NAME,
     "maintain_change_tax_name",
     "UPDATE tax_rate SET name = $2 WHERE id = $1",
-    [Type::Text(4), Type::Text(50)],
-    []
+    [Type::Text(4), Type::Text(50)]
 );
 statement!(
     WATCHED,
@@ -148,8 +130,7 @@ FROM watch_list wl
 JOIN watch_item wi ON wi.watch_list_id = wl.id
 WHERE wl.customer_id = $1
 ORDER BY wi.symbol",
-    [Type::Big],
-    [Type::Big, Type::Text(15)]
+    [Type::Big]
 );
 statement!(
     NOT_WATCHED,
@@ -159,13 +140,11 @@ WHERE s.symbol > $2 AND NOT EXISTS
  (SELECT 1 FROM watch_item wi WHERE wi.watch_list_id = $1 AND wi.symbol = s.symbol)
 ORDER BY s.symbol
 LIMIT 1",
-    [Type::Big, Type::Text(15)],
-    [Type::Text(15)]
+    [Type::Big, Type::Text(15)]
 );
 statement!(
     CHANGE_WATCHED,
     "maintain_change_watched",
     "UPDATE watch_item SET symbol = $3 WHERE watch_list_id = $1 AND symbol = $2",
-    [Type::Big, Type::Text(15), Type::Text(15)],
-    []
+    [Type::Big, Type::Text(15), Type::Text(15)]
 );

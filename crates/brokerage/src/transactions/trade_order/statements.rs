@@ -12,18 +12,6 @@ JOIN customer c ON c.id = ca.customer_id
 JOIN broker b ON b.id = ca.broker_id
 WHERE ca.id = $1",
     parameters: &[Type::Big],
-    columns: &[
-        Type::Text(50),
-        Type::Big,
-        Type::Big,
-        Type::Small,
-        Type::Big,
-        Type::Text(25),
-        Type::Text(20),
-        Type::Text(20),
-        Type::Small,
-        Type::Text(49),
-    ],
 };
 
 pub(in crate::transactions) static PERMISSION: Statement = Statement {
@@ -31,16 +19,7 @@ pub(in crate::transactions) static PERMISSION: Statement = Statement {
     sql: "SELECT access FROM account_permission
 WHERE account_id = $1 AND tax_id = $2 AND last_name = $3 AND first_name = $4",
     parameters: &[Type::Big, Type::Text(20), Type::Text(25), Type::Text(20)],
-    columns: &[Type::Text(4)],
 };
-
-const SECURITY_COLUMNS: &[Type] = &[
-    Type::Text(15),
-    Type::Text(70),
-    Type::Text(6),
-    Type::Text(60),
-    Type::Big,
-];
 
 pub(in crate::transactions) static SECURITY_BY_SYMBOL: Statement = Statement {
     name: "trade_order_security_by_symbol",
@@ -50,7 +29,6 @@ JOIN company co ON co.id = s.company_id
 JOIN last_trade lt ON lt.symbol = s.symbol
 WHERE s.symbol = $1",
     parameters: &[Type::Text(15)],
-    columns: SECURITY_COLUMNS,
 };
 
 pub(in crate::transactions) static SECURITY_BY_COMPANY: Statement = Statement {
@@ -62,21 +40,18 @@ JOIN last_trade lt ON lt.symbol = s.symbol
 WHERE co.name = $1 AND s.issue = $2
 ORDER BY s.symbol",
     parameters: &[Type::Text(60), Type::Text(6)],
-    columns: SECURITY_COLUMNS,
 };
 
 pub(in crate::transactions) static KIND: Statement = Statement {
     name: "trade_order_kind",
     sql: "SELECT name, is_sell, is_market FROM trade_type WHERE id = $1",
     parameters: &[Type::Small],
-    columns: &[Type::Text(12), Type::Small, Type::Small],
 };
 
 pub(in crate::transactions) static SUMMARY: Statement = Statement {
     name: "trade_order_summary",
     sql: "SELECT quantity FROM holding_summary WHERE account_id = $1 AND symbol = $2",
     parameters: &[Type::Big, Type::Text(15)],
-    columns: &[Type::Integer],
 };
 
 pub(in crate::transactions) static LOTS: Statement = Statement {
@@ -85,7 +60,6 @@ pub(in crate::transactions) static LOTS: Statement = Statement {
 WHERE account_id = $1 AND symbol = $2
 ORDER BY bought_at, trade_id",
     parameters: &[Type::Big, Type::Text(15)],
-    columns: &[Type::Big, Type::Integer, Type::Big],
 };
 
 pub(in crate::transactions) static TAX_RATES: Statement = Statement {
@@ -96,7 +70,6 @@ JOIN customer_tax_rate cr ON cr.customer_id = ca.customer_id
 JOIN tax_rate r ON r.id = cr.tax_rate_id
 WHERE ca.id = $1",
     parameters: &[Type::Big],
-    columns: &[Type::Big],
 };
 
 pub(in crate::transactions) static COMMISSION: Statement = Statement {
@@ -109,7 +82,6 @@ JOIN commission_rate cr ON cr.tier = c.tier AND cr.trade_type_id = $3
  AND cr.exchange_id = s.exchange_id AND cr.from_quantity <= $4 AND cr.to_quantity >= $4
 WHERE ca.id = $1",
     parameters: &[Type::Big, Type::Text(15), Type::Small, Type::Integer],
-    columns: &[Type::Integer],
 };
 
 pub(in crate::transactions) static CHARGE: Statement = Statement {
@@ -120,7 +92,6 @@ JOIN customer c ON c.id = ca.customer_id
 JOIN charge ch ON ch.tier = c.tier AND ch.trade_type_id = $2
 WHERE ca.id = $1",
     parameters: &[Type::Big, Type::Small],
-    columns: &[Type::Big],
 };
 
 pub(in crate::transactions) static ASSETS: Statement = Statement {
@@ -130,7 +101,6 @@ FROM holding_summary hs
 JOIN last_trade lt ON lt.symbol = hs.symbol
 WHERE hs.account_id = $1",
     parameters: &[Type::Big],
-    columns: &[Type::Big],
 };
 
 pub(in crate::transactions) static ENTER: Statement = Statement {
@@ -154,7 +124,6 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, $11, $12, 0, $13)",
         Type::Big,
         Type::Small,
     ],
-    columns: &[],
 };
 
 /// Inserts a row of trade history, for orders, results and feeds.
@@ -162,7 +131,6 @@ pub(in crate::transactions) static STEP: Statement = Statement {
     name: "trade_step",
     sql: "INSERT INTO trade_history (trade_id, status_id, changed_at) VALUES ($1, $2, $3)",
     parameters: &[Type::Big, Type::Small, Type::Big],
-    columns: &[],
 };
 
 pub(in crate::transactions) static REQUEST: Statement = Statement {
@@ -178,5 +146,4 @@ VALUES ($1, $2, $3, $4, $5, $6)",
         Type::Big,
         Type::Big,
     ],
-    columns: &[],
 };

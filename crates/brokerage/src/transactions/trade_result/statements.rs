@@ -19,23 +19,6 @@ JOIN commission_rate cr ON cr.tier = c.tier AND cr.trade_type_id = t.trade_type_
 LEFT JOIN holding_summary hs ON hs.account_id = t.account_id AND hs.symbol = t.symbol
 WHERE t.id = $1",
     parameters: &[Type::Big],
-    columns: &[
-        Type::Big,
-        Type::Text(15),
-        Type::Integer,
-        Type::Small,
-        Type::Small,
-        Type::Small,
-        Type::Big,
-        Type::Text(12),
-        Type::Small,
-        Type::Big,
-        Type::Big,
-        Type::Small,
-        Type::Text(70),
-        Type::Integer,
-        Type::Integer,
-    ],
 };
 
 pub(in crate::transactions) static LOTS: Statement = Statement {
@@ -46,7 +29,6 @@ JOIN holding h ON h.account_id = t.account_id AND h.symbol = t.symbol
 WHERE t.id = $1
 ORDER BY h.bought_at, h.trade_id",
     parameters: &[Type::Big],
-    columns: &[Type::Big, Type::Integer, Type::Big],
 };
 
 pub(in crate::transactions) static TAX_RATES: Statement = Statement {
@@ -58,28 +40,24 @@ JOIN customer_tax_rate cr ON cr.customer_id = ca.customer_id
 JOIN tax_rate r ON r.id = cr.tax_rate_id
 WHERE t.id = $1",
     parameters: &[Type::Big],
-    columns: &[Type::Big],
 };
 
 pub(in crate::transactions) static SUMMARY_BEGINS: Statement = Statement {
     name: "trade_result_summary_begins",
     sql: "INSERT INTO holding_summary (account_id, symbol, quantity) VALUES ($1, $2, $3)",
     parameters: &[Type::Big, Type::Text(15), Type::Integer],
-    columns: &[],
 };
 
 pub(in crate::transactions) static SUMMARY_CHANGES: Statement = Statement {
     name: "trade_result_summary_changes",
     sql: "UPDATE holding_summary SET quantity = $3 WHERE account_id = $1 AND symbol = $2",
     parameters: &[Type::Big, Type::Text(15), Type::Integer],
-    columns: &[],
 };
 
 pub(in crate::transactions) static SUMMARY_ENDS: Statement = Statement {
     name: "trade_result_summary_ends",
     sql: "DELETE FROM holding_summary WHERE account_id = $1 AND symbol = $2",
     parameters: &[Type::Big, Type::Text(15)],
-    columns: &[],
 };
 
 pub(in crate::transactions) static LOT_BEGINS: Statement = Statement {
@@ -94,21 +72,18 @@ VALUES ($1, $2, $3, $4, $5, $6)",
         Type::Big,
         Type::Integer,
     ],
-    columns: &[],
 };
 
 pub(in crate::transactions) static LOT_CHANGES: Statement = Statement {
     name: "trade_result_lot_changes",
     sql: "UPDATE holding SET quantity = $2 WHERE trade_id = $1",
     parameters: &[Type::Big, Type::Integer],
-    columns: &[],
 };
 
 pub(in crate::transactions) static LOT_ENDS: Statement = Statement {
     name: "trade_result_lot_ends",
     sql: "DELETE FROM holding WHERE trade_id = $1",
     parameters: &[Type::Big],
-    columns: &[],
 };
 
 pub(in crate::transactions) static LOT_HISTORY: Statement = Statement {
@@ -116,7 +91,6 @@ pub(in crate::transactions) static LOT_HISTORY: Statement = Statement {
     sql: "INSERT INTO holding_history (holding_trade_id, trade_id, before_quantity, after_quantity)
 VALUES ($1, $2, $3, $4)",
     parameters: &[Type::Big, Type::Big, Type::Integer, Type::Integer],
-    columns: &[],
 };
 
 pub(in crate::transactions) static COMPLETE: Statement = Statement {
@@ -132,7 +106,6 @@ WHERE id = $1",
         Type::Big,
         Type::Big,
     ],
-    columns: &[],
 };
 
 pub(in crate::transactions) static BROKER: Statement = Statement {
@@ -141,7 +114,6 @@ pub(in crate::transactions) static BROKER: Statement = Statement {
  commission_cents = commission_cents + $2
 WHERE id = $1",
     parameters: &[Type::Big, Type::Big],
-    columns: &[],
 };
 
 pub(in crate::transactions) static SETTLE: Statement = Statement {
@@ -149,14 +121,12 @@ pub(in crate::transactions) static SETTLE: Statement = Statement {
     sql: "INSERT INTO settlement (trade_id, cash_type, due_day, amount_cents)
 VALUES ($1, $2, $3, $4)",
     parameters: &[Type::Big, Type::Text(40), Type::Integer, Type::Big],
-    columns: &[],
 };
 
 pub(in crate::transactions) static PAY: Statement = Statement {
     name: "trade_result_pay",
     sql: "UPDATE customer_account SET balance_cents = balance_cents + $2 WHERE id = $1",
     parameters: &[Type::Big, Type::Big],
-    columns: &[],
 };
 
 pub(in crate::transactions) static CASH: Statement = Statement {
@@ -164,12 +134,10 @@ pub(in crate::transactions) static CASH: Statement = Statement {
     sql: "INSERT INTO cash_transaction (trade_id, booked_at, amount_cents, name)
 VALUES ($1, $2, $3, $4)",
     parameters: &[Type::Big, Type::Big, Type::Big, Type::Text(100)],
-    columns: &[],
 };
 
 pub(in crate::transactions) static BALANCE: Statement = Statement {
     name: "trade_result_balance",
     sql: "SELECT balance_cents FROM customer_account WHERE id = $1",
     parameters: &[Type::Big],
-    columns: &[Type::Big],
 };
