@@ -6,7 +6,6 @@
 //!     cargo run -p mail --example signature
 
 use config::{ByteSize, TimeSpan};
-use mail::drive::run_on_virtual_clock;
 use mail::edb_host::{DatabaseDirectories, EdbHost};
 use mail::plan::MailPlan;
 use mail::profile::MailProfile;
@@ -14,7 +13,7 @@ use measure::result::RunResult;
 use runtime::{Runtime, SimulatedDisk, SimulatedOptions};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use workload::controller::NoListener;
+use workload::controller::{NoListener, run_on_virtual_clock};
 use workload::progress::StopRequest;
 
 /// One line of the table.
@@ -55,21 +54,22 @@ fn run(case: Case) -> RunResult {
         ..SimulatedOptions::seeded(7)
     };
     let disk = SimulatedDisk::new(&handle, options);
-    let plan = MailPlan::new(&profile(case), 1);
+    let plan = Arc::new(MailPlan::new(&profile(case), 1));
+    let run = plan.run.clone();
     let for_hosts = handle.clone();
     runtime.block_on(async move {
-        let make = move |_, plan: &Arc<MailPlan>| {
+        let make = move |_| {
             let places = DatabaseDirectories {
                 data: disk.directory("data"),
                 log: disk.directory("log"),
             };
             let places = BTreeMap::from([(0, places)]);
-            EdbHost::new(for_hosts.clone(), Arc::clone(plan), places)
+            EdbHost::new(for_hosts.clone(), Arc::clone(&plan), places)
         };
         let stop = StopRequest::new();
         run_on_virtual_clock(
             handle,
-            plan,
+            run,
             RunResult::new(),
             stop,
             workload::controller::shared(NoListener),

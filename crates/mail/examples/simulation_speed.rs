@@ -5,7 +5,6 @@
 use array::bridge::{ArrayHost, IdealVolumes, IdealVolumesSettings, VolumeFiles};
 use array::{SECTOR_BYTES, VolumeId};
 use config::{ByteSize, TimeSpan};
-use mail::drive::run_on_virtual_clock;
 use mail::edb_host::DatabaseDirectories;
 use mail::plan::MailPlan;
 use mail::profile::MailProfile;
@@ -15,7 +14,7 @@ use runtime::Runtime;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
-use workload::controller::NoListener;
+use workload::controller::{NoListener, run_on_virtual_clock};
 use workload::progress::StopRequest;
 
 const DATABASES: u32 = 6;
@@ -60,11 +59,12 @@ fn main() {
             write_ns: 1_000_000,
         }),
     );
-    let plan = MailPlan::new(&profile, 1);
+    let plan = Arc::new(MailPlan::new(&profile, 1));
+    let run = plan.run.clone();
     let (clock, volumes) = (handle.clone(), storage.clone());
     let begun = Instant::now();
     let result = runtime.block_on(async move {
-        let make = move |shard: usize, plan: &Arc<MailPlan>| {
+        let make = move |shard: usize| {
             let volume = |number| volumes.volume(VolumeId(number));
             let (Some(data), Some(log)) = (volume(0), volume(1)) else {
                 panic!("there are two volumes");
@@ -78,12 +78,12 @@ fn main() {
                     (database, DatabaseDirectories { data, log })
                 })
                 .collect();
-            SimulatedHost::new(clock.clone(), Arc::clone(plan), places)
+            SimulatedHost::new(clock.clone(), Arc::clone(&plan), places)
         };
         let stop = StopRequest::new();
         run_on_virtual_clock(
             handle,
-            plan,
+            run,
             RunResult::new(),
             stop,
             workload::controller::shared(NoListener),

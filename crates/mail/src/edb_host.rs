@@ -6,13 +6,14 @@ use super::recount::Recount;
 use super::schema::{self, BuiltRows};
 use super::state_file::{Condition, DatabaseState};
 use super::store::MailStore;
-use crate::host::{OpenedStore, StoreHost};
 use crate::plan::{MailPlan, database_name};
 use crate::profile::MailProfile;
+use crate::session::MailDatabase;
 use edb::bulk::{BuildError, BuildPlan};
 use edb::format::database_header::Signature;
 use edb::verification::{ClosedState, StoredVersions, VERSIONS_ENDING};
 use edb::{Database, EngineSettings, RecoveryReport};
+use measure::sample::Recorder;
 use runtime::{Directory, File, Handle, IoObserver};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,7 +22,9 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
-use workload::controller::host::{BuiltDatabase, OnStep, Progress, VerifyReport};
+use workload::controller::host::{
+    BuiltDatabase, DatabaseHost, OnStep, OpenedDatabase, Progress, VerifyReport,
+};
 use workload::failure::{Failure, FailureKind};
 
 /// Where a database and its log lie. Each has a directory of its own.
@@ -245,8 +248,8 @@ impl<D: Directory> EdbHost<D> {
     }
 }
 
-impl<D: Directory> StoreHost for EdbHost<D> {
-    type Store = EdbStore<D>;
+impl<D: Directory> DatabaseHost for EdbHost<D> {
+    type Database = MailDatabase<EdbStore<D>>;
 
     async fn build(
         &self,
@@ -274,8 +277,9 @@ impl<D: Directory> StoreHost for EdbHost<D> {
         &self,
         database: usize,
         observer: Rc<dyn IoObserver>,
+        recorder: Rc<RefCell<Recorder>>,
         doing: OnStep,
-    ) -> Result<OpenedStore<EdbStore<D>>, Failure> {
+    ) -> Result<OpenedDatabase<Self::Database>, Failure> {
         let place = self.place(database);
         let name = file_name(database);
         let state = DatabaseState::read(&place.data).await?;
@@ -312,25 +316,24 @@ impl<D: Directory> StoreHost for EdbHost<D> {
         if state.condition == Condition::InUse {
             self.in_use(&place.data, population).await?;
         }
-        Ok(OpenedStore {
-            store,
-            population,
-            note,
-        })
+        let (plan, handle) = (&self.plan, &self.handle);
+        let database = plan.loaded(database, handle, store, population, recorder);
+        Ok(OpenedDatabase { database, note })
     }
 
     async fn close(
         &self,
         database: usize,
-        store: EdbStore<D>,
-        population: Option<PopulationState>,
+        open: Self::Database,
+        whole: bool,
     ) -> Result<(), Failure> {
+        let store = open.store();
         let closed = store.database().close().await;
         let known = store.database().closed_state();
         self.closed.borrow_mut().insert(database, known);
         closed
             .map_err(|error| Failure::of_engine(&error, &store.name(), "closing the database"))?;
-        let Some(population) = population else {
+        let Some(population) = open.settled_rows().filter(|_| whole) else {
             // It stays in use, so that whoever opens it next counts its rows.
             return Ok(());
         };

@@ -1,6 +1,5 @@
 //! The mail workload behind the interface of all workloads.
 
-use crate::drive::run_on_virtual_clock;
 use crate::edb_host::{DatabaseDirectories, database_file, is_database_file, is_versions_file};
 use crate::plan::{MailPlan, database_name};
 use crate::profile::{BUNDLED, KIND, MailProfile};
@@ -21,6 +20,7 @@ use measure::service_level::{OperationLevels, ServiceLevels};
 use measure::units;
 use std::sync::Arc;
 use workload::controller::plan::SteadyBy;
+use workload::controller::run_on_virtual_clock;
 use workload::profile::Run;
 use workload::{Bundled, Profile};
 use workload::{
@@ -154,8 +154,9 @@ impl Profile for MailProfile {
             self.mail.mailboxes_per_database = dealt_out(text, self.mail.databases)?;
         }
         if let Some(text) = options.target_size {
-            let size = ByteSize::parse(text)
-                .map_err(|problem| Refusal::new(format!("--target-size: {problem}."), SIZE_HELP))?;
+            let size = ByteSize::parse(text).map_err(|problem| {
+                Refusal::new(format!("--target-size: {problem}."), SIZE_HELP)
+            })?;
             let databases = self.mail.databases;
             let least = u64::from(databases) * LEAST_DATABASE.bytes();
             if size.bytes() < least {
@@ -255,16 +256,17 @@ impl Profile for MailProfile {
         if self.run.held_rate.is_some() {
             plan.run.steady_by = SteadyBy::ReadLatency;
         }
-        let clock = handle.clone();
-        let stores = move |_: usize, plan: &Arc<MailPlan>| {
+        let (clock, run) = (handle.clone(), plan.run.clone());
+        let plan = Arc::new(plan);
+        let host = move |_| {
             let places = places.iter().cloned().enumerate().map(|(number, place)| {
                 let (data, log) = (place.data, place.log);
                 (number, DatabaseDirectories { data, log })
             });
-            SimulatedHost::new(clock.clone(), Arc::clone(plan), places.collect())
+            SimulatedHost::new(clock.clone(), Arc::clone(&plan), places.collect())
         };
         Box::pin(run_on_virtual_clock(
-            handle, plan, base, stop, listener, stores,
+            handle, run, base, stop, listener, host,
         ))
     }
 }

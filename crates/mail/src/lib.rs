@@ -6,16 +6,13 @@
 //! store, with the table of [`schema`], and [`edb_host`] builds, opens and closes its databases, with
 //! a [`state_file`] beside each that distinguishes a complete database from an unfinished one.
 //! [`recount`] finds out which rows there are after a run was interrupted. [`simulation`] is the engine
-//! without contents, for predictions. [`plan`] is a run worked out from its profile, [`host`]
-//! puts the databases behind the interface of the controller, and [`drive`] sets a run going.
+//! without contents, for predictions. [`plan`] is a run worked out from its profile.
 //! `storage_run` prepares a run on directories or block devices and clears up after it, and
 //! `report` is what it adds to the reports of its runs.
 
 pub mod content;
-pub mod drive;
 pub mod edb_host;
 pub mod edb_store;
-pub mod host;
 mod interface;
 pub mod item;
 pub mod keys;

@@ -4,12 +4,17 @@ use crate::content::{ContentSource, pool};
 use crate::item::ItemMaker;
 use crate::keys::RowKeys;
 use crate::operation::Operation;
-use crate::population::HotSet;
+use crate::population::{HotSet, Population, PopulationState};
 use crate::profile::{Mail, MailProfile};
 use crate::recount::InFlight;
-use crate::session::{SessionSettings, layout};
+use crate::session::{MailDatabase, MailDatabaseParts, SessionSettings, layout};
 use crate::sizing::RowSizes;
+use crate::store::MailStore;
+use measure::sample::Recorder;
 use measure::service_level::OperationLevels;
+use runtime::Handle;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use workload::Profile;
 use workload::controller::RunPlan;
@@ -74,6 +79,30 @@ impl MailPlan {
             mailboxes: mail.mailboxes_per_database,
             with_contents: true,
         }
+    }
+
+    /// The database that sessions work on, over an opened store with these rows. `recorder` counts
+    /// its operations.
+    #[must_use]
+    pub fn loaded<S: MailStore>(
+        &self,
+        database: usize,
+        handle: &Handle,
+        store: S,
+        rows: PopulationState,
+        recorder: Rc<RefCell<Recorder>>,
+    ) -> MailDatabase<S> {
+        let seed = self.database_seed(database);
+        MailDatabase::new(MailDatabaseParts {
+            store,
+            handle: handle.clone(),
+            settings: self.session.clone(),
+            maker: self.item_maker(database, rows.built_rows),
+            population: Population::new(rows, seed, self.hot_set),
+            recorder,
+            index: database,
+            seed: self.run.run.seed,
+        })
     }
 
     /// The most rows that sessions insert or delete at one time in one database.

@@ -2,21 +2,22 @@
 
 mod sessions;
 
-use crate::drive::run_on_virtual_clock;
-use crate::host::{OpenedStore, StoreHost};
 use crate::plan::MailPlan;
 use crate::population::PopulationState;
 use crate::profile::MailProfile;
+use crate::session::MailDatabase;
 use crate::test_store::{TestDisk, TestStore};
 use config::{ByteSize, TimeSpan};
 use measure::result::{RunResult, TuningStep, Verdict};
-use measure::sample::{Phase as SamplePhase, Sample};
+use measure::sample::{Phase as SamplePhase, Recorder, Sample};
 use runtime::{Handle, IoObserver, Runtime};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use workload::controller::host::{BuiltDatabase, OnStep, Progress, VerifyReport};
-use workload::controller::{InterimResult, RunListener};
+use workload::controller::host::{
+    BuiltDatabase, DatabaseHost, OnStep, OpenedDatabase, Progress, VerifyReport,
+};
+use workload::controller::{InterimResult, RunListener, run_on_virtual_clock};
 use workload::failure::Failure;
 use workload::progress::{ByteProgress, LiveSample, Phase, PhaseEstimate, Remaining, StopRequest};
 
@@ -37,8 +38,8 @@ struct TestHost {
     fail_after: u64,
 }
 
-impl StoreHost for TestHost {
-    type Store = TestStore;
+impl DatabaseHost for TestHost {
+    type Database = MailDatabase<TestStore>;
 
     async fn build(
         &self,
@@ -61,8 +62,9 @@ impl StoreHost for TestHost {
         &self,
         database: usize,
         observer: Rc<dyn IoObserver>,
+        recorder: Rc<RefCell<Recorder>>,
         _: OnStep,
-    ) -> Result<OpenedStore<TestStore>, Failure> {
+    ) -> Result<OpenedDatabase<Self::Database>, Failure> {
         let maker = self.plan.item_maker(database, self.plan.built_rows);
         let items = (0..self.plan.built_rows).map(move |row| maker.first(row));
         let store = TestStore::new(&self.handle, self.disk, observer, database, items);
@@ -73,20 +75,15 @@ impl StoreHost for TestHost {
             next_row: built_rows,
             deletes: 0,
         };
-        let note = String::new();
-        Ok(OpenedStore {
-            store,
-            population,
-            note,
+        let (plan, handle) = (&self.plan, &self.handle);
+        Ok(OpenedDatabase {
+            database: plan.loaded(database, handle, store, population, recorder),
+            note: String::new(),
         })
     }
 
-    async fn close(
-        &self,
-        _: usize,
-        _: TestStore,
-        rows: Option<PopulationState>,
-    ) -> Result<(), Failure> {
+    async fn close(&self, _: usize, open: Self::Database, whole: bool) -> Result<(), Failure> {
+        let rows = open.settled_rows().filter(|_| whole);
         // A shard whose own databases did not fail closes them with their rows.
         assert!(rows.is_some() || self.fail_after < u64::MAX);
         assert!(rows.is_none_or(|rows| rows.next_row > rows.built_rows && rows.deletes > 0));
@@ -189,16 +186,18 @@ fn run_with(
     runtime.block_on(async move {
         let stop = heard.stop.clone();
         let for_hosts = handle.clone();
-        let make = move |_, plan: &Arc<MailPlan>| TestHost {
+        let run = plan.run.clone();
+        let plan = Arc::new(plan);
+        let make = move |_| TestHost {
             handle: for_hosts.clone(),
-            plan: Arc::clone(plan),
+            plan: Arc::clone(&plan),
             disk,
             kept,
             fail_after,
         };
         run_on_virtual_clock(
             handle,
-            plan,
+            run,
             base,
             stop,
             workload::controller::shared(heard),

@@ -8,13 +8,14 @@
 use super::item::{Item, ItemMaker};
 use super::ledger::VersionLedger;
 use super::operation::Operation;
-use super::population::Population;
+use super::population::{Population, PopulationState};
 use super::store::{Durability, LongColumn, MailStore, MessageNumber, ScanRequest, StoreError};
 use measure::result::IntegrityClass;
 use measure::sample::{Layout, OperationKind, Recorder};
 use runtime::Handle;
 use std::cell::RefCell;
 use std::rc::Rc;
+use workload::controller::host::{DatabaseStatistics, LoadedDatabase};
 use workload::deck::Deck;
 use workload::failure::Failure;
 use workload::random::SeededRng;
@@ -179,30 +180,18 @@ impl<S: MailStore> MailDatabase<S> {
         &self.shared.store
     }
 
-    /// Index of the database in the layout of the run.
+    /// The rows that exist, to be asked when no transaction is under way. `None` if some that were to
+    /// be inserted were not: then the rows have to be counted again.
     #[must_use]
-    pub fn index(&self) -> usize {
-        self.shared.index
+    pub fn settled_rows(&self) -> Option<PopulationState> {
+        let state = self.shared.state.borrow();
+        let population = &state.population;
+        population.is_settled().then(|| population.state())
     }
+}
 
-    /// Whether every row that was to be inserted was. Otherwise the rows have to be counted again.
-    #[must_use]
-    pub fn is_settled(&self) -> bool {
-        self.shared.state.borrow().population.is_settled()
-    }
-
-    /// The rows that exist; to be asked when no transaction is under way.
-    #[must_use]
-    pub fn population_state(&self) -> super::population::PopulationState {
-        self.shared.state.borrow().population.state()
-    }
-
-    /// Runs one transaction to its commit, with as many attempts as it takes. `due_ns` is when it
-    /// should have begun, if a rate is held. Gives the number of operations.
-    ///
-    /// # Errors
-    /// What has gone wrong; the transaction has been rolled back.
-    pub async fn transact(&self, due_ns: Option<u64>) -> Result<u32, Failure> {
+impl<S: MailStore> LoadedDatabase for MailDatabase<S> {
+    async fn transact(&self, due_ns: Option<u64>) -> Result<u32, Failure> {
         let shared = &*self.shared;
         let plan = shared.plan();
         let updates = plan.iter().any(|planned| planned.operation.is_update());
@@ -224,6 +213,14 @@ impl<S: MailStore> MailDatabase<S> {
             }
         }
         Ok(plan.len() as u32)
+    }
+
+    fn statistics(&self) -> DatabaseStatistics {
+        self.store().statistics()
+    }
+
+    fn take_damage(&self) -> Vec<Failure> {
+        self.store().take_damage()
     }
 }
 

@@ -12,6 +12,7 @@ use runtime::Runtime;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use workload::controller::host::LoadedDatabase;
 use workload::controller::observer::CountingObserver;
 use workload::controller::pending_errors::PendingErrors;
 use workload::failure::{Failure, FailureKind};

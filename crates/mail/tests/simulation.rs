@@ -11,9 +11,7 @@ use array::description::{DatabaseDemand, Description};
 use array::payload::Bytes;
 use array::{Array, SECTOR_BYTES, VolumeId};
 use config::{ByteSize, Source, TimeSpan};
-use mail::drive::run_on_virtual_clock;
 use mail::edb_host::{DatabaseDirectories, EdbHost};
-use mail::host::StoreHost;
 use mail::plan::MailPlan;
 use mail::profile::MailProfile;
 use mail::simulation::SimulatedHost;
@@ -21,7 +19,8 @@ use measure::result::{DatabaseResult, IoFigures, RunResult};
 use runtime::{Handle, Runtime};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use workload::controller::NoListener;
+use workload::controller::host::DatabaseHost;
+use workload::controller::{NoListener, run_on_virtual_clock};
 use workload::progress::StopRequest;
 
 /// A small array: data on RAID 5, logs on a mirror, two controllers that mirror their writes.
@@ -103,7 +102,7 @@ fn places<P: FilePayload, M: VolumeModel<P>>(
         .collect()
 }
 
-fn run<P: FilePayload, M: VolumeModel<P>, H: StoreHost>(
+fn run<P: FilePayload, M: VolumeModel<P>, H: DatabaseHost>(
     profile: &MailProfile,
     model: M,
     make: impl Fn(Handle, &Arc<MailPlan>, Places<VolumeFiles<P, M>>) -> H + 'static,
@@ -111,16 +110,17 @@ fn run<P: FilePayload, M: VolumeModel<P>, H: StoreHost>(
     let runtime = Runtime::virtual_clock();
     let handle = runtime.handle();
     let storage = ArrayHost::new(&handle, model);
-    let plan = MailPlan::new(profile, 1);
+    let plan = Arc::new(MailPlan::new(profile, 1));
+    let run = plan.run.clone();
     runtime.block_on(async move {
         let make_host = {
-            let handle = handle.clone();
-            move |_: usize, plan: &Arc<MailPlan>| make(handle.clone(), plan, places(&storage, plan))
+            let (handle, plan) = (handle.clone(), Arc::clone(&plan));
+            move |_| make(handle.clone(), &plan, places(&storage, &plan))
         };
         let stop = StopRequest::new();
         run_on_virtual_clock(
             handle,
-            plan,
+            run,
             RunResult::new(),
             stop,
             workload::controller::shared(NoListener),
@@ -321,19 +321,20 @@ fn a_simulation_runs_on_directories_that_know_nothing_of_it() {
     profile.run.warm_up.minimum = Some(TimeSpan::seconds(0));
     profile.run.warm_up.maximum = Some(TimeSpan::seconds(1));
     profile.mail.session_pause = TimeSpan::seconds(1);
-    let plan = MailPlan::new(&profile, 1);
+    let plan = Arc::new(MailPlan::new(&profile, 1));
+    let run = plan.run.clone();
     let result = runtime.block_on(async move {
         let for_host = handle.clone();
-        let make = move |_: usize, plan: &Arc<MailPlan>| {
+        let make = move |_| {
             let data = disk.directory("data");
             let log = disk.directory("log");
             let places = BTreeMap::from([(0, DatabaseDirectories { data, log })]);
-            SimulatedHost::new(for_host.clone(), Arc::clone(plan), places)
+            SimulatedHost::new(for_host.clone(), Arc::clone(&plan), places)
         };
         let stop = StopRequest::new();
         run_on_virtual_clock(
             handle,
-            plan,
+            run,
             RunResult::new(),
             stop,
             workload::controller::shared(NoListener),

@@ -24,7 +24,7 @@ impl MailProfile {
     pub(crate) fn check_bounds(&self) -> Result<(), Refusal> {
         let mail = &self.mail;
         if !MAILBOXES.contains(&mail.mailboxes_per_database) {
-            return Err(Refusal::new(
+            return Err(Refusal::usage(
                 format!(
                     "{} mailboxes in one database are more than the {} that one may have.",
                     units::count_of(u64::from(mail.mailboxes_per_database)),
@@ -34,7 +34,7 @@ impl MailProfile {
             ));
         }
         if !MAILBOX_SIZES.contains(&mail.mailbox_size) {
-            return Err(Refusal::new(
+            return Err(Refusal::usage(
                 format!(
                     "{} mailboxes would have {} each, and a mailbox has from {} to {}.",
                     units::count_of(mail.mailboxes()),
@@ -47,7 +47,7 @@ impl MailProfile {
         }
         let broken = broken(self).into_iter().next();
         broken.map_or(Ok(()), |rule| {
-            Err(Refusal::new(
+            Err(Refusal::usage(
                 units::sentence(&format!("{}.", rule.message)),
                 units::sentence(&format!("{}.", rule.help)),
             ))

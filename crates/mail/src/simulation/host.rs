@@ -5,15 +5,19 @@ use super::open::Opening;
 use super::shape::Shape;
 use super::store::SimulatedStore;
 use crate::edb_host::{DatabaseDirectories, engine_settings, file_name};
-use crate::host::{OpenedStore, StoreHost};
 use crate::plan::MailPlan;
 use crate::population::PopulationState;
+use crate::session::MailDatabase;
 use edb::format::layout::HEADER_PAGES;
+use measure::sample::Recorder;
 use runtime::{Directory, Handle, IoObserver};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use workload::controller::host::{BuiltDatabase, OnStep, Progress, VerifyReport};
+use workload::controller::host::{
+    BuiltDatabase, DatabaseHost, OnStep, OpenedDatabase, Progress, VerifyReport,
+};
 use workload::failure::Failure;
 
 /// Lays out and opens simulations, by their numbers in the run. Nothing is built: a simulation starts in the
@@ -44,19 +48,10 @@ impl<D: Directory> SimulatedHost<D> {
             geometry,
         }
     }
-
-    fn population(&self) -> PopulationState {
-        let rows = self.plan.built_rows;
-        PopulationState {
-            built_rows: rows,
-            next_row: rows,
-            deletes: 0,
-        }
-    }
 }
 
-impl<D: Directory> StoreHost for SimulatedHost<D> {
-    type Store = SimulatedStore<D>;
+impl<D: Directory> DatabaseHost for SimulatedHost<D> {
+    type Database = MailDatabase<SimulatedStore<D>>;
 
     async fn build(
         &self,
@@ -82,8 +77,9 @@ impl<D: Directory> StoreHost for SimulatedHost<D> {
         &self,
         database: usize,
         observer: Rc<dyn IoObserver>,
+        recorder: Rc<RefCell<Recorder>>,
         _: OnStep,
-    ) -> Result<OpenedStore<SimulatedStore<D>>, Failure> {
+    ) -> Result<OpenedDatabase<Self::Database>, Failure> {
         let place = &self.places[&database];
         let name = file_name(database);
         let file = place.data.open(&name).await;
@@ -105,20 +101,21 @@ impl<D: Directory> StoreHost for SimulatedHost<D> {
         let open =
             open.map_err(|error| Failure::of_engine(&error, &path, "opening the database"))?;
         let keys = self.plan.item_maker(database, rows).keys;
-        Ok(OpenedStore {
-            store: SimulatedStore::new(open, keys, rows),
-            population: self.population(),
+        let store = SimulatedStore::new(open, keys, rows);
+        let population = PopulationState {
+            built_rows: rows,
+            next_row: rows,
+            deletes: 0,
+        };
+        let (plan, handle) = (&self.plan, &self.handle);
+        Ok(OpenedDatabase {
+            database: plan.loaded(database, handle, store, population, recorder),
             note: String::new(),
         })
     }
 
-    async fn close(
-        &self,
-        _: usize,
-        store: SimulatedStore<D>,
-        _: Option<PopulationState>,
-    ) -> Result<(), Failure> {
-        store.close().await
+    async fn close(&self, _: usize, open: Self::Database, _: bool) -> Result<(), Failure> {
+        open.store().close().await
     }
 
     async fn verify(&self, _: usize, progress: Progress) -> Result<VerifyReport, Failure> {

@@ -14,10 +14,10 @@ use execution::{Error, Observer, Outcome, RunOptions};
 use runtime::{AnyDirectory, Runtime};
 use storage::Claim;
 use workload::Profile;
+use workload::controller::run_on_threads;
 use workload::failure::Failure;
 use workload::progress::StopRequest;
 
-use crate::drive::run_on_threads;
 use crate::edb_host::{DatabaseDirectories, EdbHost};
 use crate::plan::MailPlan;
 use crate::profile::MailProfile;
@@ -118,8 +118,10 @@ fn run(plan: MailPlan, begun: Begun<'_>) -> measure::result::RunResult {
         stop,
         listener,
     } = begun;
-    let make = move |shard, plan: &Arc<MailPlan>| host(shard, plan, &places);
-    run_on_threads(plan, base, Some(monitor), stop, listener, make)
+    let run = plan.run.clone();
+    let plan = Arc::new(plan);
+    let make = move |shard| host(shard, &plan, &places);
+    run_on_threads(run, base, Some(monitor), stop, listener, make)
 }
 
 /// The runtime and the databases of one shard.

@@ -1,7 +1,6 @@
 //! What the tests of whole runs share.
 
 use config::{ByteSize, TimeSpan};
-use mail::drive::run_on_virtual_clock;
 use mail::edb_host::{DatabaseDirectories, EdbHost};
 use mail::plan::MailPlan;
 use mail::profile::MailProfile;
@@ -9,7 +8,7 @@ use measure::result::RunResult;
 use runtime::{Handle, Runtime, SimulatedDirectory, SimulatedDisk, SimulatedOptions};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use workload::controller::NoListener;
+use workload::controller::{NoListener, run_on_virtual_clock};
 use workload::progress::StopRequest;
 
 /// A run and the disk it ran on, one for all databases.
@@ -90,11 +89,13 @@ pub fn carry_out(runtime: &Runtime, disk: &SimulatedDisk, plan: MailPlan) -> Out
     let handle = runtime.handle();
     let (for_hosts, disk_of_hosts) = (handle.clone(), disk.clone());
     let result = runtime.block_on(async move {
-        let make = move |shard, plan: &Arc<MailPlan>| host(&for_hosts, &disk_of_hosts, shard, plan);
+        let run = plan.run.clone();
+        let plan = Arc::new(plan);
+        let make = move |shard| host(&for_hosts, &disk_of_hosts, shard, &plan);
         let stop = StopRequest::new();
         run_on_virtual_clock(
             handle,
-            plan,
+            run,
             RunResult::new(),
             stop,
             workload::controller::shared(NoListener),
