@@ -56,71 +56,29 @@ impl Plan {
         let until_ns = until_ns(scenario)?;
         let (description, is_one_disk) = describe_array(scenario)?;
         let reader = reader_of(&scenario.files, &path, format, &settings)?;
-        let mut plan = Self::with_survey(Parts {
+        let survey = survey_of(reader, until_ns, &settings)?;
+        let discipline = discipline(&settings, &survey, &path)?;
+        let (planned, volumes) = planned(&description, is_one_disk, &settings, &survey)?;
+        let plan = Self {
             files: scenario.files.clone(),
-            survey: survey_of(reader, until_ns, &settings)?,
+            sample_interval_ns: sample_interval_ns(&settings, &survey, discipline),
             path,
             format,
             settings,
+            survey,
             description,
-            is_one_disk,
-        })?;
-        plan.until_ns = until_ns;
-        plan.seed = seed(scenario)?;
+            planned,
+            discipline,
+            volumes,
+            until_ns,
+            seed: seed(scenario)?,
+        };
         plan.check_reach()?;
         if let Some(span_ns) = plan.span_ns() {
             plan.description
                 .check_events_until(&plan.planned, span_ns.saturating_add(1))?;
         }
         Ok(plan)
-    }
-
-    fn with_survey(parts: Parts) -> Result<Self, Error> {
-        let Parts {
-            settings, survey, ..
-        } = parts;
-        let discipline = discipline(&settings, &survey, &parts.path)?;
-        let of_trace: Vec<TracedVolume> = survey
-            .volumes
-            .iter()
-            .map(|volume| TracedVolume {
-                name: volume.name.clone(),
-                reach_bytes: volume.end_bytes,
-            })
-            .collect();
-        let given = settings.volume_size.map(ByteSize::bytes);
-        let whole_disk = || match parts.is_one_disk {
-            true => parts.description.one_disk_bytes(),
-            false => None,
-        };
-        let (planned, ids) = parts
-            .description
-            .plan_for_trace(&of_trace, given.or_else(whole_disk))?;
-        let volumes = ids.iter().zip(&survey.volumes).map(|(&id, volume)| {
-            let capacity_mib = planned.settings.volumes[usize::from(id.0)].capacity_mib;
-            PlannedVolume {
-                name: volume.name.clone(),
-                id,
-                capacity_bytes: capacity_mib << 20,
-                fill_sectors: capacity_mib << 11,
-            }
-        });
-        let volumes: Vec<PlannedVolume> = volumes.collect();
-        let sample_interval_ns = sample_interval_ns(&settings, &survey, discipline);
-        Ok(Self {
-            files: parts.files,
-            path: parts.path,
-            format: parts.format,
-            description: parts.description,
-            settings,
-            survey,
-            planned,
-            discipline,
-            volumes,
-            until_ns: None,
-            seed: 0,
-            sample_interval_ns,
-        })
     }
 
     /// A reader at the begin of the trace.
@@ -175,14 +133,32 @@ impl Plan {
     }
 }
 
-struct Parts {
-    files: Files,
-    path: PathBuf,
-    format: TraceFormat,
-    settings: TraceSettings,
-    survey: TraceSurvey,
-    description: Description,
+/// The array with the volumes of the trace on it.
+fn planned(
+    description: &Description,
     is_one_disk: bool,
+    settings: &TraceSettings,
+    survey: &TraceSurvey,
+) -> Result<(PlannedArray, Vec<PlannedVolume>), Error> {
+    let of_trace = survey.volumes.iter().map(|volume| TracedVolume {
+        name: volume.name.clone(),
+        reach_bytes: volume.end_bytes,
+    });
+    let of_trace: Vec<TracedVolume> = of_trace.collect();
+    let given = settings.volume_size.map(ByteSize::bytes);
+    let whole_disk = || description.one_disk_bytes().filter(|_| is_one_disk);
+    let (planned, ids) = description.plan_for_trace(&of_trace, given.or_else(whole_disk))?;
+    let volumes = ids.iter().zip(&survey.volumes).map(|(&id, volume)| {
+        let capacity_mib = planned.settings.volumes[usize::from(id.0)].capacity_mib;
+        PlannedVolume {
+            name: volume.name.clone(),
+            id,
+            capacity_bytes: capacity_mib << 20,
+            fill_sectors: capacity_mib << 11,
+        }
+    });
+    let volumes = volumes.collect();
+    Ok((planned, volumes))
 }
 
 /// Options that say what databases and their users are mean nothing to a trace.
