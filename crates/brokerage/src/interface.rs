@@ -82,7 +82,7 @@ impl Workload for BrokerageWorkload {
             ("--databases", options.has_databases),
         ] {
             if is_given {
-                return Err(Refusal::new(
+                return Err(Refusal::usage(
                     format!(
                         "{option} does not go with a brokerage, which has one database and users."
                     ),
@@ -91,7 +91,7 @@ impl Workload for BrokerageWorkload {
             }
         }
         if options.is_predicted && options.has_rate {
-            return Err(Refusal::new(
+            return Err(Refusal::usage(
                 "--rate does not go with a brokerage on a modelled array: its users begin the \
                  next transaction when the last is done.",
                 "Give --users for the load; 'proofload run' holds rates of transactions.",
@@ -185,7 +185,7 @@ impl Profile for BrokerageProfile {
         if self.run.held_rate.is_none() {
             return Ok(());
         }
-        Err(Refusal::new(
+        Err(Refusal::usage(
             "A predicted brokerage has no held rate: its users make the load.",
             "Leave run.held_rate at \"none\" and give brokerage.users a number.",
         ))

@@ -25,12 +25,10 @@ fn print_error(error: &Error) {
             print_error(error);
         }
         Error::Config(error) => print_at_lines(located(error)),
-        Error::Usage { message, help }
-        | Error::Environment { message, help }
-        | Error::Integrity { message, help } => {
-            notify(&format!("proofload: {message}"));
-            if !help.is_empty() {
-                notify(help);
+        Error::Refused(refusal) => {
+            notify(&format!("proofload: {refusal}"));
+            if !refusal.help.is_empty() {
+                notify(&refusal.help);
             }
         }
     }

@@ -3,35 +3,14 @@
 use std::io;
 
 use config::ConfigError;
-use workload::Refusal;
+use workload::{ErrorClass, Refusal};
 
 /// Why a scenario ended without a result. Every message is a whole sentence with the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What was typed is wrong.
-    #[error("{message}")]
-    Usage {
-        /// What is wrong, as a whole sentence.
-        message: String,
-        /// What would be right.
-        help: String,
-    },
-    /// The surroundings do not allow it.
-    #[error("{message}")]
-    Environment {
-        /// What is in the way.
-        message: String,
-        /// What to do about it.
-        help: String,
-    },
-    /// Data is damaged, or storage failed.
-    #[error("{message}")]
-    Integrity {
-        /// What was found, as a whole sentence.
-        message: String,
-        /// What to do about it.
-        help: String,
-    },
+    /// It cannot be done as asked for.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// A profile, an array, a study or a `--set` is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -48,57 +27,31 @@ pub enum Error {
     },
 }
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
-        Self::usage(refusal.message, refusal.help)
-    }
-}
-
-/// What kind of error it is; programs derive their exit status from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorClass {
-    /// The scenario or the command line is wrong; nothing was run.
-    Usage,
-    /// The surroundings do not allow it: space, permission, unsuitable storage, a missing server.
-    Environment,
-    /// Data is damaged, or storage failed.
-    Integrity,
-}
-
 impl Error {
     /// The kind of error.
     #[must_use]
     pub fn class(&self) -> ErrorClass {
         match self {
-            Self::Usage { .. } | Self::Config(_) => ErrorClass::Usage,
-            Self::Environment { .. } | Self::Responses(_) => ErrorClass::Environment,
-            Self::Integrity { .. } => ErrorClass::Integrity,
+            Self::Refused(refusal) => refusal.class,
+            Self::Config(_) => ErrorClass::Usage,
+            Self::Responses(_) => ErrorClass::Environment,
             Self::Point { error, .. } => error.class(),
         }
     }
 
     /// A wrong command line.
     pub fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Usage {
-            message: message.into(),
-            help: help.into(),
-        }
+        Self::Refused(Refusal::usage(message, help))
     }
 
     /// Surroundings that do not allow the run.
     pub fn environment(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Environment {
-            message: message.into(),
-            help: help.into(),
-        }
+        Self::Refused(Refusal::environment(message, help))
     }
 
     /// Damaged data or failing storage.
     pub fn integrity(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Integrity {
-            message: message.into(),
-            help: help.into(),
-        }
+        Self::Refused(Refusal::integrity(message, help))
     }
 
     /// Something that is wrong at one point of a sweep. A point without a name needs none.

@@ -24,7 +24,7 @@ mod output;
 mod runnable;
 
 pub use conclusion::conclude;
-pub use error::{Error, ErrorClass};
+pub use error::Error;
 pub use events::{Event, Observer};
 pub use options::RunOptions;
 pub use outcome::Outcome;

@@ -81,7 +81,7 @@ impl Workload for MailWorkload {
         if !options.has_users && !options.has_server {
             return Ok(());
         }
-        Err(Refusal::new(
+        Err(Refusal::usage(
             format!(
                 "--users and --database are a brokerage's, and {} is none.",
                 options.workload
@@ -155,12 +155,12 @@ impl Profile for MailProfile {
         }
         if let Some(text) = options.target_size {
             let size = ByteSize::parse(text).map_err(|problem| {
-                Refusal::new(format!("--target-size: {problem}."), SIZE_HELP)
+                Refusal::usage(format!("--target-size: {problem}."), SIZE_HELP)
             })?;
             let databases = self.mail.databases;
             let least = u64::from(databases) * LEAST_DATABASE.bytes();
             if size.bytes() < least {
-                return Err(Refusal::new(
+                return Err(Refusal::usage(
                     format!(
                         "--target-size {size} is too small for {databases} databases of \
                          {LEAST_DATABASE} or more each."
@@ -274,7 +274,7 @@ impl Profile for MailProfile {
 /// Mailboxes per database when `text` mailboxes are dealt out, rounded up.
 fn dealt_out(text: &str, databases: u32) -> Result<u32, Refusal> {
     let mailboxes: u32 = text.parse().ok().filter(|n| *n > 0).ok_or_else(|| {
-        Refusal::new(
+        Refusal::usage(
             format!("--mailboxes {text} is not a number of mailboxes."),
             "Write a whole number, 1 or more.",
         )

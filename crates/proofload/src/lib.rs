@@ -35,7 +35,7 @@ mod workers;
 
 #[cfg(feature = "host")]
 pub use execution::storage_run;
-pub use execution::{Error, ErrorClass, Event, Observer, Outcome, Output, RunOptions, events};
+pub use execution::{Error, Event, Observer, Outcome, Output, RunOptions, events};
 pub use files::Files;
 pub use options::StudyOptions;
 pub use registry::{Registry, WORKLOADS};
@@ -43,3 +43,4 @@ pub use scenario::Scenario;
 pub use setting::{Key, Setting, Value};
 pub use sweep::{Axis, Find};
 pub use workload::progress::StopRequest;
+pub use workload::{ErrorClass, Refusal};

@@ -212,7 +212,7 @@ mod tests {
         for (workload, settings) in cases {
             let wrong = scenario(workload, settings);
             let error = resolve(&wrong, Purpose::Prediction).unwrap_err();
-            assert_eq!(error.class(), execution::ErrorClass::Usage, "{wrong:?}");
+            assert_eq!(error.class(), workload::ErrorClass::Usage, "{wrong:?}");
         }
     }
 }

@@ -16,9 +16,9 @@ use std::sync::Arc;
 use runtime::host::{CreatedFiles, DirectoryHandle, FileIdentity, FileLock, LockError};
 use workload::{Profile, Workload};
 
-use crate::error::StorageError;
 use crate::marker::{LOCK_ATTEMPTS, LOCK_PAUSE, Marker};
 use crate::{Layout, Place, device, in_use};
+use workload::Refusal;
 
 /// Permissions of the directories that are made.
 const DIRECTORY_MODE: u32 = 0o777;
@@ -66,7 +66,7 @@ impl Claim {
         workload: &str,
         profile: &dyn Profile,
         erase_device: bool,
-    ) -> Result<Self, StorageError> {
+    ) -> Result<Self, Refusal> {
         let mut claim = Self::unmade(layout, profile.workload());
         for index in 0..claim.layout.targets.len() {
             if let Err(failure) = claim.take_target(index, workload, profile, erase_device) {
@@ -82,7 +82,7 @@ impl Claim {
     ///
     /// # Errors
     /// A directory is not the one that was made, or its database is in use.
-    pub fn reuse(layout: Layout, workload: &'static dyn Workload) -> Result<Self, StorageError> {
+    pub fn reuse(layout: Layout, workload: &'static dyn Workload) -> Result<Self, Refusal> {
         let mut claim = Self::unmade(layout, workload);
         for index in 0..claim.layout.targets.len() {
             let target = &claim.layout.targets[index];
@@ -133,7 +133,7 @@ impl Claim {
         workload: &str,
         profile: &dyn Profile,
         erase_device: bool,
-    ) -> Result<(), StorageError> {
+    ) -> Result<(), Refusal> {
         let names = self.layout.names_on(index);
         let target = &mut self.layout.targets[index];
         let Some(handle) = target.handle.clone() else {
@@ -145,7 +145,7 @@ impl Claim {
         };
         let shown = target.given.display().to_string();
         let unprepared = |error: &io::Error| {
-            StorageError::environment(
+            Refusal::environment(
                 format!("{shown} cannot be prepared: {error}."),
                 "See whether its file system is well ('dmesg' shows I/O errors).",
             )
@@ -171,7 +171,7 @@ impl Claim {
     }
 
     /// Locks the files of kept databases, so that nobody else examines or repairs them meanwhile.
-    fn lock_databases(&mut self) -> Result<(), StorageError> {
+    fn lock_databases(&mut self) -> Result<(), Refusal> {
         for place in &self.layout.databases {
             let (Some(directory), Some(file)) = (
                 self.directory(&place.data),
@@ -212,14 +212,14 @@ fn claimed(
 }
 
 /// Another run has marked the target since it was looked at. It may not have locked its marker yet.
-fn taken_meanwhile(target: &crate::Target, handle: &DirectoryHandle) -> StorageError {
+fn taken_meanwhile(target: &crate::Target, handle: &DirectoryHandle) -> Refusal {
     for _ in 0..LOCK_ATTEMPTS {
         if let Err(error) = Marker::lock(handle) {
             return in_use::refusal(&target.given, &error);
         }
         std::thread::sleep(LOCK_PAUSE);
     }
-    StorageError::environment(
+    Refusal::environment(
         format!(
             "Another run has taken {} meanwhile and does not use it any more.",
             target.given.display()
@@ -228,8 +228,8 @@ fn taken_meanwhile(target: &crate::Target, handle: &DirectoryHandle) -> StorageE
     )
 }
 
-fn unusable(path: &Path, error: &io::Error) -> StorageError {
-    StorageError::environment(
+fn unusable(path: &Path, error: &io::Error) -> Refusal {
+    Refusal::environment(
         format!("{} cannot be used: {error}.", path.display()),
         "Bring back what Proofload made there, or name another target.",
     )

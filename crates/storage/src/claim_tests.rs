@@ -11,9 +11,9 @@ use tempfile::TempDir;
 use workload::Profile;
 
 use crate::claim::Step;
-use crate::error::StorageError;
 use crate::testing::{Mount, disk, exit_status, make_file};
 use crate::{Claim, Layout, Request, survey};
+use workload::Refusal;
 
 const DATABASE: &str = "mail-001.edb";
 
@@ -41,7 +41,7 @@ impl Setup {
         self.root.path().canonicalize().unwrap().join(name)
     }
 
-    fn survey_of(&self, on: &str, reuse: bool) -> Result<Layout, StorageError> {
+    fn survey_of(&self, on: &str, reuse: bool) -> Result<Layout, Refusal> {
         survey(&Request {
             on: &[self.path(on)],
             log_on: &[],
@@ -51,7 +51,7 @@ impl Setup {
         })
     }
 
-    fn make(&self, layout: Layout) -> Result<Claim, StorageError> {
+    fn make(&self, layout: Layout) -> Result<Claim, Refusal> {
         Claim::make(layout, "exchange-2013", &self.profile, false)
     }
 
@@ -68,7 +68,7 @@ impl Setup {
     }
 }
 
-fn refusal<T>(result: Result<T, StorageError>, status: u8) -> String {
+fn refusal<T>(result: Result<T, Refusal>, status: u8) -> String {
     let failure = result.err().expect("a refusal");
     assert_eq!(exit_status(&failure), status, "{failure:?}");
     format!("{failure:?}")

@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use runtime::host::{FileLock, LockKind};
 
-use crate::error::StorageError;
 use crate::in_use;
 use crate::kernel;
 use crate::signature::{self, END_BYTES};
 use crate::target::{Identity, Target};
+use workload::Refusal;
 
 /// Locks a device for this run. udev respects the lock as well, and leaves the device alone.
 ///
 /// # Errors
 /// Another run has it.
-pub fn lock(target: &Target) -> Result<FileLock, StorageError> {
+pub fn lock(target: &Target) -> Result<FileLock, Refusal> {
     let file = File::open(&target.path).map_err(|error| unopened(target, &error))?;
     refuse_other(target, &file)?;
     FileLock::take(file.into(), LockKind::Exclusive)
@@ -26,7 +26,7 @@ pub fn lock(target: &Target) -> Result<FileLock, StorageError> {
 }
 
 /// Refuses a device that is in use, and one that holds something unless it may be erased.
-pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), StorageError> {
+pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), Refusal> {
     let Identity::Device { number } = target.identity else {
         return Ok(());
     };
@@ -36,7 +36,7 @@ pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), StorageErr
     refuse_swap(target)?;
     refuse_built_upon(target, &sys)?;
     if kernel::is_read_only(&sys) {
-        return Err(StorageError::environment(
+        return Err(Refusal::environment(
             format!("The kernel holds {shown} read-only."),
             "Make it writable ('blockdev --setrw'), or name another device.",
         ));
@@ -46,7 +46,7 @@ pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), StorageErr
         return Ok(());
     }
     let (first, last) = ends(&mut file).map_err(|error| {
-        StorageError::environment(
+        Refusal::environment(
             format!("{shown} cannot be read: {error}."),
             "Check the device ('dmesg' shows I/O errors).",
         )
@@ -56,29 +56,29 @@ pub fn check(target: &Target, reuse: bool, erase: bool) -> Result<(), StorageErr
         signature::is_ours(&first),
     ) {
         (_, true) if reuse => Ok(()),
-        _ if reuse => Err(StorageError::usage(
+        _ if reuse => Err(Refusal::usage(
             format!("--reuse finds no databases of Proofload on {shown}."),
             "Build some first with --keep or --build-only, or omit --reuse.",
         )),
         (None, _) => Ok(()),
-        (Some(contents), true) => Err(StorageError::environment(
+        (Some(contents), true) => Err(Refusal::environment(
             format!("{shown} is not blank: it holds {contents}."),
             "Run on them with --reuse, or add --erase-device to build new ones.",
         )),
-        (Some(contents), false) => Err(StorageError::environment(
+        (Some(contents), false) => Err(Refusal::environment(
             format!("{shown} is not blank: it holds {contents}."),
             "Name a blank device, or add --erase-device if everything on it may be lost.",
         )),
     }
 }
 
-fn refuse_mounted(target: &Target, number: u64, sys: &Path) -> Result<(), StorageError> {
+fn refuse_mounted(target: &Target, number: u64, sys: &Path) -> Result<(), Refusal> {
     let shown = target.given.display();
     let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let mounts = kernel::mounts(&text);
     let own = kernel::packed(number);
     if let Some(mount) = mounts.iter().find(|mount| mount.device == own) {
-        return Err(StorageError::environment(
+        return Err(Refusal::environment(
             format!("{shown} is mounted at {}.", mount.at),
             format!(
                 "Name an empty directory below {} instead, or unmount the device.",
@@ -89,7 +89,7 @@ fn refuse_mounted(target: &Target, number: u64, sys: &Path) -> Result<(), Storag
     let partitions = kernel::partitions(sys);
     for (name, device) in &partitions {
         if let Some(mount) = mounts.iter().find(|mount| mount.device == *device) {
-            return Err(StorageError::environment(
+            return Err(Refusal::environment(
                 format!(
                     "{shown} has a partition {name} that is mounted at {}.",
                     mount.at
@@ -99,7 +99,7 @@ fn refuse_mounted(target: &Target, number: u64, sys: &Path) -> Result<(), Storag
         }
     }
     if let Some((name, _)) = partitions.first() {
-        return Err(StorageError::environment(
+        return Err(Refusal::environment(
             format!("{shown} has partitions, such as {name}."),
             "Name one of its partitions, or a device without any. --erase-device does not remove \
              partitions; 'wipefs' does.",
@@ -108,24 +108,24 @@ fn refuse_mounted(target: &Target, number: u64, sys: &Path) -> Result<(), Storag
     Ok(())
 }
 
-fn refuse_swap(target: &Target) -> Result<(), StorageError> {
+fn refuse_swap(target: &Target) -> Result<(), Refusal> {
     let text = fs::read_to_string("/proc/swaps").unwrap_or_default();
     let in_use = kernel::swaps(&text);
     let is_swap = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == target.path);
     if !in_use.iter().any(is_swap) {
         return Ok(());
     }
-    Err(StorageError::environment(
+    Err(Refusal::environment(
         format!("{} is in use as swap space.", target.given.display()),
         "Name another device, or end its use with 'swapoff'.",
     ))
 }
 
-fn refuse_built_upon(target: &Target, sys: &Path) -> Result<(), StorageError> {
+fn refuse_built_upon(target: &Target, sys: &Path) -> Result<(), Refusal> {
     let Some(holder) = kernel::holders(sys).into_iter().next() else {
         return Ok(());
     };
-    Err(StorageError::environment(
+    Err(Refusal::environment(
         format!(
             "{} is part of {holder}, a RAID, a logical volume or the like.",
             target.given.display()
@@ -140,7 +140,7 @@ const CLAIM_ATTEMPTS: u32 = 6;
 const CLAIM_PAUSE: Duration = Duration::from_millis(50);
 
 /// Opens a device so that nobody else has claimed it: the kernel refuses what is in use in any way.
-fn open_alone(target: &Target) -> Result<File, StorageError> {
+fn open_alone(target: &Target) -> Result<File, Refusal> {
     let exclusive = i32::try_from(rustix::fs::OFlags::EXCL.bits()).unwrap_or(0);
     let mut how = fs::OpenOptions::new();
     how.read(true).write(true).custom_flags(exclusive);
@@ -158,18 +158,18 @@ fn open_alone(target: &Target) -> Result<File, StorageError> {
     Ok(file)
 }
 
-fn unopened(target: &Target, error: &io::Error) -> StorageError {
+fn unopened(target: &Target, error: &io::Error) -> Refusal {
     let shown = target.given.display();
     match error.kind() {
-        io::ErrorKind::ResourceBusy => StorageError::environment(
+        io::ErrorKind::ResourceBusy => Refusal::environment(
             format!("{shown} is in use by the system."),
             "End its use ('lsblk' shows what is on it), or name another device.",
         ),
-        io::ErrorKind::PermissionDenied => StorageError::environment(
+        io::ErrorKind::PermissionDenied => Refusal::environment(
             format!("You may not read and write {shown}."),
             "Run as a user who may, such as root.",
         ),
-        _ => StorageError::environment(
+        _ => Refusal::environment(
             format!("{shown} cannot be opened: {error}."),
             "See whether the device is there and well ('dmesg' shows errors).",
         ),
@@ -177,14 +177,14 @@ fn unopened(target: &Target, error: &io::Error) -> StorageError {
 }
 
 /// A path may lead to another device than when the target was looked at.
-fn refuse_other(target: &Target, file: &File) -> Result<(), StorageError> {
+fn refuse_other(target: &Target, file: &File) -> Result<(), Refusal> {
     let same = file.metadata().is_ok_and(|facts| {
         let number = facts.rdev();
         facts.file_type().is_block_device() && target.identity == Identity::Device { number }
     });
     match same {
         true => Ok(()),
-        false => Err(StorageError::environment(
+        false => Err(Refusal::environment(
             format!(
                 "{} is another device now than a moment ago.",
                 target.given.display()
@@ -209,7 +209,7 @@ fn ends(file: &mut File) -> io::Result<(Vec<u8>, Vec<u8>)> {
 
 /// Makes a device blank that a run of ours has used. Returns whether it is blank: somebody may have
 /// put something else on it since.
-pub fn clear(target: &Target) -> Result<bool, StorageError> {
+pub fn clear(target: &Target) -> Result<bool, Refusal> {
     let mut file = open_alone(target)?;
     let (first, last) = ends(&mut file).map_err(|error| unopened(target, &error))?;
     if signature::is_ours(&first) {
@@ -221,7 +221,7 @@ pub fn clear(target: &Target) -> Result<bool, StorageError> {
 }
 
 /// Overwrites both ends of a device with zeros, so that nothing takes it for what it was.
-pub fn erase_ends(target: &Target) -> Result<(), StorageError> {
+pub fn erase_ends(target: &Target) -> Result<(), Refusal> {
     let mut file = open_alone(target)?;
     let mut erase = || -> io::Result<()> {
         let size = file.seek(SeekFrom::End(0))?;
@@ -233,7 +233,7 @@ pub fn erase_ends(target: &Target) -> Result<(), StorageError> {
         file.sync_all()
     };
     erase().map_err(|error| {
-        StorageError::integrity(
+        Refusal::integrity(
             format!("{} cannot be erased: {error}.", target.given.display()),
             "Check the device ('dmesg' shows I/O errors).",
         )

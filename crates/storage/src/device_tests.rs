@@ -9,9 +9,9 @@ use config::ByteSize;
 use mail::profile::MailProfile;
 use tempfile::TempDir;
 
-use crate::error::StorageError;
 use crate::testing::{LoopDevice, Mount, disk};
 use crate::{Claim, Layout, Place, Request, survey};
+use workload::Refusal;
 
 const DEVICE_BYTES: u64 = 256 << 20;
 
@@ -31,7 +31,7 @@ fn small() -> MailProfile {
     profile
 }
 
-fn survey_device(device: &Path, erase_device: bool) -> Result<Layout, StorageError> {
+fn survey_device(device: &Path, erase_device: bool) -> Result<Layout, Refusal> {
     let profile = small();
     survey(&Request {
         on: &[device.to_owned()],

@@ -8,9 +8,9 @@ use runtime::host::{DirectoryHandle, FileIdentity, FileLock, Holder};
 use rustix::fs::{Access, AtFlags, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
-use crate::error::StorageError;
 use crate::marker::{MARKER_NAME, Marker};
 use crate::{Request, Target, in_use, memory, target};
+use workload::Refusal;
 
 /// Name of the trial file, for a moment, where files cannot be without a name.
 const PROBE_NAME: &str = ".proofload-probe";
@@ -25,7 +25,7 @@ pub fn check(
     handle: &DirectoryHandle,
     request: &Request<'_>,
     names: &[String],
-) -> Result<Option<FileLock>, StorageError> {
+) -> Result<Option<FileLock>, Refusal> {
     check_writable(target, handle)?;
     refuse_inside(target)?;
     let locked = Marker::lock(handle).map_err(|error| in_use::refusal(&target.given, &error))?;
@@ -48,7 +48,7 @@ pub fn check(
             1 => String::new(),
             more => format!(" and {} more", more - 1),
         };
-        return Err(StorageError::environment(
+        return Err(Refusal::environment(
             format!("{shown} is not empty: it holds '{first}'{others}."),
             format!(
                 "Name an empty directory, such as a new one: 'mkdir {}'. Proofload never touches \
@@ -60,8 +60,8 @@ pub fn check(
     Ok(None)
 }
 
-fn nothing_kept(target: &Target) -> StorageError {
-    StorageError::usage(
+fn nothing_kept(target: &Target) -> Refusal {
+    Refusal::usage(
         format!(
             "--reuse finds no databases of Proofload in {}.",
             target.given.display()
@@ -72,14 +72,14 @@ fn nothing_kept(target: &Target) -> StorageError {
 
 /// The refusal of a target with kept databases. How to remove them is said only when nobody uses
 /// them: no run does, whose lock we have, and no database server that was left running.
-fn kept(target: &Target, marker: &Marker) -> StorageError {
+fn kept(target: &Target, marker: &Marker) -> Refusal {
     let shown = target.given.display();
     let directories = marker.directories.iter();
     let directories: Vec<PathBuf> = directories.map(|name| target.path.join(name)).collect();
     if let Some(holder) = Holder::of_files_below(&directories) {
         return in_use::by(&target.given, &holder);
     }
-    StorageError::environment(
+    Refusal::environment(
         format!(
             "{shown} holds databases that {} kept or left behind (workload {}).",
             marker.program, marker.workload
@@ -93,14 +93,14 @@ fn kept(target: &Target, marker: &Marker) -> StorageError {
 }
 
 /// Refuses a directory that a run made: its databases lie there, or will in a moment.
-fn refuse_inside(target: &Target) -> Result<(), StorageError> {
+fn refuse_inside(target: &Target) -> Result<(), Refusal> {
     let mut inner = target.path.as_path();
     while let (Some(outer), Some(name)) = (inner.parent(), inner.file_name()) {
         let marker = DirectoryHandle::open(outer);
         let marker = marker.ok().and_then(|outer| Marker::read(&outer));
         let name = name.to_string_lossy();
         if marker.is_some_and(|marker| marker.directories.iter().any(|own| *own == name)) {
-            return Err(StorageError::environment(
+            return Err(Refusal::environment(
                 format!(
                     "{} belongs to the databases that Proofload has in {}.",
                     target.given.display(),
@@ -121,9 +121,9 @@ fn removal(target: &Target, marker: &Marker) -> String {
     paths.collect::<Vec<_>>().join(" ")
 }
 
-fn entries(target: &Target, handle: &DirectoryHandle) -> Result<Vec<String>, StorageError> {
+fn entries(target: &Target, handle: &DirectoryHandle) -> Result<Vec<String>, Refusal> {
     let unreadable = |error: io::Error| {
-        StorageError::environment(
+        Refusal::environment(
             format!("{} cannot be listed: {error}.", target.given.display()),
             "Run as a user who may read and write it, such as root.",
         )
@@ -141,7 +141,7 @@ fn check_reuse(
     marker: &Marker,
     request: &Request<'_>,
     names: &[String],
-) -> Result<(), StorageError> {
+) -> Result<(), Refusal> {
     let shown = target.given.display();
     let mut wanted: Vec<&String> = names.iter().collect();
     let mut kept: Vec<&String> = marker.directories.iter().collect();
@@ -149,7 +149,7 @@ fn check_reuse(
     kept.sort();
     let missing = wanted.iter().find(|name| !found.contains(name));
     if let (true, Some(missing)) = (wanted == kept, missing) {
-        return Err(StorageError::usage(
+        return Err(Refusal::usage(
             format!("The directory {missing} is missing in {shown}."),
             format!(
                 "Bring it back, or remove the rest with 'rm -r {shown}/{MARKER_NAME} {}' and \
@@ -159,7 +159,7 @@ fn check_reuse(
         ));
     }
     if wanted != kept {
-        return Err(StorageError::usage(
+        return Err(Refusal::usage(
             format!(
                 "{shown} holds other databases than asked for: {} instead of {}.",
                 listed(&kept),
@@ -174,7 +174,7 @@ fn check_reuse(
     }
     match marker.difference(request.profile) {
         None => Ok(()),
-        Some((path, built)) => Err(StorageError::usage(
+        Some((path, built)) => Err(Refusal::usage(
             format!("The databases in {shown} were built with {path} = {built}."),
             format!(
                 "Omit the options that differ: '{}' runs on them as they are.",
@@ -210,16 +210,16 @@ fn listed(names: &[&String]) -> String {
     names.join(", ")
 }
 
-fn check_writable(target: &Target, handle: &DirectoryHandle) -> Result<(), StorageError> {
+fn check_writable(target: &Target, handle: &DirectoryHandle) -> Result<(), Refusal> {
     let shown = target.given.display();
     let facts = rustix::fs::fstatvfs(handle).map_err(|error| {
-        StorageError::environment(
+        Refusal::environment(
             format!("The file system of {shown} does not answer: {error}."),
             "Check it ('dmesg' shows I/O errors).",
         )
     })?;
     if facts.f_flag.contains(StatVfsMountFlags::RDONLY) {
-        return Err(StorageError::environment(
+        return Err(Refusal::environment(
             format!("{shown} is on a file system that is mounted read-only."),
             "Mount it for writing ('mount -o remount,rw'), or name another directory.",
         ));
@@ -231,21 +231,21 @@ fn check_writable(target: &Target, handle: &DirectoryHandle) -> Result<(), Stora
 }
 
 /// Writes one block past the page cache into an unnamed file, as the run will do.
-pub fn check_direct_io(target: &Target, handle: &DirectoryHandle) -> Result<(), StorageError> {
+pub fn check_direct_io(target: &Target, handle: &DirectoryHandle) -> Result<(), Refusal> {
     let shown = target.given.display();
     let tried = probe(handle);
     match tried {
         Ok(()) => Ok(()),
-        Err(Errno::NOSPC | Errno::DQUOT) => Err(StorageError::environment(
+        Err(Errno::NOSPC | Errno::DQUOT) => Err(Refusal::environment(
             format!("{shown} has no space left for a single block."),
             "Make room, or raise the quota.",
         )),
-        Err(Errno::INVAL | Errno::OPNOTSUPP) => Err(StorageError::environment(
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => Err(Refusal::environment(
             format!("The file system of {shown} has no direct I/O (O_DIRECT) in blocks of 4 KiB."),
             "Name a directory on a file system that has it, such as ext4 or XFS, or a block \
              device.",
         )),
-        Err(error) => Err(StorageError::environment(
+        Err(error) => Err(Refusal::environment(
             format!("A trial write in {shown} failed: {error}."),
             "Check the storage ('dmesg' shows I/O errors).",
         )),

@@ -4,15 +4,15 @@ use std::path::Path;
 
 use runtime::host::{DirectoryHandle, FileLock, Holder, LockError, LockKind};
 
-use crate::error::StorageError;
 use crate::marker::{MARKER_NAME, Marker};
+use workload::Refusal;
 
 /// Locks the target that a database file lies on, so that no run uses it meanwhile, also not one that
 /// has the file closed at the moment. `None` when it lies on none of ours.
 ///
 /// # Errors
 /// Somebody else uses it.
-pub fn lock_target_of(file: &Path, kind: LockKind) -> Result<Option<FileLock>, StorageError> {
+pub fn lock_target_of(file: &Path, kind: LockKind) -> Result<Option<FileLock>, Refusal> {
     let Some(marker) = open_marker_of(file) else {
         return Ok(None);
     };
@@ -37,22 +37,22 @@ fn open_marker_of(file: &Path) -> Option<std::fs::File> {
 }
 
 /// The refusal of a path that could not be locked.
-pub fn refusal(path: &Path, error: &LockError) -> StorageError {
+pub fn refusal(path: &Path, error: &LockError) -> Refusal {
     let shown = path.display();
     match error {
         LockError::InUse(Some(holder)) => by(path, holder),
-        LockError::InUse(None) => StorageError::environment(
+        LockError::InUse(None) => Refusal::environment(
             format!("{shown} is in use by a process in another container or on another host."),
             "Wait until it has ended, or name another place.",
         ),
-        LockError::Unsupported => StorageError::environment(
+        LockError::Unsupported => Refusal::environment(
             format!(
                 "The file system of {shown} has no file locks (flock), without which two runs could \
                  destroy each other's databases."
             ),
             "Mount it with locks, or name a place on another file system.",
         ),
-        LockError::System(errno) => StorageError::environment(
+        LockError::System(errno) => Refusal::environment(
             format!(
                 "{shown} cannot be locked: {}.",
                 std::io::Error::from(*errno)
@@ -63,8 +63,8 @@ pub fn refusal(path: &Path, error: &LockError) -> StorageError {
 }
 
 /// The refusal of a path that this process uses.
-pub fn by(path: &Path, holder: &Holder) -> StorageError {
-    StorageError::environment(
+pub fn by(path: &Path, holder: &Holder) -> Refusal {
+    Refusal::environment(
         format!("{} is in use by {holder}.", path.display()),
         "Wait until that process has ended, or name another place.",
     )

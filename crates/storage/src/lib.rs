@@ -9,7 +9,6 @@
 mod claim;
 mod device;
 mod directory;
-mod error;
 mod in_use;
 mod kernel;
 mod marker;
@@ -32,13 +31,11 @@ use std::sync::Arc;
 
 use config::Source;
 use runtime::host::DirectoryHandle;
-use workload::Profile;
-use workload::{DatabaseNeeds, StorageNeeds};
+use workload::{DatabaseNeeds, Profile, Refusal, StorageNeeds};
 
 use marker::Marker;
 
 pub use claim::{Claim, ClaimedDirectory};
-pub use error::StorageError;
 pub use in_use::lock_target_of;
 pub use target::{Target, TargetKind};
 
@@ -101,7 +98,7 @@ impl Place {
 
 /// Looks at the targets and decides what goes where. Writes nothing, except that a file system
 /// without unnamed files sees an empty probe file come and go.
-pub fn survey(request: &Request<'_>) -> Result<Layout, StorageError> {
+pub fn survey(request: &Request<'_>) -> Result<Layout, Refusal> {
     let on = targets(request.on, "--on")?;
     let log_on = targets(request.log_on, "--log-on")?;
     let needs = request.profile.storage_needs();
@@ -148,7 +145,7 @@ pub fn kept_settings(on: &[PathBuf], workload: &str, built_with: &[&'static str]
 }
 
 /// Finds out what each path of one option is; none may be given twice.
-fn targets(paths: &[PathBuf], option: &'static str) -> Result<Vec<Target>, StorageError> {
+fn targets(paths: &[PathBuf], option: &'static str) -> Result<Vec<Target>, Refusal> {
     let mut targets: Vec<Target> = Vec::new();
     for path in paths {
         let target = Target::find(path, option)?;
@@ -165,7 +162,7 @@ fn targets(paths: &[PathBuf], option: &'static str) -> Result<Vec<Target>, Stora
                     target.given.display()
                 )
             };
-            return Err(StorageError::usage(
+            return Err(Refusal::usage(
                 message,
                 "Name each target once. Several databases share a directory; --databases sets \
                  how many there are.",
@@ -177,11 +174,7 @@ fn targets(paths: &[PathBuf], option: &'static str) -> Result<Vec<Target>, Stora
 }
 
 /// Deals the databases out over the targets in turn, and their logs likewise.
-fn lay_out(
-    on: Vec<Target>,
-    log_on: Vec<Target>,
-    needs: &DatabaseNeeds,
-) -> Result<Layout, StorageError> {
+fn lay_out(on: Vec<Target>, log_on: Vec<Target>, needs: &DatabaseNeeds) -> Result<Layout, Refusal> {
     let data_sites = on.len();
     let mut targets = on;
     let mut log_sites: Vec<usize> = Vec::new();
@@ -231,10 +224,10 @@ fn lay_out_server(
     log_on: Vec<Target>,
     data_name: &str,
     log_name: &str,
-) -> Result<Layout, StorageError> {
+) -> Result<Layout, Refusal> {
     for (targets, option) in [(&on, "--on"), (&log_on, "--log-on")] {
         if let [first, _, ..] = targets.as_slice() {
-            return Err(StorageError::usage(
+            return Err(Refusal::usage(
                 format!(
                     "A database server has one database, and {option} names several directories."
                 ),
@@ -256,7 +249,7 @@ fn lay_out_server(
         .iter()
         .find(|target| target.kind != TargetKind::Directory)
     {
-        return Err(StorageError::usage(
+        return Err(Refusal::usage(
             format!(
                 "{} is a block device, and a database server needs a file system.",
                 device.given.display()
@@ -281,7 +274,7 @@ fn lay_out_server(
 }
 
 /// A block device holds one database, one log, or one database with its own log.
-fn refuse_shared_devices(layout: &Layout) -> Result<(), StorageError> {
+fn refuse_shared_devices(layout: &Layout) -> Result<(), Refusal> {
     for (index, target) in layout.targets.iter().enumerate() {
         let users = layout.databases.iter();
         let users = users
@@ -292,7 +285,7 @@ fn refuse_shared_devices(layout: &Layout) -> Result<(), StorageError> {
                 .targets
                 .iter()
                 .filter(|target| target.kind != TargetKind::Directory);
-            return Err(StorageError::usage(
+            return Err(Refusal::usage(
                 format!(
                     "The block device {} would have to hold {users} databases or logs, but it \
                      takes one database with its log.",
@@ -310,7 +303,7 @@ fn refuse_shared_devices(layout: &Layout) -> Result<(), StorageError> {
 }
 
 /// A target without a database or log would be in the report, and not be tested.
-fn refuse_idle(layout: &Layout) -> Result<(), StorageError> {
+fn refuse_idle(layout: &Layout) -> Result<(), Refusal> {
     let busy = |index: usize| {
         let mut places = layout.databases.iter();
         places.any(|place| place.data_target == index || place.log_target == index)
@@ -320,7 +313,7 @@ fn refuse_idle(layout: &Layout) -> Result<(), StorageError> {
         return Ok(());
     };
     let (shown, databases) = (target.given.display(), layout.databases.len() as u64);
-    Err(StorageError::usage(
+    Err(Refusal::usage(
         format!(
             "{shown} would not be tested: there are more targets than databases ({databases}), and \
              nothing would go there."
@@ -330,12 +323,12 @@ fn refuse_idle(layout: &Layout) -> Result<(), StorageError> {
 }
 
 /// A target inside another would be filled from two sides.
-fn refuse_nested(targets: &[Target]) -> Result<(), StorageError> {
+fn refuse_nested(targets: &[Target]) -> Result<(), Refusal> {
     for outer in targets {
         for inner in targets {
             let distinct = outer.identity != inner.identity;
             if distinct && inner.path.starts_with(&outer.path) {
-                return Err(StorageError::usage(
+                return Err(Refusal::usage(
                     format!(
                         "{} is inside {}, and both are targets.",
                         inner.given.display(),

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::Target;
-use crate::error::StorageError;
 use crate::kernel;
 use crate::target::Identity;
+use workload::Refusal;
 
 /// File systems that live in memory, by the magic number of `statfs`.
 const MEMORY_FILE_SYSTEMS: [(u32, &str); 2] = [(0x0102_1994, "tmpfs"), (0x8584_58f6, "ramfs")];
@@ -15,11 +15,11 @@ const MEMORY_FILE_SYSTEMS: [(u32, &str); 2] = [(0x0102_1994, "tmpfs"), (0x8584_5
 const OVERLAY: u32 = 0x794c_7630;
 
 /// Refuses a directory in memory, also one below a layered file system that writes to memory.
-pub fn refuse(target: &Target) -> Result<(), StorageError> {
+pub fn refuse(target: &Target) -> Result<(), Refusal> {
     let Some(name) = memory_below(&target.path, &target.identity) else {
         return Ok(());
     };
-    Err(StorageError::environment(
+    Err(Refusal::environment(
         format!(
             "{} is in memory ({name}), which has no direct I/O and is not storage.",
             target.given.display()

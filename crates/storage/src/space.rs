@@ -6,10 +6,10 @@ use std::path::Path;
 
 use workload::DatabaseNeeds;
 
-use crate::error::StorageError;
 use crate::target::{Identity, Target, TargetKind};
 use crate::{Layout, Place};
 use measure::units;
+use workload::Refusal;
 
 /// What a raw block device needs for its own table of files, with room to spare.
 const DEVICE_TABLE_BYTES: u64 = 16 << 20;
@@ -37,7 +37,7 @@ enum VolumeIdentity {
 }
 
 /// Refuses a layout that does not fit, and says what would.
-pub fn check(layout: &Layout, needs: &DatabaseNeeds) -> Result<(), StorageError> {
+pub fn check(layout: &Layout, needs: &DatabaseNeeds) -> Result<(), Refusal> {
     let volumes = volumes(layout, needs.log_reuse_off.is_none())?;
     let (database_bytes, log_bytes) = (needs.reserved_bytes, needs.log_bytes);
     for volume in &volumes {
@@ -52,7 +52,7 @@ pub fn check(layout: &Layout, needs: &DatabaseNeeds) -> Result<(), StorageError>
 }
 
 /// What each file system and block device must hold, and what room it has, as sentences.
-pub fn needs(layout: &Layout, needs: &DatabaseNeeds) -> Result<Vec<String>, StorageError> {
+pub fn needs(layout: &Layout, needs: &DatabaseNeeds) -> Result<Vec<String>, Refusal> {
     let (database, log) = (needs.reserved_bytes, needs.log_bytes);
     let need = |volume: &Volume<'_>| {
         let needed = database.saturating_mul(volume.databases);
@@ -116,7 +116,7 @@ fn too_little(
     needed: u64,
     needs: &DatabaseNeeds,
     fitting: Option<u64>,
-) -> StorageError {
+) -> Refusal {
     let names = volume.names();
     let databases = if volume.databases == 0 {
         String::new()
@@ -156,12 +156,12 @@ fn too_little(
         ),
         (None, None) => "Name storage with more room.".to_owned(),
     };
-    StorageError::environment(message, help)
+    Refusal::environment(message, help)
 }
 
 /// Every file system and block device of the layout once. Kept logs count as room only if their
 /// files are used again.
-fn volumes(layout: &Layout, circular_logging: bool) -> Result<Vec<Volume<'_>>, StorageError> {
+fn volumes(layout: &Layout, circular_logging: bool) -> Result<Vec<Volume<'_>>, Refusal> {
     let mut volumes: Vec<Volume<'_>> = Vec::new();
     for (index, target) in layout.targets.iter().enumerate() {
         let data = layout
@@ -204,12 +204,12 @@ fn volumes(layout: &Layout, circular_logging: bool) -> Result<Vec<Volume<'_>>, S
     Ok(volumes)
 }
 
-fn free_bytes(target: &Target) -> Result<u64, StorageError> {
+fn free_bytes(target: &Target) -> Result<u64, Refusal> {
     if let TargetKind::Device { size_bytes } = target.kind {
         return Ok(size_bytes.saturating_sub(DEVICE_TABLE_BYTES));
     }
     let facts = rustix::fs::statvfs(&target.path).map_err(|error| {
-        StorageError::environment(
+        Refusal::environment(
             format!(
                 "The file system of {} does not say how much room it has: {error}.",
                 target.given.display()

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use runtime::host::{DirectoryHandle, FileLock};
 
-use crate::error::StorageError;
 use crate::kernel;
+use workload::Refusal;
 
 /// A place that storage under test was given by: a directory or a block device.
 #[derive(Clone, Debug)]
@@ -59,9 +59,9 @@ pub enum Identity {
 
 impl Target {
     /// Finds out what `given` is. `option` is the option it was given with.
-    pub fn find(given: &Path, option: &str) -> Result<Self, StorageError> {
+    pub fn find(given: &Path, option: &str) -> Result<Self, Refusal> {
         if given.as_os_str().is_empty() {
-            return Err(StorageError::usage(
+            return Err(Refusal::usage(
                 format!("{option} has an empty path in it."),
                 format!("Write {option} DIR or {option} DIR,DIR without spaces around the comma."),
             ));
@@ -91,7 +91,7 @@ impl Target {
         } else {
             "neither a directory nor a block device"
         };
-        Err(StorageError::usage(
+        Err(Refusal::usage(
             format!("{} is {what}.", given.display()),
             format!("Give {option} an empty directory on the storage to test, or a block device."),
         ))
@@ -100,7 +100,7 @@ impl Target {
 
 impl Target {
     /// Holds the directory open, so that everything from now on is about this very one.
-    fn of_directory(given: &Path, path: PathBuf) -> Result<Self, StorageError> {
+    fn of_directory(given: &Path, path: PathBuf) -> Result<Self, Refusal> {
         let opened = DirectoryHandle::open(&path);
         let handle = opened.map_err(|error| match error.kind() {
             io::ErrorKind::PermissionDenied => forbidden(given),
@@ -123,38 +123,38 @@ impl Target {
 }
 
 /// The refusal of a directory for lack of permissions.
-pub(crate) fn forbidden(given: &Path) -> StorageError {
-    StorageError::environment(
+pub(crate) fn forbidden(given: &Path) -> Refusal {
+    Refusal::environment(
         format!("You may not read and write {}.", given.display()),
         "Run as a user who may, such as root, or change its owner with 'chown'.",
     )
 }
 
-fn unreachable_path(given: &Path, error: &io::Error) -> StorageError {
+fn unreachable_path(given: &Path, error: &io::Error) -> Refusal {
     let shown = given.display();
     match error.kind() {
         io::ErrorKind::NotFound => {
             let is_link = fs::symlink_metadata(given).is_ok_and(|facts| facts.is_symlink());
             if is_link {
-                return StorageError::usage(
+                return Refusal::usage(
                     format!("{shown} is a symbolic link to nothing."),
                     "Correct the link, or name the directory itself.",
                 );
             }
-            StorageError::usage(
+            Refusal::usage(
                 format!("{shown} does not exist."),
                 format!("Make it with 'mkdir {shown}', or correct the path."),
             )
         }
-        io::ErrorKind::NotADirectory => StorageError::usage(
+        io::ErrorKind::NotADirectory => Refusal::usage(
             format!("Part of {shown} is not a directory."),
             "Correct the path.",
         ),
-        io::ErrorKind::PermissionDenied => StorageError::environment(
+        io::ErrorKind::PermissionDenied => Refusal::environment(
             format!("The directories above {shown} may not be entered."),
             "Run as a user who may, such as root.",
         ),
-        _ => StorageError::environment(
+        _ => Refusal::environment(
             format!("{shown} cannot be examined: {error}."),
             "Check its file system ('dmesg' shows I/O errors).",
         ),

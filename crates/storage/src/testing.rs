@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 
 use runtime::host::FileIdentity;
 
+use workload::{ErrorClass, Refusal};
+
 use crate::Claim;
 
 /// A directory on a disk: the build directory, while /tmp may lie in memory.
@@ -113,10 +115,10 @@ pub fn make_file(claim: &Claim, index: usize, name: &str) {
 }
 
 /// The exit status that a program derives from an error.
-pub fn exit_status(error: &crate::StorageError) -> u8 {
-    match error {
-        crate::StorageError::Usage { .. } => 2,
-        crate::StorageError::Environment { .. } => 3,
-        crate::StorageError::Integrity { .. } => 4,
+pub fn exit_status(error: &Refusal) -> u8 {
+    match error.class {
+        ErrorClass::Usage => 2,
+        ErrorClass::Environment => 3,
+        ErrorClass::Integrity => 4,
     }
 }

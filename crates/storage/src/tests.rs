@@ -10,9 +10,9 @@ use runtime::host::DirectoryHandle;
 use tempfile::TempDir;
 use workload::Profile;
 
-use crate::error::StorageError;
 use crate::marker::Marker;
 use crate::{Claim, Layout, Place, Request, survey};
+use workload::Refusal;
 
 /// A small profile, so that space is there.
 fn small() -> MailProfile {
@@ -40,7 +40,7 @@ fn on(paths: &[&Path]) -> Try {
 }
 
 impl Try {
-    fn survey(&self) -> Result<Layout, StorageError> {
+    fn survey(&self) -> Result<Layout, Refusal> {
         survey(&Request {
             on: &self.on,
             log_on: &self.log_on,

@@ -7,6 +7,7 @@
 use crate::controller::SharedListener;
 use crate::profile::{Run, TimeSpan, WarmUpLength};
 use crate::progress::StopRequest;
+use crate::refusal::Refusal;
 use array::Array;
 use array::bridge::VolumeFiles;
 use config::{ConfigError, Layers, Settings};
@@ -243,26 +244,6 @@ pub struct LoadOptions<'a> {
     pub has_server: bool,
     /// Whether the load is predicted, so that no storage is named.
     pub is_predicted: bool,
-}
-
-/// Why an option or a profile cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// What is wrong, as a sentence.
-    pub message: String,
-    /// What would be right, as a sentence.
-    pub help: String,
-}
-
-impl Refusal {
-    /// What is wrong, and what would be right.
-    #[must_use]
-    pub fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            help: help.into(),
-        }
-    }
 }
 
 /// What a search for the most load varies.

@@ -15,8 +15,10 @@ pub mod permutation;
 pub mod profile;
 pub mod progress;
 pub mod random;
+mod refusal;
 pub mod tuning;
 pub use interface::{
-    Bundled, DatabaseNeeds, LoadAxis, LoadOption, LoadOptions, Profile, Refusal, SimulatedFiles,
+    Bundled, DatabaseNeeds, LoadAxis, LoadOption, LoadOptions, Profile, SimulatedFiles,
     SimulatedPlace, Simulation, SimulationFuture, StorageNeeds, VolumeDemand, Workload,
 };
+pub use refusal::{ErrorClass, Refusal};

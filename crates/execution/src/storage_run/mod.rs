@@ -21,7 +21,6 @@ pub use target_run::{Begun, TargetRun};
 use std::path::PathBuf;
 
 use measure::result::RunResult;
-use storage::StorageError;
 use workload::Profile;
 use workload::progress::StopRequest;
 
@@ -103,15 +102,5 @@ pub fn warn_of_left_files(left: &[PathBuf], observer: &mut dyn Observer) {
             path.display()
         );
         observer.event(Event::Warning(&text));
-    }
-}
-
-impl From<StorageError> for Error {
-    fn from(error: StorageError) -> Self {
-        match error {
-            StorageError::Usage { message, help } => Self::Usage { message, help },
-            StorageError::Environment { message, help } => Self::Environment { message, help },
-            StorageError::Integrity { message, help } => Self::Integrity { message, help },
-        }
     }
 }

@@ -7,9 +7,9 @@ use runtime::host::{Entry, EntryKind};
 
 use super::{Claim, ClaimedDirectory};
 use crate::device;
-use crate::error::StorageError;
 use crate::marker::MARKER_NAME;
 use crate::target::TargetKind;
+use workload::Refusal;
 
 /// A moment of a release, at which a test may change what is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum Step {
 impl Claim {
     /// Removes the databases and logs that this run made, and the marks. Gives back what it left
     /// because it did not make it.
-    pub fn release(self) -> Result<Vec<PathBuf>, StorageError> {
+    pub fn release(self) -> Result<Vec<PathBuf>, Refusal> {
         self.release_with(&mut |_| {})
     }
 
@@ -33,7 +33,7 @@ impl Claim {
     pub(crate) fn release_with(
         self,
         before: &mut dyn FnMut(Step),
-    ) -> Result<Vec<PathBuf>, StorageError> {
+    ) -> Result<Vec<PathBuf>, Refusal> {
         let mut left = Vec::new();
         let directories = self.directories.iter();
         for directory in directories.filter(|directory| self.taken.contains(&directory.target)) {
@@ -112,8 +112,8 @@ impl Claim {
     }
 }
 
-fn unremovable(path: &Path, error: &io::Error) -> StorageError {
-    StorageError::environment(
+fn unremovable(path: &Path, error: &io::Error) -> Refusal {
+    Refusal::environment(
         format!("{} cannot be removed: {error}.", path.display()),
         "See what it is before you remove it by hand: Proofload removes only what it made itself.",
     )

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::study::description::Kind;
+use workload::Refusal;
 
 const SOUND: &str = r#"
 title = "A small study"
@@ -144,8 +145,8 @@ fn what_cannot_be_a_study_is_refused_with_the_reason() {
 #[test]
 fn an_unknown_name_gets_the_known_ones() {
     let error = load(&["msa2044".to_owned()]).unwrap_err();
-    assert_eq!(error.class(), execution::ErrorClass::Usage);
-    let execution::Error::Usage { help, .. } = error else {
+    assert_eq!(error.class(), workload::ErrorClass::Usage);
+    let execution::Error::Refused(Refusal { help, .. }) = error else {
         panic!("another kind of error");
     };
     assert!(help.contains("eva5000"), "{help}");
