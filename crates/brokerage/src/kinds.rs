@@ -1,7 +1,13 @@
 //! Trade types and states, with their numbers in the database.
 
+use strum::{FromRepr, IntoStaticStr, VariantArray};
+
 /// The type of an order; the numbers are those of table `trade_type`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, FromRepr, IntoStaticStr, VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
+#[repr(u8)]
 pub enum TradeKind {
     /// Buy at the market price.
     MarketBuy = 1,
@@ -17,13 +23,7 @@ pub enum TradeKind {
 
 impl TradeKind {
     /// Every type, in the order of their numbers.
-    pub const ALL: [Self; 5] = [
-        Self::MarketBuy,
-        Self::MarketSell,
-        Self::StopLoss,
-        Self::LimitSell,
-        Self::LimitBuy,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Its number in `trade_type`.
     #[must_use]
@@ -34,7 +34,7 @@ impl TradeKind {
     /// The type with this number.
     #[must_use]
     pub fn of_id(id: i64) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.id() == id)
+        Self::from_repr(u8::try_from(id).ok()?)
     }
 
     /// Whether it is a sale.
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn kinds_are_found_by_their_numbers() {
-        for (number, kind) in TradeKind::ALL.into_iter().enumerate() {
+        for (number, kind) in TradeKind::ALL.iter().copied().enumerate() {
             assert_eq!(kind.id(), number as i64 + 1);
             assert_eq!(TradeKind::of_id(kind.id()), Some(kind));
         }

@@ -4,10 +4,12 @@ use crate::profile::Brokerage;
 use measure::result::RunResult;
 use measure::sample::{Layout, OperationKind};
 use measure::service_level::{OperationLevels, PercentileLevel, ShareLevel};
+use strum::{IntoStaticStr, VariantArray};
 
 /// What is counted, in the order of a [`measure::sample::Recorder`]. The first ten are the mix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr, VariantArray)]
 #[allow(missing_docs)] // The first ten are the published transactions.
+#[strum(serialize_all = "kebab-case")]
 pub enum Operation {
     TradeStatus,
     MarketWatch,
@@ -64,51 +66,14 @@ pub fn rate_of(operation: Operation, result: &RunResult) -> Option<f64> {
     found.map(|one| one.per_second)
 }
 
-/// The names of the mix, in order.
-const MIX_NAMES: [&str; MIX] = [
-    "trade-status",
-    "market-watch",
-    "security-detail",
-    "customer-position",
-    "trade-order",
-    "trade-lookup",
-    "broker-volume",
-    "trade-update",
-    "trade-result",
-    "market-feed",
-];
-
-const ROLLED_BACK: &str = "trade-order-rolled-back";
-
 impl Operation {
     /// Every operation, in order.
-    pub const ALL: [Self; 14] = [
-        Self::TradeStatus,
-        Self::MarketWatch,
-        Self::SecurityDetail,
-        Self::CustomerPosition,
-        Self::TradeOrder,
-        Self::TradeLookup,
-        Self::BrokerVolume,
-        Self::TradeUpdate,
-        Self::TradeResult,
-        Self::MarketFeed,
-        Self::TradeOrderRolledBack,
-        Self::FeedEntry,
-        Self::Ticker,
-        Self::DataMaintenance,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Its name in results.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::TradeOrderRolledBack => ROLLED_BACK,
-            Self::FeedEntry => "feed-entry",
-            Self::Ticker => "ticker",
-            Self::DataMaintenance => "data-maintenance",
-            of_mix => MIX_NAMES[of_mix as usize],
-        }
+        self.into()
     }
 
     /// Whether it is one database transaction: a feed is one for each of its entries.
@@ -123,13 +88,13 @@ pub const DATABASE: &str = "brokerage";
 /// Databases and operations of a run, by name.
 #[must_use]
 pub fn layout() -> Layout {
-    let operations = Operation::ALL.map(|operation| OperationKind {
+    let operations = Operation::ALL.iter().map(|operation| OperationKind {
         name: operation.name().to_owned(),
         in_total: operation.is_one_transaction(),
     });
     Layout {
         databases: vec![DATABASE.to_owned()],
-        operations: operations.to_vec(),
+        operations: operations.collect(),
     }
 }
 
@@ -144,7 +109,7 @@ pub fn levels(brokerage: &Brokerage) -> OperationLevels {
     });
     let rolled_back = ShareLevel {
         name: "share of orders rolled back".to_owned(),
-        of: vec![ROLLED_BACK.to_owned()],
+        of: vec![Operation::TradeOrderRolledBack.name().to_owned()],
         among: names(&[Operation::TradeOrder, Operation::TradeOrderRolledBack]),
         percent: rounded(brokerage.orders.rollback_percent),
         tolerance_points: limits.rollback_tolerance_points,
@@ -222,7 +187,7 @@ mod tests {
     #[test]
     fn every_operation_stands_at_its_number_and_has_a_name() {
         let layout = layout();
-        for (number, operation) in Operation::ALL.into_iter().enumerate() {
+        for (number, &operation) in Operation::ALL.iter().enumerate() {
             assert_eq!(operation as usize, number);
             assert_eq!(layout.operation(operation.name()), Some(number));
         }

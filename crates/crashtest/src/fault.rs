@@ -5,10 +5,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use runtime::simulated::{Fault, FaultEffect};
 use runtime::{IoFailure, IoOperation};
 use std::fmt;
+use strum::VariantArray;
 
 /// A kind of fault. Power cuts, torn writes and the reordering of what was not flushed are part of
 /// every simulation, whatever else strikes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, VariantArray)]
 pub enum FaultKind {
     /// Nothing but power cuts.
     PowerCut,
@@ -66,18 +67,7 @@ pub enum Requirement {
 
 impl FaultKind {
     /// All kinds.
-    pub const ALL: [Self; 10] = [
-        Self::PowerCut,
-        Self::TransientError,
-        Self::Stall,
-        Self::FullDisk,
-        Self::FlippedRead,
-        Self::FlippedWrite,
-        Self::FlippedAtRest,
-        Self::LostWrite,
-        Self::MisdirectedWrite,
-        Self::StaleRead,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Whether the storage says nothing of it.
     #[must_use]

@@ -30,7 +30,7 @@ fn find(bug: SeededBug) -> Result<(u64, String), String> {
 #[test]
 fn every_seeded_bug_is_found() {
     let wanted = std::env::var("PROOFLOAD_SEEDED_BUG").unwrap_or_default();
-    let bugs = SeededBug::ALL.into_iter();
+    let bugs = SeededBug::ALL.iter().copied();
     let bugs = bugs.filter(|bug| wanted.is_empty() || format!("{bug:?}") == wanted);
     let missed: Vec<String> = bugs.filter_map(|bug| find(bug).err()).collect();
     assert!(missed.is_empty(), "{}", missed.join("\n"));

@@ -36,7 +36,7 @@ fn no_seed_fails() {
         assert!(totals.redone > 0 && totals.skipped > 0, "{totals:?}");
         assert!(totals.restored_pages > 0 && totals.lost_lazy_commits > 0);
         assert!(totals.torn_pages.reported > 0, "{totals:?}");
-        for kind in FaultKind::ALL {
+        for &kind in FaultKind::ALL {
             let kind_tally = totals.kinds[&kind];
             if !kind.is_silent() {
                 // What the storage does itself report is no damage, and neither is a power cut.

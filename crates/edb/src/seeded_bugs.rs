@@ -5,6 +5,7 @@
 
 /// A bug that the engine can be made to have on the present thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "seeded-bugs", derive(strum::VariantArray))]
 pub enum SeededBug {
     /// The checkpoint passes the beginning of open transactions and of nodes that wait for cleanup.
     CheckpointIgnoresTransactions,
@@ -47,26 +48,7 @@ pub enum SeededBug {
 impl SeededBug {
     /// All of them.
     #[cfg(feature = "seeded-bugs")]
-    pub const ALL: [Self; 18] = [
-        Self::CheckpointIgnoresTransactions,
-        Self::CheckpointIgnoresDirtyPages,
-        Self::CheckpointWithoutFlush,
-        Self::RecoveryIgnoresDatabaseTime,
-        Self::RecoveryUndoesAllButOne,
-        Self::HoldEndsBeforeLogIsDurable,
-        Self::PageBeforeLog,
-        Self::PageWithoutImage,
-        Self::WriteCoversLaterChange,
-        Self::OneHeaderCopy,
-        Self::CommitBeforeFlush,
-        Self::TornSegmentAccepted,
-        Self::TornEndNotMarked,
-        Self::LogFileReusedTooEarly,
-        Self::RolloverWithoutDirectorySync,
-        Self::SplitLoggedInPart,
-        Self::CleanupIgnoresSnapshots,
-        Self::UndoCountedTwice,
-    ];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 }
 
 #[cfg(feature = "seeded-bugs")]

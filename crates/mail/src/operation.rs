@@ -1,7 +1,10 @@
 //! What sessions do to a mailbox database.
 
+use strum::{IntoStaticStr, VariantArray};
+
 /// What a session does to one mail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Operation {
     /// A new mail arrives.
     Insert,
@@ -17,13 +20,7 @@ pub enum Operation {
 
 impl Operation {
     /// Every kind, in the order of results.
-    pub const ALL: [Self; 5] = [
-        Self::Insert,
-        Self::Delete,
-        Self::Replace,
-        Self::Read,
-        Self::Scan,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Whether it changes the database.
     #[must_use]
@@ -34,12 +31,6 @@ impl Operation {
     /// The name in results.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Insert => "insert",
-            Self::Delete => "delete",
-            Self::Replace => "replace",
-            Self::Read => "read",
-            Self::Scan => "scan",
-        }
+        self.into()
     }
 }

@@ -1,7 +1,10 @@
 //! The formats of traces.
 
+use strum::IntoStaticStr;
+
 /// The formats that are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum TraceFormat {
     /// Our CSV: a line that names the columns, then a line for each request.
     Csv,
@@ -17,11 +20,6 @@ impl TraceFormat {
     /// The name in settings and messages.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::FioIolog => "fio-iolog",
-            Self::FioLog => "fio-log",
-            Self::Blkparse => "blkparse",
-        }
+        self.into()
     }
 }

@@ -1,10 +1,13 @@
 //! One request of a trace.
 
+use strum::IntoStaticStr;
+
 /// Bytes of a sector, the unit in which disks are addressed.
 const SECTOR_BYTES: u64 = 512;
 
 /// What the request asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum TraceOperation {
     /// Hand over what is stored there.
     Read,
@@ -41,12 +44,7 @@ impl TraceOperation {
     /// The word in traces and results.
     #[must_use]
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Flush => "flush",
-            Self::Trim => "trim",
-        }
+        self.into()
     }
 
     /// The operation of a word as people write it, such as `read`, `R`, `write` or `discard`.

@@ -3,6 +3,7 @@
 //! The controller of a run notifies a [`crate::controller::RunListener`]; the command line implements
 //! it as a live line in a terminal or as one log line per sample.
 
+use measure::sample::Phase as SamplePhase;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -29,6 +30,28 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// The phase of its samples; those of the time before the load count as the build.
+    #[must_use]
+    pub fn of_samples(self) -> SamplePhase {
+        match self {
+            Self::Finding | Self::Building | Self::Opening => SamplePhase::Build,
+            Self::WarmingUp => SamplePhase::WarmUp,
+            Self::Tuning => SamplePhase::Tuning,
+            Self::Measuring => SamplePhase::Measured,
+            Self::Closing => SamplePhase::Close,
+            Self::Verifying => SamplePhase::Checksum,
+        }
+    }
+
+    /// Its name in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Opening => "open",
+            other => other.of_samples().name(),
+        }
+    }
+
     /// The phase as people read it on the live line.
     #[must_use]
     pub fn title(self) -> &'static str {

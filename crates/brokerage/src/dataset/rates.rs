@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn charges_and_commissions_are_positive() {
         let data_set = DataSet::new(1_000, 1, 1);
-        for of in TradeKind::ALL {
+        for &of in TradeKind::ALL {
             for tier in 1..=3 {
                 assert!(data_set.charge_cents(of, tier) > 0);
                 for quantity in [100, 200, 400, 800] {

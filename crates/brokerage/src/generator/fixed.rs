@@ -21,13 +21,7 @@ const STATUSES: [(Status, &str); 5] = [
 
 /// The name of a trade type.
 pub(super) fn kind_name(kind: TradeKind) -> &'static str {
-    match kind {
-        TradeKind::MarketBuy => "market-buy",
-        TradeKind::MarketSell => "market-sell",
-        TradeKind::StopLoss => "stop-loss",
-        TradeKind::LimitSell => "limit-sell",
-        TradeKind::LimitBuy => "limit-buy",
-    }
+    kind.into()
 }
 
 pub(super) fn status_types(writer: &mut RowWriter) -> Written {
@@ -40,7 +34,7 @@ pub(super) fn status_types(writer: &mut RowWriter) -> Written {
 }
 
 pub(super) fn trade_types(writer: &mut RowWriter) -> Written {
-    for kind in TradeKind::ALL {
+    for &kind in TradeKind::ALL {
         writer.number(kind.id());
         writer.text(kind_name(kind));
         writer.number(i64::from(kind.is_sell()));
@@ -102,7 +96,7 @@ pub(super) fn exchanges(data_set: &DataSet, writer: &mut RowWriter) -> Written {
 }
 
 pub(super) fn charges(data_set: &DataSet, writer: &mut RowWriter) -> Written {
-    for kind in TradeKind::ALL {
+    for &kind in TradeKind::ALL {
         for tier in 1..=3 {
             let charge = data_set.charge_cents(kind, tier);
             writer.numbers(&[kind.id(), i64::from(tier), charge]);
@@ -114,7 +108,7 @@ pub(super) fn charges(data_set: &DataSet, writer: &mut RowWriter) -> Written {
 
 pub(super) fn commission_rates(data_set: &DataSet, writer: &mut RowWriter) -> Written {
     for tier in 1..=3 {
-        for kind in TradeKind::ALL {
+        for &kind in TradeKind::ALL {
             for exchange in 0..EXCHANGES {
                 for (from, to) in QUANTITY_RANGES {
                     let rate = data_set.commission_rate_hundredths(kind, tier, exchange, from);

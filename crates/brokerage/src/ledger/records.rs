@@ -18,7 +18,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const CONTENT_BITS: u32 = 24;
 
 /// What was acknowledged, or is unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::FromRepr)]
+#[repr(u8)]
 pub enum Kind {
     /// An order was entered, and waits for its price.
     EnteredPending = 1,
@@ -34,22 +35,6 @@ pub enum Kind {
     ResultUnknown = 6,
     /// A result was found booked when it was tried again.
     FoundBooked = 7,
-}
-
-impl Kind {
-    const ALL: [Self; 7] = [
-        Self::EnteredPending,
-        Self::EnteredSubmitted,
-        Self::Submitted,
-        Self::Booked,
-        Self::OrderUnknown,
-        Self::ResultUnknown,
-        Self::FoundBooked,
-    ];
-
-    fn of_number(number: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| *kind as u8 == number)
-    }
 }
 
 /// One acknowledged commit.
@@ -176,7 +161,7 @@ pub fn read(file: &mut File, mut each: impl FnMut(Record)) -> io::Result<i64> {
         }
         for bytes in block[BLOCK_HEADER_BYTES..].chunks_exact(RECORD_BYTES) {
             let first = number_at(bytes, 0);
-            let kind = Kind::of_number((first >> CONTENT_BITS) as u8);
+            let kind = Kind::from_repr((first >> CONTENT_BITS) as u8);
             each(Record {
                 kind: kind.ok_or_else(|| damaged("a record has an unknown kind"))?,
                 content: first & ((1 << CONTENT_BITS) - 1),
@@ -221,7 +206,7 @@ mod tests {
 
     fn record(number: i64) -> Record {
         Record {
-            kind: Kind::ALL[number as usize % Kind::ALL.len()],
+            kind: Kind::from_repr(1 + (number % 7) as u8).unwrap(),
             content: content(number),
             time_ms: number as u32,
             trade: number << 32,

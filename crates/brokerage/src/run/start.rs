@@ -134,7 +134,8 @@ fn enter(
     };
     let rolled_back = count(Operation::TradeOrderRolledBack);
     let in_total = Operation::ALL
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|one| !matches!(one, Operation::MarketFeed | Operation::Ticker));
     let ended: u64 = in_total.map(count).sum();
     let users = parameters.brokerage.users;

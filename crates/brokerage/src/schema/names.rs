@@ -1,58 +1,51 @@
 //! The names of all tables, each after those that it refers to.
 
-macro_rules! tables {
-    ($($name:ident $sql:literal,)*) => {
-        /// Every table, in the order in which they can be filled.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        #[allow(missing_docs)] // Each is named like its table in SQL.
-        pub enum TableName {
-            $($name),*
-        }
+use strum::IntoStaticStr;
 
-        impl TableName {
-            /// Its name in SQL.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$name => $sql),*
-                }
-            }
-        }
-    };
+/// Every table, in the order in which they can be filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+#[allow(missing_docs)] // Each is named like its table in SQL.
+pub enum TableName {
+    ZipCode,
+    Address,
+    StatusType,
+    TaxRate,
+    Sector,
+    Industry,
+    Exchange,
+    TradeType,
+    Charge,
+    CommissionRate,
+    Company,
+    CompanyCompetitor,
+    Security,
+    LastTrade,
+    DailyMarket,
+    Financial,
+    NewsItem,
+    NewsReference,
+    Customer,
+    CustomerTaxRate,
+    Broker,
+    CustomerAccount,
+    AccountPermission,
+    WatchList,
+    WatchItem,
+    Trade,
+    TradeHistory,
+    TradeRequest,
+    Settlement,
+    CashTransaction,
+    HoldingSummary,
+    Holding,
+    HoldingHistory,
 }
 
-tables! {
-    ZipCode "zip_code",
-    Address "address",
-    StatusType "status_type",
-    TaxRate "tax_rate",
-    Sector "sector",
-    Industry "industry",
-    Exchange "exchange",
-    TradeType "trade_type",
-    Charge "charge",
-    CommissionRate "commission_rate",
-    Company "company",
-    CompanyCompetitor "company_competitor",
-    Security "security",
-    LastTrade "last_trade",
-    DailyMarket "daily_market",
-    Financial "financial",
-    NewsItem "news_item",
-    NewsReference "news_reference",
-    Customer "customer",
-    CustomerTaxRate "customer_tax_rate",
-    Broker "broker",
-    CustomerAccount "customer_account",
-    AccountPermission "account_permission",
-    WatchList "watch_list",
-    WatchItem "watch_item",
-    Trade "trade",
-    TradeHistory "trade_history",
-    TradeRequest "trade_request",
-    Settlement "settlement",
-    CashTransaction "cash_transaction",
-    HoldingSummary "holding_summary",
-    Holding "holding",
-    HoldingHistory "holding_history",
+impl TableName {
+    /// Its name in SQL.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
 }

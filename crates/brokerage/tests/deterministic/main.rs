@@ -68,7 +68,7 @@ fn run_deterministic(database: &dyn Database) -> RunOutputs {
 
 /// What a run of that length must contain, or it would show little.
 fn is_full(outputs: &RunOutputs) {
-    for operation in Operation::ALL {
+    for &operation in Operation::ALL {
         assert!(outputs.count(operation) > 0, "no {}", operation.name());
     }
     assert!(outputs.count(Operation::DataMaintenance) >= 12);

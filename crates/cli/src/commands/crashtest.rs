@@ -95,12 +95,12 @@ fn describe(seeds: Seeds, outcome: &CrashtestOutcome) -> String {
             "not shown",
         ],
     );
-    let kinds = FaultKind::ALL.map(|kind| {
-        let of_kind = totals.kinds.get(&kind).copied().unwrap_or_default();
+    let kinds = FaultKind::ALL.iter().map(|kind| {
+        let of_kind = totals.kinds.get(kind).copied().unwrap_or_default();
         (kind.to_string(), of_kind)
     });
     let torn = ("torn page, detect only".to_owned(), totals.torn_pages);
-    for (name, of_kind) in kinds.into_iter().chain([torn]) {
+    for (name, of_kind) in kinds.chain([torn]) {
         let cells = [
             of_kind.seeds,
             of_kind.struck,

@@ -1,9 +1,11 @@
 //! What is wrong with a database, as data.
 
 use std::fmt;
+use strum::IntoStaticStr;
 
 /// The kinds of findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum FindingKind {
     /// A header copy is damaged, or the two differ.
     Header,
@@ -51,28 +53,7 @@ impl FindingKind {
     /// Identifier for programs.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Header => "header",
-            Self::Unreadable => "unreadable",
-            Self::NeverWritten => "never_written",
-            Self::Checksum => "checksum",
-            Self::PageNumber => "page_number",
-            Self::Structure => "structure",
-            Self::WrongPage => "wrong_page",
-            Self::KeyBounds => "key_bounds",
-            Self::Depth => "depth",
-            Self::Links => "links",
-            Self::ReachedTwice => "reached_twice",
-            Self::PageTime => "page_time",
-            Self::Extents => "extents",
-            Self::UsedAndFree => "used_and_free",
-            Self::NotOwned => "not_owned",
-            Self::Leaked => "leaked",
-            Self::Catalog => "catalog",
-            Self::Record => "record",
-            Self::Index => "index",
-            Self::LongValue => "long_value",
-        }
+        self.into()
     }
 }
 

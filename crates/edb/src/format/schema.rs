@@ -5,9 +5,10 @@
 //! before it).
 
 use std::fmt;
+use strum::FromRepr;
 
 /// Type of a column, with the number the catalog stores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, FromRepr)]
 #[repr(u8)]
 #[allow(missing_docs)] // The names say it all.
 pub enum ColumnType {
@@ -30,29 +31,10 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
-    const ALL: [Self; 16] = [
-        Self::Bit,
-        Self::UnsignedByte,
-        Self::Short,
-        Self::Long,
-        Self::Currency,
-        Self::Float32,
-        Self::Float64,
-        Self::DateTime,
-        Self::Binary,
-        Self::Text,
-        Self::LongBinary,
-        Self::LongText,
-        Self::UnsignedLong,
-        Self::LongLong,
-        Self::Guid,
-        Self::UnsignedShort,
-    ];
-
     /// The type with this number in the catalog.
     #[must_use]
     pub fn from_code(code: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| *kind as u32 == code)
+        Self::from_repr(u8::try_from(code).ok()?)
     }
 
     /// Bytes of a value, `None` when values differ in length.

@@ -2,6 +2,7 @@
 
 use super::finding::EseError;
 use std::fmt;
+use strum::IntoStaticStr;
 
 /// The part of the files that a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,8 @@ pub enum FilePart {
 }
 
 /// The kinds of damage to these files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum FileClass {
     /// The checksum is wrong.
     Checksum,
@@ -46,14 +48,7 @@ impl FileClass {
     /// Its name in files and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Checksum => "checksum",
-            Self::LostWrite => "lost-write",
-            Self::Foreign => "foreign",
-            Self::Zeroed => "zeroed",
-            Self::Missing => "missing",
-            Self::Different => "different",
-        }
+        self.into()
     }
 }
 

@@ -3,9 +3,11 @@
 use crate::format::database_header::LogTime;
 use crate::format::page::WrongBit;
 use std::fmt;
+use strum::IntoStaticStr;
 
 /// The kinds of damage to a page, by what the storage has done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum DamageClass {
     /// The page is empty, and as far as is known nobody has ever written it; yet it is in use.
     NeverWritten,
@@ -41,16 +43,7 @@ impl DamageClass {
     /// Its name in files and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::NeverWritten => "never-written",
-            Self::LostWrite => "lost-write",
-            Self::Misdirected => "misdirected",
-            Self::Foreign => "foreign",
-            Self::Torn => "torn",
-            Self::Zeroed => "zeroed",
-            Self::FromTheFuture => "from-the-future",
-            Self::Checksum => "checksum",
-        }
+        self.into()
     }
 
     /// The error that ESE gives for it.

@@ -1,14 +1,16 @@
 //! The verdict and the checks that led to it.
 
 use std::fmt;
+use strum::IntoStaticStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::metric::Unit;
 
 /// The answer of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Verdict {
     /// Every service level was met.
     Pass,
@@ -42,14 +44,7 @@ impl Verdict {
     /// The word in the result document: `pass`, `built`, `fail`, `inconclusive`, `interrupted`,
     /// `error`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Verdict::Pass => "pass",
-            Verdict::Built => "built",
-            Verdict::Fail => "fail",
-            Verdict::Inconclusive => "inconclusive",
-            Verdict::Interrupted => "interrupted",
-            Verdict::Error => "error",
-        }
+        self.into()
     }
 }
 

@@ -1,12 +1,26 @@
 //! What is distinguished: operations, databases, phases.
 
 use std::fmt;
+use strum::{IntoStaticStr, VariantArray};
 
 use serde::{Deserialize, Serialize};
 
 /// What a run is doing. Only samples of [`Phase::Measured`] enter the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Phase {
     /// Databases are built or opened.
     Build,
@@ -24,25 +38,11 @@ pub enum Phase {
 
 impl Phase {
     /// Every phase, in their order.
-    pub const ALL: [Phase; 6] = [
-        Phase::Build,
-        Phase::WarmUp,
-        Phase::Tuning,
-        Phase::Measured,
-        Phase::Checksum,
-        Phase::Close,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Name in `samples.csv` and `result.json`.
     pub fn name(self) -> &'static str {
-        match self {
-            Phase::Build => "build",
-            Phase::WarmUp => "warm-up",
-            Phase::Tuning => "tuning",
-            Phase::Measured => "measured",
-            Phase::Checksum => "checksum",
-            Phase::Close => "close",
-        }
+        self.into()
     }
 
     /// Whether the workload runs, so that figures of its requests say something.

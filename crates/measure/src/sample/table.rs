@@ -151,7 +151,8 @@ impl Record<'_> {
             values.push((*metric, self.optional(*place)?));
         }
         let found_phase = Phase::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .find(|p| p.name() == self.text(phase));
         let found_scope = RowScope::ALL
             .iter()

@@ -5,6 +5,7 @@ use super::load::Loop;
 use super::load_control::LoadControl;
 use super::plan::{RunPlan, SteadyBy};
 use crate::failure::{Failure, FailureKind};
+use crate::progress::Phase;
 use measure::display::number::percent;
 use measure::metric::Stream;
 use measure::result::{
@@ -16,44 +17,11 @@ use measure::service_level::{Judgement, Measured, evaluate, judge};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The phases that the result lists.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Span {
-    /// Databases that are missing are built.
-    Build,
-    /// Databases are opened, and recovered when needed.
-    Open,
-    /// Sessions run until the caches are warm.
-    WarmUp,
-    /// The number of sessions is searched.
-    Tuning,
-    /// The load that is judged.
-    Measured,
-    /// Databases are closed, their caches written.
-    Close,
-    /// Every page is verified.
-    Checksum,
-}
-
-impl Span {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Build => "build",
-            Self::Open => "open",
-            Self::WarmUp => "warm-up",
-            Self::Tuning => "tuning",
-            Self::Measured => "measured",
-            Self::Close => "close",
-            Self::Checksum => "checksum",
-        }
-    }
-}
-
 /// What is known about a run besides its counts.
 pub struct Account {
     base: RunResult,
-    spans: Vec<(Span, u64, u64)>,
-    open_span: Option<(Span, u64)>,
+    spans: Vec<(Phase, u64, u64)>,
+    open_span: Option<(Phase, u64)>,
     errors: ErrorLog,
     /// What kind of failure ended the run, if one did.
     ended_by: Option<FailureKind>,
@@ -96,8 +64,8 @@ impl Account {
     }
 
     /// Notes the time at which a phase begins.
-    pub fn begin_span(&mut self, span: Span, now_ns: u64) {
-        self.was_loaded |= span == Span::WarmUp;
+    pub fn begin_span(&mut self, span: Phase, now_ns: u64) {
+        self.was_loaded |= span == Phase::WarmingUp;
         self.open_span = Some((span, now_ns));
     }
 
@@ -336,7 +304,7 @@ impl Account {
 
     fn phases(&self) -> Vec<PhaseResult> {
         let start: Option<jiff::Timestamp> = self.base.started.parse().ok();
-        let phase = |&(span, begun_ns, ended_ns): &(Span, u64, u64)| PhaseResult {
+        let phase = |&(span, begun_ns, ended_ns): &(Phase, u64, u64)| PhaseResult {
             name: span.name().to_owned(),
             started: start
                 .and_then(|start| start.checked_add(Duration::from_nanos(begun_ns)).ok())

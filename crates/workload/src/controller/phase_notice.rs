@@ -65,16 +65,8 @@ impl PhaseNotice {
 
     /// To be called before counts are reported: the first ones of the phase that waits make it known.
     pub fn before(&mut self, counted_in: SamplePhase, listener: &mut dyn RunListener) {
-        let counts_are_of = |phase| match phase {
-            Phase::Finding | Phase::Building | Phase::Opening => SamplePhase::Build,
-            Phase::WarmingUp => SamplePhase::WarmUp,
-            Phase::Tuning => SamplePhase::Tuning,
-            Phase::Measuring => SamplePhase::Measured,
-            Phase::Closing => SamplePhase::Close,
-            Phase::Verifying => SamplePhase::Checksum,
-        };
         let waiting = self.waiting.as_ref();
-        if waiting.is_some_and(|one| counts_are_of(one.phase) == counted_in) {
+        if waiting.is_some_and(|one| one.phase.of_samples() == counted_in) {
             self.notify(listener);
         }
     }

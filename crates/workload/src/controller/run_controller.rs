@@ -12,7 +12,7 @@ use super::link::{Inbox, Orders, ShardMessage, Stage};
 use super::listener::RunListener;
 use super::load::Loop;
 use super::load_control::LoadControl;
-use super::outcome::{Account, Span};
+use super::outcome::Account;
 use super::phase_notice::PhaseNotice;
 use super::plan::RunPlan;
 use super::service::Service;
@@ -185,7 +185,7 @@ impl RunController {
                 if self.stage == Stage::Build && self.plan.reuse && was_idle {
                     listener.begins(Phase::Building);
                     listener.phase(Phase::Building, None);
-                    self.account.begin_span(Span::Build, now_ns);
+                    self.account.begin_span(Phase::Building, now_ns);
                 }
             }
             ShardMessage::Progress(bytes) => {
@@ -355,11 +355,11 @@ impl RunController {
         if stage == Stage::Build && self.plan.reuse {
             listener.begins(Phase::Finding);
             listener.phase(Phase::Finding, None);
-        } else if let Some((phase, span)) = name_of(stage) {
+        } else if let Some(phase) = phase_of(stage) {
             listener.begins(phase);
             self.phase_notice
                 .begin((phase, expected), was_load, now_ns, listener);
-            self.account.begin_span(span, now_ns);
+            self.account.begin_span(phase, now_ns);
         }
         for orders in &self.orders {
             orders.set_tick_ns(tick_ns);
@@ -416,15 +416,15 @@ impl RunController {
     }
 }
 
-fn name_of(stage: Stage) -> Option<(Phase, Span)> {
+fn phase_of(stage: Stage) -> Option<Phase> {
     Some(match stage {
-        Stage::Build => (Phase::Building, Span::Build),
-        Stage::Open => (Phase::Opening, Span::Open),
-        Stage::WarmUp => (Phase::WarmingUp, Span::WarmUp),
-        Stage::Tune => (Phase::Tuning, Span::Tuning),
-        Stage::Measure => (Phase::Measuring, Span::Measured),
-        Stage::Close => (Phase::Closing, Span::Close),
-        Stage::Verify => (Phase::Verifying, Span::Checksum),
+        Stage::Build => Phase::Building,
+        Stage::Open => Phase::Opening,
+        Stage::WarmUp => Phase::WarmingUp,
+        Stage::Tune => Phase::Tuning,
+        Stage::Measure => Phase::Measuring,
+        Stage::Close => Phase::Closing,
+        Stage::Verify => Phase::Verifying,
         Stage::End => return None,
     })
 }

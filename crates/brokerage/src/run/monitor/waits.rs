@@ -2,9 +2,11 @@
 
 use measure::result::WaitShare;
 use std::collections::BTreeMap;
+use strum::IntoStaticStr;
 
 /// Class of a wait event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Class {
     /// Reads and writes of data or log.
     Storage,
@@ -22,13 +24,7 @@ impl Class {
     /// Its name in results.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Storage => "storage",
-            Self::Locks => "locks",
-            Self::Cpu => "cpu",
-            Self::Client => "client",
-            Self::Other => "other",
-        }
+        self.into()
     }
 
     /// Class of a wait event of `pg_stat_activity`; running without one.
