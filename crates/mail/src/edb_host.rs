@@ -91,14 +91,12 @@ impl<D: Directory> EdbHost<D> {
         let place = self.place(database);
         let name = file_name(database);
         let refuse = |error: &str| {
-            Err(Failure {
-                kind: FailureKind::Internal,
-                integrity: None,
-                file: format!("{}/{name}", place.data.describe()),
-                page: None,
-                operation: "looking for the database".to_owned(),
-                error: error.to_owned(),
-            })
+            Err(Failure::new(
+                FailureKind::Internal,
+                format!("{}/{name}", place.data.describe()),
+                "looking for the database",
+                error,
+            ))
         };
         let Some(state) = DatabaseState::read(&place.data).await? else {
             let names = place.data.list().await;
@@ -131,16 +129,14 @@ impl<D: Directory> EdbHost<D> {
         if state.condition != Condition::InUse {
             return Ok((state.population, recovered(&store.name(), recovery)));
         }
-        let in_flight = state.in_flight.ok_or_else(|| Failure {
-            kind: FailureKind::Internal,
-            integrity: None,
-            file: store.name(),
-            page: None,
-            operation: "counting the rows again".to_owned(),
-            error:
+        let in_flight = state.in_flight.ok_or_else(|| {
+            Failure::new(
+                FailureKind::Internal,
+                store.name(),
+                "counting the rows again",
                 "a run of an older version was interrupted, which did not note how many rows were \
-                    under way; rebuild the databases"
-                    .to_owned(),
+                    under way; rebuild the databases",
+            )
         })?;
         let recount = Recount {
             store,
@@ -221,16 +217,14 @@ impl<D: Directory> EdbHost<D> {
         let stopped = std::cell::Cell::new(false);
         let report = |bytes| stopped.set(!progress(bytes));
         let building = edb::bulk::build(&self.handle, &file, &build, &mut rows, report);
-        let built = until(building, || stopped.get())
-            .await
-            .ok_or_else(|| Failure {
-                kind: FailureKind::Stopped,
-                integrity: None,
-                file: file.name(),
-                page: None,
-                operation: "building a database".to_owned(),
-                error: "the build was stopped before its end".to_owned(),
-            })?;
+        let built = until(building, || stopped.get()).await.ok_or_else(|| {
+            Failure::new(
+                FailureKind::Stopped,
+                file.name(),
+                "building a database",
+                "the build was stopped before its end",
+            )
+        })?;
         let report = built.map_err(|error| build_failure(&error, &file.name()))?;
         let stored = StoredVersions::write(&place.data, &name, &report.header, &report.versions);
         stored
@@ -348,13 +342,13 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         let (place, name) = (self.place(database), file_name(database));
         let file = format!("{}/{name}", place.data.describe());
         let known = self.closed.borrow_mut().remove(&database);
-        let known = known.ok_or_else(|| Failure {
-            kind: FailureKind::Internal,
-            integrity: None,
-            file: file.clone(),
-            page: None,
-            operation: "verification after the run".to_owned(),
-            error: "it was not open in this run, so nothing is known of its pages".to_owned(),
+        let known = known.ok_or_else(|| {
+            Failure::new(
+                FailureKind::Internal,
+                file.clone(),
+                "verification after the run",
+                "it was not open in this run, so nothing is known of its pages",
+            )
         })?;
         // Every page is read twice: in a pass over the file, and when the trees are walked.
         let halved = Rc::new(move |bytes: u64| progress(bytes / 2));
@@ -440,14 +434,12 @@ fn recovered_by_log(file: &str, recovery: &RecoveryReport) -> String {
 }
 
 fn build_failure(error: &BuildError, file: &str) -> Failure {
-    let mut failure = Failure {
-        kind: FailureKind::Internal,
-        integrity: None,
-        file: file.to_owned(),
-        page: None,
-        operation: "building a database".to_owned(),
-        error: error.to_string(),
-    };
+    let mut failure = Failure::new(
+        FailureKind::Internal,
+        file,
+        "building a database",
+        error.to_string(),
+    );
     if let BuildError::Io(error) = error {
         failure = Failure::of_io(error, "building a database");
     }

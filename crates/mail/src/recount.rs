@@ -62,14 +62,12 @@ impl<S: MailStore> Recount<'_, S> {
         let counted = self.try_count(before).await;
         counted.map_err(|error| match error {
             StoreError::Failed(failure) => failure,
-            StoreError::Conflict | StoreError::VersionsFull => Failure {
-                kind: FailureKind::Internal,
-                integrity: None,
-                file: self.store.name(),
-                page: None,
-                operation: "counting the rows again".to_owned(),
-                error: "a transaction that is alone met another".to_owned(),
-            },
+            StoreError::Conflict | StoreError::VersionsFull => Failure::new(
+                FailureKind::Internal,
+                self.store.name(),
+                "counting the rows again",
+                "a transaction that is alone met another",
+            ),
         })
     }
 

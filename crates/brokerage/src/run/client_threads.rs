@@ -16,7 +16,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use workload::failure::{Failure, FailureKind};
+use workload::failure::Failure;
 
 /// A client, constructed on the thread where it runs.
 pub type Work = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()>>> + Send>;
@@ -152,14 +152,7 @@ impl Drop for FailOnPanic {
 /// The failure reported for a panic.
 #[must_use]
 pub fn panicked() -> Failure {
-    Failure {
-        kind: FailureKind::Internal,
-        integrity: None,
-        file: String::new(),
-        page: None,
-        operation: "running the clients".to_owned(),
-        error: "a thread of the run ended by a panic; this is a bug of the program".to_owned(),
-    }
+    Failure::of_panic("running the clients")
 }
 
 #[cfg(test)]

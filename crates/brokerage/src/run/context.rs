@@ -207,12 +207,5 @@ pub fn failure(error: &DatabaseError, doing: &str) -> Failure {
         DatabaseError::ServerSide { .. } => FailureKind::ServerSide,
         DatabaseError::Conflict(_) | DatabaseError::Failed { .. } => FailureKind::Internal,
     };
-    Failure {
-        kind,
-        integrity: None,
-        file: "the brokerage database".to_owned(),
-        page: None,
-        operation: doing.to_owned(),
-        error: error.to_string(),
-    }
+    Failure::new(kind, "the brokerage database", doing, error.to_string())
 }

@@ -197,14 +197,7 @@ impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
         self.0.has_ended.store(true, Ordering::Relaxed);
         if thread::panicking() {
-            self.0.fail(Failure {
-                kind: FailureKind::Internal,
-                integrity: None,
-                file: String::new(),
-                page: None,
-                operation: "running the clients".to_owned(),
-                error: "a thread of the run ended by a panic; this is a bug of the program".into(),
-            });
+            self.0.fail(Failure::of_panic("running the clients"));
             self.0.report(ShardMessage::Ended);
         }
     }

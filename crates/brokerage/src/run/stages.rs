@@ -380,14 +380,12 @@ fn keep_lock(run_lock: &Mutex<Option<Box<dyn RunLock>>>, context: &RunContext) {
 }
 
 fn inconsistent(error: String) -> Failure {
-    Failure {
-        kind: FailureKind::Inconsistent,
-        integrity: None,
-        file: "the brokerage database".to_owned(),
-        page: None,
-        operation: "checking consistency".to_owned(),
+    Failure::new(
+        FailureKind::Inconsistent,
+        "the brokerage database",
+        "checking consistency",
         error,
-    }
+    )
 }
 
 fn no_thread(error: &std::io::Error) -> Failure {

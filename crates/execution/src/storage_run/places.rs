@@ -72,13 +72,9 @@ impl Places {
 /// # Errors
 /// When the kernel does not let us use io_uring.
 pub fn wall_clock() -> Result<Runtime, Failure> {
-    Runtime::wall_clock(&UringOptions::default()).map_err(|error| Failure {
-        kind: FailureKind::Io,
-        integrity: None,
-        file: "io_uring".to_owned(),
-        page: None,
-        operation: "starting a thread".to_owned(),
-        error: error.to_string(),
+    Runtime::wall_clock(&UringOptions::default()).map_err(|error| {
+        let error = error.to_string();
+        Failure::new(FailureKind::Io, "io_uring", "starting a thread", error)
     })
 }
 
@@ -123,14 +119,12 @@ impl Opening {
 }
 
 fn unopened(path: &Path, error: String) -> Failure {
-    Failure {
-        kind: FailureKind::Io,
-        integrity: None,
-        file: path.display().to_string(),
-        page: None,
-        operation: "opening a target".to_owned(),
+    Failure::new(
+        FailureKind::Io,
+        path.display().to_string(),
+        "opening a target",
         error,
-    }
+    )
 }
 
 async fn open_one(handle: &Handle, opening: Opening, fresh: bool) -> Result<AnyDirectory, Failure> {

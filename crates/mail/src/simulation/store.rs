@@ -63,14 +63,12 @@ impl<D: Directory> SimulatedStore<D> {
 
     fn row_of(&self, key: &IndexKey) -> Result<RowPlace, StoreError> {
         let row = self.inner.keys.row(key).ok_or_else(|| {
-            StoreError::Failed(Failure {
-                kind: FailureKind::Internal,
-                integrity: None,
-                file: self.name(),
-                page: None,
-                operation: "finding a mail item".to_owned(),
-                error: "the key belongs to another database".to_owned(),
-            })
+            StoreError::Failed(Failure::new(
+                FailureKind::Internal,
+                self.name(),
+                "finding a mail item",
+                "the key belongs to another database",
+            ))
         })?;
         let place = place_of(key);
         Ok(RowPlace { row, place })

@@ -6,7 +6,7 @@ use super::listener::{RunListener, SharedListener};
 use super::plan::RunPlan;
 use super::run_controller::RunController;
 use super::shard::Shard;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::progress::StopRequest;
 use measure::host::HostMonitor;
 use measure::result::RunResult;
@@ -157,14 +157,7 @@ struct EndsInAnyCase {
 impl Drop for EndsInAnyCase {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let failure = Failure {
-                kind: FailureKind::Internal,
-                integrity: None,
-                file: String::new(),
-                page: None,
-                operation: "running a shard".to_owned(),
-                error: "a thread of the run ended by a panic; this is a bug of the program".into(),
-            };
+            let failure = Failure::of_panic("running a shard");
             self.inbox
                 .report(self.number, ShardMessage::Failed(failure));
             self.inbox.report(self.number, ShardMessage::Ended);

@@ -286,14 +286,12 @@ mod tests {
             ..bad_page(3)
         };
         book.add(Some(1), &write, 1, 10);
-        let halted = Failure {
-            kind: FailureKind::Halted,
-            integrity: None,
-            file: "b.edb".to_owned(),
-            page: None,
-            operation: "reading".to_owned(),
-            error: "it takes no more work".to_owned(),
-        };
+        let halted = Failure::new(
+            FailureKind::Halted,
+            "b.edb",
+            "reading",
+            "it takes no more work",
+        );
         book.add_ending(Some(1), &halted, 20);
         assert_eq!(book.errors(), 1);
         assert!(book.records()[0].ended_run);

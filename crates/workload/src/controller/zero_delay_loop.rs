@@ -59,20 +59,18 @@ impl ZeroDelayLoopDetector {
     }
 
     fn failure(&self, now_ns: u64) -> Failure {
-        Failure {
-            kind: FailureKind::ZeroDelayLoop,
-            integrity: None,
-            file: String::new(),
-            page: None,
-            operation: "running transactions".to_owned(),
-            error: format!(
+        Failure::new(
+            FailureKind::ZeroDelayLoop,
+            "",
+            "running transactions",
+            format!(
                 "Simulated time stopped advancing at {:.3} s (a zero-delay loop): {} transactions in a \
                  row found every page in the page cache, so nothing more reached the array. {}",
                 now_ns as f64 / 1e9,
                 self.transactions.get(),
                 self.remedy
             ),
-        }
+        )
     }
 }
 

@@ -82,6 +82,30 @@ impl fmt::Display for Failure {
 }
 
 impl Failure {
+    /// A failure in `file` while `operation` was being done, of which no more is known than `error`.
+    pub fn new(
+        kind: FailureKind,
+        file: impl Into<String>,
+        operation: impl Into<String>,
+        error: impl Into<String>,
+    ) -> Self {
+        Self {
+            kind,
+            integrity: None,
+            file: file.into(),
+            page: None,
+            operation: operation.into(),
+            error: error.into(),
+        }
+    }
+
+    /// A thread ended by a panic while `operation` was being done.
+    #[must_use]
+    pub fn of_panic(operation: &str) -> Self {
+        let error = "a thread of the run ended by a panic; this is a bug of the program";
+        Self::new(FailureKind::Internal, "", operation, error)
+    }
+
     /// Whether no transaction can follow on this one. Otherwise the transaction that has met it is
     /// rolled back, and the run goes on.
     #[must_use]
@@ -108,40 +132,29 @@ impl Failure {
     /// The failure that data of this class is in `file`; `error` says what is wrong.
     #[must_use]
     pub fn of_data(class: IntegrityClass, file: &str, operation: &str, error: &str) -> Self {
-        Self {
-            kind: FailureKind::Integrity,
-            integrity: Some(Box::new(IntegrityFinding::of_class(class))),
-            file: file.to_owned(),
-            page: None,
-            operation: operation.to_owned(),
-            error: error.to_owned(),
-        }
+        let mut failure = Self::new(FailureKind::Integrity, file, operation, error);
+        failure.take_class(class);
+        failure
     }
 
     /// The failure that a wrong log file, header or checkpoint is; `operation` is what was being done.
     #[must_use]
     pub fn of_file(finding: &FileFinding, operation: &str) -> Self {
         Self {
-            kind: FailureKind::Integrity,
             integrity: Some(Box::new(IntegrityFinding::of_file(finding))),
-            file: finding.file.clone(),
-            page: None,
-            operation: operation.to_owned(),
-            error: finding.to_string(),
+            ..Self::new(
+                FailureKind::Integrity,
+                &finding.file,
+                operation,
+                finding.to_string(),
+            )
         }
     }
 
     /// The failure that an error of the storage is; `operation` is what was being done.
     #[must_use]
     pub fn of_io(error: &IoError, operation: &str) -> Self {
-        let mut failure = Self {
-            kind: FailureKind::Io,
-            integrity: None,
-            file: String::new(),
-            page: None,
-            operation: operation.to_owned(),
-            error: String::new(),
-        };
+        let mut failure = Self::new(FailureKind::Io, "", operation, "");
         failure.take_io(error);
         failure
     }
@@ -149,14 +162,7 @@ impl Failure {
     /// The failure that an engine's error is: with its own file and page where it names them.
     #[must_use]
     pub fn of_engine(error: &EngineError, file: &str, operation: &str) -> Self {
-        let mut failure = Self {
-            kind: FailureKind::Internal,
-            integrity: None,
-            file: file.to_owned(),
-            page: None,
-            operation: operation.to_owned(),
-            error: error.to_string(),
-        };
+        let mut failure = Self::new(FailureKind::Internal, file, operation, error.to_string());
         match error {
             EngineError::Page(error) => failure.take_page(error),
             EngineError::Io(error) | EngineError::OutOfSpace(error) => failure.take_io(error),

@@ -202,12 +202,8 @@ impl RunController {
         let text = format!("The run waits no longer for the storage: {which}.");
         listener.note(&text);
         let failure = Failure {
-            kind: FailureKind::Io,
             integrity: Some(Box::new(IntegrityFinding::of_class(IntegrityClass::Hung))),
-            file: String::new(),
-            page: None,
-            operation: "waiting for the storage".to_owned(),
-            error: which,
+            ..Failure::new(FailureKind::Io, "", "waiting for the storage", which)
         };
         self.account.fail(&failure, now_ns);
         self.account.warn(text);
@@ -240,16 +236,12 @@ fn failure_of(one: &HungRequest, is_answered: bool) -> Failure {
         false => format!("{what} has not been answered for {seconds} s"),
     };
     Failure {
-        kind: FailureKind::Io,
         integrity: Some(Box::new(IntegrityFinding {
             offset_bytes: Some(request.offset_bytes),
             outstanding_ns: Some(one.outstanding_ns),
             answered: Some(is_answered),
             ..IntegrityFinding::of_class(IntegrityClass::Hung)
         })),
-        file: request.file.clone(),
-        page: None,
-        operation: request.operation.to_owned(),
-        error,
+        ..Failure::new(FailureKind::Io, &request.file, request.operation, error)
     }
 }
