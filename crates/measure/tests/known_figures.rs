@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use measure::grid::{GridAxis, GridPoint};
 use measure::host::{DeviceSample, HostSample};
-use measure::metric::{IoMetric, Stream};
+use measure::metric::{IoMetric, Metric, Stream};
 use measure::result::{
     ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume, Check, CheckId,
     DeviceResult, IoFigures, LatencyFigures, RunResult, Verdict,
@@ -50,30 +50,27 @@ fn databases(layout: &Layout, times: u64) -> Vec<DatabaseMeters> {
 }
 
 fn host(times: f64) -> HostSample {
+    let of_host = [
+        11.0, 12.0, 13.0, 14e6, 15e6, 16.0, 1.0, 17.0, 18.0, 2.0, 4096.0, 3.0,
+    ];
+    let of_host = Metric::HOST.into_iter().zip(of_host);
+    let of_device = [
+        (Metric::DeviceReads, 21.0),
+        (Metric::DeviceWrites, 22.0),
+        (Metric::DeviceReadBytes, 23e3),
+        (Metric::DeviceWriteBytes, 24e3),
+        (Metric::DeviceReadAverage, 2.5),
+        (Metric::DeviceWriteAverage, 2.75),
+        (Metric::DeviceQueueDepth, 2.25),
+        (Metric::DeviceBusy, 0.25),
+    ];
+    let value = |(metric, value)| (metric, Some(value * times));
     HostSample {
         length_s: 4.0,
-        cpu_busy_percent: Some(11.0 * times),
-        cpu_io_wait_percent: Some(12.0 * times),
-        process_cpu_percent: Some(13.0 * times),
-        process_resident_bytes: Some(14e6 * times),
-        available_memory_bytes: Some(15e6 * times),
-        io_pressure_percent: Some(16.0 * times),
-        cpu_steal_percent: Some(1.0 * times),
-        run_queue_delay_percent: Some(17.0 * times),
-        cpu_pressure_percent: Some(18.0 * times),
-        memory_pressure_percent: Some(2.0 * times),
-        swap_bytes_per_second: Some(4096.0 * times),
-        longest_pause_ms: Some(3.0 * times),
+        values: of_host.map(value).collect(),
         devices: vec![DeviceSample {
             name: "sda".to_owned(),
-            reads_per_second: 21.0 * times,
-            writes_per_second: 22.0 * times,
-            read_bytes_per_second: 23e3 * times,
-            write_bytes_per_second: 24e3 * times,
-            average_read_ms: Some(2.5 * times),
-            average_write_ms: Some(2.75 * times),
-            average_queue_depth: 2.25 * times,
-            busy_fraction: 0.25 * times,
+            values: of_device.into_iter().map(value).collect(),
         }],
     }
 }

@@ -16,9 +16,9 @@
 //! rates, sizes and means are right, percentiles are those of averages.
 
 use measure::host::{
-    BlockDevice, BlockTrace, DeviceExtent, DeviceRequest, Direction, HostMonitor, ProcessName,
+    BlockTrace, DeviceExtent, DeviceRequest, Direction, HostMonitor, ProcessName, device_under,
 };
-use measure::metric::Stream;
+use measure::metric::{Metric, Stream};
 use measure::result::OtherIo;
 use measure::sample::Recorder;
 use std::path::Path;
@@ -85,7 +85,7 @@ impl Volume {
     pub fn watch(data: &Path, log: &Path, server: ServerProcess) -> Self {
         let extents = [DeviceExtent::under(data), DeviceExtent::under(log)];
         let [of_data, of_log] = extents;
-        let has_own_log = of_data != of_log || BlockDevice::under(data) != BlockDevice::under(log);
+        let has_own_log = of_data != of_log || device_under(data) != device_under(log);
         let source = match (of_data, of_log) {
             (Some(of_data), Some(of_log)) => {
                 let mut extents = vec![of_data];
@@ -307,18 +307,19 @@ impl Volume {
                         } else {
                             Stream::DatabaseWrite
                         };
+                        let rate = |metric| device.values.get(metric).unwrap_or(0.0);
                         let counts = [
                             (
                                 Stream::DatabaseRead,
-                                device.reads_per_second,
-                                device.read_bytes_per_second,
-                                device.average_read_ms,
+                                rate(Metric::DeviceReads),
+                                rate(Metric::DeviceReadBytes),
+                                device.values.get(Metric::DeviceReadAverage),
                             ),
                             (
                                 writes,
-                                device.writes_per_second,
-                                device.write_bytes_per_second,
-                                device.average_write_ms,
+                                rate(Metric::DeviceWrites),
+                                rate(Metric::DeviceWriteBytes),
+                                device.values.get(Metric::DeviceWriteAverage),
                             ),
                         ];
                         for (stream, rate, bytes, average_ms) in counts {
@@ -340,8 +341,8 @@ impl Volume {
 }
 
 fn averages(data: &Path, log: &Path, has_own_log: bool) -> Source {
-    let log = has_own_log.then(|| BlockDevice::under(log)).flatten();
-    match BlockDevice::under(data) {
+    let log = has_own_log.then(|| device_under(log)).flatten();
+    match device_under(data) {
         Some(data) => {
             let names = [Some(data.name), log.map(|log| log.name)];
             Source::Averages(Box::new(HostMonitor::new(names.into_iter().flatten())))

@@ -5,79 +5,57 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::proc_text::mount_of;
+use crate::result::DeviceResult;
 
 /// Size of a sector in `/sys` and `/proc/diskstats`, whatever the device says of itself.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// A block device as `/sys` describes it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct BlockDevice {
-    /// Kernel name, as in `/proc/diskstats`; a partition has its own.
-    pub name: String,
-    /// Model as the device names itself; empty when it does not.
-    pub model: String,
-    /// Serial number as the device names it; empty when it does not, or when it may not be read.
-    pub serial: String,
-    /// Revision of its firmware; empty when unknown.
-    pub firmware: String,
-    /// Size of the device (of the partition, when it is one).
-    pub size_bytes: u64,
-    /// Whether the kernel takes it for a rotating disk.
-    pub rotational: Option<bool>,
-    /// The I/O scheduler in force; empty when unknown.
-    pub scheduler: String,
-    /// Kernel names of the devices that this one lies on, directly or not, nearest first.
-    pub underlying_devices: Vec<String>,
-}
-
 /// Devices on devices on devices are looked through to this depth.
 const DEEPEST_STACK: usize = 16;
 
-impl BlockDevice {
-    /// The block device under a file, a directory or a device node. `None` when there is none, as
-    /// for an overlay, network or memory file system, or when the kernel does not show it.
-    pub fn under(path: &Path) -> Option<BlockDevice> {
-        BlockDevice::under_with_roots(path, Path::new("/proc"), Path::new("/sys"))
-    }
+/// The block device under a file, a directory or a device node. `None` when there is none, as
+/// for an overlay, network or memory file system, or when the kernel does not show it.
+pub fn device_under(path: &Path) -> Option<DeviceResult> {
+    under_with_roots(path, Path::new("/proc"), Path::new("/sys"))
+}
 
-    fn under_with_roots(path: &Path, proc: &Path, sys: &Path) -> Option<BlockDevice> {
-        let metadata = fs::metadata(path).ok()?;
-        let number = if metadata.file_type().is_block_device() {
-            metadata.rdev()
-        } else {
-            metadata.dev()
-        };
-        let directory = directory_of_number(number, sys)
-            .or_else(|| directory_of_number(mounted_device(path, proc)?, sys))?;
-        let mut device = BlockDevice::of_directory(&directory)?;
-        let mut below = vec![];
-        add_below(&directory, proc, sys, DEEPEST_STACK, &mut below);
-        device.underlying_devices = below;
-        Some(device)
-    }
+fn under_with_roots(path: &Path, proc: &Path, sys: &Path) -> Option<DeviceResult> {
+    let metadata = fs::metadata(path).ok()?;
+    let number = if metadata.file_type().is_block_device() {
+        metadata.rdev()
+    } else {
+        metadata.dev()
+    };
+    let directory = directory_of_number(number, sys)
+        .or_else(|| directory_of_number(mounted_device(path, proc)?, sys))?;
+    let mut device = of_directory(&directory)?;
+    let mut below = vec![];
+    add_below(&directory, proc, sys, DEEPEST_STACK, &mut below);
+    device.underlying_devices = below;
+    Some(device)
+}
 
-    /// Reads the directory of a device in `/sys`. A partition takes the facts of the whole disk,
-    /// whose directory is its parent, but has its own size.
-    fn of_directory(directory: &Path) -> Option<BlockDevice> {
-        let disk = if directory.join("partition").exists() {
-            directory.parent()?
-        } else {
-            directory
-        };
-        let sectors: u64 = text(&directory.join("size"))
-            .and_then(|t| t.parse().ok())
-            .unwrap_or(0);
-        Some(BlockDevice {
-            name: kernel_name(directory)?,
-            model: text(&disk.join("device/model")).unwrap_or_default(),
-            serial: serial(disk),
-            firmware: first_text(disk, &["device/firmware_rev", "device/rev", "device/fwrev"]),
-            size_bytes: sectors * SECTOR_BYTES,
-            rotational: text(&disk.join("queue/rotational")).map(|t| t == "1"),
-            scheduler: text(&disk.join("queue/scheduler")).map_or(String::new(), |t| chosen(&t)),
-            underlying_devices: Vec::new(),
-        })
-    }
+/// Reads the directory of a device in `/sys`. A partition takes the facts of the whole disk,
+/// whose directory is its parent, but has its own size.
+fn of_directory(directory: &Path) -> Option<DeviceResult> {
+    let disk = if directory.join("partition").exists() {
+        directory.parent()?
+    } else {
+        directory
+    };
+    let sectors: u64 = text(&directory.join("size"))
+        .and_then(|t| t.parse().ok())
+        .unwrap_or(0);
+    Some(DeviceResult {
+        name: kernel_name(directory)?,
+        model: text(&disk.join("device/model")).unwrap_or_default(),
+        serial: serial(disk),
+        firmware: first_text(disk, &["device/firmware_rev", "device/rev", "device/fwrev"]),
+        size_bytes: sectors * SECTOR_BYTES,
+        rotational: text(&disk.join("queue/rotational")).map(|t| t == "1"),
+        scheduler: text(&disk.join("queue/scheduler")).map_or(String::new(), |t| chosen(&t)),
+        ..DeviceResult::default()
+    })
 }
 
 /// The serial number of a disk: NVMe, virtio and MMC have it as text, SCSI as page 80h of the vital
@@ -201,10 +179,10 @@ mod tests {
         recorded_sys(sys.path());
         let device_of = |minor| {
             let number = rustix::fs::makedev(8, minor);
-            BlockDevice::of_directory(&directory_of_number(number, sys.path()).unwrap()).unwrap()
+            of_directory(&directory_of_number(number, sys.path()).unwrap()).unwrap()
         };
         let disk = device_of(0);
-        let expected = BlockDevice {
+        let expected = DeviceResult {
             name: "sda".to_owned(),
             model: "EXOS 7E8".to_owned(),
             serial: "ZA1B2C3D".to_owned(),
@@ -212,11 +190,11 @@ mod tests {
             size_bytes: 1_024_000,
             rotational: Some(true),
             scheduler: "mq-deadline".to_owned(),
-            underlying_devices: Vec::new(),
+            ..DeviceResult::default()
         };
         assert_eq!(disk, expected);
         let partition = device_of(2);
-        let expected = BlockDevice {
+        let expected = DeviceResult {
             name: "sda2".to_owned(),
             size_bytes: 512_000,
             ..expected
@@ -292,13 +270,13 @@ mod tests {
             &proc.path().join("self/mountinfo"),
             "1 1 0:42 / / rw - overlay overlay rw\n",
         );
-        let found = BlockDevice::under_with_roots(sys.path(), proc.path(), sys.path());
+        let found = under_with_roots(sys.path(), proc.path(), sys.path());
         assert_eq!(found, None);
     }
 
     #[test]
     fn memory_file_systems_of_this_machine_have_no_device() {
-        assert_eq!(BlockDevice::under(Path::new("/proc")), None);
-        assert_eq!(BlockDevice::under(Path::new("/does/not/exist")), None);
+        assert_eq!(device_under(Path::new("/proc")), None);
+        assert_eq!(device_under(Path::new("/does/not/exist")), None);
     }
 }

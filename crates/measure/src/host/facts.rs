@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-use super::device::BlockDevice;
+use super::device::device_under;
 use super::proc_text::{memory_bytes, mount_of};
 use crate::result::{DeviceResult, HostResult, TargetPath};
 
@@ -31,7 +31,7 @@ fn devices<P: AsRef<Path>>(targets: &[P]) -> Vec<DeviceResult> {
     let mut devices: Vec<DeviceResult> = Vec::new();
     for target in targets {
         let target = target.as_ref();
-        let Some(device) = BlockDevice::under(target) else {
+        let Some(device) = device_under(target) else {
             continue;
         };
         let path = target.display().to_string();
@@ -42,16 +42,8 @@ fn devices<P: AsRef<Path>>(targets: &[P]) -> Vec<DeviceResult> {
             continue;
         }
         devices.push(DeviceResult {
-            name: device.name,
-            model: device.model,
-            serial: device.serial,
-            firmware: device.firmware,
-            size_bytes: device.size_bytes,
-            rotational: device.rotational,
-            scheduler: device.scheduler,
-            underlying_devices: device.underlying_devices,
             targets: vec![path],
-            ..DeviceResult::default()
+            ..device
         });
     }
     devices
@@ -59,7 +51,7 @@ fn devices<P: AsRef<Path>>(targets: &[P]) -> Vec<DeviceResult> {
 
 /// What `path` stands on. What cannot be found out is left empty.
 pub fn describe_target(path: &Path) -> TargetPath {
-    let device = BlockDevice::under(path);
+    let device = device_under(path);
     let is_device = fs::metadata(path).is_ok_and(|m| m.file_type().is_block_device());
     let mut target = TargetPath {
         path: path.display().to_string(),
@@ -136,7 +128,7 @@ mod tests {
                 .all(|d| d.targets.len() == 1 && d.size_bytes > 0)
         );
         for found in &facts.devices {
-            let device = BlockDevice::under(&here).unwrap();
+            let device = device_under(&here).unwrap();
             assert_eq!((&found.name, &found.model), (&device.name, &device.model));
             assert_eq!(
                 (found.rotational, &found.scheduler),

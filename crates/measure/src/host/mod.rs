@@ -1,7 +1,7 @@
 //! Counters of the machine that runs the load, from `/proc` and `/sys`.
 //!
 //! - [`HostMonitor`] reads the counters at the end of each sample and gives what changed.
-//! - [`BlockDevice::under`] finds the block device under a path.
+//! - [`device_under`] finds the block device under a path.
 //! - [`BlockTrace`] sees every request of a block device with its latency, where the kernel lets it.
 //! - [`KernelLog`] follows the kernel's messages about devices, [`device_health`] reads what devices say
 //!   of their own health.
@@ -41,7 +41,7 @@ pub use {
     block_trace::{
         BlockTrace, BlockTraceError, DeviceExtent, DeviceRequest, Direction, ProcessName,
     },
-    device::BlockDevice,
+    device::device_under,
     facts::{describe_target, facts},
     health::{DeviceHealth, compare_health, device_health},
     kernel_log::{KernelLog, KernelMessages},

@@ -13,6 +13,7 @@ use super::proc_text::{
     CpuTicks, DiskCounters, cpu_ticks, disk_counters, memory_bytes, pressure_us, resident_pages,
     run_queue_delay_ns, swapped_pages,
 };
+use crate::metric::Metric;
 
 /// The kernel counts CPU time in steps of 10 ms: over less than this its counters say nothing.
 const SHORTEST: Duration = Duration::from_millis(100);
@@ -144,27 +145,42 @@ impl HostMonitor {
             let us = change(of(&last.pressure_us), of(&now.pressure_us))?;
             Some((100.0 * us / 1e6).min(100.0))
         };
+        let process_cpu = now.process_cpu.saturating_sub(last.process_cpu);
+        let run_queue_delay_ns = change(last.run_queue_delay_ns, now.run_queue_delay_ns);
+        let swapped_pages = change(last.swapped_pages, now.swapped_pages);
+        let page_bytes = self.page_size_bytes;
+        let values = [
+            (Metric::CpuBusy, share(|c| c.busy)),
+            (Metric::CpuIoWait, share(|c| c.io_wait)),
+            (
+                Metric::ProcessCpu,
+                Some(100.0 * process_cpu.as_secs_f64() / elapsed_s.max(1e-9)),
+            ),
+            (
+                Metric::ProcessMemory,
+                now.resident_pages.map(|pages| pages as f64 * page_bytes),
+            ),
+            (
+                Metric::AvailableMemory,
+                now.available_bytes.map(|b| b as f64),
+            ),
+            (Metric::IoPressure, pressure(|all| all.io)),
+            (Metric::CpuSteal, share(|c| c.steal)),
+            (
+                Metric::RunQueueDelay,
+                run_queue_delay_ns.map(|ns| 100.0 * ns / 1e9),
+            ),
+            (Metric::CpuPressure, pressure(|all| all.cpu)),
+            (Metric::MemoryPressure, pressure(|all| all.memory)),
+            (Metric::Swap, swapped_pages.map(|pages| pages * page_bytes)),
+            (
+                Metric::LongestPause,
+                (self.pauses.as_ref()).map(|one| one.take().as_secs_f64() * 1e3),
+            ),
+        ];
         HostSample {
             length_s: elapsed_s,
-            cpu_busy_percent: share(|c| c.busy),
-            cpu_io_wait_percent: share(|c| c.io_wait),
-            process_cpu_percent: Some({
-                let spent = now.process_cpu.saturating_sub(last.process_cpu);
-                100.0 * spent.as_secs_f64() / elapsed_s.max(1e-9)
-            }),
-            process_resident_bytes: now
-                .resident_pages
-                .map(|pages| pages as f64 * self.page_size_bytes),
-            available_memory_bytes: now.available_bytes.map(|b| b as f64),
-            io_pressure_percent: pressure(|all| all.io),
-            cpu_steal_percent: share(|c| c.steal),
-            run_queue_delay_percent: change(last.run_queue_delay_ns, now.run_queue_delay_ns)
-                .map(|ns| 100.0 * ns / 1e9),
-            cpu_pressure_percent: pressure(|all| all.cpu),
-            memory_pressure_percent: pressure(|all| all.memory),
-            swap_bytes_per_second: change(last.swapped_pages, now.swapped_pages)
-                .map(|pages| pages * self.page_size_bytes),
-            longest_pause_ms: (self.pauses.as_ref()).map(|one| one.take().as_secs_f64() * 1e3),
+            values: values.into_iter().collect(),
             devices: self.device_differences(now, elapsed_s),
         }
     }
@@ -204,16 +220,39 @@ fn device_difference(
     let change = |part: fn(&DiskCounters) -> u64| part(now).saturating_sub(part(last)) as f64;
     let (reads, writes) = (change(|d| d.reads), change(|d| d.writes));
     let sector_bytes = SECTOR_BYTES as f64;
+    let rate = |amount: f64| Some(amount / elapsed_s);
+    let average = |ms: f64, count: f64| (count > 0.0).then(|| ms / count);
+    let values = [
+        (Metric::DeviceReads, rate(reads)),
+        (Metric::DeviceWrites, rate(writes)),
+        (
+            Metric::DeviceReadBytes,
+            rate(change(|d| d.read_sectors) * sector_bytes),
+        ),
+        (
+            Metric::DeviceWriteBytes,
+            rate(change(|d| d.write_sectors) * sector_bytes),
+        ),
+        (
+            Metric::DeviceReadAverage,
+            average(change(|d| d.read_ms), reads),
+        ),
+        (
+            Metric::DeviceWriteAverage,
+            average(change(|d| d.write_ms), writes),
+        ),
+        (
+            Metric::DeviceQueueDepth,
+            rate(change(|d| d.weighted_ms) / 1e3),
+        ),
+        (
+            Metric::DeviceBusy,
+            rate(change(|d| d.busy_ms) / 1e3).map(|busy| busy.min(1.0)),
+        ),
+    ];
     DeviceSample {
         name: name.to_owned(),
-        reads_per_second: reads / elapsed_s,
-        writes_per_second: writes / elapsed_s,
-        read_bytes_per_second: change(|d| d.read_sectors) * sector_bytes / elapsed_s,
-        write_bytes_per_second: change(|d| d.write_sectors) * sector_bytes / elapsed_s,
-        average_read_ms: (reads > 0.0).then(|| change(|d| d.read_ms) / reads),
-        average_write_ms: (writes > 0.0).then(|| change(|d| d.write_ms) / writes),
-        average_queue_depth: change(|d| d.weighted_ms) / 1e3 / elapsed_s,
-        busy_fraction: (change(|d| d.busy_ms) / 1e3 / elapsed_s).min(1.0),
+        values: values.into_iter().collect(),
     }
 }
 
@@ -256,29 +295,38 @@ mod tests {
         now.process_cpu = monitor.last.process_cpu + Duration::from_millis(500);
         let sample = monitor.difference(&now, 2.0);
         assert_eq!(sample.length_s, 2.0);
-        assert_eq!(sample.cpu_busy_percent, Some(50.0));
-        assert_eq!(sample.cpu_io_wait_percent, Some(30.0));
-        assert_eq!(sample.io_pressure_percent, Some(20.0));
-        assert_eq!(sample.run_queue_delay_percent, Some(20.0));
-        assert_eq!(sample.process_cpu_percent, Some(25.0));
+        assert_eq!(sample.values.get(Metric::CpuBusy), Some(50.0));
+        assert_eq!(sample.values.get(Metric::CpuIoWait), Some(30.0));
+        assert_eq!(sample.values.get(Metric::IoPressure), Some(20.0));
+        assert_eq!(sample.values.get(Metric::RunQueueDelay), Some(20.0));
+        assert_eq!(sample.values.get(Metric::ProcessCpu), Some(25.0));
         let page_bytes = rustix::param::page_size() as f64;
-        assert_eq!(sample.process_resident_bytes, Some(7.0 * page_bytes));
-        assert_eq!(sample.available_memory_bytes, Some(1_024_000.0));
+        assert_eq!(
+            sample.values.get(Metric::ProcessMemory),
+            Some(7.0 * page_bytes)
+        );
+        assert_eq!(
+            sample.values.get(Metric::AvailableMemory),
+            Some(1_024_000.0)
+        );
         assert_eq!(
             sample.devices.len(),
             1,
             "a device that is not there is left out"
         );
+        let values = [
+            (Metric::DeviceReads, Some(100.0)),
+            (Metric::DeviceWrites, Some(3.5)),
+            (Metric::DeviceReadBytes, Some(1_024_000.0)),
+            (Metric::DeviceWriteBytes, Some(128_000.0)),
+            (Metric::DeviceReadAverage, Some(10.0)),
+            (Metric::DeviceWriteAverage, Some(50.0 / 7.0)),
+            (Metric::DeviceQueueDepth, Some(1.0)),
+            (Metric::DeviceBusy, Some(0.25)),
+        ];
         let expected = DeviceSample {
             name: "sda".to_owned(),
-            reads_per_second: 100.0,
-            writes_per_second: 3.5,
-            read_bytes_per_second: 1_024_000.0,
-            write_bytes_per_second: 128_000.0,
-            average_read_ms: Some(10.0),
-            average_write_ms: Some(50.0 / 7.0),
-            average_queue_depth: 1.0,
-            busy_fraction: 0.25,
+            values: values.into_iter().collect(),
         };
         assert_eq!(sample.devices[0], expected);
         // Nothing moved since, and the device worked all the time: no latency, and no more than all.
@@ -287,15 +335,16 @@ mod tests {
             "diskstats",
             "8 0 sda 100 0 1000 500 10 0 80 20 0 4400 520\n",
         );
-        let idle = &monitor.difference(&monitor.read(), 2.0).devices[0];
-        let latencies = (idle.average_read_ms, idle.average_write_ms);
-        assert_eq!((latencies, idle.busy_fraction), ((None, None), 1.0));
+        let idle = &monitor.difference(&monitor.read(), 2.0).devices[0].values;
+        assert_eq!(idle.get(Metric::DeviceReadAverage), None);
+        assert_eq!(idle.get(Metric::DeviceWriteAverage), None);
+        assert_eq!(idle.get(Metric::DeviceBusy), Some(1.0));
     }
 
     #[test]
     fn this_machine_can_be_watched() {
         let here = std::env::current_dir().unwrap();
-        let device = super::super::BlockDevice::under(&here).map(|d| d.name);
+        let device = super::super::device_under(&here).map(|d| d.name);
         let mut monitor = HostMonitor::new(device.clone());
         assert_eq!(monitor.sample(), None, "nothing can be said yet");
         // Work until the clock of /proc (10 ms) has surely ticked.
@@ -310,18 +359,30 @@ mod tests {
         assert!(sample.length_s >= SHORTEST.as_secs_f64());
         assert!(
             sample
-                .cpu_busy_percent
+                .values
+                .get(Metric::CpuBusy)
                 .is_some_and(|p| (0.0..=100.0).contains(&p))
         );
         let most = 100.0 * std::thread::available_parallelism().unwrap().get() as f64;
         // A clock of another kind may have run on for a moment.
         assert!(
             sample
-                .process_cpu_percent
+                .values
+                .get(Metric::ProcessCpu)
                 .is_some_and(|p| p > 0.0 && p < 1.5 * most)
         );
-        assert!(sample.process_resident_bytes.is_some_and(|b| b > 1e5));
-        assert!(sample.available_memory_bytes.is_some_and(|b| b > 1e6));
+        assert!(
+            sample
+                .values
+                .get(Metric::ProcessMemory)
+                .is_some_and(|b| b > 1e5)
+        );
+        assert!(
+            sample
+                .values
+                .get(Metric::AvailableMemory)
+                .is_some_and(|b| b > 1e6)
+        );
         let watched: Vec<String> = sample.devices.iter().map(|d| d.name.clone()).collect();
         assert_eq!(
             watched,

@@ -3,18 +3,20 @@
 //!
 //! The identifier is the column of `samples.csv` and the name of the field in `result.json`; reports
 //! take label and unit from here. To add a metric, add a line to [`Metric`], give it a value where
-//! rows are made (`sample/rows.rs` or `sample/array_rows.rs`), and describe it in `docs/results.md`,
-//! which a test compares with this registry.
+//! rows are made (`sample/rows.rs`, `sample/array_rows.rs` or, of the host, `host/monitor.rs`), and
+//! describe it in `docs/results.md`, which a test compares with this registry.
 
 mod io;
 mod scope;
 mod stream;
 mod unit;
+mod values;
 
 pub use io::IoMetric;
 pub use scope::RowScope;
 pub use stream::Stream;
 pub use unit::Unit;
+pub use values::Values;
 
 use std::borrow::Cow;
 

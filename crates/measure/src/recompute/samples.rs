@@ -177,7 +177,11 @@ fn enter_rows(sample: &mut Sample, rows: &[SampleRow]) {
     let mut has_host = false;
     for row in rows {
         match row.scope {
-            RowScope::Total => has_host |= enter_host(&mut host, row),
+            RowScope::Total => {
+                let values = Metric::HOST.map(|metric| (metric, row.get(metric)));
+                has_host |= values.iter().any(|(_, value)| value.is_some());
+                host.values = values.into_iter().collect();
+            }
             RowScope::Database => {
                 let index = layout.databases.iter().position(|name| *name == row.name);
                 if let Some(index) = index {
@@ -195,7 +199,10 @@ fn enter_rows(sample: &mut Sample, rows: &[SampleRow]) {
             }
             RowScope::Device => {
                 has_host = true;
-                host.devices.push(device_of(row));
+                host.devices.push(DeviceSample {
+                    name: row.name.clone(),
+                    values: row.values.clone(),
+                });
             }
             _ => {}
         }
@@ -224,38 +231,6 @@ fn enter_database(meters: &mut DatabaseMeters, row: &SampleRow, length_s: f64) {
 fn make_exact(latency: &mut LatencyHistogram, average_ms: Option<f64>, max_ms: Option<f64>) {
     if let (Some(average_ms), Some(max_ms)) = (average_ms, max_ms) {
         latency.set_exact(average_ms, max_ms);
-    }
-}
-
-/// Whether the row has any counter of the host.
-fn enter_host(host: &mut HostSample, row: &SampleRow) -> bool {
-    host.cpu_busy_percent = row.get(Metric::CpuBusy);
-    host.cpu_io_wait_percent = row.get(Metric::CpuIoWait);
-    host.process_cpu_percent = row.get(Metric::ProcessCpu);
-    host.process_resident_bytes = row.get(Metric::ProcessMemory);
-    host.available_memory_bytes = row.get(Metric::AvailableMemory);
-    host.io_pressure_percent = row.get(Metric::IoPressure);
-    host.cpu_steal_percent = row.get(Metric::CpuSteal);
-    host.run_queue_delay_percent = row.get(Metric::RunQueueDelay);
-    host.cpu_pressure_percent = row.get(Metric::CpuPressure);
-    host.memory_pressure_percent = row.get(Metric::MemoryPressure);
-    host.swap_bytes_per_second = row.get(Metric::Swap);
-    host.longest_pause_ms = row.get(Metric::LongestPause);
-    Metric::HOST.iter().any(|metric| row.get(*metric).is_some())
-}
-
-fn device_of(row: &SampleRow) -> DeviceSample {
-    let value = |metric| row.get(metric).unwrap_or(0.0);
-    DeviceSample {
-        name: row.name.clone(),
-        reads_per_second: value(Metric::DeviceReads),
-        writes_per_second: value(Metric::DeviceWrites),
-        read_bytes_per_second: value(Metric::DeviceReadBytes),
-        write_bytes_per_second: value(Metric::DeviceWriteBytes),
-        average_read_ms: row.get(Metric::DeviceReadAverage),
-        average_write_ms: row.get(Metric::DeviceWriteAverage),
-        average_queue_depth: value(Metric::DeviceQueueDepth),
-        busy_fraction: value(Metric::DeviceBusy),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The rows of `samples.csv` about the inside of a modelled array.
 
-use super::Values;
 use crate::metric::Metric;
 use crate::metric::RowScope;
+use crate::metric::Values;
 use crate::result::{ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume};
 
 /// Scope, name and values of each part: controllers, volumes, pools, groups, disks.

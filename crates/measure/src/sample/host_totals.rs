@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::rollup::Rollup;
-use super::rows::{device_values, host_values};
 use crate::host::HostSample;
 use crate::metric::Metric;
 use crate::result::{CounterSummary, DeviceResult};
@@ -19,12 +18,10 @@ impl HostTotals {
     /// Adds the host over a sample of that length, which is the weight of its figures: whoever reads the
     /// samples back has no other.
     pub(super) fn add(&mut self, host: &HostSample, length_s: f64) {
-        let values = host_values(host).into_iter().collect();
-        self.host.add(&values, length_s);
+        self.host.add(&host.values, length_s);
         for device in &host.devices {
-            let values = device_values(device).into_iter().collect();
             let rollup = self.devices.entry(device.name.clone()).or_default();
-            rollup.add(&values, length_s);
+            rollup.add(&device.values, length_s);
         }
     }
 
@@ -68,17 +65,18 @@ mod tests {
     fn host(busy: f64, reads_per_second: f64, average_read_ms: Option<f64>) -> HostSample {
         let device = DeviceSample {
             name: "sda".to_owned(),
-            reads_per_second,
-            average_read_ms,
-            average_queue_depth: reads_per_second / 100.0,
-            ..DeviceSample::default()
+            values: [
+                (Metric::DeviceReads, Some(reads_per_second)),
+                (Metric::DeviceReadAverage, average_read_ms),
+                (Metric::DeviceQueueDepth, Some(reads_per_second / 100.0)),
+            ]
+            .into_iter()
+            .collect(),
         };
-        let cpu_busy_percent = Some(busy);
         HostSample {
             length_s: 1.0,
-            cpu_busy_percent,
+            values: [(Metric::CpuBusy, Some(busy))].into_iter().collect(),
             devices: vec![device],
-            ..HostSample::default()
         }
     }
 

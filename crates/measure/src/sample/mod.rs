@@ -25,7 +25,7 @@ pub use collector::Collector;
 pub use layout::{Layout, OperationKind, Phase};
 pub use meters::{DatabaseMeters, IoMeter, OperationMeter, Sample};
 pub use recorder::{Recorder, ShardSample};
-pub use row::{SampleRow, Values};
+pub use row::SampleRow;
 pub use rows::rows_of;
 pub use table::{RowError, SampleReader, SampleWriter};
 pub use totals::{DatabaseTotals, RunTotals, SampleAverage, StreamTotals};

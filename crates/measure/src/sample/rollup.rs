@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Values;
-use crate::metric::{Merge, Metric};
+use crate::metric::{Merge, Metric, Values};
 
 /// Running sums over the samples of one thing, so that a day of samples takes no more memory than an
 /// hour. Metrics that are merged as histograms are left out.

@@ -1,8 +1,7 @@
 //! Rows of numbers about a sample.
 
 use super::Phase;
-use crate::metric::{IoMetric, Metric};
-use crate::metric::{RowScope, Stream};
+use crate::metric::{IoMetric, Metric, RowScope, Stream, Values};
 
 /// One row of `samples.csv`.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,39 +21,6 @@ pub struct SampleRow {
     pub name: String,
     /// Values of the metrics that rows of this scope have.
     pub values: Values,
-}
-
-/// Values of metrics; what was not measured is not there.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Values(Vec<(Metric, f64)>);
-
-impl Values {
-    /// The value of a metric; `None` when it was not measured.
-    pub fn get(&self, metric: Metric) -> Option<f64> {
-        let mut found = self.0.iter().filter(|(known, _)| *known == metric);
-        found.next().map(|(_, value)| *value)
-    }
-
-    /// The metrics with their values.
-    pub fn iter(&self) -> impl Iterator<Item = (Metric, f64)> + '_ {
-        self.0.iter().copied()
-    }
-}
-
-impl Extend<(Metric, Option<f64>)> for Values {
-    fn extend<I: IntoIterator<Item = (Metric, Option<f64>)>>(&mut self, values: I) {
-        let measured = values.into_iter();
-        self.0
-            .extend(measured.filter_map(|(metric, value)| Some((metric, value?))));
-    }
-}
-
-impl FromIterator<(Metric, Option<f64>)> for Values {
-    fn from_iter<I: IntoIterator<Item = (Metric, Option<f64>)>>(values: I) -> Values {
-        let mut all = Values::default();
-        all.extend(values);
-        all
-    }
 }
 
 /// Columns that every row fills; one column for each metric follows.

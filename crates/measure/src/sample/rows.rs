@@ -1,10 +1,8 @@
 //! From a sample to the rows of `samples.csv`.
 
 use super::array_rows::array_rows;
-use super::{DatabaseMeters, IoMeter, Layout, OperationMeter, Sample, SampleRow, Values};
-use crate::host::{DeviceSample, HostSample};
-use crate::metric::{IoMetric, Metric};
-use crate::metric::{RowScope, Stream};
+use super::{DatabaseMeters, IoMeter, Layout, OperationMeter, Sample, SampleRow};
+use crate::metric::{IoMetric, Metric, RowScope, Stream, Values};
 
 /// The rows of one sample: total, databases, operations, devices, parts of the array.
 pub fn rows_of(sample: &Sample) -> Vec<SampleRow> {
@@ -20,7 +18,8 @@ pub fn rows_of(sample: &Sample) -> Vec<SampleRow> {
     };
     let total = total_meters(sample);
     let mut of_total = database_values(&total, layout, length_s);
-    of_total.extend(sample.host.iter().flat_map(host_values));
+    let of_host = sample.host.iter().flat_map(|host| host.values.iter());
+    of_total.extend(of_host.map(|(metric, value)| (metric, Some(value))));
     let mut rows = vec![row(RowScope::Total, "all", of_total)];
     for (name, meters) in layout.databases.iter().zip(&sample.databases) {
         let values = database_values(meters, layout, length_s);
@@ -33,7 +32,7 @@ pub fn rows_of(sample: &Sample) -> Vec<SampleRow> {
         rows.push(row(RowScope::Operation, &kind.name, values));
     }
     for device in sample.host.iter().flat_map(|host| &host.devices) {
-        let values = device_values(device).into_iter().collect();
+        let values = device.values.clone();
         rows.push(row(RowScope::Device, &device.name, values));
     }
     for (scope, name, values) in sample.array.iter().flat_map(array_rows) {
@@ -116,38 +115,4 @@ fn all_operations(meters: &DatabaseMeters, layout: &Layout) -> OperationMeter {
         }
     }
     all
-}
-
-/// The counters of the host, in the order of [`Metric::HOST`].
-pub(super) fn host_values(host: &HostSample) -> [(Metric, Option<f64>); 12] {
-    [
-        (Metric::CpuBusy, host.cpu_busy_percent),
-        (Metric::CpuIoWait, host.cpu_io_wait_percent),
-        (Metric::ProcessCpu, host.process_cpu_percent),
-        (Metric::ProcessMemory, host.process_resident_bytes),
-        (Metric::AvailableMemory, host.available_memory_bytes),
-        (Metric::IoPressure, host.io_pressure_percent),
-        (Metric::CpuSteal, host.cpu_steal_percent),
-        (Metric::RunQueueDelay, host.run_queue_delay_percent),
-        (Metric::CpuPressure, host.cpu_pressure_percent),
-        (Metric::MemoryPressure, host.memory_pressure_percent),
-        (Metric::Swap, host.swap_bytes_per_second),
-        (Metric::LongestPause, host.longest_pause_ms),
-    ]
-}
-
-pub(super) fn device_values(device: &DeviceSample) -> [(Metric, Option<f64>); 8] {
-    [
-        (Metric::DeviceReads, Some(device.reads_per_second)),
-        (Metric::DeviceWrites, Some(device.writes_per_second)),
-        (Metric::DeviceReadBytes, Some(device.read_bytes_per_second)),
-        (
-            Metric::DeviceWriteBytes,
-            Some(device.write_bytes_per_second),
-        ),
-        (Metric::DeviceReadAverage, device.average_read_ms),
-        (Metric::DeviceWriteAverage, device.average_write_ms),
-        (Metric::DeviceQueueDepth, Some(device.average_queue_depth)),
-        (Metric::DeviceBusy, Some(device.busy_fraction)),
-    ]
 }
