@@ -39,7 +39,7 @@ impl Arc {
         Self {
             capacity,
             target: 0,
-            index: LineIndex::new(),
+            index: LineIndex::default(),
             lines: Vec::new(),
             slots: Vec::new(),
             places: Vec::new(),

@@ -22,7 +22,7 @@ impl Lru {
     pub(crate) fn new(capacity: u32) -> Self {
         Self {
             capacity,
-            index: LineIndex::new(),
+            index: LineIndex::default(),
             lines: Vec::new(),
             links: Links::default(),
             order: List::EMPTY,

@@ -36,7 +36,7 @@ impl Lru2 {
         Self {
             capacity,
             now: 0,
-            index: LineIndex::new(),
+            index: LineIndex::default(),
             lines: Vec::new(),
             uses: Vec::new(),
             heap: Vec::new(),
@@ -200,7 +200,7 @@ impl History {
     fn new(capacity: u32) -> Self {
         Self {
             capacity,
-            index: LineIndex::new(),
+            index: LineIndex::default(),
             lines: Vec::new(),
             last_uses: Vec::new(),
             links: Links::default(),

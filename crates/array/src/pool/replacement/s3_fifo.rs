@@ -40,7 +40,7 @@ impl S3Fifo {
         Self {
             capacity,
             small_target,
-            index: LineIndex::new(),
+            index: LineIndex::default(),
             lines: Vec::new(),
             marks: Vec::new(),
             links: Links::default(),
@@ -179,7 +179,7 @@ impl Ghosts {
         Self {
             capacity,
             ring: Vec::new(),
-            index: LineIndex::new(),
+            index: LineIndex::default(),
             next: 0,
         }
     }
