@@ -27,7 +27,8 @@ pub mod market_watch;
 pub mod old_trades;
 pub mod request;
 pub mod security_detail;
-pub mod statements;
+#[cfg(test)]
+mod statements;
 pub mod trade_lookup;
 pub mod trade_order;
 pub mod trade_result;

@@ -1,4 +1,4 @@
-//! All statements, so that tests can prepare each on every database.
+//! All statements, for what must hold of each.
 
 use super::{
     broker_volume, clean_up, customer_position, data_maintenance, market_feed, market_watch,
@@ -6,10 +6,10 @@ use super::{
     trade_update,
 };
 use crate::statement::Statement;
+use std::collections::BTreeSet;
 
 /// Every statement of the transactions.
-#[must_use]
-pub fn all() -> Vec<&'static Statement> {
+fn all() -> Vec<&'static Statement> {
     [reading(), orders(), results_and_feeds(), maintenance()].concat()
 }
 
@@ -125,29 +125,23 @@ fn maintenance() -> Vec<&'static Statement> {
     ]
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeSet;
+/// The numbers of the parameters in a text.
+fn parameters(sql: &str) -> BTreeSet<usize> {
+    let pieces = sql.split('$').skip(1);
+    let number = |piece: &str| {
+        let end = piece.find(|letter: char| !letter.is_ascii_digit());
+        piece[..end.unwrap_or(piece.len())].parse().unwrap()
+    };
+    pieces.map(number).collect()
+}
 
-    /// The numbers of the parameters in a text.
-    fn parameters(sql: &str) -> BTreeSet<usize> {
-        let pieces = sql.split('$').skip(1);
-        let number = |piece: &str| {
-            let end = piece.find(|letter: char| !letter.is_ascii_digit());
-            piece[..end.unwrap_or(piece.len())].parse().unwrap()
-        };
-        pieces.map(number).collect()
-    }
-
-    #[test]
-    fn statements_have_names_of_their_own_and_use_all_their_parameters() {
-        let mut names = BTreeSet::new();
-        for statement in all() {
-            assert!(names.insert(statement.name), "{}", statement.name);
-            let used: Vec<usize> = parameters(statement.sql).into_iter().collect();
-            let given: Vec<usize> = (1..=statement.parameters.len()).collect();
-            assert_eq!(used, given, "{}", statement.name);
-        }
+#[test]
+fn statements_have_names_of_their_own_and_use_all_their_parameters() {
+    let mut names = BTreeSet::new();
+    for statement in all() {
+        assert!(names.insert(statement.name), "{}", statement.name);
+        let used: Vec<usize> = parameters(statement.sql).into_iter().collect();
+        let given: Vec<usize> = (1..=statement.parameters.len()).collect();
+        assert_eq!(used, given, "{}", statement.name);
     }
 }
