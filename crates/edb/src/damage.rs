@@ -11,14 +11,3 @@ pub enum Damage {
     /// Anything else.
     File(FileFinding),
 }
-
-impl Damage {
-    /// The name of its class in files and reports.
-    #[must_use]
-    pub fn class_name(&self) -> &'static str {
-        match self {
-            Self::Page(error) => error.finding().map_or("io", |finding| finding.class.name()),
-            Self::File(finding) => finding.class.name(),
-        }
-    }
-}

@@ -13,7 +13,6 @@ mod interval_log;
 pub(crate) use interval_log::clean_tag;
 pub use interval_log::{
     IntervalLog, IntervalLogError, IntervalLogReader, LoggedInterval, merge_interval_log,
-    read_interval_log,
 };
 
 use std::borrow::Cow;

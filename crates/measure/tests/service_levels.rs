@@ -7,9 +7,7 @@ use measure::result::{
     Check, CheckId, CheckKind, ErrorKind, ErrorRecord, Scope, SteadyState, Verdict,
 };
 use measure::sample::{Layout, Phase, Recorder, RunTotals, Sample};
-use measure::service_level::{
-    Levels, Measured, OperationLevels, ServiceLevels, evaluate, judge, verdict_so_far,
-};
+use measure::service_level::{Levels, Measured, OperationLevels, ServiceLevels, evaluate, judge};
 use proptest::prelude::*;
 
 const NS_PER_MS: u64 = 1_000_000;
@@ -386,29 +384,6 @@ fn a_run_that_shows_nothing_is_inconclusive() {
     .verdict(&levels);
     assert_eq!(verdict, Verdict::Pass);
     assert!(!checks.iter().any(|c| c.scope() == Scope::Log));
-}
-
-#[test]
-fn the_verdict_so_far_does_not_doubt_a_run_that_goes_on() {
-    let levels = strict();
-    let so_far = |run: &Run| {
-        let totals = run.totals();
-        let measured = measured(&totals);
-        verdict_so_far(&levels, &measured, &evaluate(&levels, &measured))
-    };
-    let of = |reads_ms: &[u64]| Run {
-        reads_ms: reads_ms.to_vec(),
-        log_writes_ms: vec![],
-        ..Run::default()
-    };
-    assert_eq!(so_far(&of(&[])), None);
-    assert_eq!(so_far(&of(&[1])), Some(Verdict::Pass));
-    assert_eq!(so_far(&of(&[1, 500])), Some(Verdict::Fail));
-    let broken = Run {
-        failed_requests: 1,
-        ..Run::default()
-    };
-    assert_eq!(so_far(&broken), Some(Verdict::Error));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use measure::result::{
 use measure::sample::{DatabaseMeters, Layout, Phase, RunTotals, Sample};
 use measure::service_level::{
     Levels, Measured, OperationLevels, PercentileLevel, ServiceLevels, ShareLevel, add_checks,
-    evaluate, judge, verdict_so_far,
+    evaluate, judge,
 };
 
 const MS: u64 = 1_000_000;
@@ -158,8 +158,6 @@ fn a_rate_is_not_judged_before_time_has_passed() {
         let check = checks.iter().find(|check| check.id == id).unwrap();
         assert_eq!((check.value, check.passed), (None, None));
     }
-    let so_far = verdict_so_far(&ServiceLevels::default(), &measured(&totals), &checks);
-    assert_eq!(so_far, None);
 }
 
 #[test]
@@ -283,8 +281,6 @@ fn the_reason_names_the_check_that_matters_most() {
             (result.verdict_reason.as_str(), &result.checks),
             (reason, &checks)
         );
-        let so_far = verdict_so_far(&ServiceLevels::default(), &measured(&totals), &checks);
-        assert_eq!(so_far, Some(Verdict::Fail));
     }
 }
 
@@ -396,9 +392,6 @@ fn what_ended_a_run_is_its_reason() {
         };
         let allowing = allowing.with(OperationLevels::default());
         assert_eq!(judge(&allowing, &measured, &[]).verdict, Verdict::Pass);
-        let so_far = |levels| verdict_so_far(levels, &measured, &[]);
-        assert_eq!(so_far(&allowing), Some(Verdict::Pass));
-        assert_eq!(so_far(&ServiceLevels::default()), Some(Verdict::Error));
     }
     let stopped = Measured {
         interrupted: true,

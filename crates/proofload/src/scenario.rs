@@ -77,13 +77,6 @@ impl Scenario {
         self
     }
 
-    /// The same with results in a run directory.
-    #[must_use]
-    pub fn into_directory(mut self, output: impl Into<PathBuf>) -> Self {
-        self.output = Output::Directory(output.into());
-        self
-    }
-
     /// Changes a setting, or the workload or the array itself.
     pub fn set(&mut self, key: &Key, value: &Value) {
         match key {

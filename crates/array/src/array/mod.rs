@@ -125,11 +125,6 @@ pub struct Array<P: Payload> {
 }
 
 impl<P: Payload> Array<P> {
-    /// Number of volumes; their ids run from zero.
-    pub fn volume_count(&self) -> usize {
-        self.volumes.numbers().len()
-    }
-
     /// Capacity of a volume in sectors; `None` if there is no such volume.
     pub fn capacity_sectors(&self, volume: VolumeId) -> Option<u64> {
         Some(self.volumes.get(volume.0)?.capacity_sectors)

@@ -201,9 +201,4 @@ impl<P: Payload> Backend<P> {
             }
         })
     }
-
-    /// Whether any member is being rebuilt.
-    pub fn is_rebuilding(&self) -> bool {
-        !self.background.rebuilds.list.is_empty()
-    }
 }

@@ -186,15 +186,6 @@ impl Iterator for IntervalLogReader<'_> {
     }
 }
 
-/// Reads all entries of a histogram log at once. For a few lines only: those of a long run need far
-/// more memory than the file (see [`IntervalLogReader`]).
-///
-/// # Errors
-/// When the text is not a histogram log, or an entry is damaged.
-pub fn read_interval_log(text: &[u8]) -> Result<Vec<LoggedInterval>, IntervalLogError> {
-    IntervalLogReader::new(text).collect()
-}
-
 /// Adds up a histogram log: one entry for each tag, in the order of their first appearance, from
 /// the begin of its first interval to the end of its last one. `wanted` says by its tag whether an
 /// entry is looked at.

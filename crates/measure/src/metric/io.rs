@@ -71,15 +71,4 @@ impl IoMetric {
         IoMetric::Max,
         IoMetric::Errors,
     ];
-
-    /// Those of a latency, in the order in which tables show them.
-    pub const LATENCIES: [IoMetric; 7] = [
-        IoMetric::Average,
-        IoMetric::P50,
-        IoMetric::P90,
-        IoMetric::P95,
-        IoMetric::P99,
-        IoMetric::P99_9,
-        IoMetric::Max,
-    ];
 }

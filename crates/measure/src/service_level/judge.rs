@@ -109,21 +109,6 @@ pub fn describe_counts(counts: &[ErrorCount]) -> String {
     parts.into_iter().chain(more).collect::<Vec<_>>().join(", ")
 }
 
-/// The verdict so far, for a live line while the run goes on: what is still in doubt only because
-/// the run has not ended counts as passed. `None` before the first full sample.
-pub fn verdict_so_far(
-    levels: &ServiceLevels,
-    measured: &Measured<'_>,
-    checks: &[Check],
-) -> Option<Verdict> {
-    if is_error(error_count(measured), levels, measured) {
-        return Some(Verdict::Error);
-    }
-    let failed = checks.iter().any(|c| c.passed == Some(false));
-    let verdict = if failed { Verdict::Fail } else { Verdict::Pass };
-    (measured.totals.full_samples() > 0).then_some(verdict)
-}
-
 fn judgement(verdict: Verdict, reason: String) -> Judgement {
     Judgement { verdict, reason }
 }

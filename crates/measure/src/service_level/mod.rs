@@ -16,7 +16,7 @@ mod levels;
 mod operations;
 mod rules;
 
-pub use judge::{Judgement, add_checks, allowed_errors, describe_counts, judge, verdict_so_far};
+pub use judge::{Judgement, add_checks, allowed_errors, describe_counts, judge};
 pub use levels::Levels;
 pub use operations::{OperationLevels, PercentileLevel, ShareLevel};
 pub use rules::{Measured, evaluate};
