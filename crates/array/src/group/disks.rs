@@ -210,3 +210,73 @@ impl<P: Payload> Disks<P> {
         stations.try_for_each(|(number, station)| station.check_invariants(number, &self.requests))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::DiskDescription;
+
+    fn disk() -> DiskModel {
+        let text = "title = 't'\n[ideal]\ncapacity_bytes = 1048576\nservice_us = 1000.0\n\
+                    distribution = 'fixed'\n";
+        let description: DiskDescription = config::from_toml(text).unwrap();
+        DiskModel::new(&description, 1).unwrap()
+    }
+
+    fn read(station: u16, slot: u32) -> RequestTarget {
+        RequestTarget {
+            station,
+            direction: Direction::Read,
+            class: IoClass::HostRead,
+            first_sector: 8,
+            sectors: 8,
+            parent: Parent::Request(7),
+            slot,
+        }
+    }
+
+    #[test]
+    fn every_request_comes_back_once_from_a_disk_or_as_one_to_a_failed_disk() {
+        let mut disks = Disks::<()>::new(vec![disk(), disk()], &DispatchSettings::default());
+        for slot in 0..6 {
+            disks.issue(0, read(slot as u16 % 2, slot), ());
+        }
+        // There is no such station.
+        disks.issue(0, read(9, 6), ());
+        assert_eq!(disks.in_flight(), 7);
+        let mut ended = Vec::new();
+        let first_ns = disks.next_event_ns().unwrap();
+        disks.set_timer(first_ns, Timer::Scrub(3));
+        for _ in 0..2 {
+            match disks.advance_one(first_ns) {
+                Some(DiskEvent::Ended(end)) => ended.push((end.slot, end.outcome)),
+                other => panic!("a disk comes before a timer: {other:?}"),
+            }
+        }
+        let timer = disks.advance_one(first_ns);
+        assert!(matches!(timer, Some(DiskEvent::Timer(Timer::Scrub(3)))));
+        disks.fail(first_ns, StationId(1));
+        disks.issue(first_ns, read(1, 7), ());
+        while let Some(end) = disks.pop_failed() {
+            ended.push((end.slot, end.outcome));
+        }
+        while let Some(next_ns) = disks.next_event_ns() {
+            let Some(DiskEvent::Ended(end)) = disks.advance_one(next_ns) else {
+                panic!("no timer is set");
+            };
+            ended.push((end.slot, end.outcome));
+            disks.check_invariants().unwrap();
+        }
+        ended.sort_by_key(|(slot, _)| *slot);
+        let lost = |slot| match slot {
+            3 | 5 | 6 | 7 => Outcome::DiskFailed,
+            _ => Outcome::Done,
+        };
+        let expected: Vec<_> = (0..8).map(|slot| (slot, lost(slot))).collect();
+        assert_eq!(ended, expected);
+        assert_eq!(disks.in_flight(), 0);
+        disks.replace(StationId(1), disk());
+        disks.issue(first_ns, read(1, 8), ());
+        assert!(disks.next_event_ns().is_some() && disks.pop_failed().is_none());
+    }
+}

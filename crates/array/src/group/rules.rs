@@ -114,3 +114,25 @@ pub(super) fn parities_there<P>(geometry: &Geometry, task: &Task<P>) -> Columns 
         .filter(|&column| !task.missing.has(column))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_has_each_copy_once_and_begins_as_the_policy_says() {
+        for (policy, firsts) in [
+            (MirrorRead::First, [0, 0, 0, 0]),
+            (MirrorRead::Alternate, [1, 2, 0, 1]),
+            (MirrorRead::LessBusy, [1, 2, 0, 1]),
+        ] {
+            let mut choice = MirrorChoice::new(policy);
+            for first in firsts {
+                let mut order: Vec<u16> = choice.order(3).collect();
+                assert_eq!(order[0], first, "{policy:?}");
+                order.sort_unstable();
+                assert_eq!(order, [0, 1, 2]);
+            }
+        }
+    }
+}

@@ -329,3 +329,95 @@ fn worst_store(layout: &VirtualDisk, geometry: &Geometry, set: &DiskSet, index: 
     }
     worst
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::raid::{Level, Striped};
+
+    fn group(level: Level, disks: u16) -> Group {
+        Group::new(0, Layout::Striped(Striped::new(level, disks, 4 * 64, 64)))
+    }
+
+    #[test]
+    fn rows_are_rebuilt_where_every_step_of_them_is_done() {
+        let geometry = group(Level::Raid5, 4).geometry;
+        // The last step of a chunk is shorter than the others.
+        let unit_sectors = 24;
+        let words = (geometry.stripes * units_per_chunk(&geometry, unit_sectors)).div_ceil(64);
+        for seed in 0..20 {
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut rebuilt = Rebuilt {
+                number: 1,
+                unit_sectors,
+                done: vec![vec![0; words as usize]],
+            };
+            let mut model = vec![[false; 64]; geometry.stripes as usize];
+            for _ in 0..200 {
+                let stripe = random.random_range(0..geometry.stripes);
+                let rows = &mut model[stripe as usize];
+                if random.random_bool(0.1) {
+                    rebuilt.forget(0, &geometry, stripe);
+                    rows.fill(false);
+                } else {
+                    let first = random.random_range(0..3) * unit_sectors;
+                    rebuilt.note(0, &geometry, stripe, first);
+                    let last = (first + unit_sectors).min(64);
+                    rows[first as usize..last as usize].fill(true);
+                }
+                let from = random.random_range(0..64);
+                let to = random.random_range(from..64) + 1;
+                let all = rows[from as usize..to as usize].iter().all(|row| *row);
+                assert_eq!(rebuilt.has(0, &geometry, stripe, from, to), all);
+                let mut missing = [false; 64];
+                for (first, end) in rebuilt.gaps(0, &geometry, stripe, (from, to)) {
+                    missing[first as usize..end as usize].fill(true);
+                }
+                for row in from as usize..to as usize {
+                    assert_eq!(missing[row], !rows[row], "seed {seed}, row {row}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_group_fails_with_the_disk_beyond_its_tolerance_and_for_good() {
+        for (level, disks, lost, states) in [
+            (Level::Raid6, 6, [0, 1, 2], "Degraded Critical Failed"),
+            (Level::Raid5, 4, [3, 1, 0], "Critical Failed Failed"),
+            // The first two are one pair, the third is of another.
+            (Level::Raid10, 4, [0, 2, 1], "Critical Critical Failed"),
+        ] {
+            let mut group = group(level, disks);
+            let mut set = DiskSet {
+                members: (0..disks).map(Member::new).collect(),
+                spares: Vec::new(),
+                member_sectors: 4 * 64,
+                stations: 0..disks,
+                groups: vec![0],
+                all_present: true,
+                space: None,
+            };
+            group.update_state(0, &set);
+            assert_eq!(group.state, GroupState::Healthy);
+            let mut seen = Vec::new();
+            for member in lost {
+                set.members[member].state = MemberState::Missing;
+                set.update_presence();
+                assert!(!set.all_present);
+                group.update_state(0, &set);
+                seen.push(format!("{:?}", group.state));
+            }
+            assert_eq!(seen.join(" "), states, "{level:?}");
+            for member in &mut set.members {
+                member.state = MemberState::Present;
+            }
+            set.update_presence();
+            group.update_state(0, &set);
+            assert!(set.all_present && group.state == GroupState::Failed);
+        }
+    }
+}

@@ -332,3 +332,86 @@ fn is_to_rebuild(set: &DiskSet, group: &Group, stripe: u64, member: u16) -> bool
         place.member == member && set.locate(place).0 != NOWHERE
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    const SETTINGS: &str = "[[disk_group]]\nname='a'\ndisk='d'\ndisks=4\nspares=1\nlevel='raid5'\n\
+                            chunk_kib=32\n[[disk_group]]\nname='b'\ndisk='d'\ndisks=2\n\
+                            level='raid1'\n";
+
+    fn table() -> GroupTable {
+        let settings: BackendSettings = config::from_toml(SETTINGS).unwrap();
+        // The smallest disk of a set, its spares included, decides how much is used of all.
+        GroupTable::new(&settings, &[640, 640, 640, 640, 320, 700, 640]).unwrap()
+    }
+
+    #[test]
+    fn every_station_belongs_to_one_set_and_holds_one_member_or_is_a_spare() {
+        let table = table();
+        assert_eq!((table.len(), table.set_numbers()), (2, 0..2));
+        for station in 0..7 {
+            let set = table.set_of_station(StationId(station));
+            assert_eq!(set, u16::from(station >= 5));
+            let is_spare = table.set(set).spares.contains(&station);
+            assert_eq!(is_spare, station == 4);
+            assert_eq!(table.set(set).member_at(station).is_none(), is_spare);
+        }
+        assert_eq!(table.set(0).member_sectors, 320);
+        assert_eq!(table[0].capacity_sectors, 3 * 320);
+        assert_eq!(table[1].capacity_sectors, 640);
+    }
+
+    #[test]
+    fn a_walk_meets_every_row_of_a_set_once() {
+        let mut table = table();
+        for set in table.set_numbers() {
+            let mut cursor = Cursor::default();
+            let mut walked: BTreeMap<(u16, u64), u32> = BTreeMap::new();
+            while let Some(rows) = table.next_rows(set, None, 24, &mut cursor) {
+                let reached = walked.entry((rows.group, rows.stripe)).or_default();
+                assert_eq!(rows.from, *reached, "no row is left out or met again");
+                assert!(rows.to - rows.from <= 24);
+                *reached = rows.to;
+            }
+            let geometry = &table[set].geometry;
+            assert_eq!(walked.len() as u64, geometry.stripes);
+            let whole = |end: &u32| u64::from(*end) == geometry.chunk_sectors;
+            assert!(walked.values().all(whole));
+        }
+        // What has failed is passed over.
+        table[0].state = GroupState::Failed;
+        assert_eq!(table.next_rows(0, None, 24, &mut Cursor::default()), None);
+        assert!(!table.is_worth_rebuilding(0) && table.is_worth_rebuilding(1));
+    }
+
+    #[test]
+    fn columns_are_missing_where_their_member_is() {
+        let mut table = table();
+        let rows = StripeRows {
+            group: 0,
+            stripe: 1,
+            from: 0,
+            to: 8,
+        };
+        assert_eq!(table.missing_columns(rows).count(), 0);
+        for member in 0..4 {
+            table.set_mut(0).members[usize::from(member)].state = MemberState::Missing;
+            let mut changes = Vec::new();
+            table.update_states(0, |group, state| changes.push((group, state)));
+            let missing = table.missing_columns(rows);
+            assert_eq!(missing.count(), member + 1);
+            let column = table.column_on(rows, member).unwrap();
+            assert!(missing.has(column) && !table.is_complete(0) && table.is_complete(1));
+            let expected = match member {
+                0 => vec![(GroupId(0), GroupState::Critical)],
+                1 => vec![(GroupId(0), GroupState::Failed)],
+                _ => Vec::new(),
+            };
+            assert_eq!(changes, expected);
+        }
+    }
+}
