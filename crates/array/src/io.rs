@@ -4,18 +4,20 @@
 pub const SECTOR_BYTES: u64 = 512;
 
 /// Which way bytes move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Direction {
     /// From the storage to the host.
+    #[default]
     Read,
     /// From the host to the storage.
     Write,
 }
 
 /// What a request is for. It decides how long it waits at the disks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum IoClass {
     /// A host waits for the data.
+    #[default]
     HostRead,
     /// A host waits for the write to be durable (write-through).
     HostWrite,

@@ -257,7 +257,7 @@ impl SharedState {
     pub(crate) fn new(dbtime: u64, last_object_id: u32) -> Self {
         Self {
             dbtime: Rc::new(Cell::new(dbtime)),
-            transactions: Rc::new(RefCell::new(Transactions::new())),
+            transactions: Rc::default(),
             last_object_id: Rc::new(Cell::new(last_object_id)),
         }
     }

@@ -5,7 +5,7 @@ use super::keys::{IndexKey, RowKeys};
 use workload::random::mix;
 
 /// A row of the messages table, without the message number that the engine gives it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Item {
     /// Where the row stands in the secondary index.
     pub key: IndexKey,

@@ -38,7 +38,7 @@ const NS_PER_MS: f64 = 1e6;
 const NOTED_MOST: usize = 512;
 
 /// A distribution of latencies in nanoseconds.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct LatencyHistogram {
     /// What has been entered; there is none before.
     entered: Option<Box<Histogram<u64>>>,
@@ -49,22 +49,10 @@ pub struct LatencyHistogram {
     saturated: u64,
 }
 
-impl Default for LatencyHistogram {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl LatencyHistogram {
     /// A histogram without latencies.
     pub fn new() -> LatencyHistogram {
-        LatencyHistogram {
-            entered: None,
-            noted: Vec::new(),
-            total_ns: 0,
-            longest_ns: 0,
-            saturated: 0,
-        }
+        Self::default()
     }
 
     /// Counts one latency of so many nanoseconds.

@@ -9,7 +9,7 @@ use super::request::TraceOperation;
 pub(super) const VOLUMES_MAX: usize = 1024;
 
 /// What a line says of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct RawRequest {
     pub arrival_ns: Option<i64>,
     pub think_ns: Option<u64>,
@@ -18,20 +18,6 @@ pub(super) struct RawRequest {
     pub offset_bytes: u64,
     pub size_bytes: u64,
     pub measured_ns: Option<u64>,
-}
-
-impl Default for RawRequest {
-    fn default() -> Self {
-        Self {
-            arrival_ns: None,
-            think_ns: None,
-            volume: 0,
-            operation: TraceOperation::Read,
-            offset_bytes: 0,
-            size_bytes: 0,
-            measured_ns: None,
-        }
-    }
 }
 
 /// A request and its line.

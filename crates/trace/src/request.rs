@@ -6,10 +6,11 @@ use strum::IntoStaticStr;
 const SECTOR_BYTES: u64 = 512;
 
 /// What the request asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, Default)]
 #[strum(serialize_all = "kebab-case")]
 pub enum TraceOperation {
     /// Hand over what is stored there.
+    #[default]
     Read,
     /// Store new data there.
     Write,

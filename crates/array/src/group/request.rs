@@ -10,7 +10,7 @@ use crate::slab::Slab;
 use super::{GroupCompletion, GroupError, GroupId, IoClass};
 
 /// A group request that is not done yet.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Pending<P> {
     pub(super) owner: u32,
     pub(super) group: u16,
@@ -23,23 +23,6 @@ pub(super) struct Pending<P> {
     /// Disk requests and stripe tasks still to come, and one while they are being set up.
     pub(super) open: u32,
     pub(super) error: Option<GroupError>,
-}
-
-impl<P: Payload> Default for Pending<P> {
-    fn default() -> Self {
-        Self {
-            owner: 0,
-            group: 0,
-            direction: Direction::Read,
-            class: IoClass::HostRead,
-            first_sector: 0,
-            sectors: 0,
-            payload: P::default(),
-            submitted_ns: 0,
-            open: 0,
-            error: None,
-        }
-    }
 }
 
 /// A request that has just come to its end.

@@ -104,11 +104,12 @@ struct Committed {
 }
 
 /// All transactions of one database.
+#[derive(Default)]
 pub(crate) struct Transactions {
     /// What records were before the changes that someone may not see yet.
     pub(crate) versions: VersionStore,
     last_commit: CommitNumber,
-    next_id: u64,
+    last_id: u64,
     snapshots: BTreeMap<CommitNumber, usize>,
     committed: VecDeque<Committed>,
     cleanups: VecDeque<Cleanup>,
@@ -123,25 +124,10 @@ pub(crate) struct Transactions {
 }
 
 impl Transactions {
-    pub(crate) fn new() -> Self {
-        Self {
-            versions: VersionStore::default(),
-            last_commit: CommitNumber(0),
-            next_id: 1,
-            snapshots: BTreeMap::new(),
-            committed: VecDeque::new(),
-            cleanups: VecDeque::new(),
-            set_aside: Vec::new(),
-            held: BTreeMap::new(),
-            ending: VecDeque::new(),
-            undo_bytes: 0,
-        }
-    }
-
     /// Starts a transaction that sees all commits so far.
     pub(crate) fn begin(&mut self) -> OpenTransaction {
-        let writer = Writer::new(self.next_id);
-        self.next_id += 1;
+        self.last_id += 1;
+        let writer = Writer::new(self.last_id);
         *self.snapshots.entry(self.last_commit).or_default() += 1;
         OpenTransaction {
             writer,
@@ -317,7 +303,7 @@ impl Transactions {
         begin: LogPosition,
         updates: Vec<Update>,
     ) -> OpenTransaction {
-        self.next_id = self.next_id.max(id + 1);
+        self.last_id = self.last_id.max(id);
         let mut transaction = self.begin();
         transaction.writer = Writer::new(id);
         transaction.begin = Some(begin);

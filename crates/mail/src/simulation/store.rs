@@ -86,14 +86,7 @@ impl<D: Directory> SimulatedStore<D> {
         Item {
             key,
             row,
-            version: 0,
-            long_version: 0,
-            mailbox: 0,
-            received: 0,
-            flags: 0,
-            size_bytes: 0,
-            short: Vec::new(),
-            long: None,
+            ..Item::default()
         }
     }
 }

@@ -93,7 +93,7 @@ impl From<&str> for OperationKind {
 }
 
 /// The names behind the indices that a [`super::Recorder`] takes: the same for all shards of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
     /// Names of the databases, each once.
     pub databases: Vec<String>,

@@ -22,6 +22,7 @@ pub enum Entry {
 }
 
 /// Lists and counts errors.
+#[derive(Default)]
 pub struct ErrorLog {
     layout: Arc<Layout>,
     records: Vec<ErrorRecord>,
@@ -42,9 +43,7 @@ impl ErrorLog {
     pub fn new(layout: Arc<Layout>) -> Self {
         Self {
             layout,
-            records: Vec::new(),
-            known: BTreeMap::new(),
-            counts: BTreeMap::new(),
+            ..Self::default()
         }
     }
 

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What is known about a run besides its counts.
+#[derive(Default)]
 pub struct Account {
     base: RunResult,
     spans: Vec<(Phase, u64, u64)>,
@@ -46,20 +47,8 @@ impl Account {
     pub fn new(base: RunResult, layout: Arc<Layout>) -> Self {
         Self {
             base,
-            spans: Vec::new(),
-            open_span: None,
             errors: ErrorLog::new(layout),
-            ended_by: None,
-            was_loaded: false,
-            load_was_ended: false,
-            verification: None,
-            hung_after_s: None,
-            cache_fill_fraction: None,
-            zero_delay_loop: None,
-            interrupted: false,
-            warnings: Vec::new(),
-            notes: Vec::new(),
-            checks: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -11,7 +11,7 @@ struct Segment {
 }
 
 /// The segments of the buffer that hold what was read, with what was read ahead.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct ReadCache {
     segments: Vec<Segment>,
     /// Stretch of 2^`stretch_shift` sectors in which each segment begins. No segment is longer
@@ -28,14 +28,7 @@ pub(super) struct ReadCache {
 impl ReadCache {
     pub(super) fn new(description: Option<&ReadCacheDescription>) -> Self {
         let Some(description) = description else {
-            return Self {
-                segments: Vec::new(),
-                stretches: Vec::new(),
-                stretch_shift: 0,
-                order: Vec::new(),
-                segment_sectors: 0,
-                read_ahead_sectors: 0,
-            };
+            return Self::default();
         };
         let bytes = description.bytes / u64::from(description.segments);
         let segment_sectors = bytes / SECTOR_BYTES;

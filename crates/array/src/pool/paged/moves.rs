@@ -72,7 +72,7 @@ impl<P> Move<P> {
 }
 
 /// The moves of a pool: those under way and those planned.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Moves<P> {
     records: Records<Move<P>>,
     by_page: FxHashMap<u32, u32>,
@@ -81,15 +81,6 @@ pub(super) struct Moves<P> {
 }
 
 impl<P> Moves<P> {
-    pub(super) fn new() -> Self {
-        Self {
-            records: Records::default(),
-            by_page: FxHashMap::default(),
-            planned: VecDeque::new(),
-            relocations: 0,
-        }
-    }
-
     /// Moves that are planned or under way.
     pub(super) fn pending(&self) -> usize {
         self.planned.len() + self.relocations as usize

@@ -72,7 +72,7 @@ impl<P: Payload> PagedPool<P> {
             interval_ns,
             cache,
             copies_hot_only,
-            moves: Moves::new(),
+            moves: Moves::default(),
             operations: Operations::new(),
             parts: Records::default(),
             batch: StripeBatch::new(),

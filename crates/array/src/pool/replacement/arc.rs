@@ -17,7 +17,7 @@ const B1: usize = 2;
 const B2: usize = 3;
 
 /// The four lists. Nodes are not slots: those on B1 and B2 have none.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Arc {
     capacity: u32,
     /// What T1 should hold.
@@ -38,16 +38,7 @@ impl Arc {
     pub(crate) fn new(capacity: u32) -> Self {
         Self {
             capacity,
-            target: 0,
-            index: LineIndex::default(),
-            lines: Vec::new(),
-            slots: Vec::new(),
-            places: Vec::new(),
-            links: Links::default(),
-            lists: [List::EMPTY; 4],
-            free_nodes: Vec::new(),
-            free_slots: Vec::new(),
-            slots_used: 0,
+            ..Self::default()
         }
     }
 

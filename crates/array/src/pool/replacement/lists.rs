@@ -18,13 +18,17 @@ pub(crate) struct List {
     pub(crate) length: u32,
 }
 
-impl List {
-    pub(crate) const EMPTY: Self = Self {
-        first: NONE,
-        last: NONE,
-        length: 0,
-    };
+impl Default for List {
+    fn default() -> Self {
+        Self {
+            first: NONE,
+            last: NONE,
+            length: 0,
+        }
+    }
+}
 
+impl List {
     /// The node that was put in front longest ago.
     pub(crate) fn last(&self) -> Option<u32> {
         Some(self.last).filter(|&node| node != NONE)

@@ -8,7 +8,7 @@ use super::lists::{Links, List};
 use super::{Inserted, Replacement};
 
 /// Lines in the order of their last use. A line's node is its slot.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Lru {
     capacity: u32,
     index: LineIndex,
@@ -22,11 +22,7 @@ impl Lru {
     pub(crate) fn new(capacity: u32) -> Self {
         Self {
             capacity,
-            index: LineIndex::default(),
-            lines: Vec::new(),
-            links: Links::default(),
-            order: List::EMPTY,
-            free: Vec::new(),
+            ..Self::default()
         }
     }
 }

@@ -15,7 +15,7 @@ use super::{Inserted, NONE, Replacement};
 type Clock = u32;
 
 /// Lines in a heap by their last use but one. A line's node is its slot.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Lru2 {
     capacity: u32,
     now: Clock,
@@ -35,14 +35,8 @@ impl Lru2 {
     pub(crate) fn new(capacity: u32) -> Self {
         Self {
             capacity,
-            now: 0,
-            index: LineIndex::default(),
-            lines: Vec::new(),
-            uses: Vec::new(),
-            heap: Vec::new(),
-            positions: Vec::new(),
-            free: Vec::new(),
             history: History::new(capacity),
+            ..Self::default()
         }
     }
 
@@ -185,7 +179,7 @@ impl Replacement for Lru2 {
 }
 
 /// The last use of lines that left, the one that left longest ago forgotten first.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct History {
     capacity: u32,
     index: LineIndex,
@@ -200,12 +194,7 @@ impl History {
     fn new(capacity: u32) -> Self {
         Self {
             capacity,
-            index: LineIndex::default(),
-            lines: Vec::new(),
-            last_uses: Vec::new(),
-            links: Links::default(),
-            order: List::EMPTY,
-            free: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -19,7 +19,7 @@ const USES_MAX: u8 = 3;
 const IN_MAIN: u8 = 0x80;
 
 /// The three queues. A line's node is its slot.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct S3Fifo {
     capacity: u32,
     small_target: u32,
@@ -40,14 +40,8 @@ impl S3Fifo {
         Self {
             capacity,
             small_target,
-            index: LineIndex::default(),
-            lines: Vec::new(),
-            marks: Vec::new(),
-            links: Links::default(),
-            small: List::EMPTY,
-            main: List::EMPTY,
-            free: Vec::new(),
             ghosts: Ghosts::new(capacity - small_target),
+            ..Self::default()
         }
     }
 
@@ -166,7 +160,7 @@ impl Replacement for S3Fifo {
 }
 
 /// Numbers of lines that left lately, oldest out first, in a ring.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Ghosts {
     capacity: u32,
     ring: Vec<u32>,
@@ -178,9 +172,7 @@ impl Ghosts {
     fn new(capacity: u32) -> Self {
         Self {
             capacity,
-            ring: Vec::new(),
-            index: LineIndex::default(),
-            next: 0,
+            ..Self::default()
         }
     }
 
