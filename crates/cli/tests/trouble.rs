@@ -74,10 +74,13 @@ fn a_damaged_header_is_reported_and_repaired() {
     damaged.expect("bytes in the first header");
     here.proofload(&format!("edb check {DATABASE}")).exits(4);
     here.proofload(&format!("{SMALL} {WIDE} --reuse"))
-        .exits(0)
-        .says("mail-001.edb: the first header is damaged");
-    let notes = fs::read(here.path("out").join("log.txt")).expect("a log");
-    assert!(has(&notes, "the first header is damaged"));
+        .exits(4)
+        .says("the first header is damaged: the checksum of the database header is wrong");
+    let error = &result(&here)["errors"][0];
+    assert_eq!(
+        (error["class"].as_str(), error["ese_error"].as_i64()),
+        (Some("header"), Some(-1206))
+    );
     here.proofload(&format!("edb check {DATABASE}")).exits(0);
 }
 

@@ -11,8 +11,9 @@ use crate::profile::MailProfile;
 use crate::session::MailDatabase;
 use edb::bulk::{BuildError, BuildPlan};
 use edb::format::database_header::Signature;
+use edb::integrity::{FileClass, FileFinding, FilePart};
 use edb::verification::{ClosedState, StoredVersions, VERSIONS_ENDING};
-use edb::{Database, EngineSettings, RecoveryReport};
+use edb::{Damage, Database, EngineSettings, RecoveryReport};
 use measure::sample::Recorder;
 use runtime::{Directory, File, Handle, IoObserver};
 use std::cell::RefCell;
@@ -127,7 +128,7 @@ impl<D: Directory> EdbHost<D> {
         recovery: &RecoveryReport,
     ) -> Result<(PopulationState, String), Failure> {
         if state.condition != Condition::InUse {
-            return Ok((state.population, recovered(&store.name(), recovery)));
+            return Ok((state.population, String::new()));
         }
         let in_flight = state.in_flight.ok_or_else(|| {
             Failure::new(
@@ -307,6 +308,9 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         let rebuilt = self.know_versions(&store, &report, &doing).await?;
         let (population, note) = self.rows_of(database, &store, &state, &report).await?;
         let note = join_sentences([note, rebuilt]);
+        for damage in header_damage(&file, &state, &report) {
+            store.database().add_damage(damage);
+        }
         if state.condition == Condition::InUse {
             self.in_use(&place.data, population).await?;
         }
@@ -412,12 +416,31 @@ async fn until<T>(work: impl Future<Output = T>, stop: impl Fn() -> bool) -> Opt
     .await
 }
 
+/// What is wrong with the header of a database that had been closed: nothing that a power cut does
+/// later can excuse it.
+fn header_damage(file: &str, state: &DatabaseState, recovery: &RecoveryReport) -> Vec<Damage> {
+    if state.condition != Condition::Ready {
+        return Vec::new();
+    }
+    let not_closed = (!recovery.was_clean).then(|| FileFinding {
+        file: file.to_owned(),
+        part: FilePart::Header { copy: 1 },
+        class: FileClass::LostWrite,
+        problem: "the database header is that of an open database, but it was closed: the last \
+                  write of it was lost"
+            .to_owned(),
+    });
+    let findings = recovery.damaged_header.clone().or(not_closed);
+    findings.into_iter().map(Damage::File).collect()
+}
+
 /// What recovery has done and found; empty when there was nothing.
 fn recovered(file: &str, recovery: &RecoveryReport) -> String {
     let damage = recovery.damaged_header.as_ref().map(|damage| {
         format!(
-            "{file}: {damage}. It was rewritten from the other copy; unless power failed while it \
-             was written, the storage has damaged it"
+            "{file}: {}. It was rewritten from the other copy; unless power failed while it was \
+             written, the storage has damaged it",
+            damage.problem
         )
     });
     let recovered = (!recovery.was_clean).then(|| recovered_by_log(file, recovery));

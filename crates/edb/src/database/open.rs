@@ -6,10 +6,11 @@ use crate::checkpoint::CheckpointFile;
 use crate::engine::{Core, SharedState};
 use crate::error::EngineError;
 use crate::format::database_header::{
-    DatabaseHeader, DatabaseState, HeaderLogPosition, PEEK_BYTES, TimeAndPosition, Writer,
+    DamagedCopy, DatabaseHeader, DatabaseState, HeaderLogPosition, PEEK_BYTES, TimeAndPosition,
+    Writer,
 };
 use crate::format::layout::DATABASE_ROOT;
-use crate::integrity::{DbtimeRange, VersionTable};
+use crate::integrity::{DbtimeRange, FileClass, FileFinding, FilePart, VersionTable};
 use crate::log::{Log, LogReader};
 use crate::pool::Pool;
 use crate::position::LogPosition;
@@ -180,7 +181,7 @@ impl<D: Directory> Parts<'_, D> {
         &self,
         file: &D::File,
         file_name: &str,
-    ) -> Result<(DatabaseHeader, Option<String>), EngineError> {
+    ) -> Result<(DatabaseHeader, Option<FileFinding>), EngineError> {
         let refuse = |reason: String| EngineError::NotADatabase {
             file: file_name.to_owned(),
             reason,
@@ -228,7 +229,24 @@ impl<D: Directory> Parts<'_, D> {
                     .to_owned(),
             ));
         }
-        Ok((header, DatabaseHeader::damaged_copy(&first, &second)))
+        let damaged = DatabaseHeader::damaged_copy(&first, &second);
+        if let Some(DamagedCopy {
+            class: FileClass::Foreign,
+            ..
+        }) = damaged
+        {
+            return Err(refuse(
+                "its two headers are of different databases, and nothing says which is its own"
+                    .to_owned(),
+            ));
+        }
+        let finding = damaged.map(|damaged| FileFinding {
+            file: file_name.to_owned(),
+            part: FilePart::Header { copy: damaged.copy },
+            class: damaged.class,
+            problem: damaged.problem,
+        });
+        Ok((header, finding))
     }
 
     /// Finds the log of the database; `None` if there is none and none is needed.

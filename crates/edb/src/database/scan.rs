@@ -35,6 +35,12 @@ pub(super) fn start<D: Directory>(core: &Rc<Core<D>>) -> Option<MaintenanceScan>
 }
 
 impl<D: Directory> Database<D> {
+    /// Adds to what [`Database::take_damage`] returns: what whoever opened the database knows to be
+    /// damage of it.
+    pub fn add_damage(&self, damage: Damage) {
+        self.inner.core.note(damage);
+    }
+
     /// What work in the background has found wrong since the last call: the scan that verifies every
     /// page, the removal of deleted records, reading ahead, reading the log and the headers back.
     /// Also pages that were wrong once and right when they were read again, or were rebuilt from the log. A page that stays wrong

@@ -65,26 +65,31 @@ fn the_second_copy_stands_in_for_a_first_that_lost_a_write() {
     let mut in_a_new_log = opened.clone();
     in_a_new_log.log_signature.random ^= 1;
     in_a_new_log.attach.position = HeaderLogPosition::from_stream(0, 1 << 20);
+    let mut of_another = later.clone();
+    of_another.signature.random ^= 1;
     let encoded = |header: &DatabaseHeader| {
         let mut page = vec![0; 4096];
         header.encode(&mut page);
         page
     };
     let cases = [
-        (&clean, &opened, false),
-        (&opened, &clean, true),
-        (&opened, &later, false),
-        (&later, &opened, true),
-        (&in_a_new_log, &opened, true),
-        (&opened, &opened, true),
+        (&clean, &opened, Some((1, FileClass::LostWrite))),
+        (&opened, &clean, Some((2, FileClass::LostWrite))),
+        (&opened, &later, Some((1, FileClass::LostWrite))),
+        (&later, &opened, Some((2, FileClass::LostWrite))),
+        (&in_a_new_log, &opened, Some((2, FileClass::LostWrite))),
+        (&opened, &of_another, Some((2, FileClass::Foreign))),
+        (&opened, &opened, None),
     ];
-    for (place, (first, second, takes_first)) in cases.into_iter().enumerate() {
+    for (place, (first, second, damaged)) in cases.into_iter().enumerate() {
+        let takes_first = damaged.is_none_or(|(copy, _)| copy == 2);
         let copies = (encoded(first), encoded(second));
         let chosen = DatabaseHeader::choose(&copies.0, &copies.1);
         let expected = if takes_first { first } else { second };
         assert_eq!(chosen.as_ref(), Ok(expected), "case {place}");
         let reported = DatabaseHeader::damaged_copy(&copies.0, &copies.1);
-        assert_eq!(reported.is_none(), takes_first, "case {place}");
+        let reported = reported.map(|damaged| (damaged.copy, damaged.class));
+        assert_eq!(reported, damaged, "case {place}");
     }
 }
 

@@ -63,6 +63,14 @@ pub enum LogError {
 }
 
 impl LogError {
+    /// A file that is whole and has the name of another one of the same log.
+    pub(super) fn wrong_generation(file: String, found: u32, expected: u32) -> Self {
+        let problem = format!(
+            "it is the file of generation {found}, where that of generation {expected} was written"
+        );
+        Self::Damaged { file, problem }
+    }
+
     /// Whether there was no space left.
     #[must_use]
     pub fn is_out_of_space(&self) -> bool {

@@ -145,6 +145,7 @@ impl<D: Directory> LogFiles<D> {
             .iter()
             .filter_map(|name| self.names.generation_of(name));
         self.full.borrow_mut().extend(generations);
+        self.note_gaps(end.generation);
         let file = self.directory.open(&self.names.current()).await?;
         let marked = !is_seeded(SeededBug::TornEndNotMarked);
         if let Some(number) = end.next_segment.filter(|_| marked) {

@@ -135,9 +135,11 @@ impl<D: Directory> LogFiles<D> {
         self.full.borrow_mut().remove(&generation);
         self.read_released_back(generation).await;
         let next = self.names.next();
-        self.directory
-            .rename(&self.names.full(generation), &next)
-            .await?;
+        let full = self.names.full(generation);
+        let renamed = self.directory.rename(&full, &next).await;
+        if !self.was_there(generation, renamed)? {
+            return Ok(None);
+        }
         self.directory.sync().await?;
         let file = self.directory.open(&next).await?;
         self.remove_released().await?;
@@ -166,7 +168,8 @@ impl<D: Directory> LogFiles<D> {
             };
             self.full.borrow_mut().remove(&generation);
             self.read_released_back(generation).await;
-            self.directory.remove(&self.names.full(generation)).await?;
+            let removed = self.directory.remove(&self.names.full(generation)).await;
+            self.was_there(generation, removed)?;
             self.core.count(|statistics| statistics.files_removed += 1);
         }
     }

@@ -6,16 +6,25 @@
 use super::files::LogFiles;
 use super::verify::Expected;
 use crate::accounting::Shape;
-use crate::integrity::{FileClass, FileFinding, FilePart};
+use crate::integrity::FileFinding;
 use config::ByteSize;
 use runtime::time::{MILLISECOND_NS, SECOND_NS};
-use runtime::{Buffer, Directory, File, IoCause, IoDirection};
+use runtime::{Buffer, Directory, File, IoCause, IoDirection, IoError, IoFailure};
 use std::rc::Rc;
 
 /// Bytes of one read.
 const READ_BYTES: u64 = 256 * 1024;
 /// Waits before a file that was wrong is read again, in milliseconds.
 const READ_AGAIN_AFTER_MS: [u64; 3] = [1, 100, 800];
+
+/// What reading a whole file came to.
+enum WholeFile {
+    Read(Vec<u8>),
+    /// It is shorter than a log file is.
+    TooShort,
+    /// Nobody wanted to wait for its end.
+    Stopped,
+}
 
 impl<D: Directory> LogFiles<D> {
     /// Starts the task, if the settings ask for it. The first file it reads is that of `generation`,
@@ -69,10 +78,48 @@ impl<D: Directory> LogFiles<D> {
         if is_needed() {
             return;
         }
-        // A file that cannot be read is no harm any more, and the observer has seen it.
-        if let Ok(Some(bytes)) = read {
-            let verified = expected.verify(&bytes);
-            self.count_read_back(generation, verified.segments, verified.findings);
+        match read {
+            Ok(WholeFile::Read(bytes)) => {
+                let verified = expected.verify(&bytes);
+                self.count_read_back(generation, verified.segments, verified.findings);
+            }
+            Ok(WholeFile::TooShort) => {
+                self.count_read_back(generation, 0, vec![expected.too_short()]);
+            }
+            // A file that cannot be read is no harm any more, and the observer has seen it.
+            Ok(WholeFile::Stopped) | Err(_) => {}
+        }
+    }
+
+    /// Notes the files that are missing between those that are there. Files go in their order, the
+    /// oldest first, so a power cut leaves no such gap.
+    pub(super) fn note_gaps(&self, current: u32) {
+        let full: Vec<u32> = self.full.borrow().iter().copied().collect();
+        let followed_by = full.iter().skip(1).copied().chain([current]);
+        for (&before, after) in full.iter().zip(followed_by) {
+            for generation in before + 1..after {
+                let name = self.names.full(generation);
+                let finding = self.expected(generation, &name).missing();
+                self.core.note(vec![finding]);
+            }
+        }
+    }
+
+    /// Whether a released file that was to be renamed or removed was there; notes it if not, and the log
+    /// goes on without it.
+    pub(super) fn was_there(
+        &self,
+        generation: u32,
+        done: Result<(), IoError>,
+    ) -> Result<bool, IoError> {
+        match done {
+            Err(error) if error.failure == IoFailure::NotFound => {
+                let name = self.names.full(generation);
+                let finding = self.expected(generation, &name).missing();
+                self.count_read_back(generation, 0, vec![finding]);
+                Ok(false)
+            }
+            done => done.map(|()| true),
         }
     }
 
@@ -129,25 +176,20 @@ impl<D: Directory> LogFiles<D> {
         if self.core.is_over() || !self.full.borrow().contains(&expected.generation) {
             return None;
         }
-        let failed = |class, problem| {
-            Some(Err(vec![FileFinding {
-                file: expected.file.clone(),
-                part: FilePart::Log {
-                    generation: expected.generation,
-                    segment: None,
-                },
-                class,
-                problem,
-            }]))
-        };
         let bytes = match read {
-            Ok(Some(bytes)) => bytes,
-            Ok(None) => {
-                let problem = "it is shorter than it was written".to_owned();
-                return failed(FileClass::Missing, problem);
+            Ok(WholeFile::Read(bytes)) => bytes,
+            Ok(WholeFile::TooShort) => return Some(Err(vec![expected.too_short()])),
+            Err(error) if error.failure == IoFailure::NotFound => {
+                return Some(Err(vec![expected.missing()]));
             }
-            // The observer of the requests has seen it.
-            Err(error) => return failed(FileClass::Missing, error.without_file()),
+            Ok(WholeFile::Stopped) => return None,
+            // The observer of the requests has seen the failure. Storage that fails at once must not
+            // be asked again at once, for ever.
+            Err(_) => {
+                let wait_ms: u64 = READ_AGAIN_AFTER_MS.iter().sum();
+                self.core.handle.sleep_ns(wait_ms * MILLISECOND_NS).await;
+                return None;
+            }
         };
         let verified = expected.verify(&bytes);
         if verified.findings.is_empty() {
@@ -156,18 +198,17 @@ impl<D: Directory> LogFiles<D> {
         Some(Err(verified.findings))
     }
 
-    /// The bytes of a file, unless `stop` says so before. `None`: it is too short, or was not read to
-    /// its end.
+    /// The bytes of a file, unless `stop` says so before.
     async fn read_paced(
         &self,
         name: &str,
         rate: u64,
         stop: impl Fn() -> bool,
-    ) -> Result<Option<Vec<u8>>, runtime::IoError> {
+    ) -> Result<WholeFile, IoError> {
         let file = self.directory.open(name).await?;
         let size_bytes = self.core.geometry.file_bytes;
         if file.size_bytes().await? < size_bytes {
-            return Ok(None);
+            return Ok(WholeFile::TooShort);
         }
         let mut whole = Vec::with_capacity(size_bytes as usize);
         while (whole.len() as u64) < size_bytes && !stop() {
@@ -186,6 +227,9 @@ impl<D: Directory> LogFiles<D> {
                 self.core.handle.sleep_until_ns(due_ns).await;
             }
         }
-        Ok((whole.len() as u64 == size_bytes).then_some(whole))
+        Ok(match whole.len() as u64 == size_bytes {
+            true => WholeFile::Read(whole),
+            false => WholeFile::Stopped,
+        })
     }
 }

@@ -99,6 +99,12 @@ impl<D: Directory> LogReader<D> {
         };
         let from = geometry.normalised(from);
         let (mut generation, mut number, mut at) = geometry.place(from);
+        if generation > set.header.generation + 1 {
+            return Err(LogError::MissingGeneration {
+                generation: set.header.generation + 1,
+                directory: set.directory.describe(),
+            });
+        }
         if generation == set.header.generation + 1 {
             // The log ends with the current file; where exactly is found by reading it.
             (generation, number, at) = (generation - 1, 1, SEGMENT_HEADER);
@@ -334,8 +340,15 @@ impl<D: Directory> LogReader<D> {
         );
         result?;
         let header = LogFileHeader::decode(&bytes).map_err(|problem| self.damaged(problem))?;
-        if header.signature != self.set.header.signature || header.generation != generation {
+        if header.signature != self.set.header.signature {
             return Err(LogError::Foreign { file: name });
+        }
+        if header.generation != generation {
+            return Err(LogError::wrong_generation(
+                name,
+                header.generation,
+                generation,
+            ));
         }
         self.file = bytes;
         self.place.file_ends = false;

@@ -65,9 +65,21 @@ impl<D: Directory> LogSet<D> {
         let current = names.current();
         let header = read_header(directory, &current).await?;
         let header = header.map_err(|problem| LogError::Damaged {
-            file: current,
+            file: current.clone(),
             problem: problem.to_owned(),
         })?;
+        if let Some(&last) = full.last()
+            && header.generation != last + 1
+        {
+            // Also when a full file is missing: the current one follows it, and says so.
+            return Err(match header.generation > last {
+                true => LogError::MissingGeneration {
+                    generation: last + 1,
+                    directory: directory.describe(),
+                },
+                false => LogError::wrong_generation(current, header.generation, last + 1),
+            });
+        }
         Ok(Some(Self {
             directory: directory.clone(),
             names,

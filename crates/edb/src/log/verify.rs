@@ -62,6 +62,17 @@ impl Expected<'_> {
         }
     }
 
+    /// The finding that the file is not there.
+    pub(super) fn missing(&self) -> FileFinding {
+        self.finding(None, FileClass::Missing, "it is missing".to_owned())
+    }
+
+    /// The finding that the file has lost its end.
+    pub(super) fn too_short(&self) -> FileFinding {
+        let problem = "it is shorter than it was written".to_owned();
+        self.finding(None, FileClass::Missing, problem)
+    }
+
     /// Holds the bytes of a whole file against what it must be.
     pub(super) fn verify(&self, bytes: &[u8]) -> FileVerification {
         let mut result = FileVerification::default();
@@ -159,20 +170,13 @@ pub(super) async fn read_file<D: Directory>(
     name: &str,
     expected: &Expected<'_>,
 ) -> Result<Result<Buffer, FileFinding>, IoError> {
-    let missing = |problem: &str| {
-        Ok(Err(expected.finding(
-            None,
-            FileClass::Missing,
-            problem.into(),
-        )))
-    };
     let file = match directory.open(name).await {
-        Err(error) if error.failure == IoFailure::NotFound => return missing("it is missing"),
+        Err(error) if error.failure == IoFailure::NotFound => return Ok(Err(expected.missing())),
         opened => opened?,
     };
     let file_bytes = expected.geometry.file_bytes;
     if file.size_bytes().await? < file_bytes {
-        return missing("it is shorter than it was written");
+        return Ok(Err(expected.too_short()));
     }
     let (bytes, result) = file.read(0, Buffer::zeroed(file_bytes as usize)).await;
     result?;

@@ -19,6 +19,8 @@ mod logged_pages;
 mod rebuild;
 mod redo;
 
+use crate::integrity::FileFinding;
+
 pub use logged_pages::{LoggedPage, logged_pages};
 pub(crate) use rebuild::LoggedContents;
 pub(crate) use redo::Recovery;
@@ -29,7 +31,7 @@ pub struct RecoveryReport {
     /// Whether the database had been closed properly, so that there was nothing to do.
     pub was_clean: bool,
     /// What is wrong with one of the two copies of the header, which is rewritten from the other.
-    pub damaged_header: Option<String>,
+    pub damaged_header: Option<FileFinding>,
     /// Why the versions of the pages are not known, if so: until
     /// [`crate::Database::rebuild_versions`] each page is taken for its newest version when it is first
     /// read.

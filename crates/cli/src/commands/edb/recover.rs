@@ -183,7 +183,7 @@ fn describe(path: &Path, log: &Path, report: &RecoveryReport) -> String {
         "transactions without a commit taken back",
     );
     if let Some(damaged) = &report.damaged_header {
-        text.push_str(&format!("  {damaged}; it was rewritten\n"));
+        text.push_str(&format!("  {}; it was rewritten\n", damaged.problem));
     }
     text
 }
