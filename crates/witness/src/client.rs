@@ -93,12 +93,12 @@ impl Client {
     ///
     /// # Errors
     /// If the witness is not reached, has another secret or refuses.
-    pub fn connect(address: &str, secret: &Secret, workload: u8) -> Result<Self, WitnessError> {
+    pub fn connect(address: &str, secret: &Secret) -> Result<Self, WitnessError> {
         let run = RunId::random()?;
         let mut connection = Connection {
             address: address.to_owned(),
             secret: secret.clone(),
-            begin: Message::Begin { run, workload },
+            begin: Message::Begin { run },
             wire: None,
         };
         connection.open(0)?;

@@ -6,31 +6,21 @@ use crate::record::{Record, RunId};
 use crate::secret::Secret;
 use crate::wire::Wire;
 
-/// What a witness has of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Fetched {
-    /// The number of the workload that the records are of.
-    pub workload: u8,
-    /// All records, in the order in which they were sent.
-    pub records: Vec<Record>,
-}
-
-/// Fetches the records of a run from the witness at `address`.
+/// Fetches the records of a run from the witness at `address`, in the order in which they were sent.
 ///
 /// # Errors
 /// If the witness is not reached, has another secret, or has no records of this run.
-pub fn fetch(address: &str, secret: &Secret, run: RunId) -> Result<Fetched, WitnessError> {
+pub fn fetch(address: &str, secret: &Secret, run: RunId) -> Result<Vec<Record>, WitnessError> {
     let mut wire = Wire::connect(address, secret)?;
-    let mut fetched = Fetched::default();
+    let mut all = Vec::new();
     loop {
-        let from = fetched.records.len() as u64;
+        let from = all.len() as u64;
         match wire.ask(&Message::Fetch { run, from }) {
-            Ok(Message::Fetched { workload, records }) => {
-                fetched.workload = workload;
+            Ok(Message::Fetched { records }) => {
                 if records.is_empty() {
-                    return Ok(fetched);
+                    return Ok(all);
                 }
-                fetched.records.extend(records);
+                all.extend(records);
             }
             Ok(_) => return Err(WitnessError::Protocol("an unexpected answer")),
             Err(WitnessError::Refused(Refusal::UnknownRun)) => {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// The first bytes of a file; the last one is the version.
 const MAGIC: &[u8; 8] = b"PLDWITN1";
-/// Magic, run, workload, three bytes of zero, and the checksum of all that.
-const HEADER_BYTES: usize = 8 + 16 + 4 + 4;
+/// Magic, run, and the checksum of both.
+const HEADER_BYTES: usize = 8 + 16 + 4;
 /// Number of the first record, number of records, and the checksum of the block.
 const BLOCK_HEADER_BYTES: usize = 8 + 4 + 4;
 /// The longest block.
@@ -51,12 +51,12 @@ impl Journal {
     ///
     /// # Errors
     /// If it cannot be made, or is damaged in its middle.
-    pub(crate) fn open(directory: &Path, run: RunId, workload: u8) -> Result<Self, WitnessError> {
+    pub(crate) fn open(directory: &Path, run: RunId) -> Result<Self, WitnessError> {
         let path = path_of(directory, run);
         let failed = failed(&path);
         let is_new = !path.exists();
         if is_new {
-            create(directory, &path, run, workload).map_err(&failed)?;
+            create(directory, &path, run).map_err(&failed)?;
         }
         let mut options = File::options();
         let file = options
@@ -115,10 +115,9 @@ impl Journal {
 }
 
 /// Makes the file under another name first: one with half a header would be of no run.
-fn create(directory: &Path, path: &Path, run: RunId, workload: u8) -> io::Result<()> {
+fn create(directory: &Path, path: &Path, run: RunId) -> io::Result<()> {
     let mut header = MAGIC.to_vec();
     header.extend(run.0);
-    header.extend([workload, 0, 0, 0]);
     header.extend(crc32fast::hash(&header).to_le_bytes());
     let new = path.with_extension("new");
     let mut file = File::create(&new)?;
@@ -141,8 +140,6 @@ fn checksum(block: &[u8]) -> u32 {
 pub(crate) struct JournalReader {
     reader: BufReader<File>,
     pub(crate) run: RunId,
-    /// The number of its workload.
-    pub(crate) workload: u8,
     /// Number of the record that comes next.
     pub(crate) next: u64,
     /// Where the blocks read so far end.
@@ -176,7 +173,6 @@ impl JournalReader {
         Ok(Self {
             reader,
             run,
-            workload: facts[24],
             next: 0,
             offset: HEADER_BYTES as u64,
             kept: Vec::new(),
@@ -284,7 +280,7 @@ mod tests {
         let missing = JournalReader::open(here, RUN).unwrap_err();
         assert!(matches!(missing, WitnessError::UnknownRun(RUN)));
         let expected: Vec<Record> = (0..23).map(record).collect();
-        let mut journal = Journal::open(here, RUN, 2).unwrap();
+        let mut journal = Journal::open(here, RUN).unwrap();
         for part in expected.chunks(7) {
             journal.append(part).unwrap();
         }
@@ -295,7 +291,7 @@ mod tests {
             std::fs::write(&path, &bytes[..bytes.len() - cut]).unwrap();
             assert_eq!(all(here).unwrap(), expected[..21], "{cut} bytes");
         }
-        let mut journal = Journal::open(here, RUN, 2).unwrap();
+        let mut journal = Journal::open(here, RUN).unwrap();
         assert_eq!(journal.next(), 21);
         journal.append(&expected[21..]).unwrap();
         assert_eq!(all(here).unwrap(), expected);
@@ -305,7 +301,7 @@ mod tests {
     fn damage_in_the_middle_is_not_taken_for_the_end() {
         let directory = tempfile::tempdir().unwrap();
         let here = directory.path();
-        let mut journal = Journal::open(here, RUN, 2).unwrap();
+        let mut journal = Journal::open(here, RUN).unwrap();
         let block: Vec<Record> = (0..RECORDS_PER_MESSAGE as u64).map(record).collect();
         for _ in 0..3 {
             journal.append(&block).unwrap();
@@ -315,7 +311,7 @@ mod tests {
         bytes[HEADER_BYTES + 100] ^= 1;
         std::fs::write(&path, &bytes).unwrap();
         assert!(all(here).is_err());
-        assert!(Journal::open(here, RUN, 2).is_err());
+        assert!(Journal::open(here, RUN).is_err());
         bytes[3] ^= 1;
         std::fs::write(&path, &bytes).unwrap();
         assert!(JournalReader::open(here, RUN).is_err());

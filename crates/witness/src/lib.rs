@@ -27,7 +27,7 @@ mod wire;
 
 pub use client::{Client, Delivery, Sender};
 pub use error::WitnessError;
-pub use fetch::{Fetched, fetch};
+pub use fetch::fetch;
 pub use frame::{MAX_FRAME_BYTES, Opener, Sealer};
 pub use handshake::Keys;
 pub use message::{Message, Refusal};

@@ -9,12 +9,10 @@ pub(crate) const RECORDS_PER_MESSAGE: usize = 2_048;
 /// A message. The first three come from the client, the others are answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
-    /// Records of this run follow; `workload` says what they mean.
+    /// Records of this run follow.
     Begin {
         /// The run.
         run: RunId,
-        /// The number of its workload.
-        workload: u8,
     },
     /// Records of the run that was begun, `first` being the number of the first one. Without records it
     /// only asks whether the witness is there.
@@ -38,8 +36,6 @@ pub enum Message {
     },
     /// Records of the run that was asked for; none: there are no more.
     Fetched {
-        /// The number of its workload.
-        workload: u8,
         /// The records.
         records: Vec<Record>,
     },
@@ -97,10 +93,9 @@ impl Message {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         match self {
-            Self::Begin { run, workload } => {
+            Self::Begin { run } => {
                 out.push(BEGIN);
                 out.extend(run.0);
-                out.push(*workload);
             }
             Self::Records { first, records } => {
                 out.push(RECORDS);
@@ -116,8 +111,8 @@ impl Message {
                 out.push(STORED);
                 out.extend(next.to_le_bytes());
             }
-            Self::Fetched { workload, records } => {
-                out.extend([FETCHED, *workload]);
+            Self::Fetched { records } => {
+                out.push(FETCHED);
                 records.iter().for_each(|record| record.encode(&mut out));
             }
             Self::Refused(refusal) => out.extend([REFUSED, *refusal as u8]),
@@ -130,14 +125,9 @@ impl Message {
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (kind, rest) = bytes.split_first()?;
         Some(match *kind {
-            BEGIN => {
-                let (run, rest) = rest.split_first_chunk()?;
-                let [workload] = rest else { return None };
-                Self::Begin {
-                    run: RunId(*run),
-                    workload: *workload,
-                }
-            }
+            BEGIN => Self::Begin {
+                run: RunId(rest.try_into().ok()?),
+            },
             RECORDS => {
                 let (first, rest) = rest.split_first_chunk()?;
                 Self::Records {
@@ -155,13 +145,9 @@ impl Message {
             STORED => Self::Stored {
                 next: u64::from_le_bytes(rest.try_into().ok()?),
             },
-            FETCHED => {
-                let (workload, rest) = rest.split_first()?;
-                Self::Fetched {
-                    workload: *workload,
-                    records: few(rest)?,
-                }
-            }
+            FETCHED => Self::Fetched {
+                records: few(rest)?,
+            },
             REFUSED => {
                 let [number] = rest else { return None };
                 Self::Refused(*Refusal::ALL.get(usize::from(*number))?)
@@ -182,19 +168,16 @@ mod tests {
 
     fn all() -> Vec<Message> {
         let run = RunId([7; 16]);
-        let records = vec![Record::fact(1, 2, 3), Record::default()];
+        let records = vec![Record::fact(1, 0, 2, 3), Record::default()];
         let mut all = vec![
-            Message::Begin { run, workload: 2 },
+            Message::Begin { run },
             Message::Records {
                 first: 9,
                 records: records.clone(),
             },
             Message::Fetch { run, from: 5 },
             Message::Stored { next: 11 },
-            Message::Fetched {
-                workload: 1,
-                records,
-            },
+            Message::Fetched { records },
         ];
         all.extend(Refusal::ALL.map(Message::Refused));
         all

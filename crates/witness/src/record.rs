@@ -24,13 +24,13 @@ pub struct Record {
 }
 
 impl Record {
-    /// A fact about the run, which counts for no transaction.
+    /// A fact about the run, which counts for no transaction. `time` is what the workload makes of it.
     #[must_use]
-    pub fn fact(database: u16, position: u64, hash: u64) -> Self {
+    pub fn fact(database: u16, time: u32, position: u64, hash: u64) -> Self {
         Self {
             kind: FACT,
             database,
-            time_ms: 0,
+            time_ms: time,
             position,
             hash,
         }
@@ -130,11 +130,11 @@ mod tests {
         };
         let mut bytes = Vec::new();
         record.encode(&mut bytes);
-        Record::fact(1, 2, 3).encode(&mut bytes);
+        Record::fact(1, 0, 2, 3).encode(&mut bytes);
         assert_eq!(bytes.len(), 2 * RECORD_BYTES);
         assert_eq!(
             decode_all(&bytes),
-            Some(vec![record, Record::fact(1, 2, 3)])
+            Some(vec![record, Record::fact(1, 0, 2, 3)])
         );
         assert_eq!(decode_all(&bytes[1..]), None);
         bytes[1] = 9;

@@ -153,7 +153,7 @@ impl Shared {
 
     fn act(&self, message: Message, session: &mut Session, peer: SocketAddr) -> Message {
         let done = match message {
-            Message::Begin { run, workload } => self.begin(run, workload, session, peer),
+            Message::Begin { run } => self.begin(run, session, peer),
             Message::Records { first, records } => {
                 let Some((_, run, connection)) = &session.run else {
                     return Message::Refused(Refusal::Unexpected);
@@ -187,7 +187,6 @@ impl Shared {
     fn begin(
         &self,
         id: RunId,
-        workload: u8,
         session: &mut Session,
         peer: SocketAddr,
     ) -> Result<Message, WitnessError> {
@@ -197,7 +196,7 @@ impl Shared {
         let run = match runs.get(&id) {
             Some(run) => Arc::clone(run),
             None => {
-                let journal = Journal::open(&self.directory, id, workload)?;
+                let journal = Journal::open(&self.directory, id)?;
                 let connection = 0;
                 let run = Arc::new(Mutex::new(Run {
                     journal,
@@ -238,9 +237,8 @@ impl Shared {
             }
         }
         let records = reader.records(RECORDS_PER_MESSAGE).map_err(failed)?;
-        let workload = reader.workload;
         session.reader = Some(reader);
-        Ok(Message::Fetched { workload, records })
+        Ok(Message::Fetched { records })
     }
 }
 

@@ -100,9 +100,9 @@ fn wait_until(is_so: impl Fn() -> bool) {
 fn what_is_sent_is_acknowledged_and_fetched() {
     let directory = tempfile::tempdir().unwrap();
     let address = serve(directory.path()).to_string();
-    let client = Client::connect(&address, &secret(), 7).unwrap();
+    let client = Client::connect(&address, &secret()).unwrap();
     let run = client.run();
-    client.sender().send(Record::fact(0, 5, 6));
+    client.sender().send(Record::fact(0, 0, 5, 6));
     let senders: Vec<_> = (0..4_u64)
         .map(|part| {
             let sender = client.sender();
@@ -118,12 +118,8 @@ fn what_is_sent_is_acknowledged_and_fetched() {
     assert_eq!((delivery.acknowledged, delivery.missed), (20_000, 0));
     assert_eq!((delivery.interruptions, delivery.trouble), (0, None));
     let fetched = fetch(&address, &secret(), run).unwrap();
-    assert_eq!(fetched.workload, 7);
-    assert_eq!(fetched.records[0], Record::fact(0, 5, 6));
-    let mut numbers: Vec<u64> = fetched.records[1..]
-        .iter()
-        .map(|one| one.position)
-        .collect();
+    assert_eq!(fetched[0], Record::fact(0, 0, 5, 6));
+    let mut numbers: Vec<u64> = fetched[1..].iter().map(|one| one.position).collect();
     numbers.sort_unstable();
     assert!(numbers.into_iter().eq(0..20_000));
 }
@@ -140,7 +136,7 @@ fn a_run_that_the_witness_does_not_know_is_said_to_be_unknown() {
 fn another_secret_is_refused_on_either_side() {
     let directory = tempfile::tempdir().unwrap();
     let address = serve(directory.path()).to_string();
-    let refused = Client::connect(&address, &other_secret(), 1).err().unwrap();
+    let refused = Client::connect(&address, &other_secret()).err().unwrap();
     assert!(matches!(refused, WitnessError::WrongSecret), "{refused}");
     let refused = fetch(&address, &other_secret(), RunId([1; 16])).unwrap_err();
     assert!(matches!(refused, WitnessError::WrongSecret), "{refused}");
@@ -156,7 +152,7 @@ fn another_secret_is_refused_on_either_side() {
 fn a_lost_connection_is_made_again_and_nothing_is_sent_twice() {
     let directory = tempfile::tempdir().unwrap();
     let link = Link::to(serve(directory.path()));
-    let client = Client::connect(&link.address.to_string(), &secret(), 1).unwrap();
+    let client = Client::connect(&link.address.to_string(), &secret()).unwrap();
     let (sender, run) = (client.sender(), client.run());
     let mut sent = 0;
     for _ in 0..3 {
@@ -172,7 +168,7 @@ fn a_lost_connection_is_made_again_and_nothing_is_sent_twice() {
     assert_eq!((delivery.acknowledged, delivery.missed), (sent, 0));
     let address = link.address.to_string();
     let fetched = fetch(&address, &secret(), run).unwrap();
-    let numbers = fetched.records.iter().map(|one| one.position);
+    let numbers = fetched.iter().map(|one| one.position);
     assert!(numbers.eq(0..sent));
 }
 
@@ -180,7 +176,7 @@ fn a_lost_connection_is_made_again_and_nothing_is_sent_twice() {
 fn a_witness_that_is_gone_is_reported_and_holds_nothing_up() {
     let directory = tempfile::tempdir().unwrap();
     let link = Link::to(serve(directory.path()));
-    let client = Client::connect(&link.address.to_string(), &secret(), 1).unwrap();
+    let client = Client::connect(&link.address.to_string(), &secret()).unwrap();
     let sender = client.sender();
     sender.send(record(0));
     wait_until(|| client.delivery().acknowledged == 1);
@@ -196,7 +192,7 @@ fn a_witness_that_is_gone_is_reported_and_holds_nothing_up() {
 fn a_witness_that_lost_its_records_ends_the_delivery() {
     let directory = tempfile::tempdir().unwrap();
     let link = Link::to(serve(directory.path()));
-    let client = Client::connect(&link.address.to_string(), &secret(), 1).unwrap();
+    let client = Client::connect(&link.address.to_string(), &secret()).unwrap();
     let sender = client.sender();
     (0..10).for_each(|number| sender.send(record(number)));
     wait_until(|| client.delivery().acknowledged == 10);
@@ -236,7 +232,7 @@ fn who_speaks_another_protocol_or_too_much_is_disconnected() {
             Err(error) => assert_eq!(error.kind(), ErrorKind::ConnectionReset, "{input:?}"),
         }
     }
-    Client::connect(&address.to_string(), &secret(), 1).unwrap();
+    Client::connect(&address.to_string(), &secret()).unwrap();
 }
 
 #[test]

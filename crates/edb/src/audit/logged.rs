@@ -57,6 +57,22 @@ pub struct AuditedLog {
     pub is_closed: bool,
 }
 
+impl AuditedLog {
+    /// What is known of so many commits of a database that cannot be opened for this reason.
+    #[must_use]
+    pub fn unreadable(commits: usize, reason: String) -> Self {
+        Self {
+            lineage: Lineage::Same,
+            states: vec![CommitState::Lost; commits],
+            oldest: LogPosition(u64::MAX),
+            checkpoint: None,
+            problem: Some(reason),
+            versions: LoggedVersions::default(),
+            is_closed: false,
+        }
+    }
+}
+
 /// Looks for `commits`, which are in the order of their positions, in the log of the database `name`.
 /// Changes nothing but what an interrupted switch of log files has left over.
 ///
@@ -109,7 +125,7 @@ pub async fn read_log<D: Directory>(
         (None, None) => 1,
     };
     if found.attached != opening.attached {
-        audited.lineage = match opening.is_before(header.attach.position, file_bytes) {
+        audited.lineage = match opening.is_before(&header, file_bytes) {
             true => Lineage::OpenedAgain,
             false => Lineage::Earlier,
         };

@@ -1,6 +1,6 @@
 //! By what an opened database is known again.
 
-use crate::format::database_header::{DatabaseHeader, HeaderLogPosition};
+use crate::format::database_header::DatabaseHeader;
 use crate::position::LogPosition;
 
 /// By what an opened database is known again. Each opening writes another time and log position into
@@ -9,6 +9,8 @@ use crate::position::LogPosition;
 pub struct Opening {
     /// Where hashes of log records begin.
     pub from: LogPosition,
+    /// When it was opened, in seconds since 1970.
+    pub at_s: u32,
     /// 32 bits of what distinguishes the database from others.
     pub database: u32,
     /// 32 bits of its log, and of when and where in the log it was opened.
@@ -28,30 +30,38 @@ impl Opening {
         attached.update(&header.attach.position.encode());
         Self {
             from,
+            at_s: seconds(header),
             database: database.finalize(),
             attached: attached.finalize(),
         }
     }
 
-    /// Position and hash, as they are sent elsewhere.
+    /// The hash that stands for database and opening, as it is sent elsewhere with the other numbers.
     #[must_use]
-    pub fn to_numbers(self) -> (u64, u64) {
-        let hash = u64::from(self.database) << 32 | u64::from(self.attached);
-        (self.from.0, hash)
+    pub fn hash(&self) -> u64 {
+        u64::from(self.database) << 32 | u64::from(self.attached)
     }
 
     /// The opening of these numbers.
     #[must_use]
-    pub fn from_numbers(position: u64, hash: u64) -> Self {
+    pub fn from_numbers(at_s: u32, position: u64, hash: u64) -> Self {
         Self {
             from: LogPosition(position),
+            at_s,
             database: (hash >> 32) as u32,
             attached: hash as u32,
         }
     }
 
-    /// Whether the header was written when the log had come further than at this opening.
-    pub(crate) fn is_before(&self, attached: HeaderLogPosition, log_file_bytes: u64) -> bool {
-        attached.to_stream(log_file_bytes) > self.from.0
+    /// Whether the opening that the header states came after this one: by the clock, and within a second
+    /// by its position in the log.
+    pub(crate) fn is_before(&self, header: &DatabaseHeader, log_file_bytes: u64) -> bool {
+        let position = header.attach.position.to_stream(log_file_bytes);
+        (seconds(header), position) > (self.at_s, self.from.0)
     }
+}
+
+/// When the database was opened last, in seconds since 1970.
+fn seconds(header: &DatabaseHeader) -> u32 {
+    (header.attach.time.unix_ms / 1_000) as u32
 }
