@@ -1,6 +1,6 @@
 //! What all parts of one database share, and the loop every operation runs in.
 
-use crate::audit::{AcknowledgedCommit, CommitObserver};
+use crate::acknowledged::{AcknowledgedCommit, CommitObserver};
 use crate::catalog::Catalog;
 use crate::damage::Damage;
 use crate::error::EngineError;

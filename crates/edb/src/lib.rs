@@ -21,6 +21,7 @@
 //! - [`database`] puts it all together; [`recovery`] brings a database back after a crash.
 
 mod accounting;
+mod acknowledged;
 pub mod audit;
 pub mod bulk;
 mod catalog;

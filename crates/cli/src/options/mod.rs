@@ -79,7 +79,8 @@ Exit status:
     1  the run went through, but a service level was not met
     2  usage or configuration: nothing was run
     3  environment: too little space, no permission, unsuitable storage
-    4  an I/O error, a bad page or a full disk during the run; a failed consistency check
+    4  an I/O error, a bad page or a full disk during the run; a failed consistency check;
+       acknowledged transactions that an audit does not find
     5  inconclusive: too few samples, not steady where that is asked for, or nothing reached
        the storage
   130  interrupted; the partial result is saved";

@@ -3,10 +3,9 @@
 use super::pages::LoggedVersions;
 use super::{AcknowledgedCommit, Opening};
 use crate::checkpoint::{Checkpoint, CheckpointFile};
-use crate::database::LOG_PREFIX;
 use crate::error::EngineError;
 use crate::format::database_header::{DatabaseHeader, DatabaseState, Writer};
-use crate::log::{LogError, LogReader, RecordChain};
+use crate::log::{LOG_PREFIX, LogError, LogReader, RecordChain};
 use crate::log_record::LogRecord;
 use crate::position::LogPosition;
 use crate::reading::{CheckError, Reader};

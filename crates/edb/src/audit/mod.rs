@@ -10,26 +10,8 @@
 //!   one has lost a write. [`commits_on`] finds the transactions that had changed it.
 
 mod logged;
-mod opening;
 mod pages;
 
+pub use crate::acknowledged::{AcknowledgedCommit, CommitObserver, Opening};
 pub use logged::{AuditedLog, CommitState, Lineage, read_log};
-pub use opening::Opening;
 pub use pages::{LoggedVersions, StalePage, commits_on, stale_pages};
-
-use crate::position::LogPosition;
-
-/// A commit that is durable and has been acknowledged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct AcknowledgedCommit {
-    /// Where its record begins in the log.
-    pub position: LogPosition,
-    /// The hash of the record, see [`crate::log::RecordChain::hash`].
-    pub hash: u64,
-}
-
-/// Somebody who wants to know of commits.
-pub trait CommitObserver {
-    /// A commit is on stable storage. Called before the session hears of it; must not block.
-    fn acknowledged(&self, commit: AcknowledgedCommit);
-}

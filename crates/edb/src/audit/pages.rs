@@ -1,8 +1,7 @@
 //! Comparing the pages of a closed database with the changes that its log has.
 
-use crate::database::LOG_PREFIX;
 use crate::error::EngineError;
-use crate::log::LogReader;
+use crate::log::{LOG_PREFIX, LogReader};
 use crate::log_record::LogRecord;
 use crate::position::LogPosition;
 use crate::reading::{CheckError, Reader};

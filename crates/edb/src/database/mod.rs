@@ -19,7 +19,7 @@ mod versions;
 pub use statistics::EngineStatistics;
 pub use versions::Rebuilt;
 
-use crate::audit::{CommitObserver, Opening};
+use crate::acknowledged::{CommitObserver, Opening};
 use crate::catalog::Table;
 use crate::engine::Core;
 use crate::error::EngineError;

@@ -1,7 +1,7 @@
 //! The transaction that callers hold.
 
 use super::nodes::ReadView;
-use crate::audit::AcknowledgedCommit;
+use crate::acknowledged::AcknowledgedCommit;
 use crate::engine::Core;
 use crate::error::EngineError;
 use crate::log_record::encode_commit;

@@ -1,4 +1,4 @@
-//! By what an opened database is known again.
+//! What an open database says of durable commits, and by what it is known again.
 
 use crate::format::database_header::DatabaseHeader;
 use crate::position::LogPosition;
@@ -64,4 +64,19 @@ impl Opening {
 /// When the database was opened last, in seconds since 1970.
 fn seconds(header: &DatabaseHeader) -> u32 {
     (header.attach.time.unix_ms / 1_000) as u32
+}
+
+/// A commit that is durable and has been acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AcknowledgedCommit {
+    /// Where its record begins in the log.
+    pub position: LogPosition,
+    /// The hash of the record, see [`crate::log::RecordChain::hash`].
+    pub hash: u64,
+}
+
+/// Somebody who wants to know of commits.
+pub trait CommitObserver {
+    /// A commit is on stable storage. Called before the session hears of it; must not block.
+    fn acknowledged(&self, commit: AcknowledgedCommit);
 }
