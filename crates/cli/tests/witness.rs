@@ -134,8 +134,8 @@ fn a_log_that_lost_its_end_loses_the_transactions_in_it() {
     let mut bytes = vec![0; size as usize];
     file.read_exact_at(&mut bytes, 0).expect("the log");
     let is_used = |segment: &[u8]| segment.iter().any(|byte| *byte != 0);
-    let segments = bytes.chunks(SEGMENT as usize);
-    let last = segments.enumerate().filter(|(_, one)| is_used(one)).last();
+    let mut segments = bytes.chunks(SEGMENT as usize).enumerate();
+    let last = segments.rfind(|(_, one)| is_used(one));
     let (last, _) = last.expect("a segment");
     let from = (last as u64).saturating_sub(20).max(1) * SEGMENT;
     let zeros = vec![0; (size - from) as usize];

@@ -32,6 +32,14 @@ pub enum WitnessError {
         /// What the system said.
         error: io::Error,
     },
+    /// The address cannot be listened at.
+    #[error("{address} cannot be listened at: {error}")]
+    Listen {
+        /// Address and port.
+        address: String,
+        /// What the system said.
+        error: io::Error,
+    },
     /// The connection was lost or stayed silent.
     #[error("the connection to the witness was lost: {0}")]
     Connection(#[from] io::Error),

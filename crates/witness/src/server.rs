@@ -71,7 +71,7 @@ impl Server {
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         let listener = TcpListener::bind(address);
-        let listener = listener.map_err(|error| WitnessError::Unreachable {
+        let listener = listener.map_err(|error| WitnessError::Listen {
             address: address.to_owned(),
             error,
         })?;

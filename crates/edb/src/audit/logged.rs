@@ -57,15 +57,15 @@ pub struct AuditedLog {
 }
 
 impl AuditedLog {
-    /// What is known of so many commits of a database that cannot be opened for this reason.
+    /// What is known of so many commits when the database cannot be opened: nothing of its log.
     #[must_use]
-    pub fn unreadable(commits: usize, reason: String) -> Self {
+    pub fn unread(commits: usize) -> Self {
         Self {
             lineage: Lineage::Same,
-            states: vec![CommitState::Lost; commits],
+            states: vec![CommitState::BeforeLog; commits],
             oldest: LogPosition(u64::MAX),
             checkpoint: None,
-            problem: Some(reason),
+            problem: None,
             versions: LoggedVersions::default(),
             is_closed: false,
         }

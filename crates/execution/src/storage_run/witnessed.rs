@@ -116,6 +116,10 @@ pub fn refusal(error: &WitnessError) -> Error {
             message,
             "End the other one, or name another directory with --directory.",
         ),
+        WitnessError::Listen { .. } => Error::environment(
+            message,
+            "Name an address of this machine and a free port, such as --listen 0.0.0.0:7411.",
+        ),
         WitnessError::Unreachable { .. } | WitnessError::Connection(_) => Error::environment(
             message,
             "See whether 'proofload witness --listen' runs there, and whether a firewall is in \

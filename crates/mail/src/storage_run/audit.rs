@@ -11,15 +11,17 @@ use edb::audit::{
     AcknowledgedCommit, AuditedLog, CommitState, Lineage, Opening, StalePage, commits_on, read_log,
     stale_pages,
 };
+use edb::log::LogError;
+use edb::pool::PageProblem;
 use edb::position::LogPosition;
 use edb::{Database, EngineError, EngineSettings};
 use execution::Error;
-use execution::audit::{AuditReport, AuditedRun};
+use execution::audit::{AuditReport, AuditedRun, MOST_EXAMPLES};
 use execution::storage_run::{OpenedPlace, Places, own, wall_clock};
 use measure::display::number::counted;
 use measure::units::{self, count_of};
 use runtime::trace::NoObserver;
-use runtime::{AnyDirectory, Directory, Handle};
+use runtime::{AnyDirectory, Directory, Handle, IoError, IoFailure};
 use witness::{Record, Sender};
 use workload::Profile;
 use workload::failure::Failure;
@@ -127,7 +129,7 @@ pub fn audit(
         tally.add(
             of,
             &name,
-            found.map_err(|error| unreadable(&error.to_string()))?,
+            &found.map_err(|error| unreadable(&error.to_string()))?,
         );
     }
     let unknown = witnessed
@@ -188,20 +190,17 @@ impl Audited {
             commits,
             Rc::new(NoObserver),
         );
-        let log = match read.await {
-            Ok(log) => log,
-            Err(error) => match as_loss(error) {
-                Ok(reason) => AuditedLog::unreadable(commits.len(), reason),
-                Err(error) => return Err(error),
-            },
+        let (log, unrecoverable) = match read.await {
+            Ok(log) => (log, None),
+            Err(error) => (AuditedLog::unread(commits.len()), Some(as_loss(error)?)),
         };
         let mut found = Found {
-            unrecoverable: None,
+            unrecoverable,
             stale: Vec::new(),
             on_stale: BTreeSet::new(),
             log,
         };
-        if found.log.lineage != Lineage::Same {
+        if found.log.lineage != Lineage::Same || found.unrecoverable.is_some() {
             return Ok(found);
         }
         match self.recover_and_compare(&mut found).await.map_err(as_loss) {
@@ -237,8 +236,20 @@ impl Audited {
 /// Why a database cannot be recovered; the error itself if it says nothing about what is stored.
 fn as_loss(error: EngineError) -> Result<String, EngineError> {
     let failure = Failure::of_engine(&error, "", "");
-    let is_loss = failure.class().is_some() && !failure.is_failed_request();
-    match is_loss {
+    let is_damage = failure.class().is_some() && !failure.is_failed_request();
+    let is_gone = |error: &IoError| {
+        let gone = [IoFailure::NotFound, IoFailure::PastEnd];
+        gone.contains(&error.failure)
+    };
+    // Files that are shorter than they were, or not there, are lost as much as damaged ones.
+    let is_missing = match &error {
+        EngineError::Io(error) | EngineError::Log(LogError::Io(error)) => is_gone(error),
+        EngineError::Page(error) => {
+            matches!(&error.problem, PageProblem::Io(error) if is_gone(error))
+        }
+        _ => false,
+    };
+    match is_damage || is_missing {
         true => Ok(error.to_string()),
         false => Err(error),
     }
@@ -259,7 +270,7 @@ impl Tally {
         self.report.findings.push(format!("{name}: {why}."));
     }
 
-    fn add(&mut self, of: &Witnessed, name: &str, found: Found) {
+    fn add(&mut self, of: &Witnessed, name: &str, found: &Found) {
         match found.log.lineage {
             Lineage::Same => {}
             Lineage::OpenedAgain => {
@@ -294,6 +305,7 @@ impl Tally {
             self.report.findings.push(text);
         }
         self.stale(name, &found.stale);
+        let mut others = Vec::new();
         for ((commit, time_ms), state) in of.commits.iter().zip(&found.log.states) {
             let why = match state {
                 CommitState::Lost if found.log.lineage == Lineage::Earlier => "",
@@ -312,11 +324,20 @@ impl Tally {
             self.report.lost += 1;
             let at_s = f64::from(*time_ms) / 1e3;
             let position = commit.position;
-            self.report.add_example(|| {
+            let describe = || {
                 format!(
                     "{name}: the commit at {position}, acknowledged {at_s:.3} s after the start{why}"
                 )
-            });
+            };
+            // Those that the log does not have come first: they say where the loss begins.
+            match state {
+                CommitState::Lost => self.report.add_example(describe),
+                _ if others.len() < MOST_EXAMPLES => others.push(describe()),
+                _ => {}
+            }
+        }
+        for other in others {
+            self.report.add_example(|| other);
         }
         if found.unrecoverable.is_none() && found.log.lineage == Lineage::Same {
             self.compared_pages += found.log.versions.pages();

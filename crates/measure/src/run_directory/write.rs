@@ -266,7 +266,7 @@ impl RunDirectory {
         let directories = [Some(here.as_path()), parent];
         let sync = |path: &Path| File::open(path).and_then(|opened| opened.sync_all());
         let files = [CONFIG_FILE, RESULT_FILE].map(|name| here.join(name));
-        let files = files.iter().map(|path| path.as_path());
+        let files = files.iter().map(PathBuf::as_path);
         for path in files.chain(directories.into_iter().flatten()) {
             sync(path).map_err(|error| RunDirectoryError::Write {
                 path: path.to_owned(),
