@@ -7,7 +7,7 @@ use crate::format::checksum::header_checksum;
 use crate::format::database_header::{
     HeaderLogPosition, LogTime, Signature, put_signature, signature_at,
 };
-use crate::integrity::{FileClass, FileFinding, FilePart, LastWritten, two_copies};
+use crate::integrity::{Copy, FileClass, FileFinding, FilePart, LastWritten, two_copies};
 use crate::log::{checkpoint_name, eight, put, word};
 use crate::position::{LogPosition, SEGMENT_BYTES};
 use runtime::{
@@ -146,11 +146,15 @@ impl<F: File> CheckpointFile<F> {
         Ok(whole.max_by_key(|checkpoint| checkpoint.position))
     }
 
-    /// Writes both copies, the second once the first is durable.
+    /// Writes both copies, the second once the first is durable. The copies in place are read
+    /// back first where [`LastWritten::set_reads_before_overwriting`] says so.
     ///
     /// # Errors
     /// If the storage fails.
     pub async fn write(&self, checkpoint: &Checkpoint) -> Result<(), IoError> {
+        let Self { file, written, .. } = self;
+        let read = written.read_before_overwriting(file, copies(), class_of);
+        read.await;
         let bytes = Rc::new(checkpoint.encode());
         self.written.begin();
         for offset in [0, SEGMENT_BYTES] {
@@ -179,8 +183,11 @@ async fn read_back<F: File>(
     file: &F,
     written: &LastWritten,
 ) -> Result<Vec<FileFinding>, IoError> {
-    let copies = two_copies(SEGMENT_BYTES, |copy| FilePart::Checkpoint { copy });
-    written.read_back(handle, file, copies, class_of).await
+    written.read_back(handle, file, copies(), class_of).await
+}
+
+fn copies() -> [Copy; 2] {
+    two_copies(SEGMENT_BYTES, |copy| FilePart::Checkpoint { copy })
 }
 
 /// Reads both copies of the checkpoint of the log in `directory` back. A file that is not there is a

@@ -1,7 +1,7 @@
 //! The two copies of the database header, kept in step with the log.
 
 use crate::format::database_header::DatabaseHeader;
-use crate::integrity::{FileClass, FileFinding, FilePart, LastWritten, two_copies};
+use crate::integrity::{Copy, FileClass, FileFinding, FilePart, LastWritten, two_copies};
 use crate::seeded_bugs::{SeededBug, is_seeded};
 use crate::store::FileStore;
 use runtime::sync::Semaphore;
@@ -56,13 +56,15 @@ impl<F: File> HeaderWriter<F> {
         change(&mut self.shared.header.borrow_mut());
     }
 
-    /// Changes the header and writes both copies, the second once the first is durable.
+    /// Changes the header and writes both copies, the second once the first is durable. The
+    /// copies in place are read back first where [`LastWritten::set_reads_before_overwriting`] says so.
     ///
     /// # Errors
     /// If the storage fails.
     pub async fn update(&self, change: impl FnOnce(&mut DatabaseHeader)) -> Result<(), IoError> {
         self.amend(change);
         let _turn = self.shared.turn.acquire().await;
+        self.read_before_overwriting().await;
         let page = {
             let mut page = Buffer::zeroed(self.shared.store.page_size_bytes());
             self.shared.header.borrow().encode(&mut page);
@@ -83,6 +85,13 @@ impl<F: File> HeaderWriter<F> {
         Ok(())
     }
 
+    async fn read_before_overwriting(&self) {
+        let Shared { store, written, .. } = &*self.shared;
+        let copies = header_copies(store.page_size_bytes() as u64);
+        let read = written.read_before_overwriting(store.file(), copies, class_of);
+        read.await;
+    }
+
     /// What both copies must be.
     #[must_use]
     pub fn written(&self) -> Rc<LastWritten> {
@@ -100,8 +109,12 @@ pub(crate) async fn read_header_back<F: File>(
     written: &LastWritten,
     page_size_bytes: u64,
 ) -> Result<Vec<FileFinding>, IoError> {
-    let copies = two_copies(page_size_bytes, |copy| FilePart::Header { copy });
+    let copies = header_copies(page_size_bytes);
     written.read_back(handle, file, copies, class_of).await
+}
+
+fn header_copies(page_size_bytes: u64) -> [Copy; 2] {
+    two_copies(page_size_bytes, |copy| FilePart::Header { copy })
 }
 
 /// What has become of a header.

@@ -172,6 +172,7 @@ impl<D: Directory> Database<D> {
             // What is in memory must not reach the disk any more; ending the log ends its tasks.
             let _ = core.log.close().await;
         }
+        self.inner.report_overwritten_copies();
         outcome
     }
 

@@ -4,17 +4,22 @@
 use super::{Database, Inner};
 use crate::checkpoint::read_header_back;
 use crate::damage::Damage;
+use crate::integrity::{FileFinding, LastWritten};
 use crate::verification::ClosedState;
 use runtime::{Directory, IoError};
 use std::rc::{Rc, Weak};
 
-/// Starts the task if the settings ask for it. It ends with the database.
+/// Starts the task if the settings ask for it, and has copies read back before they are written over.
+/// The task ends with the database.
 pub(super) fn start<D: Directory>(inner: &Rc<Inner<D>>) {
     let settings = &inner.core.settings.maintenance;
     let Some(interval) = settings.header_read_back_interval else {
         return;
     };
     let handle = inner.core.handle.clone();
+    for written in inner.written_copies() {
+        written.set_reads_before_overwriting(&handle);
+    }
     let weak: Weak<Inner<D>> = Rc::downgrade(inner);
     drop(inner.core.handle.spawn(async move {
         loop {
@@ -31,12 +36,31 @@ pub(super) fn start<D: Directory>(inner: &Rc<Inner<D>>) {
 
 impl<D: Directory> Inner<D> {
     async fn read_copies_back(&self) -> Result<(), IoError> {
+        self.report_overwritten_copies();
         let store = self.core.pool.store();
         let written = self.keepers.headers.written();
         let page_bytes = store.page_size_bytes() as u64;
         let (handle, file) = (&self.core.handle, store.file());
         let mut findings = read_header_back(handle, file, &written, page_bytes).await?;
         findings.extend(self.keepers.checkpointer.read_back().await?);
+        self.report_copies(findings);
+        Ok(())
+    }
+
+    /// Reports the copies that were wrong when they were written over.
+    pub(super) fn report_overwritten_copies(&self) {
+        for written in self.written_copies() {
+            self.report_copies(written.take_overwritten());
+        }
+    }
+
+    fn written_copies(&self) -> [Rc<LastWritten>; 2] {
+        let keepers = &self.keepers;
+        [keepers.headers.written(), keepers.checkpointer.written()]
+    }
+
+    /// Each kind of damage of a copy once: a copy stays wrong until it is written over.
+    fn report_copies(&self, findings: Vec<FileFinding>) {
         for finding in findings {
             let mut reported = self.reported_copies.borrow_mut();
             let kind = (finding.part, finding.class);
@@ -45,7 +69,6 @@ impl<D: Directory> Inner<D> {
                 self.core.note(Damage::File(finding));
             }
         }
-        Ok(())
     }
 }
 

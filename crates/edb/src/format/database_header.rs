@@ -4,6 +4,7 @@
 use super::checksum::header_checksum;
 pub use super::header_values::{HeaderLogPosition, LogTime};
 use super::page::PAGE_SIZES_BYTES;
+use std::cmp::Ordering;
 
 const MAGIC: u32 = 0x89AB_CDEF;
 const FORMAT_VERSION: u32 = 0x620;
@@ -345,23 +346,47 @@ impl DatabaseHeader {
         })
     }
 
-    /// Chooses between the two copies: the first if it is whole, since it is written first, else
-    /// the second.
+    /// Chooses between the two copies. The first is written first and is durable before the second is
+    /// written, so it is the one unless it is damaged, or older than the second: then a write of it was
+    /// lost.
     ///
     /// # Errors
     /// What is wrong with the first copy, if neither is whole.
     pub fn choose(first: &[u8], second: &[u8]) -> Result<Self, HeaderDamage> {
-        Self::decode(first).or_else(|damage| Self::decode(second).map_err(|_| damage))
+        match (Self::decode(first), Self::decode(second)) {
+            (Ok(first), Ok(second)) if first.is_older_than(&second) => Ok(second),
+            (Ok(header), _) | (Err(_), Ok(header)) => Ok(header),
+            (Err(damage), Err(_)) => Err(damage),
+        }
+    }
+
+    /// Whether this copy was certainly written before the other one: before the database was opened
+    /// the last time, or a log file earlier. Positions in different logs cannot be compared.
+    fn is_older_than(&self, other: &Self) -> bool {
+        if self.signature != other.signature || self.log_signature != other.log_signature {
+            return false;
+        }
+        let are_dirty = [self, other].map(|header| header.state) == [DatabaseState::Dirty; 2];
+        match self.attach.position.cmp(&other.attach.position) {
+            Ordering::Less => true,
+            Ordering::Equal => {
+                are_dirty && self.highest_log_committed < other.highest_log_committed
+            }
+            Ordering::Greater => false,
+        }
     }
 
     /// Says which of the two copies is damaged, and how, if one is. A power cut while they were
     /// written leaves one so; on a database that nothing has befallen it is a fault of the storage.
     pub fn damaged_copy(first: &[u8], second: &[u8]) -> Option<String> {
-        let copies = [("first", first), ("second", second)];
-        copies.into_iter().find_map(|(which, copy)| {
-            let damage = Self::decode(copy).err()?;
-            Some(format!("the {which} header is damaged: {damage}"))
-        })
+        match (Self::decode(first), Self::decode(second)) {
+            (Err(damage), _) => Some(format!("the first header is damaged: {damage}")),
+            (_, Err(damage)) => Some(format!("the second header is damaged: {damage}")),
+            (Ok(first), Ok(second)) => first.is_older_than(&second).then(|| {
+                "the first header is older than the second: the last write of it was lost"
+                    .to_owned()
+            }),
+        }
     }
 }
 

@@ -53,6 +53,42 @@ fn the_second_copy_stands_in_for_a_damaged_first() {
 }
 
 #[test]
+fn the_second_copy_stands_in_for_a_first_that_lost_a_write() {
+    let mut clean = header(4096, 1_700_000_000_123, 1 << 20);
+    clean.state = DatabaseState::Clean;
+    let mut opened = clean.clone();
+    opened.state = DatabaseState::Dirty;
+    opened.attach.position = HeaderLogPosition::from_stream(3 << 20, 1 << 20);
+    opened.highest_log_committed = 4;
+    let mut later = opened.clone();
+    later.highest_log_committed = 5;
+    let mut in_a_new_log = opened.clone();
+    in_a_new_log.log_signature.random ^= 1;
+    in_a_new_log.attach.position = HeaderLogPosition::from_stream(0, 1 << 20);
+    let encoded = |header: &DatabaseHeader| {
+        let mut page = vec![0; 4096];
+        header.encode(&mut page);
+        page
+    };
+    let cases = [
+        (&clean, &opened, false),
+        (&opened, &clean, true),
+        (&opened, &later, false),
+        (&later, &opened, true),
+        (&in_a_new_log, &opened, true),
+        (&opened, &opened, true),
+    ];
+    for (place, (first, second, takes_first)) in cases.into_iter().enumerate() {
+        let copies = (encoded(first), encoded(second));
+        let chosen = DatabaseHeader::choose(&copies.0, &copies.1);
+        let expected = if takes_first { first } else { second };
+        assert_eq!(chosen.as_ref(), Ok(expected), "case {place}");
+        let reported = DatabaseHeader::damaged_copy(&copies.0, &copies.1);
+        assert_eq!(reported.is_none(), takes_first, "case {place}");
+    }
+}
+
+#[test]
 fn other_bytes_are_no_header() {
     assert_eq!(
         DatabaseHeader::decode(&[0; 4096]),

@@ -14,6 +14,10 @@ pub struct LastWritten {
     bytes: RefCell<Option<SharedBuffer>>,
     writes: Cell<u64>,
     is_writing: Cell<bool>,
+    /// For reading copies back before they are written over; `None`: they are not read.
+    reads_before_overwriting: RefCell<Option<Handle>>,
+    /// What was wrong with copies when they were about to be written over.
+    overwritten: RefCell<Vec<FileFinding>>,
 }
 
 /// One copy: where it lies, and what it is.
@@ -91,6 +95,34 @@ impl LastWritten {
             }
         }
         Ok(findings)
+    }
+
+    /// From now on copies are read back before they are written over: afterwards nobody can see that
+    /// they were wrong.
+    pub(crate) fn set_reads_before_overwriting(&self, handle: &Handle) {
+        *self.reads_before_overwriting.borrow_mut() = Some(handle.clone());
+    }
+
+    /// To be called before both copies are written. What is wrong with them is kept for
+    /// [`LastWritten::take_overwritten`]; a request that fails leaves them unread.
+    pub(crate) async fn read_before_overwriting<F: File>(
+        &self,
+        file: &F,
+        copies: [Copy; 2],
+        class_of: impl Fn(&[u8], &[u8]) -> FileClass,
+    ) {
+        let handle = self.reads_before_overwriting.borrow().clone();
+        let Some(handle) = handle.filter(|_| self.is_known()) else {
+            return;
+        };
+        if let Ok(findings) = self.read_back(&handle, file, copies, class_of).await {
+            self.overwritten.borrow_mut().extend(findings);
+        }
+    }
+
+    /// What was wrong with copies that have been written over since, and has not been taken yet.
+    pub(crate) fn take_overwritten(&self) -> Vec<FileFinding> {
+        self.overwritten.take()
     }
 
     async fn read_one<F: File>(

@@ -299,11 +299,7 @@ impl fmt::Display for PageFinding {
             Persistence::Patched => {
                 f.write_str("; wrong in all reads, and rebuilt from the log in place)")
             }
-            Persistence::Medium { reads } => write!(
-                f,
-                "; wrong in all {reads} reads). Restore the database from a backup, and find out \
-                 what the storage did before it is trusted with data again"
-            ),
+            Persistence::Medium { reads } => write!(f, "; wrong in all {reads} reads)"),
         }
     }
 }

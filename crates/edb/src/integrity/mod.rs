@@ -22,7 +22,7 @@ mod table_tests;
 
 pub use classify::{Evidence, classify};
 pub use copies::LastWritten;
-pub(crate) use copies::two_copies;
+pub(crate) use copies::{Copy, two_copies};
 pub use file_finding::{FileClass, FileFinding, FilePart};
 pub use finding::{
     DamageClass, EseError, LastWrite, Misplaced, PageFinding, Persistence, WrongBlocks,

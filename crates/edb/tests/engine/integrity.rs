@@ -1,5 +1,6 @@
 //! Faults done to the files of a database, while it is in use and while it is not.
 
+mod copies;
 mod log_end;
 mod rebuilt_pages;
 mod stored_versions;
@@ -415,70 +416,4 @@ fn a_log_file_garbled_after_it_was_read_back_is_found_before_it_is_used_again() 
         assert!(finding.file.ends_with(&garbled), "{finding:?}");
         assert_eq!((damage.len(), finding.class), (1, FileClass::Checksum));
     });
-}
-
-/// What is done to a copy of the header or of the checkpoint, in use or at rest.
-async fn harm_copy(file: &SimulatedFile, offset: u64, how: FileClass, earlier: &Buffer) {
-    let mut bytes = bytes_of(file, offset, PAGE).await;
-    match how {
-        FileClass::Checksum => bytes[200] ^= 8,
-        FileClass::Zeroed => bytes.fill(0),
-        _ => bytes.copy_from_slice(&earlier[offset as usize..(offset + PAGE) as usize]),
-    }
-    put(file, offset, &bytes).await;
-}
-
-const COPY_CLASSES: [FileClass; 3] = [FileClass::Checksum, FileClass::Zeroed, FileClass::LostWrite];
-
-#[test]
-fn headers_and_checkpoints_are_compared_with_what_was_written() {
-    for class in COPY_CLASSES {
-        for copy in [1, 2_u8] {
-            for at_rest in [false, true] {
-                for checkpoint in [false, true] {
-                    on_virtual_clock(async move |handle| {
-                        copies(&handle, class, copy, at_rest, checkpoint).await;
-                    });
-                }
-            }
-        }
-    }
-}
-
-async fn copies(handle: &Handle, class: FileClass, copy: u8, at_rest: bool, checkpoint: bool) {
-    let life = Life::begin(handle, 21).await;
-    let file = match checkpoint {
-        true => life.log_file("E00.chk").await,
-        false => life.database_file().await,
-    };
-    // The checkpoint moves every second.
-    handle.sleep_ns(2 * SECOND_NS).await;
-    let earlier = bytes_of(&file, 0, 2 * PAGE).await;
-    life.work(22).await;
-    let offset = u64::from(copy - 1) * PAGE;
-    let part = match checkpoint {
-        true => FilePart::Checkpoint { copy },
-        false => FilePart::Header { copy },
-    };
-    let (found_part, found_class) = if at_rest {
-        let state = life.close().await;
-        harm_copy(&file, offset, class, &earlier).await;
-        let found = life.verify(&state).await;
-        assert_eq!(found.copies.len(), 1, "{found:?}");
-        (found.copies[0].part, found.copies[0].class)
-    } else {
-        handle.sleep_ns(2 * SECOND_NS).await;
-        harm_copy(&file, offset, class, &earlier).await;
-        let damage = life.found_in_use().await;
-        assert_eq!(damage.len(), 1, "{class:?} {part:?}: {damage:?}");
-        let Damage::File(finding) = &damage[0] else {
-            panic!("{damage:?}");
-        };
-        (finding.part, finding.class)
-    };
-    assert_eq!(
-        (found_part, found_class),
-        (part, class),
-        "at rest: {at_rest}"
-    );
 }

@@ -20,6 +20,8 @@ const MEMORY_PERCENT: f64 = 10.0;
 const SWAP_BYTES_PER_SECOND: f64 = 1_048_576.0;
 /// A pause that is longer than any limit of a sample.
 const PAUSE_MS: f64 = 1_000.0;
+/// A pause of this share of the measured phase shows in averages and rates.
+const PAUSE_SHARE: f64 = 0.01;
 /// Sessions that wait for locks, in percent, when fewer wait for storage.
 const LOCKS_PERCENT: f64 = 30.0;
 /// Requests wait above a device whose own latency is less than this share of the read latency.
@@ -59,6 +61,14 @@ fn of_single_requests(check: &Check) -> bool {
 /// The causes, the most convincing first: its sentence gives the reason of the verdict.
 pub(super) const RULES: &[Rule] = &[
     Rule {
+        id: CauseId::Paused,
+        holds_against_device: of_single_requests,
+        seen: paused,
+        remedy: "Run again on a machine that is not suspended, and whose processes nobody pauses.",
+        condition: "a thread that was due to run did not for 1 s or more; for averages and rates also for \
+                    1 % of the measured phase or more",
+    },
+    Rule {
         id: CauseId::TooFewSamples,
         holds_against_device: always,
         seen: too_few_samples,
@@ -87,13 +97,6 @@ pub(super) const RULES: &[Rule] = &[
         remedy: "Warm up longer (--set run.warm_up.maximum=1h), or use a smaller cache.",
         condition: "the caches of the engine were less full than run.warm_up.cache_fill_percent when \
                     measuring began",
-    },
-    Rule {
-        id: CauseId::Paused,
-        holds_against_device: of_single_requests,
-        seen: paused,
-        remedy: "Run again on a machine that is not suspended, and whose processes nobody pauses.",
-        condition: "a thread that was due to run did not for 1 s or more",
     },
     Rule {
         id: CauseId::LoadGeneratorBusy,
@@ -231,9 +234,12 @@ fn cache_filling(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
     })
 }
 
-fn paused(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
+fn paused(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
     let longest_ms = evidence.counter(Metric::LongestPause)?.maximum;
-    (longest_ms >= PAUSE_MS).then(|| {
+    let samples = &evidence.result.samples;
+    let measured_ms = samples.count as f64 * samples.interval_s * 1e3;
+    let shows = of_single_requests(check) || longest_ms >= PAUSE_SHARE * measured_ms;
+    (longest_ms >= PAUSE_MS && shows).then(|| {
         format!(
             "proofload did not run for {} at a time: it was paused, or the machine was suspended.",
             latency(longest_ms)

@@ -219,6 +219,13 @@ fn a_device_that_accounts_for_the_latency_fails_whatever_the_host_did() {
     result.checks = vec![check(CheckId::DatabaseReadMax, 100.0, 900.0)];
     let expected = (Verdict::Inconclusive, vec![CauseId::Paused]);
     assert_eq!(causes(result.clone()), expected);
+    // In an average a pause shows only if it is long beside the measured phase.
+    let mut paused = slow();
+    paused.samples.interval_s = 10.0;
+    counter(&mut paused, Metric::LongestPause, 9_999.0);
+    assert_eq!(causes(paused.clone()), (Verdict::Fail, vec![]));
+    paused.host.counters[0].maximum = 10_000.0;
+    assert_eq!(causes(paused), expected);
     // One level that stands is enough.
     result
         .checks

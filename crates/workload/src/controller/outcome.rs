@@ -6,7 +6,7 @@ use super::load_control::LoadControl;
 use super::plan::{RunPlan, SteadyBy};
 use crate::failure::{Failure, FailureKind};
 use crate::progress::Phase;
-use measure::display::number::percent;
+use measure::display::number::{count, percent};
 use measure::metric::Stream;
 use measure::result::{
     Check, ErrorCount, IntegrityClass, PhaseResult, RunResult, SteadyState, Verdict,
@@ -240,8 +240,9 @@ impl Account {
         result.notes.extend(self.notes.iter().cloned());
         if shed > 0 {
             result.warnings.push(format!(
-                "{shed} transactions were due and never began, because more than {:.0} s of them \
-                 waited already: the storage cannot keep this rate.",
+                "{} transactions were due and never began, because more than {:.0} s of them waited \
+                 already: the rate was not held.",
+                count(shed),
                 super::plan::BACKLOG_S
             ));
         }
