@@ -9,6 +9,8 @@ use crate::simulation::{self, Places};
 use config::{ConfigError, Layers};
 use execution::RunnableWorkload;
 #[cfg(feature = "host")]
+use execution::audit::{AuditReport, AuditedRun};
+#[cfg(feature = "host")]
 use execution::storage_run::{RunRequest, StorageRun};
 #[cfg(feature = "host")]
 use execution::{Error, RunOptions};
@@ -48,6 +50,16 @@ impl RunnableWorkload for BrokerageWorkload {
         profile: &dyn Profile,
     ) -> Result<Box<dyn StorageRun>, Error> {
         crate::storage_run::prepare_run(request, options, profile)
+    }
+
+    #[cfg(feature = "host")]
+    fn audit(
+        &self,
+        run: &AuditedRun,
+        profile: &dyn Profile,
+        doing: &mut dyn FnMut(&str),
+    ) -> Result<AuditReport, Error> {
+        crate::storage_run::audit(run, profile, doing)
     }
 }
 

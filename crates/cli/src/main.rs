@@ -38,6 +38,8 @@ fn execute(line: CommandLine) -> Result<ExitStatus, CommandError> {
         Command::Predict(options) => commands::predict(&options),
         Command::Study(options) => commands::study(&options),
         Command::Report(options) => commands::report(&options),
+        Command::Witness(options) => commands::witness(&options),
+        Command::Audit(options) => commands::audit(&options),
         Command::Verify(options) => commands::verify(&options),
         Command::Certificate(options) => commands::certificate(&options),
         Command::List(options) => commands::list(&options),

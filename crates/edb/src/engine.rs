@@ -1,5 +1,6 @@
 //! What all parts of one database share, and the loop every operation runs in.
 
+use crate::acknowledged::{AcknowledgedCommit, CommitObserver};
 use crate::catalog::Catalog;
 use crate::damage::Damage;
 use crate::error::EngineError;
@@ -73,6 +74,8 @@ pub(crate) struct Core<D: Directory> {
     pub(crate) rollbacks: Cell<usize>,
     /// Raised when one of them ends.
     pub(crate) rollback_ended: Notify,
+    /// Is notified of commits that are durable.
+    pub(crate) commit_observer: RefCell<Option<Rc<dyn CommitObserver>>>,
 }
 
 impl<D: Directory> Core<D> {
@@ -101,7 +104,15 @@ impl<D: Directory> Core<D> {
             cleanup_turn: Semaphore::new(1),
             rollbacks: Cell::new(0),
             rollback_ended: Notify::default(),
+            commit_observer: RefCell::new(None),
         })
+    }
+
+    /// A commit is durable, and its session is about to be notified of it.
+    pub(crate) fn acknowledge(&self, commit: AcknowledgedCommit) {
+        if let Some(observer) = &*self.commit_observer.borrow() {
+            observer.acknowledged(commit);
+        }
     }
 
     /// Refuses work after a failed write, and once the database closes.

@@ -114,6 +114,17 @@ pub enum EngineError {
         /// What is wrong, and the remedy.
         reason: String,
     },
+    /// The log ends before changes that the files show to have been logged.
+    #[error(
+        "{file} cannot be recovered: the storage lost the end of the log ({evidence}); restore the \
+         database from a backup."
+    )]
+    LogEndLost {
+        /// Name of the database file.
+        file: String,
+        /// What shows that there was more log, without a full stop.
+        evidence: String,
+    },
     /// Recovery cannot go on.
     #[error("{file} cannot be recovered: {reason}.")]
     Recovery {

@@ -15,10 +15,14 @@
 //! - `engine` is what all parts of an open database share, with its `catalog` of tables and the
 //!   `versions` of records. [`transaction`] adds snapshots and rollback, [`table`] rows, indexes and
 //!   long values; `log_record` is what the log says of them.
+//! - [`audit`] is what an open database says of durable commits, and whether a log that is read back has
+//!   them.
 //! - `seeded_bugs` are for tests of the tests.
 //! - [`database`] puts it all together; [`recovery`] brings a database back after a crash.
 
 mod accounting;
+mod acknowledged;
+pub mod audit;
 pub mod bulk;
 mod catalog;
 pub mod check;

@@ -6,9 +6,12 @@
 //! - [`Outcome`] is what comes out, [`Error`] why nothing does.
 //! - `storage_run` (with `host`) is how a workload runs on real storage: what it is asked for, and what
 //!   it gives to the library to begin with.
+//! - `audit` (with `host`) is how what a run has acknowledged is looked for after a power cut.
 //! - [`RunnableWorkload`] is a workload as the registry of the library has it.
 //! - [`clock`] is the machine's clock, where there is one.
 
+#[cfg(feature = "host")]
+pub mod audit;
 pub mod clock;
 pub mod events;
 pub mod recorder;
@@ -27,6 +30,8 @@ pub use conclusion::conclude;
 pub use error::Error;
 pub use events::{Event, Observer};
 pub use options::RunOptions;
+#[cfg(feature = "host")]
+pub use options::WitnessOptions;
 pub use outcome::Outcome;
 pub use output::Output;
 pub use runnable::RunnableWorkload;

@@ -24,4 +24,17 @@ pub struct RunOptions {
     pub allow_cached: bool,
     /// Build the databases and keep them, without a run.
     pub build_only: bool,
+    /// A second machine to which acknowledged transactions are reported.
+    #[cfg(feature = "host")]
+    pub witness: Option<WitnessOptions>,
+}
+
+/// A witness, and the secret that it shares.
+#[cfg(feature = "host")]
+#[derive(Clone, Debug)]
+pub struct WitnessOptions {
+    /// Host and port.
+    pub address: String,
+    /// What both sides know and nobody else does.
+    pub secret: witness::Secret,
 }

@@ -59,6 +59,10 @@ pub fn begin(directory: Option<&RunDirectory>, base: &RunResult) -> Result<(), E
     unfinished.verdict_reason = "Nothing has been measured yet.".to_owned();
     unfinished.mark_unfinished();
     let written = directory.write_result(&unfinished);
+    let written = written.and_then(|()| match base.witness {
+        Some(_) => directory.sync(),
+        None => Ok(()),
+    });
     written.map_err(|error| unwritable(&error))
 }
 

@@ -7,9 +7,11 @@
 //!
 //! - [`database`]: pages, whole database files with their catalog, log files and log records.
 //! - [`texts`]: profiles, arrays, traces and results.
+//! - [`witness_messages`]: what peers send to a witness, or a witness sends.
 
 pub mod database;
 pub mod texts;
+pub mod witness_messages;
 
 /// A function that reads bytes.
 #[derive(Clone, Copy)]
@@ -21,7 +23,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     Target {
         name: "page",
         run: database::page,
@@ -53,5 +55,9 @@ pub const TARGETS: [Target; 8] = [
     Target {
         name: "result",
         run: texts::result,
+    },
+    Target {
+        name: "witness",
+        run: witness_messages::witness,
     },
 ];

@@ -1,5 +1,6 @@
 //! Databases of the engine in directories, real or simulated.
 
+use super::acknowledged::{self, OnAcknowledged};
 use super::edb_store::EdbStore;
 use super::population::PopulationState;
 use super::recount::Recount;
@@ -43,6 +44,8 @@ pub struct EdbHost<D: Directory> {
     places: BTreeMap<usize, DatabaseDirectories<D>>,
     /// What is known of databases that were open, for their verification.
     closed: RefCell<BTreeMap<usize, ClosedState>>,
+    /// Is notified of what the databases acknowledge.
+    on_acknowledged: Option<OnAcknowledged>,
 }
 
 impl<D: Directory> EdbHost<D> {
@@ -58,6 +61,16 @@ impl<D: Directory> EdbHost<D> {
             plan,
             places,
             closed: RefCell::default(),
+            on_acknowledged: None,
+        }
+    }
+
+    /// The same, which notifies somebody of what its databases acknowledge.
+    #[must_use]
+    pub fn notifying(self, on_acknowledged: Option<OnAcknowledged>) -> Self {
+        Self {
+            on_acknowledged,
+            ..self
         }
     }
 
@@ -300,6 +313,9 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         let (engine, report) = opened
             .await
             .map_err(|error| Failure::of_engine(&error, &file, "opening the database"))?;
+        if let Some(on_acknowledged) = &self.on_acknowledged {
+            acknowledged::observe(database, &engine, on_acknowledged);
+        }
         let short_bytes = self.plan.profile.mail.item.short_bytes as usize;
         let store = EdbStore::new(engine, &file, short_bytes)?;
         if state.condition == Condition::InUse {

@@ -11,6 +11,8 @@ use config::{ByteSize, ConfigError, Layers};
 use edb::database::LOG_PREFIX;
 use execution::RunnableWorkload;
 #[cfg(feature = "host")]
+use execution::audit::{AuditReport, AuditedRun};
+#[cfg(feature = "host")]
 use execution::storage_run::{RunRequest, StorageRun};
 #[cfg(feature = "host")]
 use execution::{Error, RunOptions};
@@ -49,6 +51,16 @@ impl RunnableWorkload for MailWorkload {
         profile: &dyn Profile,
     ) -> Result<Box<dyn StorageRun>, Error> {
         crate::storage_run::prepare(request, options, profile)
+    }
+
+    #[cfg(feature = "host")]
+    fn audit(
+        &self,
+        run: &AuditedRun,
+        profile: &dyn Profile,
+        doing: &mut dyn FnMut(&str),
+    ) -> Result<AuditReport, Error> {
+        crate::storage_run::audit(run, profile, doing)
     }
 }
 

@@ -5,11 +5,13 @@
 //! with them. [`session`] runs transactions on a [`store`]; [`edb_store`] is the engine as such a
 //! store, with the table of [`schema`], and [`edb_host`] builds, opens and closes its databases, with
 //! a [`state_file`] beside each that distinguishes a complete database from an unfinished one.
+//! [`acknowledged`] is what open databases acknowledge, for a witness.
 //! [`recount`] finds out which rows there are after a run was interrupted. [`simulation`] is the engine
 //! without contents, for predictions. [`plan`] is a run worked out from its profile.
 //! `storage_run` prepares a run on directories or block devices and clears up after it, and
 //! `report` is what it adds to the reports of its runs.
 
+pub mod acknowledged;
 pub mod content;
 pub mod edb_host;
 pub mod edb_store;

@@ -13,7 +13,7 @@ use measure::result::{
     HealthFigure, IntegrityClass, IoFigures, KernelMessage, LatencyFigures, OperationResult,
     OutageResult, PhaseResult, RebuildResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo,
     ServerLog, ServerResult, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep,
-    Verdict, VerificationResult, VerifiedDatabase, WaitShare,
+    Verdict, VerificationResult, VerifiedDatabase, WaitShare, WitnessResult,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -92,6 +92,7 @@ fn full_result() -> RunResult {
         consistency_checks: vec![ConsistencyCheck::default()],
         ..ServerResult::default()
     });
+    result.witness = Some(WitnessResult::default());
     result.trace = Some(TraceResult {
         demerits: vec![DemeritResult {
             points: vec![DemeritPoint::default()],

@@ -4,6 +4,7 @@
 //!   modelled array in simulated time, [`replay`] a block trace on a modelled array. [`sweep`] makes
 //!   many predictions, or searches for the limit; [`study`] repeats published evaluations.
 //! - `crashtest` (with `host`) simulates databases that lose power, on storage that fails and lies.
+//! - `audit` (with `host`) finds out after a power cut which acknowledged transactions have survived.
 //! - [`verify`] recomputes a run from the samples in its directory.
 //! - Each of the former has a `Prepared`: `new` checks everything and writes nothing, `describe` says in
 //!   words what would be done, `run` does it.
@@ -15,6 +16,8 @@
 //! - `host` (default): runs on real storage and databases, on Linux. A program that only predicts
 //!   does without; it needs no file, no thread and no clock, and builds for WebAssembly.
 
+#[cfg(feature = "host")]
+pub mod audit;
 #[cfg(feature = "host")]
 pub mod crashtest;
 pub mod options;
@@ -33,9 +36,9 @@ mod scenario;
 mod setting;
 mod workers;
 
-#[cfg(feature = "host")]
-pub use execution::storage_run;
 pub use execution::{Error, Event, Observer, Outcome, Output, RunOptions, events};
+#[cfg(feature = "host")]
+pub use execution::{WitnessOptions, storage_run};
 pub use files::Files;
 pub use options::StudyOptions;
 pub use registry::{Registry, WORKLOADS};

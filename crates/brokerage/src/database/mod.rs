@@ -9,6 +9,7 @@
 //!   keys and indexes, removal.
 //! - [`marker`]: the marker by which a database is known as ours, and its state.
 //! - [`run_lock`]: the lock that a run holds on its database.
+//! - [`RunMark`]: which run with a witness was the last on a database.
 //! - [`seal`]: a digest of all rows, by which changes between two runs are found.
 //! - [`ddl`] and [`render`]: tables and statements in each dialect.
 //! - [`post_load`]: keys, indexes and statistics after loading, in parallel.
@@ -29,6 +30,7 @@ pub mod post_load;
 pub mod postgres;
 pub mod render;
 pub mod run_lock;
+mod run_mark;
 pub mod seal;
 pub mod secret;
 mod socket;
@@ -45,6 +47,7 @@ pub use interface::{Database, Loader, Server, missing_tables};
 pub use marker::{Build, State};
 pub use post_load::{Finished, finish};
 pub use run_lock::{LockError, RunLock};
+pub use run_mark::RunMark;
 pub use secret::Secret;
 pub use target::{Address, Target};
 pub use target_error::TargetError;

@@ -7,6 +7,7 @@
 
 pub use super::digest::TableDigest;
 use super::interface::Database;
+use super::run_mark::RunMark;
 use super::text_rows::TextRows;
 use crate::error::DatabaseError;
 use crate::schema::{TABLES, Table};
@@ -105,6 +106,7 @@ pub fn write(
         values.push((format!("{SEAL}{}", table.name.name()), digest.value()));
     }
     values.push((SEALED_BY.to_owned(), database.server()?.name));
+    values.extend(RunMark::kept(&database.state_values()?));
     database.set_state_values(&values)
 }
 
@@ -113,10 +115,12 @@ pub fn write(
 /// # Errors
 /// Those of the database.
 pub fn remove(database: &dyn Database) -> Result<(), DatabaseError> {
-    if database.state_values()?.is_empty() {
+    let values = database.state_values()?;
+    let kept: Vec<(String, String)> = RunMark::kept(&values).into_iter().collect();
+    if values == kept {
         return Ok(());
     }
-    database.set_state_values(&[])
+    database.set_state_values(&kept)
 }
 
 /// The statements that replace all names and values.

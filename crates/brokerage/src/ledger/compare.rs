@@ -4,8 +4,9 @@
 //! table of fixed size, then the next one, for each of which the file is read once.
 
 use super::difference::Difference;
+use super::parts::{Part, parts};
 use super::records::{self, Kind, Record};
-use super::{Closed, RANGE_BITS, Shares};
+use super::{Closed, Shares};
 use crate::error::DatabaseError;
 use crate::kinds::Status;
 use crate::schema::Type;
@@ -36,6 +37,8 @@ const RESULT_UNKNOWN: u32 = 1 << 28;
 const HAS_CONTENT: u32 = 1 << 29;
 /// The same was acknowledged twice.
 const TWICE: u32 = 1 << 30;
+/// It was submitted by a market feed, which is a transaction of its own.
+const FED: u32 = 1 << 31;
 
 static TRADES: Statement = Statement {
     name: "ledger_trades",
@@ -107,6 +110,30 @@ pub fn compare(
     compare_in_parts(closed, session, before, symbol, progress, TABLE_TRADES)
 }
 
+/// Compares a ledger that may lack the last acknowledged work, as that of a witness: what the database
+/// has beyond it is right, and shares traded are not compared. Nothing else may write meanwhile.
+///
+/// # Errors
+/// The database or the file failed.
+pub fn compare_incomplete(
+    closed: &mut Closed,
+    session: &mut dyn Session,
+) -> Result<AcknowledgedWork, CompareError> {
+    let mut comparison = Comparison {
+        is_incomplete: true,
+        ..Comparison::default()
+    };
+    compare_trades(
+        closed,
+        session,
+        &mut comparison,
+        &mut |_, _| {},
+        TABLE_TRADES,
+    )?;
+    comparison.describe(closed)?;
+    Ok(comparison.work)
+}
+
 fn compare_in_parts(
     closed: &mut Closed,
     session: &mut dyn Session,
@@ -116,6 +143,25 @@ fn compare_in_parts(
     table_trades: u64,
 ) -> Result<AcknowledgedWork, CompareError> {
     let mut comparison = Comparison::default();
+    compare_trades(closed, session, &mut comparison, progress, table_trades)?;
+    compare_volumes(
+        &closed.shares,
+        before,
+        &volumes(session)?,
+        symbol,
+        &mut comparison,
+    );
+    comparison.describe(closed)?;
+    Ok(comparison.work)
+}
+
+fn compare_trades(
+    closed: &mut Closed,
+    session: &mut dyn Session,
+    comparison: &mut Comparison,
+    progress: &mut dyn FnMut(u64, u64),
+    table_trades: u64,
+) -> Result<(), CompareError> {
     let parts = parts(closed.base, &closed.ranges, table_trades);
     let in_all: u64 = parts.iter().map(Part::trades).sum();
     let mut done = 0;
@@ -127,20 +173,12 @@ fn compare_in_parts(
                 table[place] = noted(table[place], &record);
             }
         })?;
-        compare_part(part, &table, session, &mut comparison, &mut |trades| {
+        compare_part(part, &table, session, comparison, &mut |trades| {
             progress(done + trades, in_all);
         })?;
         done += part.trades();
     }
-    compare_volumes(
-        &closed.shares,
-        before,
-        &volumes(session)?,
-        symbol,
-        &mut comparison,
-    );
-    comparison.describe(closed)?;
-    Ok(comparison.work)
+    Ok(())
 }
 
 /// What is wrong, in a sentence or two; `None` if all acknowledged work is there, once.
@@ -223,7 +261,7 @@ fn noted(entry: u32, record: &Record) -> u32 {
         | match record.kind {
             Kind::EnteredPending => twice(ENTERED),
             Kind::EnteredSubmitted => twice(ENTERED) | SUBMITTED,
-            Kind::Submitted => twice(SUBMITTED),
+            Kind::Submitted => twice(SUBMITTED) | FED,
             Kind::Booked if entry & HAS_CONTENT != 0 => twice(BOOKED),
             Kind::Booked => twice(BOOKED) | HAS_CONTENT | record.content,
             Kind::FoundBooked => BOOKED,
@@ -232,79 +270,20 @@ fn noted(entry: u32, record: &Record) -> u32 {
         }
 }
 
-/// Trades with neighbouring ids that the driver has used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Window {
-    first: i64,
-    trades: u64,
-}
-
-/// Windows that are compared at once, and all ids around them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Part {
-    first: i64,
-    last: i64,
-    windows: Vec<Window>,
-}
-
-impl Part {
-    fn trades(&self) -> u64 {
-        self.windows.iter().map(|window| window.trades).sum()
-    }
-
-    /// The entry of a trade in the table of this part.
-    fn place(&self, trade: i64) -> Option<usize> {
-        let mut before = 0;
-        for window in &self.windows {
-            let number = trade.checked_sub(window.first)?;
-            if (0..window.trades as i64).contains(&number) {
-                return usize::try_from(before + number as u64).ok();
-            }
-            before += window.trades;
-        }
-        None
-    }
-}
-
-/// Divides the ids above `base` into parts with at most this many trades in use.
-fn parts(base: i64, ranges: &BTreeMap<u64, u64>, table_trades: u64) -> Vec<Part> {
-    let mut parts = vec![Part {
-        first: base + 1,
-        last: i64::MAX,
-        windows: Vec::new(),
-    }];
-    for (&range, &highest) in ranges {
-        let mut first = base + 1 + (range << RANGE_BITS) as i64;
-        let mut left = highest + 1;
-        while left > 0 {
-            let part = parts.last_mut().expect("there is one from the start");
-            let trades = left.min(table_trades - part.trades());
-            if trades > 0 {
-                part.windows.push(Window { first, trades });
-                (first, left) = (first + trades as i64, left - trades);
-            }
-            if left > 0 {
-                part.last = first - 1;
-                parts.push(Part {
-                    first,
-                    last: i64::MAX,
-                    windows: Vec::new(),
-                });
-            }
-        }
-    }
-    parts
-}
-
 #[derive(Debug, Default)]
 struct Comparison {
     work: AcknowledgedWork,
+    /// Whether the database may rightly have more than the ledger.
+    is_incomplete: bool,
     /// The first differences, and the time of the record of each.
     examples: Vec<(Difference, i64, Option<u32>)>,
 }
 
 impl Comparison {
     fn add(&mut self, difference: Difference, trade: i64) {
+        if self.is_incomplete && difference.is_surplus() {
+            return;
+        }
         let work = &mut self.work;
         *match difference {
             Difference::OrderLost => &mut work.lost_orders,
@@ -411,6 +390,9 @@ fn missing(trade: i64, entry: u32, comparison: &mut Comparison) {
     if entry & ENTERED != 0 {
         comparison.add(Difference::OrderLost, trade);
     }
+    if entry & FED != 0 {
+        comparison.add(Difference::SubmissionLost, trade);
+    }
     if entry & BOOKED != 0 {
         comparison.add(Difference::ResultLost, trade);
     }
@@ -423,13 +405,14 @@ fn check(found: &Found, entry: u32, comparison: &mut Comparison) {
     let is_completed = found.status == Status::Completed.id() && found.is_settled;
     if !has(ENTERED | ORDER_UNKNOWN) {
         comparison.add(Difference::OrderUnexpected, trade);
-    } else if has(BOOKED) {
+    }
+    if has(BOOKED) {
         if !is_completed {
             comparison.add(Difference::ResultLost, trade);
         } else if has(HAS_CONTENT) && records::content(found.price_cents) != entry & CONTENT {
             comparison.add(Difference::ResultChanged, trade);
         }
-    } else if is_completed && !has(RESULT_UNKNOWN) {
+    } else if is_completed && has(ENTERED | ORDER_UNKNOWN) && !has(RESULT_UNKNOWN) {
         comparison.add(Difference::ResultUnexpected, trade);
     } else if has(SUBMITTED)
         && found.status != Status::Submitted.id()

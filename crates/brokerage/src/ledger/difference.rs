@@ -40,6 +40,11 @@ impl Difference {
         }
     }
 
+    /// Whether the database has more than was acknowledged.
+    pub(super) fn is_surplus(self) -> bool {
+        matches!(self, Self::OrderUnexpected | Self::ResultUnexpected)
+    }
+
     /// Whether this record is the one that the difference is about.
     pub(super) fn is_of(self, record: &Record) -> bool {
         let kinds: &[Kind] = match self {

@@ -15,6 +15,7 @@
 
 pub mod compare;
 mod difference;
+mod parts;
 pub mod records;
 
 use crate::parallel::lock;
@@ -25,6 +26,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
+use witness::Sender;
 
 /// Name of the file in the results directory.
 pub const LEDGER_FILE: &str = "acknowledged.bin";
@@ -33,10 +35,8 @@ pub const LEDGER_FILE: &str = "acknowledged.bin";
 const RANGE_BITS: u32 = 32;
 
 /// The ledger of a run. It is shared by all clients.
-#[derive(Debug)]
 pub struct Ledger(Mutex<Inner>);
 
-#[derive(Debug)]
 struct Inner {
     /// `None` while the run has not begun.
     writer: Option<Writer>,
@@ -50,6 +50,8 @@ struct Inner {
     shares: BTreeMap<u32, Shares>,
     /// The first error of the file; later transactions are not in it.
     error: Option<String>,
+    /// Takes what is acknowledged, on another machine, and the number by which that knows the run.
+    witness: Option<(Sender, String)>,
 }
 
 /// Shares of a security traded by market feeds.
@@ -113,13 +115,53 @@ impl Ledger {
             ranges: BTreeMap::new(),
             shares: BTreeMap::new(),
             error: None,
+            witness: None,
         }))
+    }
+
+    /// The same, which reports what is acknowledged to a witness, too, which knows the run by a number.
+    #[must_use]
+    pub fn reporting_to(self, witness: Option<(Sender, String)>) -> Self {
+        lock(&self.0).witness = witness;
+        self
+    }
+
+    /// The number by which a witness knows the run, if there is one.
+    #[must_use]
+    pub fn witnessed_as(&self) -> Option<String> {
+        let inner = lock(&self.0);
+        inner.witness.as_ref().map(|(_, run)| run.clone())
+    }
+
+    /// The ledger that a witness has kept.
+    ///
+    /// # Errors
+    /// The directory for temporary files takes no file, or a record is none of a ledger.
+    pub fn of_witness(kept: &[witness::Record]) -> io::Result<Closed> {
+        let ledger = Self::unnamed()?;
+        let base = kept.iter().find(|record| !record.is_transaction());
+        let base = base.map_or(0, |record| record.position as i64);
+        ledger.begin(base, Instant::now());
+        for record in kept.iter().filter(|record| record.is_transaction()) {
+            let kind = Kind::from_repr(record.kind);
+            let kind = kind.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
+            lock(&ledger.0).insert(Record {
+                kind,
+                content: record.hash as u32,
+                time_ms: record.time_ms,
+                trade: record.position as i64,
+            });
+        }
+        ledger.close().map_err(io::Error::other)
     }
 
     /// Begins the run: its trades have higher ids than `last_trade`, and times count from `started`.
     pub fn begin(&self, last_trade: i64, started: Instant) {
         let mut inner = lock(&self.0);
         (inner.base, inner.started) = (last_trade, started);
+        if let Some((witness, _)) = &inner.witness {
+            witness.send(witness::Record::fact(0, 0, last_trade as u64, 0));
+        }
         if let Some(file) = inner.file.take() {
             match Writer::new(file, last_trade) {
                 Ok(writer) => inner.writer = Some(writer),
@@ -198,17 +240,30 @@ impl Ledger {
 
 impl Inner {
     fn add(&mut self, kind: Kind, trade: i64, content: u32) {
-        let above = trade.saturating_sub(self.base + 1).max(0).unsigned_abs();
-        let (range, number) = (above >> RANGE_BITS, above & ((1 << RANGE_BITS) - 1));
-        let highest = self.ranges.entry(range).or_default();
-        *highest = (*highest).max(number);
+        if let Some((witness, _)) = self.witness.as_ref().filter(|_| kind.is_acknowledged()) {
+            witness.send(witness::Record {
+                kind: kind as u8,
+                database: 0,
+                time_ms: 0,
+                position: trade as u64,
+                hash: u64::from(content),
+            });
+        }
         let time_ms = self.started.elapsed().as_millis() as u32;
-        let record = Record {
+        self.insert(Record {
             kind,
             content,
             time_ms,
             trade,
-        };
+        });
+    }
+
+    fn insert(&mut self, record: Record) {
+        let trade = record.trade;
+        let above = trade.saturating_sub(self.base + 1).max(0).unsigned_abs();
+        let (range, number) = (above >> RANGE_BITS, above & ((1 << RANGE_BITS) - 1));
+        let highest = self.ranges.entry(range).or_default();
+        *highest = (*highest).max(number);
         let Some(writer) = &mut self.writer else {
             return;
         };

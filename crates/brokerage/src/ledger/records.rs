@@ -37,6 +37,14 @@ pub enum Kind {
     FoundBooked = 7,
 }
 
+impl Kind {
+    /// Whether the database has confirmed it, as opposed to a commit that was not answered.
+    #[must_use]
+    pub fn is_acknowledged(self) -> bool {
+        !matches!(self, Self::OrderUnknown | Self::ResultUnknown)
+    }
+}
+
 /// One acknowledged commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {

@@ -3,7 +3,7 @@
 use super::error_counts::ErrorCounts;
 use super::outage::Outages;
 use super::shard_link::{ONLY_SHARD, ShardLink};
-use crate::database::Database;
+use crate::database::{Database, RunMark};
 use crate::dataset::DataSet;
 use crate::error::DatabaseError;
 use crate::ledger::Ledger;
@@ -70,6 +70,8 @@ impl RunContext {
         let mut session = database.connect()?;
         let built = data_set.built_trades() as i64;
         let last_trade = clean_up::last_trade(&mut *session)?;
+        let base = last_trade.max(built);
+        RunMark::write(&*database, ledger.witnessed_as().as_deref(), base)?;
         let last_ms = clean_up::last_moment(&mut *session, built)?;
         // A second between two runs keeps their timestamps apart.
         let start_ms = data_set.opening_ms().max(last_ms + 1_000);
@@ -90,7 +92,7 @@ impl RunContext {
         );
         let deck = mix_deck(&brokerage.mix, SeededRng::new(seed, DECK_STREAM));
         let clock_offset_ms = start_ms - (link.now_ns() / 1_000_000) as i64;
-        let last_trade = last_trade.max(built);
+        let last_trade = base;
         ledger.begin(last_trade, link.started());
         let context = Self {
             link,

@@ -7,8 +7,12 @@
 //!
 //! - [`size`]: the data set that fits the size asked for.
 //! - [`wanted`]: what the options ask for.
+//! - [`existing`]: a database that is there already.
+//! - [`audit`]: what of it is there after a power cut.
 //! - [`server`]: the database: a server of our own, a file, or one that is there.
 
+mod audit;
+mod existing;
 mod server;
 mod size;
 mod wanted;
@@ -16,8 +20,7 @@ mod wanted;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::database::{LockError, RunLock, State, Target, missing_tables};
-use crate::dataset::DataSet;
+use crate::database::{RunLock, State, Target};
 use crate::guarantees;
 use crate::ledger::Ledger;
 use crate::profile::{BrokerageProfile, CheckedRows};
@@ -32,6 +35,7 @@ use measure::run_directory::RunDirectory;
 use workload::Profile;
 use workload::progress::StopRequest;
 
+pub(crate) use audit::audit;
 use execution::Error;
 use execution::Observer;
 use execution::Outcome;
@@ -41,8 +45,10 @@ use execution::recorder::{Recorded, Recorder};
 use execution::results;
 use execution::storage_run::DeviceWatch;
 use execution::storage_run::RunRequest;
-use execution::storage_run::{PlannedWork, StorageRun, base, outcome, own, warn_of_left_files};
-use measure::units;
+use execution::storage_run::{
+    PlannedWork, StorageRun, Witnessed, base, outcome, own, warn_of_left_files,
+};
+use existing::{existing_data_set, locked};
 use server::{Opened, Watched};
 use size::SizedDatabase;
 use storage::{Claim, Layout};
@@ -64,6 +70,8 @@ struct Guarded {
     ledger: Ledger,
     /// The lock on a database that is there already.
     run_lock: Option<Box<dyn RunLock>>,
+    /// The witness of the run, if there is one.
+    witnessed: Witnessed,
 }
 
 /// Checks everything that a run needs. Writes nothing.
@@ -132,6 +140,7 @@ impl StorageRun for Prepared {
             sized_database,
         } = *self;
         let (request, options, profile) = (&request, &options, &profile);
+        let witnessed = Witnessed::begin(options)?;
         let started = Timestamp::now();
         let claim = layout
             .map(|layout| claim(request, options, profile, layout))
@@ -159,13 +168,17 @@ impl StorageRun for Prepared {
                     started,
                     &base::config_of_run(profile),
                 )?;
-                let base = base(request, options, profile, &opened, layout, started);
+                let mut base = base(request, options, profile, &opened, layout, started);
+                witnessed.enter(&mut base);
                 results::begin(directory.as_ref(), &base)?;
                 let ledger = ledger(directory.as_ref())?;
+                let run = base.witness.as_ref().map(|witness| witness.run.clone());
+                let ledger = ledger.reporting_to(witnessed.sender().zip(run));
                 let guarded = Guarded {
                     sized_database,
                     ledger,
                     run_lock,
+                    witnessed,
                 };
                 Ok((guarded, directory, base))
             },
@@ -280,88 +293,6 @@ fn prepare(
     Ok((sized_database, run_lock))
 }
 
-/// Locks a database that an earlier run has kept.
-fn locked(opened: &Opened) -> Result<Box<dyn RunLock>, Error> {
-    opened.database.lock().map_err(|error| match error {
-        LockError::Held(holder) => Error::environment(
-            format!(
-                "Another run uses the brokerage in {}: {holder}.",
-                opened.describe()
-            ),
-            "Wait until it has ended, or name another database.",
-        ),
-        LockError::Database(error) => server::refusal(&error),
-    })
-}
-
-/// The data set of the run: the one that is there with `--reuse`, else that of the profile.
-fn existing_data_set(
-    request: &RunRequest,
-    options: &RunOptions,
-    data_set: DataSet,
-    opened: &Opened,
-) -> Result<DataSet, Error> {
-    let state = opened.database.state();
-    match state.map_err(|error| server::refusal(&error))? {
-        State::Absent if options.reuse => Err(Error::usage(
-            "--reuse finds no brokerage there.",
-            "Build one first with --keep or --build-only, or omit --reuse.",
-        )),
-        State::Absent => Ok(data_set),
-        // A place of our own is nobody else's: its server did not run.
-        State::Building(_) if !opened.was_there => Err(Error::environment(
-            "There is a brokerage whose building was interrupted.",
-            "Remove what is there (the same command without --reuse says how), and rebuild.",
-        )),
-        // Another run may be at it: it is ours, but not ours alone.
-        State::Building(_) => Err(Error::environment(
-            "There is a brokerage whose building was interrupted, or still goes on.",
-            "If no other run is at it, remove it with 'DROP DATABASE proofload_brokerage' (or the \
-             name of the database that --database names) and rebuild.",
-        )),
-        State::Ready(build) if options.reuse => {
-            let kept = DataSet::new(build.customers, build.trade_days, build.seed);
-            let scale = |data_set: &DataSet| (data_set.customers(), data_set.trade_days());
-            if request.is_sized && scale(&kept) != scale(&data_set) {
-                let described = |(customers, days)| {
-                    let customers = units::count_of(u64::from(customers));
-                    let days = units::count(u64::from(days), "day");
-                    format!("{customers} customers with {days} of trading")
-                };
-                return Err(Error::usage(
-                    format!(
-                        "The brokerage there has {}, and --target-size asks for {}.",
-                        described(scale(&kept)),
-                        described(scale(&data_set))
-                    ),
-                    "Leave --target-size away to run on it as it is.",
-                ));
-            }
-            let missing = missing_tables(&*opened.database);
-            let missing = missing.map_err(|error| server::refusal(&error))?;
-            if !missing.is_empty() {
-                return Err(Error::environment(
-                    format!(
-                        "The brokerage there has lost tables: {}.",
-                        missing.join(", ")
-                    ),
-                    "Somebody has removed them since it was built. Remove what is left of it, and \
-                     rebuild it.",
-                ));
-            }
-            Ok(kept)
-        }
-        State::Ready(build) => Err(Error::environment(
-            format!(
-                "There is a brokerage of {} customers already, which an earlier run kept.",
-                units::count_of(u64::from(build.customers))
-            ),
-            "Run on it with --reuse, name another place, or, if no run is at it, remove it (for a \
-             server: 'DROP DATABASE proofload_brokerage').",
-        )),
-    }
-}
-
 /// What is known before the run.
 fn base(
     request: &RunRequest,
@@ -423,6 +354,7 @@ fn drive(
     };
     let watch = DeviceWatch::begin(&base);
     let mut result = start::run(plan, base, Some(monitor), stop, &mut recorder, parts);
+    guarded.witnessed.finish(&mut result);
     watch.finish(&mut result);
     conclude(&mut result, &profile);
     let (observer, recorded) = recorder.finish(&mut result);

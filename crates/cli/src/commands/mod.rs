@@ -1,5 +1,6 @@
 //! The commands: each from its options to its exit status.
 
+mod audit;
 mod certificate;
 mod crashtest;
 mod edb;
@@ -13,6 +14,7 @@ mod show;
 mod study;
 mod sweep;
 mod verify;
+mod witness;
 
 use clap::CommandFactory;
 
@@ -21,6 +23,7 @@ use crate::exit::ExitStatus;
 use crate::options::CommandLine;
 use crate::print::print;
 
+pub use audit::audit;
 pub use certificate::certificate;
 pub use crashtest::crashtest;
 pub use edb::edb;
@@ -32,6 +35,7 @@ pub use run::run;
 pub use show::show;
 pub use study::study;
 pub use verify::verify;
+pub use witness::witness;
 
 /// Prints the completion script of a shell.
 pub fn completions(shell: clap_complete::Shell) -> Result<ExitStatus, CommandError> {

@@ -21,7 +21,7 @@ use crate::print::{notify, print};
 /// Runs a workload on real storage and prints the verdict.
 pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
     raise_limit_of_open_files();
-    let prepared = Prepared::new(&options.scenario()?, &options.storage())?;
+    let prepared = Prepared::new(&options.scenario()?, &options.storage()?)?;
     if options.dry_run {
         return print(&prepared.describe()?);
     }

@@ -14,6 +14,7 @@ mod predict;
 mod reference_tests;
 mod run;
 mod study;
+mod witness;
 
 use std::path::PathBuf;
 
@@ -24,6 +25,7 @@ pub use crashtest::CrashtestOptions;
 pub use predict::PredictOptions;
 pub use run::RunOptions;
 pub use study::StudyOptions;
+pub use witness::{AuditOptions, WitnessServerOptions};
 
 /// Shows whether a storage system will carry your mail server or your database.
 ///
@@ -77,7 +79,8 @@ Exit status:
     1  the run went through, but a service level was not met
     2  usage or configuration: nothing was run
     3  environment: too little space, no permission, unsuitable storage
-    4  an I/O error, a bad page or a full disk during the run; a failed consistency check
+    4  an I/O error, a bad page or a full disk during the run; a failed consistency check;
+       acknowledged transactions that an audit does not find
     5  inconclusive: too few samples, not steady where that is asked for, or nothing reached
        the storage
   130  interrupted; the partial result is saved";
@@ -98,6 +101,13 @@ pub enum Command {
     Report(ReportOptions),
     /// Recompute the verdict of runs from their samples, and find what was changed in them.
     Verify(VerifyOptions),
+    /// Keep what runs on other machines acknowledge, for their audit after a power cut.
+    ///
+    /// Hashes and sequence numbers are kept, no data. Ends when it is interrupted.
+    Witness(WitnessServerOptions),
+    /// Recover the databases of a run after a power cut, and find out what of that which it had
+    /// acknowledged is lost.
+    Audit(AuditOptions),
     /// Make the certificate of runs for signature: HTML and PDF, two pages for one run.
     ///
     /// Runs that 'verify' finds changed are refused. A run that did not pass becomes a test report that

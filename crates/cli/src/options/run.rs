@@ -8,6 +8,7 @@ use proofload::{Error, Key, Scenario, Value};
 
 use super::load::LoadOptions;
 use super::output::OutputOptions;
+use super::witness::WitnessArgs;
 
 /// Options of `run`.
 #[derive(Args, Clone, Debug, Default)]
@@ -78,6 +79,8 @@ pub struct RunOptions {
     pub build_only: bool,
 
     #[command(flatten)]
+    pub witness: WitnessArgs,
+    #[command(flatten)]
     pub load: LoadOptions,
     #[command(flatten)]
     pub output: OutputOptions,
@@ -98,8 +101,11 @@ impl RunOptions {
     }
 
     /// The storage under test.
-    pub fn storage(&self) -> proofload::RunOptions {
-        proofload::RunOptions {
+    ///
+    /// # Errors
+    /// The secret of the witness cannot be read.
+    pub fn storage(&self) -> Result<proofload::RunOptions, Error> {
+        Ok(proofload::RunOptions {
             on: self.on.clone(),
             log_on: self.log_on.clone(),
             database: self.database.clone(),
@@ -109,6 +115,7 @@ impl RunOptions {
             array_cache_bytes: self.array_cache.map(ByteSize::bytes),
             allow_cached: self.allow_cached,
             build_only: self.build_only,
-        }
+            witness: self.witness.read()?,
+        })
     }
 }

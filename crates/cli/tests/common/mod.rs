@@ -134,13 +134,14 @@ impl Running {
         }
     }
 
-    /// Waits until it has said this.
+    /// Waits until it has said this; everything that it has said so far.
     #[track_caller]
-    pub fn wait_until_it_says(&mut self, text: &str) {
+    pub fn wait_until_it_says(&mut self, text: &str) -> &str {
         while !self.text.contains(text) {
             let read = self.said.read_line(&mut self.text).expect("a line");
             assert_ne!(read, 0, "{}", self.text);
         }
+        &self.text
     }
 
     /// Its process id.

@@ -19,6 +19,7 @@ mod versions;
 pub use statistics::EngineStatistics;
 pub use versions::Rebuilt;
 
+use crate::acknowledged::{CommitObserver, Opening};
 use crate::catalog::Table;
 use crate::engine::Core;
 use crate::error::EngineError;
@@ -104,6 +105,15 @@ impl<D: Directory> Database<D> {
     #[must_use]
     pub fn begin(&self) -> Transaction<D> {
         Transaction::new(&self.inner.core)
+    }
+
+    /// Has `observer` notified of every commit that is durable from now on. Returns what the opened
+    /// database is known again by, for [`crate::audit`].
+    pub fn observe_commits(&self, observer: Rc<dyn CommitObserver>) -> Opening {
+        let core = &self.inner.core;
+        *core.commit_observer.borrow_mut() = Some(observer);
+        let from = core.log.start_chain();
+        Opening::of(&self.inner.keepers.headers.header(), from)
     }
 
     /// Waits until nothing is left to clean up but what open transactions still see, and deleted

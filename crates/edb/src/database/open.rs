@@ -10,7 +10,7 @@ use crate::format::database_header::{
     Writer,
 };
 use crate::format::layout::DATABASE_ROOT;
-use crate::integrity::{DbtimeRange, FileClass, FileFinding, FilePart, VersionTable};
+use crate::integrity::{DamageClass, DbtimeRange, FileClass, FileFinding, FilePart, VersionTable};
 use crate::log::{Log, LogReader};
 use crate::pool::Pool;
 use crate::position::LogPosition;
@@ -41,7 +41,25 @@ impl<D: Directory> Database<D> {
     ) -> Result<(Self, RecoveryReport), EngineError> {
         let file = (database_directory, name);
         let parts = Parts::new(handle, file, log_directory, &settings, observer)?;
-        parts.open().await
+        parts.open().await.map_err(of_lost_end)
+    }
+}
+
+/// A page that is later than everything that was read of the log shows that the log goes no further than
+/// the storage kept it.
+fn of_lost_end(error: EngineError) -> EngineError {
+    let EngineError::Page(page) = &error else {
+        return error;
+    };
+    match page.finding() {
+        Some(finding) if finding.class == DamageClass::FromTheFuture => EngineError::LogEndLost {
+            file: page.file.clone(),
+            evidence: format!(
+                "page {} is later than the last change in the log",
+                page.page
+            ),
+        },
+        _ => error,
     }
 }
 
@@ -75,7 +93,8 @@ impl<D: Directory> Parts<'_, D> {
             .as_ref()
             .map_or(LogPosition::START, |start| start.checkpoint);
         let with_images = self.settings.engine.torn_pages == TornPages::LogImages;
-        let mut recovery = Recovery::new(&pool, &file_name, checkpoint, with_images);
+        let known = (checkpoint, header.dbtime);
+        let mut recovery = Recovery::new(&pool, &file_name, known, with_images);
         pool.store().set_reads_once(with_images);
         let log = match start {
             None => self.new_log().await?,
@@ -332,6 +351,14 @@ impl<D: Directory> Parts<'_, D> {
         let Some(end) = start.reader.end() else {
             panic!("a reader that is done knows where the log ends");
         };
+        if header.state != DatabaseState::Clean
+            && let Some(evidence) = end.missing_before(start.checkpoint)
+        {
+            return Err(EngineError::LogEndLost {
+                file: pool.store().file().name(),
+                evidence,
+            });
+        }
         recovery.set_generations(end.generation, end.file_size_bytes);
         let mut settings = self.log_settings(end.signature);
         settings.needed_from_generation = start.checkpoint.generation(end.file_size_bytes);

@@ -8,12 +8,15 @@
 //!   instant leaves a set of files that can be read.
 //! - `replication` reads every full file again, as the shipping of logs to copies does.
 //! - `read_back` verifies full files while the log is in use, `verify` all of them afterwards.
+//! - [`RecordChain`] is hashes by which records that are read back are known to be those that were
+//!   written.
 //! - [`LogReader`] reads the records back and distinguishes a torn end from damage.
 //!
 //! Differences from ESE: no segment is ever written twice, so there are no shadow segments; a log
 //! opened again goes on in a new file.
 
 mod buffer;
+mod chain;
 mod error;
 mod facts;
 mod files;
@@ -35,6 +38,7 @@ mod crash_tests;
 #[cfg(test)]
 mod shape_tests;
 
+pub use chain::RecordChain;
 pub use error::LogError;
 pub use facts::{LogFileFacts, log_files};
 pub(crate) use layout::{eight, put, word};

@@ -156,6 +156,12 @@ impl<D: Directory> LogReader<D> {
         self.end.as_ref()
     }
 
+    /// Where the records begin that this reader yields, or a little before.
+    #[must_use]
+    pub(crate) fn begin(&self) -> LogPosition {
+        self.from
+    }
+
     /// Bytes of a log file.
     #[must_use]
     pub fn file_size_bytes(&self) -> u64 {

@@ -2,9 +2,10 @@
 
 use super::error::LogError;
 use super::header::LogFileHeader;
-use super::layout::SEGMENT;
+use super::layout::{Geometry, SEGMENT};
 use super::names::Names;
 use crate::format::database_header::{LogTime, Signature};
+use crate::position::LogPosition;
 use runtime::{Buffer, Directory, File, IoFailure};
 use std::collections::BTreeSet;
 
@@ -23,6 +24,24 @@ pub struct LogEnd {
     pub created: LogTime,
     /// The databases its header names.
     pub attached: Vec<String>,
+}
+
+impl LogEnd {
+    /// What shows that the log ends before `checkpoint`, which is never written before the log is durable
+    /// up to it; `None` if it does not.
+    pub(crate) fn missing_before(&self, checkpoint: LogPosition) -> Option<String> {
+        let geometry = Geometry::new(self.file_size_bytes);
+        let end = match self.next_segment {
+            Some(segment) => geometry.segment_start(self.generation, segment),
+            None => geometry.segment_start(self.generation + 1, 0),
+        };
+        let segment = |position| {
+            let (generation, number, _) = geometry.place(geometry.normalised(position));
+            (generation, number)
+        };
+        (segment(checkpoint) > segment(end))
+            .then(|| format!("the checkpoint is at {checkpoint}, and the log ends at {end}"))
+    }
 }
 
 pub(super) struct LogSet<D: Directory> {
@@ -139,4 +158,40 @@ pub(super) async fn read_header<D: Directory>(
     let (bytes, result) = file.read(0, Buffer::zeroed(SEGMENT)).await;
     result?;
     Ok(LogFileHeader::decode(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_behind_the_end_shows_that_the_log_was_longer() {
+        let file_size_bytes = 16 * SEGMENT as u64;
+        let at = |generation, segment: u64, byte| {
+            let offset = segment * SEGMENT as u64 + byte;
+            LogPosition::new(generation, offset, file_size_bytes)
+        };
+        let missing = |next_segment, checkpoint| {
+            let end = LogEnd {
+                generation: 7,
+                next_segment,
+                signature: Signature::default(),
+                file_size_bytes,
+                created: LogTime::default(),
+                attached: Vec::new(),
+            };
+            end.missing_before(checkpoint).is_some()
+        };
+        // The end in the middle of a file, at its last segment, and a file that is complete.
+        for (next_segment, right, wrong) in [
+            (Some(5), at(7, 5, 40), at(7, 6, 0)),
+            (Some(14), at(7, 14, 0), at(8, 1, 0)),
+            (None, at(8, 1, 40), at(8, 2, 0)),
+        ] {
+            assert!(!missing(next_segment, LogPosition::START));
+            assert!(!missing(next_segment, at(6, 9, 0)));
+            assert!(!missing(next_segment, right), "{next_segment:?}");
+            assert!(missing(next_segment, wrong), "{next_segment:?}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What the sessions and the writer share.
 
 use super::buffer::{Batch, LogBuffer, SegmentMemory};
+use super::chain::RecordChain;
 use super::error::LogError;
 use super::layout::Geometry;
 use super::waiters::Waiters;
@@ -71,6 +72,8 @@ struct LogState {
     refusal: Option<LogError>,
     closing: bool,
     statistics: LogStatistics,
+    /// Hashes of records, if somebody wants them.
+    chain: Option<RecordChain>,
 }
 
 /// What the sessions and the writer of a log share.
@@ -136,6 +139,7 @@ impl LogCore {
                 refusal: None,
                 closing: false,
                 statistics: LogStatistics::default(),
+                chain: None,
             }),
             waiters: Waiters::default(),
             writer: Signal::default(),
@@ -157,16 +161,33 @@ impl LogCore {
     /// # Panics
     /// If the record is larger than [`LogCore::most_record_bytes`].
     pub fn append(&self, record: &[u8]) -> LogSpan {
-        let mut state = self.state.borrow_mut();
+        let state = &mut *self.state.borrow_mut();
         let span = state.buffer.append(record);
+        if let Some(chain) = &mut state.chain {
+            chain.add(span.begin, record);
+        }
         state.statistics.records += 1;
         state.statistics.record_bytes += record.len() as u64;
         let half_full = state.buffer.buffered_bytes() * 2 >= self.settings.buffer_bytes();
-        drop(state);
         if half_full {
             self.writer.raise();
         }
         span
+    }
+
+    /// Keeps hashes of the records from now on; where the first of them will begin, or a little before.
+    pub(crate) fn start_chain(&self) -> LogPosition {
+        let mut state = self.state.borrow_mut();
+        let (from, stream) = (state.buffer.tip(), self.settings.signature.random);
+        state.chain = Some(RecordChain::new(from, self.file_size_bytes(), stream));
+        from
+    }
+
+    /// The hash of the record that was appended last; 0 if none are kept.
+    pub(crate) fn hash_of_last(&self, begin: LogPosition, record: &[u8]) -> u64 {
+        let state = self.state.borrow();
+        let chain = state.chain.as_ref();
+        chain.map_or(0, |chain| chain.hash(begin, record))
     }
 
     /// Bytes of the largest record.

@@ -35,7 +35,12 @@ pub(crate) struct Recovery<'a, D: Directory> {
     kept: Vec<(LogSpan, Vec<u8>)>,
     /// Where the first record read begins.
     first: Option<LogPosition>,
+    /// The database time that the header states: pages hold nothing later if the log has no change.
+    header_dbtime: u64,
+    /// The newest database time in the log; 0 if it has no change.
     dbtime: u64,
+    /// The newest page that was read: its database time and its number.
+    newest_page: Option<(u64, u32)>,
     transactions: BTreeMap<u64, Found>,
     deleted: Vec<Deleted>,
     /// Pages that cannot be what the log says, and have not been created again by it yet.
@@ -73,7 +78,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
     pub(crate) fn new(
         pool: &'a Pool<Page, FileStore<D::File>>,
         file_name: &'a str,
-        checkpoint: LogPosition,
+        (checkpoint, header_dbtime): (LogPosition, u64),
         with_images: bool,
     ) -> Self {
         Self {
@@ -83,7 +88,9 @@ impl<'a, D: Directory> Recovery<'a, D> {
             with_images,
             kept: Vec::new(),
             first: None,
+            header_dbtime,
             dbtime: 0,
+            newest_page: None,
             transactions: BTreeMap::new(),
             deleted: Vec::new(),
             torn: BTreeMap::new(),
@@ -99,6 +106,10 @@ impl<'a, D: Directory> Recovery<'a, D> {
             file: self.file_name.to_owned(),
             reason,
         }
+    }
+
+    fn senseless(&self, span: LogSpan) -> EngineError {
+        self.refuse(format!("the log record at {} makes no sense", span.begin))
     }
 
     /// Takes note of a record that a properly closed database has no need of.
@@ -141,6 +152,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
     /// logged the image behind changes that came after the state it shows.
     pub(crate) async fn redo_kept(&mut self) -> Result<(), EngineError> {
         let kept = std::mem::take(&mut self.kept);
+        self.note_newest_change(&kept)?;
         let mut restored = BTreeSet::new();
         for (span, record) in kept.iter().rev() {
             if span.begin < self.checkpoint {
@@ -160,8 +172,45 @@ impl<'a, D: Directory> Recovery<'a, D> {
         Ok(())
     }
 
-    /// Says what was found; an error if a torn page had no image.
+    /// Takes note of the newest change in records that were kept, before any page is overwritten.
+    fn note_newest_change(&mut self, kept: &[(LogSpan, Vec<u8>)]) -> Result<(), EngineError> {
+        for (span, record) in kept {
+            let Some(decoded) = LogRecord::decode(record) else {
+                return Err(self.senseless(*span));
+            };
+            if let Some(mut operations) = operations_of(decoded) {
+                while let Some(Some(one)) = operations.next() {
+                    self.dbtime = self.dbtime.max(one.after);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A page is written only when the log has its last change, so none is newer than a whole log.
+    fn check_end(&self) -> Result<(), EngineError> {
+        let newest_logged = match self.dbtime {
+            0 => self.header_dbtime,
+            dbtime => dbtime,
+        };
+        match self.newest_page {
+            Some((dbtime, page)) if dbtime > newest_logged => Err(EngineError::LogEndLost {
+                file: self.file_name.to_owned(),
+                evidence: format!(
+                    "page {page} is of database time {dbtime}, and the last change in the log of \
+                     {newest_logged}"
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Says what was found.
+    ///
+    /// # Errors
+    /// If the log lost its end, or a torn page had no image.
     pub(crate) fn finish(self) -> Result<Outcome, EngineError> {
+        self.check_end()?;
         if let Some((_, error)) = self.torn.into_iter().next() {
             return Err(error);
         }
@@ -177,7 +226,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
         self.report.records += 1;
         let decoded = LogRecord::decode(record);
         let Some(decoded) = decoded else {
-            return Err(self.refuse(format!("the log record at {} makes no sense", span.begin)));
+            return Err(self.senseless(span));
         };
         if let LogRecord::Image { .. } = decoded {
             return Ok(()); // The last image of each page has been restored before.
@@ -273,7 +322,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
         if formats {
             self.torn.remove(&one.page);
         }
-        let dbtime = PageView::new(&page.payload()).dbtime();
+        let dbtime = self.note_page(&page);
         if dbtime >= one.after {
             self.report.skipped += 1;
             return Ok(());
@@ -298,6 +347,13 @@ impl<'a, D: Directory> Recovery<'a, D> {
         Ok(())
     }
 
+    /// Takes note of the database time of a page as it was read.
+    fn note_page(&mut self, page: &PageRef<Page>) -> u64 {
+        let dbtime = PageView::new(&page.payload()).dbtime();
+        self.newest_page = self.newest_page.max(Some((dbtime, page.page().0)));
+        dbtime
+    }
+
     async fn page(&self, number: PageNumber) -> Result<PageRef<Page>, PoolError> {
         match self.pool.get(number) {
             Some(page) => Ok(page),
@@ -308,7 +364,11 @@ impl<'a, D: Directory> Recovery<'a, D> {
     /// Gives a page the state that its last image shows.
     async fn restore(&mut self, span: LogSpan, page: u32, bytes: &[u8]) -> Result<(), EngineError> {
         let target = match self.page(PageNumber(page)).await {
-            Ok(target) => target,
+            Ok(target) => {
+                self.note_page(&target);
+                self.check_end()?;
+                target
+            }
             Err(error) if is_damage(&error) => self.pool.create(PageNumber(page)),
             Err(error) => return Err(error.into()),
         };

@@ -1,6 +1,7 @@
 //! The transaction that callers hold.
 
 use super::nodes::ReadView;
+use crate::acknowledged::AcknowledgedCommit;
 use crate::engine::Core;
 use crate::error::EngineError;
 use crate::log_record::encode_commit;
@@ -77,7 +78,10 @@ impl<D: Directory> Transaction<D> {
             self.open = Some(open);
             return Err(error);
         }
-        let end = self.core.log.append(&encode_commit(open.writer.id)).end;
+        let record = encode_commit(open.writer.id);
+        let span = self.core.log.append(&record);
+        let (begin, end) = (span.begin, span.end);
+        let hash = self.core.log.hash_of_last(begin, &record);
         self.core.transactions.borrow_mut().commit(&mut open, end);
         self.core.wake_cleanup();
         self.core.prepare_next_extension();
@@ -88,6 +92,8 @@ impl<D: Directory> Transaction<D> {
             Commit::Durable => {
                 let result = self.core.log.make_durable(end).await;
                 result.inspect_err(|error| self.core.poison(error.clone()))?;
+                let position = begin;
+                self.core.acknowledge(AcknowledgedCommit { position, hash });
             }
             Commit::Lazy { within_ms } => {
                 self.core

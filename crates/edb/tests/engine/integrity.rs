@@ -1,6 +1,7 @@
 //! Faults done to the files of a database, while it is in use and while it is not.
 
 mod copies;
+mod log_end;
 mod rebuilt_pages;
 mod stored_versions;
 

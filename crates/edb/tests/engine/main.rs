@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // In a test a failed unwrap is a failed test.
 
+mod audit;
 mod basics;
 mod built;
 mod cleanup;

@@ -5,6 +5,7 @@
 //! - [`TargetRun`] is a run of databases of our own on directories or block devices: it takes them, has
 //!   the workload run on their [`Places`], and gives them back. A database server brings its own.
 //! - [`schedule`] says how long its phases take, before it begins.
+//! - [`Witnessed`] is the connection of a run to its witness.
 //! - [`DeviceWatch`] follows what the kernel and the devices report meanwhile.
 
 pub mod base;
@@ -12,11 +13,13 @@ mod device_watch;
 mod places;
 pub mod schedule;
 mod target_run;
+mod witnessed;
 
 pub use device_watch::DeviceWatch;
 pub use places::{OpenedPlace, Places, wall_clock};
 pub use schedule::PlannedWork;
 pub use target_run::{Begun, TargetRun};
+pub use witnessed::{Witnessed, refusal as witness_refusal};
 
 use std::path::PathBuf;
 

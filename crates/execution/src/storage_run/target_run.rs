@@ -4,12 +4,13 @@ use jiff::Timestamp;
 use measure::host::HostMonitor;
 use measure::result::{RunResult, Verdict};
 use storage::{Claim, Layout, Request};
+use witness::Sender;
 use workload::Profile;
 use workload::controller::RunListener;
 use workload::progress::StopRequest;
 
 use super::places::wall_clock;
-use super::{DeviceWatch, Places, RunRequest, base, warn_of_left_files};
+use super::{DeviceWatch, Places, RunRequest, Witnessed, base, warn_of_left_files};
 use crate::conclude;
 use crate::error::Error;
 use crate::events::Observer;
@@ -45,6 +46,8 @@ pub struct Begun<'a> {
     pub monitor: HostMonitor,
     /// By which somebody asks the run to end.
     pub stop: StopRequest,
+    /// Takes what the databases acknowledge, if there is a witness.
+    pub witness: Option<Sender>,
     /// Is notified of all that happens.
     pub listener: &'a mut dyn RunListener,
 }
@@ -126,6 +129,7 @@ impl TargetRun {
         run: impl FnOnce(Begun<'_>) -> RunResult,
     ) -> Result<Outcome, Error> {
         check_kernel()?;
+        let witnessed = Witnessed::begin(&self.options)?;
         let started = Timestamp::now();
         let directory = results::open(
             &self.request.output,
@@ -133,13 +137,14 @@ impl TargetRun {
             started,
             &base::config_of_run(profile),
         )?;
-        let begun = base::base(
+        let mut begun = base::base(
             &self.request,
             &self.options,
             profile,
             self.layout(),
             started,
         );
+        witnessed.enter(&mut begun);
         results::begin(directory.as_ref(), &begun)?;
         let options = self.options;
         let claim = match self.targets {
@@ -160,8 +165,10 @@ impl TargetRun {
             base: begun,
             monitor,
             stop: stop.clone(),
+            witness: witnessed.sender(),
             listener: &mut recorder,
         });
+        witnessed.finish(&mut result);
         watch.finish(&mut result);
         conclude(&mut result, profile);
         let (mut observer, recorded) = recorder.finish(&mut result);

@@ -1,6 +1,7 @@
 //! Runs of the mail workload on real storage: databases of our own engine on directories or block
 //! devices.
 
+mod audit;
 mod describe;
 mod kept;
 
@@ -13,6 +14,7 @@ use execution::storage_run::{
 use execution::{Error, Observer, Outcome, RunOptions};
 use runtime::{AnyDirectory, Runtime};
 use storage::Claim;
+use witness::Sender;
 use workload::Profile;
 use workload::controller::run_on_threads;
 use workload::failure::Failure;
@@ -31,6 +33,8 @@ struct MailRun {
 
 /// How databases that are kept after an error can be looked at.
 const EXAMINED_BY: &str = "'proofload edb check' examines closed ones";
+
+pub use audit::audit;
 
 /// Checks everything that a run needs. Writes nothing.
 ///
@@ -116,11 +120,12 @@ fn run(plan: MailPlan, begun: Begun<'_>) -> measure::result::RunResult {
         base,
         monitor,
         stop,
+        witness,
         listener,
     } = begun;
     let run = plan.run.clone();
     let plan = Arc::new(plan);
-    let make = move |shard| host(shard, &plan, &places);
+    let make = move |shard| host(shard, &plan, &places, witness.clone());
     run_on_threads(run, base, Some(monitor), stop, listener, make)
 }
 
@@ -129,6 +134,7 @@ fn host(
     shard: usize,
     plan: &Arc<MailPlan>,
     places: &Places,
+    witness: Option<Sender>,
 ) -> Result<(Runtime, EdbHost<AnyDirectory>), Failure> {
     let runtime = wall_clock()?;
     let mut directories = BTreeMap::new();
@@ -137,5 +143,6 @@ fn host(
         directories.insert(database, DatabaseDirectories { data, log });
     }
     let host = EdbHost::new(runtime.handle(), Arc::clone(plan), directories);
+    let host = host.notifying(witness.map(audit::reporting_to));
     Ok((runtime, host))
 }

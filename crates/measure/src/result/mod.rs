@@ -21,6 +21,7 @@ mod integrity;
 mod server;
 mod setup;
 mod trace;
+mod witness;
 
 pub use array::{ArrayController, ArrayDisk, ArrayGroup, ArrayPool, ArrayResult, ArrayVolume};
 pub use cause::{Cause, CauseId};
@@ -42,6 +43,7 @@ pub use setup::{
     TuningStep, WorkloadResult,
 };
 pub use trace::{DemeritPoint, DemeritResult, TraceResult};
+pub use witness::WitnessResult;
 
 use serde::{Deserialize, Serialize};
 
@@ -128,6 +130,8 @@ pub struct RunResult {
     pub rebuilds: Vec<RebuildResult>,
     /// Runs on a real database: its server; null otherwise.
     pub server: Option<ServerResult>,
+    /// The witness that acknowledged transactions were reported to; null when there was none.
+    pub witness: Option<WitnessResult>,
     /// The trace that was replayed; null for a workload.
     pub trace: Option<TraceResult>,
     /// The other files of the run directory as they were at the end of the run; empty until then.

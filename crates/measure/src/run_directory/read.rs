@@ -74,9 +74,18 @@ pub enum LoadError {
 /// # Errors
 /// When there is no result, or a file is damaged or of another version.
 pub fn load(directory: &Path) -> Result<(RunResult, Vec<SampleRow>), LoadError> {
+    let result = load_result(directory)?;
     let directory = run_directory_of(directory);
-    let result = parse(&directory.join(RESULT_FILE), &read_result(directory)?)?;
     Ok((result, load_samples(&directory.join(SAMPLES_FILE))?))
+}
+
+/// Reads the result of a run, without its samples, of which a power cut may have left a part.
+///
+/// # Errors
+/// When there is no result, or it is damaged or of another version.
+pub fn load_result(directory: &Path) -> Result<RunResult, LoadError> {
+    let directory = run_directory_of(directory);
+    parse(&directory.join(RESULT_FILE), &read_result(directory)?)
 }
 
 /// The text of the result document.

@@ -240,7 +240,8 @@ impl RunDirectory {
             }
             let mut file = File::create_new(&temporary)?;
             file.write_all(&text)?;
-            if result.complete {
+            // With a witness it is to be found after a power cut.
+            if result.complete || result.witness.is_some() {
                 file.sync_all()?;
             }
             fs::rename(&temporary, &path)
@@ -253,6 +254,26 @@ impl RunDirectory {
                 error,
             }
         })
+    }
+
+    /// Makes the files that are there durable, so that they are found after a power cut.
+    ///
+    /// # Errors
+    /// When the storage of the results fails.
+    pub fn sync(&self) -> Result<(), RunDirectoryError> {
+        let here = self.here();
+        let parent = self.path.parent().filter(|path| path.is_dir());
+        let directories = [Some(here.as_path()), parent];
+        let sync = |path: &Path| File::open(path).and_then(|opened| opened.sync_all());
+        let files = [CONFIG_FILE, RESULT_FILE].map(|name| here.join(name));
+        let files = files.iter().map(PathBuf::as_path);
+        for path in files.chain(directories.into_iter().flatten()) {
+            sync(path).map_err(|error| RunDirectoryError::Write {
+                path: path.to_owned(),
+                error,
+            })?;
+        }
+        Ok(())
     }
 
     /// Writes the result of a run that has ended: with the hashes of all other files, which are not

@@ -2,7 +2,7 @@
 
 use measure::metric::{IoMetric, Stream, Unit};
 use measure::recompute::Agreement;
-use measure::result::{Bound, IoFigures, RunResult, ServerResult, VerifiedDatabase};
+use measure::result::{Bound, IoFigures, RunResult, ServerResult, VerifiedDatabase, WitnessResult};
 use measure::run_directory::{HISTOGRAMS_FILE, SAMPLES_FILE};
 use measure::service_level::describe_counts;
 
@@ -71,6 +71,7 @@ fn integrity(result: &RunResult) -> Vec<Fact> {
         ),
     };
     let mut facts = vec![Fact::wide("I/O errors, bad pages", errors)];
+    facts.extend(result.witness.as_ref().map(witness));
     if let Some(server) = &result.server {
         facts.push(consistency(server));
     }
@@ -109,6 +110,20 @@ fn integrity(result: &RunResult) -> Vec<Fact> {
         facts.push(Fact::wide("Not verified", &verification.not_verified));
     }
     facts
+}
+
+/// What the witness has of the run.
+fn witness(witness: &WitnessResult) -> Fact {
+    let text = match (witness.acknowledged, witness.missed) {
+        (Some(all), Some(missed)) => format!(
+            "acknowledged {}, missed {}; run {}",
+            counted(all, "transaction"),
+            count(missed),
+            witness.run
+        ),
+        _ => format!("run {}; it is not known what it has", witness.run),
+    };
+    Fact::wide("Witness", text)
 }
 
 /// The consistency checks of a database after the run.

@@ -189,6 +189,13 @@ impl Failure {
                 failure.file.clone_from(file);
                 failure.error = format!("it cannot be recovered: {reason}");
             }
+            EngineError::LogEndLost { file, evidence } => {
+                failure.take_class(IntegrityClass::Log);
+                failure.file.clone_from(file);
+                failure.error = format!(
+                    "it cannot be recovered: the storage lost the end of the log ({evidence})"
+                );
+            }
             // A key that is there twice, or a table that is not there, contradicts what was written.
             EngineError::Damaged { .. }
             | EngineError::KeyDuplicate { .. }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::database::sqlite::Sqlite;
 use crate::database::{Build, Database};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, RANGE_BITS};
 use std::time::Instant;
 
 const BASE: i64 = 100;
@@ -157,4 +157,63 @@ fn unknown_outcomes_are_neither_lost_nor_unexpected() {
     ledger.traded(0, -2);
     ledger.traded_unknown(0, 1);
     assert_eq!(compared(&ledger, &trades, 1_000).securities_differing, 1);
+}
+
+#[test]
+fn a_ledger_that_lacks_the_last_work_finds_what_is_lost_and_nothing_else() {
+    let witnessed = |trades: &[(i64, i64, i64, bool)]| {
+        let record = |kind: Kind, trade: i64, content: u32| witness::Record {
+            kind: kind as u8,
+            database: 0,
+            time_ms: 1_500,
+            position: trade as u64,
+            hash: u64::from(content),
+        };
+        let kept = [
+            witness::Record::fact(0, 0, BASE as u64, 0),
+            record(Kind::EnteredSubmitted, BASE + 1, 0),
+            record(Kind::Booked, BASE + 1, records::content(2_500)),
+            record(Kind::EnteredPending, BASE + 2, 0),
+            record(Kind::Submitted, BASE + 2, 0),
+            // Its order is not among the records.
+            record(Kind::Booked, SECOND, records::content(2_600)),
+        ];
+        let mut closed = Ledger::of_witness(&kept).unwrap();
+        let (_room, sqlite) = database(trades);
+        let mut session = sqlite.connect().unwrap();
+        compare_incomplete(&mut closed, &mut *session).unwrap()
+    };
+    let all = [
+        (7, 1, 1, true),
+        (BASE + 1, 1, 2_500, true),
+        // Completed and not in the records, as the next one.
+        (BASE + 2, 1, 2_700, true),
+        (SECOND, 1, 2_600, true),
+        (SECOND + 1, 3, 0, false),
+    ];
+    let work = witnessed(&all);
+    assert_eq!((summary(&work), work.first.len()), (None, 0), "{work:?}");
+    assert_eq!((work.orders, work.submissions, work.results), (2, 1, 2));
+    let lost = |work: AcknowledgedWork| {
+        let orders_and_results = (work.lost_orders, work.lost_results);
+        (
+            orders_and_results,
+            work.lost_submissions,
+            work.changed_results,
+        )
+    };
+    assert_eq!(lost(witnessed(&all[..1])), ((2, 2), 1, 0));
+    let mut changed = all;
+    changed[3] = (SECOND, 3, 0, false);
+    let work = witnessed(&changed);
+    assert!(
+        work.first[0].contains("1.500 s after the start"),
+        "{work:?}"
+    );
+    assert_eq!(lost(work), ((0, 1), 0, 0));
+    changed[3] = (SECOND, 1, 2_601, true);
+    assert_eq!(lost(witnessed(&changed)), ((0, 0), 0, 1));
+    changed = all;
+    changed[2] = (BASE + 2, 5, 0, false);
+    assert_eq!(lost(witnessed(&changed)), ((0, 0), 1, 0));
 }

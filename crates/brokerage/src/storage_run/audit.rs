@@ -1,0 +1,169 @@
+//! Which acknowledged transactions of a run its database still has, after a power cut.
+//!
+//! The database recovers by itself when it is opened. Then the ledger that the witness has kept is
+//! compared with the trades, as that of the driver is at the end of a run.
+
+use execution::audit::{AuditReport, AuditedRun};
+use execution::storage_run::own;
+use execution::{Error, RunOptions};
+use measure::display::number::counted;
+use measure::result::AcknowledgedWork;
+use measure::units;
+use std::path::PathBuf;
+use storage::Claim;
+use workload::Profile;
+
+use super::existing::locked;
+use super::server::{self, Opened, Watched};
+use super::size;
+use super::wanted::{survey, wanted_database};
+use crate::database::{RunMark, State};
+use crate::ledger::Ledger;
+use crate::ledger::compare::{CompareError, compare_incomplete};
+use crate::profile::BrokerageProfile;
+use crate::transactions::clean_up;
+
+/// What the answer covers, as the ledger has it.
+const COVERAGE: &str = "Trade updates, data maintenance and market feeds that submitted no order leave \
+                        no identifiers in the database and are not among them; other rows were not \
+                        examined.";
+
+/// Opens the database of a run and looks for the transactions that the witness has.
+///
+/// # Errors
+/// When it is in use, is not there, or does not answer.
+pub(crate) fn audit(
+    run: &AuditedRun,
+    profile: &dyn Profile,
+    doing: &mut dyn FnMut(&str),
+) -> Result<AuditReport, Error> {
+    let brokerage: &BrokerageProfile = own(profile)?;
+    let options = RunOptions {
+        on: run.on.clone(),
+        log_on: run.log_on.clone(),
+        database: run.database.clone(),
+        reuse: true,
+        ..RunOptions::default()
+    };
+    if options.on.is_empty() && options.database.is_none() {
+        return Err(Error::usage(
+            "The run worked on a database server that was there.",
+            "Name it with --database, as the run did.",
+        ));
+    }
+    let target = wanted_database(&options)?;
+    let layout = survey(&options, brokerage, &target)?;
+    let dialect = server::dialect(&target, layout.as_ref());
+    let sized_database = size::sized_database(brokerage, dialect)?;
+    let claim = layout
+        .map(|layout| Claim::reuse(layout, profile.workload()))
+        .transpose()?;
+    let watched = Watched {
+        data: options.on.first().map(PathBuf::as_path),
+        log: options.log_on.first().map(PathBuf::as_path),
+    };
+    doing("opening the database, which recovers it");
+    let layout = claim.as_ref().map(Claim::layout);
+    let opened = server::open(brokerage, &sized_database, &target, watched, layout)?;
+    let found = examine(run, &opened, doing);
+    // It is kept in any case.
+    let _ = opened.close(false);
+    found
+}
+
+fn examine(
+    run: &AuditedRun,
+    opened: &Opened,
+    doing: &mut dyn FnMut(&str),
+) -> Result<AuditReport, Error> {
+    let refused = |error: &_| server::refusal(error);
+    let database = &*opened.database;
+    let state = database.state().map_err(|error| refused(&error))?;
+    let mut report = AuditReport {
+        acknowledged: run.acknowledged(),
+        ..AuditReport::default()
+    };
+    if !matches!(state, State::Ready(_)) {
+        report.lost = report.acknowledged;
+        let place = opened.describe();
+        report.findings.push(format!(
+            "There is no complete brokerage in {place}: the storage lost it, or it was removed."
+        ));
+        return Ok(report);
+    }
+    let _run_lock = locked(opened)?;
+    let mut session = database
+        .connect_to_check()
+        .map_err(|error| refused(&error))?;
+    let mut ledger = Ledger::of_witness(&run.records).map_err(|error| file_failed(&error))?;
+    let last_trade = clean_up::last_trade(&mut *session).map_err(|error| refused(&error))?;
+    let mark = RunMark::read(database).map_err(|error| refused(&error))?;
+    if let Some(why) = undecidable(run, mark.as_ref(), ledger.base, last_trade) {
+        report.undecided = report.acknowledged;
+        report.findings.push(why.to_owned());
+        return Ok(report);
+    }
+    if mark.is_none_or(|mark| mark.run != run.run) {
+        report.findings.push(
+            "The database is in a state from before the run: the storage lost everything since, or \
+             an older copy was put in its place."
+                .to_owned(),
+        );
+    }
+    doing("comparing acknowledged transactions with the database");
+    let work = compare_incomplete(&mut ledger, &mut *session).map_err(|error| match error {
+        CompareError::Database(error) => refused(&error),
+        CompareError::File(error) => file_failed(&error),
+    })?;
+    add(&mut report, work);
+    Ok(report)
+}
+
+/// Why nothing can be said of a database with this mark, if so.
+fn undecidable(
+    run: &AuditedRun,
+    mark: Option<&RunMark>,
+    base: i64,
+    last_trade: i64,
+) -> Option<&'static str> {
+    match mark {
+        Some(mark) if mark.run == run.run => None,
+        Some(mark) if mark.base >= base => Some(
+            "Another run has worked on the database after this one, so what it held when power failed \
+             is not known any more.",
+        ),
+        None if last_trade > base => Some(
+            "The database holds trades of a run without a witness, so it is not as this run left it.",
+        ),
+        Some(_) | None => None,
+    }
+}
+
+fn add(report: &mut AuditReport, work: AcknowledgedWork) {
+    report.lost =
+        work.lost_orders + work.lost_submissions + work.lost_results + work.changed_results;
+    if work.acknowledged_twice > 0 {
+        report.damaged = true;
+        report.findings.push(format!(
+            "Work on {} was acknowledged twice, so it was lost in between.",
+            counted(work.acknowledged_twice, "trade")
+        ));
+    }
+    report.basis.push(format!(
+        "{}, {} and {} were compared with the rows of their trades. {COVERAGE}",
+        counted(work.orders, "order"),
+        counted(work.submissions, "submission"),
+        counted(work.results, "result")
+    ));
+    report.examples = work.first;
+}
+
+fn file_failed(error: &std::io::Error) -> Error {
+    Error::environment(
+        format!("The records cannot be kept for the comparison: {error}."),
+        format!(
+            "Make room in {}.",
+            units::sentence(&std::env::temp_dir().display())
+        ),
+    )
+}

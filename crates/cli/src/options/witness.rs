@@ -1,0 +1,78 @@
+//! The options of `witness` and `audit`, and those by which a run names its witness.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use proofload::storage_run::witness_refusal;
+use proofload::{Error, WitnessOptions};
+use witness::Secret;
+
+/// By what a run names its witness.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Witness")]
+pub struct WitnessArgs {
+    /// Report what is acknowledged as durable to 'proofload witness' at this address, so that 'proofload
+    /// audit' finds out after a power cut what was lost.
+    #[arg(long, value_name = "HOST:PORT", requires = "secret_file")]
+    pub witness: Option<String>,
+    /// The file with the secret that the witness has, too.
+    #[arg(long, value_name = "FILE", requires = "witness")]
+    pub secret_file: Option<PathBuf>,
+}
+
+impl WitnessArgs {
+    /// The witness, if one was named.
+    ///
+    /// # Errors
+    /// The file of the secret cannot be read, or the secret is too short.
+    pub fn read(&self) -> Result<Option<WitnessOptions>, Error> {
+        let (Some(address), Some(file)) = (&self.witness, &self.secret_file) else {
+            return Ok(None);
+        };
+        let secret = Secret::read(file).map_err(|error| witness_refusal(&error))?;
+        Ok(Some(WitnessOptions {
+            address: address.clone(),
+            secret,
+        }))
+    }
+}
+
+/// Options of `witness`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  head -c 32 /dev/urandom | base64 > secret
+  proofload witness --listen 0.0.0.0:7411 --secret-file secret --directory /var/lib/proofload")]
+pub struct WitnessServerOptions {
+    /// Address and port to listen at.
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: String,
+    /// The file with the secret that runs and audits have, too: 16 bytes or more.
+    #[arg(long, value_name = "FILE")]
+    pub secret_file: PathBuf,
+    /// Where the records are kept, a file for each run.
+    #[arg(long, value_name = "DIR", default_value = "proofload-witness")]
+    pub directory: PathBuf,
+}
+
+/// Options of `audit`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  proofload audit proofload-runs/exchange-2013-20260801T120000Z --witness other:7411 \\
+    --secret-file secret")]
+pub struct AuditOptions {
+    /// The run directory of the run that was interrupted.
+    #[arg(value_name = "DIR")]
+    pub run: PathBuf,
+    /// The witness that the run had.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub witness: String,
+    /// The file with the secret that the witness has, too.
+    #[arg(long, value_name = "FILE")]
+    pub secret_file: PathBuf,
+    /// The database of a brokerage on a server that was there, as 'run' had it.
+    #[arg(long, value_name = "DATABASE")]
+    pub database: Option<String>,
+    /// Print the answer as a JSON object.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,97 @@
+//! Looking for acknowledged transactions after a power cut: what every workload is asked, and answers.
+
+use std::path::PathBuf;
+
+use measure::result::RunResult;
+use storage::{Claim, Layout, Request};
+use witness::Record;
+use workload::Profile;
+
+use crate::error::Error;
+
+/// First lost transactions that are described.
+pub const MOST_EXAMPLES: usize = 5;
+
+/// A run whose acknowledged transactions are looked for.
+#[derive(Clone, Debug)]
+pub struct AuditedRun {
+    /// The targets of its databases.
+    pub on: Vec<PathBuf>,
+    /// Those of its logs; beside the databases when empty.
+    pub log_on: Vec<PathBuf>,
+    /// The database of a brokerage, when it was named.
+    pub database: Option<String>,
+    /// The number by which the witness knows the run.
+    pub run: String,
+    /// What the witness has of it, in the order in which it was sent.
+    pub records: Vec<Record>,
+}
+
+impl AuditedRun {
+    /// The run that left this result.
+    #[must_use]
+    pub fn of(result: &RunResult, database: Option<String>, records: Vec<Record>) -> Self {
+        let paths = |targets: &[measure::result::TargetPath]| -> Vec<PathBuf> {
+            targets.iter().map(|one| PathBuf::from(&one.path)).collect()
+        };
+        let (on, log_on) = (paths(&result.target.databases), paths(&result.target.logs));
+        let witness = result.witness.as_ref();
+        Self {
+            log_on: if log_on == on { Vec::new() } else { log_on },
+            on,
+            database,
+            run: witness.map_or_else(String::new, |witness| witness.run.clone()),
+            records,
+        }
+    }
+
+    /// Takes the targets with what is on them, as a run with `--reuse` does.
+    ///
+    /// # Errors
+    /// When they are in use, or what is on them is not of this profile.
+    pub fn claim(&self, profile: &dyn Profile) -> Result<Claim, Error> {
+        let layout: Layout = storage::survey(&Request {
+            on: &self.on,
+            log_on: &self.log_on,
+            profile,
+            reuse: true,
+            erase_device: false,
+        })?;
+        Ok(Claim::reuse(layout, profile.workload())?)
+    }
+
+    /// Transactions that the witness has acknowledged.
+    #[must_use]
+    pub fn acknowledged(&self) -> u64 {
+        let transactions = self.records.iter().filter(|one| one.is_transaction());
+        transactions.count() as u64
+    }
+}
+
+/// What an audit has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditReport {
+    /// Transactions that the witness has acknowledged.
+    pub acknowledged: u64,
+    /// Of those, the ones that are lost.
+    pub lost: u64,
+    /// Of those, the ones of which it cannot be said.
+    pub undecided: u64,
+    /// Whether the databases lack something else that was durable.
+    pub damaged: bool,
+    /// The first lost ones, each described.
+    pub examples: Vec<String>,
+    /// Why it cannot be said of some, and what else is wrong, in sentences.
+    pub findings: Vec<String>,
+    /// What the answer is based on, in sentences.
+    pub basis: Vec<String>,
+}
+
+impl AuditReport {
+    /// Adds a lost transaction to the examples, if there are few.
+    pub fn add_example(&mut self, describe: impl FnOnce() -> String) {
+        if self.examples.len() < MOST_EXAMPLES {
+            self.examples.push(describe());
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The audit of a run after a power cut: what of its acknowledged transactions has survived.
+
+use std::path::{Path, PathBuf};
+
+use config::Source;
+pub use execution::audit::AuditReport;
+use execution::audit::AuditedRun;
+use execution::storage_run::{foreign, witness_refusal};
+use execution::{Error, WitnessOptions};
+use measure::result::RunResult;
+use measure::run_directory::{CONFIG_FILE, LoadError, RESULT_FILE};
+use measure::units;
+use witness::RunId;
+
+use crate::registry::Registry;
+
+/// What an audit is asked for.
+#[derive(Clone, Debug)]
+pub struct AuditRequest {
+    /// The run directory, with the result and the settings of the run.
+    pub directory: PathBuf,
+    /// The witness of the run.
+    pub witness: WitnessOptions,
+    /// The database of a brokerage, when the run named a server.
+    pub database: Option<String>,
+}
+
+/// Fetches what the witness has of a run, recovers the databases of the run, and compares.
+/// `doing` is called with what goes on.
+///
+/// # Errors
+/// When the run had no such witness, the witness is not reached, the databases are in use or not there,
+/// or the storage fails.
+pub fn audit(
+    request: &AuditRequest,
+    registry: &Registry,
+    doing: &mut dyn FnMut(&str),
+) -> Result<AuditReport, Error> {
+    let (result, config) = load(&request.directory)?;
+    let run = witnessed_run(&request.directory, &result)?;
+    let profile = registry.read(&[Source::file(CONFIG_FILE, &config)])?;
+    let workload = registry.runnable(&*profile).ok_or_else(foreign)?;
+    doing("fetching the records of the witness");
+    let records = witness::fetch(&request.witness.address, &request.witness.secret, run);
+    let records = records.map_err(|error| witness_refusal(&error))?;
+    let audited = AuditedRun::of(&result, request.database.clone(), records);
+    workload.audit(&audited, &*profile, doing)
+}
+
+/// The result and the settings that a run has left. One that was interrupted has left both.
+fn load(directory: &Path) -> Result<(RunResult, String), Error> {
+    let refuse = |message: String| {
+        let help = "Name the directory of the results of the run, such as \
+                    proofload-runs/exchange-2013-...";
+        Error::usage(message, help)
+    };
+    let result = measure::run_directory::load_result(directory);
+    let result = result.map_err(|error: LoadError| refuse(units::sentence(&error) + "."))?;
+    let path = directory.join(CONFIG_FILE);
+    let config = std::fs::read_to_string(&path)
+        .map_err(|error| refuse(format!("{} cannot be read: {error}.", path.display())))?;
+    Ok((result, config))
+}
+
+/// The number by which the witness knows the run.
+fn witnessed_run(directory: &Path, result: &RunResult) -> Result<RunId, Error> {
+    let shown = directory.display();
+    let Some(witness) = &result.witness else {
+        return Err(Error::usage(
+            format!("The run in {shown} had no witness, so nobody knows what it acknowledged."),
+            "Give --witness and --secret-file to 'proofload run'.",
+        ));
+    };
+    RunId::parse(&witness.run).ok_or_else(|| {
+        Error::usage(
+            format!("{shown}/{RESULT_FILE} does not say by what number the witness knows the run."),
+            "Restore the file as the run has written it.",
+        )
+    })
+}
