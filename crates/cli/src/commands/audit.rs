@@ -59,12 +59,15 @@ fn as_text(report: &AuditReport) -> String {
             "{}{} of {} lost\n",
             if report.damaged { "At least " } else { "" },
             count_of(report.lost),
-            counted(all, "acknowledged transaction")
+            counted(all - report.undecided, "acknowledged transaction")
         ),
     };
     if report.undecided > 0 && report.undecided < report.acknowledged {
-        let undecided = counted(report.undecided, "further transaction");
-        let _ = writeln!(text, "INCONCLUSIVE for {undecided}.");
+        let _ = writeln!(
+            text,
+            "INCONCLUSIVE: it cannot be said of {} whether they are lost.",
+            counted(report.undecided, "other acknowledged transaction")
+        );
     }
     let lines = |text: &mut String, lines: &[String]| {
         for line in lines {
@@ -129,12 +132,12 @@ mod tests {
             (
                 report(10, 3, 2),
                 4,
-                "INCONCLUSIVE for 2 further transactions",
+                "3 of 8 acknowledged transactions lost\nINCONCLUSIVE: it cannot be said of 2 other",
             ),
             (
                 report(10, 0, 2),
                 5,
-                "0 of 10 acknowledged transactions lost\nINCONCLUSIVE for 2",
+                "0 of 8 acknowledged transactions lost\nINCONCLUSIVE: it cannot be said of 2 other",
             ),
             (
                 report(10, 0, 10),
