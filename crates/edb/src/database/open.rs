@@ -6,11 +6,12 @@ use crate::checkpoint::CheckpointFile;
 use crate::engine::{Core, SharedState};
 use crate::error::EngineError;
 use crate::format::database_header::{
-    DamagedCopy, DatabaseHeader, DatabaseState, HeaderLogPosition, PEEK_BYTES, TimeAndPosition,
-    Writer,
+    DatabaseHeader, DatabaseState, HeaderLogPosition, PEEK_BYTES, TimeAndPosition, Writer,
 };
 use crate::format::layout::DATABASE_ROOT;
-use crate::integrity::{DamageClass, DbtimeRange, FileClass, FileFinding, FilePart, VersionTable};
+use crate::integrity::{
+    DamageClass, DbtimeRange, FileClass, FileFinding, VersionTable, compare_headers,
+};
 use crate::log::{Log, LogReader};
 use crate::pool::Pool;
 use crate::position::LogPosition;
@@ -41,12 +42,12 @@ impl<D: Directory> Database<D> {
     ) -> Result<(Self, RecoveryReport), EngineError> {
         let file = (database_directory, name);
         let parts = Parts::new(handle, file, log_directory, &settings, observer)?;
-        parts.open().await.map_err(of_lost_end)
+        parts.open().await
     }
 }
 
-/// A page that is later than everything that was read of the log shows that the log goes no further than
-/// the storage kept it.
+/// When a database was not closed properly, a page that is later than everything that was read of the
+/// log shows that the storage lost the end of it.
 fn of_lost_end(error: EngineError) -> EngineError {
     let EngineError::Page(page) = &error else {
         return error;
@@ -74,8 +75,24 @@ impl<D: Directory> Parts<'_, D> {
     async fn open(&self) -> Result<(Database<D>, RecoveryReport), EngineError> {
         let started_ns = self.handle.now_ns();
         let file = self.database_directory.open(self.name).await?;
+        let (header, damaged_header) = self.read_header(&file, &file.name()).await?;
+        let was_dirty = header.state != DatabaseState::Clean;
+        let opened = self.open_with(file, header).await;
+        let (database, mut report) = match was_dirty {
+            true => opened.map_err(of_lost_end)?,
+            false => opened?,
+        };
+        report.damaged_header = damaged_header;
+        report.seconds = (self.handle.now_ns() - started_ns) as f64 / 1e9;
+        Ok((database, report))
+    }
+
+    async fn open_with(
+        &self,
+        file: D::File,
+        header: DatabaseHeader,
+    ) -> Result<(Database<D>, RecoveryReport), EngineError> {
         let file_name = file.name();
-        let (header, damaged_header) = self.read_header(&file, &file_name).await?;
         let range = DbtimeRange::of_existing(header.signature, header.dbtime);
         // Only a closed database has nothing later on the disk than its header says.
         let newest = match header.state {
@@ -151,9 +168,7 @@ impl<D: Directory> Parts<'_, D> {
             core.pool.sync().await?;
         }
         core.load_catalog().await?;
-        report.damaged_header = damaged_header;
         report.missing_versions = missing_versions;
-        report.seconds = (self.handle.now_ns() - started_ns) as f64 / 1e9;
         Ok((Database::start(core, keepers, self.place()), report))
     }
 
@@ -248,23 +263,16 @@ impl<D: Directory> Parts<'_, D> {
                     .to_owned(),
             ));
         }
-        let damaged = DatabaseHeader::damaged_copy(&first, &second);
-        if let Some(DamagedCopy {
-            class: FileClass::Foreign,
-            ..
-        }) = damaged
+        let finding = compare_headers(file_name, &first, &second);
+        if finding
+            .as_ref()
+            .is_some_and(|one| one.class == FileClass::Foreign)
         {
             return Err(refuse(
                 "its two headers are of different databases, and nothing says which is its own"
                     .to_owned(),
             ));
         }
-        let finding = damaged.map(|damaged| FileFinding {
-            file: file_name.to_owned(),
-            part: FilePart::Header { copy: damaged.copy },
-            class: damaged.class,
-            problem: damaged.problem,
-        });
         Ok((header, finding))
     }
 

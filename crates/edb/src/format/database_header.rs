@@ -4,7 +4,6 @@
 use super::checksum::header_checksum;
 pub use super::header_values::{HeaderLogPosition, LogTime};
 use super::page::PAGE_SIZES_BYTES;
-use crate::integrity::FileClass;
 use std::cmp::Ordering;
 
 const MAGIC: u32 = 0x89AB_CDEF;
@@ -363,7 +362,7 @@ impl DatabaseHeader {
 
     /// Whether this copy was certainly written before the other one: before the database was opened
     /// the last time, or a log file earlier. Positions in different logs cannot be compared.
-    fn is_older_than(&self, other: &Self) -> bool {
+    pub(crate) fn is_older_than(&self, other: &Self) -> bool {
         if self.signature != other.signature || self.log_signature != other.log_signature {
             return false;
         }
@@ -376,55 +375,6 @@ impl DatabaseHeader {
             Ordering::Greater => false,
         }
     }
-
-    /// Says which of the two copies is damaged, or is not the same as the other, and how. A power cut
-    /// while they were written leaves one so; on a closed database it is a fault of the storage.
-    pub fn damaged_copy(first: &[u8], second: &[u8]) -> Option<DamagedCopy> {
-        let damaged = |copy, bytes: &[u8], which, damage: HeaderDamage| DamagedCopy {
-            copy,
-            class: match bytes.iter().all(|&byte| byte == 0) {
-                true => FileClass::Zeroed,
-                false => FileClass::Checksum,
-            },
-            problem: format!("the {which} header is damaged: {damage}"),
-        };
-        let differs = |copy, class, problem: &str| DamagedCopy {
-            copy,
-            class,
-            problem: problem.to_owned(),
-        };
-        Some(match (Self::decode(first), Self::decode(second)) {
-            (Err(damage), _) => damaged(1, first, "first", damage),
-            (_, Err(damage)) => damaged(2, second, "second", damage),
-            (Ok(first), Ok(second)) if first == second => return None,
-            (Ok(first), Ok(second)) if first.signature != second.signature => differs(
-                2,
-                FileClass::Foreign,
-                "the second header is not of the same database as the first",
-            ),
-            (Ok(first), Ok(second)) if first.is_older_than(&second) => differs(
-                1,
-                FileClass::LostWrite,
-                "the first header is older than the second: the last write of it was lost",
-            ),
-            _ => differs(
-                2,
-                FileClass::LostWrite,
-                "the second header is older than the first: the last write of it was lost",
-            ),
-        })
-    }
-}
-
-/// A copy of the header that is not what the other one shows that it must be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DamagedCopy {
-    /// 1 or 2.
-    pub copy: u8,
-    /// What has become of it.
-    pub class: FileClass,
-    /// The same as a sentence without a full stop.
-    pub problem: String,
 }
 
 /// Windows 8 is the system that this program names, and it sets the signatures that this one leaves

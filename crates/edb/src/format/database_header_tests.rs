@@ -53,47 +53,6 @@ fn the_second_copy_stands_in_for_a_damaged_first() {
 }
 
 #[test]
-fn the_second_copy_stands_in_for_a_first_that_lost_a_write() {
-    let mut clean = header(4096, 1_700_000_000_123, 1 << 20);
-    clean.state = DatabaseState::Clean;
-    let mut opened = clean.clone();
-    opened.state = DatabaseState::Dirty;
-    opened.attach.position = HeaderLogPosition::from_stream(3 << 20, 1 << 20);
-    opened.highest_log_committed = 4;
-    let mut later = opened.clone();
-    later.highest_log_committed = 5;
-    let mut in_a_new_log = opened.clone();
-    in_a_new_log.log_signature.random ^= 1;
-    in_a_new_log.attach.position = HeaderLogPosition::from_stream(0, 1 << 20);
-    let mut of_another = later.clone();
-    of_another.signature.random ^= 1;
-    let encoded = |header: &DatabaseHeader| {
-        let mut page = vec![0; 4096];
-        header.encode(&mut page);
-        page
-    };
-    let cases = [
-        (&clean, &opened, Some((1, FileClass::LostWrite))),
-        (&opened, &clean, Some((2, FileClass::LostWrite))),
-        (&opened, &later, Some((1, FileClass::LostWrite))),
-        (&later, &opened, Some((2, FileClass::LostWrite))),
-        (&in_a_new_log, &opened, Some((2, FileClass::LostWrite))),
-        (&opened, &of_another, Some((2, FileClass::Foreign))),
-        (&opened, &opened, None),
-    ];
-    for (place, (first, second, damaged)) in cases.into_iter().enumerate() {
-        let takes_first = damaged.is_none_or(|(copy, _)| copy == 2);
-        let copies = (encoded(first), encoded(second));
-        let chosen = DatabaseHeader::choose(&copies.0, &copies.1);
-        let expected = if takes_first { first } else { second };
-        assert_eq!(chosen.as_ref(), Ok(expected), "case {place}");
-        let reported = DatabaseHeader::damaged_copy(&copies.0, &copies.1);
-        let reported = reported.map(|damaged| (damaged.copy, damaged.class));
-        assert_eq!(reported, damaged, "case {place}");
-    }
-}
-
-#[test]
 fn other_bytes_are_no_header() {
     assert_eq!(
         DatabaseHeader::decode(&[0; 4096]),

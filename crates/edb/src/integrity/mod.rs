@@ -8,12 +8,14 @@
 //!   each database counts from its own base, so that a page of another file is recognised.
 //! - [`VersionTable`] holds them, and what else was valid while a read was under way.
 //! - `classify` says what is wrong with a page: a [`PageFinding`] with its [`DamageClass`].
-//! - [`LastWritten`] compares the copies of the header and of the checkpoint.
+//! - [`LastWritten`] compares the copies of the header and of the checkpoint with what was written,
+//!   and `header_copies` those of a header with each other.
 
 mod classify;
 mod copies;
 mod file_finding;
 mod finding;
+mod header_copies;
 mod table;
 mod version;
 
@@ -27,5 +29,6 @@ pub use file_finding::{FileClass, FileFinding, FilePart};
 pub use finding::{
     DamageClass, EseError, LastWrite, Misplaced, PageFinding, Persistence, WrongBlocks,
 };
+pub(crate) use header_copies::compare_headers;
 pub use table::{Contents, Coverage, ReadCheck, ReadInProgress, VersionTable, WriteInProgress};
 pub use version::{DbtimeRange, Version};

@@ -91,13 +91,14 @@ impl<D: Directory> LogFiles<D> {
         }
     }
 
-    /// Notes the files that are missing between those that are there. Files go in their order, the
-    /// oldest first, so a power cut leaves no such gap.
+    /// Notes where files are missing between those that are there, by the first of each gap. Files go in
+    /// their order, the oldest first, so a power cut leaves no such gap.
     pub(super) fn note_gaps(&self, current: u32) {
         let full: Vec<u32> = self.full.borrow().iter().copied().collect();
         let followed_by = full.iter().skip(1).copied().chain([current]);
         for (&before, after) in full.iter().zip(followed_by) {
-            for generation in before + 1..after {
+            if before + 1 < after {
+                let generation = before + 1;
                 let name = self.names.full(generation);
                 let finding = self.expected(generation, &name).missing();
                 self.core.note(vec![finding]);

@@ -161,7 +161,8 @@ impl LogCore {
     /// # Panics
     /// If the record is larger than [`LogCore::most_record_bytes`].
     pub fn append(&self, record: &[u8]) -> LogSpan {
-        let state = &mut *self.state.borrow_mut();
+        let mut borrowed = self.state.borrow_mut();
+        let state = &mut *borrowed;
         let span = state.buffer.append(record);
         if let Some(chain) = &mut state.chain {
             chain.add(span.begin, record);
@@ -169,6 +170,7 @@ impl LogCore {
         state.statistics.records += 1;
         state.statistics.record_bytes += record.len() as u64;
         let half_full = state.buffer.buffered_bytes() * 2 >= self.settings.buffer_bytes();
+        drop(borrowed);
         if half_full {
             self.writer.raise();
         }
