@@ -116,7 +116,7 @@ pub fn harm_pages(
                     bytes = foreign.page(number).to_vec();
                 }
                 PageHarm::Older if is_used(earlier, number) => {
-                    bytes = earlier.page(number).to_vec()
+                    bytes = earlier.page(number).to_vec();
                 }
                 PageHarm::Foreign | PageHarm::Older => continue,
             }
