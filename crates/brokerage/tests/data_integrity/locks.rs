@@ -2,12 +2,12 @@
 
 use crate::common;
 use brokerage::database::sqlite::Sqlite;
-use brokerage::database::{Database, LockError};
+use brokerage::database::{Database, LockError, RunLock};
 
 /// The first lock is taken, the second is refused with the name of the first, and it is free
-/// afterwards.
+/// afterwards. Returns the lock that is taken then.
 #[track_caller]
-fn one_at_a_time(database: &dyn Database, names: &[&str]) {
+fn one_at_a_time(database: &dyn Database, names: &[&str]) -> Box<dyn RunLock> {
     let mut first = database.lock().unwrap();
     first.keep().unwrap();
     let Err(LockError::Held(holder)) = database.lock() else {
@@ -19,8 +19,8 @@ fn one_at_a_time(database: &dyn Database, names: &[&str]) {
     drop(first);
     // A server notices the end of a session a moment later.
     for _ in 0..100 {
-        if database.lock().is_ok() {
-            return;
+        if let Ok(lock) = database.lock() {
+            return lock;
         }
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
@@ -32,7 +32,7 @@ fn a_file_is_locked() {
     let room = common::room();
     let sqlite = Sqlite::new(room.path(), 1 << 20, 1);
     let process = format!("process {}", std::process::id());
-    one_at_a_time(&sqlite, &[&process, "since 20"]);
+    drop(one_at_a_time(&sqlite, &[&process, "since 20"]));
     sqlite.remove().unwrap();
     assert_eq!(std::fs::read_dir(room.path()).unwrap().count(), 0);
 }
@@ -46,8 +46,7 @@ fn a_database_of_postgresql_is_locked_and_locked_again_after_a_restart() {
     let postgres = cluster.database().unwrap();
     common::build(&postgres);
     let process = format!("process {}", std::process::id());
-    one_at_a_time(&postgres, &[&process, "server process ", "since 20"]);
-    let mut held = postgres.lock().unwrap();
+    let mut held = one_at_a_time(&postgres, &[&process, "server process ", "since 20"]);
     cluster.crash();
     cluster.restart().unwrap();
     held.keep().unwrap();
@@ -66,5 +65,5 @@ fn a_database_of_mariadb_is_locked() {
     };
     let maria = brokerage::database::mariadb::MariaDb::open(&server.address()).unwrap();
     common::build(&maria);
-    one_at_a_time(&maria, &["connection ", "root", "since 20"]);
+    drop(one_at_a_time(&maria, &["connection ", "root", "since 20"]));
 }
