@@ -165,6 +165,8 @@ pub struct ErrorRecord {
     pub offset_bytes: Option<u64>,
     /// The version (dbtime) of the page that was written last; null when it is not known.
     pub expected_version: Option<u64>,
+    /// When that write completed, in milliseconds since 1970; null when it is not known.
+    pub last_write_unix_ms: Option<u64>,
     /// The version that was found; null when there is none.
     pub found_version: Option<u64>,
     /// Whether reading again gave the same (true: wrong on the medium; false: wrong once); null when

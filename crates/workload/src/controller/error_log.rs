@@ -191,6 +191,7 @@ fn take_over(record: &mut ErrorRecord, failure: &Failure) {
     record.ese_error = finding.class.ese_error();
     record.offset_bytes = finding.offset_bytes.or(record.offset_bytes);
     record.expected_version = finding.expected_version.or(record.expected_version);
+    record.last_write_unix_ms = finding.last_write_unix_ms.or(record.last_write_unix_ms);
     record.found_version = finding.found_version.or(record.found_version);
     record.on_medium = finding.on_medium.or(record.on_medium);
     record.is_patched |= finding.is_patched;

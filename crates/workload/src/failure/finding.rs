@@ -13,6 +13,8 @@ pub struct IntegrityFinding {
     pub offset_bytes: Option<u64>,
     /// The version (dbtime) of the page that was written last.
     pub expected_version: Option<u64>,
+    /// When that write completed, in milliseconds since 1970.
+    pub last_write_unix_ms: Option<u64>,
     /// The version that was found.
     pub found_version: Option<u64>,
     /// Whether reading again gave the same; `None` when it was not read again.
@@ -45,6 +47,7 @@ impl IntegrityFinding {
             class: class_of(page.class),
             offset_bytes: Some(page.offset_bytes),
             expected_version: page.last_write.map(|write| write.dbtime),
+            last_write_unix_ms: page.last_write.map(|write| write.unix_ms),
             found_version: page.found_dbtime,
             on_medium: match page.persistence {
                 Persistence::ReadOnce => None,
