@@ -12,8 +12,8 @@ use measure::result::{
     DemeritPoint, DemeritResult, DeviceResult, ErrorCount, ErrorRecord, EventResult, FileHash,
     HealthFigure, IntegrityClass, IoFigures, KernelMessage, LatencyFigures, OperationResult,
     OutageResult, PhaseResult, RebuildResult, RunResult, ServerCheckpoints, ServerFileIo, ServerIo,
-    ServerLog, ServerResult, SteadyState, TargetPath, TraceResult, TuningResult, TuningStep,
-    Verdict, VerificationResult, VerifiedDatabase, WaitShare, WitnessResult,
+    ServerLog, ServerResult, SlowSample, SteadyState, TargetPath, TraceResult, TuningResult,
+    TuningStep, Verdict, VerificationResult, VerifiedDatabase, WaitShare, WitnessResult,
 };
 use measure::sample::{Phase, SampleRow};
 use serde_json::Value;
@@ -35,7 +35,11 @@ fn full_result() -> RunResult {
         ..IoFigures::default()
     };
     let mut result = RunResult::new();
-    result.checks.push(Check::default());
+    result.checks.push(Check {
+        samples_above: 1,
+        slow_samples: vec![SlowSample::default()],
+        ..Check::default()
+    });
     result.phases.push(PhaseResult::default());
     result.target.databases.push(TargetPath::default());
     result.target.logs.push(TargetPath::default());

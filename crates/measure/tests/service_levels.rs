@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use measure::metric::Stream;
+use measure::host::{DeviceSample, HostSample};
+use measure::metric::{Metric, Stream, Values};
 use measure::result::{
     Check, CheckId, CheckKind, ErrorKind, ErrorRecord, Scope, SteadyState, Verdict,
 };
-use measure::sample::{Layout, Phase, Recorder, RunTotals, Sample};
+use measure::sample::{DatabaseMeters, Layout, Phase, Recorder, RunTotals, Sample};
 use measure::service_level::{Levels, Measured, OperationLevels, ServiceLevels, evaluate, judge};
 use proptest::prelude::*;
 
@@ -234,6 +235,71 @@ fn each_database_is_judged_on_its_own() {
     assert_eq!(places, ["db1", "db2", "db3"]);
     levels.p99_database_read_ms = 5.0;
     assert_eq!(run.verdict(&levels).0, Verdict::Fail);
+}
+
+#[test]
+fn samples_above_the_limit_are_listed_with_what_host_and_device_did() {
+    let layout = Arc::new(Layout::new(["db1"], Vec::<String>::new()));
+    let mut totals = RunTotals::new(Arc::clone(&layout), 15.0);
+    let values = |pairs: &[(Metric, f64)]| -> Values {
+        pairs.iter().map(|&(m, value)| (m, Some(value))).collect()
+    };
+    for (number, read_ms) in [10, 150, 20, 130].into_iter().enumerate() {
+        let mut databases = DatabaseMeters::for_layout(&layout);
+        let reads = databases[0].stream_mut(Stream::DatabaseRead);
+        (0..3).for_each(|_| reads.latency.record(read_ms * NS_PER_MS));
+        totals.add(&Sample {
+            layout: Arc::clone(&layout),
+            number: number as u64,
+            phase: Phase::Measured,
+            phase_number: 0,
+            begins_s: 100.0 + 15.0 * number as f64,
+            length_s: 15.0,
+            databases,
+            host: Some(HostSample {
+                length_s: 15.0,
+                values: values(&[(Metric::CpuBusy, read_ms as f64 / 10.0)]),
+                devices: vec![DeviceSample {
+                    name: "sda".to_owned(),
+                    values: values(&[(Metric::DeviceReadAverage, read_ms as f64 - 1.0)]),
+                }],
+            }),
+            array: None,
+        });
+    }
+    let checks = evaluate(&strict(), &measured(&totals));
+    let check = find(&checks, CheckId::DatabaseReadMax);
+    assert_eq!((check.passed, check.samples_above), (Some(false), 2));
+    let listed: Vec<_> = check
+        .slow_samples
+        .iter()
+        .map(|one| {
+            let busy = one.host_counter(Metric::CpuBusy);
+            let device_ms = one.device_figure("sda", Metric::DeviceReadAverage);
+            (
+                one.begins_s,
+                one.requests,
+                one.average_ms.round(),
+                busy,
+                device_ms,
+            )
+        })
+        .collect();
+    assert_eq!(
+        listed,
+        [
+            (115.0, 3, 150.0, Some(15.0), Some(149.0)),
+            (145.0, 3, 130.0, Some(13.0), Some(129.0)),
+        ]
+    );
+    let others = checks
+        .iter()
+        .filter(|one| one.id != CheckId::DatabaseReadMax);
+    assert!(
+        others
+            .clone()
+            .all(|one| one.samples_above == 0 && one.slow_samples.is_empty())
+    );
 }
 
 #[test]

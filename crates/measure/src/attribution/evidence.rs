@@ -1,7 +1,7 @@
 //! The figures that rules are based on.
 
 use crate::metric::{IoMetric, Metric, Stream};
-use crate::result::{Check, CheckKind, CounterSummary, DatabaseResult, RunResult, Scope};
+use crate::result::{Check, CheckKind, DatabaseResult, RunResult, Scope, SlowSample};
 
 /// A device accounts for a read latency when its own is at least this share of it.
 pub const DEVICE_SHARE: f64 = 0.6;
@@ -12,25 +12,43 @@ const BUSY_DEVICE: f64 = 0.9;
 /// Storage is what the sessions of a database waited for when this share of them did, in percent.
 const STORAGE_WAITS_PERCENT: f64 = 50.0;
 
-/// A result document, read as evidence.
+/// A result document, read as evidence: over the measured phase, or over one sample of it.
 pub(super) struct Evidence<'a> {
     pub(super) result: &'a RunResult,
+    sample: Option<&'a SlowSample>,
 }
 
 impl<'a> Evidence<'a> {
     pub(super) fn of(result: &'a RunResult) -> Self {
-        Self { result }
+        Self {
+            result,
+            sample: None,
+        }
     }
 
-    /// A host counter over the measured phase.
-    pub(super) fn counter(&self, metric: Metric) -> Option<&'a CounterSummary> {
-        self.result.host.counter(metric)
+    /// What there is about one sample. Figures that samples do not have are those of the phase.
+    pub(super) fn of_sample(result: &'a RunResult, sample: &'a SlowSample) -> Self {
+        Self {
+            result,
+            sample: Some(sample),
+        }
     }
 
     /// The mean of a host counter.
     pub(super) fn average(&self, metric: Metric) -> Option<f64> {
-        let average = self.counter(metric)?.average;
-        average.is_finite().then_some(average)
+        let average = match self.sample {
+            Some(sample) => sample.host_counter(metric),
+            None => self.result.host.counter(metric).map(|one| one.average),
+        };
+        average.filter(|value| value.is_finite())
+    }
+
+    /// The highest value of a host counter.
+    pub(super) fn maximum(&self, metric: Metric) -> Option<f64> {
+        match self.sample {
+            Some(sample) => sample.host_counter(metric),
+            None => self.result.host.counter(metric).map(|one| one.maximum),
+        }
     }
 
     /// A setting that is a number.
@@ -67,14 +85,32 @@ impl<'a> Evidence<'a> {
     pub(super) fn latencies_ms(&self, check: &Check) -> Option<(f64, f64)> {
         let database = self.database(check)?;
         let stream = Self::stream(check);
-        let engine_ms = database.figures.stream(stream).get(IoMetric::Average)?;
-        let device_ms = match stream {
-            Stream::LogWrite => {
-                self.result
-                    .device_under(&database.log_path)?
-                    .average_write_ms
+        let is_log = stream == Stream::LogWrite;
+        let path = if is_log {
+            &database.log_path
+        } else {
+            &database.path
+        };
+        let device = self.result.device_under(path)?;
+        let (engine_ms, device_ms) = match self.sample {
+            Some(sample) => {
+                let metric = if is_log {
+                    Metric::DeviceWriteAverage
+                } else {
+                    Metric::DeviceReadAverage
+                };
+                let device_ms = sample.device_figure(&device.name, metric);
+                (sample.average_ms, device_ms)
             }
-            _ => self.result.device_under(&database.path)?.average_read_ms,
+            None => {
+                let engine_ms = database.figures.stream(stream).get(IoMetric::Average)?;
+                let device_ms = if is_log {
+                    device.average_write_ms
+                } else {
+                    device.average_read_ms
+                };
+                (engine_ms, device_ms)
+            }
         };
         let device_ms = device_ms.filter(|value| value.is_finite())?;
         (engine_ms.is_finite() && engine_ms > 0.0).then_some((engine_ms, device_ms))

@@ -21,6 +21,7 @@ mod tests;
 
 pub use rules::rule_sentences;
 
+use crate::display::number::count;
 use crate::result::{Cause, Check, CheckKind, RunKind, RunResult, Verdict};
 use evidence::Evidence;
 use rules::RULES;
@@ -40,14 +41,13 @@ pub fn attribute(result: &mut RunResult) {
 }
 
 fn attribute_failure(result: &mut RunResult) {
-    let evidence = Evidence::of(result);
     let mut causes: Vec<Cause> = Vec::new();
     for check in result.failed_checks() {
-        let doubts = doubts(&evidence, check);
-        if doubts.is_empty() {
+        let explanations = explanations(result, check);
+        if explanations.is_empty() {
             return;
         }
-        for cause in doubts {
+        for cause in explanations {
             if !causes.iter().any(|known| known.id == cause.id) {
                 causes.push(cause);
             }
@@ -64,8 +64,53 @@ fn attribute_failure(result: &mut RunResult) {
     result.causes = causes;
 }
 
-/// What explains a level that was not met without the storage.
-fn doubts(evidence: &Evidence<'_>, check: &Check) -> Vec<Cause> {
+/// What explains a level that was not met without the storage; empty when it stands.
+fn explanations(result: &RunResult, check: &Check) -> Vec<Cause> {
+    if check.slow_samples.is_empty() {
+        return causes_in(&Evidence::of(result), check);
+    }
+    let whole = Evidence::of(result);
+    let allowed = whole.number("service_levels.allowed_maximum_violations");
+    causes_in_samples(result, check, allowed.unwrap_or(0.0))
+}
+
+/// The same of a level of samples: each sample above the limit is explained by what was seen in that
+/// sample. The level stands when more of them than allowed have no explanation.
+fn causes_in_samples(result: &RunResult, check: &Check, allowed: f64) -> Vec<Cause> {
+    let mut causes: Vec<(Cause, u64, f64)> = Vec::new();
+    let mut without = 0u64;
+    for sample in &check.slow_samples {
+        let found = causes_in(&Evidence::of_sample(result, sample), check);
+        without += u64::from(found.is_empty());
+        for cause in found {
+            match causes.iter_mut().find(|(known, ..)| known.id == cause.id) {
+                Some((_, samples, _)) => *samples += 1,
+                None => causes.push((cause, 1, sample.begins_s)),
+            }
+        }
+    }
+    // Where not all are listed, the others count like those that are.
+    let listed = check.slow_samples.len() as f64;
+    let share = (check.samples_above as f64 / listed).max(1.0);
+    if without as f64 * share > allowed {
+        return Vec::new();
+    }
+    causes.sort_by_key(|(_, samples, _)| std::cmp::Reverse(*samples));
+    let text = |(cause, samples, begins_s): (Cause, u64, f64)| Cause {
+        text: format!(
+            "in {} of {} samples above the limit, the first of them {begins_s:.0} s after the start of \
+             the run: {}",
+            count(samples),
+            count(check.slow_samples.len() as u64),
+            cause.text
+        ),
+        ..cause
+    };
+    causes.into_iter().map(text).collect()
+}
+
+/// The rules that hold.
+fn causes_in(evidence: &Evidence<'_>, check: &Check) -> Vec<Cause> {
     let of_speed = matches!(
         check.kind(),
         CheckKind::Latency

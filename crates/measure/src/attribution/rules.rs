@@ -196,6 +196,7 @@ fn too_few_requests(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
         CheckKind::Spike => FEWEST_OF_SAMPLE * samples,
         _ => return None,
     };
+    // Those of the whole phase also for one sample: where storage stalls, few requests end in a sample.
     let stream = Evidence::stream(check);
     let requests = evidence.database(check)?.figures.stream(stream).count;
     (requests < fewest).then(|| {
@@ -235,7 +236,7 @@ fn cache_filling(evidence: &Evidence<'_>, _: &Check) -> Option<String> {
 }
 
 fn paused(evidence: &Evidence<'_>, check: &Check) -> Option<String> {
-    let longest_ms = evidence.counter(Metric::LongestPause)?.maximum;
+    let longest_ms = evidence.maximum(Metric::LongestPause)?;
     let samples = &evidence.result.samples;
     let measured_ms = samples.count as f64 * samples.interval_s * 1e3;
     let shows = of_single_requests(check) || longest_ms >= PAUSE_SHARE * measured_ms;

@@ -5,6 +5,7 @@ use strum::IntoStaticStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::SlowSample;
 use crate::metric::Unit;
 
 /// The answer of a run.
@@ -81,6 +82,16 @@ pub struct Check {
     pub passed: Option<bool>,
     /// The rule as a sentence, complete enough to be checked by hand against the figures.
     pub rule: String,
+    /// Of a level of samples that was not met: how many samples were above the limit.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub samples_above: u64,
+    /// Those samples in the order of time; of very many the worst.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slow_samples: Vec<SlowSample>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Check {
@@ -103,6 +114,7 @@ impl Check {
             unit: id.unit(),
             passed: value.map(|value| bound.allows(value, limit)),
             rule,
+            ..Check::default()
         }
     }
 

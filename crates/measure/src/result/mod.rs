@@ -20,6 +20,7 @@ mod host;
 mod integrity;
 mod server;
 mod setup;
+mod slow_sample;
 mod trace;
 mod witness;
 
@@ -42,6 +43,8 @@ pub use setup::{
     ErrorKind, ErrorRecord, PhaseResult, SamplesSummary, TargetPath, TargetResult, TuningResult,
     TuningStep, WorkloadResult,
 };
+pub use slow_sample::SlowSample;
+pub(crate) use slow_sample::by_column;
 pub use trace::{DemeritPoint, DemeritResult, TraceResult};
 pub use witness::WitnessResult;
 

@@ -6,7 +6,7 @@ use super::host_totals::HostTotals;
 use super::{DatabaseMeters, IoMeter, Layout, OperationMeter, Phase, Sample};
 use crate::confidence::{Part, half_width_95};
 use crate::histogram::LatencyHistogram;
-use crate::metric::Stream;
+use crate::metric::{Metric, Stream, Values};
 use crate::result::LatencyFigures;
 
 /// Count and average latency of one sample, small enough to keep for a whole day of samples.
@@ -132,6 +132,54 @@ pub struct RunTotals {
     pub(super) operations: Vec<OperationTotals>,
     pub(super) iops: Vec<f64>,
     pub(super) host: HostTotals,
+    pub(super) surroundings: Vec<Surroundings>,
+}
+
+/// When a full sample begins, and what host and devices did in it, as far as it explains latencies.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Surroundings {
+    /// In seconds since the start of the run.
+    pub(crate) begins_s: f64,
+    /// Counters of the host.
+    pub(crate) host: Values,
+    /// Figures of each block device, by its name.
+    pub(crate) devices: Vec<(String, Values)>,
+}
+
+/// Counters of the host that explain latencies.
+const OF_HOST: [Metric; 7] = [
+    Metric::CpuBusy,
+    Metric::ProcessCpu,
+    Metric::CpuSteal,
+    Metric::RunQueueDelay,
+    Metric::MemoryPressure,
+    Metric::Swap,
+    Metric::LongestPause,
+];
+/// Figures of devices that explain latencies.
+const OF_DEVICE: [Metric; 3] = [
+    Metric::DeviceReadAverage,
+    Metric::DeviceWriteAverage,
+    Metric::DeviceBusy,
+];
+
+impl Surroundings {
+    fn of(sample: &Sample) -> Surroundings {
+        let only = |values: &Values, metrics: &[Metric]| -> Values {
+            let pairs = metrics.iter().map(|&metric| (metric, values.get(metric)));
+            pairs.collect()
+        };
+        let host = sample.host.as_ref();
+        let devices = host.map_or(&[][..], |host| &host.devices);
+        Surroundings {
+            begins_s: sample.begins_s,
+            host: host.map_or_else(Values::default, |host| only(&host.values, &OF_HOST)),
+            devices: devices
+                .iter()
+                .map(|device| (device.name.clone(), only(&device.values, &OF_DEVICE)))
+                .collect(),
+        }
+    }
 }
 
 impl RunTotals {
@@ -145,6 +193,7 @@ impl RunTotals {
             measured_s: 0.0,
             iops: Vec::new(),
             host: HostTotals::default(),
+            surroundings: Vec::new(),
         }
     }
 
@@ -167,6 +216,11 @@ impl RunTotals {
     /// Database reads plus writes per second of each full sample.
     pub fn iops_by_sample(&self) -> &[f64] {
         &self.iops
+    }
+
+    /// What was around each full sample, in the same order as the samples of streams.
+    pub(crate) fn surroundings(&self) -> &[Surroundings] {
+        &self.surroundings
     }
 
     /// The totals of each database, in the order of the layout, with its name.
@@ -235,6 +289,7 @@ impl RunTotals {
         self.add_operations(sample, is_full_sample);
         if is_full_sample {
             self.iops.push(sample.iops());
+            self.surroundings.push(Surroundings::of(sample));
             if let Some(host) = &sample.host {
                 self.host.add(host, sample.length_s);
             }

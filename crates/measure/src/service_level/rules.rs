@@ -3,8 +3,13 @@
 use super::ServiceLevels;
 use crate::metric::IoMetric;
 use crate::metric::Stream;
-use crate::result::{Check, CheckId, ErrorCount, ErrorRecord, IntegrityClass, SteadyState};
-use crate::sample::{DatabaseTotals, RunTotals};
+use crate::result::{
+    Check, CheckId, ErrorCount, ErrorRecord, IntegrityClass, SlowSample, SteadyState, by_column,
+};
+use crate::sample::{DatabaseTotals, RunTotals, SampleAverage};
+
+/// Samples above its limit that a check lists at most.
+const MOST_SLOW_SAMPLES: usize = 200;
 
 /// What service levels are compared with.
 #[derive(Debug, Clone, Copy)]
@@ -212,6 +217,13 @@ impl Reading {
         };
         let [.., id] = self.ids;
         let check = Check::of(id, name, limit, averages.get(allowed).copied(), rule);
+        if check.passed == Some(false) {
+            return Check {
+                samples_above: above as u64,
+                slow_samples: slow_samples(samples, limit, totals),
+                ..check
+            };
+        }
         if averages.is_empty() || check.value.is_some() {
             return check;
         }
@@ -221,6 +233,31 @@ impl Reading {
             ..check
         }
     }
+}
+
+/// Samples above a limit, at most [`MOST_SLOW_SAMPLES`], in the order of time.
+fn slow_samples(samples: &[SampleAverage], limit_ms: f64, totals: &RunTotals) -> Vec<SlowSample> {
+    let is_above =
+        |sample: &SampleAverage| sample.count > 0 && f64::from(sample.average_ms) > limit_ms;
+    let pairs = samples.iter().zip(totals.surroundings());
+    let mut slow: Vec<SlowSample> = pairs
+        .filter(|(sample, _)| is_above(sample))
+        .map(|(sample, around)| SlowSample {
+            begins_s: around.begins_s,
+            requests: u64::from(sample.count),
+            average_ms: f64::from(sample.average_ms),
+            host: by_column(&around.host),
+            devices: around
+                .devices
+                .iter()
+                .map(|(name, values)| (name.clone(), by_column(values)))
+                .collect(),
+        })
+        .collect();
+    slow.sort_by(|a, b| b.average_ms.total_cmp(&a.average_ms));
+    slow.truncate(MOST_SLOW_SAMPLES);
+    slow.sort_by(|a, b| a.begins_s.total_cmp(&b.begins_s));
+    slow
 }
 
 fn writes_anything(database: &DatabaseTotals) -> bool {
