@@ -34,6 +34,9 @@ struct Arguments {
     /// predicts 24 hours and runs only when it is named.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// An earlier build of proofload: runs in turn with the one under test, and nothing else.
+    #[arg(long, conflicts_with = "only")]
+    earlier: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
@@ -64,6 +67,11 @@ fn measure_all(arguments: &Arguments) -> Result<(), String> {
         size_gib: arguments.size_gib,
         databases: 1,
     };
+    if let Some(earlier) = &arguments.earlier {
+        let rows = cases::earlier::rows(&bench, earlier)?;
+        println!("{}\n{}", ratio::EARLIER_HEAD, rows.join("\n"));
+        return remove_directory(&bench.product.storage);
+    }
     let wanted =
         |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
     let mut rows = Vec::new();

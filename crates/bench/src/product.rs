@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// How to call the binary for one series of runs on one scratch directory.
+#[derive(Clone)]
 pub struct Product {
     /// The binary under test.
     pub binary: PathBuf,
@@ -23,6 +24,15 @@ impl Product {
     /// A sentence when the binary cannot be started, ends with a status that says the run did not
     /// take place, or prints no result.
     pub fn run(&self, name: &str, arguments: &[String]) -> Result<RunResult, String> {
+        let document = self.document(name, arguments)?;
+        serde_json::from_value(document).map_err(|error| format!("{name}: result: {error}"))
+    }
+
+    /// The same, with the document as it is: another version may have another schema.
+    ///
+    /// # Errors
+    /// As [`Product::run`].
+    pub fn document(&self, name: &str, arguments: &[String]) -> Result<Value, String> {
         let out = self.runs.join(name);
         remove_directory(&out)?;
         let output = Command::new(&self.binary)

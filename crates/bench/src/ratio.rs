@@ -82,6 +82,10 @@ impl Pairs {
 pub const TABLE_HEAD: &str = "| what | Proofload, median | peer, median | ratio | goal | |\n\
                               |---|---:|---:|---|---|---|";
 
+/// The head of that table where the peer is an earlier build.
+pub const EARLIER_HEAD: &str = "| what | this build, median | earlier build, median | ratio | goal | |\n\
+                                |---|---:|---:|---|---|---|";
+
 fn figure(value: f64) -> String {
     if value >= 1000.0 {
         format!("{value:.0}")

@@ -4,6 +4,7 @@
 pub mod array;
 pub mod build;
 pub mod checksum;
+pub mod earlier;
 pub mod mixed;
 pub mod read_only;
 
@@ -13,6 +14,7 @@ use measure::result::RunResult;
 use std::path::PathBuf;
 
 /// What every case needs.
+#[derive(Clone)]
 pub struct Bench {
     /// The product on its scratch storage.
     pub product: Product,

@@ -7,6 +7,13 @@ use measure::metric::Metric;
 use crate::product::host_counter;
 use crate::ratio::{Goal, Pairs};
 
+/// Settings of a mix that changes nothing.
+pub const READS_ONLY: &[&str] = &[
+    "mail.mix.insert_percent=0",
+    "mail.mix.delete_percent=0",
+    "mail.mix.replace_percent=0",
+];
+
 /// Rows for device reads, CPU per read, and memory beyond the cache.
 ///
 /// # Errors
@@ -23,11 +30,7 @@ pub fn rows(bench: &Bench) -> Result<Vec<String>, String> {
         "MiB",
         Goal::AtMost(1.0),
     );
-    let arguments = bench.load_arguments(&[
-        "mail.mix.insert_percent=0",
-        "mail.mix.delete_percent=0",
-        "mail.mix.replace_percent=0",
-    ]);
+    let arguments = bench.load_arguments(READS_ONLY);
     for round in 0..bench.rounds {
         let result = bench
             .product

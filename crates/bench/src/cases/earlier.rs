@@ -1,0 +1,76 @@
+//! This build in turn with an earlier one, each on a database that it has built itself: what changes in
+//! between have cost, such as checks that were added.
+
+use std::path::Path;
+
+use super::Bench;
+use super::read_only::READS_ONLY;
+use crate::product::Product;
+use crate::ratio::{Goal, Pairs};
+use serde_json::Value;
+
+/// Rows for the read-only and the default mix.
+///
+/// # Errors
+/// A sentence when a build cannot run.
+pub fn rows(bench: &Bench, earlier: &Path) -> Result<Vec<String>, String> {
+    let storage = &bench.product.storage;
+    let ours = on(bench, &bench.product.binary, &storage.join("this"));
+    let theirs = on(bench, earlier, &storage.join("earlier"));
+    for side in [&ours, &theirs] {
+        side.build_afresh("build")?;
+    }
+    let mut rows = Vec::new();
+    for (what, settings) in [
+        (
+            "read-only mix, 32 sessions: I/O of database and log",
+            READS_ONLY,
+        ),
+        ("default mix, 32 sessions: I/O of database and log", &[]),
+    ] {
+        let mut rates = Pairs::new(what, "/s", Goal::AtLeast(0.97));
+        for round in 0..bench.rounds {
+            // Each goes first in half of the rounds.
+            let rate = |side: &Bench| io_per_second(side, settings);
+            let pair = if round % 2 == 0 {
+                let ours = rate(&ours)?;
+                (ours, rate(&theirs)?)
+            } else {
+                let theirs = rate(&theirs)?;
+                (rate(&ours)?, theirs)
+            };
+            eprintln!(
+                "{what}: {:.0} and {:.0} with the earlier build",
+                pair.0, pair.1
+            );
+            rates.add(pair.0, pair.1);
+        }
+        rows.push(rates.row());
+    }
+    Ok(rows)
+}
+
+fn on(bench: &Bench, binary: &Path, storage: &Path) -> Bench {
+    Bench {
+        product: Product {
+            binary: binary.to_owned(),
+            storage: storage.to_owned(),
+            ..bench.product.clone()
+        },
+        ..bench.clone()
+    }
+}
+
+fn io_per_second(side: &Bench, settings: &[&str]) -> Result<f64, String> {
+    let document = side
+        .product
+        .document("load", &side.load_arguments(settings))?;
+    let rate = |stream: &str| document["totals"][stream]["per_second"].as_f64();
+    let streams = ["reads", "writes", "log_writes"].map(rate);
+    let all: Option<f64> = streams.into_iter().sum();
+    all.ok_or_else(|| missing(&document))
+}
+
+fn missing(document: &Value) -> String {
+    format!("no rates are in the result: {}", document["totals"])
+}
