@@ -324,7 +324,7 @@ impl<D: Directory> DatabaseHost for EdbHost<D> {
         let rebuilt = self.know_versions(&store, &report, &doing).await?;
         let (population, note) = self.rows_of(database, &store, &state, &report).await?;
         let note = join_sentences([note, rebuilt]);
-        for damage in header_damage(&file, &state, &report) {
+        for damage in damage_since_close(&file, &state, &report) {
             store.database().add_damage(damage);
         }
         if state.condition == Condition::InUse {
@@ -432,9 +432,9 @@ async fn until<T>(work: impl Future<Output = T>, stop: impl Fn() -> bool) -> Opt
     .await
 }
 
-/// What is wrong with the header of a database that had been closed: nothing that a power cut does
-/// later can excuse it.
-fn header_damage(file: &str, state: &DatabaseState, recovery: &RecoveryReport) -> Vec<Damage> {
+/// What is wrong with header and checkpoint of a database that had been closed: nothing that a power cut
+/// does later can excuse it.
+fn damage_since_close(file: &str, state: &DatabaseState, recovery: &RecoveryReport) -> Vec<Damage> {
     if state.condition != Condition::Ready {
         return Vec::new();
     }
@@ -446,8 +446,11 @@ fn header_damage(file: &str, state: &DatabaseState, recovery: &RecoveryReport) -
                   write of it was lost"
             .to_owned(),
     });
-    let findings = recovery.damaged_header.clone().or(not_closed);
-    findings.into_iter().map(Damage::File).collect()
+    let header = recovery.damaged_header.clone().or(not_closed);
+    let findings = header
+        .into_iter()
+        .chain(recovery.damaged_checkpoint.clone());
+    findings.map(Damage::File).collect()
 }
 
 /// What recovery has done and found; empty when there was nothing.

@@ -17,6 +17,9 @@ pub enum Part {
     FullLog,
     FirstHeader,
     SecondHeader,
+    /// The first copy in the checkpoint file.
+    FirstCheckpoint,
+    SecondCheckpoint,
 }
 
 impl Part {
@@ -25,6 +28,7 @@ impl Part {
         match self {
             Self::CurrentLog | Self::FullLog => "log",
             Self::FirstHeader | Self::SecondHeader => "header",
+            Self::FirstCheckpoint | Self::SecondCheckpoint => "checkpoint",
         }
     }
 }
@@ -45,6 +49,17 @@ pub enum Harm {
     Cut,
 }
 
+impl Part {
+    /// What is done to it.
+    pub fn harms(self) -> &'static [Harm] {
+        match self {
+            Self::CurrentLog | Self::FullLog => LOG_HARMS,
+            Self::FirstHeader | Self::SecondHeader => HEADER_HARMS,
+            Self::FirstCheckpoint | Self::SecondCheckpoint => CHECKPOINT_HARMS,
+        }
+    }
+}
+
 /// What is done to log files.
 pub const LOG_HARMS: &[Harm] = &[
     Harm::Flip,
@@ -55,24 +70,76 @@ pub const LOG_HARMS: &[Harm] = &[
     Harm::Cut,
 ];
 
-/// Harms one part below `target`. `other`: the header to put in the place.
+/// What is done to copies of the header.
+const HEADER_HARMS: &[Harm] = &[Harm::Flip, Harm::Zero, Harm::Older, Harm::Foreign];
+
+/// What is done to copies of the checkpoint, or to their file.
+const CHECKPOINT_HARMS: &[Harm] = &[
+    Harm::Flip,
+    Harm::Zero,
+    Harm::Older,
+    Harm::Foreign,
+    Harm::Missing,
+    Harm::Cut,
+];
+
+const CHECKPOINT_FILE: &str = "log-001/E00.chk";
+
+/// Both copies of the header or of the checkpoint, of the database below `target`.
+pub fn both_copies(target: &Path, part: Part) -> Vec<u8> {
+    let (name, bytes) = match part {
+        Part::FirstCheckpoint | Part::SecondCheckpoint => (CHECKPOINT_FILE, 2 * SEGMENT_BYTES),
+        _ => ("mail-001/mail-001.edb", 2 * PAGE_BYTES),
+    };
+    let mut copies = vec![0; bytes as usize];
+    let read = open(&target.join(name)).read_exact_at(&mut copies, 0);
+    read.map(|()| copies).expect("both copies")
+}
+
+/// Harms one part below `target`. `other`: the copies to put in the place.
 pub fn harm(target: &Path, part: Part, how: Harm, other: Option<&[u8]>) {
     match part {
-        Part::FirstHeader => harm_header(target, 0, how, other),
-        Part::SecondHeader => harm_header(target, 1, how, other),
+        Part::FirstHeader | Part::SecondHeader => {
+            let file = open(&target.join("mail-001/mail-001.edb"));
+            let copy = u64::from(part == Part::SecondHeader);
+            harm_copy(&file, copy, PAGE_BYTES, how, other);
+        }
+        Part::FirstCheckpoint | Part::SecondCheckpoint => {
+            let path = target.join(CHECKPOINT_FILE);
+            let copy = u64::from(part == Part::SecondCheckpoint);
+            match how {
+                Harm::Missing => fs::remove_file(&path).expect("removed"),
+                Harm::Cut => open(&path).set_len(SEGMENT_BYTES).expect("cut"),
+                _ => harm_copy(&open(&path), copy, SEGMENT_BYTES, how, other),
+            }
+        }
         Part::CurrentLog => {
             let full = full_logs(target);
             harm_log(&target.join("log-001/E00.log"), how, &full[0]);
         }
         Part::FullLog => {
             let full = full_logs(target);
+            assert!(full.len() > 1, "{full:?}");
             harm_log(full.last().expect("a full file"), how, &full[0]);
         }
     }
 }
 
+/// Whether there are log files to harm: two full ones, and a current one that goes well beyond the segment
+/// that is harmed. (A fault in the last request looks like the end of the log.)
+pub fn has_logs_to_harm(target: &Path) -> bool {
+    let current = fs::read(target.join("log-001/E00.log")).unwrap_or_default();
+    let mut segments = current.chunks(SEGMENT_BYTES as usize);
+    let Some(header) = segments.next() else {
+        return false;
+    };
+    // The generation stands in the header, and in the position that each segment begins with.
+    let is_of_this_file = |segment: &&[u8]| segment[12..16] == header[4..8];
+    full_logs(target).len() > 1 && segments.take_while(is_of_this_file).count() > 8
+}
+
 /// Full log files, the oldest first.
-fn full_logs(target: &Path) -> Vec<PathBuf> {
+pub fn full_logs(target: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(target.join("log-001")).expect("log files");
     let paths = entries.map(|entry| entry.expect("an entry").path());
     let is_full = |path: &PathBuf| {
@@ -81,7 +148,6 @@ fn full_logs(target: &Path) -> Vec<PathBuf> {
     };
     let mut full: Vec<PathBuf> = paths.filter(is_full).collect();
     full.sort();
-    assert!(full.len() > 1, "{full:?}");
     full
 }
 
@@ -113,19 +179,18 @@ fn harm_log(path: &Path, how: Harm, oldest: &Path) {
     done.unwrap_or_else(|error| panic!("{how:?} {}: {error}", path.display()));
 }
 
-fn harm_header(target: &Path, copy: u64, how: Harm, other: Option<&[u8]>) {
-    let file = open(&target.join("mail-001/mail-001.edb"));
-    let offset = copy * PAGE_BYTES;
-    let mut bytes = vec![0; PAGE_BYTES as usize];
-    file.read_exact_at(&mut bytes, offset).expect("a header");
+fn harm_copy(file: &fs::File, copy: u64, copy_bytes: u64, how: Harm, other: Option<&[u8]>) {
+    let offset = copy * copy_bytes;
+    let mut bytes = vec![0; copy_bytes as usize];
+    file.read_exact_at(&mut bytes, offset).expect("a copy");
     let start = offset as usize;
     match (how, other) {
         (Harm::Flip, _) => bytes[100] ^= 4,
         (Harm::Zero, _) => bytes.fill(0),
         (Harm::Older | Harm::Foreign, Some(other)) => {
-            bytes.copy_from_slice(&other[start..start + PAGE_BYTES as usize]);
+            bytes.copy_from_slice(&other[start..start + copy_bytes as usize]);
         }
-        _ => unreachable!("{how:?} is not done to a header"),
+        _ => unreachable!("{how:?} is not done to a copy"),
     }
     file.write_all_at(&bytes, offset).expect("written");
 }

@@ -2,6 +2,7 @@
 //!
 //! Two copies of 4 KiB, written one after the other, so that a torn write leaves one whole.
 
+use super::copies::{CheckpointCopies, CopyRead};
 use crate::accounting::{Shape, notify_observer};
 use crate::format::checksum::header_checksum;
 use crate::format::database_header::{
@@ -58,7 +59,7 @@ impl Checkpoint {
         bytes
     }
 
-    fn decode(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let whole = bytes[at::FILE_TYPE] == FILE_TYPE_CHECKPOINT
             && word(bytes, 0) == header_checksum(bytes);
         let log_file_size_bytes = u64::from_le_bytes(eight(bytes, at::FILE_BYTES));
@@ -78,6 +79,7 @@ pub struct CheckpointFile<F: File> {
     file: F,
     observer: Rc<dyn IoObserver>,
     written: Rc<LastWritten>,
+    was_missing: bool,
 }
 
 impl<F: File> CheckpointFile<F> {
@@ -92,7 +94,9 @@ impl<F: File> CheckpointFile<F> {
         observer: Rc<dyn IoObserver>,
     ) -> Result<Self, IoError> {
         let name = checkpoint_name(prefix);
-        let file = match directory.open(&name).await {
+        let opened = directory.open(&name).await;
+        let was_missing = matches!(&opened, Err(error) if error.failure == IoFailure::NotFound);
+        let file = match opened {
             Err(error) if error.failure == IoFailure::NotFound => {
                 let file = directory.create(&name).await?;
                 file.set_size_bytes(2 * SEGMENT_BYTES).await?;
@@ -107,6 +111,7 @@ impl<F: File> CheckpointFile<F> {
             file,
             observer,
             written: Rc::default(),
+            was_missing,
         })
     }
 
@@ -124,14 +129,31 @@ impl<F: File> CheckpointFile<F> {
         read_back(&self.handle, &self.file, &self.written).await
     }
 
-    /// The checkpoint, from whichever copy is whole; of two whole ones the later. `None`: never
-    /// written, or damaged; recovery then begins with the oldest log file.
+    /// The checkpoint, from whichever copy is whole; of two whole ones the later.
     ///
     /// # Errors
     /// If the storage fails.
     pub async fn read(&self) -> Result<Option<Checkpoint>, IoError> {
+        Ok(self.read_copies().await?.latest())
+    }
+
+    /// Both copies as they are.
+    ///
+    /// # Errors
+    /// If the storage fails.
+    pub(crate) async fn read_copies(&self) -> Result<CheckpointCopies, IoError> {
+        let missing = |problem| CheckpointCopies {
+            file: self.file.name(),
+            missing: Some(problem),
+            copies: [CopyRead::Zero; 2],
+        };
+        if self.was_missing {
+            return Ok(missing("the checkpoint file is missing"));
+        }
         if self.file.size_bytes().await? < 2 * SEGMENT_BYTES {
-            return Ok(None);
+            return Ok(missing(
+                "the checkpoint file is shorter than it was written",
+            ));
         }
         let issued_ns = self.handle.now_ns();
         let (bytes, result) = self.file.read(0, Buffer::zeroed(2 * COPY)).await;
@@ -142,8 +164,11 @@ impl<F: File> CheckpointFile<F> {
         );
         result?;
         let (first, second) = bytes.split_at(COPY);
-        let whole = [first, second].into_iter().filter_map(Checkpoint::decode);
-        Ok(whole.max_by_key(|checkpoint| checkpoint.position))
+        Ok(CheckpointCopies {
+            file: self.file.name(),
+            missing: None,
+            copies: [first, second].map(CopyRead::of),
+        })
     }
 
     /// Writes both copies, the second once the first is durable. The copies in place are read

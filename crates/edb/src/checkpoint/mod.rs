@@ -5,6 +5,7 @@
 //!   allow, the database header first. Pages are written back by the pool's own flusher.
 
 mod checkpointer;
+mod copies;
 mod file;
 mod headers;
 

@@ -69,6 +69,8 @@ struct LogStart<D: Directory> {
     reader: LogReader<D>,
     /// Pages are redone from here on.
     checkpoint: LogPosition,
+    /// What is wrong with the checkpoint file, if the database was closed properly.
+    damaged_checkpoint: Option<FileFinding>,
 }
 
 impl<D: Directory> Parts<'_, D> {
@@ -106,6 +108,9 @@ impl<D: Directory> Parts<'_, D> {
         let shared = SharedState::new(header.dbtime, header.last_object_id);
         let pool = Pool::new(self.handle, self.settings, store, write_ahead.clone());
         let start = self.find_log(&header, &file_name).await?;
+        let damaged_checkpoint = start
+            .as_ref()
+            .and_then(|start| start.damaged_checkpoint.clone());
         let checkpoint = start
             .as_ref()
             .map_or(LogPosition::START, |start| start.checkpoint);
@@ -169,6 +174,7 @@ impl<D: Directory> Parts<'_, D> {
         }
         core.load_catalog().await?;
         report.missing_versions = missing_versions;
+        report.damaged_checkpoint = damaged_checkpoint;
         Ok((Database::start(core, keepers, self.place()), report))
     }
 
@@ -289,10 +295,21 @@ impl<D: Directory> Parts<'_, D> {
         let observer = || Rc::clone(&self.observer);
         let checkpoint =
             CheckpointFile::open(self.handle, self.log_directory, LOG_PREFIX, observer());
-        let checkpoint = checkpoint.await?.read().await?;
+        let copies = checkpoint.await?.read_copies().await?;
         let is_ours = |signature| signature == header.log_signature;
+        let checkpoint = copies.latest();
         let checkpoint = checkpoint.filter(|checkpoint| is_ours(checkpoint.signature));
-        let position = checkpoint.map_or(LogPosition::START, |checkpoint| checkpoint.position);
+        let mut position = checkpoint.map_or(LogPosition::START, |checkpoint| checkpoint.position);
+        let end = header.detach.position;
+        let was_closed =
+            header.state == DatabaseState::Clean && end != HeaderLogPosition::default();
+        let damaged_checkpoint = was_closed
+            .then(|| copies.compare_with_close(header.log_signature, end))
+            .flatten();
+        if let (Some(_), Some(checkpoint)) = (&damaged_checkpoint, checkpoint) {
+            // The files from an older checkpoint on may have been used again since.
+            position = LogPosition(end.to_stream(checkpoint.log_file_size_bytes));
+        }
         // From the beginning of the file the checkpoint is in: the header states the database time
         // as of some moment when the checkpoint was in that file.
         let from = checkpoint.map_or(LogPosition::START, |checkpoint| {
@@ -319,6 +336,7 @@ impl<D: Directory> Parts<'_, D> {
             (Some(reader), _) if is_unused || is_ours(reader.signature()) => Ok(Some(LogStart {
                 reader,
                 checkpoint: position,
+                damaged_checkpoint: damaged_checkpoint.filter(|_| !is_unused),
             })),
             (None, DatabaseState::Clean) => Ok(None),
             (None, _) => Err(refuse(format!(

@@ -2,7 +2,7 @@
 
 use super::file_finding::{FileClass, FileFinding, FilePart};
 use runtime::time::MILLISECOND_NS;
-use runtime::{Buffer, File, Handle, IoError, SharedBuffer};
+use runtime::{Buffer, File, Handle, IoError, IoFailure, SharedBuffer};
 use std::cell::{Cell, RefCell};
 
 /// Waits before a copy that was wrong is read again, in milliseconds.
@@ -141,7 +141,12 @@ impl LastWritten {
         if self.writes.get() != writes {
             return Ok(Read::Disturbed);
         }
-        result?;
+        match result {
+            Err(error) if error.failure == IoFailure::PastEnd => {
+                return Ok(Read::Wrong(FileClass::Missing));
+            }
+            result => result?,
+        }
         if found[..] == expected[..] {
             return Ok(Read::Right);
         }
@@ -167,7 +172,7 @@ fn finding<F: File>(file: &F, part: FilePart, class: FileClass, wrong_reads: u32
         FileClass::LostWrite => "is an older one: the last write of it was lost",
         FileClass::Foreign => "is that of another database",
         FileClass::Zeroed => "is all zeros",
-        FileClass::Missing => "is missing",
+        FileClass::Missing => "is missing: the file is shorter than it was written",
         FileClass::Different => "is not what was written last",
     };
     let often = if wrong_reads as usize > READ_AGAIN_AFTER_MS.len() {

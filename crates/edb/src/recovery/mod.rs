@@ -32,6 +32,9 @@ pub struct RecoveryReport {
     pub was_clean: bool,
     /// What is wrong with one of the two copies of the header, which is rewritten from the other.
     pub damaged_header: Option<FileFinding>,
+    /// What is wrong with the checkpoint file of a database that had been closed properly. It is not
+    /// needed then, and is written again at the next checkpoint.
+    pub damaged_checkpoint: Option<FileFinding>,
     /// Why the versions of the pages are not known, if so: until
     /// [`crate::Database::rebuild_versions`] each page is taken for its newest version when it is first
     /// read.

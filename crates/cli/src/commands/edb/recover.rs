@@ -182,7 +182,10 @@ fn describe(path: &Path, log: &Path, report: &RecoveryReport) -> String {
         report.undone_transactions,
         "transactions without a commit taken back",
     );
-    if let Some(damaged) = &report.damaged_header {
+    for damaged in [&report.damaged_header, &report.damaged_checkpoint]
+        .into_iter()
+        .flatten()
+    {
         text.push_str(&format!("  {}; it was rewritten\n", damaged.problem));
     }
     text
