@@ -218,6 +218,64 @@ mod tests {
     }
 
     #[test]
+    fn a_record_has_its_severity_whatever_part_of_the_kernel_wrote_it() {
+        let levels = [
+            "emergency",
+            "alert",
+            "critical",
+            "error",
+            "warning",
+            "notice",
+            "information",
+            "debug",
+        ];
+        for (severity, level) in levels.into_iter().enumerate() {
+            for facility in [0, 3] {
+                let record = format!("{},7,1000000,-;text\n", 8 * facility + severity);
+                let parsed = parse(&record, 0).unwrap();
+                assert_eq!((parsed.level.as_str(), parsed.at_s), (level, 1.0));
+            }
+        }
+        for broken in ["text", "x,7,1000000,-;text", "3,7,x,-;text", "3;text"] {
+            assert_eq!(parse(broken, 0), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_message_is_kept_for_a_whole_name_of_a_device_or_a_known_error() {
+        let devices = ["sdb", "dm-3", "md_d0", "nvme0"].map(str::to_owned);
+        for (text, is_kept) in [
+            ("sdb: unknown partition table", true),
+            ("[sdb] tag#12", true),
+            ("usb 1-1: new device", false),
+            ("xsdb sdb1 sdb_1 sdb-1 bsdb", false),
+            ("raid on dm-3", true),
+            ("raid on dm-33 and dm", false),
+            ("(md_d0)", true),
+            ("nvme nvme0: timeout", true),
+            ("nvme nvme1: timeout", false),
+        ] {
+            assert_eq!(is_about(text, &devices), is_kept, "{text}");
+        }
+        for error in ERRORS {
+            assert!(is_about(&format!("x {error} y"), &[]), "{error}");
+        }
+        let controllers = with_controllers(vec!["nvme12n3p1".to_owned(), "sda".to_owned()]);
+        assert_eq!(controllers, ["nvme12n3p1", "sda", "nvme12"]);
+    }
+
+    #[test]
+    fn records_are_read_to_the_end_of_the_log() {
+        use std::io::{Seek, Write};
+        let mut log = tempfile::tempfile().unwrap();
+        log.write_all(RECORDED[1].as_bytes()).unwrap();
+        log.rewind().unwrap();
+        let mut read = Vec::new();
+        read_all(&log.into(), |record| read.push(record.to_owned()));
+        assert_eq!(read, [RECORDED[1]]);
+    }
+
+    #[test]
     fn a_storm_of_messages_stays_within_bounds() {
         let mut messages = KernelMessages::default();
         for _ in 0..1_000 {
