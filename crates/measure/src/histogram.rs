@@ -338,6 +338,9 @@ mod tests {
             if number % 130 == 0 {
                 in_parts.merge(&std::mem::take(&mut part));
             }
+            let [growing_noted, settled_noted] = [&growing, &settled].map(|one| one.noted.len());
+            assert!(growing_noted <= NOTED_MOST, "{growing_noted} are noted");
+            assert_eq!(settled_noted, 0);
             if number % 97 == 0 {
                 assert_eq!(growing, settled);
                 assert_eq!(growing.figures(), settled.figures());

@@ -276,6 +276,34 @@ fn a_short_last_sample_counts_but_is_not_judged_alone() {
     assert!((latency.max_ms - 900.0).abs() < 1e-9);
 }
 
+/// Shards may count in intervals that do not divide the length of a sample.
+#[test]
+fn a_sample_takes_the_number_of_intervals_that_comes_nearest() {
+    for (interval_s, wanted_s, length_s) in [
+        (1, 1.0, 1.0),
+        (1, 2.4, 2.0),
+        (1, 2.6, 3.0),
+        (3, 10.4, 9.0),
+        (3, 10.6, 12.0),
+        (4, 1.0, 4.0),
+    ] {
+        let layout = layout(1);
+        let mut recorder = Recorder::new(Arc::clone(&layout), 0, Phase::Measured, 0);
+        let mut collector = Collector::new(layout, 1, wanted_s, None);
+        let ends_s = (1..=40).map(|number| number * interval_s);
+        let samples = ends_s.flat_map(|end_s| {
+            recorder.io(0, Stream::DatabaseRead, 4096, 1_000_000);
+            collector.accept(recorder.take(end_s * NS_PER_S))
+        });
+        let lengths_s: Vec<f64> = samples.map(|sample| sample.length_s).collect();
+        assert!(lengths_s.len() > 5);
+        assert!(
+            lengths_s.iter().all(|found| *found == length_s),
+            "{wanted_s} s of intervals of {interval_s} s: {lengths_s:?}"
+        );
+    }
+}
+
 #[test]
 fn a_shard_that_ended_is_not_waited_for() {
     let layout = layout(2);

@@ -292,6 +292,14 @@ mod tests {
     }
 
     #[test]
+    fn things_are_counted_with_their_noun() {
+        assert_eq!(counted(0, "thread"), "0 threads");
+        assert_eq!(counted(1, "thread"), "1 thread");
+        assert_eq!(counted(4_000, "mailbox"), "4,000 mailboxes");
+        assert_eq!(counted(1, "mailbox"), "1 mailbox");
+    }
+
+    #[test]
     fn changes_carry_their_sign() {
         assert_eq!(change(112.3, 100.0), "+12.3 %");
         assert_eq!(change(95.5, 100.0), "-4.5 %");
