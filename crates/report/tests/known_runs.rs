@@ -169,6 +169,40 @@ fn each_chart_is_drawn_as_it_was() {
     }
 }
 
+/// Sets every number to zero.
+fn set_to_zero(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Number(number) if number.is_f64() => *value = 0.0.into(),
+        serde_json::Value::Number(_) => *value = 0.into(),
+        serde_json::Value::Array(all) => all.iter_mut().for_each(set_to_zero),
+        serde_json::Value::Object(all) => all.values_mut().for_each(set_to_zero),
+        _ => {}
+    }
+}
+
+/// Columns, lines and charts that would show nothing but zeros are left out, others stay.
+#[test]
+fn what_is_zero_has_no_column_and_no_line() {
+    for name in NAMES {
+        let mut run = load(name);
+        let mut document = serde_json::to_value(&run.result).unwrap();
+        for part in ["array", "databases", "host", "operations", "totals"] {
+            if let Some(part) = document.get_mut(part) {
+                set_to_zero(part);
+            }
+        }
+        run.result = serde_json::from_value(document).unwrap();
+        for row in run.timeline.iter_mut().flat_map(|one| &mut one.rows) {
+            row.values = row
+                .values
+                .iter()
+                .map(|(metric, _)| (metric, Some(0.0)))
+                .collect();
+        }
+        expect(&format!("{name}/zeros.txt"), &written(&html(&run)));
+    }
+}
+
 #[test]
 fn each_figure_stands_in_the_terminal() {
     for name in NAMES {

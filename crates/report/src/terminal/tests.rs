@@ -37,3 +37,32 @@ fn words_of_tables_stay_whole_however_narrow_the_terminal_is() {
         );
     }
 }
+
+#[test]
+fn messages_of_the_kernel_that_are_not_shown_are_counted() {
+    let shown = |messages: usize, more_kernel_messages| {
+        let mut result = RunResult::default();
+        result.host.more_kernel_messages = more_kernel_messages;
+        let message = measure::result::KernelMessage {
+            text: "I/O error, dev sdb".to_owned(),
+            ..Default::default()
+        };
+        result.host.kernel_messages = vec![message; messages];
+        let style = Style::plain();
+        let mut text = Text::new(&style);
+        device_messages(&mut text, &result);
+        let text = text.finish();
+        let more = text.lines().find(|line| line.contains("more messages"));
+        let listed = text.matches("I/O error, dev sdb").count();
+        (listed, more.map(|line| line.trim().to_owned()))
+    };
+    let more = |number| {
+        let line = format!("{number} more messages of the kernel are in report.html.");
+        Some(line)
+    };
+    assert_eq!(shown(0, 0), (0, None));
+    assert_eq!(shown(MOST_ERRORS, 0), (MOST_ERRORS, None));
+    assert_eq!(shown(MOST_ERRORS + 2, 0), (MOST_ERRORS, more("2")));
+    assert_eq!(shown(MOST_ERRORS + 2, 1_200), (MOST_ERRORS, more("1,202")));
+    assert_eq!(shown(1, 1), (1, more("1")));
+}
