@@ -332,6 +332,15 @@ fn each_figure_that_does_not_follow_from_the_samples_is_found() {
             assert!(found.contains(&path.as_str()), "{path} is not in {found:?}");
         }
     }
+    // Of many differences the first are listed, and all are counted.
+    let mut changed = document.clone();
+    for (path, _) in &others {
+        changed = replaced(&changed, path, Value::from(12_345));
+    }
+    run.write_document(&changed);
+    let found = run.verified().differences;
+    assert_eq!(found.listed.len(), 40);
+    assert!(found.count >= others.len() as u64, "{}", found.count);
     // Less than the last digit that is written is no difference.
     let mut near = document.clone();
     for (path, value) in figures.iter().filter(|(path, _)| !is_fact(path)) {
