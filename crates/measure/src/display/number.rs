@@ -258,6 +258,9 @@ mod tests {
         assert_eq!(bounded(0.02, Unit::Milliseconds), "20.0 us");
         assert_eq!(bounded(836.0, Unit::Iops), "836 IOPS");
         assert_eq!(bounded(0.0, Unit::Seconds), "0 s");
+        assert_eq!(bounded(2_147_483_648.0, Unit::Bytes), "2 GiB");
+        assert_eq!(bounded(1_048_576.0, Unit::BytesPerSecond), "1 MiB/s");
+        assert_eq!(bounded(0.5, Unit::Fraction), "50.0 %");
     }
 
     #[test]

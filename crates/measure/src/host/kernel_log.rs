@@ -77,8 +77,12 @@ pub struct KernelLog {
 impl KernelLog {
     /// Follows messages about devices with these kernel names; `None` where they may not be read.
     pub fn follow(devices: Vec<String>) -> Option<Self> {
+        Self::follow_file(Path::new("/dev/kmsg"), devices)
+    }
+
+    fn follow_file(path: &Path, devices: Vec<String>) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = rustix::fs::open(Path::new("/dev/kmsg"), flags, Mode::empty()).ok()?;
+        let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
         rustix::fs::seek(&file, SeekFrom::End(0)).ok()?;
         let now = clock_gettime(ClockId::Monotonic);
         let begun_us = now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000;
@@ -265,14 +269,33 @@ mod tests {
     }
 
     #[test]
-    fn records_are_read_to_the_end_of_the_log() {
-        use std::io::{Seek, Write};
-        let mut log = tempfile::tempfile().unwrap();
-        log.write_all(RECORDED[1].as_bytes()).unwrap();
-        log.rewind().unwrap();
-        let mut read = Vec::new();
-        read_all(&log.into(), |record| read.push(record.to_owned()));
-        assert_eq!(read, [RECORDED[1]]);
+    fn messages_are_followed_from_the_begin_of_the_run_to_its_end() {
+        use std::io::Write;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("kmsg");
+        let devices = || vec!["sdb".to_owned()];
+        assert!(KernelLog::follow_file(&path, devices()).is_none());
+        std::fs::write(&path, RECORDED[2]).unwrap();
+        let now_us = || {
+            let now = Duration::try_from(clock_gettime(ClockId::Monotonic)).unwrap();
+            now.as_micros() as u64
+        };
+        let before_us = now_us();
+        let log = KernelLog::follow_file(&path, devices()).unwrap();
+        let after_us = now_us();
+        let mut file = std::fs::OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .unwrap();
+        let at_us = after_us + 5_000_000;
+        write!(file, "3,1,{at_us},-;sdb: I/O error\n").unwrap();
+        let found = log.finish();
+        let texts: Vec<&str> = found.messages.iter().map(|one| one.text.as_str()).collect();
+        assert_eq!(texts, ["sdb: I/O error"], "not what was there before");
+        // The begin of the run lies between the two looks at the clock.
+        let at_s = found.messages[0].at_s;
+        let longest_s = (at_us - before_us) as f64 / 1e6;
+        assert!((5.0..=longest_s).contains(&at_s), "{at_s} of {longest_s}");
     }
 
     #[test]
