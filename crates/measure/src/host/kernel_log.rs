@@ -288,7 +288,7 @@ mod tests {
             .open(&path)
             .unwrap();
         let at_us = after_us + 5_000_000;
-        write!(file, "3,1,{at_us},-;sdb: I/O error\n").unwrap();
+        writeln!(file, "3,1,{at_us},-;sdb: I/O error").unwrap();
         let found = log.finish();
         let texts: Vec<&str> = found.messages.iter().map(|one| one.text.as_str()).collect();
         assert_eq!(texts, ["sdb: I/O error"], "not what was there before");
