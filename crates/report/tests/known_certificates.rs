@@ -105,6 +105,7 @@ fn full() -> CertifiedRun {
     let no_blank = "no blank to break at: ".to_owned() + &"x".repeat(500);
     let others = (1..=12).map(|number| words(9 * number));
     result.warnings = std::iter::once(no_blank).chain(others).collect();
+    result.verdict_reason = words(45);
     one.verified.document_sha256 = "c3".repeat(32);
     one.verified.not_verified = vec!["The samples were not compared.".to_owned()];
     one.deviations = Some(vec![
@@ -193,6 +194,7 @@ fn drawn(pdf: &[u8]) -> String {
 fn each_part_of_a_certificate_is_where_it_was() {
     for (name, runs, details) in [
         ("one", vec![passed()], details()),
+        ("full", vec![full()], Details::default()),
         (
             "several",
             vec![full(), passed(), changed()],
