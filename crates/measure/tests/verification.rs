@@ -1,5 +1,7 @@
 //! What was changed in a run directory is found, figure by figure, and nothing else is reported.
 
+#![allow(clippy::unwrap_used)] // A failed unwrap is a failed test.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
