@@ -242,3 +242,197 @@ impl Field {
         units.next().map(|(_, unit)| *unit)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(low: Option<f64>, high: Option<f64>) -> Shape {
+        Shape::Number { low, high }
+    }
+
+    fn whole(low: u64, high: u64) -> Shape {
+        Shape::Whole { low, high }
+    }
+
+    fn list(inner: Shape) -> Shape {
+        Shape::List(Box::new(inner))
+    }
+
+    fn named(inner: Shape) -> Shape {
+        Shape::Named(Box::new(inner))
+    }
+
+    fn table() -> Shape {
+        Shape::Table(|| Table {
+            meaning: "A disk.",
+            fields: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn messages_and_the_reference_say_what_may_be_written() {
+        let size = Shape::Size {
+            low: ByteSize(512),
+            high: ByteSize::mib(1),
+        };
+        let time = Shape::Time {
+            low: TimeSpan::millis(1),
+            high: TimeSpan::seconds(3600),
+        };
+        let choice = Shape::Choice(vec![("red", "As blood."), ("green", "")]);
+        let either = |one, other| Shape::Either(Box::new(one), Box::new(other));
+        let (most32, most64) = (u32::MAX.into(), u64::MAX);
+        for (shape, message, type_name) in [
+            (Shape::Flag, "true or false", "true or false"),
+            (Shape::Text, "a string in quotes", "string"),
+            (
+                whole(1, 1_024),
+                "a whole number from 1 to 1024",
+                "integer from 1 to 1,024",
+            ),
+            (
+                whole(0, 999_999_999),
+                "a whole number from 0 to 999999999",
+                "integer from 0 to 999,999,999",
+            ),
+            // From a thousand million on, a bound only keeps numbers finite.
+            (
+                whole(1_500, 1_000_000_000),
+                "a whole number from 1500 to 1000000000",
+                "integer, 1,500 or more",
+            ),
+            (
+                whole(100, most32),
+                "a whole number, 100 or more",
+                "integer, 100 or more",
+            ),
+            (
+                whole(0, most64),
+                "a whole number, 0 or more",
+                "integer, 0 or more",
+            ),
+            (
+                number(Some(0.25), Some(12_345.0)),
+                "a number from 0.25 to 12345",
+                "number from 0.25 to 12,345",
+            ),
+            (
+                number(Some(-1.0), Some(1e9)),
+                "a number from -1 to 1000000000",
+                "number, -1 or more",
+            ),
+            (
+                number(Some(0.5), None),
+                "a number, 0.5 or more",
+                "number, 0.5 or more",
+            ),
+            (
+                number(None, Some(7_200.0)),
+                "a number, 7200 at most",
+                "number up to 7,200",
+            ),
+            (
+                number(None, Some(2e9)),
+                "a number, 2000000000 at most",
+                "number",
+            ),
+            (number(None, None), "a number", "number"),
+            (
+                size,
+                "a size from \"512B\" to \"1MiB\"",
+                "size from \"512B\" to \"1MiB\"",
+            ),
+            (
+                time,
+                "a time from \"1ms\" to \"1h\"",
+                "time from \"1ms\" to \"1h\"",
+            ),
+            (choice, "\"red\" or \"green\"", "\"red\" or \"green\""),
+            (
+                either(whole(1, 64), Shape::Word("auto")),
+                "a whole number from 1 to 64, or \"auto\"",
+                "integer from 1 to 64, or \"auto\"",
+            ),
+            (
+                list(Shape::Text),
+                "a string in quotes, or a list",
+                "string, or a list",
+            ),
+            (list(table()), "a table, or several", "a table, or several"),
+            (table(), "a table", "a table"),
+            (named(table()), "tables with names", "tables with names"),
+            (
+                named(whole(5, 6)),
+                "a table of names, each with a whole number from 5 to 6",
+                "a table of names, each with a whole number from 5 to 6",
+            ),
+        ] {
+            assert_eq!(shape.expected(), message);
+            assert_eq!(shape.type_name(), type_name, "{message}");
+        }
+        // A value that is out of the bounds of its type is told these bounds.
+        assert_eq!(
+            whole(0, most32).bounded(),
+            "a whole number from 0 to 4294967295"
+        );
+    }
+
+    #[test]
+    fn tables_are_found_in_lists_and_behind_names() {
+        for (shape, is_repeated) in [
+            (table(), false),
+            (list(table()), true),
+            (named(table()), true),
+            (named(list(table())), true),
+        ] {
+            let found = shape.table().map(|table| table.meaning);
+            assert_eq!(found, Some("A disk."), "{}", shape.expected());
+            assert_eq!(shape.is_repeated(), is_repeated, "{}", shape.expected());
+        }
+        assert!(list(Shape::Text).table().is_none());
+        assert!(!Shape::Text.is_repeated() && Shape::Text.table().is_none());
+    }
+
+    #[test]
+    fn the_unit_of_a_number_is_the_end_of_its_key() {
+        let unit = |key, shape| {
+            let field = Field {
+                key,
+                former: "",
+                meaning: "",
+                source: "",
+                shape,
+                default: Absent::Required,
+            };
+            field.unit()
+        };
+        for (key, name) in [
+            ("seek_us_per_mib", "us per MiB"),
+            ("rate_mib_per_s", "MiB/s"),
+            ("rate_mb_per_s", "MB/s (10^6 bytes)"),
+            ("random_4k_iops", "IOPS of 4 KiB"),
+            ("stalls_per_second", "per second"),
+            ("orders_per_s", "per second"),
+            ("dirty_percent", "percent"),
+            ("margin_fraction", "fraction of 1"),
+            ("read_share", "fraction of 1"),
+            ("track_sectors", "sectors of 512 bytes"),
+            ("row_bytes", "bytes"),
+            ("chunk_kib", "KiB"),
+            ("cache_mib", "MiB"),
+            ("disk_gib", "GiB"),
+            ("disk_gb", "GB (10^9 bytes)"),
+            ("step_ns", "ns"),
+            ("transfer_us", "us"),
+            ("seek_ms", "ms"),
+            ("length_s", "s"),
+            ("age_h", "h"),
+        ] {
+            assert_eq!(unit(key, whole(0, 1)), Some(name), "{key}");
+            assert_eq!(unit(key, number(None, None)), Some(name), "{key}");
+            assert_eq!(unit(key, Shape::Text), None, "{key} as a text");
+        }
+        assert_eq!(unit("disks", whole(0, 1)), None);
+    }
+}

@@ -1,6 +1,6 @@
 //! The answer of a run as one sentence, the same on the terminal, in the report and in `result.json`.
 
-use crate::display::number::{bounded, bytes, duration, latency, quantity};
+use crate::display::number::{bounded, bytes, count, duration, latency, quantity};
 use crate::metric::Unit;
 use crate::result::{
     CheckId, CheckKind, ErrorKind, RunKind, RunResult, TargetPath, TargetResult, Verdict,
@@ -155,6 +155,7 @@ fn notes(result: &RunResult) -> Vec<String> {
             _ => "errors that were",
         };
         let counts = crate::service_level::describe_counts(&result.error_counts);
+        let errors = count(errors);
         notes.push(format!("with {errors} {noun} allowed: {counts}"));
     }
     if result.kind == RunKind::Run && result.duration_s < SIGN_OFF_S {
@@ -213,6 +214,149 @@ mod tests {
             text.ends_with("; too short to sign off storage (2 h)."),
             "{text}"
         );
+    }
+
+    #[test]
+    fn places_are_named_with_what_is_known_of_them() {
+        let place = |path: &str, device: &str, file_system: &str| TargetPath {
+            path: path.to_owned(),
+            device: Some(device.to_owned()),
+            file_system: file_system.to_owned(),
+            capacity_bytes: 1 << 40,
+            ..TargetPath::default()
+        };
+        let (disk, mail, share, nothing) = (
+            place("/dev/sdb", "sdb", ""),
+            place("/mnt/mail", "sdb", "ext4"),
+            place("/mnt/share", "", "nfs"),
+            place("/mnt/x", "sdz", ""),
+        );
+        for (databases, logs, text) in [
+            (vec![], vec![mail.clone()], "storage that is not known here"),
+            (vec![disk.clone()], vec![], "/dev/sdb (Maker Model, 4 TiB)"),
+            (
+                vec![mail.clone(), share],
+                vec![],
+                "/mnt/mail (sdb, Maker Model, 4 TiB) and /mnt/share (nfs, 1 TiB)",
+            ),
+            (
+                vec![nothing.clone()],
+                vec![nothing.clone()],
+                "/mnt/x (1 TiB)",
+            ),
+            (
+                vec![nothing],
+                vec![mail],
+                "/mnt/x (1 TiB), logs on /mnt/mail (sdb, Maker Model, 4 TiB)",
+            ),
+        ] {
+            let mut result = measured();
+            result.target.databases = databases;
+            result.target.logs = logs;
+            let answer = compose(&result, None);
+            assert!(answer.ends_with(&format!(", on {text}.")), "{answer}");
+        }
+        let mut result = measured();
+        result.array = Some(crate::result::ArrayResult {
+            name: "msa2050".to_owned(),
+            ..Default::default()
+        });
+        assert!(compose(&result, None).ends_with(", on the modelled array msa2050."));
+    }
+
+    #[test]
+    fn what_limits_the_answer_stands_behind_it() {
+        let error = |class, errors| crate::result::ErrorCount {
+            class: Some(class),
+            errors,
+            ..Default::default()
+        };
+        let class = crate::result::IntegrityClass::Hung;
+        let short = "too short to sign off storage (2 h)";
+        let end = |change: &dyn Fn(&mut RunResult)| {
+            let mut result = measured();
+            change(&mut result);
+            let answer = compose(&result, None);
+            let (_, end) = answer.split_once("4 TiB)").unwrap();
+            end.to_owned()
+        };
+        assert_eq!(end(&|_| ()), ".", "2 h are enough");
+        assert_eq!(end(&|one| one.duration_s = 7_199.0), format!("; {short}."));
+        assert_eq!(
+            end(&|one| {
+                one.duration_s = 7_199.0;
+                one.kind = RunKind::Prediction;
+            }),
+            "."
+        );
+        assert_eq!(
+            end(&|one| one.error_counts = vec![error(class, 1)]),
+            "; with 1 error that was allowed: hung request."
+        );
+        assert_eq!(
+            end(&|one| one.error_counts = vec![error(class, 2)]),
+            "; with 2 errors that were allowed: 2 x hung request."
+        );
+        let cached = |one: &mut RunResult| one.causes = vec![crate::result::Cause::default()];
+        assert_eq!(
+            end(&cached),
+            "; measured with data that fits a cache, which was allowed."
+        );
+        // Of a run that did not pass its own reason speaks.
+        assert_eq!(
+            end(&|one| {
+                cached(one);
+                one.error_counts = vec![error(class, 2)];
+                one.verdict = Verdict::Inconclusive;
+            }),
+            "."
+        );
+    }
+
+    #[test]
+    fn each_verdict_has_its_word() {
+        let word_of = |verdict, complete, ended_by: Option<ErrorKind>| {
+            let mut result = measured();
+            (result.verdict, result.complete) = (verdict, complete);
+            result
+                .errors
+                .extend(ended_by.map(|kind| crate::result::ErrorRecord {
+                    kind,
+                    ended_run: true,
+                    ..Default::default()
+                }));
+            word(&result)
+        };
+        for (verdict, text) in [
+            (Verdict::Pass, "PASS"),
+            (Verdict::Built, "BUILT"),
+            (Verdict::Fail, "FAIL (performance)"),
+            (Verdict::Inconclusive, "INCONCLUSIVE"),
+            (Verdict::Interrupted, "INTERRUPTED"),
+            (Verdict::Error, "FAIL (data)"),
+        ] {
+            assert_eq!(word_of(verdict, true, None), text);
+        }
+        assert_eq!(word_of(Verdict::Interrupted, false, None), "UNFINISHED");
+        for (kind, text) in [
+            (ErrorKind::Io, "FAIL (data)"),
+            (ErrorKind::Integrity, "FAIL (data)"),
+            (ErrorKind::Inconsistent, "FAIL (data)"),
+            (ErrorKind::Unknown, "FAIL (data)"),
+            (ErrorKind::OutOfSpace, "ERROR"),
+            (ErrorKind::Internal, "ERROR"),
+        ] {
+            assert_eq!(word_of(Verdict::Error, true, Some(kind)), text, "{kind:?}");
+        }
+        // A mix that is off says nothing of the storage.
+        let mut result = measured();
+        result.verdict = Verdict::Fail;
+        let mix = Check::of_run(CheckId::MixDeviation, 1.0, Some(2.0), String::new());
+        result.checks.push(mix);
+        assert_eq!(word(&result), "FAIL");
+        let rate = Check::of_run(CheckId::AchievedIops, 9.0, Some(2.0), String::new());
+        result.checks.push(rate);
+        assert_eq!(word(&result), "FAIL (performance)");
     }
 
     #[test]

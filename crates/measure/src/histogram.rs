@@ -338,6 +338,9 @@ mod tests {
             if number % 130 == 0 {
                 in_parts.merge(&std::mem::take(&mut part));
             }
+            let [growing_noted, settled_noted] = [&growing, &settled].map(|one| one.noted.len());
+            assert!(growing_noted <= NOTED_MOST, "{growing_noted} are noted");
+            assert_eq!(settled_noted, 0);
             if number % 97 == 0 {
                 assert_eq!(growing, settled);
                 assert_eq!(growing.figures(), settled.figures());
@@ -347,6 +350,28 @@ mod tests {
         assert_eq!(growing, in_parts);
         settled.record(1);
         assert_ne!(growing, settled);
+    }
+
+    #[test]
+    fn buckets_hold_each_latency_at_its_place() {
+        let latencies_ns = [2_000_000, 5_000_000, 5_000_000, 90_000_000];
+        for is_settled in [false, true] {
+            let mut histogram = of(&latencies_ns);
+            if is_settled {
+                histogram.settle();
+            }
+            let buckets: Vec<(u64, u64)> = histogram.buckets().collect();
+            let counts: Vec<u64> = buckets.iter().map(|(_, count)| *count).collect();
+            assert_eq!(counts, [1, 2, 1]);
+            for ((end_ns, _), latency_ns) in buckets.iter().zip([2e6, 5e6, 9e7]) {
+                let end_ns = *end_ns as f64;
+                assert!(
+                    (latency_ns..latency_ns * 1.001).contains(&end_ns),
+                    "{end_ns}"
+                );
+            }
+        }
+        assert_eq!(LatencyHistogram::new().buckets().count(), 0);
     }
 
     #[test]

@@ -256,6 +256,22 @@ mod tests {
     }
 
     #[test]
+    fn few_events_may_differ_by_chance_and_many_may_not() {
+        let allows = |counts: &[f64]| SteadyRule::default().allows_counts(counts);
+        // The limits of the rule hold where chance is small: a range of 20 %, a slope of 10 %.
+        assert!(allows(&[9_000.0, 11_000.0, 10_000.0, 11_000.0, 9_000.0]));
+        assert!(!allows(&[8_900.0, 11_100.0, 10_000.0, 11_100.0, 8_900.0]));
+        assert!(allows(&[9_500.0, 9_750.0, 10_000.0, 10_250.0, 10_500.0]));
+        assert!(!allows(&[9_400.0, 9_700.0, 10_000.0, 10_300.0, 10_600.0]));
+        // With a mean of 16 the range may be 4 x 4 and the slope 3 x 4.
+        assert!(allows(&[8.0, 24.0, 16.0, 24.0, 8.0]));
+        assert!(!allows(&[7.0, 25.0, 16.0, 25.0, 7.0]));
+        assert!(allows(&[10.0, 13.0, 16.0, 19.0, 22.0]));
+        assert!(!allows(&[9.0, 12.5, 16.0, 19.5, 23.0]));
+        assert!(allows(&[0.0; 5]));
+    }
+
+    #[test]
     fn leaving_the_steady_state_is_noticed_with_the_time() {
         let rule = SteadyRule {
             alarm_round_s: 30.0,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use measure::metric::{RowScope, Stream};
+use measure::metric::{IoMetric, Metric, RowScope, Stream};
 use measure::result::RunResult;
 use measure::sample::{
     Collector, Layout, OperationKind, Phase, Recorder, Sample, SampleReader, SampleRow,
@@ -274,6 +274,49 @@ fn a_short_last_sample_counts_but_is_not_judged_alone() {
     let latency = result.databases[0].figures.reads.latency.unwrap();
     assert!((latency.max_sample_average_ms - 1.0).abs() < 1e-6);
     assert!((latency.max_ms - 900.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_row_has_the_metrics_that_were_counted_and_the_throughput_that_follows() {
+    let (_, samples) = steady_run(1, &[2, 4]);
+    let rows = rows_of(&samples[0]);
+    let of = |scope| rows.iter().find(|row| row.scope == scope).unwrap();
+    let (total, operation) = (of(RowScope::Total), of(RowScope::Operation));
+    assert_eq!(total.get(Metric::Iops), Some(2.0));
+    assert_eq!(operation.get(Metric::Iops), None);
+    let read = |metric| total.io(Stream::DatabaseRead, metric);
+    assert_eq!(read(IoMetric::AverageBytes), Some(32_768.0));
+    assert_eq!(read(IoMetric::Throughput), Some(65_536.0));
+    let log = |metric| operation.io(Stream::LogWrite, metric);
+    assert_eq!(log(IoMetric::Throughput), None);
+}
+
+/// Shards may count in intervals that do not divide the length of a sample.
+#[test]
+fn a_sample_takes_the_number_of_intervals_that_comes_nearest() {
+    for (interval_s, wanted_s, length_s) in [
+        (1, 1.0, 1.0),
+        (1, 2.4, 2.0),
+        (1, 2.6, 3.0),
+        (3, 10.4, 9.0),
+        (3, 10.6, 12.0),
+        (4, 1.0, 4.0),
+    ] {
+        let layout = layout(1);
+        let mut recorder = Recorder::new(Arc::clone(&layout), 0, Phase::Measured, 0);
+        let mut collector = Collector::new(layout, 1, wanted_s, None);
+        let ends_s = (1..=40).map(|number| number * interval_s);
+        let samples = ends_s.flat_map(|end_s| {
+            recorder.io(0, Stream::DatabaseRead, 4096, 1_000_000);
+            collector.accept(recorder.take(end_s * NS_PER_S))
+        });
+        let lengths_s: Vec<f64> = samples.map(|sample| sample.length_s).collect();
+        assert!(lengths_s.len() > 5);
+        assert!(
+            lengths_s.iter().all(|found| *found == length_s),
+            "{wanted_s} s of intervals of {interval_s} s: {lengths_s:?}"
+        );
+    }
 }
 
 #[test]

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use measure::metric::Stream;
 use measure::result::{
-    Bound, Check, CheckId, ErrorKind, ErrorRecord, RunResult, SteadyState, Verdict,
+    Bound, Check, CheckId, ErrorCount, ErrorKind, ErrorRecord, IntegrityClass, RunResult,
+    SteadyState, Verdict,
 };
 use measure::sample::{DatabaseMeters, Layout, Phase, RunTotals, Sample};
 use measure::service_level::{
     Levels, Measured, OperationLevels, PercentileLevel, ServiceLevels, ShareLevel, add_checks,
-    evaluate, judge,
+    describe_counts, evaluate, judge,
 };
 
 const MS: u64 = 1_000_000;
@@ -402,6 +403,172 @@ fn what_ended_a_run_is_its_reason() {
         judgement.reason,
         "Stopped after 75 s of the measured phase: no check had failed until then."
     );
+}
+
+fn counted(class: IntegrityClass, database: &str, errors: u64) -> ErrorCount {
+    ErrorCount {
+        database: database.to_owned(),
+        class: Some(class),
+        errors,
+        ..ErrorCount::default()
+    }
+}
+
+#[test]
+fn kinds_of_errors_are_named_with_their_numbers_and_places() {
+    let hung = |number: usize| counted(IntegrityClass::Hung, &format!("db{number}"), 1);
+    let hung = |numbers: usize| (1..=numbers).map(hung).collect::<Vec<_>>();
+    let five = "hung request in db1, hung request in db2, hung request in db3, hung request in \
+                db4, hung request in db5";
+    for (counts, text) in [
+        (vec![], String::new()),
+        (
+            vec![counted(IntegrityClass::Hung, "", 213_304)],
+            "213,304 x hung request".to_owned(),
+        ),
+        (hung(5), five.to_owned()),
+        (hung(7), format!("{five}, and 2 further kinds or places")),
+    ] {
+        assert_eq!(describe_counts(&counts), text);
+    }
+}
+
+#[test]
+fn errors_within_the_allowance_stand_in_the_reason_of_a_pass() {
+    let totals = totals(&[10; 5]);
+    let levels = Levels {
+        allowed_errors: 2_000,
+        ..Levels::default()
+    };
+    let levels = levels.with(OperationLevels::default());
+    let listed = [ErrorRecord::default()];
+    let counts = [counted(IntegrityClass::Hung, "db1", 1_500)];
+    let cases: [(&[ErrorRecord], &[ErrorCount], &str); 3] = [
+        (&[], &[], ""),
+        (&listed, &[], " There was 1 error of 2,000 allowed."),
+        (
+            &listed,
+            &counts,
+            " There were 1,500 errors of 2,000 allowed: 1,500 x hung request in db1.",
+        ),
+    ];
+    for (errors, error_counts, allowed) in cases {
+        let measured = Measured {
+            errors,
+            error_counts,
+            ..measured(&totals)
+        };
+        let checks = [check(CheckId::Errors, "run", 2_000.0, Some(0.0))];
+        let judgement = judge(&levels, &measured, &checks);
+        assert_eq!(judgement.verdict, Verdict::Pass);
+        assert_eq!(judgement.reason, format!("All 1 checks passed.{allowed}"));
+        // A check that is added later leaves them there.
+        let mut result = RunResult {
+            errors: errors.to_vec(),
+            error_counts: error_counts.to_vec(),
+            ..RunResult::default()
+        };
+        judgement.enter(checks.to_vec(), &mut result);
+        add_checks(&mut result, vec![]);
+        assert_eq!(
+            result.verdict_reason,
+            format!("All 1 checks passed.{allowed}")
+        );
+    }
+}
+
+#[test]
+fn an_error_that_ended_the_run_is_told_from_those_before_it() {
+    let totals = totals(&[10; 5]);
+    let error = |file: &str, ended_run| ErrorRecord {
+        file: file.to_owned(),
+        error: "it broke".to_owned(),
+        ended_run,
+        ..ErrorRecord::default()
+    };
+    let counts = [counted(IntegrityClass::Hung, "db1", 3)];
+    for (allowed_errors, errors, error_counts, reason) in [
+        (
+            5,
+            vec![error("/a", false), error("/b", true)],
+            &counts[..0],
+            "The run could not go on after an error in /b: it broke.",
+        ),
+        (
+            5,
+            vec![error("", true)],
+            &counts[..],
+            "The run could not go on after an error: it broke.",
+        ),
+        (
+            1,
+            vec![error("/a", false), error("/b", true)],
+            &counts[..0],
+            "The storage or the engine reported 2 errors, and could not go on after the one in /b: \
+             it broke.",
+        ),
+        (
+            0,
+            vec![error("/b", true)],
+            &counts[..0],
+            "The storage or the engine reported 1 error, the first in /b: it broke.",
+        ),
+        (
+            0,
+            vec![],
+            &counts[..],
+            "The storage or the engine reported 3 errors (3 x hung request in db1).",
+        ),
+    ] {
+        let levels = Levels {
+            allowed_errors,
+            ..Levels::default()
+        };
+        let measured = Measured {
+            errors: &errors,
+            error_counts,
+            ..measured(&totals)
+        };
+        let levels = levels.with(OperationLevels::default());
+        let judgement = judge(&levels, &measured, &[]);
+        assert_eq!(
+            (judgement.verdict, judgement.reason.as_str()),
+            (Verdict::Error, reason)
+        );
+    }
+}
+
+#[test]
+fn hung_requests_are_judged_where_they_are_looked_for() {
+    let totals = totals(&[10; 5]);
+    let counts = [
+        counted(IntegrityClass::Hung, "db1", 3),
+        counted(IntegrityClass::default(), "db1", 9),
+        counted(IntegrityClass::Hung, "db2", 4),
+    ];
+    let measured = Measured {
+        error_counts: &counts,
+        hung_after_s: Some(30.0),
+        ..measured(&totals)
+    };
+    let checks = evaluate(&ServiceLevels::default(), &measured);
+    let hung = |check: &&Check| check.id == CheckId::HungRequests;
+    let check = checks.iter().find(hung).unwrap();
+    assert_eq!(
+        (check.value, check.limit, check.passed),
+        (Some(7.0), 0.0, Some(false))
+    );
+    assert_eq!(
+        check.rule,
+        "Requests that were not answered within 30 s, in all phases of the run. They count as \
+         errors, of which 0 are allowed."
+    );
+    let unwatched = Measured {
+        hung_after_s: None,
+        ..measured
+    };
+    let checks = evaluate(&ServiceLevels::default(), &unwatched);
+    assert!(!checks.iter().any(|check| hung(&check)));
 }
 
 #[test]

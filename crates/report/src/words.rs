@@ -247,6 +247,52 @@ mod tests {
     }
 
     #[test]
+    fn a_trace_is_replayed_and_neither_passes_nor_fails() {
+        for (verdict, complete, word, sentence) in [
+            (
+                Verdict::Pass,
+                true,
+                "REPLAYED",
+                "The trace msn was replayed.",
+            ),
+            (
+                Verdict::Fail,
+                true,
+                "REPLAYED",
+                "The trace msn was replayed.",
+            ),
+            (Verdict::Error, true, "ERROR", "Requests of msn failed."),
+            (
+                Verdict::Interrupted,
+                true,
+                "INTERRUPTED",
+                "The replay of msn was stopped.",
+            ),
+            (
+                Verdict::Interrupted,
+                false,
+                "UNFINISHED",
+                "The replay of msn did not finish.",
+            ),
+        ] {
+            let mut result = RunResult {
+                kind: RunKind::Trace,
+                verdict,
+                complete,
+                verdict_reason: " Why. ".to_owned(),
+                ..RunResult::default()
+            };
+            result.workload.name = "msn".to_owned();
+            let headline = headline(&Run::from_result("", result));
+            assert_eq!(
+                (headline.word, headline.sentence.as_str()),
+                (word, sentence)
+            );
+            assert_eq!(headline.reason, "Why.");
+        }
+    }
+
+    #[test]
     fn errors_within_the_allowance_are_named_in_the_headline() {
         let mut result = RunResult {
             verdict: Verdict::Pass,

@@ -14,8 +14,9 @@ use measure::display::{
     Table, Tile,
 };
 use measure::grid::GridResult;
-use measure::metric::Unit;
+use measure::metric::{Metric, RowScope, Unit};
 use measure::result::RunResult;
+use measure::sample::SampleRow;
 use report::table::{Detail, databases_table};
 use report::{
     Document, Run, Section, Style, csv_summary, fio_json, grid_csv, html, html_comparison,
@@ -166,6 +167,127 @@ fn drawn(page: &str) -> String {
 fn each_chart_is_drawn_as_it_was() {
     for name in ["mail", "prediction", "trace"] {
         expect(&format!("{name}/charts.txt"), &drawn(&html(&load(name))));
+    }
+}
+
+/// Sets every number to zero.
+fn set_to_zero(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Number(number) if number.is_f64() => *value = 0.0.into(),
+        serde_json::Value::Number(_) => *value = 0.into(),
+        serde_json::Value::Array(all) => all.iter_mut().for_each(set_to_zero),
+        serde_json::Value::Object(all) => all.values_mut().for_each(set_to_zero),
+        _ => {}
+    }
+}
+
+/// Columns, lines and charts that would show nothing but zeros are left out, others stay.
+#[test]
+fn what_is_zero_has_no_column_and_no_line() {
+    for name in NAMES {
+        let mut run = load(name);
+        let mut document = serde_json::to_value(&run.result).unwrap();
+        for part in ["array", "databases", "host", "operations", "totals"] {
+            if let Some(part) = document.get_mut(part) {
+                set_to_zero(part);
+            }
+        }
+        run.result = serde_json::from_value(document).unwrap();
+        for row in run.timeline.iter_mut().flat_map(|one| &mut one.rows) {
+            let values = row.values.iter();
+            // A share of no reads at all is no zero.
+            let values = values.map(|(metric, value)| match metric {
+                Metric::ArrayReads => (metric, Some(value)),
+                metric => (metric, Some(0.0)),
+            });
+            row.values = values.collect();
+        }
+        expect(&format!("{name}/zeros.txt"), &written(&html(&run)));
+    }
+}
+
+/// Gives each sample so many parts of each kind, with values that rise with their number.
+fn with_parts(run: &mut Run, kinds: &[(RowScope, usize)]) {
+    for sample in &mut run.timeline {
+        for &(scope, count) in kinds {
+            let mut rows = sample.rows.iter().filter(|row| row.scope == scope).cloned();
+            let mut first = rows.next().unwrap_or_else(|| sample.rows[0].clone());
+            first.scope = scope;
+            let values = first
+                .values
+                .iter()
+                .map(|(metric, value)| (metric, Some(value)));
+            let busy = [(Metric::ArrayBusy, Some(0.0625))];
+            let values: Vec<(Metric, Option<f64>)> = values.chain(busy).collect();
+            sample.rows.retain(|row| row.scope != scope);
+            for number in 1..=count {
+                let times = 1.0 + number as f64 / 8.0;
+                let value = |(metric, value): &(Metric, Option<f64>)| {
+                    (*metric, value.map(|value| value * times))
+                };
+                sample.rows.push(SampleRow {
+                    name: format!("{} {number}", scope.name()),
+                    values: values.iter().map(value).collect(),
+                    ..first.clone()
+                });
+            }
+        }
+    }
+}
+
+/// Of many databases the worst, the median and the best are drawn; of many devices and parts of an
+/// array the first, and the others are counted.
+#[test]
+fn charts_of_many_parts_show_some_and_count_the_others() {
+    let cases = [("few", 6, 3, 8), ("many", 9, 5, 11)];
+    let cases = cases
+        .iter()
+        .flat_map(|case| [("mail", case), ("prediction", case)]);
+    for (name, (file, databases, devices, parts)) in cases {
+        let mut run = load(name);
+        let kinds: &[(RowScope, usize)] = match name {
+            "mail" => &[
+                (RowScope::Database, *databases),
+                (RowScope::Device, *devices),
+            ],
+            _ => &[
+                (RowScope::ArrayGroup, *parts),
+                (RowScope::ArrayDisk, *parts),
+            ],
+        };
+        with_parts(&mut run, kinds);
+        let page = written(&html(&run));
+        let charts = page.lines().filter(|line| {
+            line.contains("\"frame\"") || line.contains("more") || line.contains("range over")
+        });
+        let charts: String = charts.map(|line| format!("{line}\n")).collect();
+        let both = [run.clone(), run];
+        let comparison = written(&html_comparison(&both));
+        let compared = comparison.lines().filter(|line| line.contains("\"frame\""));
+        let compared: String = compared.map(|line| format!("{line}\n")).collect();
+        expect(
+            &format!("{name}/{file}.txt"),
+            &(charts + "Comparison\n" + &compared),
+        );
+    }
+}
+
+/// The frame around the answer of a sweep has the colour of its exit status.
+#[test]
+fn a_sweep_has_the_colour_of_its_exit_status() {
+    let text = std::fs::read_to_string(known("grid.json")).unwrap();
+    let mut grid: GridResult = serde_json::from_str(&text).unwrap();
+    for (exit_status, class) in [
+        (0, "pass"),
+        (1, "fail"),
+        (4, "fail"),
+        (5, "open"),
+        (130, "open"),
+    ] {
+        grid.exit_status = exit_status;
+        let page = html_grid(&grid);
+        let frame = format!("<section class=\"verdict {class}\">");
+        assert!(page.contains(&frame), "{exit_status}");
     }
 }
 

@@ -110,6 +110,24 @@ fn without_another_cause_a_failure_stands() {
 }
 
 #[test]
+fn an_unsteady_run_is_in_doubt_where_a_steady_state_is_required() {
+    let unsteady = |required: Option<bool>| {
+        let mut result = slow();
+        let settings = &mut result.workload.settings;
+        settings.remove("run.steady_state.required");
+        settings.extend(required.map(|is| ("run.steady_state.required".to_owned(), is.into())));
+        result.steady_state = Some(SteadyState {
+            steady: Some(false),
+            ..SteadyState::default()
+        });
+        causes(result).1
+    };
+    assert_eq!(unsteady(Some(true)), [CauseId::NotSteady]);
+    assert_eq!(unsteady(None), [CauseId::NotSteady]);
+    assert_eq!(unsteady(Some(false)), []);
+}
+
+#[test]
 fn each_cause_of_a_failure_holds_alone() {
     type Change = fn(&mut RunResult);
     let cases: [(CauseId, Change); 14] = [

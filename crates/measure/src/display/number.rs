@@ -258,6 +258,9 @@ mod tests {
         assert_eq!(bounded(0.02, Unit::Milliseconds), "20.0 us");
         assert_eq!(bounded(836.0, Unit::Iops), "836 IOPS");
         assert_eq!(bounded(0.0, Unit::Seconds), "0 s");
+        assert_eq!(bounded(2_147_483_648.0, Unit::Bytes), "2 GiB");
+        assert_eq!(bounded(1_048_576.0, Unit::BytesPerSecond), "1 MiB/s");
+        assert_eq!(bounded(0.5, Unit::Fraction), "50.0 %");
     }
 
     #[test]
@@ -289,6 +292,14 @@ mod tests {
         assert_eq!(limit(1_000.0), "1,000");
         assert_eq!(limit(0.5), "0.500");
         assert_eq!(limit(f64::NAN), "-");
+    }
+
+    #[test]
+    fn things_are_counted_with_their_noun() {
+        assert_eq!(counted(0, "thread"), "0 threads");
+        assert_eq!(counted(1, "thread"), "1 thread");
+        assert_eq!(counted(4_000, "mailbox"), "4,000 mailboxes");
+        assert_eq!(counted(1, "mailbox"), "1 mailbox");
     }
 
     #[test]

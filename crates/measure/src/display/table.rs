@@ -254,6 +254,23 @@ mod tests {
     }
 
     #[test]
+    fn neighbours_of_one_group_share_its_head() {
+        let groups = |names: &[&str]| {
+            let columns = names.iter().map(|name| Column::text("head").of(name));
+            let table = Table::new(columns.collect());
+            let groups = table.groups().into_iter();
+            groups
+                .map(|(name, count)| (name.to_owned(), count))
+                .collect::<Vec<_>>()
+        };
+        let wanted = [("", 1), ("reads", 2), ("writes", 1), ("reads", 1)];
+        let wanted = wanted.map(|(name, count)| (name.to_owned(), count));
+        assert_eq!(groups(&["", "reads", "reads", "writes", "reads"]), wanted);
+        assert_eq!(groups(&["", "", ""]), []);
+        assert_eq!(groups(&[]), []);
+    }
+
+    #[test]
     fn a_text_that_reads_like_zero_keeps_its_column() {
         let mut table = Table::new(vec![Column::text("name"), Column::number("share", "%")]);
         table.push(vec![Cell::new("a"), Cell::new("0")]);

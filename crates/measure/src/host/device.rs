@@ -274,6 +274,29 @@ mod tests {
         assert_eq!(found, None);
     }
 
+    /// A file system such as btrfs has a device number that belongs to no device.
+    #[test]
+    fn a_file_system_names_the_device_that_it_is_mounted_from() {
+        let is_block = |entry: &fs::DirEntry| {
+            let kind = entry.file_type();
+            kind.is_ok_and(|kind| kind.is_block_device())
+        };
+        let mut devices = fs::read_dir("/dev").unwrap().flatten();
+        let Some(device) = devices.find(is_block) else {
+            return test_support::skip("there is no block device in /dev");
+        };
+        let (here, proc) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mounted = |source: &Path| {
+            let text = format!("1 1 0:42 / / rw - btrfs {} rw\n", source.display());
+            write(&proc.path().join("self/mountinfo"), &text);
+            mounted_device(here.path(), proc.path())
+        };
+        let number = fs::metadata(device.path()).unwrap().rdev();
+        assert_eq!(mounted(&device.path()), Some(number));
+        assert_eq!(mounted(Path::new("/dev/null")), None);
+        assert_eq!(mounted(Path::new("overlay")), None);
+    }
+
     #[test]
     fn memory_file_systems_of_this_machine_have_no_device() {
         assert_eq!(device_under(Path::new("/proc")), None);

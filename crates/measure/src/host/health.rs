@@ -47,7 +47,7 @@ pub fn device_health<'a>(
 ) -> BTreeMap<String, DeviceHealth> {
     let of = |device: &str| {
         let mut figures = kernel_counters(Path::new("/sys"), device);
-        if let Some(text) = smartctl(device) {
+        if let Some(text) = smartctl("smartctl", device) {
             figures.extend(smart_figures(&text));
         }
         (device.to_owned(), figures)
@@ -98,9 +98,9 @@ fn counter(text: &str) -> Option<f64> {
 }
 
 /// What `smartctl` prints of a device; `None` when it is not installed or does not answer.
-fn smartctl(device: &str) -> Option<String> {
+fn smartctl(program: &str, device: &str) -> Option<String> {
     let path = format!("/dev/{device}");
-    let mut child = Command::new("smartctl")
+    let mut child = Command::new(program)
         .args(["--json", "--all", "--nocheck=standby", &path])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -171,48 +171,98 @@ fn smart_figures(text: &str) -> DeviceHealth {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
 
     const NVME: &str = r#"{"smartctl":{"exit_status":0},"smart_status":{"passed":true},
         "nvme_smart_health_information_log":{"critical_warning":0,"temperature":41,
         "available_spare":100,"percentage_used":3,"media_errors":2,"num_err_log_entries":17,
-        "unsafe_shutdowns":5},"temperature":{"current":41},"power_on_time":{"hours":1234}}"#;
+        "unsafe_shutdowns":5,"warning_temp_time":6},"temperature":{"current":99},
+        "power_on_time":{"hours":1234}}"#;
     const ATA: &str = r#"{"smart_status":{"passed":false},"temperature":{"current":33},
         "ata_smart_attributes":{"table":[
         {"id":5,"name":"Reallocated_Sector_Ct","raw":{"value":8,"string":"8"}},
         {"id":9,"name":"Power_On_Hours","raw":{"value":99}},
+        {"id":10,"name":"Spin_Retry_Count"},
         {"id":197,"name":"Current_Pending_Sector","raw":{"value":1}}]}}"#;
+    const SCSI: &str = r#"{"temperature":{"current":30},"scsi_grown_defect_list":4}"#;
 
     #[test]
     fn recorded_output_becomes_figures() {
-        let nvme = smart_figures(NVME);
-        assert_eq!(nvme["media and data integrity errors"], 2.0);
+        let figures = |text| smart_figures(text).into_iter().collect::<Vec<_>>();
+        let named = |figures: &[(&str, f64)]| {
+            let figures = figures.iter();
+            let figures = figures.map(|(name, value)| ((*name).to_owned(), *value));
+            figures.collect::<Vec<_>>()
+        };
+        // The temperature is that of the NVMe log where there is one.
         assert_eq!(
-            (nvme["temperature, C"], nvme["power-on hours"]),
-            (41.0, 1234.0)
-        );
-        let ata = smart_figures(ATA);
-        assert_eq!(ata["self-assessment passed (1) or failed (0)"], 0.0);
-        assert_eq!(ata["Reallocated_Sector_Ct (5, raw)"], 8.0);
-        assert!(
-            !ata.keys().any(|name| name.contains("Power_On_Hours")),
-            "{ata:?}"
+            figures(NVME),
+            named(&[
+                ("available spare, %", 100.0),
+                ("critical warning", 0.0),
+                ("error information log entries", 17.0),
+                ("media and data integrity errors", 2.0),
+                ("percentage used", 3.0),
+                ("power-on hours", 1234.0),
+                ("self-assessment passed (1) or failed (0)", 1.0),
+                ("temperature, C", 41.0),
+                ("unsafe shutdowns", 5.0),
+                ("warning temperature time, min", 6.0),
+            ])
         );
         assert_eq!(
-            smart_figures("smartctl: command failed"),
-            DeviceHealth::new()
+            figures(ATA),
+            named(&[
+                ("Current_Pending_Sector (197, raw)", 1.0),
+                ("Reallocated_Sector_Ct (5, raw)", 8.0),
+                ("self-assessment passed (1) or failed (0)", 0.0),
+                ("temperature, C", 33.0),
+            ])
         );
+        assert_eq!(
+            figures(SCSI),
+            named(&[("grown defects", 4.0), ("temperature, C", 30.0)])
+        );
+        assert_eq!(figures("smartctl: command failed"), []);
     }
 
     #[test]
-    fn counters_of_the_kernel_are_hexadecimal() {
+    fn counters_of_the_kernel_are_hexadecimal_or_decimal() {
         let sys = tempfile::tempdir().unwrap();
         let device = sys.path().join("block/sdb/device");
         fs::create_dir_all(&device).unwrap();
         fs::write(device.join("ioerr_cnt"), "0x1f\n").unwrap();
+        fs::write(device.join("iotmo_cnt"), "17\n").unwrap();
         let figures = kernel_counters(sys.path(), "sdb");
-        assert_eq!(figures.len(), 1);
+        assert_eq!(figures.len(), 2);
         assert_eq!(figures["requests with errors (kernel)"], 31.0);
+        assert_eq!(figures["requests with timeouts (kernel)"], 17.0);
+        fs::write(device.join("iotmo_cnt"), "unknown\n").unwrap();
+        assert_eq!(kernel_counters(sys.path(), "sdb").len(), 1);
         assert!(kernel_counters(sys.path(), "sdc").is_empty());
+    }
+
+    #[test]
+    fn smartctl_is_asked_about_the_device_if_it_is_installed() {
+        let directory = tempfile::tempdir().unwrap();
+        let program = directory.path().join("smartctl");
+        let program = program.to_str().unwrap();
+        assert_eq!(smartctl(program, "sdb"), None);
+        // Its status tells of the device and not whether it has answered.
+        fs::write(program, "#!/bin/sh\necho \"$@\"\nexit 4\n").unwrap();
+        fs::set_permissions(program, Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(
+            smartctl(program, "sdb").as_deref(),
+            Some("--json --all --nocheck=standby /dev/sdb\n")
+        );
+    }
+
+    #[test]
+    fn a_device_that_says_nothing_has_no_figures() {
+        let health = device_health(["no such device"]);
+        let none = BTreeMap::from([("no such device".to_owned(), DeviceHealth::new())]);
+        assert_eq!(health, none);
     }
 
     #[test]

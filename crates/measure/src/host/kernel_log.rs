@@ -77,8 +77,12 @@ pub struct KernelLog {
 impl KernelLog {
     /// Follows messages about devices with these kernel names; `None` where they may not be read.
     pub fn follow(devices: Vec<String>) -> Option<Self> {
+        Self::follow_file(Path::new("/dev/kmsg"), devices)
+    }
+
+    fn follow_file(path: &Path, devices: Vec<String>) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file = rustix::fs::open(Path::new("/dev/kmsg"), flags, Mode::empty()).ok()?;
+        let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
         rustix::fs::seek(&file, SeekFrom::End(0)).ok()?;
         let now = clock_gettime(ClockId::Monotonic);
         let begun_us = now.tv_sec as u64 * 1_000_000 + now.tv_nsec as u64 / 1_000;
@@ -215,6 +219,83 @@ mod tests {
             ]
         );
         assert!(!messages.messages[0].text.contains("SUBSYSTEM"));
+    }
+
+    #[test]
+    fn a_record_has_its_severity_whatever_part_of_the_kernel_wrote_it() {
+        let levels = [
+            "emergency",
+            "alert",
+            "critical",
+            "error",
+            "warning",
+            "notice",
+            "information",
+            "debug",
+        ];
+        for (severity, level) in levels.into_iter().enumerate() {
+            for facility in [0, 3] {
+                let record = format!("{},7,1000000,-;text\n", 8 * facility + severity);
+                let parsed = parse(&record, 0).unwrap();
+                assert_eq!((parsed.level.as_str(), parsed.at_s), (level, 1.0));
+            }
+        }
+        for broken in ["text", "x,7,1000000,-;text", "3,7,x,-;text", "3;text"] {
+            assert_eq!(parse(broken, 0), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn a_message_is_kept_for_a_whole_name_of_a_device_or_a_known_error() {
+        let devices = ["sdb", "dm-3", "md_d0", "nvme0"].map(str::to_owned);
+        for (text, is_kept) in [
+            ("sdb: unknown partition table", true),
+            ("[sdb] tag#12", true),
+            ("usb 1-1: new device", false),
+            ("xsdb sdb1 sdb_1 sdb-1 bsdb", false),
+            ("raid on dm-3", true),
+            ("raid on dm-33 and dm", false),
+            ("(md_d0)", true),
+            ("nvme nvme0: timeout", true),
+            ("nvme nvme1: timeout", false),
+        ] {
+            assert_eq!(is_about(text, &devices), is_kept, "{text}");
+        }
+        for error in ERRORS {
+            assert!(is_about(&format!("x {error} y"), &[]), "{error}");
+        }
+        let controllers = with_controllers(vec!["nvme12n3p1".to_owned(), "sda".to_owned()]);
+        assert_eq!(controllers, ["nvme12n3p1", "sda", "nvme12"]);
+    }
+
+    #[test]
+    fn messages_are_followed_from_the_begin_of_the_run_to_its_end() {
+        use std::io::Write;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("kmsg");
+        let devices = || vec!["sdb".to_owned()];
+        assert!(KernelLog::follow_file(&path, devices()).is_none());
+        std::fs::write(&path, RECORDED[2]).unwrap();
+        let now_us = || {
+            let now = Duration::try_from(clock_gettime(ClockId::Monotonic)).unwrap();
+            now.as_micros() as u64
+        };
+        let before_us = now_us();
+        let log = KernelLog::follow_file(&path, devices()).unwrap();
+        let after_us = now_us();
+        let mut file = std::fs::OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .unwrap();
+        let at_us = after_us + 5_000_000;
+        writeln!(file, "3,1,{at_us},-;sdb: I/O error").unwrap();
+        let found = log.finish();
+        let texts: Vec<&str> = found.messages.iter().map(|one| one.text.as_str()).collect();
+        assert_eq!(texts, ["sdb: I/O error"], "not what was there before");
+        // The begin of the run lies between the two looks at the clock.
+        let at_s = found.messages[0].at_s;
+        let longest_s = (at_us - before_us) as f64 / 1e6;
+        assert!((5.0..=longest_s).contains(&at_s), "{at_s} of {longest_s}");
     }
 
     #[test]

@@ -285,3 +285,33 @@ impl Bound {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_at_its_limit_passes_and_lies_nothing_beyond_it() {
+        let at_most = CheckId::DatabaseReadAverage;
+        let at_least = CheckId::AchievedIops;
+        for (id, value, excess, passed) in [
+            (at_most, 20.0, 0.0, true),
+            (at_most, 23.5, 3.5, false),
+            (at_most, 18.0, -2.0, true),
+            (at_least, 20.0, 0.0, true),
+            (at_least, 23.5, -3.5, true),
+            (at_least, 18.0, 2.0, false),
+        ] {
+            let check = Check::of_run(id, 20.0, Some(value), String::new());
+            assert_eq!(
+                (check.excess(), check.passed),
+                (excess, Some(passed)),
+                "{value}"
+            );
+        }
+        for value in [None, Some(f64::NAN), Some(f64::INFINITY)] {
+            let check = Check::of_run(at_most, 20.0, value, String::new());
+            assert_eq!(check.excess(), f64::NEG_INFINITY, "{value:?}");
+        }
+    }
+}

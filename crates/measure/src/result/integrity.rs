@@ -134,3 +134,38 @@ impl VerifiedDatabase {
         Some(self.pages_written?.saturating_sub(self.pages_read_back?))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_that_nobody_has_read_back_are_what_is_left_of_those_written() {
+        let left = |pages_written, pages_read_back| {
+            let database = VerifiedDatabase {
+                pages_written,
+                pages_read_back,
+                ..VerifiedDatabase::default()
+            };
+            database.never_read_back()
+        };
+        assert_eq!(left(Some(1_200), Some(1_000)), Some(200));
+        assert_eq!(left(Some(1_200), Some(1_200)), Some(0));
+        assert_eq!(left(Some(1_200), None), None);
+        assert_eq!(left(None, Some(1_000)), None);
+    }
+
+    #[test]
+    fn a_pass_without_time_has_no_rate() {
+        let rate = |duration_s| {
+            let database = VerifiedDatabase {
+                bytes: 3_000,
+                duration_s,
+                ..VerifiedDatabase::default()
+            };
+            database.bytes_per_second()
+        };
+        assert_eq!(rate(2.0), Some(1_500.0));
+        assert_eq!(rate(0.0), None);
+    }
+}

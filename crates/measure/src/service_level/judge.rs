@@ -2,7 +2,7 @@
 
 use super::rules::error_count;
 use super::{Measured, ServiceLevels};
-use crate::display::number::{beside_limit, bounded, percent};
+use crate::display::number::{beside_limit, bounded, count, percent};
 use crate::result::{
     Bound, Check, CheckId, CheckKind, ErrorCount, ErrorKind, ErrorRecord, RunResult, Verdict,
 };
@@ -75,13 +75,13 @@ fn errors_within_allowance(errors: u64, allowed: u64, counts: &[ErrorCount]) -> 
     }
     let noun = match errors {
         1 => "was 1 error".to_owned(),
-        errors => format!("were {errors} errors"),
+        errors => format!("were {} errors", count(errors)),
     };
     let which = match describe_counts(counts) {
         which if which.is_empty() => String::new(),
         which => format!(": {which}"),
     };
-    format!(" There {noun} of {allowed} allowed{which}.")
+    format!(" There {noun} of {} allowed{which}.", count(allowed))
 }
 
 /// How many errors are allowed, by the check that has judged them.
@@ -92,13 +92,13 @@ pub fn allowed_errors(checks: &[Check]) -> u64 {
 
 /// The classes of errors with their numbers and databases, such as `2 x wrong checksum in mail-001`.
 pub fn describe_counts(counts: &[ErrorCount]) -> String {
-    let part = |count: &ErrorCount| {
-        let what = count.class.unwrap_or_default().label();
-        let times = match count.errors {
+    let part = |one: &ErrorCount| {
+        let what = one.class.unwrap_or_default().label();
+        let times = match one.errors {
             1 => String::new(),
-            errors => format!("{errors} x "),
+            errors => format!("{} x ", count(errors)),
         };
-        match count.database.as_str() {
+        match one.database.as_str() {
             "" => format!("{times}{what}"),
             database => format!("{times}{what} in {database}"),
         }
@@ -157,7 +157,8 @@ fn error_reason(errors: u64, levels: &ServiceLevels, measured: &Measured<'_>) ->
     };
     let noun = if errors == 1 { "error" } else { "errors" };
     end_sentence(format!(
-        "The storage or the engine reported {errors} {noun}{which}{first}"
+        "The storage or the engine reported {} {noun}{which}{first}",
+        count(errors)
     ))
 }
 

@@ -1,6 +1,7 @@
 //! The rules: measured figures against limits.
 
 use super::ServiceLevels;
+use crate::display::number;
 use crate::metric::IoMetric;
 use crate::metric::Stream;
 use crate::result::{
@@ -145,7 +146,7 @@ impl Reading {
         totals: &RunTotals,
     ) -> [Check; 3] {
         let latency = &database.stream(self.stream).meter.latency;
-        let (what, count) = (self.what, grouped(latency.count()));
+        let (what, count) = (self.what, number::count(latency.count()));
         let noun = if self.among.is_empty() { what } else { "write" };
         let of_all = format!(
             "over the {count} {noun}s of the measured phase{}",
@@ -201,7 +202,7 @@ impl Reading {
         let length = format!("{} s", totals.interval_s());
         let (limit, set) = (self.maximum_ms, self.maximum_set);
         let what = format!("{} latency{}", self.what, self.among);
-        let all = grouped(averages.len() as u64);
+        let all = number::count(averages.len() as u64);
         let rule = if allowed == 0 {
             format!(
                 "No sample ({length}) has an average {what} above the {set} limit of {limit} ms; \
@@ -306,24 +307,11 @@ fn short(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A whole number with its thousands set apart.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 fn errors(levels: &ServiceLevels, measured: &Measured<'_>) -> Check {
     let rule = format!(
         "Failed requests, also for want of space, and pages with a wrong checksum, page number or \
          version, in all phases of the run. A page that is met again counts once. Allowed: {}.",
-        grouped(levels.allowed_errors)
+        number::count(levels.allowed_errors)
     );
     let limit = levels.allowed_errors as f64;
     let errors = Some(error_count(measured) as f64);
@@ -336,7 +324,7 @@ fn hung(levels: &ServiceLevels, measured: &Measured<'_>, after_s: f64) -> Check 
         "Requests that were not answered within {} s, in all phases of the run. They count as errors, \
          of which {} are allowed.",
         short(after_s),
-        grouped(levels.allowed_errors)
+        number::count(levels.allowed_errors)
     );
     let counts = measured.error_counts.iter();
     let hung = counts.filter(|count| count.class == Some(IntegrityClass::Hung));
@@ -361,7 +349,7 @@ pub(super) fn error_count(measured: &Measured<'_>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{grouped, short};
+    use super::short;
 
     #[test]
     fn numbers_in_sentences_are_short() {
@@ -374,7 +362,5 @@ mod tests {
         ]
         .map(short);
         assert_eq!(shown, ["0.0466", "5", "19.2", "1210", "0"]);
-        let counts = [0, 999, 1_000, 213_304].map(grouped);
-        assert_eq!(counts, ["0", "999", "1,000", "213,304"]);
     }
 }

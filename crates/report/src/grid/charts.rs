@@ -132,3 +132,66 @@ fn shared(grid: &GridResult, value: fn(&GridPoint) -> Option<f64>) -> Option<f64
     let first = values.next()?;
     values.all(|other| other == first).then_some(first)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A grid of so many read caches and two numbers of disks.
+    fn grid(caches: usize) -> GridResult {
+        let names: Vec<String> = (1..=caches).map(|size| format!("cache {size}")).collect();
+        let axis = |key: &str, values: &[String]| GridAxis {
+            key: key.to_owned(),
+            values: values.to_vec(),
+        };
+        let disks = ["24", "12"].map(str::to_owned);
+        let points = names.iter().flat_map(|cache| {
+            disks.iter().map(|disks| GridPoint {
+                values: [
+                    ("array.cache".to_owned(), cache.clone()),
+                    ("array.disks".to_owned(), disks.clone()),
+                ]
+                .into(),
+                achieved_iops: disks.parse().ok(),
+                target_iops: Some(20.0),
+                ..GridPoint::default()
+            })
+        });
+        GridResult {
+            points: points.collect(),
+            axes: vec![axis("array.cache", &names), axis("array.disks", &disks)],
+            ..GridResult::default()
+        }
+    }
+
+    #[test]
+    fn lines_that_are_not_drawn_are_counted() {
+        for (caches, drawn, note) in [
+            (1, 1, ""),
+            (MOST_LINES, MOST_LINES, ""),
+            (
+                MOST_LINES + 1,
+                MOST_LINES,
+                "The first 12 of 13 lines are drawn.",
+            ),
+        ] {
+            let charts = grid_charts(&grid(caches));
+            // No point has a latency, so there is no chart of it.
+            let [rate] = charts.as_slice() else {
+                panic!("{} charts", charts.len());
+            };
+            assert_eq!((rate.series.len(), rate.note.as_str()), (drawn, note));
+            assert_eq!(rate.series[0].name, "cache=cache 1");
+            let places: Vec<f64> = rate.series[0].points.iter().map(|at| at.0).collect();
+            assert_eq!(places, [12.0, 24.0], "in the order of the axis");
+            assert_eq!(rate.limits.len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_limit_is_drawn_where_all_points_share_it() {
+        let mut grid = grid(2);
+        grid.points[3].target_iops = Some(30.0);
+        assert_eq!(grid_charts(&grid)[0].limits.len(), 0);
+    }
+}

@@ -176,6 +176,10 @@ mod tests {
             "95.1 % of the target of 880 IOPS"
         );
         assert_eq!(share_of_target(9.5, 10.0), "950 % of the target of 10 IOPS");
+        assert_eq!(
+            share_of_target(10.0, 10.0),
+            "1,000 % of the target of 10 IOPS"
+        );
         assert_eq!(share_of_target(448.9, 10.0), "449 x the target of 10 IOPS");
     }
 }

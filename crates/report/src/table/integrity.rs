@@ -136,8 +136,35 @@ mod tests {
             (database.pages_written, database.pages_read_back) = (Some(70), Some(68));
         }
         let table = verification_table(&result);
-        assert_eq!(table.rows[0][7].text, "2");
-        assert_eq!(table.sums[7].text, "4");
+        let texts = |row: &[Cell]| row.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            texts(&table.rows[0]),
+            ["a", "1,000", "31.2 MiB", "15.6 MiB/s", "0", "70", "68", "2"]
+        );
+        // Both were read at the same time.
+        assert_eq!(
+            texts(&table.sums),
+            [
+                "all",
+                "2,000",
+                "62.5 MiB",
+                "31.2 MiB/s",
+                "3",
+                "140",
+                "136",
+                "4"
+            ]
+        );
+        // Where one was not counted there is no sum, and what was not read has no row.
+        let databases = &mut result.verification.get_or_insert_default().databases;
+        databases[1].pages_written = None;
+        databases.push(VerifiedDatabase::default());
+        let table = verification_table(&result);
+        assert_eq!(table.rows.len(), 2);
+        assert_eq!(texts(&table.sums)[5..], ["-", "-", "-"]);
+        let databases = &mut result.verification.get_or_insert_default().databases;
+        databases.truncate(1);
+        assert_eq!(texts(&verification_table(&result).sums), [""; 0]);
     }
 
     #[test]

@@ -37,3 +37,113 @@ fn words_of_tables_stay_whole_however_narrow_the_terminal_is() {
         );
     }
 }
+
+#[test]
+fn messages_of_the_kernel_that_are_not_shown_are_counted() {
+    let shown = |messages: usize, more_kernel_messages| {
+        let mut result = RunResult::default();
+        result.host.more_kernel_messages = more_kernel_messages;
+        let message = measure::result::KernelMessage {
+            text: "I/O error, dev sdb".to_owned(),
+            ..Default::default()
+        };
+        result.host.kernel_messages = vec![message; messages];
+        let style = Style::plain();
+        let mut text = Text::new(&style);
+        device_messages(&mut text, &result);
+        let text = text.finish();
+        let more = text.lines().find(|line| line.contains("more messages"));
+        let listed = text.matches("I/O error, dev sdb").count();
+        (listed, more.map(|line| line.trim().to_owned()))
+    };
+    let more = |number| {
+        let line = format!("{number} more messages of the kernel are in report.html.");
+        Some(line)
+    };
+    assert_eq!(shown(0, 0), (0, None));
+    assert_eq!(shown(MOST_ERRORS, 0), (MOST_ERRORS, None));
+    assert_eq!(shown(MOST_ERRORS + 2, 0), (MOST_ERRORS, more("2")));
+    assert_eq!(shown(MOST_ERRORS + 2, 1_200), (MOST_ERRORS, more("1,202")));
+    assert_eq!(shown(1, 1), (1, more("1")));
+}
+
+fn shown(part: fn(&mut Text, &RunResult), result: &RunResult) -> String {
+    let style = Style::plain();
+    let mut text = Text::new(&style);
+    part(&mut text, result);
+    text.finish()
+}
+
+#[test]
+fn databases_that_are_not_shown_are_counted() {
+    let text_of = |count: usize, kind| {
+        let mut result = RunResult {
+            kind,
+            duration_s: 1.0,
+            ..RunResult::default()
+        };
+        for number in 1..=count {
+            let mut database = measure::result::DatabaseResult {
+                name: format!("db{number:02}"),
+                ..Default::default()
+            };
+            database.figures.reads.per_second = 1.5;
+            result.databases.push(database);
+        }
+        shown(databases, &result)
+    };
+    for (count, listed, more) in [
+        (1, 1, None),
+        (MOST_DATABASES, MOST_DATABASES, None),
+        (
+            MOST_DATABASES + 1,
+            MOST_DATABASES,
+            Some("1 more are in report.html."),
+        ),
+        (
+            MOST_DATABASES + 9,
+            MOST_DATABASES,
+            Some("9 more are in report.html."),
+        ),
+    ] {
+        let text = text_of(count, RunKind::Run);
+        let rows = text.lines().filter(|line| line.starts_with("db"));
+        assert_eq!(rows.count(), listed, "{text}");
+        let last = text.lines().find(|line| line.contains("more are"));
+        assert_eq!(last, more, "{text}");
+        assert!(text.contains("Databases\n"), "{text}");
+    }
+    assert!(text_of(2, RunKind::Trace).contains("Volumes\n"));
+    assert_eq!(text_of(0, RunKind::Run), "");
+}
+
+#[test]
+fn the_first_errors_are_shown_and_the_others_counted() {
+    let error = |page, times| measure::result::ErrorRecord {
+        file: "/mnt/a/db1.edb".to_owned(),
+        error: "the checksum is wrong".to_owned(),
+        page,
+        times,
+        ..Default::default()
+    };
+    let mut result = RunResult {
+        errors: vec![error(None, 1), error(Some(1_234), 2), error(None, 0)],
+        ..RunResult::default()
+    };
+    assert_eq!(
+        shown(errors, &result),
+        "error: /mnt/a/db1.edb: the checksum is wrong\n\
+         error: /mnt/a/db1.edb, page 1,234: the checksum is wrong (met 2 times)\n\
+         error: /mnt/a/db1.edb: the checksum is wrong\n"
+    );
+    let mut more = |listed: usize| {
+        result.errors = vec![error(None, 1); listed];
+        let text = shown(errors, &result);
+        let lines = text.lines().filter(|line| line.starts_with("error:"));
+        (lines.count(), text.lines().last().unwrap().to_owned())
+    };
+    assert_eq!(more(MOST_ERRORS).0, MOST_ERRORS);
+    assert!(!more(MOST_ERRORS).1.contains("more"));
+    let counted = "2 more errors are in report.html or counted there.";
+    assert_eq!(more(MOST_ERRORS + 2), (MOST_ERRORS, counted.to_owned()));
+}

@@ -214,6 +214,17 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_a_process_ends_at_its_first_zero() {
+        let name = ProcessName::new(b"kworker/u8:1\0x");
+        assert_eq!(name.to_string(), "kworker/u8:1");
+        assert!(name.starts_with("kworker/") && !name.starts_with("worker"));
+        assert_eq!(
+            ProcessName::new(b"a name of 16 lett").to_string(),
+            "a name of 16 let"
+        );
+    }
+
+    #[test]
     fn a_request_on_its_way_is_read() {
         let mut data = event(7);
         data[24..28].copy_from_slice(&73_728_u32.to_ne_bytes());

@@ -27,6 +27,12 @@ impl TraceFiles {
         all.find(|files| files.path.join("instances").is_dir())
     }
 
+    /// A directory that stands for them in a test.
+    #[cfg(test)]
+    pub fn at(path: PathBuf) -> TraceFiles {
+        TraceFiles { path, _mount: None }
+    }
+
     /// Mounts them where nobody else sees it: the mount has no place in the tree of directories,
     /// and is gone when its descriptor is closed, however this process ends.
     fn unseen() -> io::Result<TraceFiles> {

@@ -256,6 +256,188 @@ mod tests {
     use super::*;
     use std::io::Seek;
 
+    const HEADER_PAGE: &str = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\
+        \tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n\
+        \tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
+    const ISSUE: &str = "ID: 7\n field:unsigned short common_type; offset:0; size:2; signed:0;\n\
+        field:int common_pid; offset:4; size:4; signed:1;\n\
+        field:dev_t dev; offset:8; size:4; signed:0;\n\
+        field:sector_t sector; offset:16; size:8; signed:0;\n\
+        field:unsigned int bytes; offset:24; size:4; signed:0;\n\
+        field:char rwbs[8]; offset:28; size:8; signed:0;\n\
+        field:char comm[16]; offset:36; size:16; signed:0;\n";
+    const COMPLETE: &str = "ID: 9\n field:unsigned short common_type; offset:0; size:2; signed:0;\n\
+        field:dev_t dev; offset:8; size:4; signed:0;\n\
+        field:sector_t sector; offset:16; size:8; signed:0;\n\
+        field:int error; offset:24; size:4; signed:1;\n";
+    const PAGE_BYTES: usize = 4096;
+    const EXTENT: DeviceExtent = DeviceExtent {
+        major: 254,
+        minor: 3,
+        first_sector: 1_000,
+        sectors: 100,
+    };
+
+    /// Files as the kernel has them: how it describes events, and an instance with two processors.
+    fn recorded() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let mut files = vec![
+            ("events/header_page".to_owned(), HEADER_PAGE),
+            ("events/block/block_rq_issue/format".to_owned(), ISSUE),
+            ("events/block/block_rq_complete/format".to_owned(), COMPLETE),
+        ];
+        for name in ["trace_clock", "buffer_size_kb"] {
+            files.push((format!("own/{name}"), ""));
+        }
+        for event in EVENTS {
+            for name in ["filter", "enable"] {
+                files.push((format!("own/events/block/{event}/{name}"), ""));
+            }
+        }
+        for processor in 0..2 {
+            files.push((format!("own/per_cpu/cpu{processor}/trace_pipe_raw"), ""));
+        }
+        for (name, text) in files {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        root
+    }
+
+    /// A page with one event of 52 bytes; `flags` stand beside its length.
+    fn page(at_ns: u64, flags: u64, id: u16, sector: u64) -> Vec<u8> {
+        let words = 13_u32;
+        let head = match cfg!(target_endian = "little") {
+            true => words,
+            false => words << 27,
+        };
+        let mut page = at_ns.to_ne_bytes().to_vec();
+        page.extend((flags | 56).to_ne_bytes());
+        page.extend(head.to_ne_bytes());
+        let mut data = [0; 52];
+        data[0..2].copy_from_slice(&id.to_ne_bytes());
+        data[8..12].copy_from_slice(&((254_u32 << 20) | 3).to_ne_bytes());
+        data[16..24].copy_from_slice(&sector.to_ne_bytes());
+        if id == 7 {
+            data[24..28].copy_from_slice(&8_192_u32.to_ne_bytes());
+            data[28..30].copy_from_slice(b"WS");
+        }
+        page.extend(data);
+        page.resize(PAGE_BYTES, 0);
+        page
+    }
+
+    #[test]
+    fn an_instance_is_set_up_for_the_devices_under_test() {
+        let root = recorded();
+        let other = DeviceExtent {
+            major: 8,
+            minor: 0,
+            ..EXTENT
+        };
+        let own = root.path().join("own");
+        assert_eq!(set_up(&own, &[EXTENT, other]).unwrap().len(), 2);
+        let filter = format!("dev == {} || dev == {}", 254 << 20 | 3, 8 << 20);
+        for (file, text) in [
+            ("trace_clock", "mono"),
+            ("buffer_size_kb", "8192"),
+            ("events/block/block_rq_issue/filter", &filter),
+            ("events/block/block_rq_issue/enable", "1"),
+            ("events/block/block_rq_complete/filter", &filter),
+            ("events/block/block_rq_complete/enable", "1"),
+        ] {
+            assert_eq!(fs::read_to_string(own.join(file)).unwrap(), text, "{file}");
+        }
+        let missing = own.join("trace_clock");
+        fs::remove_file(&missing).unwrap();
+        let error = set_up(&own, &[EXTENT]).unwrap_err();
+        assert!(
+            error.to_string().starts_with(missing.to_str().unwrap()),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn events_of_all_processors_become_requests_in_the_order_of_time() {
+        const HAS_LOST: u64 = 1 << 31;
+        let root = recorded();
+        let own = root.path().join("own");
+        // Each request begins on one processor and ends on the other; the third has not ended yet.
+        let later_ns = u64::MAX / 2;
+        let pages = [
+            [
+                page(1_000, 0, 7, 1_010),
+                page(6_000, 0, 9, 1_020),
+                page(later_ns, 0, 9, 1_030),
+            ],
+            [
+                page(2_000, 0, 7, 1_020),
+                page(2_500, 0, 7, 1_030),
+                page(9_000, 0, 9, 1_010),
+            ],
+        ];
+        let pipe = |processor: usize| own.join(format!("per_cpu/cpu{processor}/trace_pipe_raw"));
+        for (processor, pages) in pages.iter().enumerate() {
+            fs::write(pipe(processor), pages.concat()).unwrap();
+        }
+        let (layout, formats) = described(&root.path().join("events")).unwrap();
+        let instance = root.path().join("instance");
+        fs::create_dir(&instance).unwrap();
+        let mut trace = BlockTrace {
+            pipes: set_up(&own, &[EXTENT]).unwrap(),
+            _instance: Instance(instance.clone()),
+            _files: TraceFiles::at(root.path().to_owned()),
+            page: vec![0; layout.page_bytes()],
+            layout,
+            formats,
+            waiting: Vec::new(),
+            pairing: Pairing::new(vec![EXTENT]),
+            most_bytes: 0,
+        };
+        assert_eq!(trace.page.len(), PAGE_BYTES);
+        let poll = |trace: &mut BlockTrace| {
+            let mut seen = Vec::new();
+            let each = |one: DeviceRequest| seen.push((one.ended_ns, one.latency_ns, one.bytes));
+            trace.poll(each).unwrap();
+            seen
+        };
+        assert_eq!(
+            poll(&mut trace),
+            [(6_000, 4_000, 8_192), (9_000, 8_000, 8_192)]
+        );
+        assert_eq!((trace.lost(), trace.waiting.len()), (0, 1));
+        assert_eq!(trace.fullness(), 3.0 * 4_096.0 / 8_388_608.0);
+        // Nothing came since.
+        assert_eq!(poll(&mut trace), []);
+        assert_eq!(trace.fullness(), 0.0);
+        // Ends of which the beginnings were lost are no requests.
+        let mut file = OpenOptions::new().append(true).open(pipe(1)).unwrap();
+        file.write_all(&page(9_500, 0, 7, 1_040)).unwrap();
+        file.write_all(&page(9_600, HAS_LOST, 9, 1_040)).unwrap();
+        assert_eq!(trace.pipes.len(), 2);
+        poll(&mut trace);
+        assert_eq!(trace.lost(), 1);
+        drop(trace);
+        assert!(!instance.exists());
+    }
+
+    #[test]
+    fn a_description_of_another_kind_is_refused() {
+        let root = recorded();
+        let events = root.path().join("events");
+        let refused = || described(&events).unwrap_err().to_string();
+        fs::write(events.join("block/block_rq_issue/format"), "something").unwrap();
+        assert!(refused().contains("block_rq_issue/format) is of an unknown kind"));
+        fs::write(events.join("header_page"), "something").unwrap();
+        assert!(refused().contains("header_page) is of an unknown kind"));
+        fs::remove_file(events.join("header_page")).unwrap();
+        assert!(matches!(
+            described(&events),
+            Err(BlockTraceError::NotAccessible)
+        ));
+    }
+
     /// Needs root and a file on a block device; says so and passes without.
     #[test]
     fn requests_of_a_real_device_are_seen_with_their_latency() {
