@@ -110,8 +110,8 @@ pub fn compare(
     compare_in_parts(closed, session, before, symbol, progress, TABLE_TRADES)
 }
 
-/// Compares a ledger that may lack the last acknowledged work, as that of a witness: what the database
-/// has beyond it is right, and shares traded are not compared. Nothing else may write meanwhile.
+/// Compares a ledger that may lack the last acknowledged work, as that of a witness or of a run that was
+/// killed: what the database has beyond it is right, and shares traded are not compared. Nothing else may write meanwhile.
 ///
 /// # Errors
 /// The database or the file failed.
@@ -167,7 +167,7 @@ fn compare_trades(
     let mut done = 0;
     for part in &parts {
         let mut table = vec![0; part.trades() as usize];
-        records::read(&mut closed.file, |record| {
+        closed.file.read(|record| {
             if let Some(place) = part.place(record.trade) {
                 comparison.work.count(&record);
                 table[place] = noted(table[place], &record);
@@ -305,7 +305,7 @@ impl Comparison {
             return Ok(());
         }
         let examples = &mut self.examples;
-        records::read(&mut closed.file, |record| {
+        closed.file.read(|record| {
             for (difference, trade, time_ms) in examples.iter_mut() {
                 if *trade == record.trade && difference.is_of(&record) {
                     *time_ms = Some(record.time_ms);
