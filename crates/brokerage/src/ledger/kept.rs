@@ -1,6 +1,7 @@
 //! The ledger of a run that has ended, in its results directory. The run may have been killed, so the
 //! file is used as far as its blocks are valid.
 
+use super::changes::Maintained;
 use super::records::{RecordFile, is_damage};
 use super::{Closed, IdRanges, LEDGER_FILE};
 use std::collections::BTreeMap;
@@ -60,7 +61,9 @@ impl KeptLedger {
         let (mut acknowledged, mut last_ms) = (0, 0);
         let mut ranges = IdRanges::default();
         let (header, file) = RecordFile::recover(File::open(path)?, |header, record| {
-            ranges.add(header.base, record.trade);
+            if record.kind.is_of_trade() {
+                ranges.add(header.base, record.trade);
+            }
             if record.kind.is_acknowledged() {
                 acknowledged += 1;
                 last_ms = record.time_ms;
@@ -76,6 +79,8 @@ impl KeptLedger {
                 base: header.base,
                 ranges,
                 shares: BTreeMap::new(),
+                updated_rows: 0,
+                maintained: Maintained::default(),
             },
         })
     }

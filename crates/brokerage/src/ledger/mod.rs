@@ -11,9 +11,12 @@
 //! - [`compare`]: compares it with the database, in bounded memory.
 //! - [`kept`]: the ledger of a run that has ended, however it did.
 //!
-//! Trade updates and data maintenance leave no identifiers in the database, and are not in the
-//! ledger.
+//! Trade updates and data maintenance change rows that are there, and what they write says nothing of who
+//! wrote it. So they read back what they have written, and the last acknowledged contents of each row are
+//! compared ([`changes`]). This needs all updates of the run: a ledger that lacks the last ones cannot say
+//! whether a row was changed once more.
 
+mod changes;
 pub mod compare;
 mod difference;
 pub mod kept;
@@ -21,6 +24,9 @@ mod parts;
 pub mod records;
 
 use crate::parallel::lock;
+use crate::session::Call;
+use crate::transactions::trade_update::Column;
+use changes::Maintained;
 use records::{Header, Kind, Record, RecordFile, Writer};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -49,6 +55,10 @@ struct Inner {
     ranges: IdRanges,
     /// Shares traded per security: acknowledged, and of commits whose outcome is unknown.
     shares: BTreeMap<u32, Shares>,
+    /// Records of rows that trade updates have changed.
+    updated_rows: u64,
+    /// What data maintenance has changed.
+    maintained: Maintained,
     /// The first error of the file; later transactions are not in it.
     error: Option<String>,
     /// The number by which the run is known.
@@ -88,6 +98,9 @@ pub struct Closed {
     pub(crate) base: i64,
     pub(crate) ranges: IdRanges,
     pub(crate) shares: BTreeMap<u32, Shares>,
+    /// Records of rows that trade updates have changed.
+    pub(crate) updated_rows: u64,
+    pub(crate) maintained: Maintained,
 }
 
 impl Ledger {
@@ -132,6 +145,8 @@ impl Ledger {
             base: 0,
             ranges: IdRanges::default(),
             shares: BTreeMap::new(),
+            updated_rows: 0,
+            maintained: Maintained::default(),
             error: None,
             run: RunId::random().map_err(io::Error::other)?,
             witness: None,
@@ -241,6 +256,34 @@ impl Ledger {
         inner.shares.entry(security).or_default().uncertain += shares;
     }
 
+    /// A trade update that began at `begun` has changed a column: the trades and what it now holds.
+    pub fn updated(&self, begun: Instant, column: Column, rows: &[(i64, String)]) {
+        let mut inner = lock(&self.0);
+        let begun_ms = inner.time_ms(begun);
+        let rows = rows.iter();
+        let rows = rows.map(|(trade, text)| (column, *trade, records::text_content(text)));
+        inner.add_rows(Kind::Updated, begun_ms, rows);
+    }
+
+    /// It is unknown whether a trade update has changed these rows.
+    pub fn update_unknown(&self, rows: &[(Column, i64)]) {
+        let rows = rows.iter().map(|(column, trade)| (*column, *trade, 0));
+        lock(&self.0).add_rows(Kind::UpdateUnknown, 0, rows);
+    }
+
+    /// A round of data maintenance that began at `begun` was acknowledged: what it has changed is found by
+    /// this query, and has this hash.
+    pub fn maintained(&self, begun: Instant, query: Call, content: u32) {
+        let mut inner = lock(&self.0);
+        let (begun_ms, now_ms) = (inner.time_ms(begun), inner.time_ms(Instant::now()));
+        inner.maintained.add(query, content, begun_ms, now_ms);
+    }
+
+    /// It is unknown whether a round of data maintenance was committed.
+    pub fn maintenance_unknown(&self, query: Call) {
+        lock(&self.0).maintained.add_unknown(query);
+    }
+
     /// Writes to the file what was acknowledged a second ago or longer, so that little is missing there
     /// if this process is killed. To be called often.
     pub fn write_if_due(&self) {
@@ -267,6 +310,8 @@ impl Ledger {
             base: inner.base,
             ranges: std::mem::take(&mut inner.ranges),
             shares: std::mem::take(&mut inner.shares),
+            updated_rows: inner.updated_rows,
+            maintained: std::mem::take(&mut inner.maintained),
         })
     }
 }
@@ -282,7 +327,7 @@ impl Inner {
                 hash: u64::from(content),
             });
         }
-        let time_ms = self.started.elapsed().as_millis() as u32;
+        let time_ms = self.time_ms(Instant::now());
         self.insert(Record {
             kind,
             content,
@@ -293,7 +338,41 @@ impl Inner {
 
     fn insert(&mut self, record: Record) {
         self.ranges.add(self.base, record.trade);
-        let written = self.writer.as_mut().map(|writer| writer.add(&record));
+        self.append(&record);
+    }
+
+    /// Adds the rows of a trade update, one behind the other.
+    fn add_rows(
+        &mut self,
+        kind: Kind,
+        begun_ms: u32,
+        rows: impl ExactSizeIterator<Item = (Column, i64, u32)>,
+    ) {
+        self.updated_rows += rows.len() as u64;
+        self.append(&Record {
+            kind,
+            content: 0,
+            time_ms: begun_ms,
+            trade: 0,
+        });
+        let time_ms = self.time_ms(Instant::now());
+        for (column, trade, content) in rows {
+            self.append(&Record {
+                kind: Kind::row_of(column),
+                content,
+                time_ms,
+                trade,
+            });
+        }
+    }
+
+    /// Milliseconds from the start of the run to this time.
+    fn time_ms(&self, at: Instant) -> u32 {
+        at.saturating_duration_since(self.started).as_millis() as u32
+    }
+
+    fn append(&mut self, record: &Record) {
+        let written = self.writer.as_mut().map(|writer| writer.add(record));
         self.after(written);
     }
 

@@ -1,6 +1,7 @@
 //! The file of the ledger: a header, then blocks of records of 16 bytes, each block with its number
 //! and a CRC-32 over number and records. Numbers are little-endian.
 
+use crate::transactions::trade_update::Column;
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::time::{Duration, Instant};
@@ -36,13 +37,50 @@ pub enum Kind {
     ResultUnknown = 6,
     /// A result was found booked when it was tried again.
     FoundBooked = 7,
+    /// A trade update has changed the rows that follow; the time is that of its beginning.
+    Updated = 8,
+    /// The commit of a trade update was not answered, which has changed the rows that follow or not.
+    UpdateUnknown = 9,
+    /// The name of the executor of a trade.
+    ExecutorRow = 10,
+    /// The cash type of the settlement of a trade.
+    CashTypeRow = 11,
+    /// The name of the cash transaction of a trade.
+    CashNameRow = 12,
 }
 
 impl Kind {
-    /// Whether the database has confirmed it, as opposed to a commit that was not answered.
+    /// Whether it stands for an order, a submission or a result that the database has confirmed.
     #[must_use]
     pub fn is_acknowledged(self) -> bool {
-        !matches!(self, Self::OrderUnknown | Self::ResultUnknown)
+        self.is_of_trade() && !matches!(self, Self::OrderUnknown | Self::ResultUnknown)
+    }
+
+    /// Whether it says what became of a trade of the run, as opposed to a part of a trade update.
+    #[must_use]
+    pub fn is_of_trade(self) -> bool {
+        (self as u8) < Self::Updated as u8
+    }
+
+    /// The kind of the rows of which a trade update has changed a column.
+    #[must_use]
+    pub fn row_of(column: Column) -> Self {
+        match column {
+            Column::Executor => Self::ExecutorRow,
+            Column::CashType => Self::CashTypeRow,
+            Column::CashName => Self::CashNameRow,
+        }
+    }
+
+    /// The column of a row that a trade update has changed.
+    #[must_use]
+    pub fn column(self) -> Option<Column> {
+        match self {
+            Self::ExecutorRow => Some(Column::Executor),
+            Self::CashTypeRow => Some(Column::CashType),
+            Self::CashNameRow => Some(Column::CashName),
+            _ => None,
+        }
     }
 }
 
@@ -51,18 +89,29 @@ impl Kind {
 pub struct Record {
     /// What was acknowledged.
     pub kind: Kind,
-    /// Of a booked result: the hash of its price, 24 bits; else 0.
+    /// Of a booked result: the hash of its price, 24 bits; of a row of an update: that of what was written;
+    /// else 0.
     pub content: u32,
     /// When, since the start of the run.
     pub time_ms: u32,
-    /// The trade.
+    /// The trade; 0 before the rows of an update.
     pub trade: i64,
 }
 
 /// The hash of a price, 24 bits.
 #[must_use]
 pub fn content(price_cents: i64) -> u32 {
-    crc32fast::hash(&price_cents.to_le_bytes()) >> (u32::BITS - CONTENT_BITS)
+    hash(&price_cents.to_le_bytes())
+}
+
+/// The hash of a text, 24 bits.
+#[must_use]
+pub fn text_content(text: &str) -> u32 {
+    hash(text.as_bytes())
+}
+
+fn hash(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes) >> (u32::BITS - CONTENT_BITS)
 }
 
 /// What the header says.
