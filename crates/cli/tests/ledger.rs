@@ -36,17 +36,14 @@ fn signal_all(here: &Scratch, running: &mut Running, name: &str) {
     let Some(server) = server(here) else {
         return;
     };
-    let server = server.to_string();
-    let signal = format!("-{name}");
-    for (program, arguments) in [("kill", vec![&signal, &server]), ("pkill", vec![&signal])] {
-        let mut command = Command::new(program);
-        command.args(arguments);
-        if program == "pkill" {
-            // The sessions: the children of this process, whatever their name.
-            command.args(["-P", &server]);
-        }
-        assert!(command.status().expect(program).success());
-    }
+    let (server, signal) = (server.to_string(), format!("-{name}"));
+    let send = |program: &str, arguments: &[&str]| {
+        let sent = Command::new(program).args(arguments).status();
+        assert!(sent.expect(program).success());
+    };
+    send("kill", &[&signal, &server]);
+    // The sessions: the children of this process, whatever their name.
+    send("pkill", &[&signal, "-P", &server]);
 }
 
 /// A run that was killed in the middle, with a copy of the target from some time before.
@@ -106,10 +103,8 @@ fn a_killed_run_is_audited(database: &str) {
     assert!(first.contains("s after the start"), "{first}");
     let document = here.proofload("audit out --json").exits(4).stdout;
     let document: serde_json::Value = serde_json::from_str(&document).expect("a document");
-    assert_eq!(
-        (&document["lost"], &document["acknowledged"]),
-        (&lost.into(), &all.into())
-    );
+    assert_eq!(document["lost"], lost);
+    assert_eq!(document["acknowledged"], all);
     // Another run has gone on where the first one was killed.
     put_back(&here, "killed");
     fs::rename(here.path("out"), here.path("first")).expect("the results aside");
@@ -154,7 +149,7 @@ fn a_ledger_without_its_end_or_its_start_is_used_as_far_as_it_is_valid() {
     here.proofload("audit out")
         .exits(5)
         .prints("INCONCLUSIVE: no acknowledged transaction of this run is known")
-        .prints("has no valid header");
+        .prints("acknowledged.bin has no valid header");
     fs::remove_file(ledger).expect("the ledger");
     here.proofload("audit out")
         .exits(2)
