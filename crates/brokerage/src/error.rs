@@ -52,6 +52,11 @@ pub enum DatabaseError {
 }
 
 impl DatabaseError {
+    /// Whether a commit that ended with it may have succeeded all the same.
+    pub(crate) fn leaves_doubt(&self) -> bool {
+        !matches!(self, Self::Conflict(_))
+    }
+
     /// A statement, or a step, that failed unexpectedly.
     pub(crate) fn failed(statement: impl Into<String>, message: impl Into<String>) -> Self {
         let (statement, message) = (statement.into(), message.into());

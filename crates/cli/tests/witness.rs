@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{Ended, Running, SMALL, Scratch, WIDE, proofload};
+use common::brokerage::{brokerage, end_server};
+use common::{Ended, Running, SMALL, Scratch, WIDE, copy, proofload};
 
 const SECRET: &str = "a secret of the tests";
 const SEGMENT: u64 = 4096;
@@ -77,12 +78,6 @@ fn killed_run(here: &Scratch, line: &str, bytes: u64) {
 
 fn audit(here: &Scratch, witness: &Witness, run: &str) -> Ended {
     here.proofload(&format!("audit {run} {}", witness.options()))
-}
-
-fn copy(from: &Path, to: &Path) {
-    let _ = fs::remove_dir_all(to);
-    let copied = Command::new("cp").arg("-a").args([from, to]).status();
-    assert!(copied.expect("cp").success());
 }
 
 fn log_of(here: &Scratch) -> PathBuf {
@@ -276,30 +271,6 @@ fn a_run_goes_on_without_its_witness_and_says_so() {
     audit(&here, &again, "out").exits(0).prints("0 of ");
 }
 
-/// A brokerage of the smallest size, on this database, whose prices move fast enough for a short run.
-fn brokerage(database: &str) -> String {
-    format!(
-        "run brokerage --on target --out out --database {database} --users 4 --target-size 300MB \
-         --duration 10m --set run.sample_interval=250ms --set run.warm_up.minimum=1s \
-         --set run.warm_up.maximum=2s --set brokerage.think_time=1ms \
-         --set brokerage.market.price_period=2s --keep"
-    )
-}
-
-/// Ends the database server that a killed run has left, at once, as a power cut would have.
-fn end_server(here: &Scratch) {
-    let file = here.path("target/brokerage/cluster/data/postmaster.pid");
-    let Ok(text) = fs::read_to_string(file) else {
-        return;
-    };
-    let id = text.lines().next().unwrap_or_default().to_owned();
-    let sent = Command::new("kill").args(["-QUIT", &id]).status();
-    assert!(sent.expect("kill").success());
-    while Path::new(&format!("/proc/{id}")).exists() {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 fn brokerage_is_audited(database: &str) {
     let here = Scratch::new();
     here.directory("target");
@@ -346,11 +317,8 @@ fn a_brokerage_on_sqlite_is_audited() {
 
 #[test]
 fn a_brokerage_on_postgresql_is_audited() {
-    match Command::new("sh")
-        .args(["-c", "ls -d /usr/lib/postgresql/*/bin"])
-        .output()
-    {
-        Ok(found) if found.status.success() => brokerage_is_audited("auto"),
-        _ => test_support::skip("PostgreSQL is not installed"),
+    match common::brokerage::has_postgresql() {
+        true => brokerage_is_audited("auto"),
+        false => test_support::skip("PostgreSQL is not installed"),
     }
 }

@@ -1,10 +1,11 @@
-//! Looking for acknowledged transactions after a power cut: what every workload is asked, and answers.
+//! Looking for acknowledged transactions after a power cut or a kill: what every workload is asked, and
+//! answers.
 
 use std::path::PathBuf;
 
 use measure::result::RunResult;
 use storage::{Claim, Layout, Request};
-use witness::Record;
+use witness::{Record, RunId};
 use workload::Profile;
 
 use crate::error::Error;
@@ -21,27 +22,37 @@ pub struct AuditedRun {
     pub log_on: Vec<PathBuf>,
     /// The database of a brokerage, when it was named.
     pub database: Option<String>,
-    /// The number by which the witness knows the run.
-    pub run: String,
-    /// What the witness has of it, in the order in which it was sent.
-    pub records: Vec<Record>,
+    /// Where it is known from what the run has acknowledged.
+    pub source: AuditSource,
+}
+
+/// Where it is known from what a run has acknowledged.
+#[derive(Clone, Debug)]
+pub enum AuditSource {
+    /// A witness.
+    Witness {
+        /// The number by which it knows the run.
+        run: RunId,
+        /// What it has of the run, in the order in which it was sent.
+        records: Vec<Record>,
+    },
+    /// What the run has kept itself, in its results directory.
+    RunDirectory(PathBuf),
 }
 
 impl AuditedRun {
     /// The run that left this result.
     #[must_use]
-    pub fn of(result: &RunResult, database: Option<String>, records: Vec<Record>) -> Self {
+    pub fn of(result: &RunResult, database: Option<String>, source: AuditSource) -> Self {
         let paths = |targets: &[measure::result::TargetPath]| -> Vec<PathBuf> {
             targets.iter().map(|one| PathBuf::from(&one.path)).collect()
         };
         let (on, log_on) = (paths(&result.target.databases), paths(&result.target.logs));
-        let witness = result.witness.as_ref();
         Self {
             log_on: if log_on == on { Vec::new() } else { log_on },
             on,
             database,
-            run: witness.map_or_else(String::new, |witness| witness.run.clone()),
-            records,
+            source,
         }
     }
 
@@ -59,19 +70,18 @@ impl AuditedRun {
         })?;
         Ok(Claim::reuse(layout, profile.workload())?)
     }
+}
 
-    /// Transactions that the witness has acknowledged.
-    #[must_use]
-    pub fn acknowledged(&self) -> u64 {
-        let transactions = self.records.iter().filter(|one| one.is_transaction());
-        transactions.count() as u64
-    }
+/// Transactions among the records of a witness.
+#[must_use]
+pub fn transactions(records: &[Record]) -> u64 {
+    records.iter().filter(|one| one.is_transaction()).count() as u64
 }
 
 /// What an audit has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditReport {
-    /// Transactions that the witness has acknowledged.
+    /// Transactions that are known to be acknowledged.
     pub acknowledged: u64,
     /// Of those, the ones that are lost.
     pub lost: u64,

@@ -1,10 +1,10 @@
-//! The audit of a run after a power cut: what of its acknowledged transactions has survived.
+//! The audit of a run after a power cut or a kill: what of its acknowledged transactions has survived.
 
 use std::path::{Path, PathBuf};
 
 use config::Source;
 pub use execution::audit::AuditReport;
-use execution::audit::AuditedRun;
+use execution::audit::{AuditSource, AuditedRun};
 use execution::storage_run::{foreign, witness_refusal};
 use execution::{Error, WitnessOptions};
 use measure::result::RunResult;
@@ -19,17 +19,17 @@ use crate::registry::Registry;
 pub struct AuditRequest {
     /// The run directory, with the result and the settings of the run.
     pub directory: PathBuf,
-    /// The witness of the run.
-    pub witness: WitnessOptions,
+    /// The witness of the run; without one, what the run has kept itself is used.
+    pub witness: Option<WitnessOptions>,
     /// The database of a brokerage, when the run named a server.
     pub database: Option<String>,
 }
 
-/// Fetches what the witness has of a run, recovers the databases of the run, and compares.
+/// Finds out what a run has acknowledged, recovers the databases of the run, and compares.
 /// `doing` is called with what goes on.
 ///
 /// # Errors
-/// When the run had no such witness, the witness is not reached, the databases are in use or not there,
+/// When the run had no such witness or kept nothing itself, the witness is not reached, the databases are in use or not there,
 /// or the storage fails.
 pub fn audit(
     request: &AuditRequest,
@@ -37,13 +37,19 @@ pub fn audit(
     doing: &mut dyn FnMut(&str),
 ) -> Result<AuditReport, Error> {
     let (result, config) = load(&request.directory)?;
-    let run = witnessed_run(&request.directory, &result)?;
     let profile = registry.read(&[Source::file(CONFIG_FILE, &config)])?;
     let workload = registry.runnable(&*profile).ok_or_else(foreign)?;
-    doing("fetching the records of the witness");
-    let records = witness::fetch(&request.witness.address, &request.witness.secret, run);
-    let records = records.map_err(|error| witness_refusal(&error))?;
-    let audited = AuditedRun::of(&result, request.database.clone(), records);
+    let source = match &request.witness {
+        None => AuditSource::RunDirectory(request.directory.clone()),
+        Some(witness) => {
+            let run = witnessed_run(&request.directory, &result)?;
+            doing("fetching the records of the witness");
+            let records = witness::fetch(&witness.address, &witness.secret, run);
+            let records = records.map_err(|error| witness_refusal(&error))?;
+            AuditSource::Witness { run, records }
+        }
+    };
+    let audited = AuditedRun::of(&result, request.database.clone(), source);
     workload.audit(&audited, &*profile, doing)
 }
 
@@ -67,8 +73,9 @@ fn witnessed_run(directory: &Path, result: &RunResult) -> Result<RunId, Error> {
     let shown = directory.display();
     let Some(witness) = &result.witness else {
         return Err(Error::usage(
-            format!("The run in {shown} had no witness, so nobody knows what it acknowledged."),
-            "Give --witness and --secret-file to 'proofload run'.",
+            format!("The run in {shown} had no witness."),
+            "A brokerage run has kept a ledger itself: leave --witness and --secret-file away. A mail \
+             run without a witness cannot be audited.",
         ));
     };
     RunId::parse(&witness.run).ok_or_else(|| {

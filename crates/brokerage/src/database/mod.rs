@@ -9,7 +9,7 @@
 //!   keys and indexes, removal.
 //! - [`marker`]: the marker by which a database is known as ours, and its state.
 //! - [`run_lock`]: the lock that a run holds on its database.
-//! - [`RunMark`]: which run with a witness was the last on a database.
+//! - [`RunMark`]: which run was the last on a database.
 //! - [`seal`]: a digest of all rows, by which changes between two runs are found.
 //! - [`ddl`] and [`render`]: tables and statements in each dialect.
 //! - [`post_load`]: keys, indexes and statistics after loading, in parallel.

@@ -3,6 +3,7 @@
 //! The trades of the run are compared in order of their ids: a part of the ledger that fits into a
 //! table of fixed size, then the next one, for each of which the file is read once.
 
+use super::changes::{compare_maintenance, compare_updates};
 use super::difference::Difference;
 use super::parts::{Part, parts};
 use super::records::{self, Kind, Record};
@@ -94,7 +95,8 @@ pub fn volumes(session: &mut dyn Session) -> Result<Volumes, DatabaseError> {
     }
 }
 
-/// Compares the ledger with the database. Nothing else may write meanwhile. `before` are the
+/// Compares the ledger with the database: the trades of the run, the shares traded, and the rows that
+/// trade updates and data maintenance have changed. Nothing else may write meanwhile. `before` are the
 /// volumes before the run, `symbol` names a security, and `progress` is called with the trades
 /// compared so far and those in the ledger.
 ///
@@ -110,8 +112,8 @@ pub fn compare(
     compare_in_parts(closed, session, before, symbol, progress, TABLE_TRADES)
 }
 
-/// Compares a ledger that may lack the last acknowledged work, as that of a witness: what the database
-/// has beyond it is right, and shares traded are not compared. Nothing else may write meanwhile.
+/// Compares a ledger that may lack the last acknowledged work, as that of a witness or of a run that was
+/// killed: what the database has beyond it is right, and shares traded are not compared. Nothing else may write meanwhile.
 ///
 /// # Errors
 /// The database or the file failed.
@@ -151,6 +153,9 @@ fn compare_in_parts(
         symbol,
         &mut comparison,
     );
+    let work = &mut comparison.work;
+    compare_updates(&mut closed.file, closed.updated_rows, session, work)?;
+    compare_maintenance(&closed.maintained, session, work)?;
     comparison.describe(closed)?;
     Ok(comparison.work)
 }
@@ -167,8 +172,9 @@ fn compare_trades(
     let mut done = 0;
     for part in &parts {
         let mut table = vec![0; part.trades() as usize];
-        records::read(&mut closed.file, |record| {
-            if let Some(place) = part.place(record.trade) {
+        closed.file.read(|record| {
+            let is_of_trade = record.kind.is_of_trade();
+            if let Some(place) = part.place(record.trade).filter(|_| is_of_trade) {
                 comparison.work.count(&record);
                 table[place] = noted(table[place], &record);
             }
@@ -208,6 +214,18 @@ pub fn summary(work: &AcknowledgedWork) -> Option<String> {
             work.results,
             "acknowledged trade result",
             "have another price in the database",
+        ),
+        acknowledged(
+            work.lost_updates,
+            work.updated_rows,
+            "row that trade updates have changed",
+            "do not hold what the last acknowledged one wrote",
+        ),
+        acknowledged(
+            work.lost_maintenance,
+            work.maintained,
+            "change by data maintenance",
+            gone,
         ),
         there(
             work.acknowledged_twice,
@@ -250,6 +268,8 @@ impl Count for AcknowledgedWork {
             Kind::Submitted => self.submissions += 1,
             Kind::Booked | Kind::FoundBooked => self.results += 1,
             Kind::OrderUnknown | Kind::ResultUnknown => self.unknown_outcomes += 1,
+            // Compared by themselves.
+            _ => {}
         }
     }
 }
@@ -267,6 +287,8 @@ fn noted(entry: u32, record: &Record) -> u32 {
             Kind::FoundBooked => BOOKED,
             Kind::OrderUnknown => ORDER_UNKNOWN,
             Kind::ResultUnknown => RESULT_UNKNOWN,
+            // Rows of trade updates are in no table of trades.
+            _ => 0,
         }
 }
 
@@ -305,7 +327,7 @@ impl Comparison {
             return Ok(());
         }
         let examples = &mut self.examples;
-        records::read(&mut closed.file, |record| {
+        closed.file.read(|record| {
             for (difference, trade, time_ms) in examples.iter_mut() {
                 if *trade == record.trade && difference.is_of(&record) {
                     *time_ms = Some(record.time_ms);

@@ -1,7 +1,6 @@
 //! The trades of a run, divided into parts that fit into a table of fixed size.
 
-use super::RANGE_BITS;
-use std::collections::BTreeMap;
+use super::{IdRanges, RANGE_BITS};
 
 /// Trades with neighbouring ids that the driver has used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,13 +37,13 @@ impl Part {
 }
 
 /// Divides the ids above `base` into parts with at most this many trades in use.
-pub(super) fn parts(base: i64, ranges: &BTreeMap<u64, u64>, table_trades: u64) -> Vec<Part> {
+pub(super) fn parts(base: i64, ranges: &IdRanges, table_trades: u64) -> Vec<Part> {
     let mut parts = vec![Part {
         first: base + 1,
         last: i64::MAX,
         windows: Vec::new(),
     }];
-    for (&range, &highest) in ranges {
+    for (&range, &highest) in &ranges.0 {
         let mut first = base + 1 + (range << RANGE_BITS) as i64;
         let mut left = highest + 1;
         while left > 0 {

@@ -198,7 +198,11 @@ fn acknowledged(work: &AcknowledgedWork) -> String {
     if let Some(why) = &work.not_compared {
         return format!("Acknowledged transactions were not compared with the database: {why}.");
     }
-    let missing = work.lost_orders + work.lost_submissions + work.lost_results;
+    let missing = work.lost_orders
+        + work.lost_submissions
+        + work.lost_results
+        + work.lost_updates
+        + work.lost_maintenance;
     let wrong = work.changed_results
         + work.acknowledged_twice
         + work.unexpected_orders
@@ -214,11 +218,14 @@ fn acknowledged(work: &AcknowledgedWork) -> String {
     };
     format!(
         "Acknowledged work compared with the database: {} orders, {} submissions, {} trade results, \
-         {} shares traded by market feeds: {} missing{wrong}{unknown}.",
+         {} shares traded by market feeds, {} rows changed by trade updates, {} changes by data \
+         maintenance: {} missing{wrong}{unknown}.",
         count(work.orders),
         count(work.submissions),
         count(work.results),
         count(work.feed_shares),
+        count(work.updated_rows),
+        count(work.maintained),
         count(missing),
     )
 }

@@ -71,7 +71,8 @@ impl RunContext {
         let built = data_set.built_trades() as i64;
         let last_trade = clean_up::last_trade(&mut *session)?;
         let base = last_trade.max(built);
-        RunMark::write(&*database, ledger.witnessed_as().as_deref(), base)?;
+        let run = ledger.run();
+        RunMark { run, base }.write(&*database)?;
         let last_ms = clean_up::last_moment(&mut *session, built)?;
         // A second between two runs keeps their timestamps apart.
         let start_ms = data_set.opening_ms().max(last_ms + 1_000);

@@ -2,6 +2,7 @@
 
 use super::context::RunContext;
 use super::retry::RetryingSession;
+use crate::error::DatabaseError;
 use crate::market::{Action, Order, TickerEntry};
 use crate::operation::Operation;
 use crate::parallel::lock;
@@ -13,7 +14,7 @@ use std::future::poll_fn;
 use std::sync::Mutex;
 use std::task::{Poll, Waker};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use workload::random::SeededRng;
 
 /// Poll interval of the exchange, at most and at least: the exchange takes a second for its
@@ -253,10 +254,20 @@ impl MarketWorker<'_> {
 
     async fn maintain(&mut self, round: u64) {
         let (context, started_ns) = (self.context, self.context.link.now_ns());
+        let begun = Instant::now();
         let input = self.inputs.data_maintenance(round, context.now_ms());
-        let run = async |session: &mut dyn Session, _| data_maintenance::run(session, &input).await;
+        let run = async |session: &mut dyn Session, _| {
+            let done = data_maintenance::run(session, &input).await;
+            if done.as_ref().is_err_and(DatabaseError::leaves_doubt) {
+                context.ledger.maintenance_unknown(input.query());
+            }
+            done
+        };
         let done = self.session.attempt(Operation::DataMaintenance, run).await;
-        if done.is_some() {
+        if let Some(done) = done {
+            context
+                .ledger
+                .maintained(begun, input.query(), done.content);
             context.count(Operation::DataMaintenance, started_ns, None);
         }
     }

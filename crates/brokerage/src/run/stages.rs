@@ -438,6 +438,7 @@ impl StageHandler for BrokerageRun {
     }
 
     fn poll(&self) {
+        self.ledger.write_if_due();
         // I/O of the build is not part of the load.
         if lock(&self.context).is_some() {
             let mut counts = self.link.counts();

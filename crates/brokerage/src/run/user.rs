@@ -4,12 +4,14 @@ use super::arrivals::Due;
 use super::context::RunContext;
 use super::recovery;
 use super::retry::RetryingSession;
+use crate::error::DatabaseError;
 use crate::market::Instruction;
 use crate::operation::Operation;
 use crate::session::Session;
+use crate::transactions::trade_update::{self, Column};
 use crate::transactions::{Inputs, Request};
 use runtime::thread::pause;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use workload::random::SeededRng;
 
 /// Poll interval of an idle user.
@@ -66,6 +68,9 @@ impl User<'_> {
             trade
         };
         let request = Request::draw(operation, &mut self.inputs, next_trade, context.now_ms());
+        if let Request::TradeUpdate(input) = &request {
+            return self.update(input).await.map(|()| operation);
+        }
         let run = async |session: &mut dyn Session, commit_unknown| {
             // The order may exist although its commit was not answered.
             if commit_unknown
@@ -89,5 +94,24 @@ impl User<'_> {
         }
         context.submit(&market_orders);
         Some(counted_as)
+    }
+
+    /// Runs a trade update. Returns `None` when it was not completed.
+    async fn update(&mut self, input: &trade_update::Input) -> Option<()> {
+        let (ledger, begun) = (&self.context.ledger, Instant::now());
+        let run = async |session: &mut dyn Session, _| {
+            let mut rows = Vec::new();
+            let mut note = |column: Column, trades: &[i64]| {
+                rows.extend(trades.iter().map(|trade| (column, *trade)));
+            };
+            let done = trade_update::run(session, input, &mut note).await;
+            if !rows.is_empty() && done.as_ref().is_err_and(DatabaseError::leaves_doubt) {
+                ledger.update_unknown(&rows);
+            }
+            done
+        };
+        let done = self.session.attempt(Operation::TradeUpdate, run).await?;
+        ledger.updated(begun, done.column, &done.now);
+        Some(())
     }
 }

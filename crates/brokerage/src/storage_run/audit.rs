@@ -1,16 +1,18 @@
-//! Which acknowledged transactions of a run its database still has, after a power cut.
+//! Which acknowledged transactions of a run its database still has, after a power cut or a kill.
 //!
-//! The database recovers by itself when it is opened. Then the ledger that the witness has kept is
-//! compared with the trades, as that of the driver is at the end of a run.
+//! The database recovers by itself when it is opened. Then the ledger that the witness has kept, or that
+//! which the driver has left in the results directory, is compared with the trades, as at the end of a
+//! run.
 
-use execution::audit::{AuditReport, AuditedRun};
+use execution::audit::{AuditReport, AuditSource, AuditedRun, transactions};
 use execution::storage_run::own;
 use execution::{Error, RunOptions};
 use measure::display::number::counted;
 use measure::result::AcknowledgedWork;
 use measure::units;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use storage::Claim;
+use witness::RunId;
 use workload::Profile;
 
 use super::existing::locked;
@@ -18,8 +20,9 @@ use super::server::{self, Opened, Watched};
 use super::size;
 use super::wanted::{survey, wanted_database};
 use crate::database::{RunMark, State};
-use crate::ledger::Ledger;
 use crate::ledger::compare::{CompareError, compare_incomplete};
+use crate::ledger::kept::{KeptError, KeptLedger};
+use crate::ledger::{Closed, LEDGER_FILE, Ledger};
 use crate::profile::BrokerageProfile;
 use crate::transactions::clean_up;
 
@@ -28,7 +31,74 @@ const COVERAGE: &str = "Trade updates, data maintenance and market feeds that su
                         no identifiers in the database and are not among them; other rows were not \
                         examined.";
 
-/// Opens the database of a run and looks for the transactions that the witness has.
+/// What is known of the acknowledged transactions of a run.
+struct Known {
+    run: RunId,
+    acknowledged: u64,
+    ledger: Closed,
+    /// What else is to be said of it, in sentences.
+    basis: Vec<String>,
+    findings: Vec<String>,
+}
+
+impl Known {
+    /// Reads what is known; `Err` within is the report of a run of which nothing is.
+    fn of(run: &AuditedRun) -> Result<Result<Self, AuditReport>, Error> {
+        match &run.source {
+            AuditSource::Witness { run, records } => Ok(Ok(Self {
+                run: *run,
+                acknowledged: transactions(records),
+                ledger: Ledger::of_witness(records).map_err(|error| file_failed(&error))?,
+                basis: Vec::new(),
+                findings: Vec::new(),
+            })),
+            AuditSource::RunDirectory(directory) => match KeptLedger::read(directory) {
+                Ok(kept) => Ok(Ok(Self::kept(kept, directory))),
+                Err(error @ KeptError::NoHeader(_)) => Ok(Err(AuditReport {
+                    findings: vec![format!(
+                        "{}: the run had not begun its load, or the file was damaged since.",
+                        units::sentence(&error)
+                    )],
+                    ..AuditReport::default()
+                })),
+                Err(error) => Err(Error::usage(
+                    format!("{}.", units::sentence(&error)),
+                    format!(
+                        "Name the results directory of the run: {LEDGER_FILE} in it has what the \
+                         database acknowledged."
+                    ),
+                )),
+            },
+        }
+    }
+
+    fn kept(kept: KeptLedger, directory: &Path) -> Self {
+        let file = directory.join(LEDGER_FILE);
+        let file = file.display();
+        let last_s = f64::from(kept.last_ms) / 1e3;
+        let basis = format!(
+            "The acknowledged transactions are those in {file} on this machine, the last of them \
+             acknowledged {last_s:.3} s after the start of the run. The run writes that file each \
+             second, and makes it durable at its end: of a run that was killed the transactions since \
+             the last write are not in it, and a power cut of this machine may have taken more of them."
+        );
+        let finding = (kept.invalid_bytes > 0).then(|| {
+            format!(
+                "{file} has {} after its last valid block, which were not used.",
+                units::count(kept.invalid_bytes, "byte")
+            )
+        });
+        Self {
+            run: kept.run,
+            acknowledged: kept.acknowledged,
+            ledger: kept.closed,
+            basis: vec![basis],
+            findings: finding.into_iter().collect(),
+        }
+    }
+}
+
+/// Opens the database of a run and looks for the transactions that it has acknowledged.
 ///
 /// # Errors
 /// When it is in use, is not there, or does not answer.
@@ -51,6 +121,10 @@ pub(crate) fn audit(
             "Name it with --database, as the run did.",
         ));
     }
+    let known = match Known::of(run)? {
+        Ok(known) => known,
+        Err(report) => return Ok(report),
+    };
     let target = wanted_database(&options)?;
     let layout = survey(&options, brokerage, &target)?;
     let dialect = server::dialect(&target, layout.as_ref());
@@ -65,14 +139,14 @@ pub(crate) fn audit(
     doing("opening the database, which recovers it");
     let layout = claim.as_ref().map(Claim::layout);
     let opened = server::open(brokerage, &sized_database, &target, watched, layout)?;
-    let found = examine(run, &opened, doing);
+    let found = examine(known, &opened, doing);
     // It is kept in any case.
     let _ = opened.close(false);
     found
 }
 
 fn examine(
-    run: &AuditedRun,
+    mut known: Known,
     opened: &Opened,
     doing: &mut dyn FnMut(&str),
 ) -> Result<AuditReport, Error> {
@@ -80,7 +154,8 @@ fn examine(
     let database = &*opened.database;
     let state = database.state().map_err(|error| refused(&error))?;
     let mut report = AuditReport {
-        acknowledged: run.acknowledged(),
+        acknowledged: known.acknowledged,
+        findings: known.findings,
         ..AuditReport::default()
     };
     if !matches!(state, State::Ready(_)) {
@@ -95,15 +170,14 @@ fn examine(
     let mut session = database
         .connect_to_check()
         .map_err(|error| refused(&error))?;
-    let mut ledger = Ledger::of_witness(&run.records).map_err(|error| file_failed(&error))?;
     let last_trade = clean_up::last_trade(&mut *session).map_err(|error| refused(&error))?;
     let mark = RunMark::read(database).map_err(|error| refused(&error))?;
-    if let Some(why) = undecidable(run, mark.as_ref(), ledger.base, last_trade) {
+    if let Some(why) = undecidable(known.run, mark, known.ledger.base, last_trade) {
         report.undecided = report.acknowledged;
         report.findings.push(why.to_owned());
         return Ok(report);
     }
-    if mark.is_none_or(|mark| mark.run != run.run) {
+    if mark.is_none_or(|mark| mark.run != known.run) {
         report.findings.push(
             "The database is in a state from before the run: the storage lost everything since, or \
              an older copy was put in its place."
@@ -111,30 +185,32 @@ fn examine(
         );
     }
     doing("comparing acknowledged transactions with the database");
-    let work = compare_incomplete(&mut ledger, &mut *session).map_err(|error| match error {
-        CompareError::Database(error) => refused(&error),
-        CompareError::File(error) => file_failed(&error),
-    })?;
+    let work =
+        compare_incomplete(&mut known.ledger, &mut *session).map_err(|error| match error {
+            CompareError::Database(error) => refused(&error),
+            CompareError::File(error) => file_failed(&error),
+        })?;
     add(&mut report, work);
+    report.basis.extend(known.basis);
     Ok(report)
 }
 
 /// Why nothing can be said of a database with this mark, if so.
 fn undecidable(
-    run: &AuditedRun,
-    mark: Option<&RunMark>,
+    run: RunId,
+    mark: Option<RunMark>,
     base: i64,
     last_trade: i64,
 ) -> Option<&'static str> {
     match mark {
-        Some(mark) if mark.run == run.run => None,
+        Some(mark) if mark.run == run => None,
         Some(mark) if mark.base >= base => Some(
-            "Another run has worked on the database after this one, so what it held when power failed \
-             is not known any more.",
+            "Another run has worked on the database after this one, so what this one left is not known \
+             any more.",
         ),
-        None if last_trade > base => Some(
-            "The database holds trades of a run without a witness, so it is not as this run left it.",
-        ),
+        None if last_trade > base => {
+            Some("The database holds trades of another run, so it is not as this run left it.")
+        }
         Some(_) | None => None,
     }
 }

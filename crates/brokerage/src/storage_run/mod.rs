@@ -172,8 +172,7 @@ impl StorageRun for Prepared {
                 witnessed.enter(&mut base);
                 results::begin(directory.as_ref(), &base)?;
                 let ledger = ledger(directory.as_ref())?;
-                let run = base.witness.as_ref().map(|witness| witness.run.clone());
-                let ledger = ledger.reporting_to(witnessed.sender().zip(run));
+                let ledger = ledger.reporting_to(witnessed.sender().zip(witnessed.run()));
                 let guarded = Guarded {
                     sized_database,
                     ledger,

@@ -83,6 +83,11 @@ impl Batch {
         self.add_all(statement, Vec::from(parameters))
     }
 
+    /// Adds a call that was made elsewhere.
+    pub(crate) fn add_call(&mut self, call: Call) -> usize {
+        self.add_all(call.statement, call.parameters)
+    }
+
     /// As [`add`](Self::add), with any number of parameters.
     pub(crate) fn add_all(
         &mut self,
@@ -147,6 +152,23 @@ pub(crate) struct Answer<'a> {
 impl<'a> Answer<'a> {
     pub(crate) fn count(self) -> usize {
         self.rows.count()
+    }
+
+    /// A hash of all columns of all rows, in their order.
+    pub(crate) fn content(self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        for row in 0..self.rows.count() {
+            for column in 0..self.rows.columns() {
+                match (self.rows.integer(row, column), self.rows.text(row, column)) {
+                    (Some(number), _) => hasher.update(&number.to_le_bytes()),
+                    (None, Some(text)) => hasher.update(text.as_bytes()),
+                    (None, None) => {}
+                }
+                // The end of a column, which no text contains.
+                hasher.update(&[0xff]);
+            }
+        }
+        hasher.finalize()
     }
 
     /// Rows affected by a change.

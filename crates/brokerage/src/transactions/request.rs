@@ -130,7 +130,9 @@ impl Request {
             }
             Self::TradeLookup(of) => show(&trade_lookup::run(session, of).await?),
             Self::BrokerVolume(of) => show(&broker_volume::run(session, of).await?),
-            Self::TradeUpdate(of) => show(&trade_update::run(session, of).await?),
+            Self::TradeUpdate(of) => {
+                show(&trade_update::run(session, of, &mut |_, _| {}).await?);
+            }
             Self::TradeResult(of) => {
                 let result = trade_result::run(session, of).await?;
                 show(&result);

@@ -44,6 +44,9 @@ fn reading() -> Vec<&'static Statement> {
         &trade_update::EXECUTORS,
         &trade_update::CASH_TYPES,
         &trade_update::CASH_NAMES,
+        &trade_update::READ_EXECUTORS,
+        &trade_update::READ_CASH_TYPES,
+        &trade_update::READ_CASH_NAMES,
     ]
 }
 
@@ -98,20 +101,27 @@ fn maintenance() -> Vec<&'static Statement> {
     use data_maintenance::statements as say;
     vec![
         &say::PERMISSIONS,
+        &say::READ_PERMISSIONS,
         &say::ADDRESS_OF_CUSTOMER,
+        &say::READ_ADDRESS_OF_CUSTOMER,
         &say::ADDRESS_OF_COMPANY,
+        &say::READ_ADDRESS_OF_COMPANY,
         &say::COMPANY,
+        &say::READ_COMPANY,
         &say::EMAIL,
         &say::CHANGE_EMAIL,
         &say::TAX_RATES,
         &say::CHANGE_TAX_RATE,
         &say::DAYS,
+        &say::READ_DAYS,
         &say::EXCHANGES,
         &say::CHANGE_EXCHANGE,
         &say::REPORTS,
         &say::CHANGE_REPORTS,
         &say::NEWS,
+        &say::READ_NEWS,
         &say::SECURITY,
+        &say::READ_SECURITY,
         &say::TAX_NAME,
         &say::CHANGE_TAX_NAME,
         &say::WATCHED,

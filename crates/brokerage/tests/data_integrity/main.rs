@@ -12,6 +12,7 @@ mod at_rest;
 mod locks;
 mod older_copy;
 mod server_side;
+mod updates;
 
 use brokerage::database::Database;
 use brokerage::dataset::DataSet;
@@ -72,6 +73,9 @@ fn run(database: Arc<dyn Database>, stop: StopRequest, built: Arc<AtomicBool>) -
     profile.brokerage.think_time = TimeSpan::millis(5);
     profile.brokerage.market.price_period = TimeSpan::seconds(2);
     profile.brokerage.market.execution_delay = TimeSpan::millis(50);
+    profile.brokerage.market.data_maintenance_interval = TimeSpan::millis(50);
+    profile.brokerage.mix.trade_update_percent = 20.0;
+    profile.brokerage.mix.market_watch_percent = 0.0;
     profile.run.warm_up.minimum = Some(TimeSpan::seconds(0));
     profile.run.duration = TimeSpan::seconds(600);
     profile.run.sample_interval = Some(TimeSpan::seconds(1));

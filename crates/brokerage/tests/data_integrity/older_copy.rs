@@ -25,6 +25,7 @@ fn is_found(result: &RunResult) {
     let work = acknowledged(result);
     assert!(work.lost_results > 0 && work.lost_orders > 0, "{work:?}");
     assert!(work.securities_differing > 0, "{work:?}");
+    assert!(work.lost_updates > 0, "{work:?}");
     assert_eq!(work.unexpected_orders, 0, "{work:?}");
     assert_eq!(result.ended_by(), Some(ErrorKind::Inconsistent));
     assert_eq!(result.exit_status, 4);
@@ -80,6 +81,7 @@ fn a_cluster_that_only_crashes_has_lost_nothing() {
     let work = acknowledged(&result);
     assert_eq!(brokerage::ledger::compare::summary(work), None, "{work:?}");
     assert!(work.orders > 0 && work.results > 0, "{work:?}");
+    assert!(work.updated_rows > 0 && work.maintained > 0, "{work:?}");
     assert_eq!(result.ended_by(), None, "{}", result.verdict_reason);
 }
 

@@ -1,14 +1,12 @@
-//! `proofload audit`: what of that which a run had acknowledged has survived a power cut.
+//! `proofload audit`: what of that which a run had acknowledged has survived a power cut or a kill.
 
 use std::fmt::Write;
 
 use measure::display::number::counted;
 use measure::units::count_of;
+use proofload::WORKLOADS;
 use proofload::audit::{AuditReport, AuditRequest};
-use proofload::storage_run::witness_refusal;
-use proofload::{WORKLOADS, WitnessOptions};
 use serde_json::json;
-use witness::Secret;
 
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
@@ -17,14 +15,9 @@ use crate::print::{notify, print};
 
 /// Recovers the databases of a run and prints what is lost.
 pub fn audit(options: &AuditOptions) -> Result<ExitStatus, CommandError> {
-    let secret = Secret::read(&options.secret_file);
-    let secret = secret.map_err(|error| CommandError::from(witness_refusal(&error)))?;
     let request = AuditRequest {
         directory: options.run.clone(),
-        witness: WitnessOptions {
-            address: options.witness.clone(),
-            secret,
-        },
+        witness: options.witness()?,
         database: options.database.clone(),
     };
     let report = proofload::audit::audit(&request, &WORKLOADS, &mut |doing| notify(doing))?;
@@ -49,8 +42,7 @@ fn status(report: &AuditReport) -> ExitStatus {
 
 fn as_text(report: &AuditReport) -> String {
     let mut text = match report.acknowledged {
-        0 => "INCONCLUSIVE: the witness has not acknowledged any transaction of this run.\n"
-            .to_owned(),
+        0 => "INCONCLUSIVE: no acknowledged transaction of this run is known.\n".to_owned(),
         all if report.undecided == all => format!(
             "INCONCLUSIVE: it cannot be said of {} whether they are lost.\n",
             counted(all, "acknowledged transaction")
@@ -144,7 +136,7 @@ mod tests {
                 5,
                 "INCONCLUSIVE: it cannot be said of 10",
             ),
-            (report(0, 0, 0), 5, "INCONCLUSIVE: the witness has not"),
+            (report(0, 0, 0), 5, "INCONCLUSIVE: no acknowledged"),
         ];
         for (report, code, text) in cases {
             assert_eq!(status(&report).code(), code, "{text}");

@@ -105,8 +105,8 @@ pub enum Command {
     ///
     /// Hashes and sequence numbers are kept, no data. Ends when it is interrupted.
     Witness(WitnessServerOptions),
-    /// Recover the databases of a run after a power cut, and find out what of that which it had
-    /// acknowledged is lost.
+    /// Recover the databases of a run after a power cut or a kill, and find out what of that which it
+    /// had acknowledged is lost.
     Audit(AuditOptions),
     /// Make the certificate of runs for signature: HTML and PDF, two pages for one run.
     ///

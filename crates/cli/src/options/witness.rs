@@ -1,6 +1,6 @@
 //! The options of `witness` and `audit`, and those by which a run names its witness.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use proofload::storage_run::witness_refusal;
@@ -26,15 +26,29 @@ impl WitnessArgs {
     /// # Errors
     /// The file of the secret cannot be read, or the secret is too short.
     pub fn read(&self) -> Result<Option<WitnessOptions>, Error> {
-        let (Some(address), Some(file)) = (&self.witness, &self.secret_file) else {
-            return Ok(None);
-        };
-        let secret = Secret::read(file).map_err(|error| witness_refusal(&error))?;
-        Ok(Some(WitnessOptions {
-            address: address.clone(),
-            secret,
-        }))
+        read(self.witness.as_deref(), self.secret_file.as_deref())
     }
+}
+
+impl AuditOptions {
+    /// The witness, if one was named.
+    ///
+    /// # Errors
+    /// As those of [`WitnessArgs::read`].
+    pub fn witness(&self) -> Result<Option<WitnessOptions>, Error> {
+        read(self.witness.as_deref(), self.secret_file.as_deref())
+    }
+}
+
+fn read(address: Option<&str>, secret: Option<&Path>) -> Result<Option<WitnessOptions>, Error> {
+    let (Some(address), Some(file)) = (address, secret) else {
+        return Ok(None);
+    };
+    let secret = Secret::read(file).map_err(|error| witness_refusal(&error))?;
+    Ok(Some(WitnessOptions {
+        address: address.to_owned(),
+        secret,
+    }))
 }
 
 /// Options of `witness`.
@@ -58,17 +72,19 @@ pub struct WitnessServerOptions {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   proofload audit proofload-runs/exchange-2013-20260801T120000Z --witness other:7411 \\
-    --secret-file secret")]
+    --secret-file secret
+  proofload audit proofload-runs/brokerage-20260801T120000Z")]
 pub struct AuditOptions {
     /// The run directory of the run that was interrupted.
     #[arg(value_name = "DIR")]
     pub run: PathBuf,
-    /// The witness that the run had.
-    #[arg(long, value_name = "HOST:PORT")]
-    pub witness: String,
+    /// The witness that the run had. Without one, a brokerage's database is compared with the ledger in
+    /// DIR, on this machine, as far as the run has written it.
+    #[arg(long, value_name = "HOST:PORT", requires = "secret_file")]
+    pub witness: Option<String>,
     /// The file with the secret that the witness has, too.
-    #[arg(long, value_name = "FILE")]
-    pub secret_file: PathBuf,
+    #[arg(long, value_name = "FILE", requires = "witness")]
+    pub secret_file: Option<PathBuf>,
     /// The database of a brokerage on a server that was there, as 'run' had it.
     #[arg(long, value_name = "DATABASE")]
     pub database: Option<String>,

@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // Each test binary uses a part of it.
 
+pub mod brokerage;
+
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
@@ -252,6 +254,13 @@ impl Ended {
         assert_eq!(self.stdout, "");
         self
     }
+}
+
+/// Copies a file or a directory with all that is in it; what has that name before is removed.
+pub fn copy(from: &Path, to: &Path) {
+    let _ = std::fs::remove_dir_all(to);
+    let copied = Command::new("cp").arg("-a").args([from, to]).status();
+    assert!(copied.expect("cp").success());
 }
 
 /// A file system of its own on a loop device, unmounted when dropped.

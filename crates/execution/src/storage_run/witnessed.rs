@@ -5,7 +5,7 @@ use std::time::Duration;
 use measure::display::number::counted;
 use measure::result::{RunResult, WitnessResult};
 use measure::units;
-use witness::{Client, Delivery, Sender, WitnessError};
+use witness::{Client, Delivery, RunId, Sender, WitnessError};
 
 use crate::error::Error;
 use crate::options::RunOptions;
@@ -43,6 +43,12 @@ impl Witnessed {
     #[must_use]
     pub fn sender(&self) -> Option<Sender> {
         self.0.as_ref().map(|(client, _)| client.sender())
+    }
+
+    /// The number by which the witness knows the run.
+    #[must_use]
+    pub fn run(&self) -> Option<RunId> {
+        self.0.as_ref().map(|(client, _)| client.run())
     }
 
     /// Waits for the last acknowledgements, and says in the result what the witness has.

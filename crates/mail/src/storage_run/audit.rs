@@ -16,7 +16,7 @@ use edb::pool::PageProblem;
 use edb::position::LogPosition;
 use edb::{Database, EngineError, EngineSettings};
 use execution::Error;
-use execution::audit::{AuditReport, AuditedRun, MOST_EXAMPLES};
+use execution::audit::{AuditReport, AuditSource, AuditedRun, MOST_EXAMPLES, transactions};
 use execution::storage_run::{OpenedPlace, Places, own, wall_clock};
 use measure::display::number::counted;
 use measure::units::{self, count_of};
@@ -90,12 +90,19 @@ pub fn audit(
     doing: &mut dyn FnMut(&str),
 ) -> Result<AuditReport, Error> {
     let mail: &MailProfile = own(profile)?;
+    let AuditSource::Witness { records, .. } = &run.source else {
+        return Err(Error::usage(
+            "A mail run keeps no ledger of its own: only its witness knows what it acknowledged.",
+            "Name the witness with --witness and --secret-file, as the run did. A run without one \
+             cannot be audited.",
+        ));
+    };
     let claim = run.claim(profile)?;
     let places = Places::of(&claim, false);
-    let witnessed = by_database(&run.records);
+    let witnessed = by_database(records);
     let mut tally = Tally {
         report: AuditReport {
-            acknowledged: run.acknowledged(),
+            acknowledged: transactions(records),
             ..AuditReport::default()
         },
         ..Tally::default()

@@ -89,6 +89,14 @@ pub struct AcknowledgedWork {
     pub lost_results: u64,
     /// Acknowledged results that the database has with another price.
     pub changed_results: u64,
+    /// Rows that acknowledged trade updates have changed.
+    pub updated_rows: u64,
+    /// Of these, the ones that do not hold what the last acknowledged update wrote.
+    pub lost_updates: u64,
+    /// Places in the data that acknowledged rounds of data maintenance have changed.
+    pub maintained: u64,
+    /// Of these, the ones that do not hold what the last acknowledged round wrote.
+    pub lost_maintenance: u64,
     /// Trades with the same work acknowledged twice, so that it was lost in between.
     pub acknowledged_twice: u64,
     /// Orders that the database has and the run has not entered.

@@ -1,4 +1,5 @@
-//! Data maintenance: each round changes a few rows of one of twelve tables, in turn.
+//! Data maintenance: each round changes a few rows of one of twelve tables, in turn. The rows are read
+//! back before the commit, so that a lost change is found.
 
 pub(super) mod statements;
 
@@ -6,7 +7,7 @@ use super::batch::{Batch, Transaction, ask, values};
 use crate::dataset::rates::COUNTRY_RATES;
 use crate::dataset::trading_calendar;
 use crate::error::DatabaseError;
-use crate::session::{Isolation, Session};
+use crate::session::{Call, Isolation, Session};
 use crate::statement::Statement;
 use crate::value::Value;
 use statements as say;
@@ -59,6 +60,46 @@ pub struct DataMaintenance {
     pub changed: u64,
     /// The new values, where they depend on the old ones.
     pub now: Vec<String>,
+    /// The hash of what [`Input::query`] finds now.
+    pub content: u32,
+}
+
+impl Input {
+    /// A query for the rows that a round with this input changes. No other transaction changes what it
+    /// finds.
+    #[must_use]
+    pub fn query(&self) -> Call {
+        let (statement, parameters) = match self {
+            Self::Permissions(account) => (&say::READ_PERMISSIONS, vec![(*account).into()]),
+            Self::AddressOfCustomer(customer) => {
+                (&say::READ_ADDRESS_OF_CUSTOMER, vec![(*customer).into()])
+            }
+            Self::AddressOfCompany(company) => {
+                (&say::READ_ADDRESS_OF_COMPANY, vec![(*company).into()])
+            }
+            Self::Company(company) => (&say::READ_COMPANY, vec![(*company).into()]),
+            Self::Customer(customer) => (&say::EMAIL, vec![(*customer).into()]),
+            Self::TaxRateOfCustomer(customer) => (&say::TAX_RATES, vec![(*customer).into()]),
+            Self::DailyMarket {
+                symbol,
+                day_of_thirty,
+                ..
+            } => (
+                &say::READ_DAYS,
+                values![symbol.as_str(), *day_of_thirty].to_vec(),
+            ),
+            Self::Exchanges(_) => (&say::EXCHANGES, Vec::new()),
+            Self::Reports(company) => (&say::REPORTS, vec![(*company).into()]),
+            Self::News(company) => (&say::READ_NEWS, vec![(*company).into()]),
+            Self::Security(symbol) => (&say::READ_SECURITY, vec![symbol.as_str().into()]),
+            Self::TaxRate(id) => (&say::TAX_NAME, vec![id.as_str().into()]),
+            Self::WatchList(customer) => (&say::WATCHED, vec![(*customer).into()]),
+        };
+        Call {
+            statement,
+            parameters,
+        }
+    }
 }
 
 /// Runs a round.
@@ -71,54 +112,60 @@ pub async fn run(
 ) -> Result<DataMaintenance, DatabaseError> {
     let number = |number: i64| vec![Value::from(number)];
     match input {
-        Input::Permissions(account) => at_once(session, &say::PERMISSIONS, number(*account)).await,
+        Input::Permissions(account) => {
+            at_once(session, input, &say::PERMISSIONS, number(*account)).await
+        }
         Input::AddressOfCustomer(customer) => {
-            at_once(session, &say::ADDRESS_OF_CUSTOMER, number(*customer)).await
+            at_once(session, input, &say::ADDRESS_OF_CUSTOMER, number(*customer)).await
         }
         Input::AddressOfCompany(company) => {
-            at_once(session, &say::ADDRESS_OF_COMPANY, number(*company)).await
+            at_once(session, input, &say::ADDRESS_OF_COMPANY, number(*company)).await
         }
-        Input::Company(company) => at_once(session, &say::COMPANY, number(*company)).await,
-        Input::Customer(customer) => email(session, *customer).await,
-        Input::TaxRateOfCustomer(customer) => tax_rate_of(session, *customer).await,
+        Input::Company(company) => at_once(session, input, &say::COMPANY, number(*company)).await,
+        Input::Customer(customer) => email(session, input, *customer).await,
+        Input::TaxRateOfCustomer(customer) => tax_rate_of(session, input, *customer).await,
         Input::DailyMarket {
             symbol,
             day_of_thirty,
             more,
         } => {
             let parameters = values![symbol.as_str(), *day_of_thirty, *more].to_vec();
-            at_once(session, &say::DAYS, parameters).await
+            at_once(session, input, &say::DAYS, parameters).await
         }
-        Input::Exchanges(now_ms) => exchanges(session, *now_ms).await,
-        Input::Reports(company) => reports(session, *company).await,
-        Input::News(company) => at_once(session, &say::NEWS, number(*company)).await,
+        Input::Exchanges(now_ms) => exchanges(session, input, *now_ms).await,
+        Input::Reports(company) => reports(session, input, *company).await,
+        Input::News(company) => at_once(session, input, &say::NEWS, number(*company)).await,
         Input::Security(symbol) => {
             let parameters = values![symbol.as_str()].to_vec();
-            at_once(session, &say::SECURITY, parameters).await
+            at_once(session, input, &say::SECURITY, parameters).await
         }
-        Input::TaxRate(id) => tax_name(session, id).await,
-        Input::WatchList(customer) => watch_list(session, *customer).await,
+        Input::TaxRate(id) => tax_name(session, input, id).await,
+        Input::WatchList(customer) => watch_list(session, input, *customer).await,
     }
 }
 
 /// Runs a change that depends on nothing read before.
 async fn at_once(
     session: &mut dyn Session,
+    input: &Input,
     statement: &'static Statement,
     parameters: Vec<Value>,
 ) -> Result<DataMaintenance, DatabaseError> {
     let mut batch = Batch::new();
     batch.add_all(statement, parameters);
+    let found = batch.add_call(input.query());
     let answers = ask(session, Isolation::ReadCommitted, batch).await?;
     Ok(DataMaintenance {
         changed: answers.of(0).changed(),
         now: Vec::new(),
+        content: answers.of(found).content(),
     })
 }
 
 /// Writes the new values.
 async fn change(
     mut transaction: Transaction<'_>,
+    input: &Input,
     changes: Vec<(&'static Statement, Vec<Value>)>,
     now: Vec<String>,
 ) -> Result<DataMaintenance, DatabaseError> {
@@ -127,16 +174,22 @@ async fn change(
         .into_iter()
         .map(|(statement, parameters)| batch.add_all(statement, parameters))
         .collect();
+    let found = batch.add_call(input.query());
     let answers = transaction.commit(batch).await?;
     let changed = calls.into_iter().map(|call| answers.of(call).changed());
     Ok(DataMaintenance {
         changed: changed.sum(),
         now,
+        content: answers.of(found).content(),
     })
 }
 
 /// Moves the address from one mail provider to the other and back.
-async fn email(session: &mut dyn Session, customer: i64) -> Result<DataMaintenance, DatabaseError> {
+async fn email(
+    session: &mut dyn Session,
+    input: &Input,
+    customer: i64,
+) -> Result<DataMaintenance, DatabaseError> {
     const PROVIDERS: [&str; 2] = ["letterbox.example", "pigeonhole.example"];
     let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
     let mut batch = Batch::new();
@@ -149,12 +202,19 @@ async fn email(session: &mut dyn Session, customer: i64) -> Result<DataMaintenan
     let person: String = person.chars().take(30).collect();
     let new = format!("{person}@{}", PROVIDERS[other]);
     let changes = values![customer, new.as_str()].to_vec();
-    change(transaction, vec![(&say::CHANGE_EMAIL, changes)], vec![new]).await
+    change(
+        transaction,
+        input,
+        vec![(&say::CHANGE_EMAIL, changes)],
+        vec![new],
+    )
+    .await
 }
 
 /// Sets the next country's tax rate.
 async fn tax_rate_of(
     session: &mut dyn Session,
+    input: &Input,
     customer: i64,
 ) -> Result<DataMaintenance, DatabaseError> {
     let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
@@ -174,6 +234,7 @@ async fn tax_rate_of(
     let changes = values![customer, old.as_str(), new.as_str()].to_vec();
     change(
         transaction,
+        input,
         vec![(&say::CHANGE_TAX_RATE, changes)],
         vec![new],
     )
@@ -183,6 +244,7 @@ async fn tax_rate_of(
 /// Writes the time of its description into every exchange.
 async fn exchanges(
     session: &mut dyn Session,
+    input: &Input,
     now_ms: i64,
 ) -> Result<DataMaintenance, DatabaseError> {
     const MARK: &str = " (described anew at ";
@@ -200,12 +262,13 @@ async fn exchanges(
         changes.push((&say::CHANGE_EXCHANGE, parameters));
         now.push(new);
     }
-    change(transaction, changes, now).await
+    change(transaction, input, changes, now).await
 }
 
 /// Moves the quarters by a day, forwards and backwards in turn.
 async fn reports(
     session: &mut dyn Session,
+    input: &Input,
     company: i64,
 ) -> Result<DataMaintenance, DatabaseError> {
     let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
@@ -220,6 +283,7 @@ async fn reports(
     let changes = values![company, by_days].to_vec();
     change(
         transaction,
+        input,
         vec![(&say::CHANGE_REPORTS, changes)],
         vec![by_days.to_string()],
     )
@@ -227,7 +291,11 @@ async fn reports(
 }
 
 /// Appends the word "rate" to the name, or removes it.
-async fn tax_name(session: &mut dyn Session, id: &str) -> Result<DataMaintenance, DatabaseError> {
+async fn tax_name(
+    session: &mut dyn Session,
+    input: &Input,
+    id: &str,
+) -> Result<DataMaintenance, DatabaseError> {
     const WORD: &str = " rate";
     let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
     let mut batch = Batch::new();
@@ -242,6 +310,7 @@ async fn tax_name(session: &mut dyn Session, id: &str) -> Result<DataMaintenance
     let changes = values![id, new.as_str()].to_vec();
     change(
         transaction,
+        input,
         vec![(&say::CHANGE_TAX_NAME, changes)],
         vec![new],
     )
@@ -251,6 +320,7 @@ async fn tax_name(session: &mut dyn Session, id: &str) -> Result<DataMaintenance
 /// Replaces the security in the middle of the list by the next one that is not on it.
 async fn watch_list(
     session: &mut dyn Session,
+    input: &Input,
     customer: i64,
 ) -> Result<DataMaintenance, DatabaseError> {
     let mut transaction = Transaction::begin(session, Isolation::ReadCommitted)?;
@@ -272,11 +342,12 @@ async fn watch_list(
     let new = answers.of(0).find().or_else(|| answers.of(1).find());
     let Some(new) = new.map(|row| row.text(0)).transpose()? else {
         // The customer watches every security.
-        return change(transaction, Vec::new(), Vec::new()).await;
+        return change(transaction, input, Vec::new(), Vec::new()).await;
     };
     let changes = values![*list, old.as_str(), new.as_str()].to_vec();
     change(
         transaction,
+        input,
         vec![(&say::CHANGE_WATCHED, changes)],
         vec![new],
     )

@@ -22,10 +22,22 @@ WHERE account_id = $1",
     [Type::Big]
 );
 statement!(
+    READ_PERMISSIONS,
+    "maintain_read_permissions",
+    "SELECT tax_id, access FROM account_permission WHERE account_id = $1 ORDER BY tax_id",
+    [Type::Big]
+);
+statement!(
     ADDRESS_OF_CUSTOMER,
     "maintain_address_of_customer",
     "UPDATE address SET line_2 = CASE line_2 WHEN 'Apt. 10C' THEN 'Apt. 22' ELSE 'Apt. 10C' END
 WHERE id = (SELECT address_id FROM customer WHERE id = $1)",
+    [Type::Big]
+);
+statement!(
+    READ_ADDRESS_OF_CUSTOMER,
+    "maintain_read_address_of_customer",
+    "SELECT line_2 FROM address WHERE id = (SELECT address_id FROM customer WHERE id = $1)",
     [Type::Big]
 );
 statement!(
@@ -36,10 +48,22 @@ WHERE id = (SELECT address_id FROM company WHERE id = $1)",
     [Type::Big]
 );
 statement!(
+    READ_ADDRESS_OF_COMPANY,
+    "maintain_read_address_of_company",
+    "SELECT line_2 FROM address WHERE id = (SELECT address_id FROM company WHERE id = $1)",
+    [Type::Big]
+);
+statement!(
     COMPANY,
     "maintain_company",
     "UPDATE company SET credit_rating = CASE credit_rating WHEN 'ABA' THEN 'AAA' ELSE 'ABA' END
 WHERE id = $1",
+    [Type::Big]
+);
+statement!(
+    READ_COMPANY,
+    "maintain_read_company",
+    "SELECT credit_rating FROM company WHERE id = $1",
     [Type::Big]
 );
 statement!(
@@ -71,6 +95,12 @@ statement!(
     "maintain_days",
     "UPDATE daily_market SET volume = volume + $3 WHERE symbol = $1 AND day % 30 = $2",
     [Type::Text(15), Type::Integer, Type::Big]
+);
+statement!(
+    READ_DAYS,
+    "maintain_read_days",
+    "SELECT day, volume FROM daily_market WHERE symbol = $1 AND day % 30 = $2 ORDER BY day",
+    [Type::Text(15), Type::Integer]
 );
 statement!(
     EXCHANGES,
@@ -105,9 +135,22 @@ WHERE id = (SELECT MIN(news_item_id) FROM news_reference WHERE company_id = $1)"
     [Type::Big]
 );
 statement!(
+    READ_NEWS,
+    "maintain_read_news",
+    "SELECT published_at FROM news_item
+WHERE id = (SELECT MIN(news_item_id) FROM news_reference WHERE company_id = $1)",
+    [Type::Big]
+);
+statement!(
     SECURITY,
     "maintain_security",
     "UPDATE security SET exchange_day = exchange_day + 1 WHERE symbol = $1",
+    [Type::Text(15)]
+);
+statement!(
+    READ_SECURITY,
+    "maintain_read_security",
+    "SELECT exchange_day FROM security WHERE symbol = $1",
     [Type::Text(15)]
 );
 statement!(
