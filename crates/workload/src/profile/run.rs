@@ -101,7 +101,8 @@ settings! {
         /// Whether a run on real storage also waits until the load is steady: operations and database
         /// reads in rounds of a sixtieth of the measured phase, 15 s at most, by the rule of
         /// run.steady_state or as near to it as chance allows. It waits no longer than the measured
-        /// phase lasts. A prediction begins with caches and tiers that have settled.
+        /// phase lasts. A prediction waits for full caches only; --settled and --find begin it with read
+        /// caches and tiers as they are after days of the load.
         pub until_steady: bool = true,
             source "Project default; SNIA PTS: preconditioning until steady.";
     }
