@@ -59,7 +59,7 @@ settings! {
         /// some come in bursts. Without a held rate it means nothing.
         pub arrivals: Spacing = Spacing::Even,
             source "Jetstress has no held rate; a setting.";
-        /// Start of every random choice (--seed). At most 2^63 - 1, which is as far as whole
+        /// Seed of the random number generator (--seed). At most 2^63 - 1, which is as far as whole
         /// numbers in TOML go.
         pub seed: u64 = 1,
             as within(0..=LARGEST_SEED), source "Project default.";
@@ -68,7 +68,7 @@ settings! {
             source "JetstressConfig.xml 2013, VerifyChecksum.";
         /// Errors beyond service_levels.allowed_errors after which the load ends early; the databases
         /// are verified all the same. 0 ends it at the first error that is not allowed, "never" goes on
-        /// whatever their number (--continue-on-errors). A page that is met again counts once.
+        /// whatever their number (--continue-on-errors). A bad page counts once.
         pub stop_after_errors: Option<u64> = Some(1000),
             as or_word("never", within(0..=u64::MAX / 2)),
             source "A setting.";
