@@ -12,7 +12,7 @@ use crate::error::CommandError;
 pub enum ExitStatus {
     /// Done, and every service level was met.
     Pass,
-    /// The run went through, but a service level was not met.
+    /// The run completed, but a service level was not met.
     LevelMissed,
     /// What was typed or configured is wrong; nothing was run.
     Usage,

@@ -84,7 +84,7 @@ fn a_file_of_the_built_in_database_passes_and_leaves_nothing() {
         .prints("PASS")
         .prints("Consistency checks: ")
         .prints("not comparable")
-        .prints("The brokerage was removed from target");
+        .prints("The database was removed from target");
     assert_eq!(entries(&target), 0);
     let result = result(&here, "out");
     check(&result);
@@ -108,7 +108,7 @@ fn a_server_of_our_own_is_kept_and_used_again() {
     let build = SMALL.replace("--out out", "--out build");
     here.proofload(&format!("{build} --build-only"))
         .exits(0)
-        .prints("The brokerage is kept in target");
+        .prints("The database is kept in target");
     here.proofload(&format!("{SMALL} {WIDE}"))
         .exits(3)
         .says("--reuse");

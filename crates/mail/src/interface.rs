@@ -17,6 +17,7 @@ use execution::storage_run::{RunRequest, StorageRun};
 #[cfg(feature = "host")]
 use execution::{Error, RunOptions};
 use measure::display::Contribution;
+use measure::display::number::limit;
 use measure::result::RunResult;
 use measure::service_level::{OperationLevels, ServiceLevels};
 use measure::units;
@@ -208,7 +209,7 @@ impl Profile for MailProfile {
 
     fn describe_load(&self) -> String {
         match (self.run.held_rate, self.mail.threads) {
-            (Some(rate), _) => format!("{rate} IOPS held"),
+            (Some(rate), _) => format!("{} IOPS held", limit(rate)),
             (None, Some(threads)) => units::count(u64::from(threads), "thread"),
             (None, None) => format!(
                 "as many threads as reach {} IOPS",

@@ -13,6 +13,9 @@ use crate::result::{CheckId, IoFigures, RunResult, Verdict};
 /// The schema that this version writes.
 pub const GRID_SCHEMA: &str = "proofload/grid/1";
 
+/// The document in the directory of a sweep or a search.
+pub const GRID_FILE: &str = "grid.json";
+
 /// Many predictions: the whole of `grid.json`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -23,6 +26,8 @@ pub struct GridResult {
     pub version: String,
     /// Whether every point that was asked for has ended.
     pub complete: bool,
+    /// What a search looks for, `max-iops` or `min-flash`; empty for a sweep.
+    pub find: String,
     /// Exit status of the program.
     pub exit_status: u8,
     /// The answer in one sentence.

@@ -105,7 +105,7 @@ pub fn grouped(text: &str) -> String {
 #[must_use]
 pub fn count(number: u64, noun: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{ending}")
+    format!("{} {noun}{ending}", count_of(number))
 }
 
 /// `1 database of 700 MiB`, `2 databases of 700 MiB each`.

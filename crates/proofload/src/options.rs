@@ -11,7 +11,7 @@ pub struct StudyOptions {
     pub names: Vec<String>,
     /// Length of the measured phase of every case instead of its own.
     pub duration: Option<Value>,
-    /// Start of every random choice instead of each case's own.
+    /// Seed of the random number generator, instead of each case's own.
     pub seed: Option<Value>,
     /// Settings to change in all cases.
     pub settings: Vec<Setting>,

@@ -34,7 +34,7 @@ pub enum Key {
     Mailboxes,
     /// Data over all databases.
     TargetSize,
-    /// Start of every random choice.
+    /// Seed of the random number generator.
     Seed,
     /// A dotted path into the profile, below `array.` into the description of the array, or below
     /// `trace.` into the settings of a replay.

@@ -125,7 +125,7 @@ fn headline_of_trace(result: &RunResult) -> Headline {
             format!("The replay of {trace} did not finish."),
         ),
         Verdict::Interrupted => ("INTERRUPTED", format!("The replay of {trace} was stopped.")),
-        _ => ("REPLAYED", format!("The trace {trace} was replayed.")),
+        _ => ("REPLAYED", format!("Trace {trace} was replayed.")),
     };
     Headline {
         word,

@@ -127,7 +127,10 @@ fn too_little(
             needs.growth_percent,
         )
     };
-    let logs = format!("the files of {}", units::count(volume.logs, "log"));
+    let logs = match volume.logs {
+        1 => "the log files of one database".to_owned(),
+        logs => format!("the log files of {logs} databases"),
+    };
     let logs = match needs.log_reuse_off {
         None => logs,
         Some(setting) => format!("{logs} ({setting} = false keeps every file)"),

@@ -244,7 +244,7 @@ fn ends(transactions: &TransactionCounts) -> String {
             transactions.connection_failures,
             "failed because the server was down",
         ),
-        (transactions.out_of_space, "failed for want of space"),
+        (transactions.out_of_space, "failed for lack of space"),
     ] {
         if number > 0 {
             ends += &format!(", {} {text}", count(number));

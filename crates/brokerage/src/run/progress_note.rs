@@ -1,7 +1,7 @@
 //! Progress of work that reads the whole database, with the time that is left.
 
 use super::shard_link::ShardLink;
-use measure::units;
+use measure::display::number::duration;
 use std::time::{Duration, Instant};
 use workload::controller::link::ShardMessage;
 
@@ -43,7 +43,7 @@ fn text(what: &str, elapsed: Duration, share: f64) -> String {
         return what.to_owned();
     }
     let left_s = elapsed.as_secs_f64() * (1.0 - share) / share;
-    let left = units::rough_time(left_s.max(0.0));
+    let left = duration(left_s.max(0.0).round());
     format!("{what}, {:.0} % done, about {left} left", share * 100.0)
 }
 
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn what_is_left_takes_as_long_as_what_is_done() {
         let shown = text("reading", Duration::from_secs(30), 0.25);
-        assert_eq!(shown, "reading, 25 % done, about 2 min left");
+        assert_eq!(shown, "reading, 25 % done, about 1 min 30 s left");
         assert_eq!(text("reading", Duration::from_secs(30), 0.0), "reading");
     }
 }

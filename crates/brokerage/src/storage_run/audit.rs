@@ -117,7 +117,7 @@ pub(crate) fn audit(
     };
     if options.on.is_empty() && options.database.is_none() {
         return Err(Error::usage(
-            "The run worked on a database server that was there.",
+            "The run worked on an existing database server.",
             "Name it with --database, as the run did.",
         ));
     }

@@ -417,11 +417,11 @@ fn release(
         } else {
             "run on it again with --reuse"
         };
-        return Ok(format!("The brokerage is kept in {name}: {next}."));
+        return Ok(format!("The database is kept in {name}: {next}."));
     }
     let left = claim.map(Claim::release).transpose()?.unwrap_or_default();
     warn_of_left_files(&left, observer);
     Ok(format!(
-        "The brokerage was removed from {name}; --keep keeps it for the next run."
+        "The database was removed from {name}; --keep keeps it for the next run."
     ))
 }

@@ -15,16 +15,16 @@ pub(super) fn wanted_database(options: &RunOptions) -> Result<Target, Error> {
         Some(text) => Target::parse(text)
             .map_err(|error| Error::usage(format!("{}.", units::sentence(&error)), ""))?,
     };
-    let is_there = matches!(target, Target::PostgreSql(_) | Target::MariaDb(_));
-    if !is_there && options.on.is_empty() {
+    let is_existing = matches!(target, Target::PostgreSql(_) | Target::MariaDb(_));
+    if !is_existing && options.on.is_empty() {
         return Err(Error::usage(
             "A brokerage needs storage to run on.",
-            "Name an empty directory on it with --on DIR, or a server that is there with \
+            "Name an empty directory on it with --on DIR, or an existing server with \
              --database postgres://user@host/database.",
         ));
     }
     for (option, paths) in [("--on", &options.on), ("--log-on", &options.log_on)] {
-        if is_there && let Some(missing) = paths.iter().find(|path| !path.exists()) {
+        if is_existing && let Some(missing) = paths.iter().find(|path| !path.exists()) {
             return Err(Error::usage(
                 format!("{} does not exist.", missing.display()),
                 format!(
@@ -33,14 +33,14 @@ pub(super) fn wanted_database(options: &RunOptions) -> Result<Target, Error> {
                 ),
             ));
         }
-        if is_there && paths.len() > 1 {
+        if is_existing && paths.len() > 1 {
             return Err(Error::usage(
                 format!("A brokerage has one database, and {option} names several directories."),
                 format!("Give {option} {}.", paths[0].display()),
             ));
         }
     }
-    if is_there && options.on.is_empty() && !options.log_on.is_empty() {
+    if is_existing && options.on.is_empty() && !options.log_on.is_empty() {
         return Err(Error::usage(
             "--log-on names the volume of a server's log, and --on, for its data, is missing.",
             "Give both, or omit --log-on.",
@@ -61,7 +61,7 @@ pub(super) fn wanted_database(options: &RunOptions) -> Result<Target, Error> {
     Ok(target)
 }
 
-/// Looks at the storage under test. A server that is there has its data where it has it: `--on`
+/// Looks at the storage under test. An existing server has its data where it has it: `--on`
 /// then only says which volume to watch, and nothing is made there.
 pub(super) fn survey(
     options: &RunOptions,

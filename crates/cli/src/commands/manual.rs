@@ -31,7 +31,8 @@ pub fn manual(options: &ManualOptions) -> Result<ExitStatus, CommandError> {
         return Ok(ExitStatus::Pass);
     }
     let mut command = &program;
-    for name in &options.of {
+    // A command of two words may also come as one argument.
+    for name in options.of.iter().flat_map(|words| words.split_whitespace()) {
         let inner = command.find_subcommand(name);
         command = inner.ok_or_else(|| {
             CommandError::usage(

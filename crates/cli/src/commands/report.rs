@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use measure::run_directory::REPORT_FILE;
 use report::{Run, Style};
 
-use super::run::load_run;
+use super::run::{NAME_A_RUN, load_run, not_a_run};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::ReportOptions;
@@ -80,12 +80,11 @@ fn write(path: &Path, option: &str, text: &str) -> Result<(), CommandError> {
 }
 
 fn load(path: &Path) -> Result<Run, CommandError> {
-    let help = "Name the directory of a run, such as proofload-runs/exchange-2013-...";
     if !path.exists() {
         let message = format!("{} does not exist.", path.display());
-        return Err(CommandError::usage(message, help));
+        return Err(CommandError::usage(message, NAME_A_RUN));
     }
-    load_run(path).map_err(|error| CommandError::usage(format!("{error}."), help))
+    load_run(path).map_err(|error| not_a_run(&error))
 }
 
 fn directory_of(path: &Path) -> PathBuf {

@@ -126,6 +126,19 @@ pub fn load_run(path: &Path) -> Result<Run, LoadError> {
     Run::load(path, |result| WORKLOADS.contribution(result))
 }
 
+/// What a command that reads runs is to be given.
+pub const NAME_A_RUN: &str =
+    "Name the directory of a run, such as proofload-runs/exchange-2013-...";
+
+/// A directory that was named and cannot be read as that of a run.
+pub fn not_a_run(error: &LoadError) -> CommandError {
+    let help = match error {
+        LoadError::Sweep { .. } => "Open its report.html, or name directories below its points/.",
+        _ => NAME_A_RUN,
+    };
+    CommandError::usage(format!("{error}."), help)
+}
+
 /// Writes the report of the run in a directory beside its results.
 pub fn write_report(directory: &Path) -> Result<(), CommandError> {
     let run = load_run(directory).map_err(|error| {

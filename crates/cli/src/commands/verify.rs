@@ -7,6 +7,7 @@ use measure::recompute::{Agreement, Difference, Verified};
 use proofload::WORKLOADS;
 use serde_json::json;
 
+use super::run::not_a_run;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::VerifyOptions;
@@ -40,12 +41,7 @@ pub fn verify(options: &VerifyOptions) -> Result<ExitStatus, CommandError> {
 /// # Errors
 /// When it is none of a run.
 pub fn verify_run(directory: &Path) -> Result<Verified, CommandError> {
-    proofload::verify::verify(directory, &WORKLOADS).map_err(|error| {
-        CommandError::usage(
-            format!("{error}."),
-            "Name the directory of a run, such as proofload-runs/exchange-2013-...",
-        )
-    })
+    proofload::verify::verify(directory, &WORKLOADS).map_err(|error| not_a_run(&error))
 }
 
 /// What could not be compared and what differs, one line each.

@@ -1,11 +1,13 @@
 //! The words and figures that both views share.
 
+use std::fmt::Write;
 use std::time::Duration;
 
+use indicatif::ProgressState;
 use jiff::Timestamp;
 use workload::progress::{ByteProgress, LiveSample, PhaseEstimate, Remaining};
 
-use measure::display::number::{figure, latency_or_absent, limit, quantity};
+use measure::display::number::{duration, figure, latency_or_absent, limit, quantity};
 use measure::metric::Unit;
 use measure::units;
 
@@ -33,13 +35,24 @@ pub fn sample(sample: &LiveSample) -> String {
     parts.join(", ")
 }
 
-/// What a phase waits for, and how long.
-pub fn estimate(estimate: &PhaseEstimate) -> String {
-    let remaining = match estimate.remaining {
-        Remaining::About(span) => format!("about {}", clock(span)),
-        Remaining::AtMost(span) => format!("at most {}", clock(span)),
+/// What a phase waits for, and how long. Where time is simulated, so is that.
+pub fn estimate(estimate: &PhaseEstimate, simulated: bool) -> String {
+    let (bound, span) = match estimate.remaining {
+        Remaining::About(span) => ("about", span),
+        Remaining::AtMost(span) => ("at most", span),
     };
-    format!("{}; {remaining} left", estimate.text)
+    let of = if simulated { " of simulated time" } else { "" };
+    format!("{}; {bound} {}{of} left", estimate.text, left(span))
+}
+
+/// Time that something takes yet, to the second: `45 s`, `2 min 5 s`.
+pub fn left(span: Duration) -> String {
+    duration(span.as_secs() as f64)
+}
+
+/// The time left of a bar, for a template that names it.
+pub fn bar_left(state: &ProgressState, out: &mut dyn Write) {
+    let _ = out.write_str(&left(state.eta()));
 }
 
 /// That the database is down, and since when.
@@ -171,11 +184,11 @@ mod tests {
             remaining: Remaining::About(Duration::from_secs(130)),
         };
         assert_eq!(
-            estimate(&given),
-            "caches 43 % full, target 95 %; about 2:10 left"
+            estimate(&given, false),
+            "caches 43 % full, target 95 %; about 2 min 10 s left"
         );
         given.remaining = Remaining::AtMost(Duration::from_secs(9));
-        assert!(estimate(&given).ends_with("at most 0:09 left"));
+        assert!(estimate(&given, true).ends_with("; at most 9 s of simulated time left"));
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl<W: Write> LinesView<W> {
             self.printed = now;
             let spent = now.saturating_duration_since(self.began);
             let left = figures::time_left(progress, spent).map_or(String::new(), |left| {
-                format!(", about {} left", figures::clock(left))
+                format!(", about {} left", figures::left(left))
             });
             let text = format!("{}: {}{left}", self.phase.title(), of_total(progress));
             self.line(&text);
@@ -102,7 +102,10 @@ impl<W: Write> LinesView<W> {
             text.push_str(&format!("; {hung}"));
         }
         if let Some(estimate) = &sample.estimate {
-            text.push_str(&format!("; {}", figures::estimate(estimate)));
+            text.push_str(&format!(
+                "; {}",
+                figures::estimate(estimate, self.simulated)
+            ));
         }
         self.line(&text);
     }
@@ -238,12 +241,12 @@ mod tests {
             "10.0 IOPS, read 1.00 ms, log write 2.00 ms, 4 threads; all service levels met so far";
         let expected = [
             "building",
-            "building: 10 B of 100 B, about 1:30 left",
-            "building: 20 B of 100 B, about 1:20 left",
-            "building: 30 B of 100 B, about 1:10 left",
-            "building: 40 B of 100 B, about 1:00 left",
-            "building: 50 B of 100 B, about 0:50 left",
-            "building: 60 B of 100 B, about 0:40 left",
+            "building: 10 B of 100 B, about 1 min 30 s left",
+            "building: 20 B of 100 B, about 1 min 20 s left",
+            "building: 30 B of 100 B, about 1 min 10 s left",
+            "building: 40 B of 100 B, about 1 min left",
+            "building: 50 B of 100 B, about 50 s left",
+            "building: 60 B of 100 B, about 40 s left",
             "building: 60 B of 100 B in 0:00",
             "measuring for 1:00",
             &format!("measuring 0:15 of 1:00: {sample}"),

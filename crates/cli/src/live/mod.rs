@@ -12,6 +12,7 @@ mod study;
 mod sweep;
 mod terminal;
 
+pub use figures::bar_left;
 pub use seeds::SeedsView;
 pub use study::StudyView;
 pub use sweep::SweepView;

@@ -2,8 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use measure::display::number::{duration, figure, quantity};
+use measure::metric::Unit;
+use measure::units::count_of;
 use workload::progress::{LiveSample, Phase};
 
+use super::figures;
 use super::pace::Pace;
 
 /// Shortest time between two lines.
@@ -38,22 +42,24 @@ impl Speed {
     }
 
     /// A line about the measured phase of a prediction, when one is due.
-    pub fn of_prediction(&mut self, figures: &LiveSample) -> Option<String> {
+    pub fn of_prediction(&mut self, sample: &LiveSample) -> Option<String> {
         let measured = self.measured?;
-        let elapsed_s = figures.elapsed.as_secs_f64();
+        let elapsed_s = sample.elapsed.as_secs_f64();
         let share = elapsed_s / measured.as_secs_f64().max(1e-9);
         let left = self.pace.left(Instant::now(), share);
-        if figures.elapsed.is_zero() || !self.is_due() {
+        if sample.elapsed.is_zero() || !self.is_due() {
             return None;
         }
         let speed = elapsed_s / self.since.elapsed().as_secs_f64();
         let left = left.map_or(String::new(), |left| {
-            format!(", about {} s left", left.as_secs())
+            format!(", about {} left", figures::left(left))
         });
         Some(format!(
-            "simulated {elapsed_s:.0} of {:.0} s at {speed:.0} times real speed, {:.0} IOPS{left}",
-            measured.as_secs_f64(),
-            figures.iops,
+            "simulated {} of {} at {} times real speed, {}{left}",
+            duration(elapsed_s.round()),
+            duration(measured.as_secs_f64()),
+            figure(speed),
+            quantity(sample.iops, Unit::Iops),
         ))
     }
 
@@ -70,14 +76,18 @@ impl Speed {
         }
         let rate = requests as f64 / self.since.elapsed().as_secs_f64();
         let left_s = of.saturating_sub(requests) as f64 / rate.max(1e-6);
+        let left = Duration::try_from_secs_f64(left_s).unwrap_or(Duration::MAX);
         let elapsed_s = elapsed.as_secs_f64();
         let simulated = match span {
             Some(span) => format!("{elapsed_s:.1} of {:.1} s", span.as_secs_f64()),
             None => format!("{elapsed_s:.1} s"),
         };
         Some(format!(
-            "{requests} of {of} requests, simulated {simulated}, {rate:.0} requests/s, about \
-             {left_s:.0} s left"
+            "{} of {} requests, simulated {simulated}, {} requests/s, about {} left",
+            count_of(requests),
+            count_of(of),
+            figure(rate),
+            figures::left(left)
         ))
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::figures::clock;
+use super::figures;
 use super::pace::Pace;
 use crate::print::notify;
 
@@ -68,6 +68,6 @@ impl Drop for StatusLine {
 pub fn left(pace: &mut Pace, share: f64) -> String {
     let left = pace.left(Instant::now(), share);
     left.map_or(String::new(), |left| {
-        format!(", about {} left", clock(left))
+        format!(", about {} left", figures::left(left))
     })
 }

@@ -6,6 +6,7 @@ use proofload::events::CaseProgress;
 use proofload::{Event, Observer};
 use workload::progress::Phase;
 
+use super::figures;
 use super::status_line::StatusLine;
 
 /// Shortest time between two lines where there is no terminal.
@@ -64,14 +65,14 @@ impl StudyView {
             };
             text.push_str(&format!("; {} {state}", case.title));
         }
-        if let Some(left) = self.left_s() {
-            text.push_str(&format!("; about {} left", report::number::duration(left)));
+        if let Some(left) = self.left() {
+            text.push_str(&format!("; about {} left", figures::left(left)));
         }
         text
     }
 
-    /// Seconds until everything is done, when something is known of it.
-    fn left_s(&self) -> Option<f64> {
+    /// Time until everything is done, when something is known of it.
+    fn left(&self) -> Option<Duration> {
         let (mut spent_s, mut simulated_s) = (0.0, 0.0);
         for case in &self.cases {
             let spent = case.spent.map_or(0.0, |spent| spent.as_secs_f64());
@@ -97,7 +98,8 @@ impl StudyView {
             all += simulated;
             longest = longest.max(simulated);
         }
-        Some(spent_s / simulated_s * longest.max(all / self.jobs as f64))
+        let left_s = spent_s / simulated_s * longest.max(all / self.jobs as f64);
+        Duration::try_from_secs_f64(left_s).ok()
     }
 }
 

@@ -65,7 +65,7 @@ fn style(template: &str) -> ProgressStyle {
 
 /// The bar of a phase whose length is known: how much of it has passed, and what remains.
 fn progress_of(elapsed: Duration, expected: Duration) -> String {
-    let remaining = figures::clock(expected.saturating_sub(elapsed));
+    let remaining = figures::left(expected.saturating_sub(elapsed));
     format!("{} {remaining} left", bar(share(elapsed, expected)))
 }
 
@@ -87,7 +87,7 @@ fn simulated_progress(
     left: Option<Duration>,
 ) -> String {
     let left = left.map_or(String::new(), |left| {
-        format!(" about {} left", figures::clock(left))
+        format!(" about {} left", figures::left(left))
     });
     format!(
         "{} of {} simulated, {:.0} times real speed {}{left}",
@@ -150,9 +150,10 @@ impl TerminalView {
     fn progress(&mut self, progress: ByteProgress) {
         let line = &self.line;
         if line.length() != Some(progress.total_bytes) {
-            let template = "{spinner} {prefix} {elapsed} [{bar:20}] {eta} left\n  {binary_bytes} \
+            let template = "{spinner} {prefix} {elapsed} [{bar:20}] {time_left} left\n  {binary_bytes} \
                             of {binary_total_bytes}, {binary_bytes_per_sec}";
-            line.set_style(style(template).progress_chars("## "));
+            let style = style(template).with_key("time_left", figures::bar_left);
+            line.set_style(style.progress_chars("## "));
             line.set_length(progress.total_bytes);
         }
         line.set_position(progress.done_bytes);
@@ -172,7 +173,7 @@ impl TerminalView {
                 let away = figures::without_service(length, jiff::Timestamp::now());
                 console::style(away).red()
             }
-            (None, Some(estimate)) => console::style(figures::estimate(estimate)),
+            (None, Some(estimate)) => console::style(figures::estimate(estimate, self.simulated)),
             (None, None) if sample.failing.is_empty() => {
                 console::style(figures::standing(sample)).green()
             }
@@ -202,19 +203,19 @@ mod tests {
         let minute = Duration::from_secs(60);
         assert_eq!(
             progress_of(Duration::ZERO, minute),
-            "[                    ] 1:00 left"
+            "[                    ] 1 min left"
         );
         assert_eq!(
             progress_of(minute / 2, minute),
-            "[##########          ] 0:30 left"
+            "[##########          ] 30 s left"
         );
         assert_eq!(
             progress_of(minute * 2, minute),
-            "[####################] 0:00 left"
+            "[####################] 0 s left"
         );
         assert_eq!(
             simulated_progress(minute / 2, minute, minute / 60, Some(minute / 60)),
-            "0:30 of 1:00 simulated, 30 times real speed [##########          ] about 0:01 left"
+            "0:30 of 1:00 simulated, 30 times real speed [##########          ] about 1 s left"
         );
         assert_eq!(
             simulated_progress(minute / 2, minute, minute / 60, None),

@@ -28,7 +28,7 @@ pub struct CrashtestOptions {
     /// Print everything that happens: requests, commits, faults, recovery.
     #[arg(long, requires = "seed")]
     pub trace: bool,
-    /// Seeds simulated at once [default: one for each processor].
+    /// Seeds simulated at once [default: one for each CPU].
     #[arg(long, value_name = "N")]
     #[arg(value_parser = value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,

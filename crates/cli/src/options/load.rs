@@ -32,7 +32,7 @@ pub struct LoadOptions {
     /// in each. Room to grow and the logs come on top.
     #[arg(long, value_name = "SIZE")]
     pub target_size: Option<String>,
-    /// Start of every random choice, 0 to 2^63 - 1; the same seed makes the same choices.
+    /// Seed of the random number generator, 0 to 2^63 - 1; the same seed makes the same choices.
     #[arg(long, value_name = "N")]
     pub seed: Option<String>,
     /// Change any setting of the profile or, prefixed with 'array.', of the array (predictions); may be given several times.

@@ -76,13 +76,13 @@ const LONG_EXAMPLES: &str = "Examples:
 
 Exit status:
     0  pass: every service level was met
-    1  the run went through, but a service level was not met
+    1  the run completed, but a service level was not met
     2  usage or configuration: nothing was run
     3  environment: too little space, no permission, unsuitable storage
     4  an I/O error, a bad page or a full disk during the run; a failed consistency check;
        acknowledged transactions that an audit does not find
-    5  inconclusive: too few samples, not steady where that is asked for, or nothing reached
-       the storage
+    5  inconclusive: too few samples or requests, not steady where that is asked for, a host,
+       its CPUs, its memory or a cache that decided the figures, or nothing reached the storage
   130  interrupted; the partial result is saved";
 
 /// The commands.
@@ -119,8 +119,14 @@ pub enum Command {
     Show(ShowOptions),
     /// Examine database files.
     #[command(after_help = "Examples:
-  proofload edb info /mnt/a/db1.edb
-  proofload edb check /mnt/a/db1.edb")]
+  proofload edb info /mnt/a/mail-001/mail-001.edb
+  proofload edb check /mnt/a/mail-001/mail-001.edb
+
+Exit status:
+    0  done; 'check' found no damage
+    2  usage: a file or a table that does not exist, or one that the command does not take
+    3  environment: the file is in use, may not be read, or was not closed properly
+    4  the file is damaged, or its storage failed")]
     Edb {
         /// What to examine.
         #[command(subcommand)]
@@ -163,7 +169,12 @@ pub struct ManualOptions {
   proofload report proofload-runs/exchange-2013-20260801T120000Z
   proofload report runs/raid5 runs/raid10 --out compare.html
   proofload report runs/* --quiet --csv runs.csv
-  proofload report runs/raid5 --fio-json raid5.json")]
+  proofload report runs/raid5 --fio-json raid5.json
+
+Exit status:
+    0  the report was written, whatever the verdict of the run is
+    2  usage: not the directory of a run, or one of another schema
+    3  environment: a file cannot be written")]
 pub struct ReportOptions {
     /// Run directories. One gives its report, several a comparison.
     #[arg(required = true, value_name = "DIR")]

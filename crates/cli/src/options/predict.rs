@@ -62,13 +62,13 @@ pub struct PredictOptions {
     /// the pools).
     #[arg(long, value_parser = choice::<Find>(), help_heading = "What if")]
     pub find: Option<Find>,
-    /// Predictions computed at once [default: one for each processor].
+    /// Predictions computed at once [default: one for each CPU].
     #[arg(long, value_name = "N", help_heading = "What if")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub jobs: Option<u32>,
 
     /// Check everything and print what would be modelled; run and write nothing.
-    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    #[arg(long, conflicts_with = "json", help_heading = "What if")]
     pub dry_run: bool,
     /// Of a trace: write one row of each request with its response time; '-' is standard output.
     #[arg(long, value_name = "FILE", help_heading = "Output")]

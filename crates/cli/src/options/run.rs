@@ -23,7 +23,7 @@ use super::witness::WitnessArgs;
     proofload run exchange-2013 --on /mnt/a --reuse --rate 1200
   A brokerage on a database server of its own, with 30 users:
     proofload run brokerage --on /mnt/a --users 30 --target-size 20GB --duration 1h
-  The same on a PostgreSQL server that is there, its password in PGPASSWORD:
+  The same on an existing PostgreSQL server, its password in PGPASSWORD:
     proofload run brokerage --database postgres://me@localhost/postgres --target-size 20GB
   A raw block device, whose contents are lost:
     proofload run exchange-2013 --on /dev/disk/by-id/nvme-X --databases 1 --erase-device")]
@@ -44,7 +44,7 @@ pub struct RunOptions {
         help_heading = "Where"
     )]
     pub log_on: Vec<PathBuf>,
-    /// The database of a brokerage: "auto", "sqlite", or a server that is there as
+    /// The database of a brokerage: "auto", "sqlite", or an existing server as
     /// postgres://user@host:port/database or mariadb://user@host:port/database [default: auto, a
     /// PostgreSQL server of its own on --on, or SQLite where none is installed]. Passwords are taken
     /// from PGPASSWORD, ~/.pgpass or MYSQL_PWD: one given here shows for an instant in the list of
@@ -65,14 +65,14 @@ pub struct RunOptions {
     #[arg(long, value_name = "SIZE", value_parser = ByteSize::parse, help_heading = "Where")]
     pub array_cache: Option<ByteSize>,
     /// Let a run pass although its data fits a cache, of the engine, the host or the array.
-    #[arg(long, help_heading = "Load")]
+    #[arg(long, help_heading = "Verdict")]
     pub allow_cached: bool,
     /// Go on whatever the number of errors; the verdict is still a failure if there are more than
     /// service_levels.allowed_errors.
-    #[arg(long, help_heading = "Load")]
+    #[arg(long, help_heading = "Verdict")]
     pub continue_on_errors: bool,
     /// Check everything and print what would be built; write nothing.
-    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    #[arg(long, conflicts_with = "json", help_heading = "Where")]
     pub dry_run: bool,
     /// Build the databases and keep them, without a run.
     #[arg(long, conflicts_with = "reuse", help_heading = "Where")]

@@ -31,7 +31,7 @@ pub struct StudyOptions {
     /// Length of the measured phase of every case, in simulated time, instead of its own.
     #[arg(long, value_name = "TIME", help_heading = "Cases")]
     pub duration: Option<String>,
-    /// Start of every random choice, instead of each case's own.
+    /// Seed of the random number generator, instead of each case's own.
     #[arg(long, value_name = "N", help_heading = "Cases")]
     pub seed: Option<String>,
     /// Change any setting of the profiles or, prefixed with 'array.', of the arrays, in all cases;
@@ -42,7 +42,7 @@ pub struct StudyOptions {
     /// others.
     #[arg(long, help_heading = "Cases")]
     pub no_blind: bool,
-    /// Cases predicted at once [default: as many as there are processors].
+    /// Cases predicted at once [default: one for each CPU].
     #[arg(long, value_name = "N", help_heading = "Cases")]
     pub jobs: Option<usize>,
 

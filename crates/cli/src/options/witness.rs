@@ -15,7 +15,7 @@ pub struct WitnessArgs {
     /// audit' finds out after a power cut what was lost.
     #[arg(long, value_name = "HOST:PORT", requires = "secret_file")]
     pub witness: Option<String>,
-    /// The file with the secret that the witness has, too.
+    /// File with the secret shared with the witness.
     #[arg(long, value_name = "FILE", requires = "witness")]
     pub secret_file: Option<PathBuf>,
 }
@@ -55,12 +55,18 @@ fn read(address: Option<&str>, secret: Option<&Path>) -> Result<Option<WitnessOp
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Examples:
   head -c 32 /dev/urandom | base64 > secret
-  proofload witness --listen 0.0.0.0:7411 --secret-file secret --directory /var/lib/proofload")]
+  proofload witness --listen 0.0.0.0:7411 --secret-file secret \\
+    --directory /var/lib/proofload-witness
+
+Exit status:
+    2  usage: the secret cannot be read or is too short
+    3  environment: the address cannot be listened at, or the directory cannot be written
+  130  interrupted, as it is meant to end")]
 pub struct WitnessServerOptions {
     /// Address and port to listen at.
     #[arg(long, value_name = "ADDRESS")]
     pub listen: String,
-    /// The file with the secret that runs and audits have, too: 16 bytes or more.
+    /// File with the secret shared with runs and audits: 16 bytes or more.
     #[arg(long, value_name = "FILE")]
     pub secret_file: PathBuf,
     /// Where the records are kept, a file for each run.
@@ -73,7 +79,14 @@ pub struct WitnessServerOptions {
 #[command(after_help = "Examples:
   proofload audit proofload-runs/exchange-2013-20260801T120000Z --witness other:7411 \\
     --secret-file secret
-  proofload audit proofload-runs/brokerage-20260801T120000Z")]
+  proofload audit proofload-runs/brokerage-20260801T120000Z
+
+Exit status:
+    0  no acknowledged transaction is lost
+    2  usage: not the directory of such a run, or another secret
+    3  environment: the witness cannot be reached, or the databases are in use
+    4  acknowledged transactions are lost, or the databases are damaged
+    5  inconclusive: of some transactions it cannot be said")]
 pub struct AuditOptions {
     /// The run directory of the run that was interrupted.
     #[arg(value_name = "DIR")]
@@ -82,10 +95,10 @@ pub struct AuditOptions {
     /// DIR, on this machine, as far as the run has written it.
     #[arg(long, value_name = "HOST:PORT", requires = "secret_file")]
     pub witness: Option<String>,
-    /// The file with the secret that the witness has, too.
+    /// File with the secret shared with the witness.
     #[arg(long, value_name = "FILE", requires = "witness")]
     pub secret_file: Option<PathBuf>,
-    /// The database of a brokerage on a server that was there, as 'run' had it.
+    /// The database of a brokerage on an existing server, as 'run' had it.
     #[arg(long, value_name = "DATABASE")]
     pub database: Option<String>,
     /// Print the answer as a JSON object.

@@ -19,7 +19,7 @@ const COUNT_PAGES: u32 = 64;
 pub struct DatabaseInfo {
     /// The header in use.
     pub header: DatabaseHeader,
-    /// Whether both copies of the header are whole and the same.
+    /// Whether both copies of the header are valid and identical.
     pub headers_agree: bool,
     /// Size of the file.
     pub file_size_bytes: u64,

@@ -42,13 +42,14 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
         if bytes > 0 {
             let time = duration(seconds(bytes).max(1.0).round());
             let what = format!("{} to {verb}, {time} at 100 MiB/s", units::size(bytes));
-            add(name, &what, 0.0, seconds(bytes));
+            add(name, &what, seconds(bytes), seconds(bytes));
         }
     };
     bytes_line(&mut add, "build", "write", work.build_bytes);
     if !work.build_only {
         let length = run.warm_up.on_storage();
-        let (least_s, most_s) = (length.shortest.as_seconds(), length.longest.as_seconds());
+        let most = longest_warm_up(run, work);
+        let (least_s, most_s) = (length.shortest.as_seconds(), most.as_seconds());
         add("warm-up", &warm_up_of(run, work), least_s, most_s);
         if let Some(longest) = work.longest_tuning {
             let longest_s = duration(longest.as_seconds());
@@ -68,7 +69,7 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
         0 => "",
         _ => " if the storage writes and reads 100 MiB/s",
     };
-    let total = match from == to || shortest_s == 0.0 {
+    let total = match from == to {
         true => format!("about {to}"),
         false => format!("{from} to {to}"),
     };
@@ -76,24 +77,46 @@ pub fn describe(run: &Run, work: &PlannedWork) -> String {
     text
 }
 
+fn waits_for_caches(run: &Run, work: &PlannedWork) -> bool {
+    work.fills_caches && run.warm_up.cache_fill_percent > 0.0
+}
+
+/// The longest warm-up: with caches full from the beginning it waits for a steady load alone, no longer
+/// than the measured phase lasts.
+fn longest_warm_up(run: &Run, work: &PlannedWork) -> TimeSpan {
+    let length = run.warm_up.on_storage();
+    match waits_for_caches(run, work) {
+        true => length.longest,
+        false if length.until_steady => length.longest.min(run.duration.max(length.shortest)),
+        false => length.shortest,
+    }
+}
+
 fn warm_up_of(run: &Run, work: &PlannedWork) -> String {
     let length = run.warm_up.on_storage();
-    if length.longest == TimeSpan(0) {
+    let longest = longest_warm_up(run, work);
+    if longest == TimeSpan(0) {
         return "none".to_owned();
     }
     let fill_percent = run.warm_up.cache_fill_percent;
-    let full = work.fills_caches && fill_percent > 0.0;
+    let full = waits_for_caches(run, work);
     let full = full.then(|| format!("the caches are {fill_percent} % full"));
-    let steady = length.until_steady.then(|| "the load is steady".to_owned());
+    let steady = length.until_steady.then(|| {
+        let at_most = duration(run.duration.as_seconds());
+        match full.is_some() && run.duration < longest {
+            true => format!("the load is steady (for which it waits {at_most} at most)"),
+            false => "the load is steady".to_owned(),
+        }
+    });
     let reasons: Vec<String> = full.into_iter().chain(steady).collect();
     let until = match reasons.is_empty() {
         true => String::new(),
         false => format!("until {}, ", reasons.join(" and ")),
     };
-    let most = duration(length.longest.as_seconds());
+    let most = duration(longest.as_seconds());
     let least = match length.shortest {
         TimeSpan(0) => String::new(),
-        least if least == length.longest => return most,
+        least if least == longest => return most,
         least => format!("{} at least, ", duration(least.as_seconds())),
     };
     format!("{until}{least}{most} at most")
@@ -120,7 +143,7 @@ mod tests {
             \x20 tuning: finds the number of threads, 1 h at most\n\
             \x20 measured phase: 2 h, 480 samples of 15 s\n\
             \x20 verification: 96 GiB to read, 16 min 23 s at 100 MiB/s\n\
-            \x20 in all: 2 h to 3 h 47 min if the storage writes and reads 100 MiB/s\n";
+            \x20 in all: 2 h 32 min to 3 h 47 min if the storage writes and reads 100 MiB/s\n";
         assert_eq!(text, expected);
     }
 
@@ -141,6 +164,20 @@ mod tests {
             duration: TimeSpan::seconds(60),
             ..Run::default()
         };
+        let cached = PlannedWork {
+            fills_caches: true,
+            ..PlannedWork::default()
+        };
+        let warm_up = |work| warm_up_of(&run, work);
+        assert_eq!(
+            warm_up(&cached),
+            "until the caches are 90 % full and the load is steady (for which it waits 1 min at most), \
+             15 min at most"
+        );
+        assert_eq!(
+            warm_up(&PlannedWork::default()),
+            "until the load is steady, 1 min at most"
+        );
         run.warm_up.maximum = Some(TimeSpan(0));
         let text = describe(&run, &PlannedWork::default());
         assert_eq!(

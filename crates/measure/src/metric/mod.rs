@@ -175,13 +175,13 @@ metrics! {
     ArrayLinkBusy "array_link_busy_fraction" Fraction OverTime [ArrayController]
         "mirror link utilization" "Share of the time the link to the partner was busy.";
     ArrayDriveLatency "array_average_disk_latency_ms" Milliseconds ByRequests
-        [ArrayGroup ArrayDisk] "drive latency" "Mean time of a request in the drive.";
+        [ArrayGroup ArrayDisk] "disk latency" "Mean time of a request in the disk.";
     ArrayLatency "array_average_latency_ms" Milliseconds ByRequests [ArrayDisk]
         "latency with controller queue"
-        "The same with the wait for the drive in the controller.";
+        "The same with the wait for the disk in the controller.";
     ArrayQueueDepth "array_average_queue_depth" Requests OverTime
         [ArrayVolume ArrayGroup ArrayDisk] "queue depth"
-        "Mean number of requests in the drive (group: the mean of its disks; disk), or inside the array (volume).";
+        "Mean number of requests in the disk (group: the mean of its disks; disk), or inside the array (volume).";
     ArrayReadHits "array_read_hit_fraction" Fraction ByRequests [ArrayVolume ArrayPool]
         "read cache hit ratio"
         "Share of the reads that the data cache served (volume), or the SSD read cache (pool).";
@@ -192,7 +192,7 @@ metrics! {
     ArrayWriteLatency "array_average_write_ms" Milliseconds ByRequests [ArrayVolume]
         "write latency" "Average latency of writes.";
     ArrayDirty "array_cache_dirty_fraction" Fraction Last [ArrayController]
-        "dirty data in the write cache" "Share of the data cache that is not yet on the disks.";
+        "dirty data in the data cache" "Share of the data cache that is not yet on the disks.";
     ArrayReadCacheUsed "array_read_cache_used_fraction" Fraction Last [ArrayPool]
         "SSD read cache in use" "Share of the SSD read cache that can be read from.";
     ArrayRebuild "array_rebuild_completed_fraction" Fraction Last [ArrayGroup] "rebuild progress"

@@ -17,7 +17,7 @@ pub enum Verdict {
     Pass,
     /// Databases were built, as was asked for, and nothing was to be measured.
     Built,
-    /// The run went through, and at least one service level was not met.
+    /// The run completed, and at least one service level was not met.
     Fail,
     /// The run says neither yes nor no: not steady, too few samples, nothing to judge.
     #[default]

@@ -86,7 +86,7 @@ pub struct ErrorCount {
     pub database: String,
     /// The class; null for errors that are no class of damage, such as a full disk.
     pub class: Option<IntegrityClass>,
-    /// Different errors: a page that was met again counts once.
+    /// Different errors: a bad page counts once.
     pub errors: u64,
     /// Times that they were met.
     pub times: u64,

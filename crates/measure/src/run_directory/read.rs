@@ -5,6 +5,7 @@ use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::{HISTOGRAMS_FILE, RESULT_FILE, SAMPLES_FILE};
+use crate::grid::GRID_FILE;
 use crate::histogram::{IntervalLogError, LoggedInterval, merge_interval_log};
 use crate::result::{RunResult, SCHEMA};
 use crate::sample::{RowError, SampleReader, SampleRow};
@@ -13,11 +14,14 @@ use crate::sample::{RowError, SampleReader, SampleRow};
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// There is no result.
-    #[error(
-        "{path} is not a run directory, because it holds no result.json; name a directory that a \
-         run has written"
-    )]
+    #[error("{path} is not a run directory: it holds no result.json")]
     NoResult {
+        /// The path that was given.
+        path: PathBuf,
+    },
+    /// The directory is that of a sweep or a search.
+    #[error("{path} is the directory of a sweep or a search, not of a run")]
+    Sweep {
         /// The path that was given.
         path: PathBuf,
     },
@@ -95,9 +99,13 @@ pub fn load_result(directory: &Path) -> Result<RunResult, LoadError> {
 pub(crate) fn read_result(directory: &Path) -> Result<Vec<u8>, LoadError> {
     let path = directory.join(RESULT_FILE);
     fs::read(&path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => LoadError::NoResult {
-            path: directory.to_owned(),
-        },
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            let path = directory.to_owned();
+            match directory.join(GRID_FILE).exists() {
+                true => LoadError::Sweep { path },
+                false => LoadError::NoResult { path },
+            }
+        }
         _ => LoadError::Read { path, error },
     })
 }

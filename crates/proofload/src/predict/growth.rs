@@ -101,7 +101,7 @@ impl Growth {
         Some(text)
     }
 
-    /// Says in a result that ended for want of space how much would have been enough.
+    /// Says in a result that ended for lack of space how much would have been enough.
     pub fn conclude(&mut self, result: &mut RunResult, now_s: f64) {
         let ran_out = result
             .errors

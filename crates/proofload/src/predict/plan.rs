@@ -7,6 +7,7 @@ use measure::result::{DatabaseResult, RunKind, RunResult, TargetPath};
 use workload::Profile;
 
 use crate::workloads;
+use measure::display::number::duration;
 use measure::units;
 
 /// A prediction that can run: every rule has been checked, and nothing has been computed yet.
@@ -125,8 +126,8 @@ impl Plan {
         let load = self.profile.describe_load();
         text.push_str(&format!(
             "Load: {load}, measured for {} of simulated time in samples of {}\n",
-            run.duration,
-            run.sample_interval()
+            duration(run.duration.as_seconds()),
+            duration(run.sample_interval().as_seconds())
         ));
         text
     }

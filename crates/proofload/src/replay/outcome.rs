@@ -146,8 +146,9 @@ pub fn complete(result: &mut RunResult, counted: &Counted, waited: f64, ended: O
         duration_s: result.simulated_seconds.unwrap_or(0.0),
     }];
     warn(result, counted);
-    let (done, failed) = (counted.ended, counted.failed);
+    let (done, failed) = (count(counted.ended), counted.failed);
     if failed > 0 {
+        let failed = count(failed);
         let reason = format!("{failed} of {done} requests of the trace failed.");
         result.set_verdict(Verdict::Error, reason);
     } else if ended.is_some_and(|ended| ended.interrupted) {

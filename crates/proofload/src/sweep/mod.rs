@@ -20,7 +20,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use config::Choice as _;
-use measure::grid::{GRID_SCHEMA, GridAxis, GridPoint, GridResult};
+use measure::grid::{GRID_FILE, GRID_SCHEMA, GridAxis, GridPoint, GridResult};
 use measure::result::Verdict;
 use measure::run_directory::new_directory;
 use measure::units;
@@ -37,9 +37,6 @@ use execution::events::{Event, Observer, ignore};
 use execution::{clock, results};
 use find::Question;
 use point::{Point, combinations};
-
-/// The grid as one document.
-const GRID_FILE: &str = "grid.json";
 
 /// More points than this are a slip of the keyboard.
 const MOST_POINTS: usize = 10_000;
@@ -149,9 +146,9 @@ impl Prepared {
             notes,
         } = self;
         let started = clock::timestamp();
-        let kind = match &task {
-            Task::Find(_) => "find",
-            Task::Grid(_) => "sweep",
+        let (kind, find) = match &task {
+            Task::Find(questions) => ("find", questions.first().map(|question| question.find)),
+            Task::Grid(_) => ("sweep", None),
         };
         let workload = workloads::short_name(scenario.registry, &scenario.workload);
         let name = format!("{workload}-{kind}");
@@ -168,6 +165,7 @@ impl Prepared {
             workload,
             array: arrays(&scenario, &axes),
             started: started.to_string(),
+            find: find.map_or(String::new(), |find| find.name().to_owned()),
             axes: axes.iter().map(Axis::entry).collect(),
             ..GridResult::default()
         };

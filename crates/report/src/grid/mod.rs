@@ -130,7 +130,8 @@ pub(crate) fn warnings(grid: &GridResult) -> Vec<(String, &str)> {
 
 /// What the grid is about, as a title.
 pub(crate) fn title(grid: &GridResult) -> String {
-    let what = if grid.answers.is_empty() {
+    // Documents of earlier versions do not say what a search looks for.
+    let what = if grid.find.is_empty() && grid.answers.is_empty() {
         "Sweep"
     } else {
         "Search"

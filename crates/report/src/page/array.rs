@@ -82,7 +82,7 @@ fn array_charts(run: &Run, array: &ArrayResult) -> Vec<Chart> {
         groups(
             run,
             "array-drive",
-            "Drive latency of each group",
+            "Disk latency of each group",
             "ms",
             |row| row.get(Metric::ArrayDriveLatency),
         ),
@@ -99,7 +99,7 @@ fn array_charts(run: &Run, array: &ArrayResult) -> Vec<Chart> {
         groups(
             run,
             "array-queue",
-            "Queue depth of the drives, average of each group",
+            "Queue depth of the disks, average of each group",
             "",
             |row| row.get(Metric::ArrayQueueDepth),
         ),
@@ -248,7 +248,7 @@ fn each_disk(array: &ArrayResult) -> Chart {
 }
 
 fn dirty(run: &Run) -> Chart {
-    let mut chart = over_time("array-dirty", "Dirty data in the write cache", "%");
+    let mut chart = over_time("array-dirty", "Dirty data in the data cache", "%");
     let lines = parts(run, RowScope::ArrayController, |row| {
         row.get(Metric::ArrayDirty).map(|share| share * 100.0)
     });
@@ -257,7 +257,7 @@ fn dirty(run: &Run) -> Chart {
 }
 
 fn hits(run: &Run) -> Chart {
-    let mut chart = over_time("array-hits", "Read cache hits", "%");
+    let mut chart = over_time("array-hits", "Reads served by the caches", "%");
     let weight = |row: &SampleRow| row.get(Metric::ArrayReads);
     let data = line(run, |sample| {
         100.0 * over_volumes(sample, weight, |row| row.get(Metric::ArrayReadHits))

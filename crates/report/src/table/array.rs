@@ -29,20 +29,20 @@ fn online(online: bool) -> Cell {
     Cell::new(if online { "yes" } else { "no" }).notable_when(!online)
 }
 
-/// The disk groups: IOPS, utilization and latency of their drives.
+/// The disk groups: IOPS, utilization and latency of their disks.
 #[must_use]
 pub fn array_groups_table(array: &ArrayResult) -> Table {
     let mut table = Table::new(vec![
         Column::text("group"),
         Column::text("level"),
         Column::number("disks", ""),
-        Column::text("drive"),
+        Column::text("disk model"),
         Column::number("read IOPS", ""),
         Column::number("write IOPS", ""),
         Column::number("utilization", "% average"),
         Column::number("utilization", "% max disk"),
-        Column::number("drive latency", ""),
-        Column::number("queue depth", "per drive"),
+        Column::number("disk latency", ""),
+        Column::number("queue depth", "per disk"),
     ]);
     for group in &array.groups {
         table.push(vec![
@@ -175,7 +175,7 @@ pub fn array_disks_table(array: &ArrayResult) -> Table {
         Column::number("read IOPS", ""),
         Column::number("write IOPS", ""),
         Column::number("utilization", "%"),
-        Column::number("drive latency", ""),
+        Column::number("disk latency", ""),
         Column::number("with queueing", "in controller"),
         Column::number("queue depth", ""),
         Column::number("seek", "% of service time"),

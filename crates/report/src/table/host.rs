@@ -64,8 +64,8 @@ pub fn devices_table(result: &RunResult) -> Table {
 /// Model, kind, size and scheduler, so far as the kernel knows them.
 fn describe(device: &DeviceResult) -> String {
     let kind = match device.rotational {
-        Some(true) => "rotational (HDD)",
-        Some(false) => "non-rotational (SSD)",
+        Some(true) => "rotational",
+        Some(false) => "non-rotational",
         None => "",
     };
     let size = if device.size_bytes > 0 {

@@ -59,7 +59,7 @@ settings! {
         /// some come in bursts. Without a held rate it means nothing.
         pub arrivals: Spacing = Spacing::Even,
             source "Jetstress has no held rate; a setting.";
-        /// Start of every random choice (--seed). At most 2^63 - 1, which is as far as whole
+        /// Seed of the random number generator (--seed). At most 2^63 - 1, which is as far as whole
         /// numbers in TOML go.
         pub seed: u64 = 1,
             as within(0..=LARGEST_SEED), source "Project default.";
@@ -68,7 +68,7 @@ settings! {
             source "JetstressConfig.xml 2013, VerifyChecksum.";
         /// Errors beyond service_levels.allowed_errors after which the load ends early; the databases
         /// are verified all the same. 0 ends it at the first error that is not allowed, "never" goes on
-        /// whatever their number (--continue-on-errors). A page that is met again counts once.
+        /// whatever their number (--continue-on-errors). A bad page counts once.
         pub stop_after_errors: Option<u64> = Some(1000),
             as or_word("never", within(0..=u64::MAX / 2)),
             source "A setting.";
@@ -101,7 +101,8 @@ settings! {
         /// Whether a run on real storage also waits until the load is steady: operations and database
         /// reads in rounds of a sixtieth of the measured phase, 15 s at most, by the rule of
         /// run.steady_state or as near to it as chance allows. It waits no longer than the measured
-        /// phase lasts. A prediction begins with caches and tiers that have settled.
+        /// phase lasts. A prediction waits for full caches only; --settled and --find begin it with read
+        /// caches and tiers as they are after days of the load.
         pub until_steady: bool = true,
             source "Project default; SNIA PTS: preconditioning until steady.";
     }

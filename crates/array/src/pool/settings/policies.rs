@@ -51,7 +51,8 @@ settings! {
                     IBM Easy Tier keeps it (confirmed).";
         /// Most that is moved per plan, up and down together.
         pub move_limit_mib: u32 = 80,
-            source "80 in 5 s for the MSA 2040 family: unconfirmed, remembered only.";
+            source "80 in 5 s is the limit of the MSA family as it is remembered: unconfirmed. The bundled \
+                    arrays of the family set 12, which the published rates of the MSA 2040 ask for.";
         /// Most pages being moved at once.
         pub moves_in_flight_max: u32 = 4, as within(1..=4_096), source "Unconfirmed.";
         /// For this time from the start pages move at once to where the policy wants them, so that

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::open::{lock, open, unusable};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
+use crate::live::bar_left;
 use crate::print::print;
 
 /// Checks each file. Damage in any of them is an integrity failure, reported when all were read.
@@ -53,9 +54,10 @@ fn progress_line(path: &Path) -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let template = "{spinner} checking {prefix} [{bar:20}] {percent} %, {eta} left";
+    let template = "{spinner} checking {prefix} [{bar:20}] {percent} %, {time_left} left";
     let style = ProgressStyle::with_template(template);
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = style.with_key("time_left", bar_left);
     ProgressBar::new(0)
         .with_style(style)
         .with_prefix(path.display().to_string())
@@ -74,8 +76,8 @@ fn judge(path: &Path, report: &CheckReport) -> String {
             nodes => format!(", {} not removed yet", units::count(nodes, "deleted node")),
         };
         return format!(
-            "{shown}: sound; {} pages in use, {}{deleted}{by}\n",
-            report.used_pages,
+            "{shown}: sound; {} in use, {}{deleted}{by}\n",
+            units::count(report.used_pages, "page"),
             units::count(report.rows, "row")
         );
     }

@@ -10,7 +10,7 @@ use edb::format::database_header::{
 use edb::format::general::{GeneralColumn, GeneralIndex, GeneralTable};
 use edb::log::{LogFileFacts, log_files};
 use jiff::Timestamp;
-use measure::units;
+use measure::units::{self, count_of};
 use runtime::host::LockKind;
 use runtime::{HostDirectory, Runtime};
 use serde_json::{Value, json};
@@ -101,26 +101,34 @@ fn describe(path: &Path, found: &DatabaseInfo, log: Option<&LogFiles>) -> String
     let mut lines = Lines(format!("{}\n", path.display()));
     let header = &found.header;
     let size = units::size(found.file_size_bytes);
-    lines.add("size", format!("{size} ({} bytes)", found.file_size_bytes));
+    lines.add(
+        "size",
+        format!("{size} ({} bytes)", count_of(found.file_size_bytes)),
+    );
     lines.add(
         "pages",
         format!(
             "{} of {} bytes, {} free",
-            found.pages, header.page_size_bytes, found.free_pages
+            count_of(u64::from(found.pages)),
+            count_of(u64::from(header.page_size_bytes)),
+            count_of(found.free_pages)
         ),
     );
     lines.add("state", state_word(header.state));
     lines.add(
         "headers",
         if found.headers_agree {
-            "both whole and the same"
+            "both header copies valid and identical"
         } else {
-            "one is damaged or older"
+            "one copy is damaged or older"
         },
     );
     lines.add("written by", writer_word(header.writer));
     lines.add("format", format!("0x620, revision {:#x}", header.revision));
-    lines.add("last change", format!("database time {}", header.dbtime));
+    lines.add(
+        "last change",
+        format!("database time {}", count_of(header.dbtime)),
+    );
     lines.add("last object", header.last_object_id);
     for (name, moment) in [("opened", header.attach), ("closed", header.detach)] {
         if let Some(time) = time(moment.time) {
@@ -174,7 +182,7 @@ fn counts_by_name(counts: &PageCounts) -> [(&'static str, u64); 8] {
 
 fn describe_counts(counts: &PageCounts) -> String {
     let all = counts_by_name(counts).into_iter().filter(|(_, n)| *n > 0);
-    let all = all.map(|(name, number)| format!("{number} {}", name.replace('_', " ")));
+    let all = all.map(|(name, number)| format!("{} {}", count_of(number), name.replace('_', " ")));
     all.collect::<Vec<_>>().join(", ")
 }
 
@@ -185,12 +193,12 @@ fn describe_table(info: &TableInfo, text: &mut String) {
     text.push_str(&format!("  table {}{rows}\n", table.name));
     for tree in &info.trees {
         text.push_str(&format!(
-            "    {}: root {}, {}, {} pages, {} free\n",
+            "    {}: root {}, {}, {}, {} free\n",
             tree.name,
             tree.root,
             units::count(u64::from(tree.levels), "level"),
-            tree.owned_pages,
-            tree.free_pages
+            units::count(u64::from(tree.owned_pages), "page"),
+            count_of(u64::from(tree.free_pages))
         ));
     }
     for column in &table.columns {

@@ -33,15 +33,23 @@ pub fn counted(outcome: &StudyOutcome) -> String {
         meant.count() as u64
     };
     let [values, ratios] = [Kind::Measured, Kind::Ratio].map(|kind| count(kind, false));
-    let mut text = format!(
-        "{} of {} and {} of {} are within {:.0} % of the published value, or meet the published \
-         bound.",
-        count(Kind::Measured, true),
-        units::count(values, "measured value"),
-        count(Kind::Ratio, true),
-        units::count(ratios, "ratio"),
-        TOLERANCE * 100.0
-    );
+    let part = |kind, all: u64, noun| {
+        let within = count(kind, true);
+        (all > 0).then(|| format!("{within} of {}", units::count(all, noun)))
+    };
+    let parts = [
+        part(Kind::Measured, values, "measured value"),
+        part(Kind::Ratio, ratios, "ratio"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let mut text = match parts.is_empty() {
+        true => "Nothing was compared.".to_owned(),
+        false => format!(
+            "{} are within {:.0} % of the published value, or meet the published bound.",
+            parts.join(" and "),
+            TOLERANCE * 100.0
+        ),
+    };
     let left = figures.len() as u64 - values - ratios;
     if left > 0 {
         text.push_str(&format!(" Not modelled: {left}."));

@@ -6,6 +6,7 @@ use crate::controller::listener::{InterimResult, RunListener};
 use crate::controller::plan::RunPlan;
 use crate::controller::ticks::Tick;
 use crate::progress::{LiveSample, PhaseEstimate, Remaining, Sessions};
+use measure::display::number;
 use measure::result::RunResult;
 use measure::sample::{Phase as SamplePhase, Sample};
 use std::time::Duration;
@@ -45,7 +46,16 @@ impl RunController {
         // The last counts of a phase come when the next stage has begun already.
         match (phase, self.stage) {
             (SamplePhase::WarmUp, Stage::WarmUp) => {
-                Some(warm_up_estimate(&self.plan, self.least_fill(), elapsed))
+                let filled = self
+                    .filled_ns
+                    .map(|at_ns| at_ns.saturating_sub(self.stage_begun_ns));
+                let filled = filled.map(Duration::from_nanos);
+                Some(warm_up_estimate(
+                    &self.plan,
+                    self.least_fill(),
+                    filled,
+                    elapsed,
+                ))
             }
             (SamplePhase::Tuning, Stage::Tune) => self.load_control.estimate(elapsed),
             _ => None,
@@ -95,8 +105,13 @@ impl RunController {
 }
 
 /// Until when the warm-up goes on: until the caches are full enough and, if it waits for that, the load
-/// is steady, within its bounds.
-fn warm_up_estimate(plan: &RunPlan, fill: f64, elapsed: Duration) -> PhaseEstimate {
+/// is steady, within its bounds. `filled` is how long the caches took to fill, if they are full.
+fn warm_up_estimate(
+    plan: &RunPlan,
+    fill: f64,
+    filled: Option<Duration>,
+    elapsed: Duration,
+) -> PhaseEstimate {
     let wanted = plan.run.warm_up.cache_fill_percent / 100.0;
     let shortest = plan.warm_up.shortest.duration().saturating_sub(elapsed);
     let longest = plan.warm_up.longest.duration().saturating_sub(elapsed);
@@ -107,14 +122,17 @@ fn warm_up_estimate(plan: &RunPlan, fill: f64, elapsed: Duration) -> PhaseEstima
         let (fill, wanted) = (fill * 100.0, wanted * 100.0);
         format!("caches {fill:.0} % full, target {wanted:.0} %")
     } else if !shortest.is_zero() {
-        format!("the warm-up takes at least {}", plan.warm_up.shortest)
+        let least = number::duration(plan.warm_up.shortest.as_seconds());
+        format!("the warm-up takes at least {least}")
     } else if plan.warm_up.until_steady {
+        let waited = elapsed.saturating_sub(filled.unwrap_or_default());
+        let steady = plan.run.duration.duration().saturating_sub(waited);
         return PhaseEstimate {
-            text: "caches warm, load not steady yet".to_owned(),
-            remaining: Remaining::AtMost(longest),
+            text: "load not steady yet".to_owned(),
+            remaining: Remaining::AtMost(steady.min(longest)),
         };
     } else {
-        "caches warm".to_owned()
+        "caches full".to_owned()
     };
     PhaseEstimate {
         text,
