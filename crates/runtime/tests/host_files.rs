@@ -131,6 +131,27 @@ fn many_tasks_read_and_write_at_once() {
 }
 
 #[test]
+fn more_buffers_than_a_request_carries_are_written_and_read() {
+    const BUFFERS: usize = 2_500; // The kernel takes 1,024.
+    on_real_storage(|_, directory| async move {
+        let file = directory.create("file").await.unwrap();
+        let buffers: Vec<_> = (0..BUFFERS)
+            .map(|number| filled(Buffer::zeroed(BLOCK_BYTES), (number % 251) as u8))
+            .collect();
+        let written = file.write_vectored(0, buffers, Persistence::Durable);
+        written.await.unwrap();
+        assert_eq!(file.size_bytes().await.unwrap(), BUFFERS as u64 * BLOCK);
+        let targets = (0..BUFFERS).map(|_| Buffer::zeroed(BLOCK_BYTES));
+        let (read, result) = file.read_vectored(0, targets.collect()).await;
+        result.unwrap();
+        for (number, buffer) in read.iter().enumerate() {
+            let expected = (number % 251) as u8;
+            assert!(buffer.iter().all(|&byte| byte == expected), "{number}");
+        }
+    });
+}
+
+#[test]
 fn directories_work_like_directories() {
     on_real_storage(|_, directory| async move {
         let file = directory.create("a").await.unwrap();

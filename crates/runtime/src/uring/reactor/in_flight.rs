@@ -36,10 +36,14 @@ pub(crate) enum Memory {
 pub(crate) struct Vectors(Vec<libc::iovec>);
 
 impl Vectors {
-    /// Lists `pieces` without their first `skip` bytes.
+    /// Lists `pieces` without their first `skip` bytes: as many as one request may carry. What is left
+    /// follows in another, as after a request that the kernel has done in part.
     fn fill<'a>(&mut self, pieces: impl Iterator<Item = &'a [u8]>, mut skip: usize) {
         self.0.clear();
         for piece in pieces {
+            if self.0.len() == BUFFERS_MAX {
+                break;
+            }
             let skipped = skip.min(piece.len());
             skip -= skipped;
             let rest = &piece[skipped..];
@@ -50,10 +54,6 @@ impl Vectors {
                 });
             }
         }
-        assert!(
-            self.0.len() <= BUFFERS_MAX,
-            "a request has at most {BUFFERS_MAX} buffers"
-        );
     }
 
     fn count(&self) -> u32 {
