@@ -457,8 +457,8 @@ fn damage_since_close(file: &str, state: &DatabaseState, recovery: &RecoveryRepo
 fn recovered(file: &str, recovery: &RecoveryReport) -> String {
     let damage = recovery.damaged_header.as_ref().map(|damage| {
         format!(
-            "{file}: {}. It was rewritten from the other copy; unless power failed while it was \
-             written, the storage has damaged it",
+            "{file}: {}. It was rewritten from the other copy. A kill or a power cut while it was being \
+             written leaves it so; otherwise the storage has damaged it",
             damage.problem
         )
     });
