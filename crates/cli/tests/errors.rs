@@ -7,7 +7,8 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use common::{Running, SMALL, Scratch, WIDE};
+use common::{Running, SMALL, Scratch, WIDE, open_direct};
+use runtime::Buffer;
 use serde_json::Value;
 
 const DATABASE: &str = "target/mail-001/mail-001.edb";
@@ -17,17 +18,14 @@ const LENGTH_S: f64 = 6.0;
 
 /// Turns a byte over in the pages in these slots of the database.
 fn damage(database: &Path, slots: impl Iterator<Item = u64>) {
-    let file = fs::OpenOptions::new().read(true).write(true).open(database);
-    let file = file.expect("a database");
+    let file = open_direct(database);
+    let mut page = Buffer::zeroed(PAGE_BYTES as usize);
     for slot in slots {
-        let at = slot * PAGE_BYTES + 5_000;
-        let mut byte = [0];
-        file.read_exact_at(&mut byte, at).expect("a byte");
-        file.write_all_at(&[!byte[0]], at).expect("another byte");
+        let offset = slot * PAGE_BYTES;
+        file.read_exact_at(&mut page, offset).expect("a page");
+        page[5_000] = !page[5_000];
+        file.write_all_at(&page, offset).expect("another byte");
     }
-    // A direct write by the run that meets a cached page leaves an error, which is reported once.
-    let synced = file.sync_all().or_else(|_| file.sync_all());
-    synced.expect("the damage on the disk");
 }
 
 /// A run in the middle of which pages are damaged; its result.

@@ -5,6 +5,7 @@
 pub mod brokerage;
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 
@@ -25,6 +26,16 @@ pub const WIDE: &str = "--set service_levels.average_database_read=10m \
     --set service_levels.maximum_log_write_lenient=10m \
     --set service_levels.page_fault_stalls_per_second=1000000 \
     --set service_levels.achieved_margin_fraction=1 --set service_levels.fewest_samples=1";
+
+/// Opens a file that a run may have open, to be read and changed beside the page cache, as the engine does:
+/// where its requests meet changed pages there, the kernel fails them.
+pub fn open_direct(path: &Path) -> std::fs::File {
+    let mut options = std::fs::File::options();
+    let options = options.read(true).write(true);
+    let direct = rustix::fs::OFlags::DIRECT.bits() as i32;
+    let opened = options.custom_flags(direct).open(path);
+    opened.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
 
 /// A scratch directory on a disk, with a place for storage under test and one for results.
 pub struct Scratch(TempDir);

@@ -1,10 +1,11 @@
 //! Harm done to the pages of a database file.
 
 use super::super::PAGE_BYTES;
+use super::super::common::open_direct;
 use runtime::Buffer;
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// Pages at the beginning that hold the catalog and the roots of trees: without them there is no load.
@@ -94,14 +95,7 @@ pub fn harm_pages(
     let mut candidates: Vec<u32> = now.numbers().filter(|&page| is_used(&now, page)).collect();
     // A permutation that depends on the seed.
     candidates.sort_by_key(|&page| (u64::from(page) + seed).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    // Beside the page cache, as the engine writes: where both meet in one page, the kernel fails the
-    // engine's request.
-    let direct = rustix::fs::OFlags::DIRECT.bits() as i32;
-    let disk = fs::File::options()
-        .write(true)
-        .custom_flags(direct)
-        .open(file);
-    let disk = disk.expect("a database to harm");
+    let disk = open_direct(file);
     let mut aligned = Buffer::zeroed(PAGE_BYTES as usize);
     let mut harmed = BTreeMap::new();
     for harm in PageHarm::ALL {
