@@ -139,6 +139,27 @@ fn a_reader_that_leaves_early_is_no_error() {
 }
 
 #[test]
+fn a_verdict_is_the_exit_status_also_when_nobody_reads_it() {
+    let here = Scratch::new();
+    let line = "predict exchange-2013 --array msa2050 --duration 1m --seed 1 --out out \
+                --set service_levels.average_database_read=1us";
+    for json in ["", " --json"] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = proofload(&here.path(""));
+        command.args(format!("{line}{json}").split_whitespace());
+        Ended::of(command.stdout(writer)).exits(1);
+        std::fs::remove_dir_all(here.path("out")).expect("the results");
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let mut command = proofload(&here.path(""));
+        command.args(format!("{line}{json}").split_whitespace());
+        let ended = Ended::of(command.stdout(full.expect("/dev/full")));
+        ended.exits(1).says("The output could not be written");
+        std::fs::remove_dir_all(here.path("out")).expect("the results");
+    }
+}
+
+#[test]
 fn completions_and_manual_know_the_commands() {
     let here = Scratch::new();
     for shell in ["bash", "zsh", "fish"] {

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::AuditOptions;
-use crate::print::{notify, print};
+use crate::print::{notify, print_answer};
 
 /// Recovers the databases of a run and prints what is lost.
 pub fn audit(options: &AuditOptions) -> Result<ExitStatus, CommandError> {
@@ -22,11 +22,11 @@ pub fn audit(options: &AuditOptions) -> Result<ExitStatus, CommandError> {
     };
     let report = proofload::audit::audit(&request, &WORKLOADS, &mut |doing| notify(doing))?;
     let status = status(&report);
-    match options.json {
-        true => print(&as_json(&report, status))?,
-        false => print(&as_text(&report))?,
+    let text = match options.json {
+        true => as_json(&report, status),
+        false => as_text(&report),
     };
-    Ok(status)
+    print_answer(&text, status)
 }
 
 /// Loss is loss, whatever cannot be decided besides. Without an acknowledged transaction nothing is known.

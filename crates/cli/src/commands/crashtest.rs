@@ -7,7 +7,7 @@ use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::live::SeedsView;
 use crate::options::CrashtestOptions;
-use crate::print::print;
+use crate::print::print_answer;
 use measure::units;
 
 /// Simulates the seeds and prints what came of them.
@@ -25,18 +25,18 @@ pub fn crashtest(options: &CrashtestOptions) -> Result<ExitStatus, CommandError>
     let outcome = run(seeds, jobs, view, &stop)?;
     if let Some(failure) = &outcome.failure {
         let seed = failure.seed;
-        print(&format!(
-            "{failure}\nEvery step of it: proofload crashtest --seed {seed} --trace\n"
-        ))?;
-        return Ok(ExitStatus::Integrity);
+        let text =
+            format!("{failure}\nEvery step of it: proofload crashtest --seed {seed} --trace\n");
+        return print_answer(&text, ExitStatus::Integrity);
     }
-    if !options.quiet {
-        print(&describe(seeds, &outcome))?;
+    let status = match outcome.is_interrupted {
+        true => ExitStatus::Interrupted,
+        false => ExitStatus::Pass,
+    };
+    match options.quiet {
+        true => Ok(status),
+        false => print_answer(&describe(seeds, &outcome), status),
     }
-    if outcome.is_interrupted {
-        return Ok(ExitStatus::Interrupted);
-    }
-    Ok(ExitStatus::Pass)
 }
 
 fn print_trace(seed: u64) -> Result<ExitStatus, CommandError> {
@@ -46,11 +46,11 @@ fn print_trace(seed: u64) -> Result<ExitStatus, CommandError> {
     if outcome.failure.is_none() {
         text.push_str(&format!("Seed {seed} did not fail.\n"));
     }
-    print(&text)?;
-    Ok(match outcome.failure {
+    let status = match outcome.failure {
         Some(_) => ExitStatus::Integrity,
         None => ExitStatus::Pass,
-    })
+    };
+    print_answer(&text, status)
 }
 
 /// What was gone through, as a table.

@@ -16,7 +16,7 @@ use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::live;
 use crate::options::RunOptions;
-use crate::print::{notify, print};
+use crate::print::{notify, print, print_answer};
 
 /// Runs a workload on real storage and prints the verdict.
 pub fn run(options: &RunOptions) -> Result<ExitStatus, CommandError> {
@@ -60,6 +60,7 @@ pub fn report_outcome(
     quiet: bool,
 ) -> Result<ExitStatus, CommandError> {
     let result = &outcome.result;
+    let status = ExitStatus::from(result.verdict);
     let storage = outcome.storage.as_deref().unwrap_or_default();
     if let Some(trouble) = &outcome.unwritten {
         notify(&format!("{trouble} The results on disk are incomplete."));
@@ -81,16 +82,16 @@ pub fn report_outcome(
                 || "none; the results could not be written".to_owned(),
                 |page| page.display().to_string(),
             );
-            print(&format!("{tables}\n{storage}\nReport: {page}\n"))?;
+            return print_answer(&format!("{tables}\n{storage}\nReport: {page}\n"), status);
         }
     }
     if json {
         if !quiet {
             notify(storage);
         }
-        print_json(result)?;
+        return print_answer(&as_json(result)?, status);
     }
-    Ok(ExitStatus::from(result.verdict))
+    Ok(status)
 }
 
 /// The run in a directory; `None`, with a message, when its files cannot be read.
@@ -172,8 +173,8 @@ fn write_page(page: &Path, html: &str) -> io::Result<()> {
 }
 
 /// The result document on standard output, and nothing else.
-fn print_json(result: &RunResult) -> Result<(), CommandError> {
+fn as_json(result: &RunResult) -> Result<String, CommandError> {
     let text = serde_json::to_string_pretty(result)
         .map_err(|error| CommandError::environment(format!("The result: {error}."), ""))?;
-    print(&format!("{text}\n")).map(drop)
+    Ok(format!("{text}\n"))
 }

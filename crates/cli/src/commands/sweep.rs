@@ -14,7 +14,7 @@ use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::live::SweepView;
 use crate::options::PredictOptions;
-use crate::print::print;
+use crate::print::{print, print_answer};
 
 /// The grid as rows for spreadsheets.
 const CSV_FILE: &str = "grid.csv";
@@ -40,16 +40,16 @@ pub fn sweep(scenario: &Scenario, options: &PredictOptions) -> Result<ExitStatus
     )?;
     reports.written()?;
     let directory = outcome.directory.unwrap_or_default();
-    write(options, &outcome.grid, &directory)?;
-    Ok(ExitStatus::from(outcome.verdict))
+    let text = write(options, &outcome.grid, &directory)?;
+    print_answer(&text, ExitStatus::from(outcome.verdict))
 }
 
-/// Writes the files for people, and prints the table or the document.
+/// Writes the files for people, and returns the table or the document to print.
 fn write(
     options: &PredictOptions,
     grid: &GridResult,
     directory: &Path,
-) -> Result<(), CommandError> {
+) -> Result<String, CommandError> {
     for (name, text) in [
         (CSV_FILE, report::grid_csv(grid)),
         (REPORT_FILE, report::html_grid(grid)),
@@ -65,11 +65,12 @@ fn write(
     if options.output.json {
         let text = serde_json::to_string_pretty(grid)
             .map_err(|error| CommandError::environment(format!("The grid: {error}."), ""))?;
-        print(&format!("{text}\n"))?;
+        Ok(format!("{text}\n"))
     } else if !options.output.quiet {
         let tables = report::terminal_grid(grid, &Style::of_standard_output());
         let page = directory.join(REPORT_FILE);
-        print(&format!("{tables}\nReport: {}\n", page.display()))?;
+        Ok(format!("{tables}\nReport: {}\n", page.display()))
+    } else {
+        Ok(String::new())
     }
-    Ok(())
 }

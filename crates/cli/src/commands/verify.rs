@@ -11,7 +11,7 @@ use super::run::not_a_run;
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::options::VerifyOptions;
-use crate::print::print;
+use crate::print::print_answer;
 
 /// Columns that a value may take in a line.
 const WIDEST_VALUE: usize = 70;
@@ -19,21 +19,20 @@ const WIDEST_VALUE: usize = 70;
 /// Verifies each run and prints what came of it. The worst answer is the exit status.
 pub fn verify(options: &VerifyOptions) -> Result<ExitStatus, CommandError> {
     let mut status = ExitStatus::Pass;
+    let mut answers = String::new();
     for run in &options.runs {
         let verified = verify_run(run)?;
-        let text = if options.json {
-            as_json(&verified)
-        } else {
-            as_text(&verified)
-        };
-        print(&text)?;
+        answers.push_str(&match options.json {
+            true => as_json(&verified),
+            false => as_text(&verified),
+        });
         status = match (verified.agreement(), status) {
             (Agreement::None, _) | (_, ExitStatus::Integrity) => ExitStatus::Integrity,
             (Agreement::Partial, _) | (_, ExitStatus::Inconclusive) => ExitStatus::Inconclusive,
             (Agreement::Whole, status) => status,
         };
     }
-    Ok(status)
+    print_answer(&answers, status)
 }
 
 /// Recomputes the run in a directory.

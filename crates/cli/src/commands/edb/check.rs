@@ -15,7 +15,7 @@ use super::open::{lock, open, unusable};
 use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::live::bar_left;
-use crate::print::print;
+use crate::print::print_answer;
 
 /// Checks each file. Damage in any of them is an integrity failure, reported when all were read.
 pub(super) fn run(
@@ -41,10 +41,10 @@ pub(super) fn run(
         } else {
             judge(path, &report)
         };
-        print(&text)?;
         if !report.is_sound() {
             status = ExitStatus::Integrity;
         }
+        status = print_answer(&text, status)?;
     }
     Ok(status)
 }

@@ -35,12 +35,14 @@ pub fn study(options: &StudyOptions) -> Result<ExitStatus, CommandError> {
             "Name another directory with --out.",
         )
     })?;
+    let status = ExitStatus::from(outcome.verdict);
     if options.output.json {
-        print(&format!("{}\n", outcome.figures_json()?))?;
+        print_answer(&format!("{}\n", outcome.figures_json()?), status)
     } else if !options.output.quiet {
         let tables = tables::summary(&outcome.studies);
         let text = report::terminal_document(&tables, &Style::of_standard_output());
-        print(&format!("{text}\nReport: {}\n", page.display()))?;
+        print_answer(&format!("{text}\nReport: {}\n", page.display()), status)
+    } else {
+        Ok(status)
     }
-    Ok(ExitStatus::from(outcome.verdict))
 }
