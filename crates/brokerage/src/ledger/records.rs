@@ -45,16 +45,16 @@ impl Kind {
     }
 }
 
-/// One acknowledged commit.
+/// One acknowledged commit, as it stands in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
-    /// What was acknowledged.
+    /// What the transaction did.
     pub kind: Kind,
     /// Of a booked result: the hash of its price, 24 bits; else 0.
     pub content: u32,
     /// When, since the start of the run.
     pub time_ms: u32,
-    /// The trade.
+    /// Number of the trade.
     pub trade: i64,
 }
 
@@ -64,7 +64,7 @@ pub fn content(price_cents: i64) -> u32 {
     crc32fast::hash(&price_cents.to_le_bytes()) >> (u32::BITS - CONTENT_BITS)
 }
 
-/// Appends records.
+/// Appends records to the file of the ledger.
 #[derive(Debug)]
 pub(super) struct Writer {
     file: File,

@@ -144,7 +144,7 @@ impl Running {
         &self.text
     }
 
-    /// Its process id.
+    /// Process id of the program.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
