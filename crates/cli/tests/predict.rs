@@ -87,7 +87,7 @@ fn what_cannot_be_judged_exits_5_and_says_what_to_do() {
         .prints("run.warm_up.minimum");
 }
 
-/// Reads of a database that the page cache holds as a whole: no transaction takes any time.
+/// Reads of a database that the database cache holds as a whole: no transaction takes any time.
 const CACHED: &str = "--threads 2 --set engine.cache_size_per_database=64MiB \
     --set mail.mix.insert_percent=0 --set mail.mix.delete_percent=0 \
     --set mail.mix.replace_percent=0";

@@ -67,7 +67,7 @@ fn a_plan_with_times_comes_before_the_run() {
     assert!(plan < begin);
     for line in [
         "build: 48 MiB to write",
-        "warm-up: until the caches are 90 % full and the load is steady, 1 s at most",
+        "warm-up: until the database caches are 90 % full and the load is steady, 1 s at most",
         "measured phase: 2 s, 8 samples of 250 ms",
         "verification: 48 MiB to read",
         "in all: 2 s to 4 s",

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A word and the terms to use instead.
-const AVOIDED: [(&str, &str); 52] = [
+const AVOIDED: [(&str, &str); 67] = [
     ("blame", "cause, reason"),
     ("blamed", "caused by"),
     ("blames", "causes, reasons"),
@@ -22,8 +22,10 @@ const AVOIDED: [(&str, &str); 52] = [
     ("courses", "sequences"),
     ("crew", "workers"),
     ("crews", "workers"),
+    ("cushion", "reserve, extra frames"),
     ("fate", "outcome"),
     ("fates", "outcomes"),
+    ("feet", "footers"),
     ("floor", "lower limit, reserve"),
     ("floors", "lower limits"),
     ("foresee", "predict"),
@@ -34,21 +36,34 @@ const AVOIDED: [(&str, &str); 52] = [
     ("heirs", "failover partners"),
     ("house", "brokerage, data set"),
     ("houses", "brokerages, data sets"),
+    ("hurry", "urgent, needed now"),
+    ("incredible", "implausible"),
+    ("inheritor", "extending file"),
     ("inquiries", "queries, requests"),
     ("inquiry", "query, request"),
+    ("keeper", "checkpointer, lock thread"),
+    ("keepers", "parts, threads"),
     ("laws", "invariants, checks"),
     ("mend", "repair"),
     ("mended", "repaired"),
     ("mending", "repairing"),
     ("mends", "repairs"),
+    ("mildest", "fewest, least"),
     ("patience", "timeout"),
     ("pen", "writer"),
     ("pens", "writers"),
     ("premises", "data set, directory"),
+    ("roomiest", "with most free space"),
     ("scene", "state"),
     ("scenes", "states"),
     ("seam", "interface"),
     ("seams", "interfaces"),
+    ("senseless", "invalid"),
+    ("struck", "injected, affected"),
+    ("suspicion", "read problem"),
+    ("suspicions", "read problems"),
+    ("taker", "reader, output"),
+    ("takers", "readers, outputs"),
     ("tell", "report, print, notify"),
     ("teller", "reporter"),
     ("tellers", "reporters"),
@@ -61,7 +76,7 @@ const AVOIDED: [(&str, &str); 52] = [
 
 /// Words that are avoided only beside each other: as figures of speech, or where the field has a shorter
 /// term. They are looked for in a line of text, spaces and case apart.
-const AVOIDED_PHRASES: [(&str, &str); 29] = [
+const AVOIDED_PHRASES: [(&str, &str); 31] = [
     ("1/s", "IOPS, transactions/s"),
     ("a look at", "a check of, a read of"),
     ("all hands", "workers, clients"),
@@ -84,6 +99,7 @@ const AVOIDED_PHRASES: [(&str, &str); 29] = [
     ("looks were", "samples were"),
     ("next look", "next sample"),
     ("of hands", "of workers, of clients"),
+    ("random choice", "random number"),
     ("slowest latency", "max"),
     ("slowest one", "max"),
     ("slowest read", "max"),
@@ -91,6 +107,7 @@ const AVOIDED_PHRASES: [(&str, &str); 29] = [
     ("slowest transaction", "max"),
     ("slowest write", "max"),
     ("the hands", "the workers, the clients"),
+    ("whole and the same", "valid and identical"),
 ];
 
 /// Names that are kept: a table that databases of every version have, the rounding of a number, and

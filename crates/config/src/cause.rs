@@ -114,13 +114,13 @@ impl Layers {
                 diagnostic.location = Some(piece.clone());
                 Some(format!("this does not go with `{line}` in {source}"))
             }
-            None => self.inheritor(&place).map(|inheritor| {
-                let own = match (self.format.bundled)(inheritor) {
+            None => self.extended_by(&place).map(|extending| {
+                let own = match (self.format.bundled)(extending) {
                     Some(_) => "a file of your own",
-                    None => inheritor,
+                    None => extending,
                 };
                 format!(
-                    "`{line}` stands in {source}, which {inheritor} extends; the key in {own} goes \
+                    "`{line}` stands in {source}, which {extending} extends; the key in {own} goes \
                      over it"
                 )
             }),
@@ -133,14 +133,14 @@ impl Layers {
     }
 
     /// What was given that inherits the line at a place; `None` when that stands in it itself.
-    fn inheritor(&self, place: &Location) -> Option<&str> {
+    fn extended_by(&self, place: &Location) -> Option<&str> {
         let is_given = |number: &&usize| {
             let name = &self.sources[**number].name;
             self.given.iter().any(|given| given.name == *name)
         };
         let after = self.order.iter().skip_while(|one| **one != place.source);
-        let inheritor = after.clone().find(is_given)?;
-        (*inheritor != place.source).then(|| self.sources[*inheritor].name.as_str())
+        let extending = after.clone().find(is_given)?;
+        (*extending != place.source).then(|| self.sources[*extending].name.as_str())
     }
 
     /// Everything in layers above the one of this rank: keys before the tables around them.

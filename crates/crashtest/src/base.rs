@@ -17,9 +17,9 @@ const ROWS: u32 = 50;
 /// A disk with a closed database on it.
 #[derive(Clone)]
 pub struct Base {
-    /// The disk.
+    /// The simulated disk that holds the built database.
     pub disk: SimulatedDisk,
-    /// The rows.
+    /// The rows of that database, as the model has them.
     pub state: Rc<State>,
 }
 

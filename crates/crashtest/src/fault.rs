@@ -42,11 +42,11 @@ pub enum Target {
     Log,
     /// The checkpoint file.
     Checkpoint,
-    /// Any file.
+    /// Whatever file the request is for.
     Any,
 }
 
-/// What must hold when a fault has struck.
+/// What must hold when a fault was injected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Requirement {
     /// The database opens, shows every acknowledged commit, and is consistent.
@@ -66,7 +66,7 @@ pub enum Requirement {
 }
 
 impl FaultKind {
-    /// All kinds.
+    /// Every kind, in the order of the table.
     pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Whether the storage says nothing of it.
@@ -128,11 +128,11 @@ impl fmt::Display for Target {
 pub struct PlannedFault {
     /// What goes wrong.
     pub kind: FaultKind,
-    /// Where.
+    /// The file that it is injected into.
     pub target: Target,
     /// In which lifetime of the database, counted from 0.
     pub lifetime: usize,
-    /// Which request of that kind is the first to be struck, counted from 1.
+    /// Which request of that kind is the first to be affected, counted from 1.
     pub nth: u64,
     /// How the disk is to do it; `None` where the simulation does it itself.
     pub order: Option<Fault>,
@@ -158,7 +158,7 @@ impl PlannedFault {
         }
     }
 
-    /// What the engine owes once it has struck.
+    /// What the engine owes once it was injected.
     #[must_use]
     pub fn requirement(&self) -> Requirement {
         self.kind.requirement(self.target)

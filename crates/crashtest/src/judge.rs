@@ -19,7 +19,7 @@ use std::rc::Rc;
 pub struct Problem {
     /// What, as a sentence without a full stop.
     pub what: String,
-    /// Rows concerned.
+    /// The rows that differ, where rows are concerned.
     pub rows: Option<Box<Mismatch>>,
 }
 
@@ -52,7 +52,7 @@ impl From<Stop> for Problem {
 #[derive(Debug, Clone)]
 pub enum Verdict {
     /// The lifetime of the database ends here, as it may; the next one begins.
-    LifeEnds,
+    LifetimeEnds,
     /// A silent fault was reported: the simulation has done its work.
     Reported(String),
     /// A torn page was reported that the engine was not asked to repair.
@@ -66,13 +66,13 @@ pub enum Verdict {
 /// What is known of the fault over all lifetimes.
 #[derive(Debug, Clone, Default)]
 pub struct FaultState {
-    /// It has struck, in this lifetime or before.
-    pub struck: Cell<bool>,
-    /// Writes to the log since the one that was struck.
+    /// It was injected, in this lifetime or before.
+    pub injected: Cell<bool>,
+    /// Writes to the log since the one that was affected.
     pub log_writes_since: Cell<u64>,
     /// The database was opened after a fault in the log that looked like its end.
     pub passed_as_end: Cell<bool>,
-    /// The process that knew what it had written has ended since the fault struck.
+    /// The process that knew what it had written has ended since the fault was injected.
     pub outlived: Cell<bool>,
     /// The log that the present lifetime begins with shows that a page is too old.
     pub log_shows_it: Cell<bool>,
@@ -86,7 +86,7 @@ pub struct FaultState {
     pub torn_reported: RefCell<Option<String>>,
     /// The fault was found by reading the closed database back, and not before.
     pub found_at_the_end: Cell<bool>,
-    /// All pages were read back by the process that the fault struck.
+    /// All pages were read back by the process in which the fault was injected.
     pub read_back: Cell<bool>,
     /// That process ended although pages were wrong, by a power cut, before it read them back.
     pub cut_before: Cell<bool>,
@@ -97,7 +97,7 @@ pub struct FaultState {
 /// A place in the database file, in pages: 0 and 1 are the copies of the header, 2 is page 1.
 pub type Slot = u64;
 
-/// Judges one lifetime.
+/// Judges what one lifetime of the database shows.
 #[derive(Clone)]
 pub struct Judge {
     pub(crate) page_bytes: u64,
@@ -111,17 +111,17 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Takes note of whether the fault has struck by now.
-    pub(crate) fn note_strike(&self) {
-        if self.disk.faults_struck() > 0 {
-            self.state.struck.set(true);
+    /// Takes note of whether the fault was injected by now.
+    pub(crate) fn note_injection(&self) {
+        if self.disk.faults_injected() > 0 {
+            self.state.injected.set(true);
         }
     }
 
     /// Whether a silent fault is to be reckoned with.
-    fn is_silent_and_struck(&self) -> bool {
-        self.note_strike();
-        self.fault.kind.is_silent() && self.state.struck.get()
+    fn is_silent_and_injected(&self) -> bool {
+        self.note_injection();
+        self.fault.kind.is_silent() && self.state.injected.get()
     }
 
     pub(crate) fn stop(&self, stop: &Stop) -> Verdict {
@@ -134,18 +134,18 @@ impl Judge {
     /// The engine reported an error.
     pub(crate) fn error(&self, error: &EngineError) -> Verdict {
         if !self.disk.has_power() {
-            return Verdict::LifeEnds;
+            return Verdict::LifetimeEnds;
         }
-        let is_silent = self.is_silent_and_struck();
-        let struck_now = self.is_present && self.state.struck.get();
+        let is_silent = self.is_silent_and_injected();
+        let injected_now = self.is_present && self.state.injected.get();
         let expected = match self.fault.kind {
-            FaultKind::TransientError => struck_now,
+            FaultKind::TransientError => injected_now,
             FaultKind::FullDisk => self.is_present && error.is_out_of_space(),
             _ => false,
         };
         if expected {
-            self.state.struck.set(true);
-            return Verdict::LifeEnds;
+            self.state.injected.set(true);
+            return Verdict::LifetimeEnds;
         }
         let text = error.to_string();
         if let EngineError::Page(page) = error
@@ -166,7 +166,7 @@ impl Judge {
 
     /// The engine said that a page is not what was written.
     pub(crate) fn page(&self, slot: Slot, text: String) -> Verdict {
-        let is_silent = self.is_silent_and_struck();
+        let is_silent = self.is_silent_and_injected();
         self.note_wrong_pages();
         let was_wrong = self.state.wrong.borrow().contains(&slot);
         let is_torn = self.only_detects && self.state.torn.borrow().contains(&slot);
@@ -235,10 +235,10 @@ impl Judge {
     /// A log file, a header or the checkpoint is not what was written.
     pub(crate) fn file(&self, finding: &FileFinding) -> Verdict {
         if !self.disk.has_power() {
-            return Verdict::LifeEnds; // Perhaps the power cut is all that it is about.
+            return Verdict::LifetimeEnds; // Perhaps the power cut is all that it is about.
         }
         let text = finding.to_string();
-        if self.is_silent_and_struck() {
+        if self.is_silent_and_injected() {
             Verdict::Reported(text)
         } else {
             Verdict::Wrong(Problem::new(format!(
@@ -250,7 +250,7 @@ impl Judge {
     /// Takes note of a report after which work goes on.
     pub(crate) fn go_on(&self, verdict: Verdict) -> Result<(), Verdict> {
         match verdict {
-            Verdict::LifeEnds => {}
+            Verdict::LifetimeEnds => {}
             Verdict::Reported(text) => *self.state.reported.borrow_mut() = Some(text),
             Verdict::Torn(text) => *self.state.torn_reported.borrow_mut() = Some(text),
             verdict => return Err(verdict),
@@ -261,12 +261,12 @@ impl Judge {
     /// Whether the engine has to say by now that a page is wrong: it wrote the page itself.
     pub(crate) fn owes_report(&self) -> bool {
         let requirement = self.fault.requirement();
-        requirement == Requirement::ReportedByPageVersion && self.is_silent_and_struck()
+        requirement == Requirement::ReportedByPageVersion && self.is_silent_and_injected()
     }
 
     /// The engine shows what is not true.
     pub(crate) fn wrong(&self, problem: Problem) -> Verdict {
-        if !self.is_silent_and_struck() {
+        if !self.is_silent_and_injected() {
             return Verdict::Wrong(problem);
         }
         match self.fault.requirement() {
@@ -294,7 +294,7 @@ impl Judge {
     pub(crate) fn found_by_check(&self, findings: &[String]) -> Verdict {
         let what = findings.first().cloned().unwrap_or_default();
         let is_owed = self.fault.requirement() == Requirement::NothingLost;
-        if self.is_silent_and_struck() && !is_owed {
+        if self.is_silent_and_injected() && !is_owed {
             return Verdict::Reported(what);
         }
         if findings.iter().any(|finding| self.names_torn_page(finding)) {
@@ -315,7 +315,7 @@ impl Judge {
             }
             requirement => requirement == Requirement::ReportedByLogSequence,
         };
-        if is_hidden && state.struck.get() {
+        if is_hidden && state.injected.get() {
             Verdict::NotShown(what)
         } else {
             Verdict::Wrong(Problem::new(what))
@@ -323,7 +323,7 @@ impl Judge {
     }
 }
 
-/// Counts log writes after the one that a fault has struck.
+/// Counts log writes after the one into which a fault was injected.
 pub struct LogWatch {
     pub(crate) judge: Judge,
     pub(crate) has_seen_strike: Cell<bool>,
@@ -331,9 +331,9 @@ pub struct LogWatch {
 
 impl IoObserver for LogWatch {
     fn completed(&self, event: &IoEvent) {
-        self.judge.note_strike();
+        self.judge.note_injection();
         let is_log = event.cause == IoCause::Log && event.direction == IoDirection::Write;
-        if !is_log || !event.succeeded || self.judge.disk.faults_struck() == 0 {
+        if !is_log || !event.succeeded || self.judge.disk.faults_injected() == 0 {
             return;
         }
         if self.has_seen_strike.replace(true) {

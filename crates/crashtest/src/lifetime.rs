@@ -111,15 +111,15 @@ impl LifetimeContext {
             .await;
         outcome.known.history = std::mem::take(&mut world.model.borrow_mut().history);
         drop(world);
-        let mut life_ends = false;
+        let mut lifetime_ends = false;
         for stop in stops {
             match self.judge.stop(&stop) {
-                Verdict::LifeEnds => life_ends = true,
+                Verdict::LifetimeEnds => lifetime_ends = true,
                 verdict => return Err(verdict),
             }
         }
-        if life_ends {
-            return Err(Verdict::LifeEnds);
+        if lifetime_ends {
+            return Err(Verdict::LifetimeEnds);
         }
         self.end(db).await
     }
@@ -190,7 +190,7 @@ impl LifetimeContext {
             .await?;
         let slot = (offset + at as u64) / self.judge.page_bytes;
         self.judge.state.wrong.borrow_mut().insert(slot);
-        self.judge.state.struck.set(true);
+        self.judge.state.injected.set(true);
         (self.note)(&|| {
             format!(
                 "a bit at byte {} of the database file is flipped",
@@ -206,7 +206,7 @@ impl LifetimeContext {
         outcome: &mut LifetimeOutcome,
     ) -> Result<(Db, Result<(), Verdict>), Verdict> {
         let judge = &self.judge;
-        let struck_before = judge.state.struck.get();
+        let injected_before = judge.state.injected.get();
         let watch = Rc::new(LogWatch {
             judge: judge.clone(),
             has_seen_strike: Cell::new(false),
@@ -217,7 +217,7 @@ impl LifetimeContext {
         outcome.report = Some(report);
         let reads = self.disk.wrong_reads().len();
         self.reads_at_opening.set(reads);
-        let compared = self.compare(&db, outcome, struck_before).await;
+        let compared = self.compare(&db, outcome, injected_before).await;
         Ok((db, compared))
     }
 
@@ -225,7 +225,7 @@ impl LifetimeContext {
         &self,
         db: &Db,
         outcome: &mut LifetimeOutcome,
-        struck_before: bool,
+        injected_before: bool,
     ) -> Result<(), Verdict> {
         let judge = &self.judge;
         let table = db.table(TABLE).map_err(|error| judge.error(&error))?;
@@ -238,7 +238,7 @@ impl LifetimeContext {
         outcome.commits_gone = (known.history.len() - count) as u64;
         known.state = state;
         known.history.clear();
-        if struck_before && judge.state.log_writes_since.get() == 0 {
+        if injected_before && judge.state.log_writes_since.get() == 0 {
             judge.state.passed_as_end.set(true);
         }
         Ok(())

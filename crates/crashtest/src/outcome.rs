@@ -9,18 +9,18 @@ use std::ops::AddAssign;
 /// How simulations with one kind of fault ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KindTotals {
-    /// Simulations.
+    /// Simulations that had this fault planned.
     pub seeds: u64,
-    /// Of those, the ones in which the fault struck.
-    pub struck: u64,
+    /// Of those, the ones in which the fault was injected.
+    pub injected: u64,
     /// Of those, the ones in which the engine reported it.
     pub reported: u64,
     /// Of those, the ones in which the closed database had to be read back to find it.
     pub found_at_the_end: u64,
-    /// Of those that struck, the ones in which a power cut ended the process, and with it its
+    /// Of those in which it was injected, the ones in which a power cut ended the process, and with it its
     /// knowledge, while pages were wrong and before it had read them back; no row was wrong after it.
     pub cut_before: u64,
-    /// Of those that struck, the ones in which a wrong page had the version that was expected by
+    /// Of those in which it was injected, the ones in which a wrong page had the version that was expected by
     /// chance, and was not reported.
     pub by_chance: u64,
     /// Of those, the ones in which rows were wrong, or the engine stopped by an assertion, and
@@ -31,19 +31,19 @@ pub struct KindTotals {
 /// What simulations went through, added up.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Totals {
-    /// Lives of databases.
+    /// Lifetimes of databases, from an open to its end.
     pub lifetimes: u64,
-    /// Power cuts.
+    /// Times that power was lost.
     pub power_cuts: u64,
     /// Power cuts while the database was being opened.
     pub cut_recoveries: u64,
     /// Openings that had something to recover.
     pub recoveries: u64,
-    /// Page operations repeated.
+    /// Page operations that recoveries repeated.
     pub redone: u64,
     /// Page operations that pages had seen already.
     pub skipped: u64,
-    /// Transactions taken back.
+    /// Transactions without a commit that recoveries took back.
     pub undone: u64,
     /// Pages restored from images.
     pub restored_pages: u64,
@@ -83,7 +83,7 @@ impl AddAssign<&Self> for Totals {
 impl AddAssign<&Self> for KindTotals {
     fn add_assign(&mut self, other: &Self) {
         self.seeds += other.seeds;
-        self.struck += other.struck;
+        self.injected += other.injected;
         self.reported += other.reported;
         self.found_at_the_end += other.found_at_the_end;
         self.cut_before += other.cut_before;
@@ -95,7 +95,7 @@ impl AddAssign<&Self> for KindTotals {
 /// A seed that failed, explained.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// The seed.
+    /// Seed of the simulation that failed.
     pub seed: u64,
     /// What the seed stands for.
     pub plan: String,
@@ -105,9 +105,9 @@ pub struct Failure {
     pub problem: String,
     /// Rows that are not what they must be.
     pub differences: Vec<Difference>,
-    /// Differences beyond those.
+    /// Differences that are counted only.
     pub further_differences: usize,
-    /// Requests that were struck by faults.
+    /// Requests that were affected by faults.
     pub faults: Vec<String>,
     /// Writes that power cuts met, and what was left of them.
     pub cut_writes: Vec<String>,
@@ -135,7 +135,7 @@ impl fmt::Display for Failure {
             rows.push(format!("and {} more", self.further_differences));
         }
         list("rows", &rows)?;
-        list("faults that struck", &self.faults)?;
+        list("injected faults", &self.faults)?;
         list("writes that power cuts met", &self.cut_writes)
     }
 }

@@ -26,6 +26,18 @@ pub enum Ending {
     Close,
 }
 
+impl fmt::Display for Ending {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CutAtRequest(number) => write!(formatter, "power cut at request {number}"),
+            Self::CutAfter(span_ns) => write!(formatter, "power cut after {span_ns} ns"),
+            Self::CutAtEnd => formatter.write_str("power cut after all sessions"),
+            Self::Kill => formatter.write_str("process killed after all sessions"),
+            Self::Close => formatter.write_str("database closed"),
+        }
+    }
+}
+
 /// From one start of the database to the next.
 #[derive(Debug, Clone, Copy)]
 pub struct Lifetime {
@@ -48,7 +60,7 @@ pub struct Lifetime {
 /// Everything that one seed decides.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// The seed.
+    /// Seed that the plan was drawn from.
     pub seed: u64,
     /// Settings of the engine.
     pub settings: EngineSettings,

@@ -84,11 +84,11 @@ impl Simulation {
         self.note_disk();
         let mut kind = KindTotals {
             seeds: 1,
-            struck: u64::from(self.fault.struck.get()),
+            injected: u64::from(self.fault.injected.get()),
             ..KindTotals::default()
         };
         let failure = match verdict {
-            None | Some(Verdict::LifeEnds) => None,
+            None | Some(Verdict::LifetimeEnds) => None,
             Some(Verdict::Reported(message)) => {
                 *self.fault.reported.borrow_mut() = Some(message);
                 None
@@ -137,7 +137,7 @@ impl Simulation {
         }
         KindTotals {
             seeds: 1,
-            struck: u64::from(!self.fault.torn.borrow().is_empty()),
+            injected: u64::from(!self.fault.torn.borrow().is_empty()),
             reported: u64::from(self.fault.torn_reported.borrow().is_some()),
             ..KindTotals::default()
         }
@@ -186,7 +186,7 @@ impl Simulation {
             }
             known = outcome.known;
             match outcome.verdict {
-                None | Some(Verdict::LifeEnds) => {}
+                None | Some(Verdict::LifetimeEnds) => {}
                 verdict => return verdict,
             }
             if lifetime.check_after
@@ -205,7 +205,7 @@ impl Simulation {
             fault.kind,
             FaultKind::LostWrite | FaultKind::MisdirectedWrite
         );
-        if !may_be_old || fault.target != Target::Data || !self.fault.struck.get() {
+        if !may_be_old || fault.target != Target::Data || !self.fault.injected.get() {
             return None;
         }
         let engine = &self.plan.settings.engine;
@@ -233,7 +233,7 @@ impl Simulation {
         };
         let disk = disk.restarted(&handle, options);
         // What the last process knew of its writes is gone with it.
-        self.fault.outlived.set(self.fault.struck.get());
+        self.fault.outlived.set(self.fault.injected.get());
         let engine = &self.plan.settings.engine;
         let recorder = Rc::clone(&self.recorder);
         let clock = handle.clone();
@@ -263,13 +263,13 @@ impl Simulation {
         known: KnownRows,
     ) -> (SimulatedDisk, LifetimeOutcome) {
         self.recorder
-            .push(format!("lifetime {}: {:?}", number + 1, lifetime.ending));
+            .push(format!("lifetime {}: {}", number + 1, lifetime.ending));
         let runtime = Runtime::virtual_clock();
         let stage = self.stage(&runtime, disk, lifetime, number == self.plan.fault.lifetime);
         let (disk, judge) = (stage.disk.clone(), stage.judge.clone());
         *self.disk.borrow_mut() = Some(disk.clone());
         let outcome = run_lifetime(&runtime, stage, known);
-        judge.note_strike();
+        judge.note_injection();
         judge.note_wrong_pages();
         if number == self.plan.fault.lifetime && judge.owes_report() && judge.holds_wrong_pages() {
             self.fault.cut_before.set(!self.fault.read_back.get());
@@ -355,8 +355,8 @@ impl Recorder {
         let notes = self.lines.take().into_iter();
         let notes = notes.map(|(at_ns, line)| (at_ns, format!("{at_ns:>14} ns  {line}")));
         let log = disk.log();
-        let struck = |outcome: &str| !outcome.starts_with("done") && !outcome.contains("no such");
-        let faults = log.iter().filter(|one| struck(&one.outcome));
+        let injected = |outcome: &str| !outcome.starts_with("done") && !outcome.contains("no such");
+        let faults = log.iter().filter(|one| injected(&one.outcome));
         let faults = faults.map(|one| format!("lifetime {lifetime}: {one}"));
         self.faults.borrow_mut().extend(faults);
         let operations = log.iter().map(|one| (one.at_ns, one.to_string()));

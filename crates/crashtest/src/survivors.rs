@@ -15,7 +15,7 @@ pub struct Difference {
     pub key: i64,
     /// What it must be, and the commit that made it so.
     pub expected: String,
-    /// What was read.
+    /// The row that was read, or that there was none.
     pub found: String,
 }
 
@@ -34,13 +34,13 @@ impl fmt::Display for Difference {
 pub struct Mismatch {
     /// Commits that were acknowledged as durable, counted from the last known state.
     pub acknowledged: usize,
-    /// Commits in all.
+    /// Commits in all, acknowledged as durable or not.
     pub commits: usize,
     /// The number of commits whose rows are nearest to those found.
     pub nearest: usize,
     /// What differs from these.
     pub differences: Vec<Difference>,
-    /// Differences beyond those.
+    /// Differences that are counted only.
     pub further: usize,
 }
 

@@ -16,7 +16,7 @@ pub type Db = Database<SimulatedDirectory>;
 pub const DATABASE_DIRECTORY: &str = "database";
 /// Directory of the log and the checkpoint file.
 pub const LOG_DIRECTORY: &str = "log";
-/// The database file.
+/// Name of the database file.
 pub const DATABASE_FILE: &str = "mail.edb";
 /// The table that sessions use.
 pub const TABLE: &str = "messages";

@@ -48,13 +48,13 @@ impl LifetimeContext {
         );
         let reads = Rc::new(RefCell::new(vec![(0, self.disk.wrong_reads().len())]));
         let progress = self.watch_reads(&reads);
-        let struck_before = self.disk.faults_struck();
+        let injected_before = self.disk.faults_injected();
         let closed = db.closed_state();
         let file = (&database, DATABASE_FILE);
         let verification = closed.verify(&self.handle, file, &log, progress).await;
         let verification = verification.map_err(|error| failed(error.into()))?;
         if !self.disk.has_power() {
-            return Err(Verdict::LifeEnds);
+            return Err(Verdict::LifetimeEnds);
         }
         // The check of the trees, which comes last, knows no versions.
         let until_pages = |(bytes, _): &&(u64, usize)| *bytes <= verification.pages.bytes;
@@ -77,8 +77,8 @@ impl LifetimeContext {
             judge.state.found_at_the_end.set(true);
         }
         let is_transient = judge.fault.kind == FaultKind::TransientError;
-        if is_transient && self.disk.faults_struck() > struck_before {
-            return Err(Verdict::LifeEnds); // The check has met the error that was planned.
+        if is_transient && self.disk.faults_injected() > injected_before {
+            return Err(Verdict::LifetimeEnds); // The check has met the error that was planned.
         }
         judge_trees(judge, &verification, rows)?;
         match reported {

@@ -50,7 +50,7 @@ fn no_seed_fails() {
             let is_fault = kind != FaultKind::PowerCut;
             assert!(kind_tally.seeds > 100, "{kind}: {kind_tally:?}");
             assert!(
-                !is_fault || kind_tally.struck > 20,
+                !is_fault || kind_tally.injected > 20,
                 "{kind}: {kind_tally:?}"
             );
         }

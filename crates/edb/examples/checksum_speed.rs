@@ -26,7 +26,7 @@ fn sum_words(bytes: &[u8]) -> u64 {
     })
 }
 
-/// A page in memory as the page cache has it, aligned to 4 KiB.
+/// A page in memory as the database cache has it, aligned to 4 KiB.
 fn page_of_random_bytes() -> Buffer {
     let mut bytes = Buffer::zeroed(PAGE_SIZE_BYTES);
     let mut page = PageChange::new(&mut bytes);

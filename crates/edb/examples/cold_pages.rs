@@ -16,7 +16,7 @@ const PAGE_BYTES: usize = 32_768;
 /// Of each kind: 64 MiB.
 const PAGES: u32 = 2_048;
 const ROUNDS: usize = 41;
-const LOOKS: usize = 10_000;
+const LOOKUPS: usize = 10_000;
 
 /// A page and the keys on it.
 type Filled = (runtime::Buffer, Vec<Vec<u8>>);
@@ -47,10 +47,10 @@ fn rounds(mut read: impl FnMut()) -> (f64, f64) {
     let mut times: Vec<f64> = (0..ROUNDS)
         .map(|_| {
             let begun = Instant::now();
-            for _ in 0..LOOKS {
+            for _ in 0..LOOKUPS {
                 read();
             }
-            begun.elapsed().as_nanos() as f64 / LOOKS as f64
+            begun.elapsed().as_nanos() as f64 / LOOKUPS as f64
         })
         .collect();
     times.sort_by(f64::total_cmp);
@@ -61,17 +61,17 @@ fn searches(pages: &[Filled], rng: &mut Xoshiro256PlusPlus) -> (f64, f64) {
     // The keys side by side, so that getting at them costs nothing.
     let mut keys: Vec<u8> = Vec::new();
     let mut numbers = Vec::new();
-    for _ in 0..LOOKS {
+    for _ in 0..LOOKUPS {
         let number = rng.next_u64() as usize % pages.len();
         let (_, held) = &pages[number];
         keys.extend(&held[rng.next_u64() as usize % held.len()]);
         numbers.push(number);
     }
-    let key_bytes = keys.len() / LOOKS;
+    let key_bytes = keys.len() / LOOKUPS;
     let mut looked = 0;
     rounds(|| {
-        let number = numbers[looked % LOOKS];
-        let key = &keys[looked % LOOKS * key_bytes..][..key_bytes];
+        let number = numbers[looked % LOOKUPS];
+        let key = &keys[looked % LOOKUPS * key_bytes..][..key_bytes];
         looked += 1;
         let found = black_box(PageView::new(&pages[number].0).search(black_box(key)));
         assert!(found.is_ok());

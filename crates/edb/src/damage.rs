@@ -6,8 +6,8 @@ use crate::pool::PageError;
 /// Something that is wrong with the files of a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Damage {
-    /// A page.
+    /// A page of the database file.
     Page(PageError),
-    /// Anything else.
+    /// A header, a checkpoint or a log file.
     File(FileFinding),
 }

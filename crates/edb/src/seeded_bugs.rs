@@ -46,7 +46,7 @@ pub enum SeededBug {
 }
 
 impl SeededBug {
-    /// All of them.
+    /// Every seeded bug.
     #[cfg(feature = "seeded-bugs")]
     pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 }

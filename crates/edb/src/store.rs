@@ -233,39 +233,39 @@ impl<F: File> FileStore<F> {
         reading: &ReadInProgress,
         page: PageNumber,
         bytes: &Buffer,
-    ) -> Result<(), Suspicion> {
+    ) -> Result<(), ReadProblem> {
         let evidence = Evidence::of(bytes, page.0);
         match self.versions.judge(reading, page.0, evidence.contents) {
             ReadCheck::Right => Ok(()),
-            ReadCheck::NeverWritten => Err(Suspicion::NeverWritten(self.finding(&evidence))),
-            ReadCheck::Disturbed => Err(Suspicion::Disturbed),
-            ReadCheck::Wrong => Err(Suspicion::Wrong(self.finding(&evidence))),
+            ReadCheck::NeverWritten => Err(ReadProblem::NeverWritten(self.finding(&evidence))),
+            ReadCheck::Disturbed => Err(ReadProblem::Disturbed),
+            ReadCheck::Wrong => Err(ReadProblem::Wrong(self.finding(&evidence))),
         }
     }
 
-    /// Goes into the suspicions of one request, whose pages share the waits: puts in the place of
+    /// Settles the problems of one request, whose pages share the waits: puts in the place of
     /// each the page if it is right after all, or what is wrong with it.
     #[cold]
     async fn investigate(
         &self,
-        suspicions: Vec<(usize, PageNumber, Suspicion)>,
+        problems: Vec<(usize, PageNumber, ReadProblem)>,
         results: &mut [Result<Buffer, PageError>],
         cause: IoCause,
     ) {
         let mut suspects = Vec::new();
-        for (place, page, suspicion) in suspicions {
-            match suspicion {
-                Suspicion::NeverWritten(finding) => results[place] = Err(self.damaged(finding)),
-                Suspicion::Wrong(finding) if self.shared.reads_once.get() => {
+        for (place, page, problem) in problems {
+            match problem {
+                ReadProblem::NeverWritten(finding) => results[place] = Err(self.damaged(finding)),
+                ReadProblem::Wrong(finding) if self.shared.reads_once.get() => {
                     results[place] = Err(self.damaged(finding));
                 }
-                Suspicion::Wrong(finding) => suspects.push(Suspect {
+                ReadProblem::Wrong(finding) => suspects.push(Suspect {
                     place,
                     page,
                     wrong: Some(finding),
                     wrong_reads: 1,
                 }),
-                Suspicion::Disturbed => suspects.push(Suspect {
+                ReadProblem::Disturbed => suspects.push(Suspect {
                     place,
                     page,
                     wrong: None,
@@ -313,9 +313,9 @@ impl<F: File> FileStore<F> {
                 }
                 Some(Ok(bytes))
             }
-            Err(Suspicion::NeverWritten(finding)) => Some(Err(self.damaged(finding))),
-            Err(Suspicion::Disturbed) => None,
-            Err(Suspicion::Wrong(mut finding)) => {
+            Err(ReadProblem::NeverWritten(finding)) => Some(Err(self.damaged(finding))),
+            Err(ReadProblem::Disturbed) => None,
+            Err(ReadProblem::Wrong(mut finding)) => {
                 suspect.wrong_reads += 1;
                 if suspect.wrong_reads as usize <= READ_AGAIN_AFTER_MS.len() {
                     suspect.wrong = Some(finding);
@@ -397,7 +397,7 @@ struct Suspect {
 }
 
 /// What speaks against a page that was read.
-enum Suspicion {
+enum ReadProblem {
     /// It is empty, and nobody is known to have written it.
     NeverWritten(PageFinding),
     /// It was being written meanwhile.
@@ -412,12 +412,12 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
         let bytes = self.read_one(page, cause).await?;
         let examined = self.examined(&reading, page, &bytes);
         drop(reading);
-        let Err(suspicion) = examined else {
+        let Err(problem) = examined else {
             return Ok(bytes);
         };
         let mut results = [Ok(bytes)];
-        let suspicions = vec![(0, page, suspicion)];
-        self.investigate(suspicions, &mut results, cause).await;
+        let problems = vec![(0, page, problem)];
+        self.investigate(problems, &mut results, cause).await;
         let [result] = results;
         result
     }
@@ -444,8 +444,8 @@ impl<F: File> PageStore<Buffer> for FileStore<F> {
         let mut suspects = Vec::new();
         let mut results = Vec::with_capacity(count as usize);
         for (page, bytes) in pages {
-            if let Err(suspicion) = self.examined(&reading, page, &bytes) {
-                suspects.push((results.len(), page, suspicion));
+            if let Err(problem) = self.examined(&reading, page, &bytes) {
+                suspects.push((results.len(), page, problem));
             }
             results.push(Ok(bytes));
         }

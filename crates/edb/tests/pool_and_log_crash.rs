@@ -1,4 +1,4 @@
-//! The page cache, the log and the checkpoint together, on a disk that loses power: whatever was
+//! The database cache, the log and the checkpoint together, on a disk that loses power: whatever was
 //! committed is there after redo, page by page, and nothing that was not logged.
 
 #![allow(clippy::await_holding_refcell_ref)] // Nobody else looks at the history meanwhile.

@@ -73,7 +73,7 @@ pub enum Event<'a> {
     SeedsProgress {
         /// Seeds that are done.
         done: u64,
-        /// Seeds in all.
+        /// Number of seeds to be simulated.
         of: u64,
     },
     /// How far the points of a round are, each a fraction from 0 to 1.

@@ -33,7 +33,7 @@ pub struct RunOptions {
 #[cfg(feature = "host")]
 #[derive(Clone, Debug)]
 pub struct WitnessOptions {
-    /// Host and port.
+    /// Host and port of the witness.
     pub address: String,
     /// What both sides know and nobody else does.
     pub secret: witness::Secret,

@@ -19,9 +19,9 @@ const CHUNK: u64 = 8;
 /// Which seeds to simulate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seeds {
-    /// The first.
+    /// The first seed.
     pub from: u64,
-    /// How many.
+    /// How many seeds follow each other from there.
     pub count: u64,
 }
 
@@ -36,7 +36,7 @@ pub struct CrashtestOutcome {
     pub failure: Option<Box<Failure>>,
     /// Whether somebody stopped it before all seeds were simulated.
     pub is_interrupted: bool,
-    /// Time it took.
+    /// Wall-clock time that the simulations took.
     pub elapsed: Duration,
 }
 

@@ -308,7 +308,7 @@ fn a_stale_read_returns_what_was_there_at_power_on() {
         assert_eq!(first_byte(&file, 0).await, 1);
         assert_eq!(first_byte(&file, 1).await, 0);
         assert_eq!(first_byte(&file, 0).await, 2);
-        assert_eq!(disk.faults_struck(), 2);
+        assert_eq!(disk.faults_injected(), 2);
         let reads = disk.wrong_reads();
         let wrong = reads.iter().map(|read| (&*read.file, read.blocks.len()));
         assert_eq!(wrong.collect::<Vec<_>>(), [("d/f", 1), ("d/f", 1)]);

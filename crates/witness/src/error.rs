@@ -11,7 +11,7 @@ pub enum WitnessError {
     /// The secret could be guessed.
     #[error("the secret has {bytes} bytes, and {least} are the fewest")]
     ShortSecret {
-        /// Its bytes.
+        /// Length of the secret in bytes.
         bytes: usize,
         /// How many it needs.
         least: usize,
@@ -19,7 +19,7 @@ pub enum WitnessError {
     /// The file of the secret cannot be read.
     #[error("the file of the secret, {path}, cannot be read: {problem}", path = path.display())]
     SecretFile {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// What is wrong with it.
         problem: String,
@@ -27,7 +27,7 @@ pub enum WitnessError {
     /// Nobody is reached at the address.
     #[error("the witness at {address} is not reached: {error}")]
     Unreachable {
-        /// Host and port.
+        /// Host and port of the witness.
         address: String,
         /// What the system said.
         error: io::Error,
@@ -35,7 +35,7 @@ pub enum WitnessError {
     /// The address cannot be listened at.
     #[error("{address} cannot be listened at: {error}")]
     Listen {
-        /// Address and port.
+        /// Address and port to listen at.
         address: String,
         /// What the system said.
         error: io::Error,
@@ -55,7 +55,7 @@ pub enum WitnessError {
     /// A frame is longer than any that is sent.
     #[error("a message of {bytes} bytes is longer than any of the protocol")]
     TooLong {
-        /// Its bytes.
+        /// Length of the message in bytes.
         bytes: usize,
     },
     /// The witness does not do what it is asked for.
@@ -80,7 +80,7 @@ pub enum WitnessError {
     File {
         /// The file or directory.
         path: PathBuf,
-        /// What went wrong.
+        /// The error of the system.
         error: io::Error,
     },
     /// The system gives no random numbers.

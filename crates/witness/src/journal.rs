@@ -16,7 +16,7 @@ const MAGIC: &[u8; 8] = b"PLDWITN1";
 const HEADER_BYTES: usize = 8 + 16 + 4;
 /// Number of the first record, number of records, and the checksum of the block.
 const BLOCK_HEADER_BYTES: usize = 8 + 4 + 4;
-/// The longest block.
+/// Length of the longest block, bytes.
 const MOST_BLOCK_BYTES: u64 = (BLOCK_HEADER_BYTES + RECORDS_PER_MESSAGE * RECORD_BYTES) as u64;
 
 /// Name of the file of a run.

@@ -11,7 +11,7 @@ pub(crate) const RECORDS_PER_MESSAGE: usize = 2_048;
 pub enum Message {
     /// Records of this run follow.
     Begin {
-        /// The run.
+        /// The run that reports.
         run: RunId,
     },
     /// Records of the run that was begun, `first` being the number of the first one. Without records it
@@ -19,12 +19,12 @@ pub enum Message {
     Records {
         /// Number of the first record of the message, counted from 0 in the run.
         first: u64,
-        /// The records.
+        /// The records, in the order of their numbers.
         records: Vec<Record>,
     },
     /// Asks for the records of a run from number `from` on.
     Fetch {
-        /// The run.
+        /// The run whose records are asked for.
         run: RunId,
         /// The first record wanted.
         from: u64,
@@ -36,7 +36,7 @@ pub enum Message {
     },
     /// Records of the run that was asked for; none: there are no more.
     Fetched {
-        /// The records.
+        /// The records of the run, in the order of their numbers.
         records: Vec<Record>,
     },
     /// The witness does not do it.

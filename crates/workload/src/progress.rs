@@ -102,7 +102,7 @@ pub struct LiveSample {
     pub hung: Option<HungRequests>,
 }
 
-/// Requests that hang.
+/// Requests that were not answered in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HungRequests {
     /// How many there are.

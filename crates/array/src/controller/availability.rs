@@ -3,7 +3,7 @@
 /// What a controller can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// It serves requests.
+    /// The controller serves requests.
     Working,
     /// It works again, but everything it had at the back end when it failed has to end first.
     Returning,

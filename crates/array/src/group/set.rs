@@ -87,7 +87,7 @@ impl Rebuilt {
 /// How much of a member can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum MemberState {
-    /// All of it.
+    /// Every row of the member can be read.
     Present,
     /// Nothing: the disk failed and nothing has taken its place.
     Missing,

@@ -3,7 +3,7 @@
 /// The rows of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableDigest {
-    /// Number of rows.
+    /// Rows of the table.
     pub rows: u64,
     /// Sum of the hashes of all rows, as the database prints it.
     pub hash: String,

@@ -17,7 +17,7 @@ pub enum ServerProcess {
     /// The server is elsewhere, or does not show where it keeps its process number.
     #[default]
     Unknown,
-    /// This process.
+    /// The database runs in this process, as SQLite does.
     Own,
     /// The first line of this file is its process number. It changes when the server is restarted.
     InFile(PathBuf),
@@ -67,7 +67,7 @@ pub(crate) enum Role {
 pub(crate) enum Owner {
     /// The server's, or done by the kernel for whoever has changed the pages.
     Server(Role),
-    /// Another process's.
+    /// That of a process that is not the server's.
     Other,
 }
 

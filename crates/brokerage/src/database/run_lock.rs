@@ -19,7 +19,7 @@ pub enum LockError {
     /// Somebody else holds it.
     #[error("another run uses this database: {0}")]
     Held(String),
-    /// The database failed.
+    /// A statement of the lock failed in the database.
     #[error(transparent)]
     Database(#[from] DatabaseError),
 }

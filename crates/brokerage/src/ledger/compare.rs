@@ -65,7 +65,7 @@ pub type Volumes = BTreeMap<String, i64>;
 /// Why a comparison was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
-    /// The database failed.
+    /// The rows could not be read from the database.
     #[error(transparent)]
     Database(#[from] DatabaseError),
     /// The file of the ledger failed.

@@ -85,7 +85,7 @@ impl IdRanges {
 /// Shares of a security traded by market feeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Shares {
-    /// Of acknowledged commits.
+    /// Shares of acknowledged commits.
     pub acknowledged: i64,
     /// Of commits that may have succeeded.
     pub uncertain: i64,

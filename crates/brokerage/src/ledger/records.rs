@@ -84,17 +84,17 @@ impl Kind {
     }
 }
 
-/// One acknowledged commit.
+/// One acknowledged commit, as it stands in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
-    /// What was acknowledged.
+    /// What the transaction did.
     pub kind: Kind,
     /// Of a booked result: the hash of its price, 24 bits; of a row of an update: that of what was written;
     /// else 0.
     pub content: u32,
     /// When, since the start of the run.
     pub time_ms: u32,
-    /// The trade; 0 before the rows of an update.
+    /// Number of the trade; 0 before the rows of an update.
     pub trade: i64,
 }
 
@@ -123,7 +123,7 @@ pub struct Header {
     pub base: i64,
 }
 
-/// Appends records.
+/// Appends records to the file of the ledger.
 #[derive(Debug)]
 pub(super) struct Writer {
     file: File,

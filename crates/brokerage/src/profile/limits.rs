@@ -7,25 +7,25 @@ const PUBLISHED: &str = "The published limit of this transaction, unconfirmed.";
 settings! {
     /// Limits of single transactions, beside those of the storage in [service_levels].
     pub struct Limits {
-        /// Time that 90 of 100 of these transactions must keep.
+        /// Highest 90th percentile of the service time of trade-status transactions.
         pub trade_status_p90_ms: f64 = 1_000.0, as limit_ms(), key "trade_status_p90", source PUBLISHED;
-        /// Time that 90 of 100 of these transactions must keep.
+        /// Highest 90th percentile of the service time of market-watch transactions.
         pub market_watch_p90_ms: f64 = 3_000.0, as limit_ms(), key "market_watch_p90", source PUBLISHED;
-        /// Time that 90 of 100 of these transactions must keep.
+        /// Highest 90th percentile of the service time of security-detail transactions.
         pub security_detail_p90_ms: f64 = 3_000.0, as limit_ms(), key "security_detail_p90", source PUBLISHED;
-        /// Time that 90 of 100 of these transactions must keep.
+        /// Highest 90th percentile of the service time of customer-position transactions.
         pub customer_position_p90_ms: f64 = 3_000.0, as limit_ms(), key "customer_position_p90", source PUBLISHED;
-        /// Time that 90 of 100 of these transactions must keep.
+        /// Highest 90th percentile of the service time of trade-order transactions.
         pub trade_order_p90_ms: f64 = 2_000.0, as limit_ms(), key "trade_order_p90", source PUBLISHED;
-        /// Time that 90 of 100 of these transactions must keep.
+        /// Highest 90th percentile of the service time of trade-lookup transactions.
         pub trade_lookup_p90_ms: f64 = 3_000.0, as limit_ms(), key "trade_lookup_p90", source PUBLISHED;
-        /// Time that 90 of 100 of these transactions must keep.
+        /// Highest 90th percentile of the service time of broker-volume transactions.
         pub broker_volume_p90_ms: f64 = 3_000.0, as limit_ms(), key "broker_volume_p90", source PUBLISHED;
-        /// Time that 90 of 100 of these transactions must keep.
+        /// Highest 90th percentile of the service time of trade-update transactions.
         pub trade_update_p90_ms: f64 = 3_000.0, as limit_ms(), key "trade_update_p90", source PUBLISHED;
-        /// Time that 90 of 100 of these transactions must keep.
+        /// Highest 90th percentile of the service time of trade-result transactions.
         pub trade_result_p90_ms: f64 = 2_000.0, as limit_ms(), key "trade_result_p90", source PUBLISHED;
-        /// Time that 90 of 100 of these transactions must keep.
+        /// Highest 90th percentile of the service time of market-feed transactions.
         pub market_feed_p90_ms: f64 = 2_000.0, as limit_ms(), key "market_feed_p90", source PUBLISHED;
         /// How far the share of each of the ten kinds may be from the mix, in points of percent.
         pub mix_tolerance_points: f64 = 0.3,

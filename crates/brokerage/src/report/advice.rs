@@ -71,7 +71,7 @@ fn downtime(result: &RunResult) -> Option<Advice> {
                 "Free space on its volume: tables, indexes and log grow during the run."
             } else {
                 "Check the server's log for the reason, and 'dmesg' for errors of the storage or \
-                 processes killed for want of memory."
+                 processes killed for lack of memory."
             }
         ),
     ))

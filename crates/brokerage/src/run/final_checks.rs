@@ -18,7 +18,7 @@ use measure::result::{AcknowledgedWork, ConsistencyCheck};
 /// What is known of the database before the load.
 #[derive(Debug)]
 pub(super) struct Earlier {
-    /// Counters and balances.
+    /// Counters and balances as the earlier run left them.
     pub sums: Baseline,
     /// Shares traded of each security.
     pub volumes: Volumes,

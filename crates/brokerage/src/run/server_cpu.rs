@@ -15,7 +15,7 @@ pub(super) struct ServerCpu {
 /// CPU time of a server so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Used {
-    /// Its main process.
+    /// Process id of the server's main process.
     main: u32,
     /// Clock ticks of that process and of its children, those that have ended included.
     ticks: u64,

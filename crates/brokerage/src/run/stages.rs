@@ -216,7 +216,7 @@ impl BrokerageRun {
                 user::work(&context, number, seed, arrivals.as_deref()).await;
             })
         });
-        let of_hands = (0..market_workers::worker_count(users)).map(|number| {
+        let of_workers = (0..market_workers::worker_count(users)).map(|number| {
             let (context, queue) = (Arc::clone(&context), Arc::clone(&queue));
             client_threads::work(move || async move {
                 market_workers::work(&context, &queue, number, seed).await;
@@ -229,25 +229,25 @@ impl BrokerageRun {
         *lock(&self.sampler) = Some(Arc::clone(&sampler));
         let mut threads = lock(&self.clients);
         let shares = self.database.shares_threads();
-        let hired = client_threads::spawn_clients(
-            of_users.chain(of_hands).collect(),
+        let started = client_threads::spawn_clients(
+            of_users.chain(of_workers).collect(),
             shares,
             &self.link,
             &mut threads,
         );
         let (run_lock, of_lock) = (Arc::clone(&self.run_lock), Arc::clone(&context));
-        let keeper = thread::Builder::new().name("proofload-lock".to_owned());
-        let keeper = keeper.spawn(move || {
+        let lock_thread = thread::Builder::new().name("proofload-lock".to_owned());
+        let lock_thread = lock_thread.spawn(move || {
             keep_lock(&run_lock, &of_lock);
             None
         });
-        let hired = hired.and(keeper.map(|thread| threads.push(thread)));
+        let started = started.and(lock_thread.map(|thread| threads.push(thread)));
         let watches = thread::Builder::new().name("proofload-watcher".to_owned());
         let watches = watches.spawn(move || {
             sampler.work();
             None
         });
-        if let Err(error) = hired.and(watches.map(|thread| threads.push(thread))) {
+        if let Err(error) = started.and(watches.map(|thread| threads.push(thread))) {
             self.link.fail(no_thread(&error));
         }
     }

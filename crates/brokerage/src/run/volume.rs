@@ -73,7 +73,7 @@ pub struct Volume {
 
 /// The trace is read often enough that its buffers would be no fuller than this at the last rate,
 /// and at least at this interval: fewer reads cost less.
-const FULLEST: f64 = 0.1;
+const BUFFER_FILL_MAX: f64 = 0.1;
 const LONGEST_PAUSE_NS: u64 = 50_000_000;
 /// Averages are taken once a second.
 const AVERAGE_OVER_NS: u64 = 1_000_000_000;
@@ -287,7 +287,7 @@ impl Volume {
                     enter(recorder, Stream::LogWrite, &write);
                 });
                 let length_ns = now_ns.saturating_sub(self.last_read_ns);
-                let pause_ns = length_ns as f64 * FULLEST / trace.fullness().max(1e-6);
+                let pause_ns = length_ns as f64 * BUFFER_FILL_MAX / trace.fullness().max(1e-6);
                 self.next_read_ns = now_ns + (pause_ns as u64).min(LONGEST_PAUSE_NS);
                 self.last_read_ns = now_ns;
                 if let Err(error) = read {

@@ -30,7 +30,7 @@ pub(crate) const NAME: &str = "brokerage database";
 const TRANSACTIONS_AT_ONE_INSTANT_MAX: u64 = 10_000;
 
 /// What helps where nothing reaches the array.
-const REMEDY: &str = "Make the database larger than the page cache (--target-size), make the page \
+const REMEDY: &str = "Make the database larger than the database cache (--target-size), make the database \
     cache smaller, or let the users think (--set brokerage.think_time=1ms).";
 
 /// Index of the only database in the recorder.

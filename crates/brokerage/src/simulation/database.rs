@@ -1,4 +1,4 @@
-//! Opening and closing a simulated database: page cache, log and checkpoint over pages without
+//! Opening and closing a simulated database: database cache, log and checkpoint over pages without
 //! contents.
 
 use super::pages::StripedPages;
@@ -25,7 +25,8 @@ const SIMULATED_ORIGIN_MS: u64 = 1_451_606_400_000;
 /// Size of the log buffer.
 const LOG_BUFFER: ByteSize = ByteSize::mib(1);
 
-type Keeper<D> = Checkpointer<(), StripedPages<<D as Directory>::File>, <D as Directory>::File>;
+type SimulatedCheckpointer<D> =
+    Checkpointer<(), StripedPages<<D as Directory>::File>, <D as Directory>::File>;
 
 /// A database of pages without contents that has been opened.
 pub(crate) struct Database<D: Directory> {
@@ -35,11 +36,11 @@ pub(crate) struct Database<D: Directory> {
     pub(crate) trees: RefCell<Trees>,
     pub(crate) open: Rc<OpenTransactions>,
     pub(super) page_bytes: u64,
-    checkpointer: Keeper<D>,
+    checkpointer: SimulatedCheckpointer<D>,
     headers: HeaderWriter<D::File>,
 }
 
-/// Settings of the page cache and log for this profile.
+/// Settings of the database cache and log for this profile.
 pub(crate) fn engine_settings(profile: &BrokerageProfile) -> EngineSettings {
     let database = &profile.brokerage.database;
     EngineSettings {
@@ -128,7 +129,7 @@ impl<D: Directory> Database<D> {
         self.trees.borrow().used_pages() * self.page_bytes
     }
 
-    /// Filled share of the page cache, of what it could hold.
+    /// Filled share of the database cache, of what it could hold.
     pub(crate) fn cache_fill(&self) -> f64 {
         let cache = self.pool.statistics();
         let could_hold = cache.capacity_pages.min(self.trees.borrow().used_pages());

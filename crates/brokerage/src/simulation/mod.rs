@@ -9,7 +9,7 @@
 //!   and [`orders`] plan them.
 //! - [`market`]: the exchange: execution delays, pending orders, market feeds.
 //!
-//! The simulation runs the page cache, the log and the checkpoint of the storage engine on pages
+//! The simulation runs the database cache, the log and the checkpoint of the storage engine on pages
 //! without contents. Which pages a transaction reads and changes follows from its plan and from
 //! arithmetic over the trees; what reaches the storage is what the cache misses.
 //!

@@ -38,7 +38,7 @@ pub(crate) struct Shard<D: Directory> {
     follower: Follower,
     recorder: Rc<RefCell<Recorder>>,
     clients: RefCell<Option<Rc<Clients<D>>>>,
-    /// Requests that failed.
+    /// Failed requests that were not reported to the controller yet.
     errors: PendingErrors,
 }
 

@@ -310,7 +310,7 @@ impl Opened {
     }
 
     /// What is to be done while the server does not serve: one of our own that has ended is started
-    /// again, as the system's own keeper of services would do. If it does not come up, the next call
+    /// again, as a service manager would do. If it does not come up, the next call
     /// tries once more.
     pub fn when_gone(&self) -> Arc<dyn Fn() + Send + Sync> {
         let cluster = self.cluster.clone();

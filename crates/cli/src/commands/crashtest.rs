@@ -88,7 +88,7 @@ fn describe(seeds: Seeds, outcome: &CrashtestOutcome) -> String {
         "fault",
         [
             "seeds",
-            "struck",
+            "injected",
             "reported",
             "at the end",
             "cut before",
@@ -103,7 +103,7 @@ fn describe(seeds: Seeds, outcome: &CrashtestOutcome) -> String {
     for (name, of_kind) in kinds.chain([torn]) {
         let cells = [
             of_kind.seeds,
-            of_kind.struck,
+            of_kind.injected,
             of_kind.reported,
             of_kind.found_at_the_end,
             of_kind.cut_before,

@@ -36,7 +36,7 @@ pub use witness::{AuditOptions, WitnessServerOptions};
 #[command(name = "proofload", version, max_term_width = 100, after_help = EXAMPLES)]
 #[command(after_long_help = LONG_EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
 pub struct CommandLine {
-    /// What to do.
+    /// The command that was named.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -85,7 +85,7 @@ Exit status:
        its CPUs, its memory or a cache that decided the figures, or nothing reached the storage
   130  interrupted; the partial result is saved";
 
-/// The commands.
+/// The commands with their options.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run a workload on real storage and judge it.

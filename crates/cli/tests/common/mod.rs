@@ -157,7 +157,7 @@ impl Running {
         &self.text
     }
 
-    /// Its process id.
+    /// Process id of the program.
     pub fn id(&self) -> u32 {
         self.child.id()
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Bytes of a segment of a log file.
 const SEGMENT_BYTES: u64 = 4096;
 
-/// What is harmed.
+/// The part of a database that is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The log file that is being written.

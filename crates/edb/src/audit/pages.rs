@@ -44,7 +44,7 @@ fn changes(record: &[u8]) -> impl Iterator<Item = (u32, u64)> {
 /// A page that lacks changes which the log has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StalePage {
-    /// Its number.
+    /// Number of the page in the file.
     pub page: u32,
     /// Its database time; 0 if it cannot be read as a page.
     pub found: u64,

@@ -1,4 +1,4 @@
-//! The bulk builder: a whole database in one sequential pass, without log and page cache.
+//! The bulk builder: a whole database in one sequential pass, without log and database cache.
 //!
 //! - [`BuildPlan`] says what to build; a [`RowSource`] gives the rows.
 //! - [`build`] writes the file: the table, its long values and its secondary index one after the

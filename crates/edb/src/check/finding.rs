@@ -50,7 +50,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// Identifier for programs.
+    /// Identifier in JSON output, which does not change between versions.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()

@@ -76,7 +76,7 @@ pub struct PageCounts {
     pub internal: u64,
     /// Pages of extent trees.
     pub space: u64,
-    /// Pages given back.
+    /// Pages that a tree gave back.
     pub freed: u64,
     /// Pages that were never written.
     pub never_written: u64,

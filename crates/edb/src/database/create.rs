@@ -72,10 +72,10 @@ impl<D: Directory> Parts<'_, D> {
         self.log_images(&pool, &log);
         let shared = SharedState::new(range.base, header.last_object_id);
         let begin = log.tip();
-        let keepers = self
-            .keepers(&pool, &log, &shared, header, LogPosition::START)
+        let checkpoint_parts = self
+            .checkpoint_parts(&pool, &log, &shared, header, LogPosition::START)
             .await?;
-        keepers.headers.update(|_| {}).await?;
+        checkpoint_parts.headers.update(|_| {}).await?;
         pool.store()
             .extend_to(INITIAL_PAGES, IoCause::Build)
             .await?;
@@ -105,13 +105,13 @@ impl<D: Directory> Parts<'_, D> {
             time: core.log.time(),
             position: HeaderLogPosition::from_stream(begin.0, core.log.file_size_bytes()),
         };
-        let ready = keepers.headers.update(|header| {
+        let ready = checkpoint_parts.headers.update(|header| {
             header.state = DatabaseState::Dirty;
             header.attach = attach;
             header.dbtime = core.dbtime.get();
         });
         ready.await?;
-        Ok(Database::start(core, keepers, self.place()))
+        Ok(Database::start(core, checkpoint_parts, self.place()))
     }
 }
 

@@ -54,7 +54,7 @@ impl<D: Directory> Clone for Database<D> {
 
 struct Inner<D: Directory> {
     core: Rc<Core<D>>,
-    keepers: CheckpointParts<D>,
+    checkpoint_parts: CheckpointParts<D>,
     place: Place<D>,
     /// Until the database is closed.
     scan: RefCell<Option<MaintenanceScan>>,
@@ -63,13 +63,13 @@ struct Inner<D: Directory> {
 }
 
 impl<D: Directory> Database<D> {
-    fn start(core: Rc<Core<D>>, keepers: CheckpointParts<D>, place: Place<D>) -> Self {
+    fn start(core: Rc<Core<D>>, checkpoint_parts: CheckpointParts<D>, place: Place<D>) -> Self {
         core.spawn_cleanup();
         core.prepare_next_extension();
         let scan = RefCell::new(scan::start(&core));
         let inner = Rc::new(Inner {
             core,
-            keepers,
+            checkpoint_parts,
             place,
             scan,
             reported_copies: RefCell::default(),
@@ -113,7 +113,7 @@ impl<D: Directory> Database<D> {
         let core = &self.inner.core;
         *core.commit_observer.borrow_mut() = Some(observer);
         let from = core.log.start_chain();
-        Opening::of(&self.inner.keepers.headers.header(), from)
+        Opening::of(&self.inner.checkpoint_parts.headers.header(), from)
     }
 
     /// Waits until nothing is left to clean up but what open transactions still see, and deleted
@@ -132,7 +132,7 @@ impl<D: Directory> Database<D> {
         let scan = scan.as_ref().map(MaintenanceScan::statistics);
         EngineStatistics::of(
             &self.inner.core,
-            &self.inner.keepers,
+            &self.inner.checkpoint_parts,
             scan.unwrap_or_default(),
         )
     }
@@ -179,7 +179,7 @@ impl<D: Directory> Database<D> {
     async fn close_cleanly(&self) -> Result<(), EngineError> {
         let Inner {
             core,
-            keepers,
+            checkpoint_parts,
             place,
             ..
         } = &*self.inner;
@@ -194,7 +194,7 @@ impl<D: Directory> Database<D> {
         core.log.make_durable(core.log.tip()).await?;
         core.pool.flush_all().await?;
         core.pool.sync().await?;
-        keepers.checkpointer.advance().await?;
+        checkpoint_parts.checkpointer.advance().await?;
         let detach = TimeAndPosition {
             time: core.log.time(),
             position: HeaderLogPosition::from_stream(core.log.tip().0, core.log.file_size_bytes()),
@@ -209,7 +209,7 @@ impl<D: Directory> Database<D> {
             header.highest_log_needed = 0;
             header.highest_log_committed = 0;
         };
-        let mut header = keepers.headers.header();
+        let mut header = checkpoint_parts.headers.header();
         mark_clean(&mut header);
         let versions = core.pool.store().versions().versions();
         let stored = StoredVersions::write(&place.directory, &place.name, &header, &versions);
@@ -218,7 +218,7 @@ impl<D: Directory> Database<D> {
             Err(error) if error.failure == IoFailure::OutOfSpace => {}
             stored => stored?,
         }
-        keepers.headers.update(mark_clean).await?;
+        checkpoint_parts.headers.update(mark_clean).await?;
         Ok(())
     }
 }

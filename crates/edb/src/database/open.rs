@@ -133,8 +133,8 @@ impl<D: Directory> Parts<'_, D> {
         pool.store().set_reads_once(false);
         versions.set_range(range, shared.dbtime.get());
         let open = outcome.hold(&mut shared.transactions.borrow_mut());
-        let keepers = self
-            .keepers(&pool, &log, &shared, header, checkpoint)
+        let checkpoint_parts = self
+            .checkpoint_parts(&pool, &log, &shared, header, checkpoint)
             .await?;
         let attach = TimeAndPosition {
             time: log.time(),
@@ -142,7 +142,7 @@ impl<D: Directory> Parts<'_, D> {
         };
         // From here on what is stored of the versions may be out of date.
         StoredVersions::remove(self.database_directory, self.name).await?;
-        let dirty = keepers.headers.update(|header| {
+        let dirty = checkpoint_parts.headers.update(|header| {
             let generation = match checkpoint {
                 LogPosition::START => log.generation(),
                 position => position.generation(log.file_size_bytes()),
@@ -175,7 +175,10 @@ impl<D: Directory> Parts<'_, D> {
         core.load_catalog().await?;
         report.missing_versions = missing_versions;
         report.damaged_checkpoint = damaged_checkpoint;
-        Ok((Database::start(core, keepers, self.place()), report))
+        Ok((
+            Database::start(core, checkpoint_parts, self.place()),
+            report,
+        ))
     }
 
     /// Takes over the page versions that were stored when the database was closed; says why there

@@ -130,7 +130,7 @@ impl<'a, D: Directory> Parts<'a, D> {
     }
 
     /// The task that moves the checkpoint, which the file states as `position`.
-    pub(crate) async fn keepers(
+    pub(crate) async fn checkpoint_parts(
         &self,
         pool: &Pool<Page, FileStore<D::File>>,
         log: &Log,

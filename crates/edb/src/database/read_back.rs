@@ -38,11 +38,11 @@ impl<D: Directory> Inner<D> {
     async fn read_copies_back(&self) -> Result<(), IoError> {
         self.report_overwritten_copies();
         let store = self.core.pool.store();
-        let written = self.keepers.headers.written();
+        let written = self.checkpoint_parts.headers.written();
         let page_bytes = store.page_size_bytes() as u64;
         let (handle, file) = (&self.core.handle, store.file());
         let mut findings = read_header_back(handle, file, &written, page_bytes).await?;
-        findings.extend(self.keepers.checkpointer.read_back().await?);
+        findings.extend(self.checkpoint_parts.checkpointer.read_back().await?);
         self.report_copies(findings);
         Ok(())
     }
@@ -55,8 +55,11 @@ impl<D: Directory> Inner<D> {
     }
 
     fn written_copies(&self) -> [Rc<LastWritten>; 2] {
-        let keepers = &self.keepers;
-        [keepers.headers.written(), keepers.checkpointer.written()]
+        let checkpoint_parts = &self.checkpoint_parts;
+        [
+            checkpoint_parts.headers.written(),
+            checkpoint_parts.checkpointer.written(),
+        ]
     }
 
     /// Each kind of damage of a copy once: a copy stays wrong until it is written over.
@@ -76,15 +79,19 @@ impl<D: Directory> Database<D> {
     /// What is known of the database, for [`ClosedState::verify`]. To be called once it is closed.
     #[must_use]
     pub fn closed_state(&self) -> ClosedState {
-        let Inner { core, keepers, .. } = &*self.inner;
+        let Inner {
+            core,
+            checkpoint_parts,
+            ..
+        } = &*self.inner;
         ClosedState {
             versions: self.versions(),
-            header: keepers.headers.header(),
+            header: checkpoint_parts.headers.header(),
             log_end: core.log.durable(),
             log_file_size_bytes: core.log.file_size_bytes(),
             log_signature: core.log.signature(),
-            written_header: keepers.headers.written(),
-            written_checkpoint: keepers.checkpointer.written(),
+            written_header: checkpoint_parts.headers.written(),
+            written_checkpoint: checkpoint_parts.checkpointer.written(),
         }
     }
 }

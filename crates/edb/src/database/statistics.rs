@@ -10,7 +10,7 @@ use runtime::Directory;
 /// What the engine holds and has done since it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EngineStatistics {
-    /// The page cache: pages, faults, stalls, writes.
+    /// The database cache: pages, faults, stalls, writes.
     pub cache: PoolStatistics,
     /// Bytes of changed pages that are not written yet.
     pub dirty_bytes: u64,
@@ -39,7 +39,7 @@ pub struct EngineStatistics {
 impl EngineStatistics {
     pub(super) fn of<D: Directory>(
         core: &Core<D>,
-        keepers: &CheckpointParts<D>,
+        checkpoint_parts: &CheckpointParts<D>,
         maintenance: MaintenanceStatistics,
     ) -> Self {
         let transactions = core.transactions.borrow();
@@ -51,7 +51,7 @@ impl EngineStatistics {
             log: core.log.statistics(),
             maintenance,
             log_generation: core.log.generation(),
-            checkpoint_lag_bytes: keepers.checkpointer.lag_bytes(),
+            checkpoint_lag_bytes: checkpoint_parts.checkpointer.lag_bytes(),
             version_store_bytes: transactions.bytes(),
             open_transactions: transactions.open_count() as u64,
             waiting_cleanups: transactions.waiting_cleanups() as u64,

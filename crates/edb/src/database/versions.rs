@@ -14,7 +14,7 @@ const READ_BYTES: u32 = 512 * 1024;
 /// What a pass over every page found.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Rebuilt {
-    /// Pages read.
+    /// Pages that the pass read.
     pub pages: u64,
     /// Of those, the ones that are damaged; [`Database::take_damage`] has them.
     pub damaged_pages: u64,

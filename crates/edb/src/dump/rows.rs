@@ -29,7 +29,7 @@ pub enum RowEvent<'a> {
     BeginBytes,
     /// More bytes of it.
     Bytes(&'a [u8]),
-    /// It is complete.
+    /// The value whose pieces were given is complete.
     EndBytes,
     /// The row is complete.
     EndRow,
@@ -127,7 +127,7 @@ impl<F: File> RowReader<'_, '_, F> {
     }
 
     fn emit(&mut self, event: RowEvent<'_>) -> Result<(), ReadError> {
-        (self.take)(event).map_err(ReadError::Taker)
+        (self.take)(event).map_err(ReadError::Output)
     }
 
     async fn column(
@@ -182,7 +182,7 @@ impl<F: File> RowReader<'_, '_, F> {
         self.emit(RowEvent::BeginBytes)?;
         if let Some(values) = self.long_values.as_mut() {
             let take = &mut self.take;
-            let mut piece = |bytes: &[u8]| take(RowEvent::Bytes(bytes)).map_err(ReadError::Taker);
+            let mut piece = |bytes: &[u8]| take(RowEvent::Bytes(bytes)).map_err(ReadError::Output);
             values.read(reference, &mut piece).await?;
         }
         self.emit(RowEvent::EndBytes)

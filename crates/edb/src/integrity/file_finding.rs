@@ -9,17 +9,17 @@ use strum::IntoStaticStr;
 pub enum FilePart {
     /// A copy of the database header: 1, or 2 for the shadow header.
     Header {
-        /// Which copy.
+        /// Number of the copy, from 1.
         copy: u8,
     },
     /// A copy of the checkpoint: 1 or 2.
     Checkpoint {
-        /// Which copy.
+        /// Number of the copy, from 1.
         copy: u8,
     },
     /// A log file.
     Log {
-        /// Its generation.
+        /// Generation of the log file.
         generation: u32,
         /// The segment of 4 KiB, if it is about one; its header is segment 0.
         segment: Option<u32>,

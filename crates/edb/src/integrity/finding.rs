@@ -100,7 +100,7 @@ pub enum Persistence {
     },
     /// Wrong in every read: so it is on the medium.
     Medium {
-        /// Number of reads.
+        /// Reads that all returned the wrong page.
         reads: u32,
     },
     /// Wrong in every read, and put right in place with what the log says was written last.
@@ -119,7 +119,7 @@ pub struct LastWrite {
 /// Which of the partial checksums are wrong: one bit for each, the lowest for the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WrongBlocks {
-    /// The bits.
+    /// A bit for each partial checksum that is wrong.
     pub mask: u8,
     /// Partial checksums of a page of this size: 4, or 1 in pages below 16 KiB.
     pub blocks: u8,
@@ -149,7 +149,7 @@ pub struct Misplaced {
     pub is_newest: Option<bool>,
 }
 
-/// One damaged page.
+/// What is known of one damaged page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageFinding {
     /// The page that was asked for.

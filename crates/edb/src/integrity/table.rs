@@ -33,7 +33,7 @@ pub enum Contents {
     },
     /// Nothing but zeros.
     Zero,
-    /// Anything else.
+    /// Neither the page nor zeros.
     Damaged,
 }
 

@@ -9,7 +9,7 @@ use runtime::Directory;
 /// What a log file says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogFileFacts {
-    /// Its name.
+    /// Name of the file in the log directory.
     pub name: String,
     /// Its place among the files of the log.
     pub generation: u32,

@@ -81,7 +81,7 @@ pub(super) struct LogFiles<D: Directory> {
     pub(super) next: RefCell<Next<D::File>>,
     pub(super) next_changed: Notify,
     /// The next file is needed now.
-    pub(super) hurry: Cell<bool>,
+    pub(super) needed_now: Cell<bool>,
     /// How far the current file has been written.
     pub(super) current_bytes: Cell<u64>,
     /// Numbers of the reserve files.
@@ -102,7 +102,7 @@ impl<D: Directory> LogFiles<D> {
             full: RefCell::default(),
             next: RefCell::new(Next::Missing),
             next_changed: Notify::default(),
-            hurry: Cell::new(false),
+            needed_now: Cell::new(false),
             current_bytes: Cell::new(0),
             reserves: RefCell::default(),
             replicated: RefCell::default(),
@@ -125,7 +125,7 @@ impl<D: Directory> LogFiles<D> {
             // An earlier creation was interrupted before it had written anything.
             self.directory.remove(&next).await?;
         }
-        self.hurry.set(true);
+        self.needed_now.set(true);
         self.prepare_next(FilePlace::FIRST);
         let next = self.take_next(FilePlace::FIRST).await?;
         let current = self.become_current(next).await?;
@@ -151,7 +151,7 @@ impl<D: Directory> LogFiles<D> {
         if let Some(number) = end.next_segment.filter(|_| marked) {
             self.end_torn_file(&file, end.generation, number).await?;
         }
-        self.hurry.set(true);
+        self.needed_now.set(true);
         let last = CurrentFile {
             generation: end.generation,
             file,

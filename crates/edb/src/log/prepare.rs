@@ -27,12 +27,12 @@ impl<D: Directory> LogFiles<D> {
         }));
     }
 
-    /// The next file, hurrying its preparation. If there is no space for it, a reserve file.
+    /// The next file, whose preparation waits no longer. If there is no space for it, a reserve file.
     pub(super) async fn take_next(
         &self,
         place: FilePlace,
     ) -> Result<CurrentFile<D::File>, LogError> {
-        self.hurry.set(true);
+        self.needed_now.set(true);
         self.core.advanced.notify_all();
         loop {
             let changed = self.next_changed.notified();
@@ -40,7 +40,7 @@ impl<D: Directory> LogFiles<D> {
             match next {
                 Next::Ready(next) => {
                     assert_eq!(next.generation, place.generation, "files follow each other");
-                    self.hurry.set(false);
+                    self.needed_now.set(false);
                     return Ok(next);
                 }
                 Next::Failed(LogError::OutOfSpace(error)) => {
@@ -103,7 +103,7 @@ impl<D: Directory> LogFiles<D> {
                     return Ok(false);
                 }
                 let advanced = self.core.advanced.notified();
-                if self.hurry.get() || self.current_bytes.get() >= start_bytes {
+                if self.needed_now.get() || self.current_bytes.get() >= start_bytes {
                     break;
                 }
                 advanced.await;
@@ -218,7 +218,7 @@ impl<D: Directory> LogFiles<D> {
             .await?;
         self.directory.sync().await?;
         self.core.count(|statistics| statistics.reserves_used += 1);
-        self.hurry.set(false);
+        self.needed_now.set(false);
         Ok(self.directory.open(&next).await?)
     }
 }

@@ -73,7 +73,7 @@ impl<D: Directory> LogFiles<D> {
         }
         let name = self.names.full(generation);
         let expected = self.expected(generation, &name);
-        let is_needed = || self.hurry.get() || self.core.is_over();
+        let is_needed = || self.needed_now.get() || self.core.is_over();
         let read = self.read_paced(&name, u64::MAX, is_needed).await;
         if is_needed() {
             return;

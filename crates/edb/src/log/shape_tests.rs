@@ -126,7 +126,7 @@ fn commits_gather_in_whole_segments_that_are_written_once() {
         let lazy = log.append(&[3; 10]);
         log.request(lazy.end, 50 * MILLISECOND_NS);
         bench.handle.sleep_ns(49 * MILLISECOND_NS).await;
-        assert!(log.durable() < lazy.end, "nobody is in a hurry");
+        assert!(log.durable() < lazy.end, "nobody waits for it");
         bench.handle.sleep_ns(2 * MILLISECOND_NS).await;
         assert!(log.durable() >= lazy.end, "the time is up");
         let writes = bench.recorder.writes(IoCause::Log);

@@ -24,9 +24,9 @@ pub struct LogVerification {
     pub segments: u64,
     /// Of those, the ones that are wrong.
     pub wrong_segments: u64,
-    /// Bytes read.
+    /// Bytes that were read from the log files.
     pub bytes: u64,
-    /// What is wrong.
+    /// The log files that are damaged or missing.
     pub findings: Vec<FileFinding>,
 }
 

@@ -1,4 +1,4 @@
-//! The page cache: bounded memory, LRU-2 replacement, write-back driven by the checkpoint depth.
+//! The database cache: bounded memory, LRU-2 replacement, write-back driven by the checkpoint depth.
 //!
 //! A tour:
 //! - [`Pool`] is what the trees use: [`Pool::get`] and [`Pool::create`] never wait, [`Pool::fetch`]
@@ -42,7 +42,7 @@ use state::Core;
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
-/// The page cache of one database. Clones share it; the last one dropped ends its tasks.
+/// The database cache of one database. Clones share it; the last one dropped ends its tasks.
 pub struct Pool<P: Payload, S: PageStore<P>> {
     inner: Rc<Inner<P, S>>,
 }

@@ -50,9 +50,9 @@ impl From<&Engine> for LruKSettings {
 /// The list a slot stands in: a bucket by its number, or one of three others. Four bytes, so that
 /// what a touch looks at is short.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Home(u32);
+struct ListId(u32);
 
-impl Home {
+impl ListId {
     const NONE: Self = Self(u32::MAX);
     const SUPER_COLD: Self = Self(u32::MAX - 1);
     const FRESH: Self = Self(u32::MAX - 2);
@@ -73,7 +73,7 @@ struct Touches {
     last_ns: u64,
     /// [`NEVER`] if one touch alone counts.
     before_ns: u64,
-    home: Home,
+    list: ListId,
     /// Came in ahead of need: the first use counts as the first touch.
     unused: bool,
 }
@@ -115,7 +115,7 @@ impl Replacement {
             let never = Touches {
                 last_ns: 0,
                 before_ns: NEVER,
-                home: Home::NONE,
+                list: ListId::NONE,
                 unused: false,
             };
             self.touches.resize(slots, never);
@@ -139,7 +139,7 @@ impl Replacement {
         let touches = &mut self.touches[slot as usize];
         let since_ns = now_ns - touches.last_ns;
         if since_ns < self.settings.correlation_ns && !touches.unused {
-            if touches.home == Home::SUPER_COLD {
+            if touches.list == ListId::SUPER_COLD {
                 self.unlink(slot);
                 self.link_fresh(slot);
             }
@@ -157,9 +157,9 @@ impl Replacement {
 
     /// The page in `slot` goes out before others.
     pub(super) fn make_super_cold(&mut self, slot: u32) {
-        if self.touches[slot as usize].home != Home::SUPER_COLD {
+        if self.touches[slot as usize].list != ListId::SUPER_COLD {
             self.unlink(slot);
-            self.touches[slot as usize].home = Home::SUPER_COLD;
+            self.touches[slot as usize].list = ListId::SUPER_COLD;
             self.links.push_back(&mut self.super_cold, slot);
         }
     }
@@ -173,9 +173,9 @@ impl Replacement {
     /// The page in `slot` is the first to leave of those looked at in the order of the index.
     /// Source of what follows from it: ESE.
     pub(super) fn note_frontier(&mut self, slot: u32, now_ns: u64) {
-        let home = self.touches[slot as usize].home;
-        if home != Home::SUPER_COLD && home != Home::FRESH {
-            let bucket = u64::from(home.0).min(now_ns / BUCKET_NS);
+        let list = self.touches[slot as usize].list;
+        if list != ListId::SUPER_COLD && list != ListId::FRESH {
+            let bucket = u64::from(list.0).min(now_ns / BUCKET_NS);
             self.frontier = self.frontier.max(bucket);
         }
     }
@@ -255,7 +255,7 @@ impl Replacement {
     }
 
     fn link_fresh(&mut self, slot: u32) {
-        self.touches[slot as usize].home = Home::FRESH;
+        self.touches[slot as usize].list = ListId::FRESH;
         self.links.push_back(&mut self.fresh, slot);
     }
 
@@ -271,16 +271,16 @@ impl Replacement {
         if index >= self.buckets.len() {
             self.buckets.resize(index + 1, List::default());
         }
-        self.touches[slot as usize].home = Home::bucket(bucket);
+        self.touches[slot as usize].list = ListId::bucket(bucket);
         self.links.push_back(&mut self.buckets[index], slot);
     }
 
     fn unlink(&mut self, slot: u32) {
-        match std::mem::replace(&mut self.touches[slot as usize].home, Home::NONE) {
-            Home::SUPER_COLD => self.links.remove(&mut self.super_cold, slot),
-            Home::FRESH => self.links.remove(&mut self.fresh, slot),
-            Home::NONE => panic!("slot {slot} holds no page and cannot be moved"),
-            Home(bucket) => {
+        match std::mem::replace(&mut self.touches[slot as usize].list, ListId::NONE) {
+            ListId::SUPER_COLD => self.links.remove(&mut self.super_cold, slot),
+            ListId::FRESH => self.links.remove(&mut self.fresh, slot),
+            ListId::NONE => panic!("slot {slot} holds no page and cannot be moved"),
+            ListId(bucket) => {
                 let index = (u64::from(bucket) - self.first_bucket) as usize;
                 self.links.remove(&mut self.buckets[index], slot);
             }

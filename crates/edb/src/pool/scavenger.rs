@@ -8,8 +8,8 @@ use crate::settings::SCAVENGE_DELAY_MS;
 use runtime::time::MILLISECOND_NS;
 use std::rc::Rc;
 
-/// Pages looked at in one step, so that a step stays short.
-const MOST_LOOKS: usize = 4096;
+/// Pages examined in one step, so that a step stays short.
+const PAGES_EXAMINED_MAX: usize = 4096;
 
 impl<P: Payload, S: PageStore<P>> Inner<P, S> {
     /// Evicts in the order of replacement until `wanted` frames are free or on their way to being
@@ -23,14 +23,14 @@ impl<P: Payload, S: PageStore<P>> Inner<P, S> {
         let supply = self.core.state.borrow().supply(limits);
         let mut most_writes = None;
         let mut needed_log = LogPosition::START;
-        let mut looks = self.core.state.borrow().pages.len().min(MOST_LOOKS);
+        let mut pages_left = self.core.state.borrow().pages.len().min(PAGES_EXAMINED_MAX);
         // Pages that cannot leave now stay out of the order until the step is over: put back at
         // once, they would be the coldest again, and the step would see nothing else.
         let mut aside = Vec::new();
         let now_ns = self.core.handle.turn_ns();
         let mut is_first = true;
-        while looks > 0 {
-            looks -= 1;
+        while pages_left > 0 {
+            pages_left -= 1;
             let mut state = self.core.state.borrow_mut();
             let supplied = state.supply(limits) >= wanted;
             if supplied && state.available(limits) >= at_once {

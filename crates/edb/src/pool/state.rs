@@ -16,8 +16,9 @@ use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// Frames by which the cushion grows when free frames run short; it shrinks one by one.
-const CUSHION_STEP: usize = 4;
+/// Extra frames are kept on their way; so many more when free frames run short, one fewer when they do
+/// not.
+const EXTRA_FRAMES_STEP: usize = 4;
 
 /// A page in memory. The payload is shared with a write that is on its way.
 pub(super) struct Frame<P> {
@@ -77,7 +78,7 @@ pub(super) struct State<P> {
     /// Pages that leave as soon as their write completes: frames on their way to being free.
     leaving_pages: usize,
     /// Frames wanted on top of the marks because writes take long: see [`State::adapt`].
-    cushion: usize,
+    extra_frames: usize,
     /// Counts [`super::Pool::discard`]: work begun before it must not touch what came after.
     pub(super) epoch: u64,
     pub(super) failure: Option<PoolError>,
@@ -114,7 +115,7 @@ impl<P: Payload> Core<P> {
                 stalled: 0,
                 writes_outstanding: 0,
                 leaving_pages: 0,
-                cushion: 0,
+                extra_frames: 0,
                 epoch: 0,
                 failure: None,
                 counters: PoolStatistics::default(),
@@ -286,21 +287,21 @@ impl<P: Payload> State<P> {
             .saturating_sub(self.pages.len() + self.reserved)
     }
 
-    /// Frames that are free or will be when the writes under way have completed, less the cushion.
+    /// Frames that are free or will be when the writes under way have completed, less the extra frames.
     /// This is what is held against the marks.
     pub(super) fn supply(&self, limits: &Limits) -> usize {
-        (self.available(limits) + self.leaving_pages).saturating_sub(self.cushion)
+        (self.available(limits) + self.leaving_pages).saturating_sub(self.extra_frames)
     }
 
     /// Called for every frame that is taken: so many frames must be on their way that the free ones
     /// do not run out before they arrive. How many that are depends on how long the disk takes, so
-    /// the cushion follows the free frames.
+    /// the extra frames follow the free frames.
     pub(super) fn adapt(&mut self, limits: &Limits) {
         let available = self.available(limits);
         if available < limits.low.div_ceil(2) {
-            self.cushion = (self.cushion + CUSHION_STEP).min(limits.capacity / 4);
+            self.extra_frames = (self.extra_frames + EXTRA_FRAMES_STEP).min(limits.capacity / 4);
         } else if available > limits.low {
-            self.cushion = self.cushion.saturating_sub(1);
+            self.extra_frames = self.extra_frames.saturating_sub(1);
         }
     }
 

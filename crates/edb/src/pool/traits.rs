@@ -183,10 +183,10 @@ pub enum PoolError {
     Log(#[from] LogError),
     /// A page could not be written. What the disk holds is not known any more, so the pool takes no
     /// more work; restart from the log.
-    #[error("The page cache has stopped because a page could not be written. {0}")]
+    #[error("The database cache has stopped because a page could not be written. {0}")]
     Poisoned(PageError),
     /// The log failed while a page waited for it; as above.
-    #[error("The page cache has stopped because the log failed. {0}")]
+    #[error("The database cache has stopped because the log failed. {0}")]
     LogFailed(LogError),
 }
 

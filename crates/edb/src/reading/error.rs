@@ -39,7 +39,7 @@ pub enum ReadError {
     Record {
         /// Number of the page.
         page: u32,
-        /// The table.
+        /// Name of the table.
         object: String,
         /// What is wrong with it.
         error: RecordError,
@@ -49,7 +49,7 @@ pub enum ReadError {
     Value {
         /// Number of the page.
         page: u32,
-        /// The table.
+        /// Name of the table.
         object: String,
         /// Name of the column.
         column: String,
@@ -59,23 +59,23 @@ pub enum ReadError {
     /// A long value is missing or incomplete.
     #[error("long value {id} of {object} {reason}")]
     LongValue {
-        /// Its number.
+        /// Number of the long value.
         id: u64,
-        /// The table.
+        /// Name of the table.
         object: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// Whoever takes the rows cannot go on.
+    /// The rows could not be given to the caller.
     #[error("{0}")]
-    Taker(std::io::Error),
+    Output(std::io::Error),
 }
 
 impl ReadError {
     /// Whether the file is damaged, or was at least not understood.
     #[must_use]
     pub fn is_damage(&self) -> bool {
-        !matches!(self, Self::File(_) | Self::Taker(_))
+        !matches!(self, Self::File(_) | Self::Output(_))
     }
 }
 

@@ -27,7 +27,7 @@ pub enum LoggedPage {
     Image {
         /// Number of the page.
         page: u32,
-        /// Its database time.
+        /// Database time of the page in the image.
         dbtime: u64,
     },
 }

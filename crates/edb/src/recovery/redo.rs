@@ -108,14 +108,14 @@ impl<'a, D: Directory> Recovery<'a, D> {
         }
     }
 
-    fn senseless(&self, span: LogSpan) -> EngineError {
-        self.refuse(format!("the log record at {} makes no sense", span.begin))
+    fn invalid_record(&self, span: LogSpan) -> EngineError {
+        self.refuse(format!("the log record at {} is not valid", span.begin))
     }
 
     /// Takes note of a record that a properly closed database has no need of.
     pub(crate) fn note_clean(&mut self, record: &[u8]) -> Result<(), EngineError> {
         let decoded = LogRecord::decode(record);
-        let record = decoded.ok_or_else(|| self.refuse("a log record makes no sense".into()))?;
+        let record = decoded.ok_or_else(|| self.refuse("a log record is not valid".into()))?;
         if let Some(mut operations) = operations_of(record) {
             while let Some(one) = operations.next() {
                 self.dbtime = self.dbtime.max(one.map_or(0, |one| one.after));
@@ -176,7 +176,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
     fn note_newest_change(&mut self, kept: &[(LogSpan, Vec<u8>)]) -> Result<(), EngineError> {
         for (span, record) in kept {
             let Some(decoded) = LogRecord::decode(record) else {
-                return Err(self.senseless(*span));
+                return Err(self.invalid_record(*span));
             };
             if let Some(mut operations) = operations_of(decoded) {
                 while let Some(Some(one)) = operations.next() {
@@ -226,7 +226,7 @@ impl<'a, D: Directory> Recovery<'a, D> {
         self.report.records += 1;
         let decoded = LogRecord::decode(record);
         let Some(decoded) = decoded else {
-            return Err(self.senseless(span));
+            return Err(self.invalid_record(span));
         };
         if let LogRecord::Image { .. } = decoded {
             return Ok(()); // The last image of each page has been restored before.

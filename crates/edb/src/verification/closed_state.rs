@@ -29,19 +29,19 @@ pub struct ClosedState {
     pub written_checkpoint: Rc<LastWritten>,
 }
 
-/// What verification found.
+/// What the verification of a closed database found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verification {
     /// How much had been read back before.
     pub coverage: Coverage,
-    /// Every page.
+    /// The pass over every page of the file.
     pub pages: PagePass,
     /// Every tree; an error if the trees could not be walked, nothing if verification was stopped
     /// before.
     pub trees: Option<Result<CheckReport, CheckError>>,
     /// The copies of the header and of the checkpoint.
     pub copies: Vec<FileFinding>,
-    /// Every log file.
+    /// The pass over every log file.
     pub log: LogVerification,
 }
 

@@ -88,7 +88,7 @@ fn a_read_that_fails_once_leaves_no_deleted_record_behind() {
         let prepared = Prepared::new(&handle).await;
         prepared.fail(1);
         prepared.db.clean_up().await.unwrap();
-        assert_eq!(prepared.disk.faults_struck(), 1);
+        assert_eq!(prepared.disk.faults_injected(), 1);
         assert_eq!(prepared.close_and_check().await.deleted_nodes, 0);
         assert_eq!(prepared.db.take_damage(), []);
     });

@@ -29,7 +29,7 @@ fn fail_once(seed: u64, operation: IoOperation, nth: u64, file: &str) {
         disk.set_fault(Fault::once(operation, nth, effect).on_file(&file));
         let errors = world.run(seed, 4, 40).await;
         let closed = db.close().await;
-        let struck = !errors.is_empty() || closed.is_err();
+        let injected = !errors.is_empty() || closed.is_err();
         for error in errors {
             let is_failure = matches!(error, Stop::Engine(_));
             let conflict = Stop::Engine(EngineError::WriteConflict);
@@ -41,7 +41,7 @@ fn fail_once(seed: u64, operation: IoOperation, nth: u64, file: &str) {
         let disk = disk.killed_copy(&handle);
         let (db, report) = open(&handle, &disk, &settings).await.unwrap();
         assert!(
-            struck || report.was_clean,
+            injected || report.was_clean,
             "the fault did not strike, yet {report:?}"
         );
         let table = db.table("messages").unwrap();

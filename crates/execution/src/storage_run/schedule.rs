@@ -100,7 +100,7 @@ fn warm_up_of(run: &Run, work: &PlannedWork) -> String {
     }
     let fill_percent = run.warm_up.cache_fill_percent;
     let full = waits_for_caches(run, work);
-    let full = full.then(|| format!("the caches are {fill_percent} % full"));
+    let full = full.then(|| format!("the database caches are {fill_percent} % full"));
     let steady = length.until_steady.then(|| {
         let at_most = duration(run.duration.as_seconds());
         match full.is_some() && run.duration < longest {
@@ -139,7 +139,7 @@ mod tests {
         let text = describe(&Run::default(), &work);
         let expected = "Plan:\n\
             \x20 build: 96 GiB to write, 16 min 23 s at 100 MiB/s\n\
-            \x20 warm-up: until the caches are 90 % full and the load is steady, 15 min at most\n\
+            \x20 warm-up: until the database caches are 90 % full and the load is steady, 15 min at most\n\
             \x20 tuning: finds the number of threads, 1 h at most\n\
             \x20 measured phase: 2 h, 480 samples of 15 s\n\
             \x20 verification: 96 GiB to read, 16 min 23 s at 100 MiB/s\n\
@@ -171,7 +171,7 @@ mod tests {
         let warm_up = |work| warm_up_of(&run, work);
         assert_eq!(
             warm_up(&cached),
-            "until the caches are 90 % full and the load is steady (for which it waits 1 min at most), \
+            "until the database caches are 90 % full and the load is steady (for which it waits 1 min at most), \
              15 min at most"
         );
         assert_eq!(

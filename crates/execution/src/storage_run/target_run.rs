@@ -42,7 +42,7 @@ pub struct Begun<'a> {
     pub places: Places,
     /// What is known before the run.
     pub base: RunResult,
-    /// Watches the machine.
+    /// Samples the counters of the host and its devices.
     pub monitor: HostMonitor,
     /// By which somebody asks the run to end.
     pub stop: StopRequest,
@@ -97,7 +97,7 @@ impl TargetRun {
         &self.options
     }
 
-    /// What goes where.
+    /// Which database and log lies on which target.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         match &self.targets {

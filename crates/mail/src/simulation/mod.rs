@@ -1,6 +1,6 @@
 //! The simulation of the engine: the same I/O without contents, for databases of any size.
 //!
-//! The simulation runs the engine's own page cache, log, checkpoint and maintenance scan, with pages that
+//! The simulation runs the engine's own database cache, log, checkpoint and maintenance scan, with pages that
 //! hold nothing and records that are only as long as the engine's. Of the B+ trees it knows what
 //! decides which pages an operation touches, as arithmetic and counts, never as rows:
 //!

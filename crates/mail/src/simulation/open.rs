@@ -23,12 +23,13 @@ use std::rc::{Rc, Weak};
 /// 2013-01-01, as good as any other day for a simulation.
 const SIMULATED_ORIGIN_MS: u64 = 1_356_998_400_000;
 
-type Keeper<D> = Checkpointer<(), SimulatedPages<<D as Directory>::File>, <D as Directory>::File>;
+type SimulatedCheckpointer<D> =
+    Checkpointer<(), SimulatedPages<<D as Directory>::File>, <D as Directory>::File>;
 
 /// An open database. It ends when the last holder drops it.
 pub(crate) struct OpenSimulation<D: Directory> {
     pub(crate) core: Rc<Core<D>>,
-    checkpointer: Keeper<D>,
+    checkpointer: SimulatedCheckpointer<D>,
     headers: HeaderWriter<D::File>,
     scan: RefCell<Option<MaintenanceScan>>,
 }

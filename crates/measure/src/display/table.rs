@@ -113,7 +113,7 @@ impl Cell {
         Self::number(value.into(), figure)
     }
 
-    /// A whole number.
+    /// A whole number with its thousands separated.
     #[must_use]
     pub fn count(value: u64) -> Self {
         Self::number(Some(value as f64), |_| count(value))

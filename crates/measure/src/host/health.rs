@@ -15,7 +15,8 @@ use crate::result::HealthFigure;
 
 /// `smartctl` may wait for a device that does not answer.
 const LONGEST: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(20);
+/// How often it is asked whether the program has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Counters that the kernel keeps of SCSI and ATA devices, in `/sys/block/NAME/device`.
 const KERNEL_COUNTERS: [(&str, &str); 2] = [
@@ -118,7 +119,7 @@ fn smartctl(program: &str, device: &str) -> Option<String> {
         if child.try_wait().ok()?.is_some() {
             return reader.join().ok()?.ok();
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
     }
     // It waits for the device, perhaps even when it is killed: nobody waits for it.
     let _ = child.kill();

@@ -23,8 +23,8 @@ const LONGEST: usize = 500;
 const RECORD_BYTES: usize = 8192;
 /// How often the thread reads.
 const PAUSE: Duration = Duration::from_millis(1_000);
-/// How soon it ends.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often it checks whether it is to end.
+const STOP_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What a message is about when it names no device: words of the block layer and of file systems about
 /// requests that failed.
@@ -46,7 +46,7 @@ const ERRORS: [&str; 12] = [
 /// The messages of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct KernelMessages {
-    /// The first ones.
+    /// The first messages, in the order of the kernel's log.
     pub messages: Vec<KernelMessage>,
     /// Those that are not kept.
     pub more: u64,
@@ -100,8 +100,8 @@ impl KernelLog {
                 }
                 let mut slept = Duration::ZERO;
                 while slept < PAUSE && !asked.load(Ordering::Relaxed) {
-                    thread::sleep(LOOK);
-                    slept += LOOK;
+                    thread::sleep(STOP_POLL_INTERVAL);
+                    slept += STOP_POLL_INTERVAL;
                 }
             }
         });

@@ -38,7 +38,7 @@ const MOST_LISTED: usize = 40;
 /// What a run was judged by, as its settings say it.
 #[derive(Debug, Clone)]
 pub struct Criteria {
-    /// The limits.
+    /// The limits that the run is judged by.
     pub levels: ServiceLevels,
     /// Length of the measured phase that was asked for.
     pub planned_s: f64,
@@ -55,7 +55,7 @@ pub struct Criteria {
 pub struct Difference {
     /// The file of the run directory.
     pub file: String,
-    /// What in it.
+    /// Path of the field, or name of the file's part, that differs.
     pub field: String,
     /// What stands there, or what the run recorded of it.
     pub recorded: String,
@@ -97,14 +97,14 @@ pub enum Agreement {
     Whole,
     /// What could be compared agrees, but something could not.
     Partial,
-    /// Something differs.
+    /// At least one file, figure or the verdict differs.
     None,
 }
 
 /// What was compared, and what came of it.
 #[derive(Debug, Clone, Default)]
 pub struct Verified {
-    /// The run directory.
+    /// The run directory that was verified.
     pub directory: PathBuf,
     /// The result as it stands there; `None` when it cannot be read.
     pub result: Option<RunResult>,
@@ -120,14 +120,14 @@ pub struct Verified {
     pub samples: u64,
     /// Whether the verdict was reached again.
     pub verdict: bool,
-    /// Everything that differs.
+    /// Everything that differs, the first cases in full.
     pub differences: Differences,
     /// What could not be compared and why, in sentences.
     pub not_verified: Vec<String>,
 }
 
 impl Verified {
-    /// The answer.
+    /// Whether everything agrees, as far as it could be compared.
     #[must_use]
     pub fn agreement(&self) -> Agreement {
         match (self.differences.count, self.not_verified.len()) {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct FileHash {
     /// Name of the file in the run directory.
     pub file: String,
-    /// Its length.
+    /// Length of the file in bytes.
     pub size_bytes: u64,
     /// SHA-256 of its contents, as 64 hexadecimal digits.
     pub sha256: String,

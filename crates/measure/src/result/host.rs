@@ -41,7 +41,7 @@ pub struct KernelMessage {
     pub at_s: f64,
     /// How serious it is, such as `error` or `warning`.
     pub level: String,
-    /// The message.
+    /// Text of the message, as the kernel wrote it.
     pub text: String,
 }
 

@@ -110,7 +110,7 @@ pub struct VerifiedDatabase {
     pub name: String,
     /// Pages read and verified.
     pub pages: u64,
-    /// Bytes read.
+    /// Bytes that were read for it.
     pub bytes: u64,
     /// How long it took.
     pub duration_s: f64,

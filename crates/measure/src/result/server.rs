@@ -117,7 +117,7 @@ pub struct AcknowledgedWork {
 pub struct OtherIo {
     /// Reads and writes; null where the kernel's trace cannot be read.
     pub requests: Option<u64>,
-    /// Bytes of them.
+    /// Bytes of reads and writes together.
     pub bytes: u64,
     /// Their share in all reads and writes of the volume, or in its bytes without the trace.
     pub share_percent: f64,
@@ -182,7 +182,7 @@ pub struct ServerIo {
 pub struct ServerFileIo {
     /// As the server names it: process and object, or kind of files.
     pub name: String,
-    /// Reads.
+    /// Number of reads.
     pub reads: u64,
     /// Average time of a read; null when the server does not time it.
     pub average_read_ms: Option<f64>,

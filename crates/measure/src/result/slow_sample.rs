@@ -13,7 +13,7 @@ use crate::metric::{Metric, Values};
 pub struct SlowSample {
     /// When it begins, in seconds since the start of the run.
     pub begins_s: f64,
-    /// Requests in it.
+    /// Requests that completed in the sample.
     pub requests: u64,
     /// Their average latency, ms.
     pub average_ms: f64,

@@ -1,8 +1,8 @@
 //! Whether the databases outgrow their volumes before a prediction is over.
 //!
 //! A closed loop does as much as the array lets it, and nobody knows before how much that is. So
-//! what the databases have grown by is looked at with every sample: when they will need more room
-//! than there is, that is said while most of the time is still to come, with the room that would do.
+//! what the databases have grown by is looked at with every sample: when they will need more group
+//! than there is, that is said while most of the time is still to come, with the group that would do.
 
 use measure::result::{ErrorKind, RunResult, Verdict};
 use measure::sample::Sample;
@@ -14,7 +14,7 @@ use measure::units;
 const SPARE: f64 = 1.1;
 
 /// Volumes that hold databases, all alike.
-struct Room {
+struct VolumeGroup {
     /// The numbers of the databases.
     databases: Vec<usize>,
     /// How many volumes these lie on, and how many bytes one of them has.
@@ -30,7 +30,7 @@ struct SizeSample {
 
 /// Follows the sizes of the databases.
 pub struct Growth {
-    rooms: Vec<Room>,
+    volume_groups: Vec<VolumeGroup>,
     duration_s: f64,
     /// The sample from which growth is counted, and the last one.
     from: SizeSample,
@@ -49,7 +49,7 @@ impl Growth {
             false => laid_out,
         };
         Self {
-            rooms: rooms(plan),
+            volume_groups: volume_groups(plan),
             duration_s: plan.profile.run().duration.as_seconds(),
             last: SizeSample {
                 at_s: 0.0,
@@ -73,7 +73,7 @@ impl Growth {
         };
     }
 
-    /// Takes in a sample; says once when the databases will not have room enough.
+    /// Takes in a sample; says once when the databases will not have group enough.
     pub fn observe(&mut self, sample: &Sample) -> Option<String> {
         let sizes = sample.databases.iter().map(|database| database.size_bytes);
         let sizes_bytes: Vec<u64> = sizes.collect::<Option<_>>()?;
@@ -86,16 +86,16 @@ impl Growth {
         if self.is_reported {
             return None;
         }
-        let (room, needed_bytes) = self.shortage(end_s)?;
-        let grown = room.bytes(&self.last.sizes_bytes) as f64;
-        let left_bytes = (room.whole_bytes() as f64 - grown).max(0.0);
-        let full_s = self.last.at_s + left_bytes / self.bytes_per_s(room) - from_s;
+        let (group, needed_bytes) = self.shortage(end_s)?;
+        let grown = group.bytes(&self.last.sizes_bytes) as f64;
+        let left_bytes = (group.whole_bytes() as f64 - grown).max(0.0);
+        let full_s = self.last.at_s + left_bytes / self.bytes_per_s(group) - from_s;
         let text = format!(
             "The databases grow by {}/s: after {} of {} there will be no space left. {}",
-            units::size(self.bytes_per_s(room) as u64),
+            units::size(self.bytes_per_s(group) as u64),
             units::rough_time(full_s),
             units::rough_time(self.duration_s),
-            remedy(room, needed_bytes)
+            remedy(group, needed_bytes)
         );
         self.is_reported = true;
         Some(text)
@@ -122,25 +122,25 @@ impl Growth {
             };
         }
         let end_s = self.measured_from_s.unwrap_or(now_s) + self.duration_s;
-        if let Some((room, needed_bytes)) = self.shortage(end_s) {
-            let remedy = remedy(room, needed_bytes);
+        if let Some((group, needed_bytes)) = self.shortage(end_s) {
+            let remedy = remedy(group, needed_bytes);
             result.verdict_reason = format!("{} {remedy}", result.verdict_reason);
         }
     }
 
-    /// The room that is too small by most, and what its databases will need until `end_s`.
-    fn shortage(&self, end_s: f64) -> Option<(&Room, f64)> {
+    /// The volumes that are too small by most, and what its databases will need until `end_s`.
+    fn shortage(&self, end_s: f64) -> Option<(&VolumeGroup, f64)> {
         let left_s = (end_s - self.last.at_s).max(0.0);
-        let needs = self.rooms.iter().map(|room| {
-            let now = room.bytes(&self.last.sizes_bytes) as f64;
-            (room, now + self.bytes_per_s(room) * left_s)
+        let needs = self.volume_groups.iter().map(|group| {
+            let now = group.bytes(&self.last.sizes_bytes) as f64;
+            (group, now + self.bytes_per_s(group) * left_s)
         });
-        let lacking = needs.filter(|(room, needed)| *needed > room.whole_bytes() as f64);
+        let lacking = needs.filter(|(group, needed)| *needed > group.whole_bytes() as f64);
         lacking.max_by(|(_, one), (_, other)| one.total_cmp(other))
     }
 
-    fn bytes_per_s(&self, room: &Room) -> f64 {
-        let [from, until] = [&self.from, &self.last].map(|one| room.bytes(&one.sizes_bytes));
+    fn bytes_per_s(&self, group: &VolumeGroup) -> f64 {
+        let [from, until] = [&self.from, &self.last].map(|one| group.bytes(&one.sizes_bytes));
         let passed_s = self.last.at_s - self.from.at_s;
         if passed_s <= 0.0 {
             return 0.0;
@@ -149,7 +149,7 @@ impl Growth {
     }
 }
 
-impl Room {
+impl VolumeGroup {
     fn whole_bytes(&self) -> u64 {
         self.volume_bytes.saturating_mul(self.volumes)
     }
@@ -164,16 +164,19 @@ impl Room {
 }
 
 /// The volumes of a plan with the databases on them.
-fn rooms(plan: &Plan) -> Vec<Room> {
+fn volume_groups(plan: &Plan) -> Vec<VolumeGroup> {
     let volumes = &plan.planned.settings.volumes;
-    let mut rooms: Vec<(u16, Room)> = Vec::new();
+    let mut volume_groups: Vec<(u16, VolumeGroup)> = Vec::new();
     for (number, place) in plan.planned.placement.iter().enumerate() {
         let volume_bytes = volumes[usize::from(place.data.0)].capacity_mib << 20;
-        match rooms.iter_mut().find(|(volume, _)| *volume == place.data.0) {
-            Some((_, room)) => room.databases.push(number),
-            None => rooms.push((
+        match volume_groups
+            .iter_mut()
+            .find(|(volume, _)| *volume == place.data.0)
+        {
+            Some((_, group)) => group.databases.push(number),
+            None => volume_groups.push((
                 place.data.0,
-                Room {
+                VolumeGroup {
                     databases: vec![number],
                     volumes: 1,
                     volume_bytes,
@@ -181,26 +184,26 @@ fn rooms(plan: &Plan) -> Vec<Room> {
             )),
         }
     }
-    let rooms = rooms.into_iter().map(|(_, room)| room);
+    let volume_groups = volume_groups.into_iter().map(|(_, group)| group);
     if !plan.has_spread_database() {
-        return rooms.collect();
+        return volume_groups.collect();
     }
     // One database over all of them, each with a file of the same size.
-    let least = |one: Room, other: Room| Room {
+    let least = |one: VolumeGroup, other: VolumeGroup| VolumeGroup {
         databases: vec![0],
         volumes: one.volumes + other.volumes,
         volume_bytes: one.volume_bytes.min(other.volume_bytes),
     };
-    rooms.reduce(least).into_iter().collect()
+    volume_groups.reduce(least).into_iter().collect()
 }
 
-fn remedy(room: &Room, needed_bytes: f64) -> String {
-    let needed_gb = (needed_bytes * SPARE / room.volumes as f64 / 1e9).ceil();
+fn remedy(group: &VolumeGroup, needed_bytes: f64) -> String {
+    let needed_gb = (needed_bytes * SPARE / group.volumes as f64 / 1e9).ceil();
     format!(
         "Volumes of {} are too small for the whole time at this load: \
          --set array.volumes.database_size_gb={needed_gb:.0} makes them large enough (size_gb where \
          they are listed as [[volume]]); less load (--rate) or time (--duration) needs less.",
-        units::size(room.volume_bytes)
+        units::size(group.volume_bytes)
     )
 }
 
@@ -210,7 +213,7 @@ mod tests {
 
     fn growth(volume_bytes: u64, from: SizeSample, last: SizeSample) -> Growth {
         Growth {
-            rooms: vec![Room {
+            volume_groups: vec![VolumeGroup {
                 databases: vec![0, 1],
                 volumes: 1,
                 volume_bytes,
@@ -238,9 +241,9 @@ mod tests {
             size_sample(20.0, 2_000_000_000),
         );
         let growth = growth(8_000_000_000, from, last);
-        let (room, needed_bytes) = growth.shortage(110.0).expect("a shortage");
+        let (group, needed_bytes) = growth.shortage(110.0).expect("a shortage");
         assert!((needed_bytes - 22e9).abs() < 1.0, "{needed_bytes}");
-        let text = remedy(room, needed_bytes);
+        let text = remedy(group, needed_bytes);
         assert!(
             text.contains("array.volumes.database_size_gb=25 "),
             "{text}"

@@ -1,6 +1,6 @@
 //! `proofload predict`: the workload of a run on a modelled array, in simulated time.
 //!
-//! The sessions, the page cache, the log and the checkpoint are those of a run; the databases hold
+//! The sessions, the database cache, the log and the checkpoint are those of a run; the databases hold
 //! no contents, and below them the model of the array answers. The result is that of a run, with
 //! figures of the array.
 //!

@@ -48,7 +48,7 @@ settings! {
         pub mailboxes: Option<String> = None, as optional(number_or_text());
         /// Data over all databases, as with `--target-size`.
         pub target_size: Option<String> = None;
-        /// Seed of random choices, as with `--seed`.
+        /// Seed of the random number generator, as with `--seed`.
         pub seed: Option<String> = None, as optional(number_or_text());
         /// As `--set`, each of them; those of the defaults come first.
         pub set: Vec<String> = Vec::new();

@@ -22,13 +22,13 @@ use crate::tone::Tone;
 pub struct Details {
     /// For whom the storage was tested.
     pub customer: String,
-    /// Who tested it.
+    /// Name of who tested it.
     pub tester: String,
     /// Manufacturer and model of the array.
     pub array: String,
-    /// Its serial numbers.
+    /// Serial numbers of the array.
     pub serial: String,
-    /// Its firmware.
+    /// Firmware version of the array.
     pub firmware: String,
     /// Disks and their RAID level.
     pub disks: String,
@@ -36,14 +36,14 @@ pub struct Details {
     pub controllers: String,
     /// How the host is connected: adapters, switches, multipathing.
     pub connection: String,
-    /// Anything else.
+    /// A remark in free text.
     pub note: String,
 }
 
 /// A setting that is not as the profile has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deviation {
-    /// Its dotted path.
+    /// Dotted path of the setting.
     pub setting: String,
     /// Its value in the profile.
     pub of_profile: String,
@@ -54,7 +54,7 @@ pub struct Deviation {
 /// A run that stands on a certificate.
 #[derive(Clone, Debug, Default)]
 pub struct CertifiedRun {
-    /// The run.
+    /// The run with its samples, as a report has it.
     pub run: Run,
     /// What came of its verification.
     pub verified: Verified,
@@ -78,20 +78,20 @@ pub struct Certificate {
 /// A part of a certificate.
 #[derive(Clone, Debug)]
 enum Block {
-    /// The answer.
+    /// The answer, with the colour of its verdict.
     Answer {
         tone: Tone,
         word: String,
         sentence: String,
         reason: String,
     },
-    /// A heading.
+    /// The heading of a section.
     Heading(String),
     /// Names with their values, in two columns.
     Facts(Vec<Fact>),
-    /// A table.
+    /// A table with a head row.
     Table(Grid),
-    /// A paragraph.
+    /// A paragraph of running text.
     Text(String),
     /// Sentences below each other.
     List(Vec<String>),

@@ -194,7 +194,7 @@ fn levels(result: &RunResult) -> Grid {
     let mix = mix_group(&result.checks);
     let mut all: Vec<_> = single.chain(mix.as_ref()).collect();
     if all.len() > MOST_LEVELS {
-        // What did not pass is never left out for want of room.
+        // What did not pass is never left out for lack of space.
         all.sort_by_key(|group| group.not_passed() == 0);
     }
     let mut rows: Vec<Vec<String>> = all

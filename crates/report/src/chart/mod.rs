@@ -130,7 +130,7 @@ pub struct ChartEvent {
 /// How many pairs of points a line keeps at most.
 const BUCKETS: usize = 240;
 /// No measurement has such a size in any unit used here; such a value is taken as not measured.
-const INCREDIBLE: f64 = 1e18;
+const PLAUSIBLE_MAX: f64 = 1e18;
 
 impl Chart {
     /// A chart with no lines yet.
@@ -159,14 +159,14 @@ impl Chart {
 
     /// Adds a line, thinned to what the eye can see; a line without any value is left out.
     pub fn add(&mut self, name: &str, tone: usize, mark: Mark, points: &[Point]) {
-        let credible = |value: &f64| value.abs() < INCREDIBLE;
+        let is_plausible = |value: &f64| value.abs() < PLAUSIBLE_MAX;
         let points: Vec<Point> = points
             .iter()
-            .filter(|point| credible(&point.0))
+            .filter(|point| is_plausible(&point.0))
             .map(|point| {
                 (
                     point.0,
-                    if credible(&point.1) {
+                    if is_plausible(&point.1) {
                         point.1
                     } else {
                         f64::NAN
@@ -187,7 +187,7 @@ impl Chart {
 
     /// Adds a limit; one that is not a number is left out.
     pub fn limit(&mut self, label: &str, value: f64, tone: Option<usize>) {
-        if value.abs() < INCREDIBLE {
+        if value.abs() < PLAUSIBLE_MAX {
             self.limits.push(Limit {
                 label: label.to_string(),
                 value,

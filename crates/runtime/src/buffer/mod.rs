@@ -25,7 +25,7 @@ pub const BLOCK_BYTES: usize = 4096;
 pub type SharedBuffer = Rc<Buffer>;
 
 /// Where a buffer's bytes go back to.
-enum Home {
+enum Allocation {
     Heap,
     Slot { arena: Rc<ArenaMemory>, slot: u32 },
 }
@@ -36,7 +36,7 @@ pub struct Buffer {
     /// dropped. Aligned to [`BLOCK_BYTES`].
     pointer: NonNull<u8>,
     length: usize,
-    home: Home,
+    allocation: Allocation,
 }
 
 impl Buffer {
@@ -56,7 +56,7 @@ impl Buffer {
         Self {
             pointer,
             length: length_bytes,
-            home: Home::Heap,
+            allocation: Allocation::Heap,
         }
     }
 
@@ -65,7 +65,7 @@ impl Buffer {
         Self {
             pointer: arena.slot_pointer(slot),
             length: arena.slot_bytes(),
-            home: Home::Slot { arena, slot },
+            allocation: Allocation::Slot { arena, slot },
         }
     }
 
@@ -73,9 +73,9 @@ impl Buffer {
     /// has a free slot.
     #[must_use]
     pub fn copied(&self) -> Self {
-        let mut copy = match &self.home {
-            Home::Slot { arena, .. } => ArenaMemory::take(arena),
-            Home::Heap => None,
+        let mut copy = match &self.allocation {
+            Allocation::Slot { arena, .. } => ArenaMemory::take(arena),
+            Allocation::Heap => None,
         }
         .unwrap_or_else(|| Self::zeroed(self.length));
         copy.copy_from_slice(self);
@@ -85,15 +85,15 @@ impl Buffer {
     /// Whether the bytes belong to an arena.
     #[must_use]
     pub fn is_from_arena(&self) -> bool {
-        matches!(self.home, Home::Slot { .. })
+        matches!(self.allocation, Allocation::Slot { .. })
     }
 
     /// The number under which the ring with this identity knows the memory, if it does.
     #[cfg(feature = "host")]
     pub(crate) fn fixed_index(&self, ring_identity: u64) -> Option<u16> {
-        match &self.home {
-            Home::Slot { arena, slot } => arena.fixed_index(*slot, ring_identity),
-            Home::Heap => None,
+        match &self.allocation {
+            Allocation::Slot { arena, slot } => arena.fixed_index(*slot, ring_identity),
+            Allocation::Heap => None,
         }
     }
 }
@@ -105,10 +105,10 @@ fn heap_layout(length_bytes: usize) -> Layout {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        match &self.home {
+        match &self.allocation {
             // SAFETY: allocated in `zeroed` with this very layout, and freed only here.
-            Home::Heap => unsafe { dealloc(self.pointer.as_ptr(), heap_layout(self.length)) },
-            Home::Slot { arena, slot } => arena.give_back(*slot),
+            Allocation::Heap => unsafe { dealloc(self.pointer.as_ptr(), heap_layout(self.length)) },
+            Allocation::Slot { arena, slot } => arena.give_back(*slot),
         }
     }
 }

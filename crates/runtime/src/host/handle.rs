@@ -28,11 +28,11 @@ pub enum EntryKind {
 /// A name in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The name.
+    /// Name of the entry within its directory.
     pub name: PathBuf,
     /// What it stands for; a symbolic link is not followed.
     pub kind: EntryKind,
-    /// What it is.
+    /// Kind, device and inode number, by which the entry is recognised.
     pub identity: FileIdentity,
 }
 

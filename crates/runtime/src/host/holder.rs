@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A process that uses a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Its process id.
+    /// Process id as `/proc` names it.
     pub process: u32,
     /// The name of its program; empty when `/proc` does not say.
     pub program: String,

@@ -89,7 +89,7 @@ pub(super) struct Inner {
     faults: RefCell<Vec<ArmedFault>>,
     log: RefCell<VecDeque<LoggedOperation>>,
     requests: Cell<u64>,
-    faults_struck: Cell<u64>,
+    faults_injected: Cell<u64>,
     pub(super) capacity_bytes: Cell<u64>,
     /// What is left, once power is lost.
     survivors: RefCell<Option<Image>>,
@@ -121,7 +121,7 @@ impl SimulatedDisk {
             faults: RefCell::default(),
             log: RefCell::default(),
             requests: Cell::new(0),
-            faults_struck: Cell::new(0),
+            faults_injected: Cell::new(0),
             capacity_bytes: Cell::new(options.capacity_bytes),
             survivors: RefCell::default(),
             cut_writes: RefCell::default(),
@@ -155,10 +155,10 @@ impl SimulatedDisk {
         self.inner.requests.get()
     }
 
-    /// How many requests a fault has struck so far, power cuts not counted.
+    /// How many requests a fault was injected into so far, power cuts not counted.
     #[must_use]
-    pub fn faults_struck(&self) -> u64 {
-        self.inner.faults_struck.get()
+    pub fn faults_injected(&self) -> u64 {
+        self.inner.faults_injected.get()
     }
 
     /// Bytes that the files on the disk take up.
@@ -303,20 +303,20 @@ impl SimulatedDisk {
     }
 
     fn strike(&self, subject: &Subject) -> Option<FaultEffect> {
-        let mut struck = None;
+        let mut injected = None;
         for fault in self.inner.faults.borrow().iter() {
             // Every fault counts every request, whichever strikes.
             let effect = fault.strike(subject.operation, &subject.file);
-            struck = struck.or(effect);
+            injected = injected.or(effect);
         }
-        if struck
+        if injected
             .as_ref()
             .is_some_and(|effect| !matches!(effect, FaultEffect::CutPower(_)))
         {
-            let count = &self.inner.faults_struck;
+            let count = &self.inner.faults_injected;
             count.set(count.get() + 1);
         }
-        struck
+        injected
     }
 
     /// Lets the request's time pass; fails if power is lost meanwhile or the fault says so.

@@ -41,9 +41,9 @@ pub struct Fault {
     pub operation: Option<IoOperation>,
     /// Part of the file's name with its directory, such as `log/E00`; `None` means any file.
     pub file_contains: Option<String>,
-    /// Which matching request is the first to be struck, counted from 1 when the fault is set.
+    /// Which matching request is the first to be affected, counted from 1 when the fault is set.
     pub from: u64,
-    /// How many matching requests in a row are struck; `u64::MAX` means all that follow.
+    /// How many matching requests in a row are affected; `u64::MAX` means all that follow.
     pub count: u64,
     /// What happens to these requests.
     pub effect: FaultEffect,
@@ -96,7 +96,7 @@ impl ArmedFault {
         }
     }
 
-    /// Counts a request, and says what happens to it if it is struck.
+    /// Counts a request, and says what happens to it if it is affected.
     pub(super) fn strike(&self, operation: IoOperation, file: &str) -> Option<FaultEffect> {
         let fault = &self.fault;
         if fault.operation.is_some_and(|only| only != operation) {

@@ -67,7 +67,7 @@ pub(super) struct FileState {
     /// As the file was when the disk was powered on.
     pub(super) former: Content,
     pub(super) pending: Vec<PendingWrite>,
-    /// What should be in blocks where something else is, since a fault struck.
+    /// What should be in blocks where something else is, since a fault was injected.
     pub(super) owed: BTreeMap<u64, Block>,
     /// Every block that was among them at some time.
     pub(super) once_wrong: BTreeSet<u64>,

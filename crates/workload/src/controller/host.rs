@@ -36,7 +36,7 @@ pub struct BuiltDatabase {
 pub struct VerifyReport {
     /// Pages read and verified.
     pub pages: u64,
-    /// Bytes read.
+    /// Bytes that the verification read.
     pub bytes: u64,
     /// How long reading the pages took, in seconds.
     pub seconds: f64,

@@ -49,7 +49,7 @@ impl Pause {
 const PACER_POLL_NS: u64 = 20_000_000;
 
 /// The longest a session sleeps, so that a long rest does not hold up the end of the load.
-const REST_LOOK_NS: u64 = 100_000_000;
+const REST_POLL_NS: u64 = 100_000_000;
 
 /// Transactions at one instant that are too many: where one in ten thousand meets a page that is not
 /// cached, a session never comes to them.
@@ -63,7 +63,7 @@ const REST_AFTER_ERROR_NS: u64 = 10_000_000;
 pub type OnError = Box<dyn Fn(usize, Failure)>;
 
 /// What helps where nothing reaches the array.
-const REMEDY: &str = "Make the databases larger than the page cache (--target-size), make the page \
+const REMEDY: &str = "Make the databases larger than the database cache (--target-size), make the database \
     cache smaller, or hold a rate (--rate).";
 
 /// The load of one shard. It runs in tasks of its own.
@@ -192,7 +192,7 @@ impl<D: LoadedDatabase> Load<D> {
                 break;
             }
             self.handle
-                .sleep_until_ns(until_ns.min(now_ns + REST_LOOK_NS))
+                .sleep_until_ns(until_ns.min(now_ns + REST_POLL_NS))
                 .await;
         }
     }

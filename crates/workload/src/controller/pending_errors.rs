@@ -14,9 +14,9 @@ use std::rc::Rc;
 pub struct PendingError {
     /// The database that it belongs to, by its number in the run.
     pub database: Option<usize>,
-    /// What was met.
+    /// The error that was met.
     pub failure: Failure,
-    /// How often.
+    /// How many times it was met.
     pub times: u64,
 }
 

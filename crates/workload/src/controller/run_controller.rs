@@ -163,7 +163,7 @@ impl RunController {
         now_ns: u64,
         listener: &mut dyn RunListener,
     ) {
-        self.hung.hear(shard, now_ns);
+        self.hung.note_message(shard, now_ns);
         match news {
             // It was given up, and everybody has gone on without it.
             _ if self.has_ended[shard] => {}

@@ -44,7 +44,7 @@ impl SteadyLoad {
         }
     }
 
-    /// Counts a tick.
+    /// Counts the operations and reads of a tick in the current round.
     pub fn add(&mut self, tick: &Tick) {
         let round = &mut self.under_way;
         round.length_s += tick.io.length_s;

@@ -1,7 +1,7 @@
 //! The zero-delay loop: a prediction whose simulated time does not advance, because no session ever
 //! waits for anything.
 //!
-//! On the virtual clock a transaction that finds every page in the page cache takes no time. Where
+//! On the virtual clock a transaction that finds every page in the database cache takes no time. Where
 //! all of them do and none rests, each session begins the next one at the same instant, and that
 //! instant never ends.
 
@@ -65,7 +65,7 @@ impl ZeroDelayLoopDetector {
             "running transactions",
             format!(
                 "Simulated time stopped advancing at {:.3} s (a zero-delay loop): {} transactions in a \
-                 row found every page in the page cache, so nothing more reached the array. {}",
+                 row found every page in the database cache, so nothing more reached the array. {}",
                 now_ns as f64 / 1e9,
                 self.transactions.get(),
                 self.remedy

@@ -7,7 +7,7 @@ use runtime::{IoError, IoFailure, IoOperation};
 /// What is known of wrong data, or of a request that was not carried out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IntegrityFinding {
-    /// What is wrong.
+    /// The class of error.
     pub class: IntegrityClass,
     /// Where in the file.
     pub offset_bytes: Option<u64>,

@@ -87,7 +87,7 @@ settings! {
 settings! {
     /// What must hold before measuring begins.
     pub struct WarmUp {
-        /// How full every cache must be; a database smaller than its cache must be cached as far.
+        /// How full every database cache must be; a database smaller than its cache must be cached as far.
         pub cache_fill_percent: f64 = 90.0,
             as within(0.0..=99.0), source "JetstressConfig.xml 2013, PreloadJetCache 0.9.";
         /// The shortest warm-up, even if the caches are full before. "auto" is none, and 15 min of
@@ -101,8 +101,8 @@ settings! {
         /// Whether a run on real storage also waits until the load is steady: operations and database
         /// reads in rounds of a sixtieth of the measured phase, 15 s at most, by the rule of
         /// run.steady_state or as near to it as chance allows. It waits no longer than the measured
-        /// phase lasts. A prediction waits for full caches only; --settled and --find begin it with read
-        /// caches and tiers as they are after days of the load.
+        /// phase lasts. A prediction waits for full database caches only; --settled and --find
+        /// begin it with read caches and tiers as they are after days of the load.
         pub until_steady: bool = true,
             source "Project default; SNIA PTS: preconditioning until steady.";
     }
@@ -167,9 +167,9 @@ settings! {
 /// How long a warm-up lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WarmUpLength {
-    /// At least.
+    /// It lasts at least so long.
     pub shortest: TimeSpan,
-    /// At most.
+    /// It lasts at most so long.
     pub longest: TimeSpan,
     /// Whether it waits for a steady load, besides full caches.
     pub until_steady: bool,

@@ -89,9 +89,9 @@ impl Search {
     #[must_use]
     pub fn step(&self) -> Step {
         if self.is_over() {
-            // Without any number that kept the levels, the smallest one tried is the mildest.
-            let mildest = self.steps.iter().map(|step| step.threads as u32).min();
-            let chosen = self.best.map(|(threads, _)| threads).or(mildest);
+            // Without any number that kept the levels, the fewest tried are the least load.
+            let fewest = self.steps.iter().map(|step| step.threads as u32).min();
+            let chosen = self.best.map(|(threads, _)| threads).or(fewest);
             return Step::Done(chosen.unwrap_or(self.settings.minimum));
         }
         Step::Try(self.trying)

@@ -165,7 +165,7 @@ impl<P: Payload> PagedPool<P> {
         if self.moves.is_moving(page) || (source.tier == tier && !source.draining) {
             return false;
         }
-        let Some(group) = self.roomiest_group(tier) else {
+        let Some(group) = self.group_with_most_free_pages(tier) else {
             return false;
         };
         let Some(slot) = self.map.spaces[group].reserve() else {

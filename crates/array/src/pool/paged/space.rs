@@ -204,7 +204,7 @@ impl<P: Payload> PagedPool<P> {
         let affinity = self.affinities[usize::from(volume.0)];
         let order = allocation::order(self.settings.policy.allocation, affinity, first_write);
         for tier in order {
-            let Some(group) = self.roomiest_group(tier) else {
+            let Some(group) = self.group_with_most_free_pages(tier) else {
                 continue;
             };
             let taken = self.map.place(page, group);
@@ -218,7 +218,7 @@ impl<P: Payload> PagedPool<P> {
 
     /// The group of `tier` with the largest share of free pages, the first of them if they are
     /// alike.
-    pub(super) fn roomiest_group(&self, tier: Tier) -> Option<usize> {
+    pub(super) fn group_with_most_free_pages(&self, tier: Tier) -> Option<usize> {
         let mut best: Option<(usize, u64, u64)> = None;
         for (index, space) in self.map.spaces.iter().enumerate() {
             let (free, slots) = (u64::from(space.free()), u64::from(space.slots()));

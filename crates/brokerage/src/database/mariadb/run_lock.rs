@@ -10,7 +10,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Names of locks may have 64 characters.
 const NAME_LENGTH: usize = 64;
 
-/// Opens a session.
+/// Opens a new session on the same database.
 pub(super) type Connect = Box<dyn Fn() -> Result<Connection, DatabaseError> + Send>;
 
 pub(super) struct MariaDbLock {

@@ -13,7 +13,7 @@ const OBJECT: i32 = 1;
 /// A server that does not answer by then counts as gone.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Opens a session.
+/// Opens a new session on the same database.
 pub(super) type Connect = Box<dyn Fn() -> Result<Connection, DatabaseError> + Send>;
 
 pub(super) struct PostgresLock {

@@ -3,7 +3,7 @@
 /// Whether connections over TCP are encrypted, in libpq's words. Those over a Unix socket are not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TlsMode {
-    /// Never.
+    /// Connections are never encrypted.
     Disable,
     /// If the server offers it.
     #[default]

@@ -56,7 +56,7 @@ impl TlsSettings {
 
 /// An attempt to connect that has failed.
 pub(in crate::database) struct FailedAttempt {
-    /// Why.
+    /// Why the attempt failed.
     pub error: DatabaseError,
     /// Whether another one without encryption may succeed.
     pub is_about_encryption: bool,

@@ -88,7 +88,7 @@ fn unknown(database: &DatabaseReader<AnyFile>, name: &str) -> CommandError {
 fn refusal(error: &ReadError) -> CommandError {
     match error {
         ReadError::File(error) => unusable(error),
-        ReadError::Taker(error) => CommandError::output(error),
+        ReadError::Output(error) => CommandError::output(error),
         ReadError::Value { .. } => CommandError::environment(
             format!("{}.", capitalised(&error.to_string())),
             "The rows before it have been printed.",

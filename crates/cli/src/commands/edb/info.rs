@@ -21,7 +21,7 @@ use crate::error::CommandError;
 use crate::exit::ExitStatus;
 use crate::print::print;
 
-/// Describes each file.
+/// Prints what the header, the catalog and the log of each file say.
 pub(super) fn run(
     runtime: &Runtime,
     files: &[PathBuf],

@@ -60,10 +60,10 @@ pub struct GeneralTree {
     pub root: u32,
 }
 
-/// A column.
+/// A column, as the catalog describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneralColumn {
-    /// Number in records.
+    /// Identifier of the column in records.
     pub id: u16,
     /// Name; unique in the table.
     pub name: String,
@@ -112,7 +112,7 @@ pub struct KeyColumn {
     pub descending: bool,
 }
 
-/// An index.
+/// An index, as the catalog describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneralIndex {
     /// Name; unique in the table.
@@ -141,12 +141,12 @@ impl GeneralIndex {
     }
 }
 
-/// A table.
+/// A table, as the catalog describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneralTable {
     /// Name; unique in the file.
     pub name: String,
-    /// Its rows.
+    /// The tree that holds its rows.
     pub tree: GeneralTree,
     /// Flags in the catalog.
     pub flags: u32,

@@ -45,9 +45,9 @@ pub struct Part<'r> {
 pub enum Stored<'r> {
     /// Nothing: the column has its default value, or NULL if it has no default.
     Absent,
-    /// NULL.
+    /// The column is NULL.
     Null,
-    /// One value.
+    /// The column has one value.
     One(Part<'r>),
     /// The values of a column that may have several.
     Many(Vec<Part<'r>>),

@@ -27,7 +27,7 @@ pub(super) fn sheets(certificate: &Certificate) -> Sheets {
     for block in &certificate.blocks {
         draw(&mut sheets, block);
     }
-    sheets.feet(&certificate.foot);
+    sheets.footers(&certificate.foot);
     sheets
 }
 

@@ -1,6 +1,6 @@
 //! The fonts of a PDF file: three of the fourteen that every reader has, and how wide their letters are.
 
-/// A font.
+/// The fonts that every PDF reader has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Font {
     Regular,

@@ -4,7 +4,7 @@ use pdf_writer::{Content, Name, Str};
 
 use super::font::{Font, encoded};
 
-/// A4 in points.
+/// Width of an A4 page, points of 1/72 inch.
 pub(super) const WIDTH: f32 = 595.276;
 pub(super) const HEIGHT: f32 = 841.89;
 
@@ -91,7 +91,7 @@ impl Sheets {
         }
     }
 
-    /// Begins a page.
+    /// Begins a new page, on which further text goes.
     pub(super) fn turn(&mut self) {
         self.pages.push(Content::new());
         self.at = TOP;
@@ -148,7 +148,7 @@ impl Sheets {
         page.stroke();
     }
 
-    /// Fills an area.
+    /// Fills a rectangle with a colour; position and size in points.
     pub(super) fn area(&mut self, x: f32, y: f32, width: f32, height: f32, color: Color) {
         let [red, green, blue] = color;
         let page = self.page();
@@ -157,8 +157,8 @@ impl Sheets {
         page.fill_nonzero();
     }
 
-    /// Sets the foot of every page.
-    pub(super) fn feet(&mut self, foot: &str) {
+    /// Sets the footer of every page.
+    pub(super) fn footers(&mut self, foot: &str) {
         let count = self.pages.len();
         let style = Style::of(Font::Regular, 6.8, QUIET);
         // Each page becomes the last one for a moment, which is the one that is written on.

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// A load of which nothing was answered for so many times the time after which a request is hung has
 /// come to its end.
 const DEAD_AFTER: u64 = 10;
-/// The controller looks every few milliseconds; after a pause of so long it was suspended itself.
+/// The controller checks every few milliseconds; after a pause of so long it was suspended itself.
 const SUSPENDED_NS: u64 = 2_000_000_000;
 
 /// What is known of hung requests, by shard.
@@ -25,11 +25,11 @@ pub(super) struct Hung {
     /// Whether time is that of the clock, where a thread may be stuck in the kernel.
     by_the_clock: bool,
     hanging: Vec<Vec<HungRequest>>,
-    /// When each shard was heard of last.
-    heard_ns: Vec<u64>,
+    /// When each shard sent its last message.
+    last_message_ns: Vec<u64>,
     /// When a request of any shard was answered last.
     answered_ns: u64,
-    looked_ns: u64,
+    last_check_ns: u64,
     gave_up: bool,
 }
 
@@ -40,9 +40,9 @@ impl Hung {
             after_ns,
             by_the_clock: false,
             hanging: vec![Vec::new(); shards],
-            heard_ns: vec![0; shards],
+            last_message_ns: vec![0; shards],
             answered_ns: 0,
-            looked_ns: 0,
+            last_check_ns: 0,
             gave_up: false,
         }
     }
@@ -57,9 +57,9 @@ impl Hung {
         })
     }
 
-    /// A shard has reported something.
-    pub(super) fn hear(&mut self, shard: usize, now_ns: u64) {
-        self.heard_ns[shard] = now_ns;
+    /// A shard has sent a message.
+    pub(super) fn note_message(&mut self, shard: usize, now_ns: u64) {
+        self.last_message_ns[shard] = now_ns;
     }
 
     /// The counts of a shard: whether the storage answers at all.
@@ -76,24 +76,25 @@ impl Hung {
     }
 
     /// A pause of the controller itself says nothing about shards and storage.
-    fn look(&mut self, now_ns: u64) {
-        let pause_ns = now_ns.saturating_sub(self.looked_ns);
+    fn allow_for_pause(&mut self, now_ns: u64) {
+        let pause_ns = now_ns.saturating_sub(self.last_check_ns);
         if pause_ns > SUSPENDED_NS {
-            for heard_ns in &mut self.heard_ns {
-                *heard_ns += pause_ns;
+            for last_message_ns in &mut self.last_message_ns {
+                *last_message_ns += pause_ns;
             }
             self.answered_ns += pause_ns;
         }
-        self.looked_ns = now_ns;
+        self.last_check_ns = now_ns;
     }
 
-    /// Whether a shard hangs: it has a request that was to be answered long ago, or is not heard of.
+    /// Whether a shard hangs: it has a request that was to be answered long ago, or sends no messages.
     fn is_stuck(&self, shard: usize, now_ns: u64) -> bool {
         let longest_ns = self.hanging[shard]
             .iter()
             .map(|one| one.outstanding_ns)
             .max();
-        let is_silent = self.by_the_clock && now_ns > self.heard_ns[shard] + 2 * self.after_ns;
+        let is_silent =
+            self.by_the_clock && now_ns > self.last_message_ns[shard] + 2 * self.after_ns;
         longest_ns.is_some_and(|length_ns| length_ns >= 2 * self.after_ns) || is_silent
     }
 
@@ -131,8 +132,8 @@ impl RunController {
     /// From now on requests are judged by the clock, and a shard that is not heard of is missed.
     pub fn watch_by_the_clock(&mut self, now_ns: u64) {
         self.hung.by_the_clock = true;
-        self.hung.heard_ns.fill(now_ns);
-        self.hung.looked_ns = now_ns;
+        self.hung.last_message_ns.fill(now_ns);
+        self.hung.last_check_ns = now_ns;
         self.account.judge_hung_requests(self.hung.after_ns);
     }
 
@@ -171,7 +172,7 @@ impl RunController {
 
     /// Ends a load whose storage answers nothing any more, and a run that waits for shards that hang.
     pub(super) fn report_hung(&mut self, now_ns: u64, listener: &mut dyn RunListener) {
-        self.hung.look(now_ns);
+        self.hung.allow_for_pause(now_ns);
         let is_load = matches!(self.stage, Stage::WarmUp | Stage::Tune | Stage::Measure);
         if is_load {
             if !self.is_failing && self.hung.is_dead(now_ns) {
