@@ -293,3 +293,76 @@ fn the_schema_has_meanings_defaults_and_bounds_where_there_are_any() {
     assert_eq!(properties["disk"].get("default"), None);
     assert_eq!(properties["disk"]["additionalProperties"], false);
 }
+
+config::choice! {
+    /// A model.
+    pub enum Model default One {
+        /// The first.
+        One = "one",
+        /// Two | or more.
+        Two = "two",
+        /// Number 3.
+        Three = "three",
+        /// Number 4.
+        Four = "four",
+        /// Number 5.
+        Five = "five",
+        /// Number 6.
+        Six = "six",
+        /// Number 7.
+        Seven = "seven",
+        /// Number 8.
+        Eight = "eight",
+        /// Number 9.
+        Nine = "nine",
+    }
+}
+
+config::settings! {
+    /// What a reference must not cut off.
+    struct Long {
+        /// A whole number of many digits.
+        track_sectors: f64 = 12_345_678.0;
+        /// A measured number.
+        seek_ms: f64 = 8.123_456_789;
+        /// The model.
+        model: Model = Model::One;
+        /// The spare.
+        spare: Spare = Spare::default();
+    }
+}
+
+config::settings! {
+    /// What stands by.
+    struct Spare {
+        /// The model of the spare.
+        model: Model = Model::Two;
+    }
+}
+
+#[test]
+fn names_that_have_no_room_in_a_cell_have_a_table_of_their_own() {
+    let text = reference::<Long>();
+    let lines: Vec<&str> = text.lines().filter(|line| line.contains('`')).collect();
+    assert_eq!(
+        lines,
+        [
+            "| `track_sectors` | `12345678` | number; sectors of 512 bytes | A whole number of many digits. |",
+            "| `seek_ms` | `8.12346` | number; ms | A measured number. |",
+            "| `model` | `\"one\"` | one of the values below | The model. |",
+            "Values of `model`:",
+            "| `one` | The first. |",
+            "| `two` | Two \\| or more. |",
+            "| `three` | Number 3. |",
+            "| `four` | Number 4. |",
+            "| `five` | Number 5. |",
+            "| `six` | Number 6. |",
+            "| `seven` | Number 7. |",
+            "| `eight` | Number 8. |",
+            "| `nine` | Number 9. |",
+            "### `[spare]`",
+            "| `model` | `\"two\"` | one of the values below | The model of the spare. |",
+            "The values of `model` are those above.",
+        ]
+    );
+}

@@ -54,3 +54,48 @@ impl Tone {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::display::Cell;
+    use crate::result::CheckId;
+
+    #[test]
+    fn each_tone_has_its_word_and_a_failure_stands_out() {
+        for (tone, word, class) in [
+            (Tone::Pass, "pass", "pass"),
+            (Tone::Fail, "FAIL", "fail"),
+            (Tone::Open, "not judged", "open"),
+        ] {
+            assert_eq!((tone.word(), tone.class()), (word, class));
+            let cell = Cell::verdict(tone);
+            assert_eq!((cell.text.as_str(), cell.tone), (word, Some(tone)));
+            assert_eq!(cell.notable, tone == Tone::Fail);
+            assert!(!cell.is_empty);
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_judged_is_neither_good_nor_bad() {
+        for (value, tone) in [
+            (Some(20.0), Tone::Pass),
+            (Some(20.5), Tone::Fail),
+            (None, Tone::Open),
+        ] {
+            let id = CheckId::DatabaseReadAverage;
+            let check = Check::of(id, "db1", 20.0, value, String::new());
+            assert_eq!(Tone::of_check(&check), tone);
+        }
+        for (verdict, tone) in [
+            (Verdict::Pass, Tone::Pass),
+            (Verdict::Fail, Tone::Fail),
+            (Verdict::Error, Tone::Fail),
+            (Verdict::Inconclusive, Tone::Open),
+            (Verdict::Interrupted, Tone::Open),
+            (Verdict::Built, Tone::Open),
+        ] {
+            assert_eq!(Tone::of_verdict(verdict), tone, "{verdict}");
+        }
+    }
+}

@@ -193,3 +193,16 @@ pub struct ErrorRecord {
 fn every_error_ended_a_run() -> bool {
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Versions before recorded an error only where it had ended the run.
+    #[test]
+    fn an_error_of_a_document_without_the_field_has_ended_its_run() {
+        let read = |text: &str| serde_json::from_str::<ErrorRecord>(text).unwrap();
+        assert!(read(r#"{"file": "/mnt/a/db1.edb"}"#).ended_run);
+        assert!(!read(r#"{"file": "/mnt/a/db1.edb", "ended_run": false}"#).ended_run);
+    }
+}

@@ -418,6 +418,9 @@ mod tests {
         assert_eq!(trace.pipes.len(), 2);
         poll(&mut trace);
         assert_eq!(trace.lost(), 1);
+        // What cannot be read is an error, and no end of the events.
+        trace.pipes.push(File::open(&own).unwrap());
+        assert!(trace.poll(|_| ()).is_err());
         drop(trace);
         assert!(!instance.exists());
     }

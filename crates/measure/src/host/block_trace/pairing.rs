@@ -181,6 +181,28 @@ mod tests {
     }
 
     #[test]
+    fn a_request_is_what_was_handed_over_with_how_it_came_back() {
+        for failed in [false, true] {
+            let mut pairing = pairing();
+            pairing.take(10, issued(300));
+            let place = place(300);
+            let ended = pairing.take(95, Event::Completed { place, failed });
+            let wanted = DeviceRequest {
+                extent: 1,
+                direction: Direction::Read,
+                is_synchronous: false,
+                bytes: 8_192,
+                latency_ns: 85,
+                ended_ns: 95,
+                process: 7,
+                command: ProcessName::new(b"postgres"),
+                failed,
+            };
+            assert_eq!(ended, Some(wanted));
+        }
+    }
+
+    #[test]
     fn a_flush_is_of_the_whole_device() {
         let mut pairing = pairing();
         let flush = |minor| Event::Issued {
