@@ -47,7 +47,12 @@ impl AuditedRun {
         let paths = |targets: &[measure::result::TargetPath]| -> Vec<PathBuf> {
             targets.iter().map(|one| PathBuf::from(&one.path)).collect()
         };
-        let (on, log_on) = (paths(&result.target.databases), paths(&result.target.logs));
+        // Of a server that was there, targets are the volumes that were watched.
+        let is_there = result.databases.iter().all(|one| one.path.is_empty());
+        let (on, log_on) = match is_there {
+            true => (Vec::new(), Vec::new()),
+            false => (paths(&result.target.databases), paths(&result.target.logs)),
+        };
         Self {
             log_on: if log_on == on { Vec::new() } else { log_on },
             on,
@@ -103,5 +108,35 @@ impl AuditReport {
         if self.examples.len() < MOST_EXAMPLES {
             self.examples.push(describe());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use measure::result::{DatabaseResult, TargetPath};
+
+    #[test]
+    fn targets_are_taken_from_runs_that_have_made_databases_on_them() {
+        let target = |path: &str| TargetPath {
+            path: path.to_owned(),
+            ..TargetPath::default()
+        };
+        let mut result = RunResult::new();
+        result.target.databases = vec![target("/a")];
+        result.target.logs = vec![target("/b")];
+        let of = |result: &RunResult| {
+            let source = AuditSource::RunDirectory(PathBuf::from("run"));
+            let run = AuditedRun::of(result, None, source);
+            (run.on, run.log_on)
+        };
+        assert_eq!(of(&result), (Vec::new(), Vec::new()));
+        // A server that was there, whose files are elsewhere.
+        result.databases = vec![DatabaseResult::default()];
+        assert_eq!(of(&result), (Vec::new(), Vec::new()));
+        result.databases[0].path = "/a/brokerage".to_owned();
+        assert_eq!(of(&result), (vec!["/a".into()], vec!["/b".into()]));
+        result.target.logs = vec![target("/a")];
+        assert_eq!(of(&result), (vec!["/a".into()], Vec::new()));
     }
 }

@@ -198,11 +198,18 @@ pub(super) fn compare_maintenance(
         work.maintained += u64::from(last.is_known());
         if let Some(at_ms) = last.lost(Some(answers.of(0).content())) {
             work.lost_maintenance += 1;
-            let table = name.trim_start_matches("maintain_").replace('_', " ");
+            let table = name.trim_start_matches("maintain_");
+            let table = table.trim_start_matches("read_").replace('_', " ");
+            let key = parameters.iter().map(|value| match value {
+                Value::Text(text) => text.clone(),
+                Value::Integer(number) => number.to_string(),
+                Value::Null => "null".to_owned(),
+            });
+            let of: Vec<String> = std::iter::once(table).chain(key).collect();
             describe(
                 work,
                 at_ms,
-                &format!("by data maintenance ({table} {parameters:?})"),
+                &format!("by data maintenance ({})", of.join(", ")),
             );
         }
     }

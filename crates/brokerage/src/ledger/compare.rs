@@ -218,13 +218,13 @@ pub fn summary(work: &AcknowledgedWork) -> Option<String> {
         acknowledged(
             work.lost_updates,
             work.updated_rows,
-            "row that trade updates have changed",
-            "do not hold what the last acknowledged one wrote",
+            "updated row",
+            "do not hold what the last acknowledged trade update wrote",
         ),
         acknowledged(
             work.lost_maintenance,
             work.maintained,
-            "change by data maintenance",
+            "acknowledged maintenance change",
             gone,
         ),
         there(

@@ -31,10 +31,10 @@ pub enum KeptError {
     #[error("there is no {}", .0.display())]
     Missing(PathBuf),
     /// The run had not begun its load, or the file is damaged at its start.
-    #[error("{} has no valid header", .0.display())]
+    #[error("the header of {} is not valid", .0.display())]
     NoHeader(PathBuf),
     /// The file cannot be read.
-    #[error("{} cannot be read: {error}", path.display())]
+    #[error("the ledger {} cannot be read: {error}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,

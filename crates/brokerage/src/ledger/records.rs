@@ -445,7 +445,7 @@ mod tests {
         let cases = [
             (header, 0),
             (header + 1, 0),
-            (header + block - 1, 0),
+            (header + block - 16, 0),
             (header + block, 4_096),
             (header + 2 * block + 100, 8_192),
             (whole, 10_000),

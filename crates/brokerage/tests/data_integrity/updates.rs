@@ -56,7 +56,7 @@ fn trade_updates_that_were_put_back_in_a_file_are_found() {
         work.lost_updates > 0 && work.lost_maintenance == 0,
         "{work:?}"
     );
-    is_found(&result, "rows that trade updates have changed do not hold");
+    is_found(&result, "updated rows do not hold");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn data_maintenance_that_was_put_back_in_a_file_is_found() {
     );
     is_found(
         &result,
-        "changes by data maintenance are not in the database",
+        "acknowledged maintenance changes are not in the database",
     );
 }
 
@@ -91,8 +91,5 @@ fn trade_updates_that_were_put_back_on_a_server_are_found() {
     wait_for(count, 200);
     // A deadlock with an update of the load may end it.
     while other.ask(NOT_CORRECTED).is_err() {}
-    is_found(
-        &load.end(),
-        "rows that trade updates have changed do not hold",
-    );
+    is_found(&load.end(), "updated rows do not hold");
 }

@@ -94,7 +94,7 @@ fn a_lost_update_is_found_in_any_number_of_parts() {
             assert!(work.first.iter().any(|one| one.contains(of)), "{work:?}");
         }
         let summary = crate::ledger::compare::summary(&work).unwrap();
-        let says = "3 of 5 rows that trade updates have changed do not hold";
+        let says = "3 of 5 updated rows do not hold";
         assert!(summary.starts_with(says), "{summary}");
     }
 }
