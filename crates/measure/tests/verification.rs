@@ -631,6 +631,51 @@ fn a_verdict_must_follow_from_the_samples_or_say_less() {
     assert_eq!(run.verified().agreement(), Agreement::Whole);
 }
 
+/// Causes are looked for only where the checks decide: a run that knew a reason to say less before
+/// that has none, whatever its samples would give.
+#[test]
+fn causes_are_compared_only_where_the_run_looked_for_them() {
+    use Verdict::{Error, Inconclusive, Pass};
+    for allow_cached in [true, false] {
+        let fits_a_cache = |one: &mut RunResult| {
+            assert_eq!(one.verdict, Pass);
+            one.target.engine_cache_bytes = Some(u64::MAX);
+            one.target.allow_cached = allow_cached;
+        };
+        for verdict in [Inconclusive, Error] {
+            let run = Run::with(|one| {
+                fits_a_cache(one);
+                one.set_verdict(verdict, "The run knew more than its samples.");
+            });
+            let verified = run.verified();
+            assert_eq!(fields(&verified), Vec::<&str>::new(), "{verdict}");
+            assert_eq!(verified.agreement(), Agreement::Partial, "{verdict}");
+            assert!(!verified.verdict, "{verdict}");
+        }
+        let attributed = |one: &mut RunResult| {
+            fits_a_cache(one);
+            measure::attribution::attribute(one);
+            assert_eq!(one.verdict == Pass, allow_cached);
+            assert_eq!(one.causes.len(), 1);
+        };
+        let run = Run::with(attributed);
+        assert_eq!(run.verified().agreement(), Agreement::Whole);
+        // A cause that does not follow is found, and in a run that passed one that is gone.
+        let run = Run::with(|one| {
+            attributed(one);
+            one.causes.push(one.causes[0].clone());
+        });
+        assert_eq!(fields(&run.verified()), ["causes"]);
+    }
+    let run = Run::with(|one| {
+        one.target.engine_cache_bytes = Some(u64::MAX);
+        one.target.allow_cached = true;
+        measure::attribution::attribute(one);
+        one.causes.clear();
+    });
+    assert_eq!(fields(&run.verified()), ["causes"]);
+}
+
 #[test]
 fn facts_that_are_in_no_sample_are_taken_as_recorded() {
     // A database server shows no stalls, so no check of them was made.

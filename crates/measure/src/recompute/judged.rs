@@ -2,6 +2,7 @@
 
 use super::Criteria;
 use super::samples::SampleTotals;
+use crate::attribution::attribute;
 use crate::metric::Stream;
 use crate::result::{Check, CheckId, LatencyFigures, RunResult, SteadyState, Verdict};
 use crate::sample::RunTotals;
@@ -69,7 +70,11 @@ pub(super) fn recomputed(
     let judgement = judge(&levels, &measured, &checks);
     judgement.enter(checks, &mut result);
     add_checks(&mut result, checks_of_the_workload(recorded));
-    crate::attribution::attribute(&mut result);
+    if was_attributed(recorded) {
+        attribute(&mut result);
+    } else {
+        result.causes.clear();
+    }
     let unexplained = outside_samples(recorded, &result);
     if unexplained.is_some() {
         result.set_verdict(recorded.verdict, "");
@@ -79,6 +84,16 @@ pub(super) fn recomputed(
     RecomputedResult {
         result,
         unexplained,
+    }
+}
+
+/// Whether the run looked for causes: it does so when the checks have passed or failed, and where the
+/// causes then leave it inconclusive, it names them. A run that was inconclusive before has none.
+fn was_attributed(recorded: &RunResult) -> bool {
+    match recorded.verdict {
+        Verdict::Pass | Verdict::Fail => true,
+        Verdict::Inconclusive => !recorded.causes.is_empty(),
+        Verdict::Built | Verdict::Interrupted | Verdict::Error => false,
     }
 }
 
