@@ -11,7 +11,7 @@ use crate::guarantees;
 use crate::ledger::Ledger;
 use crate::operation::{Operation, business_transactions_per_second};
 use crate::profile::Brokerage;
-use crate::report::{CUSTOMERS, TRADE_DAYS};
+use crate::report::{CUSTOMERS, TRADE_DAYS, tables};
 use measure::host::HostMonitor;
 use measure::metric::Metric;
 use measure::result::{Check, CheckId, ErrorKind, RunResult, ServerResult, Verdict};
@@ -139,10 +139,14 @@ fn enter(
         .filter(|one| !matches!(one, Operation::MarketFeed | Operation::Ticker));
     let ended: u64 = in_total.map(count).sum();
     let users = parameters.brokerage.users;
+    let cpus = result.host.cpus.max(1) as f64;
+    let of_all_cpus = |percent_of_core: f64| percent_of_core / cpus;
     let observations = Observations {
         waits: &findings.waits,
         users,
-        processors_busy_percent: processors_busy(result),
+        processors_busy_percent: average(result, Metric::CpuBusy),
+        own_percent: average(result, Metric::ProcessCpu).map(of_all_cpus),
+        server_percent: findings.cpu_percent.map(of_all_cpus),
         average_read_ms: result.totals.reads.latency.map(|one| one.average_ms),
         rate_reached,
         downtime_share: without_service / result.duration_s.max(1.0),
@@ -156,7 +160,7 @@ fn enter(
     transactions.committed = ended.saturating_sub(rolled_back);
     transactions.intentional_rollbacks = rolled_back;
     let not_guaranteed = guarantees::missing(&server.settings);
-    result.server = Some(ServerResult {
+    let server = ServerResult {
         not_guaranteed,
         other_io: findings.other_io,
         cpu_percent: findings.cpu_percent,
@@ -177,7 +181,12 @@ fn enter(
         acknowledged: findings.acknowledged,
         checked_rows: findings.coverage,
         ..server
-    });
+    };
+    // What was planned are the data of a prediction; a server's differ in size and days.
+    if server.size_begin_bytes > 0 {
+        result.workload.question = tables::data(&server);
+    }
+    result.server = Some(server);
     // What the server did by itself says nothing about the storage.
     if let Some(error) = result.errors.first()
         && error.kind == ErrorKind::ServerSide
@@ -241,9 +250,9 @@ fn set_inconclusive(result: &mut RunResult, reason: &str) {
     }
 }
 
-fn processors_busy(result: &RunResult) -> Option<f64> {
-    let busy = result.host.counter(Metric::CpuBusy);
-    busy.map(|counter| counter.average)
+fn average(result: &RunResult, metric: Metric) -> Option<f64> {
+    let counter = result.host.counter(metric)?;
+    Some(counter.average).filter(|value| value.is_finite())
 }
 
 /// The check that users completed the target rate, less a margin.

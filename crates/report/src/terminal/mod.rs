@@ -67,7 +67,7 @@ pub fn terminal(run: &Run, style: &Style) -> String {
     for warning in &result.warnings {
         text.item("warning:", warning, Some(Tone::Open));
     }
-    let advice = advice(result, own);
+    let advice = advice(run);
     if !advice.is_empty() {
         text.head("Findings");
         for (index, advice) in advice.iter().enumerate() {
@@ -211,7 +211,7 @@ pub fn terminal_document(document: &Document, style: &Style) -> String {
 pub fn terminal_grid(grid: &GridResult, style: &Style) -> String {
     let mut text = Text::new(style);
     text.head(&grid::title(grid));
-    text.table(&grid::grid_table(grid));
+    text.table(&grid::grid_table(grid, Detail::Short));
     let reasons = grid::reasons(grid);
     if !reasons.is_empty() {
         text.head("Points that do not pass");
