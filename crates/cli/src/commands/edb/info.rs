@@ -197,8 +197,8 @@ fn describe_table(info: &TableInfo, text: &mut String) {
             tree.name,
             tree.root,
             units::count(u64::from(tree.levels), "level"),
-            units::count(u64::from(tree.owned_pages), "page"),
-            count_of(u64::from(tree.free_pages))
+            units::count(tree.owned_pages, "page"),
+            count_of(tree.free_pages)
         ));
     }
     for column in &table.columns {

@@ -14,7 +14,7 @@ use crate::exit::ExitStatus;
 use crate::interrupt::stop_on_signals;
 use crate::live::StudyView;
 use crate::options::StudyOptions;
-use crate::print::print;
+use crate::print::print_answer;
 
 /// The report, in the directory of the results.
 const PAGE_FILE: &str = "report.html";
