@@ -5,6 +5,7 @@ use super::client_threads::{self, Thread, panicked};
 use super::context::{RunContext, failure};
 use super::final_checks::{self, Earlier};
 use super::loading;
+use super::lost_server::repeat_after_outages;
 use super::market_workers::{self, ActionQueue};
 use super::monitor::sampler::ServerSampler;
 use super::shard_link::{ONLY_SHARD, ShardLink, StageHandler};
@@ -296,23 +297,35 @@ impl BrokerageRun {
         findings.log_writes = volume.log_writes();
     }
 
-    /// Compares the ledger with the database and runs the consistency checks. A server that was
-    /// down may need a while to recover.
+    /// Compares the ledger with the database and runs the consistency checks: all of them again
+    /// when the server goes down meanwhile.
     fn check_database(&self) -> Result<(), Failure> {
         let of = |error: &DatabaseError| failure(error, "checking consistency");
         let Some(before) = lock(&self.before).take() else {
             return Ok(());
         };
-        let mut session = self.wait_for_server().map_err(|error| of(&error))?;
-        let (session, link) = (&mut *session, &*self.link);
-        let work =
-            final_checks::acknowledged(&self.ledger, session, &before.volumes, self.data_set, link);
-        let work = work.map_err(|error| of(&error))?;
-        let lost = compare::summary(&work);
-        lock(&self.findings).acknowledged = Some(work);
-        let rows = self.parameters.brokerage.checked_rows;
-        let report = final_checks::consistency(session, &before.sums, rows, link);
-        let report = report.map_err(|error| of(&error))?;
+        let (link, rows) = (&*self.link, self.parameters.brokerage.checked_rows);
+        let mut ledger = self.ledger.close();
+        let mut check = |session: &mut Box<dyn Session>| {
+            let (session, volumes) = (&mut **session, &before.volumes);
+            let work =
+                final_checks::acknowledged(&mut ledger, session, volumes, self.data_set, link)?;
+            let lost = compare::summary(&work);
+            lock(&self.findings).acknowledged = Some(work);
+            let report = final_checks::consistency(session, &before.sums, rows, link)?;
+            Ok((lost, report))
+        };
+        let checked = repeat_after_outages(
+            || self.wait_for_server(),
+            &mut check,
+            |why| {
+                lock(&self.findings).warnings.push(format!(
+                "The database server went down while the data were checked, which began again when \
+                 it was back: {why}."
+            ));
+            },
+        );
+        let (lost, report) = checked.map_err(|error| of(&error))?;
         {
             let mut findings = lock(&self.findings);
             findings.consistency_checks = final_checks::results(&report);

@@ -139,6 +139,15 @@ pub enum ErrorKind {
     Unknown,
 }
 
+impl ErrorKind {
+    /// Whether it counts among I/O errors and bad pages. What a database server does by itself, or that
+    /// it is gone, says nothing of its data.
+    #[must_use]
+    pub fn is_of_data(self) -> bool {
+        !matches!(self, Self::Unavailable | Self::ServerSide)
+    }
+}
+
 /// One error of the storage or the engine, however often it was met.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
