@@ -410,11 +410,22 @@ fn no_thread(error: &std::io::Error) -> Failure {
 }
 
 impl BrokerageRun {
-    /// Begins a phase; I/O of the volume up to now belongs to the one before.
+    /// Begins a phase; I/O of the volume up to now belongs to the one before. Nothing else is done
+    /// before that, as users count until then.
     fn begin_phase(&self, phase: Phase) {
         lock(&self.volume).expect_turn();
-        self.poll();
+        self.count_volume();
         self.link.begin_phase(phase);
+    }
+
+    fn count_volume(&self) {
+        // I/O of the build is not part of the load.
+        if lock(&self.context).is_some() {
+            let mut counts = self.link.counts();
+            lock(&self.volume).count(self.link.now_ns(), &mut counts);
+        } else {
+            lock(&self.volume).skip();
+        }
     }
 }
 
@@ -452,13 +463,7 @@ impl StageHandler for BrokerageRun {
 
     fn poll(&self) {
         self.ledger.write_if_due();
-        // I/O of the build is not part of the load.
-        if lock(&self.context).is_some() {
-            let mut counts = self.link.counts();
-            lock(&self.volume).count(self.link.now_ns(), &mut counts);
-        } else {
-            lock(&self.volume).skip();
-        }
+        self.count_volume();
         if let Some(due) = lock(&self.arrivals).as_ref() {
             let (shed, waiting) = due.backlog();
             self.link.report(ShardMessage::Backlog { shed, waiting });

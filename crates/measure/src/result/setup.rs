@@ -64,7 +64,7 @@ pub struct PhaseResult {
     pub name: String,
     /// When it began, RFC 3339 in UTC.
     pub started: String,
-    /// How long it took.
+    /// How long it took; the phases of the load are as long as their samples.
     pub duration_s: f64,
 }
 
